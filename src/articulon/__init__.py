@@ -1,0 +1,88 @@
+"""articulon: the dynamics of articulated molecules, nanoparticles, polymers and grains across scales.
+
+The public names are attributes of this package and load on first use, so that ``import articulon`` stays quick
+and a script that only builds models never pays for the compiler or for plotting.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from articulon import forces as forces
+    from articulon.cases import load_case as load_case
+    from articulon.dynamics import body_poses as body_poses
+    from articulon.dynamics import forward_dynamics as forward_dynamics
+    from articulon.dynamics import inverse_dynamics as inverse_dynamics
+    from articulon.dynamics import kinetic_energy as kinetic_energy
+    from articulon.dynamics import mass_matrix as mass_matrix
+    from articulon.errors import ArticulonError as ArticulonError
+    from articulon.errors import CaseError as CaseError
+    from articulon.errors import CheckpointError as CheckpointError
+    from articulon.errors import DivergenceError as DivergenceError
+    from articulon.errors import ModelError as ModelError
+    from articulon.forces.evaluation import generalized_forces as generalized_forces
+    from articulon.forces.evaluation import potential_energy as potential_energy
+    from articulon.model import Free as Free
+    from articulon.model import Model as Model
+    from articulon.model import ModelBuilder as ModelBuilder
+    from articulon.model import Prismatic as Prismatic
+    from articulon.model import Revolute as Revolute
+    from articulon.model import Spherical as Spherical
+    from articulon.model import State as State
+    from articulon.model import Weld as Weld
+    from articulon.model import Workspace as Workspace
+    from articulon.model import Xyz as Xyz
+    from articulon.report.compare import compare as compare
+    from articulon.simulate.run import Run as Run
+    from articulon.simulate.run import open_run as open_run
+    from articulon.simulate.run import run as run
+
+_HOMES = {
+    "articulon.model": (
+        "ModelBuilder",
+        "Model",
+        "State",
+        "Workspace",
+        "Weld",
+        "Revolute",
+        "Prismatic",
+        "Spherical",
+        "Xyz",
+        "Free",
+    ),
+    "articulon.dynamics": (
+        "forward_dynamics",
+        "inverse_dynamics",
+        "mass_matrix",
+        "kinetic_energy",
+        "body_poses",
+    ),
+    "articulon.forces.evaluation": ("potential_energy", "generalized_forces"),
+    "articulon.cases": ("load_case",),
+    "articulon.simulate.run": ("run", "open_run", "Run"),
+    "articulon.report.compare": ("compare",),
+    "articulon.errors": ("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_SUBPACKAGES = ("forces",)
+
+__all__ = sorted([*_HOME_OF, *_SUBPACKAGES, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        value = getattr(import_module(_HOME_OF[name]), name)
+    elif name in _SUBPACKAGES:
+        value = import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,87 @@
+"""What can go wrong, by what the user has to look at: the case, the model, the motion or the checkpoint.
+
+Every message names the thing (the file and key, the body, the joint, the step) and says what to do about it.
+"""
+
+from __future__ import annotations
+
+import os
+
+
+class ArticulonError(Exception):
+    """Base of every error that articulon raises on purpose."""
+
+
+class CaseError(ArticulonError):
+    """A case, or one of its values, cannot be run: an unknown key, a wrong dimension, an impossible value."""
+
+
+class ModelError(ArticulonError):
+    """A model cannot be built: a missing parent, a negative mass, an inertia that no body can have."""
+
+
+class CheckpointError(ArticulonError):
+    """A checkpoint cannot be read or written, or belongs to another run."""
+
+
+class DivergenceError(ArticulonError):
+    """A run has left the range in which its numbers mean anything.
+
+    Parameters
+    ----------
+    reason
+        What was seen, as a phrase: ``"the acceleration is not finite"``.
+    time, step
+        Simulated time [time unit of the case] and the number of the step at which it was seen.
+    body, joint
+        The body where it was seen and the kind of the joint that carries it.
+    channel
+        The channel with the largest force on that body at that moment.
+    checkpoint
+        Path of the last good checkpoint, or None if none has been written.
+    time_unit
+        The symbol that follows the time in the message, such as ``"us"``.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        time: float,
+        step: int,
+        body: str,
+        joint: str,
+        channel: str,
+        checkpoint: str | os.PathLike[str] | None = None,
+        time_unit: str = "",
+    ) -> None:
+        self.reason = reason
+        self.time = time
+        self.step = step
+        self.body = body
+        self.joint = joint
+        self.channel = channel
+        self.checkpoint = checkpoint
+        self.time_unit = time_unit
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        moment = f"t = {self.time:.9g} {self.time_unit}".rstrip()
+        if self.checkpoint is None:
+            rescue = "No checkpoint had been written yet."
+        else:
+            rescue = f"The last good checkpoint is {os.fspath(self.checkpoint)}."
+        return (
+            f"the run diverged at {moment}, step {self.step}: {self.reason} at body '{self.body}' "
+            f"({self.joint} joint), where the largest force is in the channel '{self.channel}'. {rescue} "
+            "Usual causes: a step too long for the stiffest force or the lightest body (lower run.step or the "
+            "tolerances), sites that overlap at the start, or a force law with the wrong sign or unit."
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments do not survive Exception's own pickling, and worker processes pickle errors.
+        return _divergence_error, (self.reason, {k: v for k, v in self.__dict__.items() if k != "reason"})
+
+
+def _divergence_error(reason: str, details: dict) -> DivergenceError:
+    return DivergenceError(reason, **details)

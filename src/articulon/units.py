@@ -1,0 +1,288 @@
+"""Systems of units, and the one place where a quantity written with units becomes a plain number.
+
+Inside the engine every number is in the units of its case and carries no label. At the boundary (case files,
+force declarations, plot axes, output files) a :class:`UnitSystem` translates. The arithmetic of that translation
+is decimal, so that ``"0.89 mPa s"`` becomes the float nearest to the exact result and not a neighbour of it.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from articulon.errors import CaseError
+
+# The first three are exact by the definition of the SI (BIPM, The International System of Units, 9th ed., 2019);
+# the last two are the CODATA recommended values of 2018 (Tiesinga et al., Rev. Mod. Phys. 93, 025010, 2021).
+# Written out because scipy.constants takes longer to import than the whole of this package.
+BOLTZMANN_SI = Decimal("1.380649e-23")
+"""Boltzmann constant [J/K]."""
+ELEMENTARY_CHARGE_SI = Decimal("1.602176634e-19")
+"""Elementary charge [C]."""
+AVOGADRO_SI = Decimal("6.02214076e23")
+"""Avogadro constant [1/mol]."""
+VACUUM_PERMITTIVITY_SI = Decimal("8.8541878128e-12")
+"""Vacuum electric permittivity [F/m]."""
+DALTON_SI = Decimal("1.66053906660e-27")
+"""Unified atomic mass unit [kg]."""
+
+_PI = Decimal("3.141592653589793238462643383279503")
+_COULOMB_SI = ELEMENTARY_CHARGE_SI**2 / (4 * _PI * VACUUM_PERMITTIVITY_SI)
+
+
+class _Definition(NamedTuple):
+    """A dimension as exponents of mass, length, time, temperature, charge and angle."""
+
+    noun: str
+    example: str
+    exponents: tuple[int, int, int, int, int, int]
+
+
+_DIMENSIONS = {
+    "length": _Definition("a length", "8 nm", (0, 1, 0, 0, 0, 0)),
+    "mass": _Definition("a mass", "1.5 fg", (1, 0, 0, 0, 0, 0)),
+    "time": _Definition("a time", "8 us", (0, 0, 1, 0, 0, 0)),
+    "velocity": _Definition("a velocity", "1 mm/s", (0, 1, -1, 0, 0, 0)),
+    "acceleration": _Definition("an acceleration", "9.81 m/s^2", (0, 1, -2, 0, 0, 0)),
+    "force": _Definition("a force", "5 pN", (1, 1, -2, 0, 0, 0)),
+    "energy": _Definition("an energy", "4 zJ", (1, 2, -2, 0, 0, 0)),
+    "torque": _Definition("a torque", "4 pN nm", (1, 2, -2, 0, 0, 0)),
+    "inertia": _Definition("a moment of inertia", "0.3 fg um^2", (1, 2, 0, 0, 0, 0)),
+    "temperature": _Definition("a temperature", "300 K", (0, 0, 0, 1, 0, 0)),
+    "viscosity": _Definition("a viscosity", "0.89 mPa s", (1, -1, -1, 0, 0, 0)),
+    "angle": _Definition("an angle", "30 deg", (0, 0, 0, 0, 0, 1)),
+    "dimensionless": _Definition("a plain number", "0.2", (0, 0, 0, 0, 0, 0)),
+    "frequency": _Definition("a frequency", "5 MHz", (0, 0, -1, 0, 0, 0)),
+    "angular_velocity": _Definition("an angular velocity", "2 rad/us", (0, 0, -1, 0, 0, 1)),
+    "translational_drag": _Definition("a translational drag coefficient", "4 pN s/m", (1, 0, -1, 0, 0, 0)),
+    "rotational_drag": _Definition("a rotational drag coefficient", "3 pN nm us", (1, 2, -1, 0, 0, 0)),
+    "torsional_stiffness": _Definition("a torsional stiffness", "40 pN nm/rad^2", (1, 2, -2, 0, 0, -2)),
+    "charge": _Definition("a charge", "-1 e", (0, 0, 0, 0, 1, 0)),
+    "energy_length": _Definition("an energy times a length", "230 zJ nm", (1, 3, -2, 0, 0, 0)),
+    "energy_length6": _Definition("an energy times a length to the power 6", "4 zJ nm^6", (1, 8, -2, 0, 0, 0)),
+    "energy_length12": _Definition("an energy times a length to the power 12", "4 zJ nm^12", (1, 14, -2, 0, 0, 0)),
+}
+
+DIMENSIONS = tuple(_DIMENSIONS)
+"""Names of the dimensions that a quantity can be declared to have."""
+
+
+@dataclass(frozen=True)
+class UnitSystem:
+    """The units in which a case is written and computed.
+
+    Temperatures are in kelvin, charges in elementary charges and angles in radians in every system but ``"lj"``,
+    whose numbers are all reduced (Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., section 3.2).
+    """
+
+    name: str
+    """Name by which a case asks for the system, such as ``"fg-um-us"``."""
+    mass: float | None
+    """One unit of mass [kg], or None for reduced units."""
+    length: float | None
+    """One unit of length [m], or None for reduced units."""
+    time: float | None
+    """One unit of time [s], or None for reduced units."""
+    boltzmann: float
+    """Boltzmann constant [energy/K]; 1 for reduced units."""
+    coulomb: float
+    """e²/(4πε₀), the energy of two unit charges times their distance [energy length]; 1 for reduced units."""
+    symbols: tuple[str, str, str]
+    """Symbols of the units of mass, length and time, for labels."""
+
+    def value(self, quantity: float | str, dimension: str, where: str) -> float:
+        """The number that ``quantity`` is in this system's units.
+
+        Parameters
+        ----------
+        quantity
+            A number, taken to be in the system's units already, or a string such as ``"0.89 mPa s"``. Energies may
+            be given per mole.
+        dimension
+            One of :data:`DIMENSIONS`.
+        where
+            The key or argument the quantity came from, for the message.
+
+        Raises
+        ------
+        CaseError
+            If the string cannot be read, its dimension is another one, or the result is not finite.
+        """
+        definition = _definition(dimension)
+        if isinstance(quantity, numbers.Real) and not isinstance(quantity, bool):
+            return _finite(float(quantity), quantity, where)
+        if not isinstance(quantity, str):
+            raise CaseError(f"{where}: expected {_expectation(definition)}, got {quantity!r}")
+        try:
+            number = float(quantity)
+        except ValueError:
+            pass
+        else:
+            return _finite(number, quantity, where)
+
+        # An angle has the same number in every system, reduced units included.
+        if self.mass is None and dimension not in ("angle", "dimensionless"):
+            raise CaseError(
+                f"{where}: reduced units ('{self.name}') take plain numbers, got {quantity!r}; "
+                "remove the unit or choose another system of units"
+            )
+        return _finite(float(_in_si(quantity, definition, where) / self._scale(definition)), quantity, where)
+
+    def label(self, dimension: str) -> str:
+        """The unit of a dimension as text for a plot's axis, such as ``"fg um^2/us^2"``."""
+        exponents = _definition(dimension).exponents
+        if not any(exponents):
+            return "1"
+        if self.mass is None and dimension != "angle":
+            return "reduced units"
+        symbols = [f"({s})" if " " in s else s for s in self.symbols] + ["K", "e", "rad"]
+        above = [_power(symbol, n) for symbol, n in zip(symbols, exponents, strict=True) if n > 0]
+        below = [_power(symbol, -n) for symbol, n in zip(symbols, exponents, strict=True) if n < 0]
+        text = " ".join(above) or "1"
+        if not below:
+            return text
+        return f"{text}/{below[0]}" if len(below) == 1 else f"{text}/({' '.join(below)})"
+
+    def factor(self, dimension: str, to: str) -> float:
+        """What to multiply a value in this system by to have it in the unit ``to``.
+
+        >>> unit_system("fg-um-us").factor("length", "nm")
+        1000.0
+
+        Raises
+        ------
+        CaseError
+            If ``to`` is not a unit of that dimension, or the system is reduced and has no other units.
+        """
+        definition = _definition(dimension)
+        if self.mass is None and dimension not in ("angle", "dimensionless"):
+            raise CaseError(f"values in reduced units ('{self.name}') cannot be converted to '{to}'")
+        return float(self._scale(definition) / _in_si(f"1 ({to})", definition, f"conversion to '{to}'"))
+
+    def _scale(self, definition: _Definition) -> Decimal:
+        """One unit of the dimension in SI units (kelvin, coulomb and radian included)."""
+        mass, length, time = _SCALES[self.name] or (Decimal(1),) * 3
+        return _product((mass, length, time, Decimal(1), ELEMENTARY_CHARGE_SI, Decimal(1)), definition.exponents)
+
+
+def unit_system(name: str) -> UnitSystem:
+    """The system of units with the given name.
+
+    Raises
+    ------
+    CaseError
+        If there is none; the message lists those there are.
+    """
+    try:
+        return _SYSTEMS[name]
+    except (KeyError, TypeError):
+        known = ", ".join(_SYSTEMS)
+        raise CaseError(f"unknown system of units {name!r}; choose one of {known}") from None
+
+
+def _in_si(text: str, definition: _Definition, where: str) -> Decimal:
+    """The magnitude of a quantity in SI base units, once its dimension has been checked."""
+    import pint
+
+    registry = _registry()
+    try:
+        if not any(character.isdigit() for character in text):
+            raise ValueError("a unit without a number")
+        quantity = registry.Quantity(text)
+        if quantity.dimensionality.get("[substance]", 0) == -1:
+            quantity = quantity * registry.Quantity(Decimal(1), "mol") / AVOGADRO_SI
+        quantity = quantity.to_base_units()
+        magnitude = Decimal(quantity.magnitude)
+    except pint.UndefinedUnitError as error:
+        raise CaseError(f"{where}: unknown unit in {text!r} ({error}); expected {_expectation(definition)}") from None
+    except Exception:
+        # The parser lets many kinds of error through (tokenizer, arithmetic, attribute) and all mean the same.
+        raise CaseError(f"{where}: cannot read {text!r}; expected {_expectation(definition)}") from None
+
+    # Radians are pure numbers to pint, so an angle can neither be missed nor be told from a number.
+    exponents = _pint_exponents(quantity)
+    if exponents != definition.exponents[:5]:
+        got = next((d.noun for d in _DIMENSIONS.values() if d.exponents[:5] == exponents), None)
+        got = got or f"a quantity in {quantity.units:~C}"
+        raise CaseError(f"{where}: expected {_expectation(definition)}, got {got}: {text!r}")
+    return magnitude
+
+
+def _pint_exponents(quantity: Any) -> tuple[int, ...] | None:
+    """Exponents of mass, length, time, temperature and charge, or None for a dimension outside of these."""
+    found: dict[str, int] = dict(quantity.dimensionality)
+    charge = found.pop("[current]", 0)
+    found["[time]"] = found.get("[time]", 0) - charge
+    exponents = [found.pop(f"[{base}]", 0) for base in ("mass", "length", "time", "temperature")]
+    return None if any(found.values()) else (*exponents, charge)
+
+
+@lru_cache(maxsize=1)
+def _registry() -> Any:
+    import pint
+
+    return pint.UnitRegistry(non_int_type=Decimal, autoconvert_offset_to_baseunit=True)
+
+
+def _definition(dimension: str) -> _Definition:
+    try:
+        return _DIMENSIONS[dimension]
+    except KeyError:
+        raise ValueError(f"unknown dimension {dimension!r}; choose one of {', '.join(_DIMENSIONS)}") from None
+
+
+def _expectation(definition: _Definition) -> str:
+    return f"{definition.noun} (for example '{definition.example}')"
+
+
+def _finite(number: float, quantity: float | str, where: str) -> float:
+    if not math.isfinite(number):
+        raise CaseError(f"{where}: expected a finite number, got {quantity!r}")
+    return number
+
+
+def _product(bases: tuple[Decimal, ...], exponents: tuple[int, ...]) -> Decimal:
+    result = Decimal(1)
+    for base, exponent in zip(bases, exponents, strict=True):
+        result *= base**exponent
+    return result
+
+
+def _power(symbol: str, exponent: int) -> str:
+    return symbol if exponent == 1 else f"{symbol}^{exponent}"
+
+
+# Name: one unit of mass [kg], length [m] and time [s]; None where units are reduced.
+_SCALES: dict[str, tuple[Decimal, Decimal, Decimal] | None] = {
+    "fg-um-us": (Decimal("1e-18"), Decimal("1e-6"), Decimal("1e-6")),
+    "zg-nm-ns": (Decimal("1e-24"), Decimal("1e-9"), Decimal("1e-9")),
+    "10yg-nm-ns": (Decimal("1e-26"), Decimal("1e-9"), Decimal("1e-9")),
+    "kg-m-s": (Decimal(1), Decimal(1), Decimal(1)),
+    "Da-nm-ps": (DALTON_SI, Decimal("1e-9"), Decimal("1e-12")),
+    "lj": None,
+}
+
+
+def _system(name: str) -> UnitSystem:
+    scales = _SCALES[name]
+    if scales is None:
+        return UnitSystem(name, None, None, None, boltzmann=1.0, coulomb=1.0, symbols=("m", "σ", "τ"))
+    mass, length, time = scales
+    energy = mass * length**2 / time**2
+    symbol, *others = name.split("-")
+    return UnitSystem(
+        name,
+        mass=float(mass),
+        length=float(length),
+        time=float(time),
+        boltzmann=float(BOLTZMANN_SI / energy),
+        coulomb=float(_COULOMB_SI / (energy * length)),
+        symbols=(symbol.replace("10", "10 "), *others),  # type: ignore[arg-type]
+    )
+
+
+_SYSTEMS = {name: _system(name) for name in _SCALES}
