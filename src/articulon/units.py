@@ -193,6 +193,7 @@ def _in_si(text: str, definition: _Definition, where: str) -> Decimal:
         if not any(character.isdigit() for character in text):
             raise ValueError("a unit without a number")
         quantity = registry.Quantity(text)
+        stated_units = str(quantity.units)
         if quantity.dimensionality.get("[substance]", 0) == -1:
             quantity = quantity * registry.Quantity(Decimal(1), "mol") / AVOGADRO_SI
         quantity = quantity.to_base_units()
@@ -203,7 +204,10 @@ def _in_si(text: str, definition: _Definition, where: str) -> Decimal:
         # The parser lets many kinds of error through (tokenizer, arithmetic, attribute) and all mean the same.
         raise CaseError(f"{where}: cannot read {text!r}; expected {_expectation(definition)}") from None
 
-    # Radians are pure numbers to pint, so an angle can neither be missed nor be told from a number.
+    # Radians are pure numbers to pint, so an angle can neither be missed nor be told from a number. But a hertz may be
+    # meant as a turn per second or taken as a radian per second: no reading is safe.
+    if definition.exponents[5] == 1 and "hertz" in stated_units:
+        raise CaseError(f"{where}: {text!r} may mean turns or radians; write turn/s or rad/s")
     exponents = _pint_exponents(quantity)
     if exponents != definition.exponents[:5]:
         got = next((d.noun for d in _DIMENSIONS.values() if d.exponents[:5] == exponents), None)
@@ -225,7 +229,12 @@ def _pint_exponents(quantity: Any) -> tuple[int, ...] | None:
 def _registry() -> Any:
     import pint
 
-    return pint.UnitRegistry(non_int_type=Decimal, autoconvert_offset_to_baseunit=True)
+    registry: Any = pint.UnitRegistry(
+        non_int_type=Decimal, autoconvert_offset_to_baseunit=True, on_redefinition="ignore"
+    )
+    # The versions of pint differ in the CODATA year of their dalton, and one dalton must be one unit of Da-nm-ps.
+    registry.define(f"dalton = {DALTON_SI} * kilogram = Da")
+    return registry
 
 
 def _definition(dimension: str) -> _Definition:
@@ -233,6 +242,11 @@ def _definition(dimension: str) -> _Definition:
         return _DIMENSIONS[dimension]
     except KeyError:
         raise ValueError(f"unknown dimension {dimension!r}; choose one of {', '.join(_DIMENSIONS)}") from None
+
+
+def expectation(dimension: str) -> str:
+    """What a dimension is called in messages, with an example: ``"a time (for example '8 us')"``."""
+    return _expectation(_definition(dimension))
 
 
 def _expectation(definition: _Definition) -> str:

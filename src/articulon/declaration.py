@@ -1,0 +1,311 @@
+"""Declarations: what a user states about a run, in Python or in a case file, checked before anything is computed.
+
+A force, a scaling policy or a section of a case is one subclass of :class:`Declaration`, a pydantic model whose
+fields may hold quantities with units::
+
+    class StokesDrag(Declaration):
+        kind: Literal["stokes-drag"] = "stokes-drag"
+        viscosity: Annotated[Quantity, Dimension("viscosity", minimum=0)]
+        flow: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("velocity")] = (0.0, 0.0, 0.0)
+
+Both doors end in the same object: ``StokesDrag(viscosity="0.89 mPa s")`` and a table ``[[forces]]`` with
+``kind = "stokes-drag"``. :meth:`Declaration.resolved` then replaces every quantity by a float in the units of the
+case.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, Union, get_args, get_origin
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+from pydantic.fields import FieldInfo
+
+from articulon.errors import ArticulonError, CaseError, ModelError
+from articulon.units import DIMENSIONS, UnitSystem, expectation
+
+
+def _number_or_text(value: Any) -> Any:
+    """Refuse what pydantic would quietly turn into a number, and accept every kind of real number."""
+    if isinstance(value, bool):
+        raise ValueError(f"expected a quantity, got {value}")
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        if not math.isfinite(number):
+            raise ValueError(f"expected a finite number, got {value}")
+        return number
+    return value
+
+
+Quantity: TypeAlias = Annotated[float | str, BeforeValidator(_number_or_text)]
+"""A number in the units of the case, or a string with units such as ``"0.89 mPa s"``."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Marks the quantities of a field, however deep in lists and tables, as having a dimension.
+
+    Parameters
+    ----------
+    name
+        One of :data:`articulon.units.DIMENSIONS`.
+    minimum
+        Smallest value allowed [units of the case], or None.
+    exclusive
+        Whether ``minimum`` itself is refused: ``Dimension("mass", minimum=0, exclusive=True)`` is a positive mass.
+    """
+
+    name: str
+    minimum: float | None = None
+    exclusive: bool = False
+
+    def __post_init__(self) -> None:
+        if self.name not in DIMENSIONS:
+            raise ValueError(f"unknown dimension {self.name!r}; choose one of {', '.join(DIMENSIONS)}")
+
+    def value(self, quantity: float | str, units: UnitSystem, where: str) -> float:
+        """The quantity in the given units; raises CaseError as :meth:`UnitSystem.value` does, or below the minimum."""
+        number = units.value(quantity, self.name, where)
+        if self.minimum is not None and (number < self.minimum or (self.exclusive and number == self.minimum)):
+            bound = "greater than" if self.exclusive else "at least"
+            raise CaseError(f"{where}: must be {bound} {self.minimum:g}, got {quantity!r}")
+        return number
+
+
+class Declaration(BaseModel):
+    """Base of everything a user states: frozen, and unknown keys are refused with the nearest valid one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False)
+
+    error_class: ClassVar[type[ArticulonError]] = ModelError
+    """What a faulty construction in Python raises; :meth:`from_mapping` always raises CaseError."""
+
+    def __init__(self, /, **fields: Any) -> None:
+        """Declare in Python; raises :attr:`error_class` with one line for each fault."""
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            name = type(self).__name__
+            raise self.error_class(explanation(error, type(self), name)) from None
+
+    # Tells pydantic that this is no other way of building the model, so that declarations inside declarations are
+    # validated in one pass and a fault in the inner one is reported with its full path.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _arrays_as_lists(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in data.items()}
+
+    @classmethod
+    def from_mapping(cls, data: Mapping[str, Any], source: str = "", path: str = "") -> Self:
+        """Declare from a table of a case file.
+
+        Parameters
+        ----------
+        data
+            The table.
+        source
+            The file it came from; precedes each line of the message.
+        path
+            The key of the table in that file; precedes the keys named in the message.
+
+        Raises
+        ------
+        CaseError
+            With one line for each fault: file, key, what was expected and the nearest valid key.
+        """
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            lines = explanation(error, cls, path)
+            if source:
+                lines = "\n".join(f"{source}: {line}" for line in lines.splitlines())
+            raise CaseError(lines) from None
+
+    def resolved(self, units: UnitSystem, where: str = "") -> Self:
+        """A copy in which every quantity is a float in the given units.
+
+        Parameters
+        ----------
+        units
+            The units of the case.
+        where
+            What the declaration is called in messages, such as ``"forces[0]"``.
+
+        Raises
+        ------
+        CaseError
+            If a quantity cannot be read, has another dimension or lies below its minimum; the message names its key.
+        """
+        values = {
+            name: _resolved(getattr(self, name), [_typed(field)], units, _joined(where, name))
+            for name, field in type(self).model_fields.items()
+        }
+        return self.model_copy(update=values)
+
+
+def explanation(error: ValidationError, root: type[BaseModel], where: str = "") -> str:
+    """What a validation found, one line for each fault: the key, what was expected, the nearest valid key."""
+    lines: dict[str, str] = {}
+    for fault in error.errors(include_url=False):
+        key, owner, dimension = _place(root, fault["loc"], where)
+        if fault["type"].startswith("union_tag"):
+            key = _joined(key, fault["ctx"]["discriminator"].strip("'"))
+        # A union reports a fault once for each of its members; the first says enough.
+        lines.setdefault(key, f"{key}: {_fault(fault, owner, dimension)}" if key else _fault(fault, owner, dimension))
+    return "\n".join(lines.values())
+
+
+def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | None) -> str:
+    kind, context, given = fault["type"], fault.get("ctx", {}), fault["input"]
+    if kind == "extra_forbidden":
+        key = str(fault["loc"][-1])
+        known = list(owner.model_fields) if owner else []
+        return f"unknown key{nearest(key, known)}"
+    if kind == "missing":
+        return f"is required: {expectation(dimension.name)}" if dimension else "is required"
+    if kind == "union_tag_invalid":
+        tags = [tag.strip().strip("'\"") for tag in context["expected_tags"].split(",")]
+        return f"unknown word {context['tag']!r}{nearest(context['tag'], tags)}"
+    if kind == "union_tag_not_found":
+        return "is required"
+    if kind == "literal_error":
+        return f"expected {context['expected']}, got {_shown(given)}"
+    if kind == "value_error":
+        return str(context["error"])
+    if dimension:
+        return f"expected {expectation(dimension.name)}, got {_shown(given)}"
+    message = fault["msg"]
+    return f"{message[:1].lower()}{message[1:]}, got {_shown(given)}"
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """The clause that ends a message about an unknown word: the nearest known one, and all that there are."""
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    hint = f"; did you mean '{close[0]}'?" if close else ""
+    return f"{hint} (known: {', '.join(known)})" if known else hint
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _joined(where: str, key: str | int) -> str:
+    if isinstance(key, int):
+        return f"{where}[{key}]"
+    return f"{where}.{key}" if where else key
+
+
+Typed: TypeAlias = tuple[Any, Dimension | None]
+"""A type and the dimension of the quantities in it."""
+
+
+def _place(
+    root: type[BaseModel], location: Sequence[str | int], where: str
+) -> tuple[str, type[BaseModel] | None, Dimension | None]:
+    """Key path of a fault, the declaration whose key it is and the dimension expected there.
+
+    pydantic's locations hold, between the keys, the tags of the unions that were passed; these are left out.
+    """
+    here: list[Typed] = [(root, None)]
+    owner: type[BaseModel] | None = root
+    for part in location:
+        members = [member for typed in here for member in _members(*typed)]
+        declarations = [annotation for annotation, _ in members if _is_declaration(annotation)]
+        inside = [typed for member in members for typed in _inside(*member, part)]
+        tagged = [member for member in members if part in _tags(member[0])]
+        if inside:
+            where, here = _joined(where, part), inside
+            owner = next((d for d in declarations if part in d.model_fields), owner)
+        elif tagged:
+            here = tagged
+            owner = tagged[0][0]
+        elif declarations and isinstance(part, str):
+            return _joined(where, part), declarations[0], None
+        else:
+            # Not a key but the name that pydantic gives to a type, such as "float" after the key of a quantity.
+            break
+    dimensions = (dimension for typed in here for _, dimension in _members(*typed) if dimension)
+    return where, owner, next(dimensions, None)
+
+
+def _resolved(value: Any, typed: list[Typed], units: UnitSystem, where: str) -> Any:
+    """The value with every quantity in it turned into a float, by what its types say of it."""
+    if isinstance(value, Declaration):
+        return value.resolved(units, where)
+    members = [member for one in typed for member in _members(*one)]
+    if isinstance(value, Mapping):
+        return {
+            key: _resolved(item, _items(members, str(key)), units, _joined(where, str(key)))
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return type(value)(
+            _resolved(item, _items(members, index), units, _joined(where, index)) for index, item in enumerate(value)
+        )
+    words = {word for annotation, _ in members if get_origin(annotation) is Literal for word in get_args(annotation)}
+    dimension = next((dimension for _, dimension in members if dimension), None)
+    if dimension is None or value is None or value in words:
+        return value
+    return dimension.value(value, units, where)
+
+
+def _items(members: list[Typed], part: str | int) -> list[Typed]:
+    return [typed for member in members for typed in _inside(*member, part)]
+
+
+def _inside(annotation: Any, dimension: Dimension | None, part: str | int) -> list[Typed]:
+    """What lies at a key or index of a value of the given type, or nothing if it has no such place."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if _is_declaration(annotation):
+        field = annotation.model_fields.get(part)
+        return [] if field is None else [_typed(field)]
+    if isinstance(part, int) and origin is tuple and Ellipsis not in arguments:
+        return [(arguments[min(part, len(arguments) - 1)], dimension)]
+    if isinstance(part, int) and origin in (list, tuple, Sequence):
+        return [(arguments[0], dimension)]
+    if isinstance(part, str) and origin in (dict, Mapping):
+        return [(arguments[1], dimension)]
+    return []
+
+
+def _typed(field: FieldInfo) -> Typed:
+    return field.annotation, _marker(field.metadata)
+
+
+def _members(annotation: Any, dimension: Dimension | None) -> Iterator[Typed]:
+    """The types that an annotation allows, each with the dimension that applies to it."""
+    origin: Any = get_origin(annotation)
+    if origin is Annotated:
+        inner, *metadata = get_args(annotation)
+        yield from _members(inner, _marker(metadata) or dimension)
+    elif origin in (Union, types.UnionType):
+        for member in get_args(annotation):
+            yield from _members(member, dimension)
+    else:
+        yield annotation, dimension
+
+
+def _marker(metadata: Sequence[Any]) -> Dimension | None:
+    return next((item for item in metadata if isinstance(item, Dimension)), None)
+
+
+def _is_declaration(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _tags(annotation: Any) -> set[Any]:
+    """What pydantic may call a member of a union in the location of a fault."""
+    if not _is_declaration(annotation):
+        return set()
+    literals = [f.annotation for f in annotation.model_fields.values() if get_origin(f.annotation) is Literal]
+    return {annotation.__name__}.union(*(get_args(literal) for literal in literals))
