@@ -252,7 +252,7 @@ def _resolved(value: Any, typed: list[Typed], units: UnitSystem, where: str) -> 
         return type(value)(
             _resolved(item, _items(members, index), units, _joined(where, index)) for index, item in enumerate(value)
         )
-    words = {word for annotation, _ in members if get_origin(annotation) is Literal for word in get_args(annotation)}
+    words = {word for annotation, _ in members for word in _words(annotation)}
     dimension = next((dimension for _, dimension in members if dimension), None)
     if dimension is None or value is None or value in words:
         return value
@@ -307,5 +307,10 @@ def _tags(annotation: Any) -> set[Any]:
     """What pydantic may call a member of a union in the location of a fault."""
     if not _is_declaration(annotation):
         return set()
-    literals = [f.annotation for f in annotation.model_fields.values() if get_origin(f.annotation) is Literal]
-    return {annotation.__name__}.union(*(get_args(literal) for literal in literals))
+    return {annotation.__name__}.union(*(_words(field.annotation) for field in annotation.model_fields.values()))
+
+
+def _words(annotation: Any) -> tuple[Any, ...]:
+    """The words of a literal type; of any other type, none."""
+    origin: Any = get_origin(annotation)
+    return get_args(annotation) if origin is Literal else ()

@@ -1,0 +1,46 @@
+# Needs only make and Python 3.11 or later; everything else is installed into .venv at the versions of constraints.txt.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+USER_READY := .venv/ready
+DEVELOPER_READY := .venv/ready-for-development
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test quick lint bench
+
+help:
+	@echo "make demo   run the built-in docking of a conjugated nanoparticle and say where its report lies"
+	@echo "make test   check everything: lint, types and all tests"
+	@echo "make quick  lint, types and the tests that take seconds"
+	@echo "make lint   style and types only"
+	@echo "make bench  speed and memory, beside other engines"
+
+# A demo never writes into the folder of an earlier one.
+demo: $(USER_READY)
+	@out=runs/demo; n=1; \
+	while [ -e "$$out" ]; do n=$$((n + 1)); out=runs/demo-$$n; done; \
+	$(BIN)/articulon run nanoparticle-docking --out "$$out" && \
+	echo "The report is $(CURDIR)/$$out/report.html"
+
+test: lint
+	$(BIN)/pytest -n 2
+
+quick: lint
+	$(BIN)/pytest -n 2 -m "not slow"
+
+lint: $(DEVELOPER_READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy src
+
+bench: $(DEVELOPER_READY)
+	$(BIN)/articulon bench
+
+$(USER_READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@touch $@
+
+$(DEVELOPER_READY): pyproject.toml constraints.txt | $(USER_READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	@touch $@
