@@ -1,0 +1,1 @@
+"""Models, converters and independent reference solutions that the tests share."""
