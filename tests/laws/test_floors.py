@@ -1,0 +1,152 @@
+"""The order of the package: what may import what, and what an import loads."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import articulon as ar
+
+PACKAGE = Path(ar.__file__).parent
+
+FLOORS = (
+    ("kernels",),
+    ("algebra",),
+    ("units", "errors", "rng", "declaration"),
+    ("model",),
+    ("dynamics",),
+    ("forces",),
+    ("baths",),
+    ("scaling",),
+    ("integrate",),
+    ("simulate",),
+    ("cases",),
+    ("io",),
+    ("report",),
+    ("cli",),
+)
+"""From the top of the dependencies down: a module imports from its own floor and from those before it."""
+
+LEVEL = {name: level for level, names in enumerate(FLOORS) for name in names}
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+def imported_floors(source: str, package: str) -> Iterator[tuple[int, str]]:
+    """Line and floor of every import from articulon in a module of the given package, wherever it stands."""
+    for node in ast.walk(ast.parse(source)):
+        targets: list[str] = []
+        match node:
+            case ast.Import(names=names):
+                targets = [alias.name for alias in names]
+            case ast.ImportFrom(module=module, names=names, level=level):
+                base = package.split(".")[: len(package.split(".")) - level + 1] if level else []
+                home = ".".join([*base, *([module] if module else [])])
+                targets = [f"{home}.{alias.name}" for alias in names]
+            case ast.Call(
+                func=ast.Name(id="import_module") | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(target)), *_],
+            ):
+                targets = [target]
+        for target in targets:
+            if target == "articulon" or target.startswith("articulon."):
+                yield node.lineno, (target.split(".") + [""])[1]
+
+
+def violations(source: str, package: str, floor: str) -> list[str]:
+    """Imports that reach to a later floor, or through the public face, which stands on all of them."""
+    return [
+        f"line {line}: {floor} imports {name or 'the public face'}"
+        for line, name in imported_floors(source, package)
+        if name != "__version__" and LEVEL.get(name, len(FLOORS)) > LEVEL[floor]
+    ]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_floor_imports_only_from_those_above_it(path):
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    assert parts[0] in LEVEL, f"{parts[0]} is on no floor: say in FLOORS and in ARCHITECTURE.md where it belongs"
+    package = ".".join(("articulon", *parts[:-1]))
+    assert violations(path.read_text(encoding="utf-8"), package, parts[0]) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import articulon",
+        "import articulon.forces.drag",
+        "from articulon import ModelBuilder",
+        "from articulon import forces",
+        "from articulon.forces import StokesDrag",
+        "from ..forces.drag import StokesDrag",
+        "from .. import forces",
+        "def late():\n    from articulon.simulate.run import run",
+        "if TYPE_CHECKING:\n    from articulon.cli import main",
+        "import importlib\nimportlib.import_module('articulon.report')",
+    ],
+)
+def test_the_check_sees_every_way_of_importing_from_below(source):
+    assert len(violations(source, "articulon.dynamics", "dynamics")) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy",
+        "from articulon import __version__",
+        "from articulon.model import Model",
+        "from ..model.tables import Forest",
+        "from .kinematics import place",
+        "from articulon.dynamics.kinematics import place",
+        "from articulonish.forces import anything",
+    ],
+)
+def test_the_check_lets_the_others_pass(source):
+    assert violations(source, "articulon.dynamics", "dynamics") == []
+
+
+def test_importing_the_package_loads_none_of_its_dependencies():
+    """Which is what keeps ``import articulon`` in milliseconds."""
+    heavy = ["numpy", "scipy", "numba", "h5py", "pydantic", "pint", "typer", "rich", "matplotlib"]
+    peers = ["pinocchio", "mujoco", "MDAnalysis", "sympy"]
+    program = (
+        "import sys, json; before = set(sys.modules); import articulon; dir(articulon); articulon.__version__;"
+        f"print(json.dumps(sorted((set(sys.modules) - before) & set({heavy + peers!r}))))"
+    )
+    output = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert json.loads(output) == []
+
+
+@pytest.mark.parametrize("name", ar.__all__)
+def test_every_public_name_resolves(name):
+    assert name in dir(ar)
+    assert getattr(ar, name) is not None
+
+
+def test_the_public_names_are_those_of_the_contract():
+    assert set(ar.__all__) == {
+        *("ModelBuilder", "Model", "State", "Workspace"),
+        *("Weld", "Revolute", "Prismatic", "Spherical", "Xyz", "Free"),
+        *("forward_dynamics", "inverse_dynamics", "mass_matrix", "kinetic_energy", "body_poses"),
+        *("potential_energy", "generalized_forces", "forces"),
+        *("load_case", "run", "open_run", "Run", "compare"),
+        *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
+        "__version__",
+    }
+
+
+def test_a_type_checker_sees_the_names_that_load_on_first_use():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    block = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
+    seen = {a.asname: n.module for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    assert seen == {**ar._HOME_OF, **dict.fromkeys(ar._SUBPACKAGES, "articulon")}
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'articulon' has no attribute 'foward_dynamics'"):
+        _ = ar.foward_dynamics
