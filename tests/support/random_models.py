@@ -171,8 +171,9 @@ CHAIN_SHAPES = ("straight", "coiled", "nearly-straight")
 def chain(rng: np.random.Generator, n: int, joints: str, shape: str) -> tuple[Description, np.ndarray]:
     """An unbranched chain of n links of unit length along x, and the coordinates that give it its shape.
 
-    ``straight``: every coordinate zero; ``coiled``: every angle 0.3 rad about z (displacements 0.3); ``nearly-straight``:
-    random angles and displacements up to 0.05. The shapes are those of Featherstone's accuracy study (1999).
+    ``straight``: every coordinate zero; ``coiled``: every angle 0.3 rad about z (displacements 0.3);
+    ``nearly-straight``: random angles and displacements up to 0.05. The shapes are those of Featherstone's accuracy
+    study (1999).
     """
     cycle = CHAIN_KINDS[joints]
     bodies = []

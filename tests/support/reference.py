@@ -1,8 +1,8 @@
 """Newton and Euler's equations in extended precision, written down as plainly as possible, as an oracle.
 
 Everything is expressed in the world frame, at each body's own origin and centre of mass. With W and V the partial
-angular velocities and partial velocities of a joint (columns, world frame), r the vector from the parent's origin to the
-body's, and subscript p for the parent:
+angular velocities and partial velocities of a joint (columns, world frame), r the vector from the parent's origin to
+the body's, and subscript p for the parent:
 
     ω = ω_p + W u                                 v = v_p + ω_p × r + V u
     α = α_p + ω_p × W u + W u'                    a = a_p + α_p × r + ω_p × (ω_p × r) + 2 ω_p × V u + V u'
@@ -261,8 +261,8 @@ def dense_solve(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, floa
 
     Cholesky factors in double precision, of the matrix scaled to a unit diagonal, refine a solution whose residuals are
     taken in extended precision, until the corrections shrink no more. What remains is the rounding of the residuals,
-    (extended ε) cond(M): if the last correction exceeds a hundredth of (double ε) cond(M), the refinement has failed and
-    this is an error. The condition number comes from power iterations on M and M⁻¹, which can only underestimate it:
+    (extended ε) cond(M): if the last correction exceeds a hundredth of (double ε) cond(M), the refinement has failed
+    and this is an error. The condition number comes from power iterations on M and M⁻¹, which can only underestimate it:
     bounds that use it can only become tighter.
     """
     if matrix.shape[0] == 0:
