@@ -1,0 +1,1 @@
+"""Leaf functions on tuples of floats: vectors, rotations, spatial inertias. They compile to registers."""

@@ -1,0 +1,105 @@
+"""Rotations as Euler parameters, scalar first: e = (cos θ/2, n sin θ/2) turns body vectors into parent vectors."""
+
+import math
+
+from articulon.algebra.vectors import dot, scale
+from articulon.kernels import jit
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+
+
+@jit
+def load_quaternion(a, i):
+    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3])
+
+
+@jit
+def store_quaternion(a, i, e):
+    a[i, 0], a[i, 1], a[i, 2], a[i, 3] = e[0], e[1], e[2], e[3]
+
+
+@jit
+def quaternion_at(a, k):
+    return (a[k], a[k + 1], a[k + 2], a[k + 3])
+
+
+@jit
+def product(a, b):
+    """Hamilton product a b: first b, then a."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
+
+
+@jit
+def conjugate(e):
+    return (e[0], -e[1], -e[2], -e[3])
+
+
+@jit
+def about(axis, angle):
+    """Rotation by ``angle`` about a unit axis."""
+    s = math.sin(0.5 * angle)
+    return (math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2])
+
+
+@jit
+def matrix(e):
+    """Rotation matrix of e, orthogonal to rounding whatever the norm of e."""
+    s = 2.0 / (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+    x, y, z = s * e[1], s * e[2], s * e[3]
+    wx, wy, wz = e[0] * x, e[0] * y, e[0] * z
+    xx, xy, xz = e[1] * x, e[1] * y, e[1] * z
+    yy, yz, zz = e[2] * y, e[2] * z, e[3] * z
+    return (
+        (1.0 - (yy + zz), xy - wz, xz + wy),
+        (xy + wz, 1.0 - (xx + zz), yz - wx),
+        (xz - wy, yz + wx, 1.0 - (xx + yy)),
+    )
+
+
+@jit
+def rate(e, w):
+    """e' = ½ e (0, ω), with ω in the body frame (Guy 2018, B.17)."""
+    return (
+        -0.5 * (e[1] * w[0] + e[2] * w[1] + e[3] * w[2]),
+        0.5 * (e[0] * w[0] + e[2] * w[2] - e[3] * w[1]),
+        0.5 * (e[0] * w[1] + e[3] * w[0] - e[1] * w[2]),
+        0.5 * (e[0] * w[2] + e[1] * w[1] - e[2] * w[0]),
+    )
+
+
+@jit
+def rotation_vector(e):
+    """Axis times angle in [0, π]; at π, where the axis' sign is free, the one of e is kept."""
+    v = (e[1], e[2], e[3])
+    w = e[0]
+    if w < 0.0:  # e and −e are the same rotation: take the shorter way
+        v, w = scale(-1.0, v), -w
+    s = math.sqrt(dot(v, v))
+    if s < 1e-8 * w:  # 2 atan(s/w)/s, next term below rounding
+        return scale(2.0 / w, v)
+    return scale(2.0 * math.atan2(s, w) / s, v)
+
+
+@jit
+def turn(e, w, time):
+    """e after turning at the constant body-frame angular velocity w for ``time``, normalised."""
+    rotation = scale(time, w)
+    angle2 = dot(rotation, rotation)
+    if angle2 < 1e-6:  # sin(θ/2)/θ and cos(θ/2) to rounding
+        s = 0.5 - angle2 * (1.0 / 48.0 - angle2 / 3840.0)
+        c = 1.0 - angle2 * (0.125 - angle2 / 384.0)
+    else:
+        angle = math.sqrt(angle2)
+        s, c = math.sin(0.5 * angle) / angle, math.cos(0.5 * angle)
+    return normalised(product(e, (c, s * rotation[0], s * rotation[1], s * rotation[2])))
+
+
+@jit
+def normalised(e):
+    s = 1.0 / math.sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+    return (s * e[0], s * e[1], s * e[2], s * e[3])

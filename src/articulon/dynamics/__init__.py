@@ -1,0 +1,12 @@
+"""How a model moves: kinematics, the equation-of-motion solvers, and energies."""
+
+from articulon.dynamics.functions import (
+    SOLVERS,
+    body_poses,
+    forward_dynamics,
+    inverse_dynamics,
+    kinetic_energy,
+    mass_matrix,
+)
+
+__all__ = ["SOLVERS", "body_poses", "forward_dynamics", "inverse_dynamics", "kinetic_energy", "mass_matrix"]

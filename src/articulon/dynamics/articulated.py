@@ -1,0 +1,106 @@
+"""The O(n) articulated-body algorithm (Featherstone 2008, table 7.1; Guy 2018, appendix A), in world axes.
+
+Every link's equation of motion is kept about its own origin as n = A α + H a + bias. Inward, each joint is eliminated
+and what is left of the link is added to its parent; outward, the accelerations follow. The inertia of a link is the
+mass, first moment and inertia that the caller passes: the friction-implicit rule passes them with the drag added.
+"""
+
+from numba import prange
+
+from articulon.algebra.inertia import skew
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    cross,
+    isotropic,
+    load,
+    load_from,
+    load_symmetric,
+    matrix_add,
+    store6,
+    store_from,
+    sub,
+    symmetric_add,
+    symmetric_apply,
+    symmetric_rotate,
+)
+from articulon.dynamics import joints
+from articulon.dynamics.kinematics import frames, move, place
+from articulon.kernels import jit, kernel
+
+
+@jit
+def gather(g, s, A, H, M, n, f):
+    """An inertia and bias force, plus what lies in slot s."""
+    A = symmetric_add(A, load_symmetric(g, s))
+    H = matrix_add(H, (load_from(g, s, 6), load_from(g, s, 9), load_from(g, s, 12)))
+    M = symmetric_add(M, (g[s, 15], g[s, 16], g[s, 17], g[s, 18], g[s, 19], g[s, 20]))
+    return A, H, M, add(n, load_from(g, s, 21)), add(f, load_from(g, s, 24))
+
+
+@jit
+def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
+    """Inward: each joint is eliminated and what is left of its link goes to the parent's slot."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    slot, first = forest.slot, forest.first
+    quaternion, rotations, angular_velocity = ws.quaternion, ws.rotation, ws.angular_velocity
+    reach, bias, gathered, record = ws.reach, ws.bias, ws.gathered, ws.record
+    for i in range(end - 1, start - 1, -1):
+        kind, p = kinds[i], parent[i]
+        frame, R = frames(kind, parent, rotation, quaternion, rotations, i)
+        w, h = load(angular_velocity, i), apply(R, load(moment, i))
+        A, H, M = symmetric_rotate(R, load_symmetric(inertia, i)), skew(h), isotropic(mass[i])
+        n = sub(cross(w, symmetric_apply(A, w)), load_from(wrench, i, 3))
+        f = sub(cross(w, cross(w, h)), load_from(wrench, i, 0))
+        if slot[i] >= 0:
+            A, H, M, n, f = gather(gathered, slot[i], A, H, M, n, f)
+        r, cw, cv = load(reach, i), load_from(bias, i, 0), load_from(bias, i, 3)
+        A, H, M, n, f, left = joints.eliminate(kind, load(axes, i), tau, u_start[i], frame, R, r, cw, cv, A, H, M, n, f)
+        store6(record, i, 0, left)
+        store6(record, i, 6, left[6:])
+        if p >= 0:
+            s = slot[p]
+            if not first[i]:  # siblings have been here
+                A, H, M, n, f = gather(gathered, s, A, H, M, n, f)
+            store6(gathered, s, 0, A)
+            store_from(gathered, s, 6, H[0])
+            store_from(gathered, s, 9, H[1])
+            store_from(gathered, s, 12, H[2])
+            store6(gathered, s, 15, M)
+            store_from(gathered, s, 21, n)
+            store_from(gathered, s, 24, f)
+
+
+@jit
+def accelerate(forest, gravity, ws, udot, start, end):
+    """Outward: joint accelerations; gravity enters as an acceleration of the inertial frame (POEMS, 5.3)."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    quaternion, rotations = ws.quaternion, ws.rotation
+    reach, bias, record, acceleration = ws.reach, ws.bias, ws.record, ws.acceleration
+    ground = (-gravity[0], -gravity[1], -gravity[2])
+    for i in range(start, end):
+        p, kind = parent[i], kinds[i]
+        aw, av = ZERO, ground
+        if p >= 0:
+            aw = load_from(acceleration, p, 0)
+            av = add(load_from(acceleration, p, 3), cross(aw, load(reach, i)))
+        aw, av = add(aw, load_from(bias, i, 0)), add(av, load_from(bias, i, 3))
+        frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
+        aw, av = joints.accelerate(kind, load(axes, i), frame, body, record, i, aw, av, udot, u_start[i])
+        store_from(acceleration, i, 0, aw)
+        store_from(acceleration, i, 3, av)
+
+
+def forward_dynamics(forest, q, u, tau, wrench, gravity, ws, udot):
+    """udot (nu,) of the whole forest; ``wrench`` is (links, 6), force then moment about the link's origin, world axes."""
+    for t in prange(forest.tree.size - 1):
+        start, end = forest.tree[t], forest.tree[t + 1]
+        place(forest, q, ws, start, end)
+        move(forest, u, ws, start, end)
+        eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, start, end)
+        accelerate(forest, gravity, ws, udot, start, end)
+
+
+forward_dynamics_serial = kernel(forward_dynamics)
+forward_dynamics_parallel = kernel(forward_dynamics, parallel=True)

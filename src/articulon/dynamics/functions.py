@@ -1,0 +1,183 @@
+"""The public functions of multibody dynamics."""
+
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+
+from articulon.dynamics import articulated, energy, poses, recursive
+from articulon.dynamics import mass_matrix as composite
+from articulon.errors import ModelError
+from articulon.model import Model, Workspace, workspace
+
+SOLVERS = ("articulated",)
+"""Names of the equation-of-motion algorithms."""
+
+PARALLEL_LINKS = 4096
+"""From this many links on, trees run in parallel threads: below it, starting them costs more. A fixed rule, not the
+number of threads, chooses the kernel, so that the bits do not depend on the threads."""
+
+_scratch = threading.local()
+
+
+def scratch(model: Model) -> Workspace:
+    """This thread's workspace for a model, kept between calls."""
+    if not hasattr(_scratch, "workspaces"):
+        _scratch.workspaces = weakref.WeakKeyDictionary()
+    found = _scratch.workspaces.get(model)
+    if found is None:
+        found = _scratch.workspaces[model] = workspace(model.forest)
+    return found
+
+
+def forward_dynamics(
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    tau: np.ndarray | None = None,
+    wrenches: np.ndarray | None = None,
+    gravity: np.ndarray | None = None,
+    solver: str = "articulated",
+) -> np.ndarray:
+    """Accelerations of the joints under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
+
+    Only the forces given here act, never the model's own.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q, u
+        Coordinates (nq,) and speeds (nu,).
+    tau
+        Generalised forces of the joints (nu,); None is zero.
+    wrenches
+        Force, then moment about the body's origin, world frame (bodies, 6); None is zero.
+    gravity
+        Acceleration of free fall, world frame [length/time²], shape (3,); None is zero.
+    solver
+        Name of the algorithm: ``"articulated"``, O(n).
+
+    Returns
+    -------
+    numpy.ndarray
+        u' (nu,).
+
+    Raises
+    ------
+    ModelError
+        If an array has the wrong shape or the solver is unknown.
+    """
+    if solver not in SOLVERS:
+        raise ModelError(f"unknown solver {solver!r}; choose one of {', '.join(SOLVERS)}")
+    ws, udot = scratch(model), np.empty(model.nu)
+    coordinates = _vector(q, model.nq, "q")
+    arguments = (
+        model.forest,
+        coordinates,
+        _vector(u, model.nu, "u"),
+        _vector(tau, model.nu, "tau"),
+        link_wrenches(model, coordinates, wrenches),
+        _vector(gravity, 3, "gravity"),
+        ws,
+        udot,
+    )
+    if model.trees > 1 and model.forest.mass.size >= PARALLEL_LINKS:
+        articulated.forward_dynamics_parallel(*arguments)
+    else:
+        articulated.forward_dynamics_serial(*arguments)
+    return udot
+
+
+def inverse_dynamics(
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    udot: np.ndarray,
+    wrenches: np.ndarray | None = None,
+    gravity: np.ndarray | None = None,
+) -> np.ndarray:
+    """Generalised forces (nu,) that produce the accelerations ``udot`` (Featherstone 2008, table 5.1).
+
+    Parameters, units and frames are those of :func:`forward_dynamics`, of which this is the inverse.
+    """
+    tau, coordinates = np.empty(model.nu), _vector(q, model.nq, "q")
+    recursive.inverse_dynamics(
+        model.forest,
+        coordinates,
+        _vector(u, model.nu, "u"),
+        _vector(udot, model.nu, "udot"),
+        link_wrenches(model, coordinates, wrenches),
+        _vector(gravity, 3, "gravity"),
+        scratch(model),
+        np.zeros((model.forest.mass.size, 6)),
+        tau,
+    )
+    return tau
+
+
+def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
+    """The symmetric positive-definite mass matrix M(q), (nu, nu) (Featherstone 2008, table 6.2)."""
+    result = np.zeros((model.nu, model.nu))
+    composite.mass_matrix(
+        model.forest, _vector(q, model.nq, "q"), scratch(model), np.zeros((model.forest.mass.size, 21)), result
+    )
+    return result
+
+
+def kinetic_energy(model: Model, q: np.ndarray, u: np.ndarray) -> float:
+    """Kinetic energy T = ½ uᵀ M u [energy], summed body by body."""
+    return float(
+        energy.kinetic_energy_at(model.forest, _vector(q, model.nq, "q"), _vector(u, model.nu, "u"), scratch(model))
+    )
+
+
+def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the bodies are.
+
+    Returns
+    -------
+    positions, rotations
+        Origins [length], (bodies, 3), and Euler parameters scalar first, body to world, (bodies, 4); world frame.
+    """
+    positions, rotations = np.empty((model.bodies, 3)), np.empty((model.bodies, 4))
+    poses.body_poses(
+        model.forest,
+        model.link,
+        model.offset_position,
+        model.offset_rotation,
+        _vector(q, model.nq, "q"),
+        scratch(model),
+        positions,
+        rotations,
+    )
+    return positions, rotations
+
+
+def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
+    """Wrenches on bodies (bodies, 6) as wrenches on links about the links' origins (links, 6)."""
+    links = model.forest.mass.size
+    if wrenches is None:
+        return np.zeros((links, 6))
+    given = np.ascontiguousarray(wrenches, dtype=np.float64)
+    if given.shape != (model.bodies, 6):
+        raise ModelError(f"wrenches: expected shape {(model.bodies, 6)}, got {given.shape}")
+    if np.array_equal(model.head, np.arange(model.bodies)):
+        return given
+    positions, _ = body_poses(model, q)
+    moved = np.flatnonzero(model.link >= 0)
+    link, force = model.link[moved], given[moved, :3]
+    arm = positions[moved] - positions[model.head[link]]
+    result = np.zeros((links, 6))
+    np.add.at(result, link, np.hstack([force, given[moved, 3:] + np.cross(arm, force)]))
+    return result
+
+
+def _vector(value: Any, size: int, name: str) -> np.ndarray:
+    if value is None:
+        return np.zeros(size)
+    result = np.ascontiguousarray(value, dtype=np.float64)
+    if result.shape != (size,):
+        raise ModelError(f"{name}: expected shape ({size},), got {result.shape}")
+    return result

@@ -1,0 +1,101 @@
+"""Where the links are and how they move, outward from the ground, in world axes (Guy 2018, A.2).
+
+A pass takes its arrays out of the tables once, before its loop: reference counts inside a loop cost more than the
+arithmetic.
+"""
+
+from articulon.algebra.rotations import load_quaternion, matrix, product, store_quaternion
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    cross,
+    load,
+    load_matrix,
+    scale,
+    store,
+    store_from,
+    store_matrix,
+)
+from articulon.dynamics import joints
+from articulon.kernels import jit
+from articulon.model.joints import FREE, PRISMATIC, XYZ
+
+
+@jit
+def joint_frame(parent, rotation, quaternion, i):
+    """Rotation of link i's joint frame in the world."""
+    p = parent[i]
+    e = load_quaternion(rotation, i)
+    if p < 0:
+        return e
+    return product(load_quaternion(quaternion, p), e)
+
+
+@jit
+def frames(kind, parent, rotation, quaternion, R, i):
+    """Rotation matrices of link i's joint frame and of the link; they are told apart only where both are wanted."""
+    body = load_matrix(R, i)
+    if kind == FREE:
+        return matrix(joint_frame(parent, rotation, quaternion, i)), body
+    return body, body
+
+
+@jit
+def place(forest, q, ws, start, end):
+    """Positions and rotations of the links from ``start`` to ``end``."""
+    parent, kinds, q_start, axes = forest.parent, forest.kind, forest.q_start, forest.axis
+    offset, rotation = forest.position, forest.rotation
+    quaternion, R, reach, position = ws.quaternion, ws.rotation, ws.reach, ws.position
+    for i in range(start, end):
+        p, kind, r, origin = parent[i], kinds[i], load(offset, i), ZERO
+        frame = joint_frame(parent, rotation, quaternion, i)
+        e, d = joints.place(kind, load(axes, i), q, q_start[i], frame)
+        body = matrix(e)
+        if p >= 0:
+            r, origin = apply(load_matrix(R, p), r), load(position, p)
+        if kind == FREE:
+            r = add(r, apply(matrix(frame), d))
+        elif kind == PRISMATIC or kind == XYZ:
+            r = add(r, apply(body, d))
+        store_quaternion(quaternion, i, e)
+        store_matrix(R, i, body)
+        store(reach, i, r)
+        store(position, i, add(origin, r))
+
+
+@jit
+def move(forest, u, ws, start, end):
+    """Velocities of links that have been placed, and the joints' velocity-product accelerations
+    c = (ω_p × ω_J, ω_p × (ω_p × r) + 2 ω_p × v_J)."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    quaternion, R, reach, bias = ws.quaternion, ws.rotation, ws.reach, ws.bias
+    angular_velocity, velocity = ws.angular_velocity, ws.velocity
+    for i in range(start, end):
+        p, kind = parent[i], kinds[i]
+        frame, body = frames(kind, parent, rotation, quaternion, R, i)
+        jw, jv = joints.velocity(kind, load(axes, i), u, u_start[i], frame, body)
+        pw, pv = ZERO, ZERO
+        if p >= 0:
+            pw, pv = load(angular_velocity, p), load(velocity, p)
+        swept = cross(pw, load(reach, i))
+        store(angular_velocity, i, add(pw, jw))
+        store(velocity, i, add(add(pv, swept), jv))
+        store_from(bias, i, 0, cross(pw, jw))
+        store_from(bias, i, 3, cross(pw, add(swept, scale(2.0, jv))))
+
+
+@jit
+def coordinate_rates(forest, q, u, qdot):
+    """q' from q and u."""
+    kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
+    for i in range(kinds.size):
+        joints.rates(kinds[i], q, q_start[i], u, u_start[i], qdot)
+
+
+@jit
+def drift(forest, q, u, time):
+    """q after ``time`` at constant joint speeds."""
+    kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
+    for i in range(kinds.size):
+        joints.drift(kinds[i], q, q_start[i], u, u_start[i], time)

@@ -1,0 +1,26 @@
+"""Positions and rotations of bodies, welded ones included."""
+
+from articulon.algebra.rotations import load_quaternion, normalised, product, store_quaternion
+from articulon.algebra.vectors import add, apply, load, load_matrix, store
+from articulon.dynamics.kinematics import place
+from articulon.kernels import jit, kernel
+
+
+@jit
+def body_pose(link, offset_position, offset_rotation, ws, k):
+    """Position and unit Euler parameters of body k in the world."""
+    i, x, e = link[k], load(offset_position, k), load_quaternion(offset_rotation, k)
+    if i >= 0:
+        x = add(load(ws.position, i), apply(load_matrix(ws.rotation, i), x))
+        e = product(load_quaternion(ws.quaternion, i), e)
+    return x, normalised(e)
+
+
+@kernel
+def body_poses(forest, link, offset_position, offset_rotation, q, ws, positions, rotations):
+    """Fills positions (bodies, 3) and rotations (bodies, 4) at q."""
+    place(forest, q, ws, 0, forest.mass.size)
+    for k in range(link.size):
+        x, e = body_pose(link, offset_position, offset_rotation, ws, k)
+        store(positions, k, x)
+        store_quaternion(rotations, k, e)

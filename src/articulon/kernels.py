@@ -1,0 +1,58 @@
+"""How kernels are compiled: the flags every kernel shares, and a cache that compiles once per machine.
+
+Numba notices an edit of the file that defines a cached kernel but not of the files it calls, so the cache lies in a
+folder named after a digest of the whole package: an edited or upgraded package never runs a stale kernel.
+"""
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.errors import NumbaExperimentalFeatureWarning
+
+# Passing jitted functions as first-class values is what lets a kernel with a user's force be cached.
+warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
+
+FASTMATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
+"""Never plain ``True``: NaN and infinity must survive, divergence is detected by them."""
+
+jit = numba.njit(fastmath=FASTMATH, error_model="numpy", forceinline=True)
+"""For leaf functions: compiled into the kernel that calls them."""
+
+
+@cache
+def cache_folder() -> Path:
+    """Folder of the compiled kernels of exactly this version of the package.
+
+    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` move it; by default it is under the user's cache folder.
+    """
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    chosen = os.environ.get("ARTICULON_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
+    root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "articulon"
+    return root / digest.hexdigest()[:16]
+
+
+def is_warm() -> bool:
+    """True when kernels of this version have been compiled on this machine before."""
+    return next(cache_folder().rglob("*.nbc"), None) is not None
+
+
+def kernel(function: Callable | None = None, *, parallel: bool = False) -> Any:
+    """Compile an entry point called from Python, cached on disk; its callees are compiled into it."""
+
+    def wrap(function: Callable) -> Any:
+        previous = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(cache_folder())
+        try:
+            return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True, parallel=parallel)(function)
+        finally:
+            numba.config.CACHE_DIR = previous
+
+    return wrap if function is None else wrap(function)

@@ -1,0 +1,25 @@
+"""What is simulated: bodies, joints, sites and the declared forces, frozen once built."""
+
+from articulon.model.builder import ModelBuilder
+from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld, Xyz
+from articulon.model.model import Model, Sites
+from articulon.model.state import CHANNELS, State
+from articulon.model.tables import Forest, Workspace, workspace
+
+__all__ = [
+    "CHANNELS",
+    "Forest",
+    "Free",
+    "Joint",
+    "Model",
+    "ModelBuilder",
+    "Prismatic",
+    "Revolute",
+    "Sites",
+    "Spherical",
+    "State",
+    "Weld",
+    "Workspace",
+    "Xyz",
+    "workspace",
+]

@@ -1,0 +1,203 @@
+"""From bodies to links: merges welds, makes trees contiguous, and lays out the solver's tables."""
+
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.model.joints import FREE, REVOLUTE, SPHERICAL, WELD, Joint
+from articulon.model.model import Model, Sites, joint_type
+from articulon.model.tables import Forest
+from articulon.units import UnitSystem
+
+FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]
+HALF = [0, 1, 2, 4, 5, 8]
+
+
+def matrices(e: np.ndarray) -> np.ndarray:
+    """Rotation matrices of unit Euler parameters, (..., 4) to (..., 3, 3)."""
+    w, x, y, z = np.moveaxis(e, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Hamilton product, (..., 4) each."""
+    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
+    scalar = aw * bw - (av * bv).sum(axis=-1, keepdims=True)
+    return np.concatenate([scalar, aw * bv + bw * av + np.cross(av, bv)], axis=-1)
+
+
+def assemble_forest(
+    units: UnitSystem,
+    names: tuple[str, ...],
+    joints: list[Joint],
+    columns: dict[str, np.ndarray],
+    sites: Sites,
+    forces: tuple[Any, ...],
+) -> Model:
+    """The model of bodies given by columns in body order, parents first."""
+    n = len(names)
+    parent, com = columns["parent"], columns["com"]
+    kinds = np.fromiter((joint.kind for joint in joints), np.int64, n)
+    sizes_q = np.fromiter((joint.nq for joint in joints), np.int64, n)
+    sizes_u = np.fromiter((joint.nu for joint in joints), np.int64, n)
+
+    # Welded bodies ride on the body that their welds lead to; `carrier` is that body, −1 the ground.
+    carrier = np.where(kinds == WELD, -1, np.arange(n))
+    offset_position, offset_rotation = np.zeros((n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
+    for k in np.flatnonzero(kinds == WELD).tolist():
+        p = int(parent[k])
+        position, rotation = columns["position"][k], columns["rotation"][k]
+        if p >= 0:
+            position = offset_position[p] + matrices(offset_rotation[p]) @ position
+            rotation = quaternion_product(offset_rotation[p], rotation)
+            carrier[k] = carrier[p]
+        offset_position[k], offset_rotation[k] = position, rotation
+
+    mass, moment, inertia = _about_carrier(columns, offset_position, offset_rotation, carrier)
+    heads = np.flatnonzero(kinds != WELD)
+    parent_body = parent[heads]
+    carried = np.where(parent_body < 0, -1, carrier[parent_body])
+    rank = np.full(n + 1, -1)
+    rank[heads] = np.arange(heads.size)
+    order, starts = _by_tree(np.where(carried < 0, -1, rank[carried]))
+    heads = heads[order]
+    rank[heads] = np.arange(heads.size)
+    carried = carried[order]
+    link_parent = np.where(carried < 0, -1, rank[carried])
+
+    # A joint frame given in the frame of a welded body is moved to its link's.
+    position, rotation = columns["position"][heads].copy(), columns["rotation"][heads].copy()
+    hung = np.flatnonzero((parent[heads] >= 0) & (kinds[parent[heads]] == WELD))
+    body = parent[heads][hung]
+    position[hung] = offset_position[body] + np.einsum("kij,kj->ki", matrices(offset_rotation[body]), position[hung])
+    rotation[hung] = quaternion_product(offset_rotation[body], rotation[hung])
+
+    slot, first = _slots(link_parent)
+    forest = Forest(
+        parent=link_parent,
+        kind=kinds[heads],
+        q_start=(np.cumsum(sizes_q) - sizes_q)[heads],
+        u_start=(np.cumsum(sizes_u) - sizes_u)[heads],
+        position=position,
+        rotation=rotation,
+        axis=np.array([joints[k].direction for k in heads.tolist()]).reshape(-1, 3),
+        mass=mass[heads],
+        moment=moment[heads],
+        inertia=inertia[heads],
+        slot=slot,
+        first=first,
+        tree=starts,
+    )
+    _refuse_massless_joints(forest, heads, names)
+    return Model(
+        units=units,
+        names=names,
+        parents=parent,
+        kinds=kinds,
+        masses=columns["mass"],
+        centres=com,
+        link=np.where(carrier < 0, -1, rank[carrier]),
+        offset_position=offset_position,
+        offset_rotation=offset_rotation,
+        head=heads,
+        forest=forest,
+        q0=columns["q"],
+        u0=columns["u"],
+        sites=sites,
+        forces=forces,
+    )
+
+
+def _about_carrier(
+    columns: dict[str, np.ndarray], offset_position: np.ndarray, offset_rotation: np.ndarray, carrier: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mass, first moment and inertia about the link's origin, summed over the bodies that each carrier carries."""
+    mass, centre, inertia = columns["mass"].copy(), columns["com"].copy(), columns["inertia"].copy()
+    welded = np.flatnonzero(carrier != np.arange(carrier.size))
+    if welded.size:
+        R = matrices(offset_rotation[welded])
+        centre[welded] = offset_position[welded] + np.einsum("kij,kj->ki", R, centre[welded])
+        full = R @ inertia[welded][:, FULL].reshape(-1, 3, 3) @ np.swapaxes(R, 1, 2)
+        inertia[welded] = full.reshape(-1, 9)[:, HALF]
+    x, y, z = centre.T
+    spread = np.stack([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y], axis=1)
+    inertia += mass[:, None] * spread
+    moment = mass[:, None] * centre
+    for k in welded.tolist():
+        c = carrier[k]
+        if c >= 0:
+            mass[c] += mass[k]
+            moment[c] += moment[k]
+            inertia[c] += inertia[k]
+    return mass, moment, inertia
+
+
+def _by_tree(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Order that makes each tree contiguous, trees by their first link, and where each begins."""
+    root: list[int] = []
+    trees = 0
+    for p in parent.tolist():
+        if p < 0:
+            root.append(trees)
+            trees += 1
+        else:
+            root.append(root[p])
+    tree = np.array(root, dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(tree, minlength=trees))]).astype(np.int64)
+    return np.argsort(tree, kind="stable"), starts
+
+
+def _slots(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where children's inertias are gathered. A slot is taken by a link's last child and freed by the link itself, so
+    that a chain of any length works in one slot that stays in the nearest cache; no two trees share a slot."""
+    n = parent.size
+    slot, first = [-1] * n, [0] * n
+    free: list[int] = []
+    used = 0
+    ancestors = parent.tolist()
+    for i in range(n - 1, -1, -1):
+        if slot[i] >= 0:
+            free.append(slot[i])
+        p = ancestors[i]
+        if p < 0:
+            free = []  # the next tree may run in another thread
+            continue
+        if slot[p] < 0:
+            first[i] = 1
+            if not free:
+                free.append(used)
+                used += 1
+            slot[p] = free.pop()
+    return np.array(slot, dtype=np.int64), np.array(first, dtype=np.int64)
+
+
+def _refuse_massless_joints(forest: Forest, heads: np.ndarray, names: tuple[str, ...]) -> None:
+    """A leaf that turns without inertia has no finite acceleration."""
+    leaf = np.flatnonzero(forest.slot < 0)
+    kind = forest.kind[leaf]
+    about = forest.inertia[leaf][:, FULL].reshape(-1, 3, 3)
+    centred = kind == FREE
+    if centred.any():
+        mass, moment = forest.mass[leaf][centred], forest.moment[leaf][centred]
+        x, y, z = (moment / mass[:, None]).T
+        spread = np.stack([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y], axis=1)
+        about[centred] -= (mass[:, None] * spread)[:, FULL].reshape(-1, 3, 3)
+    axis = forest.axis[leaf]
+    least = np.einsum("ki,kij,kj->k", axis, about, axis)
+    largest = np.abs(about).max(axis=(1, 2), initial=0.0)
+    turning = (kind == SPHERICAL) | (kind == FREE)
+    if turning.any():
+        least[turning] = np.linalg.eigvalsh(about[turning])[:, 0]
+    bad = np.flatnonzero(((kind == REVOLUTE) | turning) & ~(least > 1e-14 * largest))
+    if bad.size:
+        k = int(leaf[bad[0]])
+        raise ModelError(
+            f"body '{names[heads[k]]}': its {joint_type(int(forest.kind[k])).__name__.lower()} joint turns it about an "
+            "axis without inertia; give it an inertia, or a joint that does not turn it"
+        )

@@ -1,0 +1,340 @@
+"""Builds a model body by body, or many at once, and refuses at once what cannot be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.model import checks
+from articulon.model.assemble import assemble_forest
+from articulon.model.joints import Joint
+from articulon.model.model import Model, Sites
+from articulon.units import UnitSystem, unit_system
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body that has been added: pass it on as a parent or the carrier of a site."""
+
+    index: int
+    """Place among the model's bodies."""
+    name: str
+    """The body's name."""
+    builder: "ModelBuilder"
+    """The builder that it belongs to."""
+
+
+class ModelBuilder:
+    """Collects bodies, sites and forces, then builds a frozen model.
+
+    Parameters
+    ----------
+    units
+        System of units of all plain numbers; strings such as ``"8 nm"`` carry their own.
+
+    Examples
+    --------
+    >>> import articulon as ar
+    >>> builder = ar.ModelBuilder(units="kg-m-s")
+    >>> arm = builder.add_body("arm", mass=1.0, inertia=0.1, com=(0, 0, -0.5), joint=ar.Revolute(axis=(0, 1, 0)))
+    >>> builder.build().nu
+    1
+    """
+
+    def __init__(self, units: str = "fg-um-us") -> None:
+        self.units: UnitSystem = unit_system(units)
+        self._names: list[str] = []
+        self._index: dict[str, int] = {}
+        self._joints: list[Joint] = []
+        self._columns: dict[str, list[np.ndarray]] = {
+            name: [] for name in ("parent", "mass", "com", "inertia", "position", "rotation", "q", "u")
+        }
+        self._sites: list[tuple[int, np.ndarray, float, str, str]] = []
+        self._forces: list[Any] = []
+
+    def add_body(
+        self,
+        name: str,
+        *,
+        mass: Any,
+        joint: Joint,
+        inertia: Any = 0.0,
+        parent: Body | str | None = None,
+        com: Any = ORIGIN,
+        position: Any = ORIGIN,
+        rotation: Any = IDENTITY,
+        q: Any = None,
+        u: Any = None,
+    ) -> Body:
+        """Add one body and the joint that connects it to its parent.
+
+        Parameters
+        ----------
+        name
+            Unique among the bodies.
+        mass
+            [mass], positive.
+        joint
+            ``Weld``, ``Revolute``, ``Prismatic``, ``Spherical``, ``Xyz`` or ``Free``.
+        inertia
+            About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix.
+        parent
+            A body already added, by handle or name; None is the ground.
+        com
+            Centre of mass in the body's frame [length], shape (3,).
+        position, rotation
+            The joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first,
+            shape (4,).
+        q, u
+            Initial coordinates and speeds of the joint, in its own order; zero motion by default.
+
+        Raises
+        ------
+        ModelError
+            Naming the body, for any value that no body can have.
+        """
+        where = f"body '{name}'"
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a body's name must be a non-empty string, got {name!r}")
+        if name in self._index:
+            raise ModelError(f"{where}: there is already a body of this name; a body has one joint to one parent")
+        if not isinstance(joint, Joint):
+            raise ModelError(f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {joint!r}")
+        k = len(self._names)
+        row = {
+            "parent": np.array([self._resolve(parent, where, "parent")]),
+            "mass": checks.array(mass, (), "mass", self.units, f"{where}, mass").reshape(1),
+            "com": checks.array(com, (3,), "length", self.units, f"{where}, com")[None],
+            "inertia": checks.symmetric(inertia, self.units, f"{where}, inertia")[None],
+            "position": checks.array(position, (3,), "length", self.units, f"{where}, position")[None],
+            "rotation": checks.array(rotation, (4,), "dimensionless", self.units, f"{where}, rotation")[None],
+            "q": checks.array(
+                joint.zero() if q is None else q, (joint.nq,), "dimensionless", self.units, f"{where}, q"
+            ),
+            "u": checks.array(
+                (0.0,) * joint.nu if u is None else u, (joint.nu,), "dimensionless", self.units, f"{where}, u"
+            ),
+        }
+        checks.positive_masses(row["mass"], lambda _: where)
+        checks.possible_inertias(row["inertia"], lambda _: where)
+        row["rotation"] = checks.unit_quaternions(row["rotation"], lambda _: f"{where}, rotation")
+        if joint.quaternion is not None:
+            at = slice(joint.quaternion, joint.quaternion + 4)
+            row["q"][at] = checks.unit_quaternions(row["q"][at][None], lambda _: f"{where}, q")[0]
+        self._names.append(name)
+        self._index[name] = k
+        self._joints.append(joint)
+        for column, value in row.items():
+            self._columns[column].append(value)
+        return Body(k, name, self)
+
+    def add_bodies(
+        self,
+        count: int,
+        *,
+        mass: Any,
+        joint: Joint | Sequence[Joint],
+        inertia: Any = 0.0,
+        parents: Any = None,
+        com: Any = ORIGIN,
+        position: Any = ORIGIN,
+        rotation: Any = IDENTITY,
+        q: Any = None,
+        u: Any = None,
+        names: str | Sequence[str] = "body",
+    ) -> range:
+        """Add many bodies at once from arrays: what :meth:`add_body` takes, each with a leading axis or the same for all.
+
+        Parameters
+        ----------
+        count
+            Number of bodies.
+        joint
+            One joint for all, or one each.
+        parents
+            Index of each body's parent among the model's bodies, −1 for the ground (the default for all). A parent
+            comes before its children.
+        q, u
+            Initial coordinates and speeds, concatenated in body order.
+        names
+            One name each, or a prefix to number them with.
+
+        Returns
+        -------
+        range
+            Indices of the new bodies.
+
+        Raises
+        ------
+        ModelError
+            Naming the first body whose values are impossible.
+        """
+        first = len(self._names)
+        listed = [f"{names}-{first + k}" for k in range(count)] if isinstance(names, str) else list(names)
+        joints = [joint] * count if isinstance(joint, Joint) else list(joint)
+        if len(listed) != count or len(joints) != count:
+            raise ModelError(f"add_bodies: {count} bodies, but {len(listed)} names and {len(joints)} joints")
+
+        def where(k: int) -> str:
+            return f"body '{listed[k]}'"
+
+        def rows(value: Any, width: int, what: str) -> np.ndarray:
+            shape = (count, width) if width else (count,)
+            try:
+                result = np.broadcast_to(np.asarray(value, dtype=np.float64), shape).copy()
+            except (TypeError, ValueError):
+                raise ModelError(f"add_bodies, {what}: expected shape {shape}, got {np.shape(value)}") from None
+            bad = np.flatnonzero(~np.isfinite(result.reshape(count, -1)).all(axis=1))
+            if bad.size:
+                raise ModelError(f"{where(int(bad[0]))}, {what}: not finite")
+            return result
+
+        parent = np.broadcast_to(np.asarray(-1 if parents is None else parents, dtype=np.int64), (count,)).copy()
+        late = np.flatnonzero((parent >= first + np.arange(count)) | (parent < -1))
+        if late.size:
+            k = int(late[0])
+            raise ModelError(
+                f"{where(k)}: parent {parent[k]} does not come before it; a parent comes before its children"
+            )
+        twins = [name for name in listed if name in self._index]
+        if twins or len(set(listed)) != count:
+            twin = twins[0] if twins else next(name for name in listed if listed.count(name) > 1)
+            raise ModelError(f"body '{twin}': there is already a body of this name")
+
+        moments = np.asarray(inertia, dtype=np.float64)
+        if moments.shape[-2:] == (3, 3):
+            if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > 1e-9 * np.abs(moments).max():
+                raise ModelError("add_bodies, inertia: the inertia matrices must be symmetric")
+            moments = moments[..., [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+        else:
+            diagonal = rows(moments[..., None] if moments.shape in ((), (count,)) else moments, 3, "inertia")
+            moments = np.zeros((count, 6))
+            moments[:, [0, 3, 5]] = diagonal
+        start_q = np.concatenate([j.zero() for j in joints]) if q is None else np.asarray(q, dtype=np.float64)
+        sizes_q, sizes_u = np.array([j.nq for j in joints]), np.array([j.nu for j in joints])
+        start_u = np.zeros(int(sizes_u.sum())) if u is None else np.asarray(u, dtype=np.float64)
+        if start_q.shape != (sizes_q.sum(),) or start_u.shape != (sizes_u.sum(),):
+            raise ModelError(f"add_bodies: q and u need the shapes ({sizes_q.sum()},) and ({sizes_u.sum()},)")
+        if not (np.isfinite(start_q).all() and np.isfinite(start_u).all()):
+            raise ModelError("add_bodies: q or u is not finite")
+        turning = np.array([-1 if j.quaternion is None else j.quaternion for j in joints])
+        at = ((np.cumsum(sizes_q) - sizes_q) + turning)[turning >= 0]
+        owner = np.flatnonzero(turning >= 0)
+        grid = at[:, None] + np.arange(4)
+        start_q = start_q.copy()
+        start_q[grid] = checks.unit_quaternions(start_q[grid], lambda k: f"{where(int(owner[k]))}, q")
+
+        mass_rows, inertia_rows = rows(mass, 0, "mass"), rows(moments, 6, "inertia")
+        checks.positive_masses(mass_rows, where)
+        checks.possible_inertias(inertia_rows, where)
+        rotations = checks.unit_quaternions(rows(rotation, 4, "rotation"), lambda k: f"{where(k)}, rotation")
+        new = {
+            "parent": parent,
+            "mass": mass_rows,
+            "com": rows(com, 3, "com"),
+            "inertia": inertia_rows,
+            "position": rows(position, 3, "position"),
+            "rotation": rotations,
+            "q": start_q,
+            "u": start_u,
+        }
+        self._index.update(zip(listed, range(first, first + count), strict=True))
+        self._names.extend(listed)
+        self._joints.extend(joints)
+        for column, value in new.items():
+            self._columns[column].append(value)
+        return range(first, first + count)
+
+    def add_site(
+        self,
+        body: Body | str | int | None,
+        position: Any = ORIGIN,
+        charge: Any = 0.0,
+        kind: str = "site",
+        group: str | None = None,
+    ) -> int:
+        """Add a point where pair forces act.
+
+        Parameters
+        ----------
+        body
+            The body that carries it; None fixes it to the ground.
+        position
+            In the body's frame [length], shape (3,).
+        charge
+            [charge].
+        kind
+            Chooses the force law of its pairs.
+        group
+            Chooses which pairs there are; the kind's name by default.
+
+        Returns
+        -------
+        int
+            Index of the site.
+        """
+        where = f"site {len(self._sites)}"
+        index = self._resolve(body, where, "body")
+        place = checks.array(position, (3,), "length", self.units, f"{where}, position")
+        amount = float(checks.array(charge, (), "charge", self.units, f"{where}, charge"))
+        self._sites.append((index, place, amount, str(kind), str(kind if group is None else group)))
+        return len(self._sites) - 1
+
+    def add_force(self, force: Any) -> None:
+        """Add a declared force such as ``ar.forces.StokesDrag(viscosity=0.89, radius=0.2)``."""
+        if not hasattr(force, "resolved"):
+            raise ModelError(f"add_force: expected a force of ar.forces, got {force!r}")
+        self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))
+
+    def build(self) -> Model:
+        """The frozen model.
+
+        Raises
+        ------
+        ModelError
+            When there are no bodies, when a joint has no inertia to turn, or when a force names what is not there.
+        """
+        if not self._names:
+            raise ModelError("the model has no bodies; add one with add_body")
+        columns = {name: np.concatenate(chunks) for name, chunks in self._columns.items()}
+        model = assemble_forest(
+            self.units, tuple(self._names), self._joints, columns, self._site_table(), tuple(self._forces)
+        )
+        for k, force in enumerate(model.forces):
+            force.check(model, f"forces[{k}]")
+        return model
+
+    def _site_table(self) -> Sites:
+        kinds = tuple(dict.fromkeys(site[3] for site in self._sites))
+        groups = tuple(dict.fromkeys(site[4] for site in self._sites))
+        number = {kind: k for k, kind in enumerate(kinds)}
+        team = {group: k for k, group in enumerate(groups)}
+        return Sites(
+            np.array([site[0] for site in self._sites], dtype=np.int64),
+            np.array([site[1] for site in self._sites]).reshape(-1, 3),
+            np.array([site[2] for site in self._sites], dtype=np.float64),
+            np.array([number[site[3]] for site in self._sites], dtype=np.int64),
+            np.array([team[site[4]] for site in self._sites], dtype=np.int64),
+            kinds,
+            groups,
+        )
+
+    def _resolve(self, body: Body | str | int | None, where: str, role: str) -> int:
+        if body is None:
+            return -1
+        if isinstance(body, Body):
+            if body.builder is not self:
+                raise ModelError(f"{where}: {role} '{body.name}' belongs to another builder")
+            return body.index
+        if isinstance(body, str):
+            if body not in self._index:
+                raise ModelError(f"{where}: there is no body '{body}' to be its {role}; add the {role} first")
+            return self._index[body]
+        if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < len(self._names):
+            return int(body)
+        raise ModelError(f"{where}: {role} {body!r} is no body of this model")

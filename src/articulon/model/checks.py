@@ -1,0 +1,99 @@
+"""What a body must satisfy to exist, each with a message that names it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import CaseError, ModelError
+from articulon.units import UnitSystem
+
+UNIT_TOLERANCE = 1e-6
+"""How far the norm of a quaternion may lie from one: rounding of printed digits, not a mistake."""
+
+
+def array(value: Any, shape: tuple[int, ...], dimension: str, units: UnitSystem, where: str) -> np.ndarray:
+    """``value`` as floats in the model's units; strings carry units of their own. Raises ModelError."""
+
+    def number(item: Any) -> Any:
+        if isinstance(item, str):
+            try:
+                return units.value(item, dimension, where)
+            except CaseError as error:
+                raise ModelError(str(error)) from None
+        if isinstance(item, (list, tuple)):
+            return [number(part) for part in item]
+        return item
+
+    try:
+        result = np.asarray(number(value), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{where}: expected numbers of shape {shape}, got {value!r}") from None
+    if result.shape != shape:
+        raise ModelError(f"{where}: expected shape {shape}, got shape {result.shape}: {value!r}")
+    if not np.isfinite(result).all():
+        raise ModelError(f"{where}: not finite: {value!r}")
+    return result
+
+
+def unit_quaternions(rotation: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
+    """Rows made of norm one to rounding; raises ModelError where a norm is off by more than UNIT_TOLERANCE."""
+    norm = np.sqrt((rotation * rotation).sum(axis=1))
+    bad = np.flatnonzero(~(np.abs(norm - 1.0) <= UNIT_TOLERANCE))
+    if bad.size:
+        k = int(bad[0])
+        raise ModelError(
+            f"{where(k)}: Euler parameters {rotation[k].tolist()} have the norm {norm[k]:.9g}, not 1; "
+            "they are (e0, e1, e2, e3), scalar first"
+        )
+    # Dividing a row that is already exact would move its last digit.
+    exact = np.abs(norm - 1.0) <= 4 * np.finfo(float).eps
+    return np.where(exact[:, None], rotation, rotation / norm[:, None])
+
+
+def positive_masses(mass: np.ndarray, where: Callable[[int], str]) -> None:
+    """Raises ModelError unless every mass is positive."""
+    bad = np.flatnonzero(~(mass > 0.0))
+    if bad.size:
+        raise ModelError(f"{where(int(bad[0]))}: mass must be positive, got {mass[bad[0]]:g}")
+
+
+def possible_inertias(inertia: np.ndarray, where: Callable[[int], str]) -> None:
+    """Raises ModelError unless every inertia about a centre of mass, (xx, xy, xz, yy, yz, zz), can be a body's:
+    principal moments not negative, none larger than the sum of the other two."""
+    a = inertia
+    principal = np.sort(a[:, [0, 3, 5]], axis=1)
+    coupled = np.flatnonzero((a[:, [1, 2, 4]] != 0.0).any(axis=1))
+    if coupled.size:
+        full = a[coupled][:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
+        principal[coupled] = np.linalg.eigvalsh(full)
+    rounding = 1e-12 * np.abs(principal).max(axis=1, initial=0.0)
+    bad = np.flatnonzero(principal[:, 0] < -rounding)
+    if bad.size:
+        k = int(bad[0])
+        raise ModelError(f"{where(k)}: a principal moment of inertia is negative: {principal[k].tolist()}")
+    bad = np.flatnonzero(principal[:, 2] > principal[:, 0] + principal[:, 1] + rounding)
+    if bad.size:
+        k = int(bad[0])
+        raise ModelError(
+            f"{where(k)}: no body has the principal moments of inertia {principal[k].tolist()}: the largest exceeds the "
+            "sum of the other two (triangle inequality); inertia is about the centre of mass"
+        )
+
+
+def symmetric(inertia: Any, units: UnitSystem, where: str) -> np.ndarray:
+    """A scalar, three principal moments or a 3x3 matrix as (xx, xy, xz, yy, yz, zz). Raises ModelError."""
+    shape = np.shape(inertia)
+    if shape == ():
+        s = float(array(inertia, (), "inertia", units, where))
+        return np.array([s, 0.0, 0.0, s, 0.0, s])
+    if shape == (3,):
+        a, b, c = array(inertia, (3,), "inertia", units, where)
+        return np.array([a, 0.0, 0.0, b, 0.0, c])
+    if shape == (3, 3):
+        full = array(inertia, (3, 3), "inertia", units, where)
+        if np.abs(full - full.T).max() > 1e-9 * np.abs(full).max():
+            raise ModelError(f"{where}: the inertia matrix is not symmetric: {full.tolist()}")
+        half = 0.5 * (full + full.T)
+        return half[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+    raise ModelError(f"{where}: inertia is a number, three principal moments or a 3x3 matrix, got shape {shape}")

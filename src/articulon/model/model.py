@@ -1,0 +1,117 @@
+"""The frozen model."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.model.joints import BY_KIND, Joint
+from articulon.model.state import State, initial_state
+from articulon.model.tables import Forest
+from articulon.units import UnitSystem
+
+
+class Sites(NamedTuple):
+    """Points fixed on bodies, or on the ground, where pair forces act."""
+
+    body: np.ndarray
+    """Body, −1 for the ground, shape (sites,)."""
+    position: np.ndarray
+    """In the body's frame [length], shape (sites, 3)."""
+    charge: np.ndarray
+    """[charge], shape (sites,)."""
+    kind: np.ndarray
+    """Index into ``kinds``, shape (sites,)."""
+    group: np.ndarray
+    """Index into ``groups``, shape (sites,)."""
+    kinds: tuple[str, ...]
+    """Names of the kinds, which choose the force law."""
+    groups: tuple[str, ...]
+    """Names of the groups, which choose the pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What is simulated. Made by :class:`ModelBuilder`; its arrays are not to be written to.
+
+    Bodies are in the order in which they were added; ``forest`` holds the solver's links, in which welded bodies are
+    merged and trees are contiguous.
+    """
+
+    units: UnitSystem
+    """The system of units of every number here."""
+    names: tuple[str, ...]
+    """Names of the bodies."""
+    parents: np.ndarray
+    """Parent body, −1 for the ground, shape (bodies,)."""
+    kinds: np.ndarray
+    """Joint kind of each body, shape (bodies,)."""
+    masses: np.ndarray
+    """[mass], shape (bodies,)."""
+    centres: np.ndarray
+    """Centre of mass in the body's frame [length], shape (bodies, 3)."""
+    link: np.ndarray
+    """Link that carries each body, −1 where it is welded to the ground, shape (bodies,)."""
+    offset_position: np.ndarray
+    """Origin of the body in its link's frame [length], shape (bodies, 3)."""
+    offset_rotation: np.ndarray
+    """Body's frame to its link's, Euler parameters, shape (bodies, 4)."""
+    head: np.ndarray
+    """Body whose joint moves each link, shape (links,)."""
+    forest: Forest
+    """The solver's tables."""
+    q0: np.ndarray
+    """Initial coordinates, shape (nq,)."""
+    u0: np.ndarray
+    """Initial speeds, shape (nu,)."""
+    sites: Sites
+    """The sites."""
+    forces: tuple[Any, ...]
+    """Declared forces, quantities in the model's units."""
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return self.q0.size
+
+    @property
+    def nu(self) -> int:
+        """Number of speeds."""
+        return self.u0.size
+
+    @property
+    def bodies(self) -> int:
+        """Number of bodies."""
+        return len(self.names)
+
+    @property
+    def trees(self) -> int:
+        """Number of kinematic trees."""
+        return self.forest.tree.size - 1
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.names)}
+
+    def body(self, name: str) -> int:
+        """Index of the body with this name; KeyError where there is none."""
+        return self._index[name]
+
+    def joint_name(self, body: int) -> str:
+        """Name of the kind of joint that carries a body."""
+        return joint_type(int(self.kinds[body])).__name__.lower()
+
+    @cached_property
+    def tree_of_link(self) -> np.ndarray:
+        """Tree of each link, shape (links,)."""
+        return np.repeat(np.arange(self.trees), np.diff(self.forest.tree))
+
+    def initial_state(self) -> State:
+        """The state at time zero."""
+        return initial_state(self.q0, self.u0)
+
+
+def joint_type(kind: int) -> type[Joint]:
+    """The joint class of a kind's code."""
+    return BY_KIND[kind]

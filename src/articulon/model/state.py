@@ -1,0 +1,49 @@
+"""What evolves. A checkpoint is exactly this."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+CHANNELS = (
+    "potential",
+    "conformational",
+    "damping",
+    "stochastic",
+    "thermostat",
+    "thermostat_rate",
+    "contact",
+    "external",
+)
+"""The kinds of force: the unit of scaling and of the ledger, in the order of every array over channels."""
+
+POTENTIAL, CONFORMATIONAL, DAMPING, STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE, CONTACT, EXTERNAL = range(8)
+
+STEPS, REJECTED, EVALUATIONS, WINDOW = range(4)
+
+
+class State(NamedTuple):
+    """Everything from which a run goes on to the same bits."""
+
+    time: np.ndarray
+    """[time], shape (1,)."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    work: np.ndarray
+    """Work done by each channel as scaled, since the start [energy], shape (8,)."""
+    factor: np.ndarray
+    """Scaling factor of each channel [dimensionless], shape (8,)."""
+    step: np.ndarray
+    """Step that the driver would try next [time], 0 before the first, shape (1,)."""
+    count: np.ndarray
+    """Steps, rejected steps, evaluations, and the noise window that the time lies in, shape (4,)."""
+
+    def copy(self) -> "State":
+        """An independent state."""
+        return State(*(array.copy() for array in self))
+
+
+def initial_state(q: np.ndarray, u: np.ndarray) -> State:
+    """The state at time zero."""
+    return State(np.zeros(1), q.copy(), u.copy(), np.zeros(8), np.ones(8), np.zeros(1), np.zeros(4, dtype=np.int64))

@@ -1,0 +1,77 @@
+"""The tables that kernels read: a forest of links, joints between them, and where every body sits on its link.
+
+A *link* is a moving rigid body of the solver: a body with all that is welded to it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Forest(NamedTuple):
+    """A forest of links, parents first; the links of a tree are contiguous."""
+
+    parent: np.ndarray
+    """Parent link, −1 for the ground, shape (links,)."""
+    kind: np.ndarray
+    """Joint kind, shape (links,)."""
+    q_start: np.ndarray
+    """First coordinate of the joint, shape (links,)."""
+    u_start: np.ndarray
+    """First speed of the joint, shape (links,)."""
+    position: np.ndarray
+    """Origin of the joint frame in the parent's frame [length], shape (links, 3)."""
+    rotation: np.ndarray
+    """Joint frame to parent's frame, Euler parameters, shape (links, 4)."""
+    axis: np.ndarray
+    """Joint axis in the joint frame, shape (links, 3)."""
+    mass: np.ndarray
+    """[mass], shape (links,)."""
+    moment: np.ndarray
+    """First moment of mass m c about the link's origin, link frame [mass length], shape (links, 3)."""
+    inertia: np.ndarray
+    """Inertia about the link's origin, link frame, (xx, xy, xz, yy, yz, zz) [mass length²], shape (links, 6)."""
+    slot: np.ndarray
+    """Where the articulated inertia of the link's children is gathered, −1 for a leaf, shape (links,)."""
+    first: np.ndarray
+    """1 where the link is the first of its siblings to arrive at the parent's slot, shape (links,)."""
+    tree: np.ndarray
+    """First link of every tree, and the number of links, shape (trees + 1,)."""
+
+
+class Workspace(NamedTuple):
+    """Scratch of the dynamics; deleting it changes nothing. World axes throughout."""
+
+    quaternion: np.ndarray
+    """Link to world, shape (links, 4)."""
+    rotation: np.ndarray
+    """Link to world, row-major matrix, shape (links, 9)."""
+    position: np.ndarray
+    """Origin of the link [length], shape (links, 3)."""
+    reach: np.ndarray
+    """From the parent's origin to the link's [length], shape (links, 3)."""
+    angular_velocity: np.ndarray
+    """[rad/time], shape (links, 3)."""
+    velocity: np.ndarray
+    """Of the link's origin [length/time], shape (links, 3)."""
+    bias: np.ndarray
+    """Velocity-product acceleration of the joint, angular then linear, shape (links, 6)."""
+    gathered: np.ndarray
+    """Articulated inertia and bias force arriving from children, shape (slots, 27)."""
+    record: np.ndarray
+    """What the elimination of the joint leaves for the outward pass, shape (links, 12)."""
+    acceleration: np.ndarray
+    """Angular, then linear of the origin, shape (links, 6)."""
+
+
+def workspace(forest: Forest) -> Workspace:
+    """Scratch arrays for a forest."""
+    n = forest.parent.size
+    slots = max(int(forest.slot.max(initial=-1)) + 1, 1)
+    widths = {"quaternion": 4, "rotation": 9, "bias": 6, "record": 12, "acceleration": 6}
+    return Workspace(
+        **{
+            name: np.zeros((slots, 27)) if name == "gathered" else np.zeros((n, widths.get(name, 3)))
+            for name in Workspace._fields
+        }
+    )
