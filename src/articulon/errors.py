@@ -74,7 +74,7 @@ class DivergenceError(ArticulonError):
         return (
             f"the run diverged at {moment}, step {self.step}: {self.reason} at body '{self.body}' "
             f"({self.joint} joint), where the largest force is in the channel '{self.channel}'. {rescue} "
-            "Usual causes: a step too long for the stiffest force or the lightest body (lower run.step or the "
+            "Usual causes: a step too long for the stiffest force or the lightest body (lower the step or the "
             "tolerances), sites that overlap at the start, or a force law with the wrong sign or unit."
         )
 
