@@ -262,8 +262,8 @@ def dense_solve(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, floa
     Cholesky factors in double precision, of the matrix scaled to a unit diagonal, refine a solution whose residuals are
     taken in extended precision, until the corrections shrink no more. What remains is the rounding of the residuals,
     (extended ε) cond(M): if the last correction exceeds a hundredth of (double ε) cond(M), the refinement has failed
-    and this is an error. The condition number comes from power iterations on M and M⁻¹, which can only underestimate it:
-    bounds that use it can only become tighter.
+    and this is an error. The condition number comes from power iterations on M and M⁻¹, which can only underestimate
+    it: bounds that use it can only become tighter.
     """
     if matrix.shape[0] == 0:
         return right.copy(), 1.0
