@@ -44,7 +44,7 @@ BAD_BODIES: dict[str, dict[str, Any]] = {
     "free q of wrong length": {"joint": "Free", "q": (0.0, 0.0, 0.0)},
     "free q not finite": {"joint": "Free", "q": (INF, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)},
     "free u of wrong length": {"joint": "Free", "u": (0.0,) * 7},
-    "xyz u not a number": {"joint": "XYZ", "u": (0.0, NAN, 0.0)},
+    "xyz u not a number": {"joint": "Xyz", "u": (0.0, NAN, 0.0)},
     "spherical u of wrong length": {"joint": "Spherical", "u": (0.0,) * 4},
     "revolute q of wrong length": {"joint": "Revolute", "q": (0.0, 0.0)},
     "weld with a coordinate": {"joint": "Weld", "q": (0.0,)},
@@ -78,14 +78,9 @@ def test_bad_body_is_refused_by_name(fault: str) -> None:
 @pytest.mark.parametrize("kind", ["Revolute", "Prismatic"])
 def test_bad_axis_is_refused(kind: str, axis: tuple[float, ...]) -> None:
     """A joint may be refused where it is made, before any body has it; if later, by the body's name."""
-    try:
-        bad = getattr(ar, kind)(axis=axis)
-    except ar.ModelError as error:
-        assert "axis" in str(error)
-        return
     b = builder()
-    with pytest.raises(ar.ModelError, match="offender"):  # noqa: PT012
-        b.add_body("offender", joint=bad, **GOOD)
+    with pytest.raises(ar.ModelError, match=r"axis|offender"):  # noqa: PT012
+        b.add_body("offender", joint=getattr(ar, kind)(axis=axis), **GOOD)
         b.build()
 
 

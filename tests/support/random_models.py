@@ -254,7 +254,7 @@ def to_articulon(description: Description, q: np.ndarray | None = None, u: np.nd
         "revolute": lambda axis: ar.Revolute(axis=tuple(axis)),
         "prismatic": lambda axis: ar.Prismatic(axis=tuple(axis)),
         "spherical": lambda axis: ar.Spherical(),
-        "xyz": lambda axis: ar.XYZ(),
+        "xyz": lambda axis: ar.Xyz(),
         "free": lambda axis: ar.Free(),
     }
     handles: list[Any] = []
