@@ -1,0 +1,249 @@
+"""A case: everything that a run needs, every quantity a float in the case's units."""
+
+import hashlib
+import json
+import platform
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from articulon import __version__
+from articulon.cases.builders import ModelDeclaration
+from articulon.cases.overrides import changed, dotted, parts
+from articulon.cases.schema import CaseFile, Comparison, RunSettings, with_discriminators
+from articulon.cases.writing import toml
+from articulon.declaration import nearest
+from articulon.errors import CaseError, ModelError
+from articulon.forces import Force, UserForce
+from articulon.forces.selection import body_index
+from articulon.integrate import Integrator
+from articulon.model import Model, ModelBuilder
+from articulon.scaling import Policy
+from articulon.units import UnitSystem, unit_system
+
+_WITHOUT_EFFECT = ("case", "variants", "compare", "versions")
+"""Sections that change no number of a run, but for the units."""
+_RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A complete description of a run. Made by :func:`articulon.load_case`."""
+
+    name: str
+    """What its folder of results is called."""
+    source: str = field(compare=False)
+    """The file it was read from; messages begin with it."""
+    units: UnitSystem
+    """The units of every number here."""
+    title: str
+    """One line for people."""
+    cite: tuple[str, ...]
+    """Keys of the references, or references written out."""
+    notes: tuple[str, ...]
+    """What a reader must know."""
+    model_declaration: ModelDeclaration
+    """What is simulated."""
+    forces: tuple[Force, ...]
+    """What acts on it."""
+    scaling: Policy
+    """How forces are scaled."""
+    integrator: Integrator
+    """How the state is advanced."""
+    run: RunSettings
+    """How long, and what is kept."""
+    variants: dict[str, dict[str, Any]]
+    """Overrides by the variant's name, as they are written."""
+    comparison: Comparison
+    """What is compared when nothing is said."""
+
+    def build_model(self) -> Model:
+        """The model with its forces; raises CaseError, naming the file, for what cannot be built."""
+        builder = ModelBuilder(units=self.units.name)
+        try:
+            self.model_declaration.populate(builder)
+            for force in self.forces:
+                builder.add_force(force)
+            model = builder.build()
+            if self.run.stop is not None:
+                body_index(model, self.run.stop.body, "run.stop.body")
+        except ModelError as error:
+            raise CaseError(f"{self.source}: {error}") from None
+        return model
+
+    def variant(self, name: str) -> "Case":
+        """The case with a variant's overrides, named ``<case>-<variant>``; raises CaseError where there is none."""
+        if name not in self.variants:
+            hint = nearest(name, list(self.variants)) or "; the case has no [variants]"
+            raise CaseError(f"{self.source}: variants: there is no variant '{name}'{hint}")
+        try:
+            case = self.with_overrides(self.variants[name])
+        except CaseError as error:
+            prefix = f"{self.source}: "
+            lines = (f"{prefix}variants.{name}: {line.removeprefix(prefix)}" for line in str(error).splitlines())
+            raise CaseError("\n".join(lines)) from None
+        return replace(case, name=f"{self.name}-{name}")
+
+    def with_overrides(self, overrides: Mapping[str, Any]) -> "Case":
+        """The case with changes by dotted key, taken and refused as by :func:`articulon.load_case`."""
+        return resolve(self.content(), self.source, self.name, overrides)
+
+    def content(self) -> dict[str, Any]:
+        """Every section as plain tables, lists, strings and numbers, with the defaults written out."""
+        heading = {
+            "title": self.title,
+            "name": self.name,
+            "cite": self.cite,
+            "units": self.units.name,
+            "notes": self.notes,
+        }
+        sections = {
+            "case": heading,
+            "model": self.model_declaration.model_dump(),
+            "forces": [force.model_dump() for force in self.forces],
+            "scaling": self.scaling.model_dump(),
+            "integrator": self.integrator.model_dump(),
+            "run": self.run.model_dump(),
+            "variants": self.variants,
+            "compare": self.comparison.model_dump(),
+        }
+        return {name: _plain(section) for name, section in sections.items()}
+
+    def to_toml(self) -> str:
+        """The case as a file that reads back as an equal case; raises CaseError for a force that is a Python object."""
+        versions = {
+            "articulon": __version__,
+            "numpy": version("numpy"),
+            "numba": version("numba"),
+            "python": platform.python_version(),
+        }
+        heading = f"# As resolved by articulon {__version__}; plain numbers are in the units of [case].\n\n"
+        try:
+            return heading + toml({**self.content(), "versions": versions})
+        except CaseError as error:
+            raise CaseError(f"{self.source}: {error}") from None
+
+    def digest(self) -> str:
+        """SHA-256 of all that determines the numbers of a run: equal digests, equal results.
+
+        Titles, notes, variants, the number of threads and the interval of checkpoints are left out, and so is the
+        version of articulon.
+        """
+        return hashlib.sha256(json.dumps(self._determining(), sort_keys=True, default=str).encode()).hexdigest()
+
+    def differences(self, other: "Case") -> list[str]:
+        """Dotted keys of what determines the numbers of a run and is not the same in another case."""
+        return _differing(self._determining(), other._determining(), ())
+
+    def check_continues(self, file: Path) -> None:
+        """Raises CaseError unless a run's ``case.toml`` describes the same run as this case."""
+        stored = Case.read(file)
+        keys = self.differences(stored)
+        if keys:
+            shown = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
+            raise CaseError(
+                f"{file.parent} holds another run: {shown} differ from {file}; give the case and overrides that it was "
+                "started with, or another folder by --out"
+            )
+
+    @staticmethod
+    def read(file: Path, overrides: Mapping[str, Any] | None = None) -> "Case":
+        """The case of a file; raises CaseError for one that cannot be read or run."""
+        return resolve(table_of(file), str(file), file.stem, overrides or {})
+
+    def _determining(self) -> dict[str, Any]:
+        content = self.content()
+        kept = {name: section for name, section in content.items() if name not in _WITHOUT_EFFECT}
+        kept["run"] = {key: value for key, value in kept["run"].items() if key not in _RUN_WITHOUT_EFFECT}
+        return {**kept, "units": self.units.name}
+
+
+def table_of(file: Path) -> dict[str, Any]:
+    """The table in a TOML file; raises CaseError with the line of a mistake."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CaseError(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise CaseError(f"{file}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CaseError(f"{file}: is not valid TOML: {error}") from None
+
+
+def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping[str, Any]) -> Case:
+    """The case that a table describes, with overrides.
+
+    Raises
+    ------
+    CaseError
+        With one line for each fault: the file, the key, what was expected and the nearest valid key.
+    """
+    try:
+        file = CaseFile.from_mapping(changed(with_discriminators(table), overrides))
+        try:
+            units = unit_system(file.case.units)
+        except CaseError as error:
+            raise CaseError(f"case.units: {error}") from None
+        file = file.resolved(units)
+    except CaseError as error:
+        raise CaseError(_located(str(error), source, overrides)) from None
+    heading = file.case
+    return Case(
+        name=heading.name or name,
+        source=source,
+        units=units,
+        title=heading.title or heading.name or name,
+        cite=heading.cite,
+        notes=heading.notes,
+        model_declaration=file.model,
+        forces=tuple(_beside(force, source) for force in file.forces),
+        scaling=file.scaling,
+        integrator=file.integrator,
+        run=file.run,
+        variants=file.variants,
+        comparison=file.compare,
+    )
+
+
+def _located(message: str, source: str, overrides: Mapping[str, Any]) -> str:
+    """Each line with the file in front, and a word where the key is not the file's but an override."""
+    overridden = [dotted(parts(key)) for key in overrides]
+    lines = []
+    for line in message.splitlines():
+        key = line.partition(": ")[0]
+        ours = any(key == path or key.startswith((f"{path}.", f"{path}[")) for path in overridden)
+        lines.append(f"{source}: {line}" + (" (set by an override)" if ours else ""))
+    return "\n".join(lines)
+
+
+def _beside(force: Force, source: str) -> Force:
+    """A user's force in a Python file is looked for beside the case file."""
+    if not isinstance(force, UserForce) or not isinstance(force.function, str):
+        return force
+    place, _, name = force.function.rpartition(":")
+    beside = Path(source).parent / place
+    if not place.endswith(".py") or not beside.is_file():
+        return force
+    return force.model_copy(update={"function": f"{beside.resolve()}:{name}"})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _differing(a: Any, b: Any, path: tuple[str | int, ...]) -> list[str]:
+    if isinstance(a, dict) and isinstance(b, dict):
+        keys = [*a, *(key for key in b if key not in a)]
+        return [line for key in keys for line in _differing(a.get(key), b.get(key), (*path, key))]
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return [line for k, (x, y) in enumerate(zip(a, b, strict=True)) for line in _differing(x, y, (*path, k))]
+    return [] if a == b else [dotted(path)]

@@ -1,0 +1,60 @@
+"""Finds a case by name or path."""
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from articulon.cases.case import Case
+from articulon.cases.library import built_in_cases
+from articulon.errors import CaseError
+
+
+def load_case(name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Case:
+    """Read a case and check all of it.
+
+    Parameters
+    ----------
+    name_or_path
+        Name of a built-in case (``articulon cases`` lists them), or the path of a TOML file.
+    overrides
+        Changes by dotted key, such as ``{"run.duration": "0.1 us", "forces.stokes-drag.viscosity": "1 mPa s"}``;
+        elements of lists go by number, or by their kind or name where only one has it. None removes a key.
+
+    Raises
+    ------
+    CaseError
+        With one line for each fault: the file, the key, what was expected and the nearest valid key.
+
+    Examples
+    --------
+    >>> import articulon as ar
+    >>> case = ar.load_case("nanoparticle-docking", {"run.duration": "0.1 us"})
+    >>> case.run.duration
+    0.1
+    """
+    case = Case.read(find(name_or_path), overrides)
+    if not overrides:
+        for name in case.variants:
+            case.variant(name)
+    return case
+
+
+def find(name_or_path: str | Path) -> Path:
+    """The file of a case; raises CaseError with the nearest built-in name."""
+    known = built_in_cases()
+    text = str(name_or_path)
+    if text in known and not isinstance(name_or_path, Path):
+        return known[text]
+    path = Path(name_or_path)
+    if path.is_dir():
+        raise CaseError(f"{path} is a folder; give a case file, such as the case.toml in a run's folder")
+    if path.exists():
+        return path
+    stem = path.name.removesuffix(".toml")
+    close = difflib.get_close_matches(stem, known, n=1, cutoff=0.5)
+    hint = f"; did you mean '{close[0]}'?" if close else ""
+    what = (
+        "no such file" if path.suffix == ".toml" or len(path.parts) > 1 else "no built-in case and no file of that name"
+    )
+    raise CaseError(f"{text}: {what}{hint} (built-in cases: {', '.join(known)})")

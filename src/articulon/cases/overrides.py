@@ -1,0 +1,203 @@
+"""Changes to the table of a case, by dotted keys: what ``--set``, ``load_case(overrides)`` and variants say.
+
+A key is a path: ``run.duration``, ``forces[0].viscosity``. An element of a list of tables may also be named, by its
+``kind`` or ``name`` where only one has it: ``forces.stokes-drag.viscosity``, ``model.bodies.core.mass``. Names with
+dots in them are quoted as in TOML.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, TypeAlias
+
+from articulon.declaration import nearest
+from articulon.errors import CaseError
+
+Part: TypeAlias = str | int
+
+DISCRIMINATORS: dict[tuple[Part, ...], str] = {("scaling",): "policy", ("integrator",): "rule", ("model",): "builder"}
+"""The key of a section that decides which other keys it has; that of an element of ``forces`` is ``kind``."""
+
+ALTERNATIVES: dict[tuple[Part, ...], str] = {
+    ("run", "frames"): "frame_interval",
+    ("run", "frame_interval"): "frames",
+}
+"""Keys of which only one is given: setting the first removes the second."""
+
+_LABELS = ("kind", "name")
+_PART = re.compile(r"""\s*(?:\[(?P<index>-?\d+)\]|\.?\s*(?:"(?P<quoted>[^"]*)"|(?P<bare>[^.\[\]"=\s]+)))\s*""")
+
+
+def parts(key: str) -> tuple[Part, ...]:
+    """The parts of a dotted key; raises CaseError for one that cannot be read.
+
+    >>> parts('forces[0].flow[2]')
+    ('forces', 0, 'flow', 2)
+    """
+    found: list[Part] = []
+    at = 0
+    while at < len(key):
+        match = _PART.match(key, at)
+        if match is None or match.end() == at or (at == 0 and key.lstrip()[:1] in (".", "[")):
+            found = []
+            break
+        if match["index"] is not None:
+            found.append(int(match["index"]))
+        else:
+            found.append(match["quoted"] if match["quoted"] is not None else match["bare"])
+        at = match.end()
+    if not found or not all(part != "" for part in found):
+        raise CaseError(f"cannot read the key {key!r}; write it as in run.duration or forces[0].viscosity")
+    return tuple(found)
+
+
+def dotted(path: Sequence[Part]) -> str:
+    """The key with the given parts."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def assignment(text: str) -> tuple[str, Any]:
+    """Key and value of ``key=value``; a value that is no TOML is a string. Raises CaseError where there is no ``=``."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise CaseError(f"cannot read {text!r}; write key=value, for example run.duration='0.1 us'")
+    parts(key)
+    return key.strip(), value_of(value)
+
+
+def value_of(text: str) -> Any:
+    """A value as TOML reads it, or else the text itself.
+
+    >>> value_of("0.05"), value_of("8 us"), value_of("[1, 2]")
+    (0.05, '8 us', [1, 2])
+    """
+    text = text.strip()
+    try:
+        value = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    # A date, or a second line with another key, is not what a value of a case can be.
+    known = isinstance(value["value"], bool | int | float | str | list | dict)
+    return value["value"] if known and len(value) == 1 else text
+
+
+def values_of(text: str) -> list[Any]:
+    """The values of a list written with commas: ``0.1 us, 0.2 us`` or ``[0, 1], [1, 0]``."""
+    try:
+        return list(tomllib.loads(f"values = [{text}]")["values"])
+    except tomllib.TOMLDecodeError:
+        return [value_of(part) for part in text.split(",") if part.strip()]
+
+
+def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The table of a case with overrides applied one after the other; neither argument is touched.
+
+    A table as a value is merged into the one that is there; but where it, or a dotted key, changes what decides which
+    keys a section has (a policy, rule, builder or kind), it takes the section's place. None removes a key, and so goes
+    back to its default; None or False removes an element of a list of tables.
+
+    Raises
+    ------
+    CaseError
+        Naming the key that leads nowhere.
+    """
+    result = deepcopy(dict(table))
+    # What decides comes first, so that its section's other keys may be given in any order.
+    words = (*DISCRIMINATORS.values(), "kind")
+    deciding = [key for key, value in overrides.items() if isinstance(value, Mapping) or parts(key)[-1] in words]
+    for key in [*deciding, *(key for key in overrides if key not in deciding)]:
+        _assign(result, parts(key), deepcopy(overrides[key]), key)
+    return result
+
+
+def _assign(root: dict[str, Any], path: tuple[Part, ...], value: Any, key: str) -> None:
+    here: Any = root
+    walked: tuple[Part, ...] = ()
+    for part in path[:-1]:
+        if isinstance(here, list):
+            part = _element(here, part, walked, key)
+        elif isinstance(part, int):
+            raise _no_list(here, walked, key)
+        elif part not in here:
+            here[part] = {}
+        here, walked = here[part], (*walked, part)
+        if not isinstance(here, dict | list):
+            raise CaseError(f"{key}: {dotted(walked)} is {here!r} and has no keys in it")
+    _put(here, path[-1], value, walked, key)
+
+
+def _put(here: dict[str, Any] | list[Any], part: Part, value: Any, walked: tuple[Part, ...], key: str) -> None:
+    if isinstance(here, list):
+        place = _element(here, part, walked, key)
+        if value is None or (value is False and isinstance(here[place], Mapping)):
+            del here[place]
+        elif isinstance(value, Mapping) and isinstance(here[place], dict):
+            here[place] = _merged(here[place], value, (*walked, place), key)
+        else:
+            here[place] = value
+        return
+    if isinstance(part, int):
+        raise _no_list(here, walked, key)
+    path = (*walked, part)
+    if value is None:
+        here.pop(part, None)
+        return
+    if path in ALTERNATIVES:
+        here.pop(ALTERNATIVES[path], None)
+    decides = _discriminator(walked)
+    if part == decides and part in here and here[part] != value:
+        here.clear()
+    inside = here.get(part)
+    if isinstance(value, Mapping) and isinstance(inside, dict):
+        here[part] = _merged(inside, value, path, key)
+    elif isinstance(value, Mapping) and isinstance(inside, list) and inside and isinstance(inside[0], Mapping):
+        for name, item in value.items():
+            _put(inside, name, item, path, f"{key}.{name}")
+    else:
+        here[part] = value
+
+
+def _merged(table: dict[str, Any], changes: Mapping[str, Any], path: tuple[Part, ...], key: str) -> dict[str, Any]:
+    decides = _discriminator(path)
+    if decides is not None and decides in changes and changes[decides] != table.get(decides):
+        return dict(changes)
+    result = dict(table)
+    for name, value in changes.items():
+        _put(result, name, value, path, f"{key}.{name}")
+    return result
+
+
+def _no_list(table: dict[str, Any], walked: tuple[Part, ...], key: str) -> CaseError:
+    return CaseError(f"{key}: {dotted(walked)} is a table, not a list; name one of its keys: {', '.join(table)}")
+
+
+def _discriminator(path: tuple[Part, ...]) -> str | None:
+    if len(path) == 2 and path[0] == "forces":
+        return "kind"
+    return DISCRIMINATORS.get(path)
+
+
+def _element(items: list[Any], part: Part, walked: tuple[Part, ...], key: str) -> int:
+    """Index of an element by number or by its kind or name."""
+    if isinstance(part, int):
+        if -len(items) <= part < len(items):
+            return part % len(items)
+        raise CaseError(f"{key}: there is no {dotted((*walked, part))}; {dotted(walked)} has {len(items)} elements")
+    labels = [
+        [item[label] for label in _LABELS if label in item] if isinstance(item, Mapping) else [] for item in items
+    ]
+    found = [k for k, names in enumerate(labels) if part in names]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        choices = " or ".join(dotted((*walked, k)) for k in found)
+        raise CaseError(f"{key}: {len(found)} of {dotted(walked)} are '{part}'; say {choices}")
+    known = list(dict.fromkeys(str(name) for names in labels for name in names))
+    raise CaseError(f"{key}: none of {dotted(walked)} is '{part}'{nearest(part, known)}")

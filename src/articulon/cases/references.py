@@ -1,0 +1,113 @@
+"""What to cite: articulon, and the work that a case stands on."""
+
+from dataclasses import dataclass
+
+from articulon import __version__
+from articulon.declaration import nearest
+from articulon.errors import CaseError
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One entry of a bibliography."""
+
+    key: str
+    """What a case's ``cite`` calls it."""
+    kind: str
+    """BibTeX's name of what it is: article, book, phdthesis, incollection."""
+    fields: dict[str, str]
+    """BibTeX's fields."""
+
+    def bibtex(self) -> str:
+        """The entry as BibTeX reads it."""
+        width = max(map(len, self.fields))
+        lines = [f"  {name:<{width}} = {{{text}}}," for name, text in self.fields.items()]
+        return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
+
+
+ARTICULON = Reference(
+    "articulon",
+    "software",
+    {
+        "author": "{the articulon developers}",
+        "title": "articulon: dynamics of articulated molecules, nanoparticles, polymers and grains across scales",
+        "version": __version__,
+    },
+)
+"""The engine itself."""
+
+_ALL = (
+    Reference(
+        "guy2018",
+        "phdthesis",
+        {
+            "author": "Guy, Ashley Chase",
+            "title": "A New Adaptive Multiscale Approach for the Dynamic Modeling and Simulation of "
+            "Biomolecular Systems",
+            "school": "The University of Texas at Arlington",
+            "year": "2018",
+            "month": "may",
+        },
+    ),
+    Reference(
+        "poems",
+        "article",
+        {
+            "author": "Anderson, Kurt and Mukherjee, Rudranarayan and Critchley, James and Ziegler, John and "
+            "Lipton, Scott",
+            "title": "{POEMS}: Parallelizable Open-source Efficient Multibody Software",
+            "note": "Rensselaer Polytechnic Institute",
+        },
+    ),
+    Reference(
+        "poursina2012",
+        "incollection",
+        {
+            "author": "Poursina, Mohammad and Khan, Imad M. and Anderson, Kurt S.",
+            "title": "Efficient Model Transition in Adaptive Multi-Resolution Modeling of Biopolymers",
+            "publisher": "InTech",
+            "year": "2012",
+            "doi": "10.5772/48196",
+        },
+    ),
+    Reference(
+        "lee",
+        "article",
+        {
+            "author": "Lee, Kyoung O. and Gardner, Robin P.",
+            "title": "{Euler-Lagrangian} dynamics to the physical interpretation with granular constraints for {MD} "
+            "simulations",
+            "note": "North Carolina State University",
+        },
+    ),
+    Reference(
+        "featherstone2008",
+        "book",
+        {
+            "author": "Featherstone, Roy",
+            "title": "Rigid Body Dynamics Algorithms",
+            "publisher": "Springer",
+            "year": "2008",
+        },
+    ),
+)
+
+REFERENCES = {reference.key: reference for reference in _ALL}
+"""The references that a case may name by key."""
+
+
+def check_cited(keys: tuple[str, ...], where: str) -> None:
+    """Raises CaseError for a key that is no reference. What holds a space is a reference written out."""
+    for k, key in enumerate(keys):
+        if key not in REFERENCES and " " not in key:
+            raise CaseError(
+                f"{where}[{k}]: there is no reference '{key}'{nearest(key, list(REFERENCES))}; "
+                "a reference that is not among these is written out in full"
+            )
+
+
+def bibliography(keys: tuple[str, ...]) -> str:
+    """BibTeX entries of articulon and of a case's references; one that the case writes out follows as it stands."""
+    return "\n\n".join(
+        [ARTICULON.bibtex(), *(REFERENCES[key].bibtex() if key in REFERENCES else f"% {key}" for key in keys)]
+    )

@@ -1,0 +1,188 @@
+"""The sections of a case file."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from articulon.cases.builders import ModelDeclaration
+from articulon.cases.references import check_cited
+from articulon.declaration import Declaration, Dimension, Quantity, nearest
+from articulon.errors import CaseError
+from articulon.forces import Force
+from articulon.integrate import Explicit, Integrator
+from articulon.scaling import NoScaling, Policy
+from articulon.units import UnitSystem
+
+NAME = "[A-Za-z0-9][A-Za-z0-9._-]*"
+"""What may name a case or a variant, and so the folder of its results."""
+
+FRAMES = 200
+"""Equal intervals between the frames of a run that says nothing else."""
+
+
+class Section(Declaration):
+    """A table of a case file."""
+
+    error_class: ClassVar = CaseError
+
+
+class Heading(Section):
+    """``[case]``: what the case is."""
+
+    title: str = ""
+    """One line for people."""
+    name: Annotated[str | None, Field(pattern=f"^{NAME}$")] = None
+    """What its folder of results is called; the file's name by default."""
+    cite: tuple[str, ...] = ()
+    """Keys of the references, or references written out."""
+    units: str = "fg-um-us"
+    """System of units of all plain numbers."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know: choices that the source leaves open, say."""
+
+    @field_validator("notes", mode="before")
+    @classmethod
+    def _one_note(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    def resolved(self, units: UnitSystem, where: str = "case") -> Self:
+        """The same; raises CaseError for a reference that does not exist."""
+        check_cited(self.cite, f"{where}.cite")
+        return super().resolved(units, where)
+
+
+class Stop(Section):
+    """``[run.stop]``: what ends a run before its duration is over."""
+
+    body: str
+    """The body that is watched."""
+    direction: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("dimensionless")]
+    """Where to, world frame; of any length but zero."""
+    advance: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """How far the body's centre of mass has to come along the direction from where it began [length]."""
+    label: str = "reached"
+    """What this is called in the summary, such as ``"docked"``."""
+
+    def resolved(self, units: UnitSystem, where: str = "run.stop") -> Self:
+        """A copy in the given units; raises CaseError for a direction of no length."""
+        stop = super().resolved(units, where)
+        if not any(stop.direction):
+            raise CaseError(f"{where}.direction: expected three numbers, not all zero, got {list(self.direction)}")
+        return stop
+
+
+class RunSettings(Section):
+    """``[run]``: how long, from which seed, and what is kept."""
+
+    duration: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
+    """Simulated time [time]."""
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = 1
+    """Chooses the random numbers."""
+    frames: Annotated[int | None, Field(strict=True, ge=1)] = None
+    """Number of equal intervals between frames; 200 by default."""
+    frame_interval: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
+    """Time between frames, instead of their number [time]."""
+    checkpoint_interval: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] = 30.0
+    """Wall-clock time between checkpoints [s]."""
+    threads: Annotated[int | None, Field(strict=True, ge=1)] = None
+    """Threads to use, all by default; the results are the same bits for any number."""
+    stop: Stop | None = None
+    """What ends the run before its duration is over."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.frames is not None and self.frame_interval is not None:
+            raise ValueError("give either frames or frame_interval")
+        return self
+
+    def resolved(self, units: UnitSystem, where: str = "run") -> Self:
+        """A copy in the given units; raises CaseError for frames that are further apart than the run is long."""
+        run = super().resolved(units, where)
+        if run.frame_interval is None:
+            return run.model_copy(update={"frames": run.frames or FRAMES})
+        if float(run.frame_interval) > float(run.duration):
+            raise CaseError(
+                f"{where}.frame_interval: {self.frame_interval!r} is longer than the duration, {self.duration!r}"
+            )
+        return run
+
+    def frame_times(self) -> list[float]:
+        """Times of the frames, the first at 0 and the last at the duration or before [time], when resolved."""
+        duration = float(self.duration)
+        if self.frame_interval is None:
+            frames = self.frames or FRAMES
+            return [duration * k / frames for k in range(frames + 1)]
+        interval = float(self.frame_interval)
+        # A duration that is a whole number of intervals but for rounding has its last frame at its end.
+        count = int(duration / interval * (1 + 1e-12))
+        return [min(k * interval, duration) for k in range(count + 1)]
+
+
+class Comparison(Section):
+    """``[compare]``: what ``articulon compare`` runs when it is told nothing."""
+
+    reference: str | None = None
+    """The variant that the others are measured from; the case itself by default."""
+    variants: tuple[str, ...] = ()
+    """The variants that are run; all by default."""
+
+
+class CaseFile(Section):
+    """A whole case."""
+
+    case: Heading = Heading()
+    """What it is."""
+    model: ModelDeclaration
+    """What is simulated."""
+    forces: tuple[Force, ...] = ()
+    """What acts on it."""
+    scaling: Policy = NoScaling()
+    """How forces are scaled."""
+    integrator: Integrator = Explicit()
+    """How the state is advanced."""
+    run: RunSettings
+    """How long, and what is kept."""
+    variants: dict[str, dict[str, Any]] = {}
+    """Overrides by the variant's name."""
+    compare: Comparison = Comparison()
+    """What is compared."""
+    versions: dict[str, Any] = {}
+    """What wrote the file; not read."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _written_as_tables(cls, data: Any) -> Any:
+        """What is left out because it has a default, and the usual slip with lists of tables."""
+        if not isinstance(data, Mapping):
+            return data
+        if isinstance(data.get("forces"), Mapping):
+            raise ValueError("forces is a list of tables: write [[forces]] above each force")
+        return with_discriminators(data)
+
+    def resolved(self, units: UnitSystem, where: str = "") -> Self:
+        """A copy in the given units; raises CaseError for what no section can have by itself, and names its key."""
+        file = super().resolved(units, where)
+        for name in self.variants:
+            if not re.fullmatch(NAME, name):
+                raise CaseError(f"variants: {name!r} is no name for a folder; use letters, digits, dots and dashes")
+        named = [] if self.compare.reference is None else [("reference", self.compare.reference)]
+        for key, name in [*named, *((f"variants[{k}]", name) for k, name in enumerate(self.compare.variants))]:
+            if name not in self.variants:
+                raise CaseError(f"compare.{key}: there is no variant '{name}'{nearest(name, list(self.variants))}")
+        return file
+
+
+def with_discriminators(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table of a case in which each section says which of its forms it has, where there is a default."""
+    result = dict(table)
+    for section, key, default in (
+        ("model", "builder", "explicit"),
+        ("integrator", "rule", "kutta-merson"),
+    ):
+        if isinstance(result.get(section), Mapping) and key not in result[section]:
+            result[section] = {key: default, **result[section]}
+    result.setdefault("scaling", {"policy": "none"})
+    result.setdefault("integrator", {"rule": "kutta-merson"})
+    return result
