@@ -12,7 +12,7 @@ from typing import Any
 
 from articulon import __version__
 from articulon.cases.builders import ModelDeclaration
-from articulon.cases.overrides import changed, dotted, parts
+from articulon.cases.overrides import changed, dotted
 from articulon.cases.schema import CaseFile, Comparison, RunSettings, with_discriminators
 from articulon.cases.writing import toml
 from articulon.declaration import nearest
@@ -75,7 +75,10 @@ class Case:
         return model
 
     def variant(self, name: str) -> "Case":
-        """The case with a variant's overrides, named ``<case>-<variant>``; raises CaseError where there is none."""
+        """The case with a variant's overrides, named ``<case>-<variant>``; raises CaseError where there is none.
+
+        It has no variants of its own: they need not fit it any more.
+        """
         if name not in self.variants:
             hint = nearest(name, list(self.variants)) or "; the case has no [variants]"
             raise CaseError(f"{self.source}: variants: there is no variant '{name}'{hint}")
@@ -85,7 +88,7 @@ class Case:
             prefix = f"{self.source}: "
             lines = (f"{prefix}variants.{name}: {line.removeprefix(prefix)}" for line in str(error).splitlines())
             raise CaseError("\n".join(lines)) from None
-        return replace(case, name=f"{self.name}-{name}")
+        return replace(case, name=f"{self.name}-{name}", variants={}, comparison=Comparison())
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> "Case":
         """The case with changes by dotted key, taken and refused as by :func:`articulon.load_case`."""
@@ -183,15 +186,17 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
     CaseError
         With one line for each fault: the file, the key, what was expected and the nearest valid key.
     """
+    overridden = list(overrides)
     try:
-        file = CaseFile.from_mapping(changed(with_discriminators(table), overrides))
+        whole, overridden = changed(with_discriminators(table), overrides)
+        file = CaseFile.from_mapping(whole)
         try:
             units = unit_system(file.case.units)
         except CaseError as error:
             raise CaseError(f"case.units: {error}") from None
         file = file.resolved(units)
     except CaseError as error:
-        raise CaseError(_located(str(error), source, overrides)) from None
+        raise CaseError(_located(str(error), source, overridden)) from None
     heading = file.case
     return Case(
         name=heading.name or name,
@@ -210,12 +215,11 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
     )
 
 
-def _located(message: str, source: str, overrides: Mapping[str, Any]) -> str:
+def _located(message: str, source: str, overridden: list[str]) -> str:
     """Each line with the file in front, and a word where the key is not the file's but an override."""
-    overridden = [dotted(parts(key)) for key in overrides]
     lines = []
     for line in message.splitlines():
-        key = line.partition(": ")[0]
+        key = line.partition(": ")[0].partition(",")[0]
         ours = any(key == path or key.startswith((f"{path}.", f"{path}[")) for path in overridden)
         lines.append(f"{source}: {line}" + (" (set by an override)" if ours else ""))
     return "\n".join(lines)

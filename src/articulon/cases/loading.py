@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from articulon.cases.case import Case
+from articulon.cases.case import Case, resolve, table_of
 from articulon.cases.library import built_in_cases
 from articulon.errors import CaseError
 
@@ -33,8 +33,11 @@ def load_case(name_or_path: str | Path, overrides: Mapping[str, Any] | None = No
     >>> case.run.duration
     0.1
     """
-    case = Case.read(find(name_or_path), overrides)
-    if not overrides:
+    file = find(name_or_path)
+    table = table_of(file)
+    case = resolve(table, str(file), file.stem, overrides or {})
+    # Variants need not fit a case that has been overridden, here or before it was written to a run's folder.
+    if not overrides and "versions" not in table:
         for name in case.variants:
             case.variant(name)
     return case

@@ -96,8 +96,8 @@ def values_of(text: str) -> list[Any]:
         return [value_of(part) for part in text.split(",") if part.strip()]
 
 
-def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """The table of a case with overrides applied one after the other; neither argument is touched.
+def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The table of a case with overrides applied, and the keys that were set; neither argument is touched.
 
     A table as a value is merged into the one that is there; but where it, or a dotted key, changes what decides which
     keys a section has (a policy, rule, builder or kind), it takes the section's place. None removes a key, and so goes
@@ -108,16 +108,17 @@ def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str,
     CaseError
         Naming the key that leads nowhere.
     """
-    result = deepcopy(dict(table))
+    result, touched = deepcopy(dict(table)), []
     # What decides comes first, so that its section's other keys may be given in any order.
     words = (*DISCRIMINATORS.values(), "kind")
     deciding = [key for key, value in overrides.items() if isinstance(value, Mapping) or parts(key)[-1] in words]
     for key in [*deciding, *(key for key in overrides if key not in deciding)]:
-        _assign(result, parts(key), deepcopy(overrides[key]), key)
-    return result
+        touched.append(dotted(_assign(result, parts(key), deepcopy(overrides[key]), key)))
+    return result, touched
 
 
-def _assign(root: dict[str, Any], path: tuple[Part, ...], value: Any, key: str) -> None:
+def _assign(root: dict[str, Any], path: tuple[Part, ...], value: Any, key: str) -> tuple[Part, ...]:
+    """Sets a value and returns its path, with elements by number."""
     here: Any = root
     walked: tuple[Part, ...] = ()
     for part in path[:-1]:
@@ -130,7 +131,9 @@ def _assign(root: dict[str, Any], path: tuple[Part, ...], value: Any, key: str) 
         here, walked = here[part], (*walked, part)
         if not isinstance(here, dict | list):
             raise CaseError(f"{key}: {dotted(walked)} is {here!r} and has no keys in it")
-    _put(here, path[-1], value, walked, key)
+    last = _element(here, path[-1], walked, key) if isinstance(here, list) else path[-1]
+    _put(here, last, value, walked, key)
+    return *walked, last
 
 
 def _put(here: dict[str, Any] | list[Any], part: Part, value: Any, walked: tuple[Part, ...], key: str) -> None:
