@@ -1,7 +1,7 @@
 """How kernels are compiled: the flags every kernel shares, and a cache that compiles once per machine.
 
 Numba notices an edit of the file that defines a cached kernel but not of the files it calls, so the cache lies in a
-folder named after a digest of the whole package: an edited or upgraded package never runs a stale kernel.
+folder named after a digest of every file that kernels are compiled from: an edited or upgraded package never runs a stale one.
 """
 
 import hashlib
@@ -21,8 +21,14 @@ warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
 FASTMATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
 """Never plain ``True``: NaN and infinity must survive, divergence is detected by them."""
 
+COMPILED = ("*.py", *(f"{floor}/**/*.py" for floor in "algebra model dynamics forces baths scaling integrate".split()))
+"""Where kernels and their callees live."""
+
 jit = numba.njit(fastmath=FASTMATH, error_model="numpy", forceinline=True)
-"""For leaf functions: compiled into the kernel that calls them."""
+"""For leaf functions: compiled into the kernel that calls them, every call inlined."""
+
+routine = numba.njit(fastmath=FASTMATH, error_model="numpy")
+"""For the parts of a kernel that are called from several places and are too long to inline at each."""
 
 
 @cache
@@ -32,7 +38,8 @@ def cache_folder() -> Path:
     ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` move it; by default it is under the user's cache folder.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    package = Path(__file__).parent
+    for path in sorted(path for name in COMPILED for path in package.glob(name)):
         digest.update(path.read_bytes())
     chosen = os.environ.get("ARTICULON_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "articulon"

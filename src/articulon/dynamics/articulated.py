@@ -92,15 +92,25 @@ def accelerate(forest, gravity, ws, udot, start, end):
         store_from(acceleration, i, 3, av)
 
 
+@jit
+def solve_tree(forest, q, u, tau, wrench, gravity, ws, udot, t):
+    """Accelerations of tree t; ``wrench`` is (links, 6), force then moment about the link's origin, world axes."""
+    start, end = forest.tree[t], forest.tree[t + 1]
+    place(forest, q, ws, start, end)
+    move(forest, u, ws, start, end)
+    eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, start, end)
+    accelerate(forest, gravity, ws, udot, start, end)
+
+
+@kernel
 def forward_dynamics(forest, q, u, tau, wrench, gravity, ws, udot):
-    """udot (nu,) of the whole forest; ``wrench`` is (links, 6), force then moment about the link's origin, world axes."""
+    """udot (nu,) of the whole forest, tree after tree."""
+    for t in range(forest.tree.size - 1):
+        solve_tree(forest, q, u, tau, wrench, gravity, ws, udot, t)
+
+
+@kernel(parallel=True)
+def forward_dynamics_parallel(forest, q, u, tau, wrench, gravity, ws, udot):
+    """The same with the trees shared out among the threads."""
     for t in prange(forest.tree.size - 1):
-        start, end = forest.tree[t], forest.tree[t + 1]
-        place(forest, q, ws, start, end)
-        move(forest, u, ws, start, end)
-        eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, start, end)
-        accelerate(forest, gravity, ws, udot, start, end)
-
-
-forward_dynamics_serial = kernel(forward_dynamics)
-forward_dynamics_parallel = kernel(forward_dynamics, parallel=True)
+        solve_tree(forest, q, u, tau, wrench, gravity, ws, udot, t)

@@ -86,7 +86,7 @@ def forward_dynamics(
     if model.trees > 1 and model.forest.mass.size >= PARALLEL_LINKS:
         articulated.forward_dynamics_parallel(*arguments)
     else:
-        articulated.forward_dynamics_serial(*arguments)
+        articulated.forward_dynamics(*arguments)
     return udot
 
 

@@ -148,7 +148,7 @@ class ModelBuilder:
         u: Any = None,
         names: str | Sequence[str] = "body",
     ) -> range:
-        """Add many bodies at once from arrays: what :meth:`add_body` takes, each with a leading axis or the same for all.
+        """Add many bodies at once: what :meth:`add_body` takes, each with a leading axis or the same for all.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class ModelBuilder:
         if late.size:
             k = int(late[0])
             raise ModelError(
-                f"{where(k)}: parent {parent[k]} does not come before it; a parent comes before its children"
+                f"{where(k)}: its parent, body {parent[k]}, does not come before it; parents come first"
             )
         twins = [name for name in listed if name in self._index]
         if twins or len(set(listed)) != count:

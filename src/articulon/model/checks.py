@@ -76,8 +76,8 @@ def possible_inertias(inertia: np.ndarray, where: Callable[[int], str]) -> None:
     if bad.size:
         k = int(bad[0])
         raise ModelError(
-            f"{where(k)}: no body has the principal moments of inertia {principal[k].tolist()}: the largest exceeds the "
-            "sum of the other two (triangle inequality); inertia is about the centre of mass"
+            f"{where(k)}: no body has the principal moments of inertia {principal[k].tolist()}: the largest exceeds "
+            "the sum of the other two (triangle inequality); inertia is about the centre of mass"
         )
 
 

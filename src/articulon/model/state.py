@@ -36,7 +36,7 @@ class State(NamedTuple):
     """Scaling factor of each channel [dimensionless], shape (8,)."""
     step: np.ndarray
     """Step that the driver would try next [time], 0 before the first, shape (1,)."""
-    count: np.ndarray
+    counters: np.ndarray
     """Steps, rejected steps, evaluations, and the noise window that the time lies in, shape (4,)."""
 
     def copy(self) -> "State":

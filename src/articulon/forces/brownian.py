@@ -1,0 +1,139 @@
+"""Brownian forces and torques, held constant over numbered windows (Guy 2018, 3.11 and 5.15 to 5.17)."""
+
+import math
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, scale, store_from
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.stokes_drag import StokesDrag, drag_table
+from articulon.forces.tables import Drag, Noise
+from articulon.kernels import jit
+from articulon.model import Model
+from articulon.rng import normal_pair, uniform_pair
+
+SHAPES = {"normal": 1, "uniform": 2, "direction": 3}
+STREAM = 1
+"""The stream of random numbers that Brownian forces draw from."""
+
+
+class Brownian(Declaration):
+    """Random forces and torques on every body with Stokes drag, of variance 2 β k T/Δ per component (5.17).
+
+    A force is constant over a window of length Δ, in the world's axes; windows are numbered from time zero. Held forces
+    feed a body less than thermal energy when Δ is not short against its relaxation time τ = m/β: at the windows'
+    boundaries ⟨½mv²⟩ is ½kT tanh(x)/x with x = Δ/2τ.
+    """
+
+    kind: Literal["brownian"] = "brownian"
+    temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
+    """T of the medium [temperature]."""
+    shape: Literal["normal", "uniform", "direction"] = "normal"
+    """Distribution of a component: normal (3.11), uniform (5.16), or a random direction of constant magnitude (figure
+    5.7)."""
+    window: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
+    """Δ of the finest windows [time]; by default a quarter of the fastest relaxation time, divided by a2, or the step of
+    a fixed-step rule."""
+    average: Annotated[int, Field(ge=1)] = 1
+    """How many fine windows are averaged into one that is held: a coarser window on the same noise path."""
+    amplitude_from: Literal["bath", "instantaneous"] = "bath"
+    """Whether T is the medium's (5.17) or the model's instantaneous kinetic temperature (3.13). With the latter a model
+    at rest stays at rest."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError where there is no Stokes drag to balance."""
+        if not any(isinstance(force, StokesDrag) for force in model.forces):
+            raise ModelError(f"{where}: Brownian forces balance a drag (5.17); add stokes-drag")
+
+
+def brownian_of(model: Model) -> Brownian | None:
+    """The model's Brownian forces, if it has any."""
+    found = [force for force in model.forces if isinstance(force, Brownian)]
+    if len(found) > 1:
+        raise ModelError("Brownian forces are declared twice; one declaration serves every body with drag")
+    return found[0] if found else None
+
+
+def fastest_relaxation(model: Model) -> float:
+    """The shortest τ = m/β or I/β_ω of a body with drag [time]; infinity where there is none.
+
+    Each body is taken by itself, its moment of inertia about its own centre of mass.
+    """
+    drag = drag_table(model)
+    if not drag.link.size:
+        return math.inf
+    forest = model.forest
+    times = [math.inf]
+    for i in np.flatnonzero(drag.mass > 0.0).tolist():
+        times.append(forest.mass[i] / drag.mass[i])
+        if (drag.inertia[i, [0, 3, 5]] > 0.0).any():
+            full = [0, 1, 2, 1, 3, 4, 2, 4, 5]
+            c = forest.moment[i] / forest.mass[i]
+            about = forest.inertia[i][full].reshape(3, 3) - forest.mass[i] * (c @ c * np.eye(3) - np.outer(c, c))
+            d = drag.moment[i] / drag.mass[i]
+            turning = drag.inertia[i][full].reshape(3, 3) - drag.mass[i] * (d @ d * np.eye(3) - np.outer(d, d))
+            moments, drags = np.linalg.eigvalsh(about), np.linalg.eigvalsh(turning)
+            if moments[0] > 0.0 and drags[-1] > 0.0:
+                times.append(moments[0] / drags[-1])
+    return float(min(times))
+
+
+def noise_table(model: Model, drag: Drag, seed: int, window: float, average: int) -> Noise:
+    """Noise of a model; ``window`` [time] is the length of a held window, ``average`` fine ones long."""
+    force = brownian_of(model)
+    if force is None:
+        return Noise(
+            np.zeros((drag.link.size, 2)), np.ones(1), np.zeros(5, dtype=np.int64), np.zeros(1)
+        )
+    kT = model.units.boltzmann * float(force.temperature)
+    amplitude = np.sqrt(2.0 * kT * np.stack([drag.translational, drag.rotational], axis=1))
+    choice = [SHAPES[force.shape], average, seed, STREAM, force.amplitude_from == "instantaneous"]
+    return Noise(amplitude, np.array([window]), np.array(choice, dtype=np.int64), np.array([kT]))
+
+
+@jit
+def unit_triple(shape, seed, stream, window, index):
+    """Three random numbers of mean 0 and variance 1 in one of the published shapes, by their index in the window."""
+    if shape == 1:
+        a, b = normal_pair(seed, stream, window, 2 * index)
+        c, _ = normal_pair(seed, stream, window, 2 * index + 1)
+        return (a, b, c)
+    a, b = uniform_pair(seed, stream, window, 2 * index)
+    if shape == 2:
+        c, _ = uniform_pair(seed, stream, window, 2 * index + 1)
+        width = math.sqrt(12.0)
+        return (width * (a - 0.5), width * (b - 0.5), width * (c - 0.5))
+    height, angle = 2.0 * a - 1.0, 2.0 * math.pi * b
+    around = math.sqrt(3.0 * (1.0 - height * height))
+    return (around * math.cos(angle), around * math.sin(angle), math.sqrt(3.0) * height)
+
+
+@jit
+def draw(noise, window, held):
+    """Forces and torques of a window, the mean of its fine windows: √(2βkT/Δ) per component."""
+    amplitude = noise.amplitude
+    shape, average, seed, stream = noise.choice[0], noise.choice[1], noise.choice[2], noise.choice[3]
+    # The mean of n windows of length Δ/n has the variance of one of length Δ.
+    size = 1.0 / math.sqrt(noise.window[0] * average)
+    for k in range(amplitude.shape[0]):
+        force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for fine in range(window * average, (window + 1) * average):
+            force = add(force, unit_triple(shape, seed, stream, fine, 2 * k))
+            torque = add(torque, unit_triple(shape, seed, stream, fine, 2 * k + 1))
+        store_from(held, k, 0, scale(amplitude[k, 0] * size, force))
+        store_from(held, k, 3, scale(amplitude[k, 1] * size, torque))
+
+
+@jit
+def noise_wrenches(drag, ws, held, size, wrench):
+    """Adds the held forces and torques, times ``size``, to the links' wrenches."""
+    links, centres, rotation = drag.link, drag.centre, ws.rotation
+    for k in range(links.size):
+        i = links[k]
+        force, torque = scale(size, load_from(held, k, 0)), scale(size, load_from(held, k, 3))
+        moment = add(torque, cross(apply(load_matrix(rotation, i), load(centres, k)), force))
+        store_from(wrench, i, 0, add(load_from(wrench, i, 0), force))
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), moment))

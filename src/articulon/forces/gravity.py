@@ -1,0 +1,43 @@
+"""Gravity, applied as an acceleration of the inertial frame (POEMS, 5.3), booked in the channel ``external``."""
+
+from typing import Annotated, Literal
+
+from articulon.algebra.vectors import apply, cross, dot, load, load_matrix
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.kernels import jit
+from articulon.model import Model
+
+
+class Gravity(Declaration):
+    """A uniform acceleration of free fall: the force m g at every centre of mass."""
+
+    kind: Literal["gravity"] = "gravity"
+    acceleration: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("acceleration")] = (0.0, 0.0, 0.0)
+    """g, world frame [length/time²]."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Nothing of gravity depends on the model."""
+
+
+@jit
+def gravity_power(mass, moment, gravity, ws):
+    """Σ m g·v of the centres of mass."""
+    rotation, angular_velocity, velocity = ws.rotation, ws.angular_velocity, ws.velocity
+    g = (gravity[0], gravity[1], gravity[2])
+    total = 0.0
+    for i in range(mass.size):
+        h = apply(load_matrix(rotation, i), load(moment, i))
+        total += mass[i] * dot(g, load(velocity, i)) + dot(g, cross(load(angular_velocity, i), h))
+    return total
+
+
+@jit
+def gravity_energy(mass, moment, gravity, ws):
+    """−Σ m g·x of the centres of mass."""
+    rotation, position = ws.rotation, ws.position
+    g = (gravity[0], gravity[1], gravity[2])
+    total = 0.0
+    for i in range(mass.size):
+        h = apply(load_matrix(rotation, i), load(moment, i))
+        total -= mass[i] * dot(g, load(position, i)) + dot(g, h)
+    return total

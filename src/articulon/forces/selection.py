@@ -1,0 +1,65 @@
+"""Which bodies a force is for, and a value for each of them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from articulon.declaration import nearest
+from articulon.errors import ModelError
+from articulon.model import Model
+
+
+def body_index(model: Model, name: str, where: str) -> int:
+    """Index of a body by name; raises ModelError with the nearest name."""
+    try:
+        return model.body(name)
+    except KeyError:
+        hint = nearest(name, model.names)
+        raise ModelError(f"{where}: there is no body '{name}'" + (f"; did you mean '{hint}'?" if hint else "")) from None
+
+
+def selected(model: Model, names: tuple[str, ...] | None, where: str) -> np.ndarray:
+    """Indices of the named bodies, all of them for None. A name ending in ``*`` stands for all that begin with it."""
+    if names is None:
+        return np.arange(model.bodies)
+    chosen: list[int] = []
+    for name in names:
+        found = matching(model, name, where)
+        chosen.extend(found)
+    return np.array(sorted(set(chosen)), dtype=np.int64)
+
+
+def matching(model: Model, pattern: str, where: str) -> list[int]:
+    """Bodies of a name, or of a pattern that ends in ``*``; raises ModelError where there are none."""
+    if not pattern.endswith("*"):
+        return [body_index(model, pattern, where)]
+    found = [k for k, name in enumerate(model.names) if name.startswith(pattern[:-1])]
+    if not found:
+        raise ModelError(f"{where}: no body's name begins with '{pattern[:-1]}'")
+    return found
+
+
+def per_body(
+    model: Model, value: float | str | Mapping[str, float | str], bodies: np.ndarray, where: str
+) -> np.ndarray:
+    """One number for each of ``bodies``: the same for all, or from a table by name or pattern.
+
+    Raises ModelError for a name that is no body, and for a body without a value.
+    """
+    if not isinstance(value, Mapping):
+        return np.full(bodies.size, float(value))
+    by_body: dict[int, float] = {}
+    for name, number in value.items():
+        for k in matching(model, name, where):
+            by_body[k] = float(number)
+    missing = [model.names[k] for k in bodies.tolist() if k not in by_body]
+    if missing:
+        raise ModelError(f"{where}: no value for body '{missing[0]}'")
+    return np.array([by_body[k] for k in bodies.tolist()])
+
+
+def on_link(model: Model, body: int, point: np.ndarray) -> np.ndarray:
+    """A point of a body's frame in the frame of its link, or in the world where the body is welded to the ground."""
+    e = model.offset_rotation[body]
+    v = e[1:]
+    return model.offset_position[body] + point + 2.0 * np.cross(v, np.cross(v, point) + e[0] * point)

@@ -1,0 +1,306 @@
+"""Site-to-site potentials A/r¹² − B/r⁶ + C/r (Guy 2018, 2.18 and 5.13)."""
+
+import math
+from itertools import combinations_with_replacement
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
+from articulon.declaration import Declaration, Dimension, Quantity, nearest
+from articulon.errors import ModelError
+from articulon.forces.selection import on_link
+from articulon.forces.tables import Pairs
+from articulon.kernels import jit
+from articulon.model import Model
+from articulon.model.joints import FREE, XYZ
+
+
+class PairLaw(Declaration):
+    """A/r¹² − B/r⁶ + C/r between the sites of two kinds."""
+
+    kinds: tuple[str, str]
+    """The two kinds."""
+    A: Annotated[Quantity, Dimension("energy_length12")] = 0.0
+    """Repulsion [energy length¹²]."""
+    B: Annotated[Quantity, Dimension("energy_length6")] = 0.0
+    """Attraction [energy length⁶]."""
+    C: Annotated[Quantity, Dimension("energy_length")] = 0.0
+    """Coulomb term; positive repels [energy length]."""
+
+
+class LennardJones(Declaration):
+    """Lennard-Jones parameters of one kind, combined by the mixing rule."""
+
+    epsilon: Annotated[Quantity, Dimension("energy", minimum=0)]
+    """Depth of the well [energy]."""
+    sigma: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Distance of zero energy [length]."""
+
+
+class SitePairs(Declaration):
+    """U = A/r¹² − B/r⁶ + C/r between sites, F = −∇U.
+
+    Give either ``table``, the law of each pair of kinds, or ``parameters`` by kind with a ``mixing`` rule, where
+    A = 4εσ¹² and B = 4εσ⁶ (Guy 2018, 2.19) and C follows from the charges.
+    """
+
+    kind: Literal["site-pairs"] = "site-pairs"
+    table: tuple[PairLaw, ...] = ()
+    """An explicit law for each pair of kinds that meet."""
+    parameters: dict[str, LennardJones] = {}
+    """Lennard-Jones parameters by kind."""
+    mixing: Literal["lorentz-berthelot", "geometric"] = "lorentz-berthelot"
+    """ε = √(ε₁ε₂) with σ = (σ₁ + σ₂)/2, or with σ = √(σ₁σ₂)."""
+    relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
+    """ε_r of the medium, for the charges."""
+    between: tuple[tuple[str, str], ...] | None = None
+    """Pairs of groups that interact; all by default, except that sites on the ground never do among themselves."""
+    excluded_joints: int = 0
+    """Sites whose bodies are this many joints apart, or fewer, do not interact; those on one body never do."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if bool(self.table) == bool(self.parameters):
+            raise ValueError("give either table or parameters")
+        if self.excluded_joints < 0:
+            raise ValueError("excluded_joints must be at least 0")
+        for law in self.table:
+            if not any(float(value) for value in (law.A, law.B, law.C) if not isinstance(value, str)) and not any(
+                isinstance(value, str) for value in (law.A, law.B, law.C)
+            ):
+                raise ValueError(
+                    f"the law of {law.kinds[0]} and {law.kinds[1]} has no range: A, B and C are all zero; leave the pair "
+                    "out by `between` instead"
+                )
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for unknown groups, kinds without a law, and laws that no pair uses."""
+        self.laws(model, where)
+
+    def laws(self, model: Model, where: str) -> dict[tuple[int, int], tuple[float, float, float]]:
+        """(A, B, without charges C) of each pair of kinds that meets, by indices, smaller first."""
+        sites = model.sites
+        if not sites.body.size:
+            raise ModelError(f"{where}: the model has no sites for these forces; add them with add_site")
+        for pair in self.between or ():
+            for group in pair:
+                if group not in sites.groups:
+                    hint = nearest(group, sites.groups)
+                    hinted = f"; did you mean '{hint}'?" if hint else ""
+                    raise ModelError(f"{where}.between: there is no group of sites '{group}'{hinted}")
+        number = {kind: k for k, kind in enumerate(sites.kinds)}
+        given: dict[tuple[int, int], tuple[float, float, float]] = {}
+        for law in self.table:
+            for kind in law.kinds:
+                if kind not in number:
+                    raise ModelError(f"{where}.table: there are no sites of the kind '{kind}'")
+            a, b = sorted(number[kind] for kind in law.kinds)
+            if (a, b) in given:
+                raise ModelError(f"{where}.table: {law.kinds[0]} and {law.kinds[1]} have two laws")
+            given[a, b] = (float(law.A), float(law.B), float(law.C))
+        result = {}
+        for a, b in self._meetings(model):
+            first, second = sites.kinds[a], sites.kinds[b]
+            if self.table:
+                if (a, b) not in given:
+                    raise ModelError(f"{where}.table: sites of the kinds {first} and {second} meet without a law")
+                result[a, b] = given.pop((a, b))
+                continue
+            for kind in (first, second):
+                if kind not in self.parameters:
+                    raise ModelError(f"{where}.parameters: the kind '{kind}' has none")
+            one, two = self.parameters[first], self.parameters[second]
+            epsilon = math.sqrt(float(one.epsilon) * float(two.epsilon))
+            s, t = float(one.sigma), float(two.sigma)
+            sigma6 = (math.sqrt(s * t) if self.mixing == "geometric" else 0.5 * (s + t)) ** 6
+            result[a, b] = (4.0 * epsilon * sigma6 * sigma6, 4.0 * epsilon * sigma6, 0.0)
+        if given:
+            a, b = next(iter(given))
+            raise ModelError(f"{where}.table: no {sites.kinds[a]} meets a {sites.kinds[b]}; remove their law")
+        return result
+
+    def _meetings(self, model: Model) -> list[tuple[int, int]]:
+        """Pairs of kinds that meet, by indices, smaller first."""
+        sites = model.sites
+        met = set()
+        for g, h in self.groups(model):
+            for a in np.unique(sites.kind[sites.group == g]).tolist():
+                for b in np.unique(sites.kind[sites.group == h]).tolist():
+                    moving = (sites.body[(sites.kind == a) & (sites.group == g)] >= 0).any()
+                    moving = moving or (sites.body[(sites.kind == b) & (sites.group == h)] >= 0).any()
+                    if moving:
+                        met.add((min(a, b), max(a, b)))
+        return sorted(met)
+
+    def groups(self, model: Model) -> list[tuple[int, int]]:
+        """Pairs of groups that interact, by indices."""
+        names = model.sites.groups
+        if self.between is None:
+            return list(combinations_with_replacement(range(len(names)), 2))
+        return [(names.index(g), names.index(h)) for g, h in self.between]
+
+
+def pair_table(model: Model) -> Pairs:
+    """All site pairs of a model as runs of partners with one law."""
+    sites = model.sites
+    declared = [(k, force) for k, force in enumerate(model.forces) if isinstance(force, SitePairs)]
+    link = np.where(sites.body < 0, -1, model.link[sites.body]) if sites.body.size else np.zeros(0, dtype=np.int64)
+    if not declared:
+        link = link[:0]
+    local = np.array([_place(model, s) for s in range(link.size)]).reshape(-1, 3)
+    # Moving sites first; within each part by group, kind and charge, so that partners of one law are contiguous.
+    order = np.lexsort((sites.charge[: link.size], sites.kind[: link.size], sites.group[: link.size], link < 0))
+    moving = int((link >= 0).sum())
+    if len(declared) > 1:
+        raise ModelError(f"forces[{declared[1][0]}]: site pairs are declared twice; one declaration holds every pair")
+    start, low, high, law = [0], [], [], []
+    if declared:
+        runs = _Runs(model, declared[0][1], f"forces[{declared[0][0]}]", order)
+        for i in range(moving):
+            for first, last, abc in runs.of(i):
+                low.append(first)
+                high.append(last)
+                law.append(abc)
+            start.append(len(low))
+    return Pairs(
+        link[order][:moving],
+        np.ascontiguousarray(local[order][:moving]),
+        np.ascontiguousarray(local[order][moving:]),
+        np.array(start, dtype=np.int64),
+        np.array(low, dtype=np.int64),
+        np.array(high, dtype=np.int64),
+        np.array(law, dtype=np.float64).reshape(-1, 3),
+    )
+
+
+def _place(model: Model, site: int) -> np.ndarray:
+    body, position = int(model.sites.body[site]), model.sites.position[site]
+    return position if body < 0 else on_link(model, body, position)
+
+
+class _Runs:
+    """Finds the runs of partners of a site."""
+
+    def __init__(self, model: Model, force: SitePairs, where: str, order: np.ndarray) -> None:
+        sites = model.sites
+        self.body, self.group = sites.body[order], sites.group[order]
+        self.kind, self.charge = sites.kind[order], sites.charge[order]
+        self.laws = force.laws(model, where)
+        self.table = bool(force.table)
+        self.coulomb = model.units.coulomb / float(force.relative_permittivity)
+        self.allowed = {pair for g, h in force.groups(model) for pair in ((g, h), (h, g))}
+        self.joints, self.model = force.excluded_joints, model
+        self.link = np.where(self.body < 0, -1, model.link[self.body])
+        self.near: dict[int, np.ndarray] = {}
+        # Blocks of partners alike in group, kind and charge.
+        alike = np.stack([self.group, self.kind, self.charge, (self.link < 0).astype(float)], axis=1)
+        edges = np.flatnonzero((np.diff(alike, axis=0) != 0.0).any(axis=1)) + 1
+        self.blocks = list(zip([0, *edges.tolist()], [*edges.tolist(), len(order)], strict=True))
+
+    def of(self, i: int) -> list[tuple[int, int, tuple[float, float, float]]]:
+        """(first, last, law) of each run of partners of site i."""
+        found = []
+        excluded = np.flatnonzero(np.isin(self.link, self._near(int(self.link[i]))) & (self.link >= 0))
+        if -1 in self._near(int(self.link[i])):
+            excluded = np.union1d(excluded, np.flatnonzero(self.link < 0))
+        for first, last in self.blocks:
+            if (int(self.group[i]), int(self.group[first])) not in self.allowed:
+                continue
+            a, b = sorted((int(self.kind[i]), int(self.kind[first])))
+            A, B, C = self.laws[a, b]
+            if not self.table:
+                C += self.coulomb * self.charge[i] * self.charge[first]
+            inside = excluded[(excluded >= first) & (excluded < last)].tolist()
+            edges = [first - 1, *inside, last]
+            found.extend(
+                (lo + 1, hi, (A, B, C)) for lo, hi in zip(edges[:-1], edges[1:], strict=True) if hi > lo + 1
+            )
+        return found
+
+    def _near(self, link: int) -> np.ndarray:
+        """Links within the excluded number of joints of a link, itself included; the ground is −1."""
+        if link not in self.near:
+            parent, kind = self.model.forest.parent, self.model.forest.kind
+            # A joint that leaves all translations free bonds nothing.
+            bond = (kind != FREE) & (kind != XYZ)
+            distance = {link: 0}
+            fringe = [link]
+            for step in range(1, self.joints + 1):
+                reached: list[int] = []
+                for i in fringe:
+                    if i >= 0 and bond[i]:
+                        reached.append(int(parent[i]))
+                    reached.extend(np.flatnonzero((parent == i) & bond).tolist())
+                fringe = [i for i in reached if i not in distance]
+                distance.update(dict.fromkeys(fringe, step))
+            self.near[link] = np.array(sorted(distance))
+        return self.near[link]
+
+
+@jit
+def site_law(r2, A, B, C):
+    """U(r) = A/r¹² − B/r⁶ + C/r; returns (U, −U'(r)/r)."""
+    inverse2 = 1.0 / r2
+    inverse6 = inverse2 * inverse2 * inverse2
+    coulomb = C * math.sqrt(inverse2)
+    repulsion, attraction = A * inverse6 * inverse6, B * inverse6
+    return repulsion - attraction + coulomb, (12.0 * repulsion - 6.0 * attraction + coulomb) * inverse2
+
+
+@jit
+def place_sites(pairs, ws, site):
+    """World positions of the moving sites."""
+    links, local, rotation, position = pairs.link, pairs.local, ws.rotation, ws.position
+    x, y, z = site[0], site[1], site[2]
+    for s in range(links.size):
+        i = links[s]
+        p = add(load(position, i), apply(load_matrix(rotation, i), load(local, s)))
+        x[s], y[s], z[s] = p[0], p[1], p[2]
+
+
+@jit
+def pair_wrenches(pairs, ws, site, wrench):
+    """Adds −∇U at every moving site, placed before, to its link's wrench. A full list: each site sums its own partners
+    in a fixed order, so that no two threads write to one place."""
+    links, start, low, high, law = pairs.link, pairs.start, pairs.low, pairs.high, pairs.law
+    position = ws.position
+    x, y, z = site[0], site[1], site[2]
+    for s in range(links.size):
+        fx, fy, fz = 0.0, 0.0, 0.0
+        xs, ys, zs = x[s], y[s], z[s]
+        for run in range(start[s], start[s + 1]):
+            A, B, C = law[run, 0], law[run, 1], law[run, 2]
+            for p in range(low[run], high[run]):  # a vector loop
+                dx, dy, dz = xs - x[p], ys - y[p], zs - z[p]
+                _, g = site_law(dx * dx + dy * dy + dz * dz, A, B, C)
+                fx += g * dx
+                fy += g * dy
+                fz += g * dz
+        i = links[s]
+        f = (fx, fy, fz)
+        o = load(position, i)
+        arm = (xs - o[0], ys - o[1], zs - o[2])
+        store_from(wrench, i, 0, add(load_from(wrench, i, 0), f))
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arm, f)))
+
+
+@jit
+def pair_energy(pairs, site):
+    """Σ U over pairs of placed sites; a pair of moving sites stands in two lists, each with half."""
+    links, start, low, high, law = pairs.link, pairs.start, pairs.low, pairs.high, pairs.law
+    moving = links.size
+    x, y, z = site[0], site[1], site[2]
+    total = 0.0
+    for s in range(moving):
+        for run in range(start[s], start[s + 1]):
+            A, B, C = law[run, 0], law[run, 1], law[run, 2]
+            share = 1.0 if low[run] >= moving else 0.5
+            part = 0.0
+            for p in range(low[run], high[run]):
+                dx, dy, dz = x[s] - x[p], y[s] - y[p], z[s] - z[p]
+                part += site_law(dx * dx + dy * dy + dz * dz, A, B, C)[0]
+            total += share * part
+    return total

@@ -1,0 +1,125 @@
+"""Stokes drag on spheres in a uniform flow, at their centres of mass (Guy 2018, 2.22 and 5.14)."""
+
+import math
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from articulon.algebra.vectors import (
+    add,
+    apply,
+    cross,
+    load,
+    load_from,
+    load_matrix,
+    scale,
+    store_from,
+    sub,
+)
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.selection import on_link, per_body, selected
+from articulon.forces.tables import Drag
+from articulon.kernels import jit
+from articulon.model import Model
+
+
+class StokesDrag(Declaration):
+    """F = −β (v − flow) and N = −β_ω ω at each body's centre of mass, with β = 6πηR and β_ω = 8πηR³.
+
+    Give either ``viscosity`` and ``radius``, or the coefficients themselves. Values may be one for all bodies or a
+    table by body name; a name ending in ``*`` stands for all that begin with it.
+    """
+
+    kind: Literal["stokes-drag"] = "stokes-drag"
+    viscosity: Annotated[Quantity | None, Dimension("viscosity", minimum=0, exclusive=True)] = None
+    """η [mass/(length time)]."""
+    radius: Annotated[Quantity | dict[str, Quantity] | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """R [length]."""
+    translational: Annotated[Quantity | dict[str, Quantity] | None, Dimension("translational_drag", minimum=0)] = None
+    """β [mass/time], instead of viscosity and radius."""
+    rotational: Annotated[Quantity | dict[str, Quantity] | None, Dimension("rotational_drag", minimum=0)] = None
+    """β_ω [mass length²/time], instead of viscosity and radius."""
+    flow: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("velocity")] = (0.0, 0.0, 0.0)
+    """Velocity of the medium, world frame [length/time]."""
+    bodies: tuple[str, ...] | None = None
+    """The bodies that it acts on; all by default."""
+    shared_by_mass: bool = False
+    """Whether the given drag is that of all the bodies together, shared among them by mass (Guy 2018, 2.4)."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        spheres = self.viscosity is not None or self.radius is not None
+        coefficients = self.translational is not None or self.rotational is not None
+        if spheres == coefficients or (spheres and (self.viscosity is None or self.radius is None)):
+            raise ValueError("give either viscosity and radius, or translational and rotational coefficients")
+        if self.shared_by_mass and (isinstance(self.radius, dict) or isinstance(self.translational, dict)):
+            raise ValueError("shared_by_mass shares one drag among the bodies: give one radius or one coefficient")
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for bodies that do not exist or have no value."""
+        self.coefficients(model, where)
+
+    def coefficients(self, model: Model, where: str = "stokes-drag") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Bodies, β [mass/time] and β_ω [mass length²/time], for a declaration in the model's units."""
+        bodies = selected(model, self.bodies, where)
+        if self.radius is not None and self.viscosity is not None:
+            R, eta = per_body(model, self.radius, bodies, f"{where}.radius"), float(self.viscosity)
+            translational, rotational = 6.0 * math.pi * eta * R, 8.0 * math.pi * eta * R**3
+        else:
+            translational = per_body(model, self.translational or 0.0, bodies, f"{where}.translational")
+            rotational = per_body(model, self.rotational or 0.0, bodies, f"{where}.rotational")
+        if self.shared_by_mass:
+            share = model.masses[bodies] / model.masses[bodies].sum()
+            translational, rotational = share * translational, share * rotational
+        return bodies, translational, rotational
+
+
+def drag_table(model: Model) -> Drag:
+    """All Stokes drag of a model, in its units. Bodies welded to the ground do not move and have none."""
+    links = model.forest.mass.size
+    rows: dict[int, tuple[float, float, np.ndarray]] = {}
+    for k, force in enumerate(model.forces):
+        if not isinstance(force, StokesDrag):
+            continue
+        flow = np.array([float(v) for v in force.flow])
+        for body, b, bw in zip(*force.coefficients(model, f"forces[{k}]"), strict=True):
+            if model.link[body] < 0:
+                continue
+            if body in rows:
+                raise ModelError(
+                    f"forces[{k}]: body '{model.names[body]}' already has Stokes drag; name each force's bodies"
+                )
+            rows[int(body)] = (b, bw, flow)
+    bodies = np.array(sorted(rows), dtype=np.int64)
+    link = model.link[bodies]
+    centre = np.array([on_link(model, k, model.centres[k]) for k in bodies]).reshape(-1, 3)
+    translational = np.array([rows[k][0] for k in bodies.tolist()])
+    rotational = np.array([rows[k][1] for k in bodies.tolist()])
+    mass, moment, inertia = np.zeros(links), np.zeros((links, 3)), np.zeros((links, 6))
+    x, y, z = centre.T
+    spread = np.stack([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y], axis=1)
+    turning = rotational[:, None] * np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
+    np.add.at(mass, link, translational)
+    np.add.at(moment, link, translational[:, None] * centre)
+    np.add.at(inertia, link, translational[:, None] * spread + turning)
+    flows = np.array([rows[k][2] for k in bodies.tolist()]).reshape(-1, 3)
+    return Drag(link, centre, translational, rotational, flows, mass, moment, inertia)
+
+
+@jit
+def drag_wrenches(drag, ws, wrench):
+    """Adds the drag on every body to its link's wrench about the link's origin, world axes."""
+    links, centres, translational, rotational = drag.link, drag.centre, drag.translational, drag.rotational
+    flow = drag.flow
+    rotation, angular_velocity, velocity = ws.rotation, ws.angular_velocity, ws.velocity
+    for k in range(links.size):
+        i = links[k]
+        w, c = load(angular_velocity, i), apply(load_matrix(rotation, i), load(centres, k))
+        v = sub(add(load(velocity, i), cross(w, c)), load(flow, k))
+        force = scale(-translational[k], v)
+        moment = sub(cross(c, force), scale(rotational[k], w))
+        store_from(wrench, i, 0, add(load_from(wrench, i, 0), force))
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), moment))

@@ -1,0 +1,121 @@
+"""Torsional springs that hold joints to rest positions (Guy 2018, 5.4)."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from articulon.algebra.rotations import conjugate, load_quaternion, product, quaternion_at, rotation_vector
+from articulon.algebra.vectors import dot
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.selection import matching
+from articulon.forces.tables import Springs
+from articulon.kernels import jit
+from articulon.model import Model
+from articulon.model.checks import UNIT_TOLERANCE
+from articulon.model.joints import REVOLUTE, SPHERICAL
+
+
+class TorsionalSprings(Declaration):
+    """U = ½ k φ², with φ the angle from rest of a revolute joint, or the rotation vector from rest of a spherical one.
+
+    The torque of a spherical joint is −k φ in the body's frame. Its energy has a kink at half a turn from rest, where
+    the shortest way back changes side.
+    """
+
+    kind: Literal["torsional-springs"] = "torsional-springs"
+    stiffness: Annotated[dict[str, Quantity], Dimension("torsional_stiffness", minimum=0)]
+    """k by body, the one that the joint carries [energy/rad²]; a name ending in ``*`` stands for all that begin so."""
+    rest: dict[str, Literal["initial"] | float | tuple[float, float, float, float]] = {}
+    """Rest angle [rad] or rest Euler parameters by body, or ``"initial"``; zero rotation by default."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for bodies without a joint that can carry such a spring."""
+        self.table(model, where)
+
+    def table(self, model: Model, where: str) -> list[tuple[int, float, np.ndarray]]:
+        """Body, stiffness and rest of each spring."""
+        rest: dict[int, object] = {}
+        for pattern, value in self.rest.items():
+            for body in matching(model, pattern, f"{where}.rest"):
+                rest[body] = value
+        rows = []
+        for pattern, k in self.stiffness.items():
+            for body in matching(model, pattern, f"{where}.stiffness"):
+                kind = int(model.kinds[body])
+                if kind not in (REVOLUTE, SPHERICAL):
+                    raise ModelError(
+                        f"{where}.stiffness: body '{model.names[body]}' has a {model.joint_name(body)} joint; torsional "
+                        "springs act on revolute and spherical joints"
+                    )
+                rows.append((body, float(k), self._rest(model, body, rest.pop(body, None), where)))
+        if rest:
+            raise ModelError(f"{where}.rest: body '{model.names[next(iter(rest))]}' has no spring in stiffness")
+        return rows
+
+    @staticmethod
+    def _rest(model: Model, body: int, value: object, where: str) -> np.ndarray:
+        here = f"{where}.rest, body '{model.names[body]}'"
+        spherical = int(model.kinds[body]) == SPHERICAL
+        if value is None:
+            return np.array([1.0 if spherical else 0.0, 0.0, 0.0, 0.0])
+        if value == "initial":
+            start = model.forest.q_start[model.link[body]]
+            value = tuple(model.q0[start : start + 4]) if spherical else float(model.q0[start])
+        if spherical != isinstance(value, tuple):
+            wanted = "four Euler parameters" if spherical else "an angle"
+            raise ModelError(f"{here}: a {model.joint_name(body)} joint rests at {wanted}, got {value!r}")
+        result = np.zeros(4)
+        result[: 4 if spherical else 1] = value  # type: ignore[assignment]
+        if spherical and abs(np.linalg.norm(result) - 1.0) > UNIT_TOLERANCE:
+            raise ModelError(f"{here}: Euler parameters {value!r} do not have the norm 1")
+        return result
+
+
+def spring_table(model: Model) -> Springs:
+    """All torsional springs of a model."""
+    rows = [
+        row
+        for k, force in enumerate(model.forces)
+        if isinstance(force, TorsionalSprings)
+        for row in force.table(model, f"forces[{k}]")
+    ]
+    return Springs(
+        np.array([model.link[body] for body, _, _ in rows], dtype=np.int64),
+        np.array([k for _, k, _ in rows], dtype=np.float64),
+        np.array([rest for _, _, rest in rows]).reshape(-1, 4),
+    )
+
+
+@jit
+def spring_torques(forest, springs, q, joint):
+    """Adds −k φ to the joints' generalised forces."""
+    links, stiffness, rest = springs.link, springs.stiffness, springs.rest
+    kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
+    for s in range(links.size):
+        i = links[s]
+        k, j = q_start[i], u_start[i]
+        if kinds[i] == REVOLUTE:
+            joint[j] -= stiffness[s] * (q[k] - rest[s, 0])
+        else:
+            turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
+            joint[j] -= stiffness[s] * turned[0]
+            joint[j + 1] -= stiffness[s] * turned[1]
+            joint[j + 2] -= stiffness[s] * turned[2]
+
+
+@jit
+def spring_energy(forest, springs, q):
+    """Σ ½ k φ²."""
+    links, stiffness, rest = springs.link, springs.stiffness, springs.rest
+    kinds, q_start = forest.kind, forest.q_start
+    total = 0.0
+    for s in range(links.size):
+        i = links[s]
+        k = q_start[i]
+        if kinds[i] == REVOLUTE:
+            total += 0.5 * stiffness[s] * (q[k] - rest[s, 0]) ** 2
+        else:
+            turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
+            total += 0.5 * stiffness[s] * dot(turned, turned)
+    return total

@@ -1,0 +1,170 @@
+"""An integrator made ready for a model: compiled, with its scratch, advancing a state in place."""
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.forces.brownian import fastest_relaxation
+from articulon.forces.evaluation import Evaluator, derivative_signature
+from articulon.integrate import explicit, friction_implicit
+from articulon.integrate.declarations import Explicit, FrictionImplicit, Tolerances
+from articulon.integrate.explicit import DIVERGED, PAUSED, REACHED
+from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.variables import blocks
+from articulon.model import State
+from articulon.model.state import STEPS
+from articulon.scaling.base import LAW, ScalingPolicy
+
+__all__ = ["DIVERGED", "PAUSED", "REACHED", "Driver", "ExplicitDriver", "FrictionImplicitDriver", "driver"]
+
+LINE = types.float64[::1]
+
+
+class Driver:
+    """Advances a state in place, in chunks, to a given time."""
+
+    def advance(self, state: State, until: float, steps: int) -> int:
+        """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED or DIVERGED."""
+        raise NotImplementedError
+
+
+class ExplicitDriver(Driver):
+    """An explicit Runge–Kutta rule with error-controlled or fixed steps."""
+
+    def __init__(
+        self, evaluator: Evaluator, integrator: Explicit, policy: ScalingPolicy, parameters: np.ndarray, state: State
+    ) -> None:
+        self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
+        self.varies = policy.varies
+        model = evaluator.model
+        self.tableau = EXPLICIT[integrator.rule]
+        self.blocks = blocks(model.forest, model.nq, model.nu)
+        relaxation = fastest_relaxation(model)
+        guess = 0.1 * relaxation / policy.least_factor() if math.isfinite(relaxation) else 1e-3
+        self.control = explicit.Control(
+            np.array(_tolerances(integrator.rtol, 1e-5)),
+            np.array(_tolerances(integrator.atol, 1e-6)),
+            np.array(
+                [
+                    float(integrator.step or 0.0),
+                    float(integrator.first_step or guess),
+                    float(integrator.max_step or math.inf),
+                    1e-9 * float(integrator.first_step or guess),
+                ]
+            ),
+        )
+        self.scratch = explicit.scratch(model.nq + model.nu + 8, self.tableau)
+        system, functions, ws, channels = evaluator.types
+        signature = (
+            types.FunctionType(derivative_signature(evaluator)),
+            types.FunctionType(LAW),
+            system,
+            functions,
+            LINE,
+            types.boolean,
+            numba.typeof(self.tableau),
+            numba.typeof(self.blocks),
+            numba.typeof(self.control),
+            numba.typeof(state),
+            ws,
+            channels,
+            numba.typeof(self.scratch),
+            types.float64,
+            types.int64,
+        )
+        policy.law.compile(LAW)
+        _compile(explicit.advance, signature)
+
+    def advance(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`."""
+        e = self.evaluator
+        return explicit.advance(
+            e.derivative,
+            self.law,
+            e.system,
+            e.functions,
+            self.parameters,
+            self.varies,
+            self.tableau,
+            self.blocks,
+            self.control,
+            state,
+            e.ws,
+            e.channels,
+            self.scratch,
+            until,
+            steps,
+        )
+
+
+class FrictionImplicitDriver(Driver):
+    """Fixed steps with the friction taken implicitly. The step divides every time that is asked for."""
+
+    def __init__(
+        self, evaluator: Evaluator, step: float, policy: ScalingPolicy, parameters: np.ndarray, state: State
+    ) -> None:
+        self.evaluator, self.parameters, self.law, self.step = evaluator, parameters, policy.law, step
+        self.scratch = friction_implicit.scratch(evaluator.model.forest, evaluator.model.nu)
+        system, functions, ws, channels = evaluator.types
+        signature = (
+            types.FunctionType(LAW),
+            system,
+            functions,
+            LINE,
+            types.float64,
+            numba.typeof(state),
+            ws,
+            channels,
+            numba.typeof(self.scratch),
+            types.int64,
+        )
+        policy.law.compile(LAW)
+        _compile(friction_implicit.advance, signature)
+
+    def advance(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`."""
+        e = self.evaluator
+        left = round(until / self.step) - int(state.counters[STEPS])
+        fine = friction_implicit.advance(
+            self.law,
+            e.system,
+            e.functions,
+            self.parameters,
+            self.step,
+            state,
+            e.ws,
+            e.channels,
+            self.scratch,
+            min(left, steps),
+        )
+        if not fine:
+            return DIVERGED
+        return REACHED if left <= steps else PAUSED
+
+
+def driver(
+    evaluator: Evaluator,
+    integrator: Explicit | FrictionImplicit,
+    policy: ScalingPolicy,
+    parameters: np.ndarray,
+    state: State,
+) -> Driver:
+    """The driver of a declared integrator."""
+    if isinstance(integrator, FrictionImplicit):
+        return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
+    return ExplicitDriver(evaluator, integrator, policy, parameters, state)
+
+
+def _tolerances(value: Any, default: float) -> tuple[float, float, float, float, float]:
+    return value.filled(default) if isinstance(value, Tolerances) else (float(value),) * 5
+
+
+def _compile(function: Any, signature: tuple[Any, ...]) -> None:
+    # Once a signature exists, calls are matched to it: the arguments that are functions are converted, and nothing is
+    # compiled anew. Another model's signature reopens it.
+    function.disable_compile(False)
+    function.compile(signature)
+    function.disable_compile()

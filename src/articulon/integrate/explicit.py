@@ -1,0 +1,166 @@
+"""Drivers of explicit Runge–Kutta rules: steps controlled by their error estimate, or fixed."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.rotations import normalised, quaternion_at
+from articulon.forces.evaluation import force_sums
+from articulon.integrate.tableaux import Tableau
+from articulon.kernels import jit, kernel
+from articulon.model.state import EVALUATIONS, REJECTED, STEPS, WINDOW
+
+REACHED, PAUSED, DIVERGED = range(3)
+"""What an advance ends with: the time asked for, the steps allowed, or no finite step."""
+
+
+class Control(NamedTuple):
+    """How steps are chosen."""
+
+    relative: np.ndarray
+    """Relative tolerance of each kind of variable, shape (5,)."""
+    absolute: np.ndarray
+    """Absolute tolerance of each kind of variable, shape (5,)."""
+    step: np.ndarray
+    """Fixed step or 0, first step, longest step, shortest step [time], shape (4,)."""
+
+
+class Scratch(NamedTuple):
+    """Arrays of a step; deleting them changes nothing."""
+
+    y: np.ndarray
+    """The variables, shape (ny,)."""
+    trial: np.ndarray
+    """Those of a stage or of a step not yet accepted, shape (ny,)."""
+    stages: np.ndarray
+    """Derivatives of the stages, shape (stages, ny)."""
+    sums: np.ndarray
+    """Force magnitudes by channel, shape (8,)."""
+    factor: np.ndarray
+    """Factors just computed, shape (8,)."""
+
+
+def scratch(ny: int, tableau: Tableau) -> Scratch:
+    """Arrays for a rule."""
+    return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((tableau.b.size, ny)), np.zeros(8), np.zeros(8))
+
+
+@jit
+def combine(y, stages, weights, count, h, out):
+    """out = y + h Σ weights_i k_i over the first ``count`` stages."""
+    for v in range(y.size):
+        out[v] = y[v]
+    for i in range(count):
+        w = h * weights[i]
+        if w != 0.0:
+            for v in range(y.size):
+                out[v] += w * stages[i, v]
+
+
+@jit
+def error_ratio(blocks, control, tableau, y, trial, stages, h):
+    """The largest ratio of estimated error to tolerance; NaN where any number is not finite."""
+    worst = 0.0
+    count = tableau.b.size
+    for block in range(blocks.start.size):
+        kind, error, scale = blocks.kind[block], 0.0, 0.0
+        for v in range(blocks.start[block], blocks.end[block]):
+            e = 0.0
+            for i in range(count):
+                e += tableau.error[i] * stages[i, v]
+            error = max(error, abs(h * e))
+            scale = max(scale, max(abs(y[v]), abs(trial[v])))
+            if not abs(trial[v]) < np.inf or not abs(e) < np.inf:
+                return np.nan
+        tolerance = control.absolute[kind] + control.relative[kind] * scale
+        if error > 0.0:
+            worst = max(worst, error / tolerance)
+    return worst
+
+
+@kernel
+def advance(
+    derivative, law, system, functions, parameters, varies, tableau, blocks, control, state, ws, channels, scratch, until,
+    max_steps,
+):
+    """Advances the state to the time ``until`` or by ``max_steps`` steps, whichever comes first.
+
+    A step ends on ``until`` and on every boundary of a noise window, exactly. The policy's factors are found once for
+    each accepted step, from the forces at its start.
+    """
+    nq, nu = state.q.size, state.u.size
+    y, trial, stages, counters = scratch.y, scratch.trial, scratch.stages, state.counters
+    y[:nq], y[nq : nq + nu], y[nq + nu :] = state.q, state.u, state.work
+    fixed, longest, shortest = control.step[0], control.step[2], control.step[3]
+    noisy, length = system.forces.noise.choice[0] != 0, system.forces.noise.window[0] * system.forces.noise.choice[1]
+    exponent = -1.0 / (tableau.order[0] + 1.0)
+    time = state.time[0]
+    if state.step[0] == 0.0:
+        state.step[0] = fixed if fixed > 0.0 else control.step[1]
+    status, taken, fresh = PAUSED, 0, True
+    while taken < max_steps:
+        limit = until
+        if noisy:
+            boundary = (counters[WINDOW] + 1) * length
+            if boundary < until - 1e-9 * length:
+                limit = boundary
+        left, h = limit - time, min(state.step[0], longest)
+        lands = h * (1.0 + 1e-9) >= left
+        if lands:
+            h = left
+        if fresh:
+            derivative(system, functions, state.factor, time, counters[WINDOW], y, ws, channels, stages[0])
+            counters[EVALUATIONS] += 1
+            if varies or counters[STEPS] == 0:
+                force_sums(system, channels, ws, scratch.sums)
+                changed = False
+                scratch.factor[:] = state.factor
+                law(parameters, scratch.sums, scratch.factor)
+                for c in range(8):
+                    changed = changed or scratch.factor[c] != state.factor[c]
+                if changed:
+                    state.factor[:] = scratch.factor
+                    derivative(system, functions, state.factor, time, counters[WINDOW], y, ws, channels, stages[0])
+                    counters[EVALUATIONS] += 1
+            fresh = False
+        for i in range(1, tableau.b.size):
+            combine(y, stages, tableau.a[i], i, h, trial)
+            stage_time = time + tableau.c[i] * h
+            derivative(system, functions, state.factor, stage_time, counters[WINDOW], trial, ws, channels, stages[i])
+            counters[EVALUATIONS] += 1
+        combine(y, stages, tableau.b, tableau.b.size, h, trial)
+        ratio = error_ratio(blocks, control, tableau, y, trial, stages, h)
+        finite = ratio == ratio
+        if fixed > 0.0:
+            if not finite:
+                status = DIVERGED
+                break
+        elif not finite or ratio > 1.0:
+            counters[REJECTED] += 1
+            shrink = max(0.1, 0.9 * ratio**exponent) if finite else 0.1
+            state.step[0] = h * shrink
+            if state.step[0] < max(shortest, 4e-16 * time):
+                status = DIVERGED
+                break
+            continue
+        else:
+            grown = h * (5.0 if ratio < 2e-4 else 0.9 * ratio**exponent)
+            # A step cut short by a boundary says little of the next.
+            state.step[0] = max(state.step[0], grown) if lands else grown
+        for k in blocks.quaternion:
+            e = normalised(quaternion_at(trial, k))
+            trial[k], trial[k + 1], trial[k + 2], trial[k + 3] = e[0], e[1], e[2], e[3]
+        for v in range(y.size):
+            y[v] = trial[v]
+        counters[STEPS] += 1
+        taken += 1
+        fresh = True
+        time = limit if lands else time + h
+        if noisy and time >= (counters[WINDOW] + 1) * length - 1e-9 * length:
+            counters[WINDOW] += 1
+        if lands and limit == until:
+            status = REACHED
+            break
+    state.time[0] = time
+    state.q[:], state.u[:], state.work[:] = y[:nq], y[nq : nq + nu], y[nq + nu :]
+    return status

@@ -1,0 +1,32 @@
+"""One constant factor (Guy 2018, 2.14)."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from articulon.declaration import Dimension, Quantity
+from articulon.kernels import routine
+from articulon.scaling.base import ScalingPolicy
+
+
+@routine
+def constant(parameters, sums, factor):
+    for channel in range(factor.size):
+        factor[channel] = parameters[0]
+
+
+class Constant(ScalingPolicy):
+    """M q'' + C + a2 β D q' = a2 Γ: every force is multiplied by a2, as if every mass were divided by it."""
+
+    policy: Literal["constant"] = "constant"
+    a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
+    """The factor, above 0 and usually far below 1."""
+    law = staticmethod(constant)
+
+    def parameters(self, damping: float) -> np.ndarray:
+        """(a2,)."""
+        return np.array([float(self.a2)])
+
+    def least_factor(self) -> float:
+        """a2."""
+        return float(self.a2)

@@ -1,0 +1,25 @@
+"""No scaling."""
+
+from typing import Literal
+
+import numpy as np
+
+from articulon.kernels import routine
+from articulon.scaling.base import ScalingPolicy
+
+
+@routine
+def unscaled(parameters, sums, factor):
+    for channel in range(factor.size):
+        factor[channel] = 1.0
+
+
+class NoScaling(ScalingPolicy):
+    """Every force as it is."""
+
+    policy: Literal["none"] = "none"
+    law = staticmethod(unscaled)
+
+    def parameters(self, damping: float) -> np.ndarray:
+        """No parameters."""
+        return np.zeros(1)

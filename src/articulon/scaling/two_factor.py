@@ -1,0 +1,36 @@
+"""One factor for the drag, another product for all else (Guy 2018, 2.15)."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from articulon.declaration import Dimension, Quantity
+from articulon.kernels import routine
+from articulon.model.state import DAMPING
+from articulon.scaling.base import ScalingPolicy
+
+
+@routine
+def two_factor(parameters, sums, factor):
+    for channel in range(factor.size):
+        factor[channel] = parameters[0] * parameters[1]
+    factor[DAMPING] = parameters[0]
+
+
+class TwoFactor(ScalingPolicy):
+    """M q'' + C + a2 β D q' = a2 b2 Γ: positions relax more slowly by 1/b2 and, with noise, are sampled at b2 T."""
+
+    policy: Literal["two-factor"] = "two-factor"
+    a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
+    """The factor of the drag."""
+    b2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
+    """What the other forces are multiplied by besides."""
+    law = staticmethod(two_factor)
+
+    def parameters(self, damping: float) -> np.ndarray:
+        """(a2, b2)."""
+        return np.array([float(self.a2), float(self.b2)])
+
+    def least_factor(self) -> float:
+        """a2, which lengthens the relaxation times."""
+        return float(self.a2)
