@@ -24,11 +24,16 @@ FASTMATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
 COMPILED = ("*.py", *(f"{floor}/**/*.py" for floor in "algebra model dynamics forces baths scaling integrate".split()))
 """Where kernels and their callees live."""
 
-jit = numba.njit(fastmath=FASTMATH, error_model="numpy", forceinline=True)
-"""For leaf functions: compiled into the kernel that calls them, every call inlined."""
+_LEAF = {"fastmath": FASTMATH, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-routine = numba.njit(fastmath=FASTMATH, error_model="numpy")
+jit = numba.njit(**_LEAF, forceinline=True)
+"""For leaf functions: compiled into the kernel that calls them, every call inlined. Python cannot call them."""
+
+routine = numba.njit(**_LEAF)
 """For the parts of a kernel that are called from several places and are too long to inline at each."""
+
+first_class = numba.njit(fastmath=FASTMATH, error_model="numpy")
+"""For functions that are handed to a kernel as a value."""
 
 
 @cache

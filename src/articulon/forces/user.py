@@ -17,7 +17,7 @@ from articulon.algebra.vectors import add, apply, cross, load, load_from, load_m
 from articulon.declaration import Declaration
 from articulon.errors import ModelError
 from articulon.forces.tables import Bodies
-from articulon.kernels import jit, routine
+from articulon.kernels import first_class, jit
 from articulon.model import CHANNELS, Model
 
 SIGNATURE = types.void(
@@ -89,7 +89,7 @@ def body_table(model: Model) -> Bodies:
     )
 
 
-@routine
+@first_class
 def no_force(time, positions, rotations, velocities, parameters, wrenches):
     pass
 

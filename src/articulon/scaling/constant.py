@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 import numpy as np
 
 from articulon.declaration import Dimension, Quantity
-from articulon.kernels import routine
+from articulon.kernels import first_class
 from articulon.scaling.base import ScalingPolicy
 
 
-@routine
+@first_class
 def constant(parameters, sums, factor):
     for channel in range(factor.size):
         factor[channel] = parameters[0]

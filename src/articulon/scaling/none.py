@@ -4,11 +4,11 @@ from typing import Literal
 
 import numpy as np
 
-from articulon.kernels import routine
+from articulon.kernels import first_class
 from articulon.scaling.base import ScalingPolicy
 
 
-@routine
+@first_class
 def unscaled(parameters, sums, factor):
     for channel in range(factor.size):
         factor[channel] = 1.0

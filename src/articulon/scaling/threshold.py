@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 import numpy as np
 
 from articulon.declaration import Dimension, Quantity
-from articulon.kernels import routine
+from articulon.kernels import first_class
 from articulon.model.state import POTENTIAL
 from articulon.scaling.base import ScalingPolicy
 
 
-@routine
+@first_class
 def threshold(parameters, sums, factor):
     a2, alpha, damping = parameters[0], parameters[1], parameters[2]
     for channel in range(factor.size):

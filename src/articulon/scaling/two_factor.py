@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 import numpy as np
 
 from articulon.declaration import Dimension, Quantity
-from articulon.kernels import routine
+from articulon.kernels import first_class
 from articulon.model.state import DAMPING
 from articulon.scaling.base import ScalingPolicy
 
 
-@routine
+@first_class
 def two_factor(parameters, sums, factor):
     for channel in range(factor.size):
         factor[channel] = parameters[0] * parameters[1]
