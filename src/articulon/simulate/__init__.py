@@ -1,0 +1,1 @@
+"""The run: the loop, what is observed along it, and what is kept of it."""

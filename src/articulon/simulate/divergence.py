@@ -1,0 +1,49 @@
+"""What was wrong where a run left the numbers that mean anything."""
+
+from pathlib import Path
+
+import numpy as np
+
+from articulon.errors import DivergenceError
+from articulon.model import CHANNELS, State
+from articulon.model.state import EXTERNAL, STEPS
+from articulon.simulate.observers import evaluate
+from articulon.simulate.preparation import Prepared
+
+
+def diagnosis(prepared: Prepared, state: State, checkpoint: Path | None) -> DivergenceError:
+    """The error for a run whose last whole step is ``state``: the link that accelerates most there, and why.
+
+    Angular accelerations and torques are compared with linear ones at the link's radius of gyration.
+    """
+    evaluator, model = prepared.evaluator, prepared.model
+    evaluate(evaluator, state)
+    forest, channels = model.forest, evaluator.channels
+    with np.errstate(all="ignore"):
+        radius = np.sqrt(forest.inertia[:, [0, 3, 5]].sum(axis=1) / (2.0 * forest.mass))
+        acceleration = evaluator.ws.acceleration
+        size = np.linalg.norm(acceleration[:, 3:], axis=1) + radius * np.linalg.norm(acceleration[:, :3], axis=1)
+    finite = bool(np.isfinite(size).all())
+    link = int(np.argmax(size)) if finite else int(np.argmin(np.isfinite(size)))
+    reason = "the step has become too short to go on" if finite else "the acceleration is not finite"
+    if finite and prepared.observer.fixed_step is not None:
+        reason = "the next step is not finite, and the acceleration is largest"
+    forces = np.linalg.norm(channels.wrench[:, link, :3], axis=1)
+    end = model.nu if link + 1 == forest.u_start.size else int(forest.u_start[link + 1])
+    torques = np.linalg.norm(channels.wrench[:, link, 3:], axis=1)
+    torques += np.linalg.norm(channels.joint[:, forest.u_start[link] : end], axis=1)
+    with np.errstate(all="ignore"):
+        size = state.factor * (forces + (torques / radius[link] if radius[link] > 0.0 else 0.0))
+    size[EXTERNAL] += state.factor[EXTERNAL] * forest.mass[link] * np.linalg.norm(evaluator.system.forces.gravity)
+    size[~np.isfinite(size)] = np.inf
+    body = int(model.head[link])
+    return DivergenceError(
+        reason,
+        time=float(state.time[0]),
+        step=int(state.counters[STEPS]) + 1,
+        body=model.names[body],
+        joint=model.joint_name(body),
+        channel=CHANNELS[int(np.argmax(size))],
+        checkpoint=checkpoint,
+        time_unit="" if model.units.time is None else model.units.symbols[2],
+    )

@@ -1,0 +1,98 @@
+"""A model as the files of a run show it: names, units, topology."""
+
+import os
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+
+from articulon import __version__
+from articulon.dynamics import body_poses
+from articulon.model import Model
+from articulon.model.joints import FREE, PRISMATIC, REVOLUTE, SPHERICAL, XYZ
+from articulon.simulate.topology import write_topology
+from articulon.simulate.trajectory import TrajectoryLayout
+from articulon.units import UnitSystem
+
+_TURN, _SPIN = tuple(("e" + k, "") for k in "0123"), tuple((f"w{k}", "angular_velocity") for k in "xyz")
+_PLACE, _SPEED = tuple((k, "length") for k in "xyz"), tuple((f"v{k}", "velocity") for k in "xyz")
+COORDINATES = {
+    REVOLUTE: (("angle", "angle"),),
+    PRISMATIC: (("distance", "length"),),
+    SPHERICAL: _TURN,
+    XYZ: _PLACE,
+    FREE: _PLACE + _TURN,
+}
+"""Name and dimension of a joint's coordinates by its kind."""
+SPEEDS = {
+    REVOLUTE: (("rate", "angular_velocity"),),
+    PRISMATIC: (("speed", "velocity"),),
+    SPHERICAL: _SPIN,
+    XYZ: _SPEED,
+    FREE: _SPEED + _SPIN,
+}
+"""Name and dimension of a joint's speeds by its kind."""
+
+
+def file_units(units: UnitSystem) -> tuple[tuple[str, float] | None, tuple[str, float] | None]:
+    """Units of length and time in the trajectory, and what to multiply the case's numbers by.
+
+    Nanometres and nanoseconds, which MDAnalysis knows, for systems at or below the micrometre; None in reduced units.
+    """
+    if units.length is None or units.time is None:
+        return None, None
+    if units.length > 1e-6:
+        return (units.symbols[1], 1.0), (units.symbols[2], 1.0)
+    # Powers of ten are exact as decimals and not as floats.
+    length, time = (float(Decimal(repr(value)) * 10**9) for value in (units.length, units.time))
+    return ("nm", length), ("ns", time)
+
+
+def label(units: UnitSystem, dimension: str) -> str:
+    """Label of a dimension's unit, empty where it has none."""
+    if not dimension or dimension == "dimensionless" or (units.mass is None and dimension != "angle"):
+        return ""
+    return units.label(dimension)
+
+
+def trajectory_layout(model: Model, observables: dict[str, str]) -> TrajectoryLayout:
+    """The layout of a model's trajectory; ``observables`` are dimensions by name."""
+    units, forest = model.units, model.forest
+    names: list[list[str]] = [[""] * model.nq, [""] * model.nu]
+    labels: list[list[str]] = [[""] * model.nq, [""] * model.nu]
+    for i, kind in enumerate(forest.kind.tolist()):
+        head = model.names[int(model.head[i])]
+        for side, (start, table) in enumerate(((forest.q_start, COORDINATES), (forest.u_start, SPEEDS))):
+            for k, (name, dimension) in enumerate(table[kind], start=int(start[i])):
+                names[side][k] = f"{head}.{name}"
+                labels[side][k] = label(units, dimension)
+    length, time = file_units(units)
+    return TrajectoryLayout(
+        body_names=model.names,
+        masses=model.masses,
+        mass_unit=None if units.mass is None else units.symbols[0],
+        nq=model.nq,
+        nu=model.nu,
+        coordinate_names=tuple(names[0]),
+        coordinate_units=tuple(labels[0]),
+        speed_names=tuple(names[1]),
+        speed_units=tuple(labels[1]),
+        observables={name: label(units, dimension) for name, dimension in observables.items()},
+        length_unit=None if length is None else length[0],
+        time_unit=None if time is None else time[0],
+        length_factor=1.0 if length is None else length[1],
+        time_factor=1.0 if time is None else time[1],
+        author=os.environ.get("USER") or os.environ.get("LOGNAME") or "unknown",
+        creator_version=__version__,
+    )
+
+
+def write_model_topology(path: Path, model: Model, title: str) -> None:
+    """The bodies as they are at time zero, in the trajectory's unit of length."""
+    length, _ = file_units(model.units)
+    unit, factor = (None, 1.0) if length is None else length
+    positions, _ = body_poses(model, model.q0)
+    # What is welded to the ground is no tree; it is shown as one of its own.
+    trees = np.append(model.tree_of_link, model.trees)[model.link]
+    bonds = [(int(parent), body) for body, parent in enumerate(model.parents) if parent >= 0]
+    write_topology(path, model.names, factor * positions, trees.tolist(), bonds, length_unit=unit, title=title)

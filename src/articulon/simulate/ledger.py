@@ -1,0 +1,78 @@
+"""Whether the books of a run balance, from its observables.
+
+T − T₀ = ΣW (Guy 2018, 5.18) closes for any force, right or wrong. So the work of each conservative channel is also held
+against its energy function: W = −s (Φ − Φ₀) while its factor s is constant.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from articulon.model import CHANNELS
+
+CONSERVATIVE = ("potential", "conformational", "external")
+"""Channels whose forces can have an energy function."""
+
+
+def largest_work(observables: Mapping[str, np.ndarray]) -> float:
+    """The largest |W| of any channel at any frame [energy]."""
+    works = [np.abs(values).max() for name, values in observables.items() if name.startswith("work_")]
+    return float(max(works, default=0.0))
+
+
+def balance(observables: Mapping[str, np.ndarray]) -> dict[str, float | None]:
+    """The largest |T − T₀ − ΣW| of all frames [energy], and relative to the largest work."""
+    error, scale = float(np.abs(observables["energy_balance"]).max()), largest_work(observables)
+    return {
+        "energy_balance_error": error,
+        "energy_balance_error_relative": error / scale if scale > 0.0 else None,
+        "largest_work": scale,
+    }
+
+
+def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, users: set[str]) -> dict[str, Any]:
+    """For each conservative channel, the largest |W + s (Φ − Φ₀)| of all frames.
+
+    Parameters
+    ----------
+    observables
+        Arrays over the frames by name.
+    varies
+        Whether the factors change along the run.
+    users
+        Channels with forces that a user has written, which have no energy function.
+    """
+    found: dict[str, Any] = {}
+    for name in CONSERVATIVE:
+        work = observables.get(f"work_{name}")
+        if work is None:
+            continue
+        reason = None
+        if name in users:
+            reason = "forces that a user writes have no energy function"
+        elif varies:
+            reason = "the factor of the channel changes along the run"
+        if reason is not None:
+            found[name] = {"error": None, "relative": None, "reason": reason}
+            continue
+        energy, factor = observables[f"energy_{name}"], observables[f"factor_{name}"]
+        error = float(np.abs(work + factor * (energy - energy[0])).max())
+        scale = float(np.abs(work).max())
+        found[name] = {"error": error, "relative": error / scale if scale > 0.0 else None, "reason": None}
+    return found
+
+
+def factors(observables: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """Initial, final, smallest and largest factor of each channel that the model has."""
+    result = {}
+    for name in CHANNELS:
+        values = observables.get(f"factor_{name}")
+        if values is not None:
+            result[name] = {
+                "initial": float(values[0]),
+                "final": float(values[-1]),
+                "min": float(values.min()),
+                "max": float(values.max()),
+            }
+    return result

@@ -1,0 +1,142 @@
+"""The loop: from frame to frame in chunks of steps, with Python in control between them."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from articulon.errors import DivergenceError
+from articulon.integrate.drivers import DIVERGED, REACHED
+from articulon.model import State
+from articulon.model.state import STEPS
+from articulon.simulate.checkpoint import NEWEST, write_checkpoint
+from articulon.simulate.description import Progress
+from articulon.simulate.divergence import diagnosis
+from articulon.simulate.interruption import Interruption
+from articulon.simulate.observers import check_users
+from articulon.simulate.preparation import Prepared
+from articulon.simulate.trajectory import TrajectoryWriter
+
+CHUNK_SECONDS = 0.25
+"""Wall-clock time that a chunk of steps should take [s]; its length changes no bit of the results."""
+MOST_STEPS = 2**40
+
+
+class Recorder:
+    """What is kept of a run: its trajectory, and checkpoints that count on it."""
+
+    def __init__(self, folder: Path, prepared: Prepared, writer: TrajectoryWriter, state: State) -> None:
+        self.folder, self.prepared, self.writer, self.state = folder, prepared, writer, state
+        self.times = [float(time) for time in prepared.case.run.frame_times()]
+        self.last_advance = -np.inf
+        self.stop_time = np.nan
+        self.finished = False
+
+    def checkpoint(self) -> None:
+        """Write the trajectory, then the state."""
+        self.writer.flush()
+        threshold, observer = self.prepared.threshold, self.prepared.observer
+        write_checkpoint(
+            self.folder,
+            {f"state_{name}": array for name, array in self.state._asdict().items()}
+            | {
+                "case": np.frombuffer(bytes.fromhex(self.prepared.case.digest()), dtype=np.uint8),
+                "frames": np.array(self.writer.frames),
+                "finished": np.array(self.finished),
+                "start_energy": np.array(observer.start_energy),
+                "start_place": observer.start_place,
+                "last_advance": np.array(self.last_advance),
+                "stop_time": np.array(self.stop_time),
+                "threshold": np.empty(0) if threshold is None else threshold.row(),
+            },
+        )
+
+    def frame(self) -> bool:
+        """Take a frame; True where what stops the run has been reached."""
+        frame, stop = self.prepared.observer.frame(self.state), self.prepared.case.run.stop
+        number = self.writer.frames
+        self.writer.append(frame)
+        if stop is None:
+            return False
+        before, now, goal = self.last_advance, frame.observables["advance"], float(stop.advance)
+        self.last_advance = now
+        if now < goal:
+            return False
+        earlier = self.times[number - 1] if number else frame.time
+        share = (goal - before) / (now - before) if np.isfinite(before) else 1.0
+        self.stop_time = earlier + share * (frame.time - earlier)
+        return True
+
+
+def advance(
+    recorder: Recorder,
+    progress: Progress,
+    interruption: Interruption,
+    report: Callable[[str], None],
+) -> str:
+    """Advances a run to its end; returns how it ended: "complete", the label of what stopped it, or "interrupted".
+
+    Parameters
+    ----------
+    recorder
+        The state and what is kept.
+    progress
+        Shows how it goes.
+    interruption
+        Says when to stop before the end.
+    report
+        Called with the status after every checkpoint.
+
+    Raises
+    ------
+    DivergenceError
+        Where the numbers stop meaning anything; all that was computed before has been written.
+    """
+    prepared, state, writer = recorder.prepared, recorder.state, recorder.writer
+    case, driver = prepared.case, prepared.driver
+    times, steps, saved = recorder.times, 16, time.monotonic()
+    if writer.frames == 0:
+        prepared.observer.begin(state)
+        reached = recorder.frame()
+        recorder.checkpoint()
+        report("running")
+        if reached:
+            return _ended(recorder, report, case.run.stop.label)
+    while writer.frames < len(times):
+        if interruption.requested:
+            recorder.checkpoint()
+            return "interrupted"
+        until, began, before = times[writer.frames], time.monotonic(), int(state.counters[STEPS])
+        ended = driver.advance(state, until, steps)
+        taken, spent = int(state.counters[STEPS]) - before, time.monotonic() - began
+        if ended == DIVERGED or prepared.evaluator.users.error is not None:
+            raise _failure(recorder)
+        if ended == REACHED:
+            if recorder.frame():
+                return _ended(recorder, report, case.run.stop.label)
+        if taken:
+            wanted = int(CHUNK_SECONDS * taken / max(spent, 1e-6))
+            steps = min(max(1, min(wanted, 4 * steps)), MOST_STEPS)
+        size = prepared.observer.fixed_step or float(state.step[0])
+        progress.update(float(state.time[0]), size, int(state.counters[STEPS]))
+        if time.monotonic() - saved >= case.run.checkpoint_interval:
+            recorder.checkpoint()
+            report("running")
+            saved = time.monotonic()
+    return _ended(recorder, report, "complete")
+
+
+def _ended(recorder: Recorder, report: Callable[[str], None], status: str) -> str:
+    recorder.finished = True
+    recorder.writer.finish()
+    recorder.checkpoint()
+    report(status)
+    return status
+
+
+def _failure(recorder: Recorder) -> DivergenceError:
+    """Keeps what there is and says what happened; raises the ArticulonError of a user's force that failed."""
+    recorder.checkpoint()
+    check_users(recorder.prepared.evaluator, recorder.state)
+    return diagnosis(recorder.prepared, recorder.state, recorder.folder / NEWEST)

@@ -1,0 +1,91 @@
+"""How long the step of a fixed rule and the held windows of noise are, so that whole numbers of them fill the time
+between frames: a frame then falls on a boundary of windows whatever the rule, and variants share a noise path."""
+
+import math
+from dataclasses import dataclass
+
+from articulon.errors import CaseError
+from articulon.forces.brownian import brownian_of, fastest_relaxation
+from articulon.integrate import FrictionImplicit
+from articulon.model import Model
+from articulon.simulate.description import Description
+
+_SAME = 1e-9
+"""Relative difference of times that are the same but for the rounding of what a user writes."""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The times that a run is cut into."""
+
+    window: float
+    """Length of the finest windows of noise [time]."""
+    average: int
+    """Fine windows in each held one."""
+    step: float | None
+    """Step of the friction-implicit rule [time]; None for other rules."""
+    notes: tuple[str, ...]
+    """What was changed from what the case says, for the summary."""
+
+    @property
+    def held(self) -> float:
+        """Length of a held window [time]."""
+        return self.window * self.average
+
+
+def frame_interval(case: Description) -> float:
+    """Time between frames [time]."""
+    times = case.run.frame_times()
+    return float(times[-1]) / (len(times) - 1)
+
+
+def windows_of(case: Description, model: Model) -> Windows:
+    """The windows of a run.
+
+    A held window is ``window`` times ``average`` of the Brownian forces; by default, the step of the friction-implicit
+    rule, or a quarter of the fastest relaxation time m/β divided by the policy's smallest factor. It is shortened to
+    the nearest whole fraction of the time between frames, and so is the friction-implicit step.
+
+    Raises
+    ------
+    CaseError
+        Where the windows of noise are not the steps of the friction-implicit rule.
+    """
+    brownian = brownian_of(model)
+    interval, unit = frame_interval(case), case.units.symbols[2]
+    average = 1 if brownian is None else brownian.average
+    given = None if brownian is None or brownian.window is None else float(brownian.window) * average
+    notes = []
+    if isinstance(case.integrator, FrictionImplicit):
+        wanted = float(case.integrator.step)
+        if given is not None and abs(given - wanted) > _SAME * wanted:
+            raise CaseError(
+                f"{case.source}: forces.brownian.window times forces.brownian.average is {given:.9g} {unit}, but the "
+                f"friction-implicit rule holds the noise for one step and integrator.step is {wanted:.9g} {unit}; make "
+                "them equal, or leave out the window"
+            )
+        step = interval / _whole(interval, wanted)
+        if abs(step - wanted) > _SAME * wanted:
+            notes.append(
+                f"integrator.step: {wanted:.9g} {unit} shortened to {step:.9g} {unit}, so that a whole number of steps "
+                f"fills the {interval:.9g} {unit} between frames"
+            )
+        return Windows(step / average, average, step, tuple(notes))
+    if brownian is None:
+        return Windows(interval, 1, None, ())
+    if given is None:
+        wanted = fastest_relaxation(model) / (4.0 * case.scaling.least_factor())
+    else:
+        wanted = given
+    held = interval / (_whole(interval, wanted) if math.isfinite(wanted) else 1)
+    if given is not None and abs(held - given) > _SAME * given:
+        notes.append(
+            f"forces.brownian.window: noise is held for {held:.9g} {unit} instead of {given:.9g} {unit}, so that a "
+            f"whole number of windows fills the {interval:.9g} {unit} between frames"
+        )
+    return Windows(held / average, average, None, tuple(notes))
+
+
+def _whole(interval: float, length: float) -> int:
+    """The smallest number of equal parts of an interval that are no longer than the length but for rounding."""
+    return max(1, math.ceil(interval / length * (1.0 - _SAME)))

@@ -1,0 +1,205 @@
+"""What is looked at in every frame. Looking changes nothing: it writes to scratch that every step fills anew."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from articulon.dynamics import body_poses
+from articulon.dynamics.energy import kinetic_energy
+from articulon.errors import ArticulonError
+from articulon.forces.evaluation import Evaluator, channels_of, energies, force_sums
+from articulon.kernels import kernel
+from articulon.model import CHANNELS, Model, State
+from articulon.model.state import CONTACT, DAMPING, EXTERNAL, POTENTIAL, STEPS, WINDOW
+from articulon.simulate.trajectory import Frame
+
+NET_FORCE = ("net_force_1", "net_force_2", "net_force_3")
+"""Noise-free, drag-free force on the slowest tree, by component."""
+
+
+@kernel
+def look(system, channels, ws, start, end, result):
+    """T, then Σ|F| by channel, then the net potential, contact and external force on the links from start to end."""
+    forest = system.forest
+    result[0] = kinetic_energy(forest, ws)
+    force_sums(system, channels, ws, result[1:9])
+    g, wrench = system.forces.gravity, channels.wrench
+    for k in range(3):
+        total = 0.0
+        for i in range(start, end):
+            total += wrench[POTENTIAL, i, k] + wrench[CONTACT, i, k] + wrench[EXTERNAL, i, k] + forest.mass[i] * g[k]
+        result[9 + k] = total
+
+
+def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
+    """The tree with the longest relaxation time Σm/Σβ, and that time [time]; tree 0 and infinity without any drag."""
+    starts = model.forest.tree[:-1]
+    if not starts.size:
+        return 0, np.inf
+    mass = np.add.reduceat(model.forest.mass, starts)
+    drag = np.add.reduceat(evaluator.system.forces.drag.mass, starts)
+    if not drag.any():
+        return 0, np.inf
+    times = np.divide(mass, drag, out=np.zeros_like(mass), where=drag > 0.0)
+    slowest = int(np.argmax(times))
+    return slowest, float(times[slowest])
+
+
+@contextmanager
+def calling(function: Any) -> Iterator[Any]:
+    """A kernel to which jitted functions are handed, such that the call is matched to what has been compiled."""
+    function.disable_compile()
+    try:
+        yield function
+    finally:
+        function.disable_compile(False)
+
+
+def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = None) -> np.ndarray:
+    """Fills the channels at a state; returns the derivative of (q, u, works).
+
+    Raises
+    ------
+    ArticulonError
+        Where a force that a user wrote in plain Python has failed.
+    """
+    y = np.concatenate([state.q, state.u, state.work])
+    dy = np.empty_like(y)
+    with calling(evaluator.derivative) as derivative:
+        derivative(
+            evaluator.system,
+            evaluator.functions,
+            state.factor if factor is None else factor,
+            float(state.time[0]),
+            int(state.counters[WINDOW]),
+            y,
+            evaluator.ws,
+            evaluator.channels,
+            dy,
+        )
+    check_users(evaluator, state)
+    return dy
+
+
+def check_users(evaluator: Evaluator, state: State) -> None:
+    """Raises ArticulonError where a force that a user wrote in plain Python has failed."""
+    error = evaluator.users.error
+    if error is None:
+        return
+    time = f"{state.time[0]:.9g} {evaluator.model.units.symbols[2]}"
+    raise ArticulonError(
+        f"a force of kind 'user' failed at t = {time}, step {state.counters[STEPS]}: {type(error).__name__}: {error}"
+    ) from error
+
+
+class Observer:
+    """Takes the frames of a run.
+
+    Parameters
+    ----------
+    evaluator
+        The forces.
+    fixed_step
+        Length of a fixed step [time], or None where the state says what the step is.
+    stop
+        Body and unit direction whose ``advance`` is observed, or None.
+    """
+
+    def __init__(
+        self, evaluator: Evaluator, fixed_step: float | None = None, stop: tuple[int, np.ndarray] | None = None
+    ) -> None:
+        self.evaluator = evaluator
+        self.model = model = evaluator.model
+        self.fixed_step = fixed_step
+        self.stop = stop
+        present = channels_of(model)
+        self.channels = [CHANNELS.index(name) for name in present]
+        forces = evaluator.system.forces
+        self.energies = [
+            CHANNELS.index(name)
+            for name, there in (
+                ("potential", forces.pairs.link.size > 0),
+                ("conformational", forces.springs.link.size > 0),
+                ("external", bool(forces.gravity.any())),
+            )
+            if there
+        ]
+        self.slowest, self.relaxation = slowest_tree(model, evaluator)
+        tree = model.forest.tree
+        self._range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
+        self._looked, self._energies = np.empty(12), np.empty(8)
+        self.start_energy = 0.0
+        self.start_place = np.zeros(3) if stop is None else self._centre(body_poses(model, model.q0))
+
+    @property
+    def dimensions(self) -> dict[str, str]:
+        """Dimension of every observable by name."""
+        names = {"kinetic_energy": "energy", "energy_balance": "energy", "temperature_kinetic": "temperature"}
+        names["step_size"] = "time"
+        for c in self.energies:
+            names[f"energy_{CHANNELS[c]}"] = "energy"
+        for c in self.channels:
+            names[f"work_{CHANNELS[c]}"] = "energy"
+            names[f"force_{CHANNELS[c]}"] = "force"
+            names[f"factor_{CHANNELS[c]}"] = "dimensionless"
+        names.update(dict.fromkeys(NET_FORCE, "force"))
+        if self.stop is not None:
+            names["advance"] = "length"
+        return names
+
+    def begin(self, state: State) -> None:
+        """Remember the kinetic energy from which the balance is counted."""
+        evaluate(self.evaluator, state)
+        self._look()
+        self.start_energy = float(self._looked[0])
+
+    def frame(self, state: State) -> Frame:
+        """The frame of a state."""
+        evaluator, model = self.evaluator, self.model
+        evaluate(evaluator, state)
+        self._look()
+        kinetic = float(self._looked[0])
+        damping = float(state.factor[DAMPING])
+        thermal = model.units.boltzmann * model.nu * damping
+        observables = {
+            "kinetic_energy": kinetic,
+            "energy_balance": kinetic - self.start_energy - float(state.work.sum()),
+            "temperature_kinetic": 2.0 * kinetic / thermal if thermal else np.nan,
+            "step_size": float(state.step[0]) if self.fixed_step is None else self.fixed_step,
+        }
+        for c in self.channels:
+            observables[f"work_{CHANNELS[c]}"] = float(state.work[c])
+            observables[f"force_{CHANNELS[c]}"] = float(self._looked[1 + c])
+            observables[f"factor_{CHANNELS[c]}"] = float(state.factor[c])
+        observables.update(zip(NET_FORCE, self._looked[9:12].tolist(), strict=True))
+        if self.energies:
+            energies(evaluator.system, state.q, evaluator.ws, evaluator.channels.site, self._energies)
+            for c in self.energies:
+                observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
+        poses = body_poses(model, state.q)
+        if self.stop is not None:
+            observables["advance"] = float(self.stop[1] @ (self._centre(poses) - self.start_place))
+        return Frame(
+            step=int(state.counters[STEPS]),
+            time=float(state.time[0]),
+            positions=poses[0],
+            rotations=poses[1],
+            q=state.q.copy(),
+            u=state.u.copy(),
+            observables=observables,
+        )
+
+    def _look(self) -> None:
+        e = self.evaluator
+        look(e.system, e.channels, e.ws, *self._range, self._looked)
+
+    def _centre(self, poses: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """The watched body's centre of mass, world frame [length]."""
+        assert self.stop is not None
+        body = self.stop[0]
+        position, (w, *vector) = poses[0][body], poses[1][body]
+        c = self.model.centres[body]
+        turn = 2.0 * np.cross(vector, c)
+        return position + c + w * turn + np.cross(vector, turn)

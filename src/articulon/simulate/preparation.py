@@ -1,0 +1,120 @@
+"""A case made ready to run: its model, forces, policy, windows and driver."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import CaseError
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.selection import body_index
+from articulon.forces.stokes_drag import StokesDrag
+from articulon.integrate import FrictionImplicit
+from articulon.integrate.drivers import Driver, driver
+from articulon.model import Model, State
+from articulon.scaling import ThresholdAdaptive
+from articulon.simulate.description import Description
+from articulon.simulate.noise_windows import Windows, windows_of
+from articulon.simulate.observers import Observer, evaluate, look
+from articulon.simulate.threshold import Threshold, find_threshold
+
+
+@dataclass
+class Prepared:
+    """All that a run needs beside its state."""
+
+    case: Description
+    """The case."""
+    model: Model
+    """What is simulated."""
+    evaluator: Evaluator
+    """Its forces."""
+    windows: Windows
+    """The times that it is cut into."""
+    policy: Any
+    """The scaling policy, its threshold found."""
+    damping: float
+    """The core's translational drag coefficient β [mass/time], 0 without drag."""
+    parameters: np.ndarray
+    """Of the policy's law."""
+    driver: Driver
+    """What advances the state."""
+    observer: Observer
+    """What looks at it."""
+    threshold: Threshold | None
+    """How the threshold was found, where the case gives none."""
+
+
+def core_drag(model: Model, core: str | None, source: str = "") -> float:
+    """Translational drag β of a body, or the largest there is [mass/time]; 0 where there is none.
+
+    Raises
+    ------
+    CaseError
+        For a body that does not exist.
+    """
+    found: dict[int, float] = {}
+    for k, force in enumerate(model.forces):
+        if isinstance(force, StokesDrag):
+            bodies, translational, _ = force.coefficients(model, f"forces[{k}]")
+            found.update(zip(bodies.tolist(), translational.tolist(), strict=True))
+    if core is None:
+        return max(found.values(), default=0.0)
+    try:
+        return found.get(body_index(model, core, "scaling.core"), 0.0)
+    except Exception as error:
+        raise CaseError(f"{source}: {error}") from None
+
+
+def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
+    """Builds the model and compiles what is not in the cache.
+
+    Parameters
+    ----------
+    case
+        The case.
+    threshold
+        What an earlier part of the run has found; None finds it where it is needed.
+
+    Raises
+    ------
+    CaseError
+        For what cannot be run.
+    """
+    model = case.build_model()
+    policy = case.scaling
+    damping = core_drag(model, getattr(policy, "core", None), case.source)
+    if isinstance(policy, ThresholdAdaptive):
+        if damping <= 0.0:
+            whose = "no body" if policy.core is None else f"not the body '{policy.core}'"
+            raise CaseError(
+                f"{case.source}: scaling: threshold-adaptive divides by the drag of the core, and {whose} has any; "
+                "add stokes-drag to the forces, or choose another scaling.core"
+            )
+        if policy.threshold is None:
+            threshold = threshold or find_threshold(case, model, damping)
+            policy = policy.model_copy(update={"threshold": threshold.value})
+    windows = windows_of(case, model)
+    evaluator = Evaluator(model, case.run.seed, windows.window, windows.average)
+    parameters = policy.parameters(damping)
+    integrator = case.integrator
+    if isinstance(integrator, FrictionImplicit):
+        integrator = integrator.model_copy(update={"step": windows.step})
+    advance = driver(evaluator, integrator, policy, parameters, model.initial_state())
+    stop = None
+    if case.run.stop is not None:
+        direction = np.array([float(x) for x in case.run.stop.direction])
+        stop = model.body(case.run.stop.body), direction / np.linalg.norm(direction)
+    observer = Observer(evaluator, windows.step or integrator.step, stop)
+    return Prepared(case, model, evaluator, windows, policy, damping, parameters, advance, observer, threshold)
+
+
+def first_state(prepared: Prepared) -> State:
+    """The state at time zero, with the factors that the policy's law gives there."""
+    state = prepared.model.initial_state()
+    evaluator = prepared.evaluator
+    evaluate(evaluator, state)
+    sums = np.empty(12)
+    look(evaluator.system, evaluator.channels, evaluator.ws, 0, 0, sums)
+    prepared.policy.law(prepared.parameters, sums[1:9].copy(), state.factor)
+    return state

@@ -1,0 +1,238 @@
+"""Running a case: a folder with its trajectory, checkpoints and summary, and going on where a run was broken off."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from articulon.errors import ArticulonError, CheckpointError
+from articulon.kernels import is_warm
+from articulon.model import State
+from articulon.simulate.atomic import write_text
+from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint
+from articulon.simulate.description import Description, Progress, Silent
+from articulon.simulate.interruption import Interruption
+from articulon.simulate.layout import trajectory_layout, write_model_topology
+from articulon.simulate.loop import Recorder, advance
+from articulon.simulate.preparation import Prepared, first_state, prepare
+from articulon.simulate.results import Run
+from articulon.simulate.summary import FILE as SUMMARY
+from articulon.simulate.summary import summary, write_summary
+from articulon.simulate.threshold import Threshold
+from articulon.simulate.trajectory import TrajectoryWriter
+
+__all__ = ["CASE", "RUNS", "TOPOLOGY", "TRAJECTORY", "Run", "open_run", "run"]
+
+CASE, TRAJECTORY, TOPOLOGY = "case.toml", "trajectory.h5", "topology.pdb"
+HELD = (CASE, TRAJECTORY, NEWEST, PREVIOUS, SUMMARY)
+"""Files that show that a folder holds a run."""
+RUNS = Path("runs")
+"""Where results go by default, a folder for each case."""
+
+
+def run(
+    case: Description,
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Run:
+    """Run a case and keep its results in a folder.
+
+    Parameters
+    ----------
+    case
+        The case, from :func:`articulon.load_case`.
+    out
+        Folder of the results, ``runs/<name of the case>`` by default. It must not hold a run, unless ``resume`` says to
+        go on with it.
+    resume
+        Continue the run that the folder holds from its last checkpoint, to the same bits as an unbroken run. One that
+        has ended is returned at once.
+    progress
+        Shows how it goes; nothing by default.
+    overrides
+        Changes of the case by dotted key, as for :func:`articulon.load_case`.
+
+    Returns
+    -------
+    Run
+        The results.
+
+    Raises
+    ------
+    CaseError
+        For a case that cannot be run.
+    ArticulonError
+        For a folder that holds another run, a full disk, or a force of the user's that fails.
+    CheckpointError
+        Where there is nothing to resume, or no checkpoint that can be read.
+    DivergenceError
+        Where the numbers stop meaning anything.
+    KeyboardInterrupt
+        After Ctrl-C or a request to terminate, when the state has been saved.
+    """
+    if isinstance(case, str | Path):
+        raise TypeError(f"expected a case, got the name {str(case)!r}: read it with articulon.load_case")
+    if overrides:
+        case = case.with_overrides(overrides)
+    folder = RUNS / case.name if out is None else Path(out)
+    _check_folder(folder, case, resume)
+    shown = Silent() if progress is None else progress
+    if not is_warm():
+        shown.message("compiling kernels, once per machine: about a minute")
+    with Interruption() as interruption, _threads(case.run.threads, shown):
+        began, earlier = time.monotonic(), _wall_seconds(folder)
+        saved, notes = _saved(folder, case, shown) if resume else (None, [])
+        prepared = prepare(case, None if saved is None else Threshold.of_row(saved["threshold"]))
+        state = first_state(prepared) if saved is None else _state(saved)
+        notes = [*_notes(prepared), *notes]
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / CASE).exists():
+            write_text(folder / CASE, case.to_toml())
+        write_model_topology(folder / TOPOLOGY, prepared.model, case.title)
+        layout = trajectory_layout(prepared.model, prepared.observer.dimensions)
+        frames = int(saved["frames"]) if saved else 0 if resume else None
+        recorder = Recorder(folder, prepared, TrajectoryWriter(folder / TRAJECTORY, layout, frames), state)
+
+        def report(status: str) -> None:
+            wall = earlier + time.monotonic() - began
+            figures = summary(
+                prepared,
+                state,
+                status,
+                wall,
+                notes,
+                None if status == "running" else Run(folder).observables,
+                recorder.stop_time if np.isfinite(recorder.stop_time) else None,
+            )
+            write_summary(folder, figures)
+
+        if saved is not None:
+            _restore(recorder, saved)
+            if recorder.finished:
+                reached = np.isfinite(recorder.stop_time)
+                report(case.run.stop.label if reached else "complete")
+                shown.message(f"the run in {folder} has already ended; nothing is left to do")
+                return Run(folder, case)
+        unit = "" if case.units.time is None else case.units.symbols[2]
+        shown.start(recorder.times[-1], unit, float(state.time[0]))
+        try:
+            status = advance(recorder, shown, interruption, report)
+        except ArticulonError:
+            if recorder.writer.frames_on_disk:
+                _attempt(report, "failed")
+            raise
+        if status == "interrupted":
+            report(status)
+            raise KeyboardInterrupt(f"interrupted at t = {state.time[0]:.9g} {unit}; continue with resume=True")
+    shown.finish(_ending(status, recorder, unit))
+    return Run(folder, case)
+
+
+def open_run(folder: str | Path) -> Run:
+    """The results in the folder of a run, which may still be going; raises ArticulonError where there is none."""
+    folder = Path(folder)
+    if not (folder / CASE).is_file():
+        raise ArticulonError(f"{folder} holds no run (there is no {CASE} in it); give the folder of a run")
+    return Run(folder)
+
+
+def _check_folder(folder: Path, case: Description, resume: bool) -> None:
+    held = [name for name in HELD if (folder / name).exists()]
+    if held and not resume:
+        raise ArticulonError(
+            f"{folder} holds another run ({held[0]}); continue it with --resume, or choose another folder by --out"
+        )
+    if resume and not held:
+        raise CheckpointError(
+            f"there is no run to resume in {folder}; leave out --resume, or give its folder with --out"
+        )
+    if resume and (folder / CASE).exists():
+        case.check_continues(folder / CASE)
+
+
+@contextmanager
+def _threads(wanted: int | None, progress: Progress) -> Iterator[None]:
+    """Runs with a number of threads, at most as many as there are."""
+    before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS
+    if wanted is not None and wanted > most:
+        progress.message(f"run.threads is {wanted}, and this machine has {most}; the results are the same")
+    numba.set_num_threads(min(wanted or most, most))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def _saved(folder: Path, case: Description, progress: Progress) -> tuple[dict[str, np.ndarray] | None, list[str]]:
+    """The arrays of the last checkpoint and notes on them; none where a run was broken off before its first."""
+    if not any((folder / name).exists() for name in (NEWEST, PREVIOUS)):
+        progress.message("the run was broken off before its first checkpoint; it begins again")
+        return None, []
+    arrays, note = read_checkpoint(folder)
+    if arrays["case"].tobytes().hex() != case.digest():
+        raise CheckpointError(
+            f"{folder / NEWEST} is of another case than {folder / CASE}: put the right files back, or start the run "
+            "again in another folder without --resume"
+        )
+    if note is not None:
+        progress.message(note)
+    return arrays, [] if note is None else [note]
+
+
+def _state(saved: Mapping[str, np.ndarray]) -> State:
+    return State(*(np.ascontiguousarray(saved[f"state_{name}"]) for name in State._fields))
+
+
+def _restore(recorder: Recorder, saved: Mapping[str, np.ndarray]) -> None:
+    observer = recorder.prepared.observer
+    observer.start_energy = float(saved["start_energy"])
+    observer.start_place = saved["start_place"]
+    recorder.last_advance = float(saved["last_advance"])
+    recorder.stop_time = float(saved["stop_time"])
+    recorder.finished = bool(saved["finished"])
+
+
+def _wall_seconds(folder: Path) -> float:
+    """What a run has taken so far, by its summary; 0 where there is none."""
+    try:
+        return float(Run(folder).summary["wall_seconds"])
+    except (ArticulonError, KeyError, TypeError, ValueError):
+        return 0.0
+
+
+def _notes(prepared: Prepared) -> list[str]:
+    case, notes = prepared.case, list(prepared.windows.notes)
+    unit = case.units.symbols[2]
+    end, duration = case.run.frame_times()[-1], float(case.run.duration)
+    if end < duration * (1.0 - 1e-9):
+        notes.append(
+            f"run.duration: the run ends at its last frame, {end:.9g} {unit}, since {duration:.9g} {unit} is no whole "
+            "number of frame intervals"
+        )
+    if prepared.threshold is not None:
+        found = prepared.threshold
+        notes.append(
+            f"scaling.threshold: {found.value:.6g} {case.units.label('velocity')}, found by an unscaled run of "
+            f"{found.duration:.6g} {unit}, in which the channel '{found.channel}' was the largest beside the potential"
+        )
+    return notes
+
+
+def _ending(status: str, recorder: Recorder, unit: str) -> str:
+    if np.isfinite(recorder.stop_time):
+        return f"{status} at {recorder.stop_time:.6g} {unit}"
+    return f"{status}: {recorder.state.time[0]:.6g} {unit}"
+
+
+def _attempt(report: Any, status: str) -> None:
+    """The summary of a run that has failed, unless what it failed by prevents that too."""
+    try:
+        report(status)
+    except ArticulonError:
+        return
