@@ -1,0 +1,1 @@
+"""Figures and pages: the report of a run, and comparisons of runs."""

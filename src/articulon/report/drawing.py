@@ -1,0 +1,151 @@
+"""The model drawn to scale: from the side and from the front, in the first and the last frame (Guy 5.2 and 5.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import EllipseCollection, LineCollection
+from matplotlib.figure import Figure
+
+from articulon.report import style
+from articulon.report.quantities import Scale, suited
+from articulon.report.view import View, rotated
+
+MOST_BODIES = 5000
+"""A larger model is not drawn: its figure would say nothing and weigh megabytes."""
+
+
+def model_drawing(view: View) -> Figure | None:
+    """Two views of the first and the last frame; nothing for a model of very many bodies."""
+    if view.model.bodies > MOST_BODIES:
+        return None
+    forward, sideways, upward = axes_of_view(view)
+    points = np.concatenate([view.centres(0), view.centres(-1), fixed_sites(view)])
+    extent = float(np.ptp(points, axis=0).max()) + 2.0 * float(np.nan_to_num(view.radii).max(initial=0.0))
+    length = suited(view.case.units, "length", extent if extent > 0.0 else 1.0)
+    looks: list[tuple[str, np.ndarray, np.ndarray, tuple[np.ndarray, float] | None]] = [
+        ("side", forward, upward, None),
+        ("front", sideways, upward, None),
+    ]
+    close = closest_pair(view)
+    if close is not None:
+        # Seen so that the window's body stands out from the core's axis and not before it.
+        outwards = close[0] - view.path[-1]
+        outwards = outwards - (outwards @ forward) * forward
+        distance = float(np.linalg.norm(outwards))
+        looks.append(("detail", forward, outwards / distance if distance > 0.0 else upward, close))
+    figure = Figure(figsize=(style.WIDTH, 2.0 * style.WIDTH / len(looks) + 0.5), layout="constrained")
+    grid = figure.subplots(2, len(looks), squeeze=False)
+    for row, frame in enumerate((0, -1)):
+        moment = view.time_scale.text(float(view.times[frame]), 3)
+        for axes, (name, right, up, window) in zip(grid[row], looks, strict=True):
+            _draw(axes, view, frame, right, up, length, window)
+            axes.set_title(f"{moment}, {name}")
+            axes.set_xlabel(length.axis(_letter(right)))
+            axes.set_ylabel(length.axis(_letter(up)))
+    for column in grid.T:
+        for limits, set_limits in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
+            both = np.array([getattr(axes, limits)() for axes in column])
+            for axes in column:
+                getattr(axes, set_limits)(both[:, 0].min(), both[:, 1].max())
+    return figure
+
+
+def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
+    """Centre and half width of a window on the body that ends nearest to a fixed site, with that site [length].
+
+    None where no sites are fixed, or where all of the model is hardly larger than the window.
+    """
+    fixed, sites = fixed_sites(view), view.model.sites
+    carriers = np.unique(sites.body[sites.body >= 0])
+    if not fixed.size or not carriers.size:
+        return None
+    centres = view.centres(-1)
+    apart = np.linalg.norm(centres[carriers][:, None] - fixed[None], axis=2)
+    body, site = np.unravel_index(int(np.argmin(apart)), apart.shape)
+    began, target = view.centres(0)[carriers[body]], fixed[site]
+    width = 0.75 * float(np.linalg.norm(target - began))
+    extent = float(np.ptp(np.concatenate([view.centres(0), centres, fixed]), axis=0).max())
+    extent = max(extent, 2.0 * float(np.nan_to_num(view.radii).max(initial=0.0)))
+    return (0.5 * (began + target), width) if 0.0 < width < 0.2 * extent else None
+
+
+def axes_of_view(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinate axes: forward, the one along which the core moves furthest, then the two others in order."""
+    moved = view.direction if view.direction is not None else np.abs(view.path - view.path[0]).max(axis=0)
+    forward = int(np.argmax(np.abs(moved)))
+    others = [k for k in range(3) if k != forward]
+    identity = np.eye(3)
+    return identity[forward], identity[others[0]], identity[others[1]]
+
+
+def fixed_sites(view: View) -> np.ndarray:
+    """Sites that do not move, world frame [length], shape (fixed sites, 3)."""
+    sites = view.model.sites
+    return sites.position[sites.body < 0]
+
+
+def _letter(direction: np.ndarray) -> str:
+    aligned = np.flatnonzero(direction == 1.0)
+    return "xyz"[aligned[0]] if aligned.size else "outwards"
+
+
+def _draw(
+    axes: Axes,
+    view: View,
+    frame: int,
+    right: np.ndarray,
+    up: np.ndarray,
+    length: Scale,
+    window: tuple[np.ndarray, float] | None,
+) -> None:
+    onto = length.factor * np.stack([right, up], axis=1)
+    centres, origins = view.centres(frame) @ onto, view.positions[frame] @ onto
+    radii = length.factor * view.radii
+    parents = view.model.parents
+    joined = np.flatnonzero(parents >= 0)
+    # A limb runs from the parent's centre to the joint and on to the body's own centre. Inside a parent of known size
+    # it is not drawn.
+    limbs = [
+        np.stack([origins[k] if np.isfinite(radii[parents[k]]) else centres[parents[k]], origins[k], centres[k]])
+        for k in joined.tolist()
+    ]
+    axes.add_collection(LineCollection(limbs, colors=style.BLACK, linewidths=0.6, zorder=3))
+    sized = np.flatnonzero(np.isfinite(radii))
+    diameters = 2.0 * radii[sized]
+    axes.add_collection(
+        EllipseCollection(
+            diameters,
+            diameters,
+            np.zeros(sized.size),
+            units="xy",
+            offsets=centres[sized],
+            offset_transform=axes.transData,
+            facecolors="#cfe3f1",
+            edgecolors=style.BLUE,
+            linewidths=0.7,
+            zorder=2,
+        )
+    )
+    axes.plot(*centres.T, "o", color=style.BLUE, markersize=1.8, markeredgewidth=0.0, zorder=4)
+    fixed = fixed_sites(view) @ onto
+    axes.plot(*fixed.T, "x", color=style.VERMILION, markersize=3.5, markeredgewidth=0.8, zorder=5)
+    moving = np.flatnonzero(view.model.sites.body >= 0)
+    bodies = view.model.sites.body[moving]
+    on_bodies = view.positions[frame][bodies] + rotated(
+        view.rotations[frame][bodies], view.model.sites.position[moving]
+    )
+    axes.plot(*(on_bodies @ onto).T, ".", color=style.BLACK, markersize=1.5, markeredgewidth=0.0, zorder=5)
+    axes.set_aspect("equal", adjustable="box")
+    axes.grid(False)
+    if window is not None:
+        middle, half = window[0] @ onto, length.factor * window[1]
+        axes.set_xlim(middle[0] - half, middle[0] + half)
+        axes.set_ylim(middle[1] - half, middle[1] + half)
+        return
+    reach = np.nan_to_num(radii)[:, None]
+    corners = np.concatenate([centres - reach, centres + reach, origins, fixed])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    margin = 0.05 * max(float((high - low).max()), np.finfo(float).tiny)
+    axes.set_xlim(low[0] - margin, high[0] + margin)
+    axes.set_ylim(low[1] - margin, high[1] + margin)

@@ -1,0 +1,352 @@
+"""The figures of a run, each drawn where its data exist; their content is that of Guy (2018), figures 5.4 to 5.10."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from articulon.report import style
+from articulon.report.drawing import model_drawing
+from articulon.report.quantities import Scale, suited
+from articulon.report.view import View
+from articulon.simulate.results import Run
+
+SHOWN_SWITCHES = 3
+"""Switches of a factor that are marked; of more, only the first is."""
+
+
+def figures(run: Run | View) -> dict[str, Figure]:
+    """The figures of a run by name, in the order of the report.
+
+    Parameters
+    ----------
+    run
+        What :func:`articulon.run` or :func:`articulon.open_run` returns.
+
+    Returns
+    -------
+    dict
+        Of ``position``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``, ``kinetic_energy``,
+        ``temperature``, ``works_normalised`` and ``step_size``, those for which the run has data.
+    """
+    view = run if isinstance(run, View) else View.of(run)
+    if view.times.size < 2:
+        return {}
+    with style.applied():
+        drawn = {name: draw(view) for name, draw in FIGURES.items()}
+    return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+def position(view: View) -> Figure:
+    """Displacement of the core over time; along the direction that stops the run and across it, where there is one."""
+    moved = view.path - view.path[0]
+    length = suited(view.case.units, "length", float(np.abs(moved).max()))
+    t = view.time_scale.factor * view.times
+    if view.direction is None or view.advance is None:
+        figure, (axes,) = style.panels()
+        for k, (axis, dashes) in enumerate(zip("xyz", _AXES, strict=True)):
+            axes.plot(t, length.factor * moved[:, k], label=f"along {axis}", **dashes)
+        axes.set_ylabel(length.axis("displacement"))
+        style.legend(axes)
+        axes.set_xlabel(view.time_scale.axis("time"))
+        return figure
+    figure, (axes, across) = style.panels(2, height=2.5)
+    axes.plot(t, length.factor * view.advance, color=style.BLUE, label="advance")
+    mark_stop(axes, view, length)
+    _mark_switches(axes, view)
+    axes.set_ylabel(length.axis(f"advance of {view.core_name}"))
+    style.legend(axes)
+    lateral = moved - view.advance[:, None] * view.direction
+    # A sideways motion of the size of rounding errors is shown as none.
+    least = 1e-3 * float(np.abs(view.advance).max())
+    fine = suited(view.case.units, "length", max(float(np.abs(lateral).max()), least))
+    for k, (axis, dashes) in enumerate(zip("xyz", _AXES, strict=True)):
+        if abs(view.direction[k]) < 1.0 - 1e-9:
+            across.plot(t, fine.factor * lateral[:, k], label=f"along {axis}", **dashes)
+    low, high = across.get_ylim()
+    across.set_ylim(min(low, -fine.factor * least), max(high, fine.factor * least))
+    across.set_ylabel(fine.axis("sideways"))
+    style.legend(across)
+    across.set_xlabel(view.time_scale.axis("time"))
+    return figure
+
+
+def mark_stop(axes: Axes, view: View, length: Scale) -> None:
+    """The advance that stops the run, and the moment at which it did."""
+    stop = view.case.run.stop
+    look: dict[str, Any] = {"color": style.ORANGE, "linewidth": 1.2, "zorder": 1}
+    if stop is None:
+        return
+    axes.axhline(length.factor * float(stop.advance), linestyle=(0, (1, 1.2)), label=stop.label, **look)
+    if view.stop_time is not None:
+        time = view.time_scale
+        name = f"{stop.label} at\n{time.text(view.stop_time)}"
+        axes.plot(
+            [time.factor * view.stop_time],
+            [length.factor * float(stop.advance)],
+            "o",
+            label=name,
+            clip_on=False,
+            **look,
+        )
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, max(high, 1.08 * length.factor * float(stop.advance)))
+
+
+def energies(view: View) -> Figure | None:
+    """Kinetic energy and the work of each channel, those of one size in one panel (Guy 5.5 and 5.6)."""
+    lines = energy_lines(view)
+    if not lines:
+        return None
+    groups = by_size({name: values for name, (values, _) in lines.items()})
+    figure, all_axes = style.panels(len(groups), height=2.5)
+    for axes, names in zip(all_axes, groups, strict=True):
+        for name in names:
+            values, look = lines[name]
+            axes.plot(view.time_scale.factor * view.times, values, label=name, **look)
+        _mark_switches(axes, view)
+        axes.set_ylabel(style.label("energy", view.case.units, "energy"))
+        style.legend(axes)
+    all_axes[-1].set_xlabel(view.time_scale.axis("time"))
+    return figure
+
+
+def energy_lines(view: View) -> dict[str, tuple[np.ndarray, dict[str, Any]]]:
+    """Kinetic energy and works by their label, with how they are drawn; a channel that does no work has no line."""
+    lines: dict[str, tuple[np.ndarray, dict[str, Any]]] = {}
+    works = view.series("work")
+    for channel in style.CHANNEL_ORDER:
+        if channel in works and np.any(works[channel]):
+            name = f"$W_\\mathrm{{{style.CHANNEL_LETTER[channel]}}}$ {style.CHANNEL_WORD[channel]}"
+            lines[name] = (works[channel], style.CHANNEL_STYLE[channel])
+    if "kinetic_energy" in view.observables:
+        lines["$T$ kinetic"] = (view.observables["kinetic_energy"], {"color": style.BLACK, "linestyle": "-"})
+    return lines
+
+
+def by_size(series: Mapping[str, np.ndarray], apart: float = 8.0, most: int = 3) -> list[list[str]]:
+    """Names of series in groups of one size, the largest first.
+
+    A group ends where the next series is smaller by the factor ``apart``; of more gaps than make ``most`` groups the
+    widest count.
+    """
+    sizes = {name: float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for name, values in series.items()}
+    names = sorted(series, key=lambda name: -sizes[name])
+    tiny = np.finfo(float).tiny
+    gaps = [max(sizes[a], tiny) / max(sizes[b], tiny) for a, b in pairwise(names)]
+    widest = sorted(range(len(gaps)), key=lambda k: -gaps[k])[: most - 1]
+    ends = sorted(k + 1 for k in widest if gaps[k] > apart)
+    groups = [names[a:b] for a, b in zip([0, *ends], [*ends, len(names)], strict=True)]
+    order = {name: k for k, name in enumerate(series)}
+    return [sorted(group, key=order.__getitem__) for group in groups]
+
+
+def balance(view: View) -> Figure | None:
+    """T − T₀ − ΣW (Guy 5.18), beside the largest work so far times the tolerance that was asked for."""
+    residual = view.observables.get("energy_balance")
+    if residual is None:
+        return None
+    figure, (axes,) = style.panels()
+    t = view.time_scale.factor * view.times
+    axes.plot(t, residual, color=style.BLACK, label="$T - T_0 - \\Sigma W$")
+    axes.set_ylabel(style.label("balance", view.case.units, "energy"))
+    axes.set_xlabel(view.time_scale.axis("time"))
+    _mark_switches(axes, view)
+    style.legend(axes)
+    return figure
+
+
+def forces(view: View) -> Figure | None:
+    """Sum over the bodies of the magnitude of the force, by channel, before scaling (Guy 5.7)."""
+    sums = {channel: values for channel, values in view.series("force").items() if np.any(values)}
+    if not sums:
+        return None
+    figure, (axes,) = style.panels(height=3.2)
+    draw_forces(axes, view, sums)
+    style.legend(axes)
+    axes.set_xlabel(view.time_scale.axis("time"))
+    return figure
+
+
+def draw_forces(axes: Axes, view: View, sums: Mapping[str, np.ndarray]) -> None:
+    """The lines of the forces, on a logarithmic axis."""
+    for channel in style.CHANNEL_ORDER:
+        if channel in sums:
+            name = f"$F_\\mathrm{{{style.CHANNEL_LETTER[channel]}}}$ {style.CHANNEL_WORD[channel]}"
+            shown = np.where(sums[channel] > 0.0, sums[channel], np.nan)
+            axes.plot(view.time_scale.factor * view.times, shown, label=name, **style.CHANNEL_STYLE[channel])
+    style.logarithmic(axes, sums.values())
+    _mark_switches(axes, view)
+    axes.set_ylabel(style.label("sum of |force|", view.case.units, "force"))
+
+
+def factors(view: View) -> Figure | None:
+    """The scaling factor of each channel (Guy 5.8); nothing where nothing is scaled."""
+    groups = factor_groups(view)
+    if not groups:
+        return None
+    figure, (axes,) = style.panels()
+    for name, values, look in groups:
+        axes.step(view.time_scale.factor * view.times, values, where="mid", label=name, **look)
+    style.logarithmic(axes, [values for _, values, _ in groups])
+    axes.set_ylim(top=max(1.6, axes.get_ylim()[1]))
+    axes.set_ylabel("scaling factor")
+    axes.set_xlabel(view.time_scale.axis("time"))
+    style.legend(axes)
+    return figure
+
+
+def factor_groups(view: View) -> list[tuple[str, np.ndarray, dict[str, Any]]]:
+    """Factors with a label and how they are drawn, those that are the same all along as one."""
+    found = view.series("factor")
+    if all(np.all(values == 1.0) for values in found.values()):
+        return []
+    groups: list[tuple[list[str], np.ndarray]] = []
+    for channel in style.CHANNEL_ORDER:
+        if channel not in found:
+            continue
+        values = found[channel]
+        same = next((names for names, other in groups if np.array_equal(other, values)), None)
+        if same is None:
+            groups.append(([channel], values))
+        else:
+            same.append(channel)
+    return [
+        (", ".join(style.CHANNEL_WORD[name] for name in names).replace(", ", ",\n"), values, look)
+        for names, values in groups
+        for look in [style.CHANNEL_STYLE[names[0]]]
+    ]
+
+
+def kinetic_energy(view: View) -> Figure | None:
+    """Kinetic energy (Guy 5.9)."""
+    values = view.observables.get("kinetic_energy")
+    if values is None:
+        return None
+    figure, (axes,) = style.panels()
+    axes.plot(view.time_scale.factor * view.times, values, color=style.BLACK, label="$T$")
+    _mark_switches(axes, view)
+    axes.set_ylabel(style.label("kinetic energy", view.case.units, "energy"))
+    axes.set_xlabel(view.time_scale.axis("time"))
+    if view.switches:
+        style.legend(axes)
+    return figure
+
+
+def temperature(view: View) -> Figure | None:
+    """Kinetic temperature, with the bath's where there is one."""
+    values = view.observables.get("temperature_kinetic")
+    if values is None:
+        return None
+    figure, (axes,) = style.panels()
+    shown = np.where(values > 0.0, values, np.nan)
+    axes.plot(view.time_scale.factor * view.times, shown, color=style.BLACK, linewidth=1.0, label="kinetic")
+    marks = [values]
+    if view.bath_temperature is not None:
+        axes.axhline(view.bath_temperature, color=style.VERMILION, linestyle=(0, (5, 1.5)), label="bath")
+        marks.append(np.array([view.bath_temperature]))
+    positive = np.concatenate([mark[mark > 0.0] for mark in marks])
+    if positive.size and positive.max() > 100.0 * np.median(positive):
+        style.logarithmic(axes, marks)
+    else:
+        axes.set_ylim(bottom=0.0)
+    axes.set_ylabel(style.label("temperature", view.case.units, "temperature"))
+    axes.set_xlabel(view.time_scale.axis("time"))
+    style.legend(axes)
+    return figure
+
+
+def works_normalised(view: View) -> Figure | None:
+    """Work by damping and Brownian forces, each divided by its largest magnitude (Guy 5.10)."""
+    works = {channel: view.series("work").get(channel) for channel in ("damping", "stochastic")}
+    shown = {channel: values for channel, values in works.items() if values is not None and np.any(values)}
+    if not shown:
+        return None
+    figure, (axes,) = style.panels()
+    for channel, values in shown.items():
+        name = f"$W_\\mathrm{{{style.CHANNEL_LETTER[channel]}}}$ {style.CHANNEL_WORD[channel]}"
+        axes.plot(view.time_scale.factor * view.times, normalised(values), label=name, **style.CHANNEL_STYLE[channel])
+    _mark_switches(axes, view)
+    axes.set_ylabel("work / largest work")
+    axes.set_xlabel(view.time_scale.axis("time"))
+    style.legend(axes)
+    return figure
+
+
+def normalised(values: np.ndarray) -> np.ndarray:
+    """Divided by the largest magnitude."""
+    largest = np.abs(values).max(initial=0.0)
+    return values / largest if largest > 0.0 else values
+
+
+def step_size(view: View) -> Figure | None:
+    """Length of the integration step."""
+    values = view.observables.get("step_size")
+    if values is None or not np.any(values > 0.0):
+        return None
+    figure, (axes,) = style.panels()
+    scale = suited(view.case.units, "time", float(np.median(values[values > 0.0])))
+    shown = np.where(values > 0.0, scale.factor * values, np.nan)
+    axes.plot(view.time_scale.factor * view.times, shown, color=style.BLACK, linewidth=1.1, label="step")
+    if np.nanmax(shown) > 10.0 * np.nanmin(shown):
+        style.logarithmic(axes, [shown])
+    else:
+        axes.set_ylim(0.0, 1.15 * np.nanmax(shown))
+    _mark_switches(axes, view)
+    axes.set_ylabel(scale.axis("step"))
+    axes.set_xlabel(view.time_scale.axis("time"))
+    if view.switches:
+        style.legend(axes)
+    return figure
+
+
+def _mark_switches(axes: Axes, view: View) -> None:
+    times = [view.time_scale.factor * time for time in view.switches]
+    many = len(times) > SHOWN_SWITCHES
+    style.mark_times(axes, times[:1] if many else times, "first switch" if many else "factor switches")
+
+
+_AXES: tuple[dict[str, Any], ...] = (
+    {"color": style.BLUE, "linestyle": "-"},
+    {"color": style.VERMILION, "linestyle": (0, (5, 1.5))},
+    {"color": style.GREEN, "linestyle": (0, (6, 1.5, 1, 1.5))},
+)
+
+FIGURES: dict[str, Callable[[View], Figure | None]] = {
+    "position": position,
+    "model": model_drawing,
+    "energies": energies,
+    "balance": balance,
+    "forces": forces,
+    "factors": factors,
+    "kinetic_energy": kinetic_energy,
+    "temperature": temperature,
+    "works_normalised": works_normalised,
+    "step_size": step_size,
+}
+"""Every figure by name, in the order of the report."""
+
+CAPTIONS: dict[str, str] = {
+    "position": "Displacement of the centre of mass of {core} from where it began.",
+    "model": (
+        "The model in its first frame (above) and its last (below), from the side, along the direction of motion, and "
+        "in detail where a site fixed in space is nearest. Bodies are drawn to scale where their radius is known; "
+        "crosses are sites fixed in space."
+    ),
+    "energies": "Kinetic energy and the work done by each kind of force, as scaled, since the start.",
+    "balance": (
+        "Kinetic energy less what the run began with and less all work: zero but for the error of the integration."
+    ),
+    "forces": "Magnitudes of the forces by kind, summed over the bodies, before scaling.",
+    "factors": "What each kind of force is multiplied by.",
+    "kinetic_energy": "Kinetic energy.",
+    "temperature": "Kinetic temperature.",
+    "works_normalised": "Work of friction and of Brownian forces, each divided by its largest magnitude.",
+    "step_size": "Length of the integration step.",
+}
+"""Captions; ``{core}`` is the body that is followed."""

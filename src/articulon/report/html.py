@@ -1,0 +1,252 @@
+"""The report of a run: one HTML file with its figures and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from articulon.cases.case import Case
+from articulon.report import page
+from articulon.report.figures import CAPTIONS, figures
+from articulon.report.quantities import number, percent, suited, unit_text, wall_time, with_unit
+from articulon.report.view import View
+from articulon.simulate.atomic import write_text
+from articulon.simulate.results import Run
+
+__all__ = ["figures", "write_report"]
+
+FILE = "report.html"
+
+VERDICTS = {
+    "trusted": "The scaled run can be trusted by the premises that are checked.",
+    "suspect": "The scaled run is suspect: a premise holds only roughly.",
+    "violated": "The scaled run is not to be trusted: a premise of the scaling does not hold.",
+    "inconclusive": "Whether the scaled run can be trusted is not decided: a premise could not be checked.",
+}
+"""What a verdict means."""
+
+
+def write_report(folder: Path) -> Path:
+    """Write the report of a run into its folder, also while it is going or after it was killed.
+
+    Parameters
+    ----------
+    folder
+        The folder of a run.
+
+    Returns
+    -------
+    Path
+        The file, ``report.html``: figures, figures of merit and notes in one piece, readable without a network.
+
+    Raises
+    ------
+    ArticulonError
+        Where the folder does not hold a run that can be read.
+    """
+    folder = Path(folder)
+    view = View.of(Run(folder, Case.read(folder / "case.toml")))
+    write_text(folder / FILE, report(view))
+    return folder / FILE
+
+
+def report(view: View) -> str:
+    """The text of a run's report."""
+    case, summary = view.case, view.summary
+    drawn = figures(view)
+    captions = {name: caption(name, view) for name in drawn}
+    lead = f"{case.name}: {scaling_text(case)}; {integrator_text(case)}"
+    notes = [*case.notes, *summary.get("notes", ())]
+    citing = f"What to cite is printed by: articulon cite {case.name}" if case.cite else ""
+    files = "The folder also holds trajectory.h5 (H5MD), topology.pdb, summary.json and case.toml."
+    return page.document(
+        case.title,
+        lead,
+        [
+            *callouts(view),
+            page.section("Run", page.definitions(run_rows(view))),
+            page.section("Checks", page.definitions(check_rows(view))),
+            page.section("Fidelity", fidelity_part(view)),
+            page.section("Motion", *_figures(drawn, captions, "position", "model")),
+            page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),
+            page.section("Forces and scaling", *_figures(drawn, captions, "forces", "factors")),
+            page.section("Kinetic energy and temperature", *_figures(drawn, captions, "kinetic_energy", "temperature")),
+            page.section("Integration", *_figures(drawn, captions, "step_size")),
+            page.section("Notes", page.items(notes)),
+            page.section(
+                "Case", page.paragraphs([files, citing]), page.details("The case as it was run", case.to_toml())
+            ),
+        ],
+    )
+
+
+def _figures(drawn: Mapping[str, Any], captions: Mapping[str, str], *names: str) -> list[str]:
+    return [page.figure(name, drawn[name], captions[name]) for name in names if name in drawn]
+
+
+def caption(name: str, view: View) -> str:
+    """Caption of a figure of a run."""
+    text = CAPTIONS[name].format(core=f"'{view.core_name}'")
+    extra = []
+    if name in ("position", "energies", "forces", "kinetic_energy") and view.switches:
+        count = len(view.switches)
+        times = view.time_scale.text(view.switches[0], 3)
+        extra.append(f"The scaling factor switches {'once' if count == 1 else f'{count} times'}, first at {times}.")
+    if name == "temperature" and case_is_scaled(view.case):
+        extra.append("It is divided by the factor of the damping, as the scaled system's own is lower by that factor.")
+    if name == "factors" and not view.case.scaling.varies:
+        extra.append("They do not change along the run.")
+    return " ".join([text, *extra])
+
+
+def case_is_scaled(case: Case) -> bool:
+    """Whether any factor differs from 1."""
+    return case.scaling.policy != "none"
+
+
+def callouts(view: View) -> list[str]:
+    """How the run ended, and the verdict on a scaled one."""
+    boxes = [page.callout("status", status_text(view))]
+    verdict = fidelity_verdict(view.summary)
+    if verdict is not None:
+        boxes.append(page.callout(verdict, VERDICTS.get(verdict, f"Fidelity: {verdict}.")))
+    return boxes
+
+
+def status_text(view: View) -> str:
+    """How the run ended, in a sentence."""
+    summary, time = view.summary, view.time_scale
+    now = time.text(summary.get("simulated_time"))
+    status = summary.get("status", "complete")
+    if view.stop_time is not None:
+        return f"{str(status).capitalize()} at {time.text(view.stop_time)}, after {wall_time(summary['wall_seconds'])}."
+    if status == "complete":
+        missed = view.case.run.stop
+        without = f", without having {missed.label}" if missed is not None else ""
+        return f"Complete{without}: {now} simulated in {wall_time(summary['wall_seconds'])}."
+    return f"{str(status).capitalize()}: {now} of {time.text(summary.get('duration'))} simulated so far."
+
+
+def scaling_text(case: Case) -> str:
+    """The scaling policy in words."""
+    words = {key: value for key, value in case.scaling.model_dump().items() if key != "policy" and value is not None}
+    if case.scaling.policy == "none":
+        return "unscaled"
+    named = ", ".join(f"{key} = {number(value) if isinstance(value, float) else value}" for key, value in words.items())
+    return f"{case.scaling.policy} scaling, {named}"
+
+
+def integrator_text(case: Case) -> str:
+    """The integrator in words."""
+    integrator = case.integrator
+    step = getattr(integrator, "step", None)
+    if step is not None:
+        return f"{integrator.rule} with steps of {suited(case.units, 'time', float(step)).text(float(step))}"
+    tolerances = [
+        f"{key} {number(float(value))}"
+        for key in ("rtol", "atol")
+        if isinstance(value := getattr(integrator, key), float)
+    ]
+    return ", ".join([integrator.rule, *tolerances])
+
+
+def fidelity_verdict(summary: Mapping[str, Any]) -> str | None:
+    """The verdict on a scaled run; None for an unscaled one."""
+    found = summary.get("fidelity")
+    return None if not found else str(found["verdict"])
+
+
+def run_rows(view: View) -> Iterator[tuple[str, str]]:
+    """Names and values of what a run did."""
+    summary, units, time = view.summary, view.case.units, view.time_scale
+    simulated, wall = summary.get("simulated_time"), summary.get("wall_seconds")
+    yield "simulated time", f"{time.text(simulated)} of {time.text(summary.get('duration'))}"
+    if view.case.run.stop is not None:
+        stop = view.case.run.stop
+        length = suited(units, "length", float(stop.advance))
+        goal = f"{stop.label} means that {stop.body} has advanced by {length.text(float(stop.advance))}"
+        yield stop.label, f"{time.text(view.stop_time, 6)} ({goal})" if view.stop_time is not None else f"no ({goal})"
+    yield "wall time", wall_time(wall)
+    if simulated and wall:
+        speed = simulated / wall * 3600.0
+        scale = suited(units, "time", speed)
+        yield (
+            "speed",
+            f"{scale.text(speed, 3)} per hour of wall time" if scale.symbol else f"{number(speed, 3)} per hour",
+        )
+    yield "steps", number(summary.get("steps"))
+    yield "rejected steps", number(summary.get("rejected"))
+    yield "evaluations of the forces", number(summary.get("evaluations"))
+    if summary.get("mean_step"):
+        yield "mean step", suited(units, "time", summary["mean_step"]).text(summary["mean_step"])
+    yield "integrator", integrator_text(view.case)
+    yield "scaling", scaling_text(view.case)
+    if summary.get("threshold"):
+        speed = with_unit(summary["threshold"].get("value"), unit_text(units, "velocity"))
+        yield "threshold α", f"{speed}, {summary['threshold'].get('how', '')}"
+    if summary.get("noise_window"):
+        yield "noise held for", suited(units, "time", summary["noise_window"]).text(summary["noise_window"])
+    yield "bodies, degrees of freedom", f"{view.model.bodies}, {view.model.nu}"
+    yield "frames", number(view.times.size)
+    yield "seed", str(view.case.run.seed)
+    versions = summary.get("versions", {})
+    yield "versions", ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def check_rows(view: View) -> Iterator[tuple[str, str]]:
+    """Names and values of the checks on the energies."""
+    summary, symbol = view.summary, unit_text(view.case.units, "energy")
+    error = summary.get("energy_balance_error")
+    if error is not None:
+        relative = summary.get("energy_balance_error_relative")
+        beside = f", {number(relative, 2)} of the largest work" if relative is not None else ""
+        yield "largest |T − T₀ − ΣW|", with_unit(error, symbol, 3) + beside
+    for name, found in (summary.get("conservative_works") or {}).items():
+        what = f"work of the {name} forces against their energy"
+        if found.get("error") is None:
+            yield what, f"not compared: {found.get('reason')}"
+        else:
+            beside = f", {number(found['relative'], 2)} of the work" if found.get("relative") is not None else ""
+            yield what, f"differs by at most {with_unit(found['error'], symbol, 3)}{beside}"
+
+
+def fidelity_part(view: View) -> str:
+    """The premises of the scaling, each with its verdict and what it rests on."""
+    found = view.summary.get("fidelity")
+    if not found:
+        return ""
+    rows: list[tuple[str, str]] = [("verdict", str(found["verdict"]))]
+    if found.get("basis"):
+        rows.append(("it rests on", str(found["basis"])))
+    for name, premise in (found.get("premises") or {}).items():
+        parts = [str(premise["verdict"])]
+        if premise.get("reason"):
+            parts.append(str(premise["reason"]))
+        rows.append((name, ": ".join(parts)))
+        rows.extend((f"{name}, {what}", text) for what, text in _premise_rows(view, premise))
+    return page.definitions(rows)
+
+
+def _premise_rows(view: View, premise: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    units = view.case.units
+    for key, value in premise.items():
+        if value is None or key in ("verdict", "reason"):
+            continue
+        what = key.replace("_", " ")
+        if isinstance(value, Mapping):
+            for channel, numbers in value.items():
+                text = (
+                    ", ".join(f"{k} {number(v, 3)}" for k, v in numbers.items())
+                    if isinstance(numbers, Mapping)
+                    else str(numbers)
+                )
+                yield f"{what} of {channel}", text
+        elif key in ("predicted_delay", "relaxation_time"):
+            yield what, suited(units, "time", float(value)).text(float(value), 3)
+        elif key == "predicted_relative_error":
+            yield what, percent(float(value), 2)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield what, number(float(value), 3)
+        else:
+            yield what, str(value)

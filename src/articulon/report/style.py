@@ -1,0 +1,206 @@
+"""How figures look: one palette, one size of type, axes that say their units.
+
+Colours are those of Okabe and Ito (2008), which people with any common colour vision tell apart; a channel has the
+same colour and dashes in every figure, so that it can be told in grey as well.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from articulon.units import UnitSystem
+
+BLACK, GREY = "#1a1a1a", "#8c8c8c"
+BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
+ORANGE, SKY, OLIVE = "#e69f00", "#56b4e9", "#7d7400"
+
+WIDTH = 6.6
+"""Of a figure [inch]: two columns of a journal."""
+HEIGHT = 2.9
+"""Of one panel [inch]."""
+
+RC: Any = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "axes.labelsize": 9.0,
+    "axes.titlesize": 9.0,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "legend.fontsize": 8.0,
+    "legend.frameon": False,
+    "legend.handlelength": 2.6,
+    "axes.linewidth": 0.7,
+    "axes.edgecolor": BLACK,
+    "axes.labelcolor": BLACK,
+    "text.color": BLACK,
+    "xtick.color": BLACK,
+    "ytick.color": BLACK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.4,
+    "lines.solid_capstyle": "round",
+    "xtick.direction": "out",
+    "ytick.direction": "out",
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "axes.formatter.limits": (-3, 4),
+    "axes.formatter.use_mathtext": True,
+    "axes.unicode_minus": True,
+    "axes.xmargin": 0.01,
+    "path.simplify": True,
+    "path.simplify_threshold": 0.2,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "articulon",
+    "figure.facecolor": "white",
+    "axes.facecolor": "white",
+    "savefig.facecolor": "white",
+}
+
+CHANNEL_STYLE: dict[str, dict[str, Any]] = {
+    "damping": {"color": VERMILION, "linestyle": (0, (5, 1.5))},
+    "potential": {"color": BLUE, "linestyle": "-"},
+    "stochastic": {"color": PURPLE, "linestyle": (0, (1, 1))},
+    "conformational": {"color": GREEN, "linestyle": (0, (6, 1.5, 1, 1.5))},
+    "thermostat": {"color": ORANGE, "linestyle": "-"},
+    "thermostat_rate": {"color": OLIVE, "linestyle": (0, (3, 1))},
+    "contact": {"color": SKY, "linestyle": "-"},
+    "external": {"color": GREY, "linestyle": "-"},
+}
+"""Line of each channel."""
+
+CHANNEL_LETTER = {
+    "damping": "d",
+    "potential": "p",
+    "stochastic": "b",
+    "conformational": "k",
+    "thermostat": "t",
+    "thermostat_rate": "tr",
+    "contact": "c",
+    "external": "e",
+}
+"""Subscript of each channel; the first four are Guy's (2018, figure 5.5)."""
+
+CHANNEL_WORD = {
+    "damping": "damping",
+    "potential": "potential",
+    "stochastic": "Brownian",
+    "conformational": "conformational",
+    "thermostat": "thermostat",
+    "thermostat_rate": "thermostat, rate",
+    "contact": "contact",
+    "external": "external",
+}
+"""What each channel is called in figures."""
+
+CHANNEL_ORDER = tuple(CHANNEL_STYLE)
+"""Order of the channels in legends."""
+
+VARIANT_STYLES: tuple[dict[str, Any], ...] = (
+    {"color": BLUE, "linestyle": "-"},
+    {"color": VERMILION, "linestyle": (0, (5, 1.5))},
+    {"color": GREEN, "linestyle": (0, (6, 1.5, 1, 1.5))},
+    {"color": PURPLE, "linestyle": (0, (3, 1))},
+    {"color": ORANGE, "linestyle": "-"},
+    {"color": SKY, "linestyle": (0, (5, 1.5))},
+    {"color": OLIVE, "linestyle": (0, (1, 1))},
+)
+"""Lines of the runs in a comparison; the reference is black and dotted on top."""
+REFERENCE_STYLE: dict[str, Any] = {"color": BLACK, "linestyle": (0, (1, 1.2)), "linewidth": 1.8, "zorder": 5}
+"""Line of the run that the others are measured from."""
+
+
+@contextmanager
+def applied() -> Iterator[None]:
+    """What is drawn inside looks like this module says, whatever the settings of the program around it."""
+    with matplotlib.rc_context(RC):
+        yield
+
+
+def panels(rows: int = 1, *, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
+    """A figure of its own with panels one above the other, which share a time axis and leave room for legends."""
+    inches = 0.45 + rows * (height - 0.45)
+    figure = Figure(figsize=(WIDTH, inches))
+    axes = figure.subplots(rows, 1, sharex="col", squeeze=False)
+    figure.subplots_adjust(
+        left=0.75 / WIDTH, right=1.0 - 1.65 / WIDTH, bottom=0.48 / inches, top=1.0 - 0.24 / inches, hspace=0.22
+    )
+    figure.align_ylabels()
+    return figure, list(axes.flat)
+
+
+def unit(units: UnitSystem, dimension: str) -> str:
+    """The unit of a dimension as mathematical text; empty for a pure number."""
+    text = units.label(dimension)
+    if text == "1":
+        return ""
+    text = re.sub(r"\bu([ms])\b", r"µ\1", text)
+    return re.sub(r"\^(\d+)", r"$^{\1}$", text)
+
+
+def label(what: str, units: UnitSystem, dimension: str) -> str:
+    """Label of an axis: ``"time (µs)"``."""
+    symbol = unit(units, dimension)
+    return f"{what} ({symbol})" if symbol else what
+
+
+def legend(axes: Axes) -> None:
+    """A legend beside the panel, where it covers no data."""
+    handles, names = axes.get_legend_handles_labels()
+    if names:
+        axes.legend(handles, names, loc="upper left", bbox_to_anchor=(1.0, 1.02), borderaxespad=0.3)
+
+
+def mark_times(axes: Axes, times: Iterable[float], name: str) -> None:
+    """Vertical dashed lines at moments, the first of them named in the legend."""
+    for k, time in enumerate(times):
+        axes.axvline(time, color=GREY, linestyle=(0, (4, 3)), linewidth=1.0, zorder=1, label=name if k == 0 else "")
+
+
+def logarithmic(axes: Axes, series: Iterable[np.ndarray], decades: float = 12.0) -> None:
+    """Make the vertical axis logarithmic, from the least positive value, but over no more than ``decades``."""
+    positive = [values[np.isfinite(values) & (values > 0.0)] for values in series]
+    positive = [values for values in positive if values.size]
+    if not positive:
+        return
+    highest = max(float(values.max()) for values in positive)
+    lowest = max(min(float(values.min()) for values in positive), highest * 10.0**-decades)
+    axes.set_yscale("log")
+    axes.set_ylim(lowest / 1.6, highest * 1.6)
+
+
+def svg(figure: Figure, prefix: str) -> str:
+    """A figure as an ``<svg>`` element to stand in an HTML page; ids begin with ``prefix``, as a page has each once."""
+    stream = io.StringIO()
+    with applied():
+        figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    text = stream.getvalue()
+    text = text[text.index("<svg") :].strip()
+    # Inside HTML the names of the vocabularies are known, and a page without them has no address in it at all.
+    text = re.sub(r'\s+xmlns(:xlink)?="[^"]*"', "", text, count=2)
+    text = re.sub(r'\bid="', f'id="{prefix}-', text)
+    text = re.sub(r'href="#', f'href="#{prefix}-', text)
+    text = text.replace("url(#", f"url(#{prefix}-")
+    # The page gives the width; the drawing keeps its proportions by the viewBox.
+    return re.sub(r'(<svg\b[^>]*?)\s+width="[^"]*pt"|(<svg\b[^>]*?)\s+height="[^"]*pt"', r"\1\2", text, count=1)
+
+
+def png(figure: Figure, file: Any, dpi: int = 110) -> None:
+    """Write a figure as a PNG image."""
+    with applied():
+        figure.savefig(file, format="png", dpi=dpi)

@@ -1,0 +1,153 @@
+"""What the figures of a run are drawn from: its arrays, its model, and the body that they follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.forces.brownian import brownian_of
+from articulon.forces.stokes_drag import StokesDrag
+from articulon.model import Model
+from articulon.model.state import CHANNELS
+from articulon.report.quantities import Scale, suited
+from articulon.simulate.results import Run
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A run with its model built and its core found. Every number is in the units of the case."""
+
+    case: Case
+    """The case that was run."""
+    summary: Mapping[str, Any]
+    """Its figures."""
+    times: np.ndarray
+    """Times of the frames [time], shape (frames,)."""
+    positions: np.ndarray
+    """Origins of the bodies, world frame [length], shape (frames, bodies, 3)."""
+    rotations: np.ndarray
+    """Quaternions, body to world frame, shape (frames, bodies, 4)."""
+    observables: Mapping[str, np.ndarray]
+    """By name, each of shape (frames,)."""
+
+    @classmethod
+    def of(cls, run: Run) -> View:
+        """The view of a run."""
+        observables = {name: np.asarray(values) for name, values in run.observables.items()}
+        return cls(
+            Case.read(run.folder / "case.toml") if run.case is None else run.case,
+            run.summary,
+            np.asarray(run.times),
+            np.asarray(run.positions),
+            np.asarray(run.rotations),
+            observables,
+        )
+
+    @cached_property
+    def model(self) -> Model:
+        """The model of the case."""
+        return self.case.build_model()
+
+    @cached_property
+    def core(self) -> int:
+        """The body that the figures follow: the one whose advance stops the run, or else the heaviest that moves."""
+        if self.case.run.stop is not None:
+            return self.model.body(self.case.run.stop.body)
+        return int(np.argmax(np.where(self.model.link >= 0, self.model.masses, -np.inf)))
+
+    @property
+    def core_name(self) -> str:
+        """Name of the core."""
+        return self.model.names[self.core]
+
+    def centres(self, frame: int) -> np.ndarray:
+        """Centres of mass of all bodies at a frame, world frame [length], shape (bodies, 3)."""
+        return self.positions[frame] + rotated(self.rotations[frame], self.model.centres)
+
+    @cached_property
+    def path(self) -> np.ndarray:
+        """Centre of mass of the core, world frame [length], shape (frames, 3)."""
+        return self.positions[:, self.core] + rotated(self.rotations[:, self.core], self.model.centres[self.core])
+
+    @cached_property
+    def direction(self) -> np.ndarray | None:
+        """Unit vector along which an advance stops the run, shape (3,); None where nothing does."""
+        stop = self.case.run.stop
+        if stop is None:
+            return None
+        direction = np.array([float(component) for component in stop.direction])
+        return direction / np.linalg.norm(direction)
+
+    @cached_property
+    def advance(self) -> np.ndarray | None:
+        """How far the core has come along the direction that stops the run [length], shape (frames,)."""
+        return None if self.direction is None else (self.path - self.path[0]) @ self.direction
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Channels of which there is a force, a work or a factor."""
+        kinds = ("work", "force", "factor")
+        return tuple(c for c in CHANNELS if any(f"{kind}_{c}" in self.observables for kind in kinds))
+
+    def series(self, prefix: str) -> dict[str, np.ndarray]:
+        """Observables of all channels: ``series("work")`` by channel."""
+        return {c: self.observables[f"{prefix}_{c}"] for c in CHANNELS if f"{prefix}_{c}" in self.observables}
+
+    @property
+    def time_scale(self) -> Scale:
+        """Unit of the time axes."""
+        return suited(self.case.units, "time", float(self.times[-1]) if self.times.size else 0.0)
+
+    @cached_property
+    def switches(self) -> list[float]:
+        """Times at which the scaling factor of a channel changes, to half the time between frames [time].
+
+        Between two frames it may have changed more often.
+        """
+        if not self.case.scaling.varies:
+            return []
+        factors = self.series("factor").values()
+        changed = np.zeros(max(self.times.size - 1, 0), dtype=bool)
+        for factor in factors:
+            changed |= factor[1:] != factor[:-1]
+        middle = 0.5 * (self.times[1:] + self.times[:-1])
+        return [float(t) for t in middle[changed]]
+
+    @cached_property
+    def bath_temperature(self) -> float | None:
+        """Temperature of the medium [temperature]; None without Brownian forces."""
+        force = brownian_of(self.model)
+        return None if force is None else float(force.temperature)
+
+    @cached_property
+    def radii(self) -> np.ndarray:
+        """Hydrodynamic radius of each body [length], shape (bodies,); not a number where none is declared."""
+        radii = np.full(self.model.bodies, np.nan)
+        for force in self.model.forces:
+            if isinstance(force, StokesDrag) and force.radius is not None and force.viscosity is not None:
+                bodies, translational, _ = force.coefficients(self.model)
+                radii[bodies] = translational / (6.0 * np.pi * float(force.viscosity))
+        return radii
+
+    @cached_property
+    def stop_time(self) -> float | None:
+        """When the run was stopped by the core's advance [time]; None where it was not."""
+        return stop_time(self.summary)
+
+
+def stop_time(summary: Mapping[str, Any]) -> float | None:
+    """When a run was stopped by what its case watches [time]; None where it went on to its duration."""
+    value = summary.get("stop_time")
+    return None if value is None else float(value)
+
+
+def rotated(quaternions: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Vectors of the body frames in the world frame; quaternions scalar first, shapes (..., 4) and (..., 3)."""
+    e0, e = quaternions[..., :1], quaternions[..., 1:]
+    vectors = np.broadcast_to(vectors, e.shape)
+    return vectors + 2.0 * np.cross(e, np.cross(e, vectors) + e0 * vectors)
