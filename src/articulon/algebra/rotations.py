@@ -86,17 +86,29 @@ def rotation_vector(e):
 
 
 @jit
-def turn(e, w, time):
-    """e after turning at the constant body-frame angular velocity w for ``time``, normalised."""
-    rotation = scale(time, w)
+def exponential(rotation):
+    """Euler parameters of a rotation vector."""
     angle2 = dot(rotation, rotation)
-    if angle2 < 1e-6:  # sin(θ/2)/θ and cos(θ/2) to rounding
-        s = 0.5 - angle2 * (1.0 / 48.0 - angle2 / 3840.0)
-        c = 1.0 - angle2 * (0.125 - angle2 / 384.0)
+    if angle2 < 0.0625:  # Taylor in x = (θ/2)², to rounding
+        x = 0.25 * angle2
+        s = 0.5 * (1 - x / 6 * (1 - x / 20 * (1 - x / 42 * (1 - x / 72 * (1 - x / 110)))))
+        c = 1 - x / 2 * (1 - x / 12 * (1 - x / 30 * (1 - x / 56 * (1 - x / 90 * (1 - x / 132)))))
     else:
         angle = math.sqrt(angle2)
         s, c = math.sin(0.5 * angle) / angle, math.cos(0.5 * angle)
-    return normalised(product(e, (c, s * rotation[0], s * rotation[1], s * rotation[2])))
+    return (c, s * rotation[0], s * rotation[1], s * rotation[2])
+
+
+@jit
+def turn(e, w, time):
+    """e after turning at the constant body-frame angular velocity w for ``time``, normalised."""
+    return normalised(product(e, exponential(scale(time, w))))
+
+
+@jit
+def turn_in_world(e, w, time):
+    """e after turning at the constant world-frame angular velocity w for ``time``, normalised."""
+    return normalised(product(exponential(scale(time, w)), e))
 
 
 @jit

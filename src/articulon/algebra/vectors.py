@@ -236,3 +236,10 @@ def load_from(a, i, k):
 @jit
 def store_from(a, i, k, v):
     a[i, k], a[i, k + 1], a[i, k + 2] = v[0], v[1], v[2]
+
+
+@jit
+def copy_into(target, source):
+    """target[:] = source, without the copy that a slice would make first."""
+    for k in range(source.size):
+        target[k] = source[k]

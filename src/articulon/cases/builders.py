@@ -5,12 +5,17 @@ A builder is a Declaration with ``builder: Literal["its-name"] = "its-name"``, i
 units. A new one is a file and its name in the two places below.
 """
 
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
+from pydantic import Field
+
+from articulon.cases.conjugated_nanoparticle import ConjugatedNanoparticle
 from articulon.cases.explicit import ExplicitModel
 
-ModelDeclaration: TypeAlias = ExplicitModel
+ModelDeclaration: TypeAlias = Annotated[ExplicitModel | ConjugatedNanoparticle, Field(discriminator="builder")]
 """Any declared model, chosen by its ``builder``."""
 
-BUILDERS: dict[str, type[ModelDeclaration]] = {cls.model_fields["builder"].default: cls for cls in (ExplicitModel,)}
+BUILDERS: dict[str, type[ExplicitModel | ConjugatedNanoparticle]] = {
+    cls.model_fields["builder"].default: cls for cls in (ExplicitModel, ConjugatedNanoparticle)
+}
 """The builders by name."""

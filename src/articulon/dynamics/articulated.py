@@ -44,12 +44,12 @@ def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
     """Inward: each joint is eliminated and what is left of its link goes to the parent's slot."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     slot, first = forest.slot, forest.first
-    quaternion, rotations, angular_velocity = ws.quaternion, ws.rotation, ws.angular_velocity
+    quaternion, rotations, twist = ws.quaternion, ws.rotation, ws.twist
     reach, bias, gathered, record = ws.reach, ws.bias, ws.gathered, ws.record
     for i in range(end - 1, start - 1, -1):
         kind, p = kinds[i], parent[i]
         frame, R = frames(kind, parent, rotation, quaternion, rotations, i)
-        w, h = load(angular_velocity, i), apply(R, load(moment, i))
+        w, h = load_from(twist, i, 3), apply(R, load(moment, i))
         A, H, M = symmetric_rotate(R, load_symmetric(inertia, i)), skew(h), isotropic(mass[i])
         n = sub(cross(w, symmetric_apply(A, w)), load_from(wrench, i, 3))
         f = sub(cross(w, cross(w, h)), load_from(wrench, i, 0))

@@ -11,6 +11,7 @@ from articulon.algebra.vectors import (
     apply,
     cross,
     load,
+    load_from,
     load_matrix,
     scale,
     store,
@@ -69,18 +70,17 @@ def move(forest, u, ws, start, end):
     """Velocities of links that have been placed, and the joints' velocity-product accelerations
     c = (ω_p × ω_J, ω_p × (ω_p × r) + 2 ω_p × v_J)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
-    quaternion, R, reach, bias = ws.quaternion, ws.rotation, ws.reach, ws.bias
-    angular_velocity, velocity = ws.angular_velocity, ws.velocity
+    quaternion, R, reach, bias, twist = ws.quaternion, ws.rotation, ws.reach, ws.bias, ws.twist
     for i in range(start, end):
         p, kind = parent[i], kinds[i]
         frame, body = frames(kind, parent, rotation, quaternion, R, i)
         jw, jv = joints.velocity(kind, load(axes, i), u, u_start[i], frame, body)
         pw, pv = ZERO, ZERO
         if p >= 0:
-            pw, pv = load(angular_velocity, p), load(velocity, p)
+            pw, pv = load_from(twist, p, 3), load_from(twist, p, 0)
         swept = cross(pw, load(reach, i))
-        store(angular_velocity, i, add(pw, jw))
-        store(velocity, i, add(add(pv, swept), jv))
+        store_from(twist, i, 3, add(pw, jw))
+        store_from(twist, i, 0, add(add(pv, swept), jv))
         store_from(bias, i, 0, cross(pw, jw))
         store_from(bias, i, 3, cross(pw, add(swept, scale(2.0, jv))))
 

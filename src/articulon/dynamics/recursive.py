@@ -47,7 +47,7 @@ def inverse_dynamics(forest, q, u, udot, wrench, gravity, ws, force, tau):
     place(forest, q, ws, 0, n_links)
     move(forest, u, ws, 0, n_links)
     quaternion, rotations, reach, bias = ws.quaternion, ws.rotation, ws.reach, ws.bias
-    acceleration, angular_velocity = ws.acceleration, ws.angular_velocity
+    acceleration, twist = ws.acceleration, ws.twist
     for i in range(n_links):
         kind, p = kinds[i], parent[i]
         frame, R = frames(kind, parent, rotation, quaternion, rotations, i)
@@ -62,7 +62,7 @@ def inverse_dynamics(forest, q, u, udot, wrench, gravity, ws, force, tau):
             aw, av = add(aw, scale(a, sw)), add(av, scale(a, sv))
         store_from(acceleration, i, 0, aw)
         store_from(acceleration, i, 3, av)
-        w, h = load(angular_velocity, i), apply(R, load(forest.moment, i))
+        w, h = load_from(twist, i, 3), apply(R, load(forest.moment, i))
         A = symmetric_rotate(R, load_symmetric(forest.inertia, i))
         H = skew(h)
         moment = add(add(symmetric_apply(A, aw), apply(H, av)), cross(w, symmetric_apply(A, w)))

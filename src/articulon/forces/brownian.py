@@ -35,8 +35,8 @@ class Brownian(Declaration):
     """Distribution of a component: normal (3.11), uniform (5.16), or a random direction of constant magnitude (figure
     5.7)."""
     window: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
-    """Δ of the finest windows [time]; by default a quarter of the fastest relaxation time, divided by a2, or the step of
-    a fixed-step rule."""
+    """Δ of the finest windows [time]; by default a quarter of the fastest relaxation time, divided by a2, or the step
+    of the friction-implicit rule."""
     average: Annotated[int, Field(ge=1)] = 1
     """How many fine windows are averaged into one that is held: a coarser window on the same noise path."""
     amplitude_from: Literal["bath", "instantaneous"] = "bath"
@@ -85,9 +85,7 @@ def noise_table(model: Model, drag: Drag, seed: int, window: float, average: int
     """Noise of a model; ``window`` [time] is the length of a held window, ``average`` fine ones long."""
     force = brownian_of(model)
     if force is None:
-        return Noise(
-            np.zeros((drag.link.size, 2)), np.ones(1), np.zeros(5, dtype=np.int64), np.zeros(1)
-        )
+        return Noise(np.zeros((drag.link.size, 2)), np.ones(1), np.zeros(5, dtype=np.int64), np.zeros(1))
     kT = model.units.boltzmann * float(force.temperature)
     amplitude = np.sqrt(2.0 * kT * np.stack([drag.translational, drag.rotational], axis=1))
     choice = [SHAPES[force.shape], average, seed, STREAM, force.amplitude_from == "instantaneous"]
@@ -95,20 +93,28 @@ def noise_table(model: Model, drag: Drag, seed: int, window: float, average: int
 
 
 @jit
-def unit_triple(shape, seed, stream, window, index):
-    """Three random numbers of mean 0 and variance 1 in one of the published shapes, by their index in the window."""
-    if shape == 1:
-        a, b = normal_pair(seed, stream, window, 2 * index)
-        c, _ = normal_pair(seed, stream, window, 2 * index + 1)
-        return (a, b, c)
-    a, b = uniform_pair(seed, stream, window, 2 * index)
-    if shape == 2:
-        c, _ = uniform_pair(seed, stream, window, 2 * index + 1)
-        width = math.sqrt(12.0)
-        return (width * (a - 0.5), width * (b - 0.5), width * (c - 0.5))
+def on_sphere(a, b):
+    """A direction from two uniform numbers, times √3: mean 0 and variance 1 in each component."""
     height, angle = 2.0 * a - 1.0, 2.0 * math.pi * b
     around = math.sqrt(3.0 * (1.0 - height * height))
     return (around * math.cos(angle), around * math.sin(angle), math.sqrt(3.0) * height)
+
+
+@jit
+def unit_pair(shape, seed, stream, window, index):
+    """Two triples of random numbers of mean 0 and variance 1 in a published shape, for body ``index`` in a window."""
+    if shape == 1:
+        a, b = normal_pair(seed, stream, window, 3 * index)
+        c, d = normal_pair(seed, stream, window, 3 * index + 1)
+        e, f = normal_pair(seed, stream, window, 3 * index + 2)
+        return (a, b, c), (d, e, f)
+    a, b = uniform_pair(seed, stream, window, 3 * index)
+    c, d = uniform_pair(seed, stream, window, 3 * index + 1)
+    if shape == 3:
+        return on_sphere(a, b), on_sphere(c, d)
+    e, f = uniform_pair(seed, stream, window, 3 * index + 2)
+    s = math.sqrt(12.0)
+    return (s * (a - 0.5), s * (b - 0.5), s * (c - 0.5)), (s * (d - 0.5), s * (e - 0.5), s * (f - 0.5))
 
 
 @jit
@@ -121,8 +127,8 @@ def draw(noise, window, held):
     for k in range(amplitude.shape[0]):
         force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for fine in range(window * average, (window + 1) * average):
-            force = add(force, unit_triple(shape, seed, stream, fine, 2 * k))
-            torque = add(torque, unit_triple(shape, seed, stream, fine, 2 * k + 1))
+            first, second = unit_pair(shape, seed, stream, fine, k)
+            force, torque = add(force, first), add(torque, second)
         store_from(held, k, 0, scale(amplitude[k, 0] * size, force))
         store_from(held, k, 3, scale(amplitude[k, 1] * size, torque))
 

@@ -110,9 +110,9 @@ def fill_positions(system, functions, time, q, u, ws, channels):
     forest, forces = system.forest, system.forces
     wrench, joint = channels.wrench, channels.joint
     for c in forces.wrench_channels:
-        for i in range(forest.mass.size):
-            for k in range(6):
-                wrench[c, i, k] = 0.0
+        one = wrench[c].reshape(-1)
+        for k in range(one.size):
+            one[k] = 0.0
     for c in forces.joint_channels:
         for k in range(u.size):
             joint[c, k] = 0.0
@@ -163,21 +163,18 @@ def weigh(system, factor, u, ws, channels):
     forest, forces = system.forest, system.forces
     wrench, joint, power = channels.wrench, channels.joint, channels.power
     total_wrench, total_joint = channels.total_wrench, channels.total_joint
-    angular_velocity, velocity = ws.angular_velocity, ws.velocity
+    twist = ws.twist.reshape(-1)
     links = forest.mass.size
     for c in range(power.size):
         power[c] = 0.0
-    for i in range(links):
-        for k in range(6):
-            total_wrench[i, k] = 0.0
+    total = total_wrench.reshape(-1)
+    for k in range(6 * links):
+        total[k] = 0.0
     for c in forces.wrench_channels:
-        s, p = factor[c], 0.0
-        for i in range(links):
-            for k in range(3):
-                f, n = wrench[c, i, k], wrench[c, i, k + 3]
-                total_wrench[i, k] += s * f
-                total_wrench[i, k + 3] += s * n
-                p += f * velocity[i, k] + n * angular_velocity[i, k]
+        s, p, one = factor[c], 0.0, wrench[c].reshape(-1)
+        for k in range(6 * links):  # a vector loop
+            total[k] += s * one[k]
+            p += one[k] * twist[k]
         power[c] = p
     for k in range(u.size):
         total_joint[k] = 0.0
@@ -302,9 +299,7 @@ def potential_energy(model: Model, q: np.ndarray) -> float:
     return float(result.sum())
 
 
-def generalized_forces(
-    model: Model, q: np.ndarray, u: np.ndarray, channels: Iterable[str] | None = None
-) -> np.ndarray:
+def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Iterable[str] | None = None) -> np.ndarray:
     """Generalised forces (nu,) of the model's own terms, unscaled; for xyz bodies, the Cartesian forces.
 
     Parameters

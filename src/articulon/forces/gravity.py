@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from articulon.algebra.vectors import apply, cross, dot, load, load_matrix
+from articulon.algebra.vectors import apply, cross, dot, load, load_from, load_matrix
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.kernels import jit
 from articulon.model import Model
@@ -22,12 +22,12 @@ class Gravity(Declaration):
 @jit
 def gravity_power(mass, moment, gravity, ws):
     """Σ m g·v of the centres of mass."""
-    rotation, angular_velocity, velocity = ws.rotation, ws.angular_velocity, ws.velocity
+    rotation, twist = ws.rotation, ws.twist
     g = (gravity[0], gravity[1], gravity[2])
     total = 0.0
     for i in range(mass.size):
         h = apply(load_matrix(rotation, i), load(moment, i))
-        total += mass[i] * dot(g, load(velocity, i)) + dot(g, cross(load(angular_velocity, i), h))
+        total += mass[i] * dot(g, load_from(twist, i, 0)) + dot(g, cross(load_from(twist, i, 3), h))
     return total
 
 

@@ -14,8 +14,7 @@ def body_index(model: Model, name: str, where: str) -> int:
     try:
         return model.body(name)
     except KeyError:
-        hint = nearest(name, model.names)
-        raise ModelError(f"{where}: there is no body '{name}'" + (f"; did you mean '{hint}'?" if hint else "")) from None
+        raise ModelError(f"{where}: there is no body '{name}'{nearest(name, model.names)}") from None
 
 
 def selected(model: Model, names: tuple[str, ...] | None, where: str) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Site-to-site potentials A/r¹² − B/r⁶ + C/r (Guy 2018, 2.18 and 5.13)."""
 
 import math
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -71,8 +71,8 @@ class SitePairs(Declaration):
                 isinstance(value, str) for value in (law.A, law.B, law.C)
             ):
                 raise ValueError(
-                    f"the law of {law.kinds[0]} and {law.kinds[1]} has no range: A, B and C are all zero; leave the pair "
-                    "out by `between` instead"
+                    f"the law of {law.kinds[0]} and {law.kinds[1]} has no range: A, B and C are all zero; leave the "
+                    "pair out by `between` instead"
                 )
         return self
 
@@ -88,9 +88,8 @@ class SitePairs(Declaration):
         for pair in self.between or ():
             for group in pair:
                 if group not in sites.groups:
-                    hint = nearest(group, sites.groups)
-                    hinted = f"; did you mean '{hint}'?" if hint else ""
-                    raise ModelError(f"{where}.between: there is no group of sites '{group}'{hinted}")
+                    known = nearest(group, sites.groups)
+                    raise ModelError(f"{where}.between: there is no group of sites '{group}'{known}")
         number = {kind: k for k, kind in enumerate(sites.kinds)}
         given: dict[tuple[int, int], tuple[float, float, float]] = {}
         for law in self.table:
@@ -202,7 +201,7 @@ class _Runs:
 
     def of(self, i: int) -> list[tuple[int, int, tuple[float, float, float]]]:
         """(first, last, law) of each run of partners of site i."""
-        found = []
+        found: list[tuple[int, int, tuple[float, float, float]]] = []
         excluded = np.flatnonzero(np.isin(self.link, self._near(int(self.link[i]))) & (self.link >= 0))
         if -1 in self._near(int(self.link[i])):
             excluded = np.union1d(excluded, np.flatnonzero(self.link < 0))
@@ -215,9 +214,7 @@ class _Runs:
                 C += self.coulomb * self.charge[i] * self.charge[first]
             inside = excluded[(excluded >= first) & (excluded < last)].tolist()
             edges = [first - 1, *inside, last]
-            found.extend(
-                (lo + 1, hi, (A, B, C)) for lo, hi in zip(edges[:-1], edges[1:], strict=True) if hi > lo + 1
-            )
+            found.extend((lo + 1, hi, (A, B, C)) for lo, hi in pairwise(edges) if hi > lo + 1)
         return found
 
     def _near(self, link: int) -> np.ndarray:

@@ -114,11 +114,11 @@ def drag_wrenches(drag, ws, wrench):
     """Adds the drag on every body to its link's wrench about the link's origin, world axes."""
     links, centres, translational, rotational = drag.link, drag.centre, drag.translational, drag.rotational
     flow = drag.flow
-    rotation, angular_velocity, velocity = ws.rotation, ws.angular_velocity, ws.velocity
+    rotation, twist = ws.rotation, ws.twist
     for k in range(links.size):
         i = links[k]
-        w, c = load(angular_velocity, i), apply(load_matrix(rotation, i), load(centres, k))
-        v = sub(add(load(velocity, i), cross(w, c)), load(flow, k))
+        w, c = load_from(twist, i, 3), apply(load_matrix(rotation, i), load(centres, k))
+        v = sub(add(load_from(twist, i, 0), cross(w, c)), load(flow, k))
         force = scale(-translational[k], v)
         moment = sub(cross(c, force), scale(rotational[k], w))
         store_from(wrench, i, 0, add(load_from(wrench, i, 0), force))

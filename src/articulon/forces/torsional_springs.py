@@ -45,8 +45,8 @@ class TorsionalSprings(Declaration):
                 kind = int(model.kinds[body])
                 if kind not in (REVOLUTE, SPHERICAL):
                     raise ModelError(
-                        f"{where}.stiffness: body '{model.names[body]}' has a {model.joint_name(body)} joint; torsional "
-                        "springs act on revolute and spherical joints"
+                        f"{where}.stiffness: body '{model.names[body]}' has a {model.joint_name(body)} joint; "
+                        "torsional springs act on revolute and spherical joints"
                     )
                 rows.append((body, float(k), self._rest(model, body, rest.pop(body, None), where)))
         if rest:
@@ -66,7 +66,7 @@ class TorsionalSprings(Declaration):
             wanted = "four Euler parameters" if spherical else "an angle"
             raise ModelError(f"{here}: a {model.joint_name(body)} joint rests at {wanted}, got {value!r}")
         result = np.zeros(4)
-        result[: 4 if spherical else 1] = value  # type: ignore[assignment]
+        result[: 4 if spherical else 1] = np.asarray(value, dtype=np.float64)
         if spherical and abs(np.linalg.norm(result) - 1.0) > UNIT_TOLERANCE:
             raise ModelError(f"{here}: Euler parameters {value!r} do not have the norm 1")
         return result

@@ -114,7 +114,8 @@ class UserFunctions:
             dispatcher.compile(SIGNATURE)
         except numba.core.errors.NumbaError as error:
             raise ModelError(
-                f"{where}: cannot be compiled for (time, positions, rotations, velocities, parameters, wrenches): {error}"
+                f"{where}: cannot be compiled for (time, positions, rotations, velocities, parameters, wrenches): "
+                f"{error}"
             ) from None
         return dispatcher
 
@@ -128,7 +129,8 @@ class UserFunctions:
 
             try:
                 parameters = view(p, count) if count else np.zeros(0)
-                function(time, view(x, bodies, 3), view(e, bodies, 4), view(v, bodies, 6), parameters, view(w, bodies, 6))
+                states = view(x, bodies, 3), view(e, bodies, 4), view(v, bodies, 6)
+                function(time, *states, parameters, view(w, bodies, 6))
             except BaseException as error:
                 # An exception cannot cross the compiled code: the run sees NaN, stops, and raises this one.
                 self.error = error
@@ -159,17 +161,17 @@ def body_states(bodies, ws, positions, rotations, velocities):
     """Positions, Euler parameters and velocities of the bodies in the world."""
     links, offset_position, offset_rotation = bodies.link, bodies.offset_position, bodies.offset_rotation
     matrices, position, quaternion = ws.rotation, ws.position, ws.quaternion
-    angular_velocity, velocity = ws.angular_velocity, ws.velocity
+    twist = ws.twist
     for k in range(links.size):
         i, r, e = links[k], load(offset_position, k), load_quaternion(offset_rotation, k)
         if i < 0:
             store(positions, k, r)
             store_quaternion(rotations, k, e)
             continue
-        r, w = apply(load_matrix(matrices, i), r), load(angular_velocity, i)
+        r, w = apply(load_matrix(matrices, i), r), load_from(twist, i, 3)
         store(positions, k, add(load(position, i), r))
         store_quaternion(rotations, k, normalised(product(load_quaternion(quaternion, i), e)))
-        store_from(velocities, k, 0, add(load(velocity, i), cross(w, r)))
+        store_from(velocities, k, 0, add(load_from(twist, i, 0), cross(w, r)))
         store_from(velocities, k, 3, w)
 
 

@@ -57,7 +57,7 @@ class Explicit(Declaration):
 
 
 class FrictionImplicit(Declaration):
-    """Half kick, half drift, a midpoint step of drag and noise with the drag taken as an inertia, half drift, half kick.
+    """Half kick, half drift, a midpoint step with the drag taken as an inertia, half drift, half kick.
 
     Steps may be far longer than the fastest relaxation time m/β; they are bounded by the fastest force and by the angle
     that a body turns in one step.

@@ -11,14 +11,14 @@ from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator, derivative_signature
 from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.declarations import Explicit, FrictionImplicit, Tolerances
-from articulon.integrate.explicit import DIVERGED, PAUSED, REACHED
 from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED, Stop, no_stop
 from articulon.integrate.variables import blocks
 from articulon.model import State
 from articulon.model.state import STEPS
 from articulon.scaling.base import LAW, ScalingPolicy
 
-__all__ = ["DIVERGED", "PAUSED", "REACHED", "Driver", "ExplicitDriver", "FrictionImplicitDriver", "driver"]
+__all__ = ["DIVERGED", "PAUSED", "REACHED", "STOPPED", "Driver", "ExplicitDriver", "FrictionImplicitDriver", "driver"]
 
 LINE = types.float64[::1]
 
@@ -26,8 +26,11 @@ LINE = types.float64[::1]
 class Driver:
     """Advances a state in place, in chunks, to a given time."""
 
+    stop: Stop
+    """The condition that ends the run before its time; may be replaced at any moment."""
+
     def advance(self, state: State, until: float, steps: int) -> int:
-        """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED or DIVERGED."""
+        """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED."""
         raise NotImplementedError
 
 
@@ -38,7 +41,7 @@ class ExplicitDriver(Driver):
         self, evaluator: Evaluator, integrator: Explicit, policy: ScalingPolicy, parameters: np.ndarray, state: State
     ) -> None:
         self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
-        self.varies = policy.varies
+        self.varies, self.stop = policy.varies, no_stop()
         model = evaluator.model
         self.tableau = EXPLICIT[integrator.rule]
         self.blocks = blocks(model.forest, model.nq, model.nu)
@@ -68,6 +71,7 @@ class ExplicitDriver(Driver):
             numba.typeof(self.tableau),
             numba.typeof(self.blocks),
             numba.typeof(self.control),
+            numba.typeof(self.stop),
             numba.typeof(state),
             ws,
             channels,
@@ -91,6 +95,7 @@ class ExplicitDriver(Driver):
             self.tableau,
             self.blocks,
             self.control,
+            self.stop,
             state,
             e.ws,
             e.channels,
@@ -107,7 +112,8 @@ class FrictionImplicitDriver(Driver):
         self, evaluator: Evaluator, step: float, policy: ScalingPolicy, parameters: np.ndarray, state: State
     ) -> None:
         self.evaluator, self.parameters, self.law, self.step = evaluator, parameters, policy.law, step
-        self.scratch = friction_implicit.scratch(evaluator.model.forest, evaluator.model.nu)
+        self.stop = no_stop()
+        self.scratch = friction_implicit.scratch(evaluator.model.forest, evaluator.model.nq, evaluator.model.nu)
         system, functions, ws, channels = evaluator.types
         signature = (
             types.FunctionType(LAW),
@@ -115,6 +121,7 @@ class FrictionImplicitDriver(Driver):
             functions,
             LINE,
             types.float64,
+            numba.typeof(self.stop),
             numba.typeof(state),
             ws,
             channels,
@@ -128,21 +135,20 @@ class FrictionImplicitDriver(Driver):
         """See :class:`Driver`."""
         e = self.evaluator
         left = round(until / self.step) - int(state.counters[STEPS])
-        fine = friction_implicit.advance(
+        status = friction_implicit.advance(
             self.law,
             e.system,
             e.functions,
             self.parameters,
             self.step,
+            self.stop,
             state,
             e.ws,
             e.channels,
             self.scratch,
             min(left, steps),
         )
-        if not fine:
-            return DIVERGED
-        return REACHED if left <= steps else PAUSED
+        return PAUSED if status == REACHED and left > steps else status
 
 
 def driver(

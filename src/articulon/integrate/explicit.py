@@ -5,13 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.rotations import normalised, quaternion_at
+from articulon.algebra.vectors import copy_into
 from articulon.forces.evaluation import force_sums
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS, WINDOW
-
-REACHED, PAUSED, DIVERGED = range(3)
-"""What an advance ends with: the time asked for, the steps allowed, or no finite step."""
 
 
 class Control(NamedTuple):
@@ -80,17 +79,34 @@ def error_ratio(blocks, control, tableau, y, trial, stages, h):
 
 @kernel
 def advance(
-    derivative, law, system, functions, parameters, varies, tableau, blocks, control, state, ws, channels, scratch, until,
+    derivative,
+    law,
+    system,
+    functions,
+    parameters,
+    varies,
+    tableau,
+    blocks,
+    control,
+    stop,
+    state,
+    ws,
+    channels,
+    scratch,
+    until,
     max_steps,
 ):
-    """Advances the state to the time ``until`` or by ``max_steps`` steps, whichever comes first.
+    """Advances the state to the time ``until`` or by ``max_steps`` steps, whichever comes first: REACHED, PAUSED,
+    STOPPED, or DIVERGED with the state at the last accepted step.
 
     A step ends on ``until`` and on every boundary of a noise window, exactly. The policy's factors are found once for
     each accepted step, from the forces at its start.
     """
     nq, nu = state.q.size, state.u.size
     y, trial, stages, counters = scratch.y, scratch.trial, scratch.stages, state.counters
-    y[:nq], y[nq : nq + nu], y[nq + nu :] = state.q, state.u, state.work
+    copy_into(y[:nq], state.q)
+    copy_into(y[nq : nq + nu], state.u)
+    copy_into(y[nq + nu :], state.work)
     fixed, longest, shortest = control.step[0], control.step[2], control.step[3]
     noisy, length = system.forces.noise.choice[0] != 0, system.forces.noise.window[0] * system.forces.noise.choice[1]
     exponent = -1.0 / (tableau.order[0] + 1.0)
@@ -114,15 +130,18 @@ def advance(
             if varies or counters[STEPS] == 0:
                 force_sums(system, channels, ws, scratch.sums)
                 changed = False
-                scratch.factor[:] = state.factor
+                copy_into(scratch.factor, state.factor)
                 law(parameters, scratch.sums, scratch.factor)
                 for c in range(8):
                     changed = changed or scratch.factor[c] != state.factor[c]
                 if changed:
-                    state.factor[:] = scratch.factor
+                    copy_into(state.factor, scratch.factor)
                     derivative(system, functions, state.factor, time, counters[WINDOW], y, ws, channels, stages[0])
                     counters[EVALUATIONS] += 1
             fresh = False
+            if stop_reached(stop, ws):
+                status = STOPPED
+                break
         for i in range(1, tableau.b.size):
             combine(y, stages, tableau.a[i], i, h, trial)
             stage_time = time + tableau.c[i] * h
@@ -162,5 +181,7 @@ def advance(
             status = REACHED
             break
     state.time[0] = time
-    state.q[:], state.u[:], state.work[:] = y[:nq], y[nq : nq + nu], y[nq + nu :]
+    copy_into(state.q, y[:nq])
+    copy_into(state.u, y[nq : nq + nu])
+    copy_into(state.work, y[nq + nu :])
     return status

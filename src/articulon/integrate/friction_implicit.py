@@ -1,24 +1,52 @@
 """Half kick, half drift, implicit friction and noise, half drift, half kick, on articulated bodies.
 
-In the O(n) recursion a drag matrix B of a body is an inertia: (M + h/2 D) Δu = h (−D u + D·flow + noise) is solved by the
-articulated-body algorithm with every body's inertia I replaced by I + h/2 B, and u⁺ = u + Δu is the midpoint step
-(M + h/2 D) u⁺ = (M − h/2 D) u + h (D·flow + noise). It keeps the Gaussian velocity distribution exactly, and between two
-drifts it gives free diffusion and constant drift exactly at any step: the rule of Grønbech-Jensen and Farago (Mol. Phys.
-111, 983, 2013) carried over to trees. Forces bound the step as in velocity Verlet, and so does the angle that a body
-turns in half a step.
+In the O(n) recursion a drag matrix B of a body is an inertia: (M + h/2 D) Δu = h (−D u + D·flow + noise) is solved by
+the articulated-body algorithm with every body's inertia I replaced by I + h/2 B, and u⁺ = u + Δu is the midpoint step
+(M + h/2 D) u⁺ = (M − h/2 D) u + h (D·flow + noise). It keeps the Gaussian velocity distribution exactly, and between
+two drifts it gives free diffusion and constant drift exactly at any step: the rule of Grønbech-Jensen and Farago (Mol.
+Phys. 111, 983, 2013) carried over to trees. Forces bound the step as in velocity Verlet, and so does the angle that a
+body turns in half a step.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from articulon.dynamics import kinematics
+from articulon.algebra.rotations import (
+    conjugate,
+    load_quaternion,
+    matrix,
+    normalised,
+    product,
+    store_quaternion,
+    turn_in_world,
+)
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    apply_t,
+    copy_into,
+    load,
+    load_at,
+    load_from,
+    load_matrix,
+    scale,
+    store,
+    store_at,
+    store_from,
+    store_matrix,
+    sub,
+)
+from articulon.dynamics import joints
 from articulon.dynamics.articulated import accelerate, eliminate
 from articulon.dynamics.kinematics import move, place
 from articulon.forces.evaluation import fill_friction, fill_positions, force_sums, scaled_gravity, weigh
 from articulon.forces.stokes_drag import drag_wrenches
+from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import jit, kernel, routine
 from articulon.model import Forest, Workspace
+from articulon.model.joints import FREE, PRISMATIC, SPHERICAL, XYZ
 from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, WINDOW
 
 
@@ -42,14 +70,20 @@ class Scratch(NamedTuple):
     no_torque: np.ndarray
     """Zeros, shape (nu,)."""
     still: np.ndarray
-    """Zero angular velocities, shape (links, 3)."""
+    """Zero twists, shape (links, 6)."""
     no_bias: np.ndarray
     """Zero velocity-product accelerations, shape (links, 6)."""
     sums: np.ndarray
     """Force magnitudes by channel, shape (8,)."""
+    q: np.ndarray
+    """Coordinates of a step not yet finished, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, likewise, shape (nu,)."""
+    work: np.ndarray
+    """Works, likewise, shape (8,)."""
 
 
-def scratch(forest: Forest, nu: int) -> Scratch:
+def scratch(forest: Forest, nq: int, nu: int) -> Scratch:
     """Arrays for a model."""
     n = forest.mass.size
     return Scratch(
@@ -61,8 +95,11 @@ def scratch(forest: Forest, nu: int) -> Scratch:
         np.zeros((2, n, 6)),
         np.zeros((n, 6)),
         np.zeros(nu),
-        np.zeros((n, 3)),
         np.zeros((n, 6)),
+        np.zeros((n, 6)),
+        np.zeros(8),
+        np.zeros(nq),
+        np.zeros(nu),
         np.zeros(8),
     )
 
@@ -82,16 +119,68 @@ def locate(forest, q, u, ws):
 
 
 @routine
+def drift(forest, q, u, ws, time):
+    """Moves links that have been placed and moved, for ``time`` at constant speeds, and places them anew.
+
+    Where a joint leaves all rotations free it is the link's angular velocity in the world that is kept, not the joint's
+    own speed: a light body that spins fast on a turning parent then feels no velocity-product acceleration for it.
+    """
+    parent, kinds, q_start, u_start, axes = forest.parent, forest.kind, forest.q_start, forest.u_start, forest.axis
+    offset, rotation = forest.position, forest.rotation
+    quaternion, R, reach, position, twist = ws.quaternion, ws.rotation, ws.reach, ws.position, ws.twist
+    for i in range(parent.size):
+        p, kind, k, j = parent[i], kinds[i], q_start[i], u_start[i]
+        x, r, origin, pw = load(axes, i), load(offset, i), ZERO, ZERO
+        frame = load_quaternion(rotation, i)
+        if p >= 0:
+            frame = product(load_quaternion(quaternion, p), frame)
+            r, origin, pw = apply(load_matrix(R, p), r), load(position, p), load_from(twist, p, 3)
+        if kind == SPHERICAL or kind == FREE:
+            if kind == FREE:
+                store_at(q, k, add(load_at(q, k), scale(time, load_at(u, j))))
+                k, j = k + 3, j + 3
+            w = load_from(twist, i, 3)
+            e = turn_in_world(load_quaternion(quaternion, i), w, time)
+            body = matrix(e)
+            local = normalised(product(conjugate(frame), e))
+            q[k], q[k + 1], q[k + 2], q[k + 3] = local[0], local[1], local[2], local[3]
+            store_at(u, j, apply_t(body, sub(w, pw)))
+        else:
+            joints.drift(kind, q, k, u, j, time)
+            e, _ = joints.place(kind, x, q, k, frame)
+            body = matrix(e)
+            w = add(pw, joints.velocity(kind, x, u, j, body, body)[0])
+        if kind == FREE:
+            r = add(r, apply(matrix(frame), load_at(q, q_start[i])))
+        elif kind == PRISMATIC or kind == XYZ:
+            r = add(r, apply(body, joints.place(kind, x, q, k, frame)[1]))
+        store_from(twist, i, 3, w)
+        store_quaternion(quaternion, i, e)
+        store_matrix(R, i, body)
+        store(reach, i, r)
+        store(position, i, add(origin, r))
+
+
+@jit
+def keep_spins(forest, ws):
+    """Leaves out the velocity-product accelerations that ``drift`` has taken care of."""
+    kinds, bias = forest.kind, ws.bias
+    for i in range(kinds.size):
+        if kinds[i] == SPHERICAL or kinds[i] == FREE:
+            store_from(bias, i, 0, ZERO)
+
+
+@routine
 def kick(system, factor, half, u, work, ws, channels, arrays):
     """u += half · M⁻¹ (Γ − C), with the works of Γ at the mean speed: ΔT = ū·MΔu exactly."""
     forest = system.forest
     move(forest, u, ws, 0, forest.mass.size)
+    keep_spins(forest, ws)
     weigh(system, factor, u, ws, channels)
     gravity = scaled_gravity(system.forces, factor)
     udot, middle = arrays.udot, arrays.middle
-    solve(
-        forest, forest.mass, forest.moment, forest.inertia, channels.total_joint, channels.total_wrench, gravity, ws, udot
-    )
+    tau, wrench = channels.total_joint, channels.total_wrench
+    solve(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, gravity, ws, udot)
     for k in range(u.size):
         middle[k] = u[k] + 0.5 * half * udot[k]
         u[k] += half * udot[k]
@@ -104,11 +193,10 @@ def kick(system, factor, half, u, work, ws, channels, arrays):
 @jit
 def power_of(wrench, ws):
     """Σ f·v + n·ω."""
-    velocity, angular_velocity = ws.velocity, ws.angular_velocity
+    one, twist = wrench.reshape(-1), ws.twist.reshape(-1)
     total = 0.0
-    for i in range(wrench.shape[0]):
-        for k in range(3):
-            total += wrench[i, k] * velocity[i, k] + wrench[i, k + 3] * angular_velocity[i, k]
+    for k in range(one.size):
+        total += one[k] * twist[k]
     return total
 
 
@@ -133,7 +221,6 @@ def rub(system, factor, window, h, u, work, ws, channels, arrays):
         ws.position,
         ws.reach,
         arrays.still,
-        ws.velocity,
         arrays.no_bias,
         ws.gathered,
         ws.record,
@@ -152,22 +239,30 @@ def rub(system, factor, window, h, u, work, ws, channels, arrays):
 
 
 @kernel
-def advance(law, system, functions, parameters, h, state, ws, channels, arrays, steps):
-    """Advances the state by a number of steps of length h. Returns False where a speed is no longer finite; the state is
-    then that of the last whole step."""
+def advance(law, system, functions, parameters, h, stop, state, ws, channels, arrays, steps):
+    """Advances the state by a number of steps of length h: REACHED, STOPPED, or DIVERGED where a number is no longer
+    finite; the state is then that of the last whole step."""
     forest = system.forest
-    q, u, work, counters = state.q.copy(), state.u.copy(), state.work.copy(), state.counters
+    q, u, work, counters = arrays.q, arrays.u, arrays.work, state.counters
+    copy_into(q, state.q)
+    copy_into(u, state.u)
+    copy_into(work, state.work)
     locate(forest, q, u, ws)
     fill_positions(system, functions, state.time[0], q, u, ws, channels)
     for _ in range(steps):
+        if stop_reached(stop, ws):
+            return STOPPED
         force_sums(system, channels, ws, arrays.sums)
         law(parameters, arrays.sums, state.factor)
         kick(system, state.factor, 0.5 * h, u, work, ws, channels, arrays)
-        kinematics.drift(forest, q, u, 0.5 * h)
-        locate(forest, q, u, ws)
+        move(forest, u, ws, 0, forest.mass.size)
+        drift(forest, q, u, ws, 0.5 * h)
+        move(forest, u, ws, 0, forest.mass.size)
         rub(system, state.factor, counters[WINDOW], h, u, work, ws, channels, arrays)
-        kinematics.drift(forest, q, u, 0.5 * h)
+        move(forest, u, ws, 0, forest.mass.size)
+        drift(forest, q, u, ws, 0.5 * h)
         time = h * (counters[STEPS] + 1)
+        # From q alone, so that a step's end is a function of the state and a run resumes to the same bits.
         locate(forest, q, u, ws)
         fill_positions(system, functions, time, q, u, ws, channels)
         kick(system, state.factor, 0.5 * h, u, work, ws, channels, arrays)
@@ -177,10 +272,12 @@ def advance(law, system, functions, parameters, h, state, ws, channels, arrays, 
         for k in range(q.size):
             total += q[k] * q[k]
         if not total < np.inf:
-            return False
+            return DIVERGED
         counters[STEPS] += 1
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         state.time[0] = time
-        state.q[:], state.u[:], state.work[:] = q, u, work
-    return True
+        copy_into(state.q, q)
+        copy_into(state.u, u)
+        copy_into(state.work, work)
+    return STOPPED if stop_reached(stop, ws) else REACHED

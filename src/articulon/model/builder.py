@@ -198,9 +198,7 @@ class ModelBuilder:
         late = np.flatnonzero((parent >= first + np.arange(count)) | (parent < -1))
         if late.size:
             k = int(late[0])
-            raise ModelError(
-                f"{where(k)}: its parent, body {parent[k]}, does not come before it; parents come first"
-            )
+            raise ModelError(f"{where(k)}: its parent, body {parent[k]}, does not come before it; parents come first")
         twins = [name for name in listed if name in self._index]
         if twins or len(set(listed)) != count:
             twin = twins[0] if twins else next(name for name in listed if listed.count(name) > 1)
@@ -280,6 +278,7 @@ class ModelBuilder:
         """
         where = f"site {len(self._sites)}"
         index = self._resolve(body, where, "body")
+        where += " on the ground" if index < 0 else f" on body '{self._names[index]}'"
         place = checks.array(position, (3,), "length", self.units, f"{where}, position")
         amount = float(checks.array(charge, (), "charge", self.units, f"{where}, charge"))
         self._sites.append((index, place, amount, str(kind), str(kind if group is None else group)))

@@ -50,10 +50,8 @@ class Workspace(NamedTuple):
     """Origin of the link [length], shape (links, 3)."""
     reach: np.ndarray
     """From the parent's origin to the link's [length], shape (links, 3)."""
-    angular_velocity: np.ndarray
-    """[rad/time], shape (links, 3)."""
-    velocity: np.ndarray
-    """Of the link's origin [length/time], shape (links, 3)."""
+    twist: np.ndarray
+    """Velocity of the link's origin [length/time], then angular velocity [rad/time], shape (links, 6)."""
     bias: np.ndarray
     """Velocity-product acceleration of the joint, angular then linear, shape (links, 6)."""
     gathered: np.ndarray
@@ -68,7 +66,7 @@ def workspace(forest: Forest) -> Workspace:
     """Scratch arrays for a forest."""
     n = forest.parent.size
     slots = max(int(forest.slot.max(initial=-1)) + 1, 1)
-    widths = {"quaternion": 4, "rotation": 9, "bias": 6, "record": 12, "acceleration": 6}
+    widths = {"quaternion": 4, "rotation": 9, "twist": 6, "bias": 6, "record": 12, "acceleration": 6}
     return Workspace(
         **{
             name: np.zeros((slots, 27)) if name == "gathered" else np.zeros((n, widths.get(name, 3)))

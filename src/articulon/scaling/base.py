@@ -5,7 +5,6 @@ and the magnitudes of the forces by channel (8,), the sum of |F| over the bodies
 writes the factor of each channel (8,). It may read ``factor``, which holds those of the step before.
 """
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +19,7 @@ LAW = types.void(types.float64[::1], types.float64[::1], types.float64[::1])
 class ScalingPolicy(Declaration):
     """Base of every policy."""
 
-    law: ClassVar[Callable[..., None]]
+    law: ClassVar[Any]
     """The jitted law."""
     varies: ClassVar[bool] = False
     """Whether the factors change along the run."""

@@ -11,7 +11,7 @@ from articulon.scaling.base import ScalingPolicy
 
 
 @first_class
-def threshold(parameters, sums, factor):
+def scaled_where_large(parameters, sums, factor):
     a2, alpha, damping = parameters[0], parameters[1], parameters[2]
     for channel in range(factor.size):
         factor[channel] = a2
@@ -34,7 +34,7 @@ class ThresholdAdaptive(ScalingPolicy):
     run (Guy 2018, 5.2)."""
     core: str | None = None
     """The body whose β it is; the one with the largest by default."""
-    law = staticmethod(threshold)
+    law = staticmethod(scaled_where_large)
     varies = True
 
     def parameters(self, damping: float) -> np.ndarray:

@@ -1,0 +1,127 @@
+"""The nanoparticle with a ring of ligand chains before a plane of receptors (Guy 2018, chapter 5)."""
+
+import math
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.model import Free, ModelBuilder, Spherical
+
+
+class Sphere(Declaration):
+    """A spherical body."""
+
+    mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
+    """[mass]."""
+    inertia: Annotated[Quantity, Dimension("inertia", minimum=0, exclusive=True)]
+    """About its centre [mass length²]."""
+    radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """[length]."""
+
+
+class ConjugatedNanoparticle(Declaration):
+    """A free core, ``ligands`` straight radial chains of spheres on spherical joints, and receptors fixed in a plane.
+
+    The chains leave the core in a ring at ``ring_angle`` from the x axis, along which the core approaches the plane.
+    Each sphere turns about the point where it touches the one before; its site lies at its centre. Bodies are called
+    ``core`` and, for chain k, the name of the sphere followed by k: ``A1`` to ``A8``. Sites are in the groups
+    ``ligand`` and ``receptor``; a sphere's kind is its name, a receptor's is ``receptor``.
+    """
+
+    builder: Literal["conjugated-nanoparticle"] = "conjugated-nanoparticle"
+    core: Sphere
+    """The nanoparticle."""
+    spheres: dict[str, Sphere]
+    """The kinds of sphere in a chain."""
+    chain: tuple[str, ...]
+    """The spheres of a chain, from the core outwards."""
+    ligands: Annotated[int, Field(ge=1)] = 8
+    """Number of chains."""
+    ring_angle: Annotated[Quantity, Dimension("angle")] = "30 deg"
+    """Between the x axis and a chain [rad]."""
+    gap: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Initial distance from the surfaces of the outermost spheres to the receptors' plane, along x [length]."""
+    receptors: Annotated[int, Field(ge=1)] = 20
+    """Number of receptors."""
+    receptor_layout: Literal["ring", "grid"] = "ring"
+    """Evenly on a circle about the x axis, or on the points of a square grid nearest to it."""
+    receptor_ring_radius: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """Of the ring [length]; by default the ring of the chains' tips."""
+    receptor_spacing: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """Of the grid [length]; by default such that the receptors fill the tips' circle."""
+    receptor_turn: Annotated[Quantity, Dimension("angle")] = 0.0
+    """By which the receptors are turned about x against the chains [rad]."""
+
+    @model_validator(mode="after")
+    def _known_spheres(self) -> Self:
+        if not self.chain:
+            raise ValueError("chain needs at least one sphere")
+        for name in self.chain:
+            if name not in self.spheres:
+                raise ValueError(f"chain names the sphere '{name}', which spheres does not define")
+        if len(set(self.chain)) != len(self.chain):
+            raise ValueError("chain names a sphere twice")
+        return self
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the bodies and sites; quantities are in the builder's units."""
+        builder.add_body("core", mass=self.core.mass, inertia=self.core.inertia, joint=Free())
+        angle, radius = float(self.ring_angle), float(self.core.radius)
+        for k in range(self.ligands):
+            # The rotation by ring_angle that takes x to the chain's direction.
+            around = 2.0 * math.pi * k / self.ligands
+            half = 0.5 * angle
+            rotation: tuple[float, ...] = (
+                math.cos(half),
+                0.0,
+                -math.sin(half) * math.sin(around),
+                math.sin(half) * math.cos(around),
+            )
+            direction = (math.cos(angle), math.sin(angle) * math.cos(around), math.sin(angle) * math.sin(around))
+            position = tuple(radius * d for d in direction)
+            parent = "core"
+            for name in self.chain:
+                sphere = self.spheres[name]
+                reach = float(sphere.radius)
+                parent_name, parent = parent, f"{name}{k + 1}"
+                builder.add_body(
+                    parent,
+                    parent=parent_name,
+                    mass=sphere.mass,
+                    inertia=sphere.inertia,
+                    com=(reach, 0.0, 0.0),
+                    joint=Spherical(),
+                    position=position,
+                    rotation=rotation,
+                )
+                builder.add_site(parent, (reach, 0.0, 0.0), kind=name, group="ligand")
+                position, rotation = (2.0 * reach, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+        for y, z in self._receptor_points():
+            builder.add_site(None, (self.plane, y, z), kind="receptor", group="receptor")
+
+    @property
+    def tip(self) -> float:
+        """Distance from the core's centre to a chain's end [length]."""
+        return float(self.core.radius) + 2.0 * sum(float(self.spheres[name].radius) for name in self.chain)
+
+    @property
+    def plane(self) -> float:
+        """Where the receptors' plane lies on the x axis; the core starts at the origin [length]."""
+        return self.tip * math.cos(float(self.ring_angle)) + float(self.gap)
+
+    def _receptor_points(self) -> np.ndarray:
+        around = self.tip * abs(math.sin(float(self.ring_angle)))
+        turn, n = float(self.receptor_turn), self.receptors
+        if self.receptor_layout == "ring":
+            ring = around if self.receptor_ring_radius is None else float(self.receptor_ring_radius)
+            angles = turn + 2.0 * math.pi * np.arange(n) / n
+            return ring * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        spacing = around * math.sqrt(math.pi / n) if self.receptor_spacing is None else float(self.receptor_spacing)
+        side = np.arange(-n, n + 1)
+        y, z = np.meshgrid(side, side)
+        points = np.stack([y.ravel(), z.ravel()], axis=1)
+        nearest = np.lexsort((points[:, 1], points[:, 0], (points**2).sum(axis=1)))[:n]
+        c, s = math.cos(turn), math.sin(turn)
+        return spacing * points[nearest] @ np.array([[c, s], [-s, c]])

@@ -1,0 +1,38 @@
+"""Running cases by name, and results that know their case."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from articulon.cases.case import Case
+from articulon.cases.loading import load_case
+from articulon.simulate import run as simulate
+from articulon.simulate.description import Progress
+from articulon.simulate.results import Run
+
+__all__ = ["Run", "open_run", "run"]
+
+
+def run(
+    case: Case | str | Path,
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Run:
+    """Run a case, also one given by its name or path; see :func:`articulon.simulate.run.run` for the rest."""
+    if not isinstance(case, Case):
+        case, overrides = load_case(case, overrides), None
+    return simulate.run(case, out, resume, progress, overrides)
+
+
+def open_run(folder: str | Path) -> Run:
+    """The results in the folder of a run, which may still be going, with the case that it was made from.
+
+    Raises
+    ------
+    ArticulonError
+        Where the folder holds no run.
+    """
+    found = simulate.open_run(folder)
+    return Run(found.folder, Case.read(found.folder / simulate.CASE))
