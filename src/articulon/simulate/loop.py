@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from articulon.errors import DivergenceError
-from articulon.integrate.drivers import DIVERGED, REACHED
+from articulon.integrate.drivers import DIVERGED, REACHED, STOPPED
 from articulon.model import State
 from articulon.model.state import STEPS
 from articulon.simulate.checkpoint import NEWEST, write_checkpoint
@@ -29,9 +29,9 @@ class Recorder:
     def __init__(self, folder: Path, prepared: Prepared, writer: TrajectoryWriter, state: State) -> None:
         self.folder, self.prepared, self.writer, self.state = folder, prepared, writer, state
         self.times = [float(time) for time in prepared.case.run.frame_times()]
-        self.last_advance = -np.inf
         self.stop_time = np.nan
         self.finished = False
+        self.last_step = -1
 
     def checkpoint(self) -> None:
         """Write the trajectory, then the state."""
@@ -43,30 +43,24 @@ class Recorder:
             | {
                 "case": np.frombuffer(bytes.fromhex(self.prepared.case.digest()), dtype=np.uint8),
                 "frames": np.array(self.writer.frames),
+                "last_step": np.array(self.last_step),
                 "finished": np.array(self.finished),
                 "start_energy": np.array(observer.start_energy),
-                "start_place": observer.start_place,
-                "last_advance": np.array(self.last_advance),
                 "stop_time": np.array(self.stop_time),
                 "threshold": np.empty(0) if threshold is None else threshold.row(),
             },
         )
 
-    def frame(self) -> bool:
-        """Take a frame; True where what stops the run has been reached."""
-        frame, stop = self.prepared.observer.frame(self.state), self.prepared.case.run.stop
-        number = self.writer.frames
-        self.writer.append(frame)
-        if stop is None:
-            return False
-        before, now, goal = self.last_advance, frame.observables["advance"], float(stop.advance)
-        self.last_advance = now
-        if now < goal:
-            return False
-        earlier = self.times[number - 1] if number else frame.time
-        share = (goal - before) / (now - before) if np.isfinite(before) else 1.0
-        self.stop_time = earlier + share * (frame.time - earlier)
-        return True
+    def frame(self) -> None:
+        """Take a frame of the state."""
+        self.writer.append(self.prepared.observer.frame(self.state))
+        self.last_step = int(self.state.counters[STEPS])
+
+    def stopped(self) -> None:
+        """The condition that ends the run before its time is fulfilled: when that was, and a last frame."""
+        self.stop_time = self.prepared.observer.passage(self.state, float(self.prepared.case.run.stop.advance))
+        if self.state.counters[STEPS] > self.last_step:
+            self.frame()
 
 
 def advance(
@@ -98,11 +92,9 @@ def advance(
     times, steps, saved = recorder.times, 16, time.monotonic()
     if writer.frames == 0:
         prepared.observer.begin(state)
-        reached = recorder.frame()
+        recorder.frame()
         recorder.checkpoint()
         report("running")
-        if reached:
-            return _ended(recorder, report, case.run.stop.label)
     while writer.frames < len(times):
         if interruption.requested:
             recorder.checkpoint()
@@ -112,9 +104,11 @@ def advance(
         taken, spent = int(state.counters[STEPS]) - before, time.monotonic() - began
         if ended == DIVERGED or prepared.evaluator.users.error is not None:
             raise _failure(recorder)
+        if ended == STOPPED:
+            recorder.stopped()
+            return _ended(recorder, report, case.run.stop.label)
         if ended == REACHED:
-            if recorder.frame():
-                return _ended(recorder, report, case.run.stop.label)
+            recorder.frame()
         if taken:
             wanted = int(CHUNK_SECONDS * taken / max(spent, 1e-6))
             steps = min(max(1, min(wanted, 4 * steps)), MOST_STEPS)

@@ -180,7 +180,7 @@ class Observer:
                 observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
         poses = body_poses(model, state.q)
         if self.stop is not None:
-            observables["advance"] = float(self.stop[1] @ (self._centre(poses) - self.start_place))
+            observables["advance"] = self._advance(poses)
         return Frame(
             step=int(state.counters[STEPS]),
             time=float(state.time[0]),
@@ -190,6 +190,22 @@ class Observer:
             u=state.u.copy(),
             observables=observables,
         )
+
+    def passage(self, state: State, advance: float) -> float:
+        """When the watched body had come just as far as ``advance`` [length], for a state within a step after [time]:
+        by its present speed."""
+        rates = evaluate(self.evaluator, state)[: self.model.nq]
+        # The coordinates' rates are exact; how far a centre of mass moves with them is differenced over a distance that
+        # is small against bodies and large against rounding.
+        beyond = self._advance(body_poses(self.model, state.q)) - advance
+        small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
+        ahead, behind = (self._advance(body_poses(self.model, state.q + s * rates)) for s in (small, -small))
+        speed = (ahead - behind) / (2.0 * small)
+        return float(state.time[0] - beyond / speed) if speed > 0.0 else float(state.time[0])
+
+    def _advance(self, poses: tuple[np.ndarray, np.ndarray]) -> float:
+        assert self.stop is not None
+        return float(self.stop[1] @ (self._centre(poses) - self.start_place))
 
     def _look(self) -> None:
         e = self.evaluator

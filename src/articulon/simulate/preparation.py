@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from articulon.errors import CaseError
+from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.selection import body_index
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.integrate import FrictionImplicit
 from articulon.integrate.drivers import Driver, driver
+from articulon.integrate.status import advance_stop
 from articulon.model import Model, State
 from articulon.scaling import ThresholdAdaptive
 from articulon.simulate.description import Description
@@ -62,7 +63,7 @@ def core_drag(model: Model, core: str | None, source: str = "") -> float:
         return max(found.values(), default=0.0)
     try:
         return found.get(body_index(model, core, "scaling.core"), 0.0)
-    except Exception as error:
+    except ModelError as error:
         raise CaseError(f"{source}: {error}") from None
 
 
@@ -104,7 +105,11 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     stop = None
     if case.run.stop is not None:
         direction = np.array([float(x) for x in case.run.stop.direction])
-        stop = model.body(case.run.stop.body), direction / np.linalg.norm(direction)
+        body = model.body(case.run.stop.body)
+        if model.link[body] < 0:
+            raise CaseError(f"{case.source}: run.stop.body: '{case.run.stop.body}' is welded to the ground")
+        stop = body, direction / np.linalg.norm(direction)
+        advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
     observer = Observer(evaluator, windows.step or integrator.step, stop)
     return Prepared(case, model, evaluator, windows, policy, damping, parameters, advance, observer, threshold)
 

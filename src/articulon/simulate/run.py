@@ -192,8 +192,7 @@ def _state(saved: Mapping[str, np.ndarray]) -> State:
 def _restore(recorder: Recorder, saved: Mapping[str, np.ndarray]) -> None:
     observer = recorder.prepared.observer
     observer.start_energy = float(saved["start_energy"])
-    observer.start_place = saved["start_place"]
-    recorder.last_advance = float(saved["last_advance"])
+    recorder.last_step = int(saved["last_step"])
     recorder.stop_time = float(saved["stop_time"])
     recorder.finished = bool(saved["finished"])
 

@@ -70,7 +70,7 @@ def summary(
     }
     if observables is None or not len(observables["time"]):
         return figures
-    users = {force.channel for force in model.forces if isinstance(force, UserForce)}
+    users: set[str] = {force.channel for force in model.forces if isinstance(force, UserForce)}
     scaled = not isinstance(prepared.policy, NoScaling)
     return figures | {
         "frames": len(observables["time"]),

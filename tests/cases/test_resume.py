@@ -1,0 +1,177 @@
+"""A run that was broken off goes on to the same bits, and nothing that it wrote is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.run_cases import CHAIN, Shown, bits, case_of, killed, universe
+
+import articulon as ar
+from articulon.errors import ArticulonError, CaseError, CheckpointError
+from articulon.simulate import loop, trajectory
+from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint
+
+OFTEN = {"run.checkpoint_interval": 1e-3}
+
+
+def interrupt(number: int = signal.SIGINT) -> None:
+    os.kill(os.getpid(), number)
+
+
+@pytest.fixture
+def step_by_step(monkeypatch):
+    """Python has control after every step."""
+    monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
+
+
+@pytest.mark.parametrize("variant", [None, "constant", "threshold", "implicit"])
+def test_chunks_interruptions_and_resumptions_leave_the_bits(tmp_path, monkeypatch, variant):
+    case = case_of(tmp_path, CHAIN, variant=variant)
+    ar.run(case, tmp_path / "unbroken")
+    monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
+    broken = tmp_path / "broken"
+    handler = signal.getsignal(signal.SIGINT)
+    for part, (at, number) in enumerate([(3, signal.SIGINT), (40, signal.SIGTERM), (1, signal.SIGINT)]):
+        with pytest.raises(KeyboardInterrupt, match="resume"):
+            ar.run(case, broken, resume=part > 0, progress=Shown(at, lambda number=number: interrupt(number)))
+        figures = ar.open_run(broken).summary
+        assert figures["status"] == "interrupted"
+        assert figures["simulated_time"] == read_checkpoint(broken)[0]["state_time"][0] > 0.0
+    assert signal.getsignal(signal.SIGINT) is handler
+    done = ar.run(case, broken, resume=True)
+    assert done.summary["status"] == "complete"
+    assert bits(broken) == bits(tmp_path / "unbroken")
+    whole = ar.open_run(tmp_path / "unbroken").summary
+    assert {**done.summary, "wall_seconds": 0} == {**whole, "wall_seconds": 0}
+
+
+def test_an_ended_run_is_returned_at_once(tmp_path):
+    case = case_of(tmp_path, CHAIN)
+    first = ar.run(case, tmp_path / "run")
+    before, shown = bits(tmp_path / "run"), Shown()
+    again = ar.run(case, tmp_path / "run", resume=True, progress=shown)
+    assert "already ended" in shown.messages[-1]
+    assert shown.updates == 0
+    assert again.summary["steps"] == first.summary["steps"]
+    assert bits(tmp_path / "run") == before
+
+
+def study(tmp_path: Path, kills: int, longest: float) -> None:
+    text = CHAIN.replace("duration = 1.0", "duration = 40.0\ncheckpoint_interval = 0.005")
+    case = case_of(tmp_path, text)
+    ar.run(case, tmp_path / "unbroken")
+    expected = bits(tmp_path / "unbroken")
+    for number, seconds in enumerate(np.random.default_rng(kills).uniform(0.0, longest, kills)):
+        folder = tmp_path / f"broken{number}"
+        killed(tmp_path / "a-case.toml", folder, seconds)
+        if (folder / "trajectory.h5").exists():
+            opened = universe(folder)
+            assert opened.trajectory.n_frames >= 1
+            opened.trajectory.close()
+        ar.run(case, folder, resume=True)
+        assert bits(folder) == expected, f"killed after {seconds} s"
+
+
+def test_a_killed_run_opens_and_goes_on_to_the_same_bits(tmp_path):
+    study(tmp_path, kills=2, longest=0.5)
+
+
+@pytest.mark.slow
+def test_twenty_killed_runs_open_and_go_on_to_the_same_bits(tmp_path):
+    study(tmp_path, kills=20, longest=0.8)
+
+
+def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path):
+    case = case_of(tmp_path, CHAIN)
+    ar.run(case, tmp_path / "unbroken")
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "case.toml").write_text(case.to_toml(), encoding="utf-8")
+    shown = Shown()
+    ar.run(case, folder, resume=True, progress=shown)
+    assert "before its first checkpoint" in shown.messages[-1]
+    assert bits(folder) == bits(tmp_path / "unbroken")
+
+
+@pytest.mark.parametrize("damage", ["truncated", "changed", "missing"])
+def test_a_damaged_checkpoint_falls_back_to_the_one_before_and_ends_with_the_same_bits(tmp_path, step_by_step, damage):
+    case = case_of(tmp_path, CHAIN, OFTEN)
+    ar.run(case, tmp_path / "unbroken")
+    folder = tmp_path / "broken"
+    with pytest.raises(KeyboardInterrupt):
+        ar.run(case, folder, progress=Shown(60, interrupt))
+    content = (folder / NEWEST).read_bytes()
+    if damage == "missing":
+        (folder / NEWEST).unlink()
+    else:
+        half = len(content) // 2
+        middle = b"" if damage == "truncated" else bytes([content[half] ^ 1]) + content[half + 1 :]
+        (folder / NEWEST).write_bytes(content[:half] + middle)
+    shown = Shown()
+    done = ar.run(case, folder, resume=True, progress=shown)
+    assert PREVIOUS in shown.messages[0]
+    assert any(PREVIOUS in note for note in done.summary["notes"])
+    assert bits(folder) == bits(tmp_path / "unbroken")
+
+
+def test_without_any_whole_checkpoint_the_run_says_so_and_writes_nothing(tmp_path):
+    case = case_of(tmp_path, CHAIN)
+    ar.run(case, tmp_path / "run")
+    for name in (NEWEST, PREVIOUS):
+        (tmp_path / "run" / name).write_bytes(b"nothing")
+    with pytest.raises(CheckpointError, match=f"{NEWEST}.*{PREVIOUS}"):
+        ar.run(case, tmp_path / "run", resume=True)
+
+
+def test_a_folder_that_holds_another_run_is_refused(tmp_path):
+    case = case_of(tmp_path, CHAIN)
+    ar.run(case, tmp_path / "run")
+    before = bits(tmp_path / "run")
+    with pytest.raises(ArticulonError, match=r"run holds another run \(case\.toml\)"):
+        ar.run(case, tmp_path / "run")
+    with pytest.raises(CaseError, match=r"run\.seed differ"):
+        ar.run(case, tmp_path / "run", resume=True, overrides={"run.seed": 2})
+    with pytest.raises(CheckpointError, match="no run to resume"):
+        ar.run(case, tmp_path / "elsewhere", resume=True)
+    assert bits(tmp_path / "run") == before
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_checkpoint_of_another_case_is_refused(tmp_path):
+    case = case_of(tmp_path, CHAIN)
+    ar.run(case, tmp_path / "one")
+    ar.run(case, tmp_path / "two", overrides={"run.seed": 2})
+    (tmp_path / "one" / NEWEST).write_bytes((tmp_path / "two" / NEWEST).read_bytes())
+    with pytest.raises(CheckpointError, match="is of another case"):
+        ar.run(case, tmp_path / "one", resume=True)
+
+
+def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path, monkeypatch):
+    case = case_of(tmp_path, CHAIN, {"run.frames": 400})
+    ar.run(case, tmp_path / "unbroken")
+    folder, usage = tmp_path / "broken", trajectory.disk_usage(tmp_path)
+    size = (tmp_path / "unbroken" / "trajectory.h5").stat().st_size
+
+    def fill() -> None:
+        monkeypatch.setattr(trajectory, "disk_usage", lambda _: usage._replace(free=size // 2))
+
+    with pytest.raises(ArticulonError, match=r"could not write .*trajectory\.h5: No space left on device.*--resume"):
+        ar.run(case, folder, progress=Shown(1, fill))
+    assert ar.open_run(folder).summary["status"] == "failed"
+    assert universe(folder).trajectory.n_frames >= 1
+    monkeypatch.undo()
+    ar.run(case, folder, resume=True)
+    assert bits(folder) == bits(tmp_path / "unbroken")
+
+
+def test_a_disk_without_room_is_noticed_before_the_trajectory_is_written(tmp_path, monkeypatch):
+    usage = trajectory.disk_usage(tmp_path)
+    monkeypatch.setattr(trajectory, "disk_usage", lambda _: usage._replace(free=100))
+    with pytest.raises(ArticulonError, match="No space left on device"):
+        ar.run(case_of(tmp_path, CHAIN), tmp_path / "run")
+    monkeypatch.undo()
+    assert ar.run(case_of(tmp_path, CHAIN), tmp_path / "run", resume=True).summary["status"] == "complete"
