@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import EllipseCollection, LineCollection
 from matplotlib.figure import Figure
 
+from articulon.model.joints import FREE, XYZ
 from articulon.report import style
 from articulon.report.quantities import Scale, suited
 from articulon.report.view import View, rotated
@@ -20,13 +21,9 @@ def model_drawing(view: View) -> Figure | None:
     if view.model.bodies > MOST_BODIES:
         return None
     forward, sideways, upward = axes_of_view(view)
-    points = np.concatenate([view.centres(0), view.centres(-1), fixed_sites(view)])
-    extent = float(np.ptp(points, axis=0).max()) + 2.0 * float(np.nan_to_num(view.radii).max(initial=0.0))
-    length = suited(view.case.units, "length", extent if extent > 0.0 else 1.0)
-    looks: list[tuple[str, np.ndarray, np.ndarray, tuple[np.ndarray, float] | None]] = [
-        ("side", forward, upward, None),
-        ("front", sideways, upward, None),
-    ]
+    whole = whole_model(view)
+    length = suited(view.case.units, "length", 2.0 * whole[1])
+    looks = [("side", forward, upward, whole), ("front", sideways, upward, whole)]
     close = closest_pair(view)
     if close is not None:
         # Seen so that the window's body stands out from the core's axis and not before it.
@@ -43,12 +40,19 @@ def model_drawing(view: View) -> Figure | None:
             axes.set_title(f"{moment}, {name}")
             axes.set_xlabel(length.axis(_letter(right)))
             axes.set_ylabel(length.axis(_letter(up)))
-    for column in grid.T:
-        for limits, set_limits in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
-            both = np.array([getattr(axes, limits)() for axes in column])
-            for axes in column:
-                getattr(axes, set_limits)(both[:, 0].min(), both[:, 1].max())
     return figure
+
+
+def whole_model(view: View) -> tuple[np.ndarray, float]:
+    """Centre and half width of a window on all that is drawn in the first and the last frame [length]."""
+    reach = np.nan_to_num(view.radii)[:, None]
+    points = [fixed_sites(view)]
+    for frame in (0, -1):
+        points += [view.centres(frame) - reach, view.centres(frame) + reach, view.positions[frame]]
+    corners = np.concatenate(points)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    half = 0.55 * float((high - low).max())
+    return 0.5 * (low + high), half if half > 0.0 else 1.0
 
 
 def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
@@ -65,9 +69,7 @@ def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
     body, site = np.unravel_index(int(np.argmin(apart)), apart.shape)
     began, target = view.centres(0)[carriers[body]], fixed[site]
     width = 0.75 * float(np.linalg.norm(target - began))
-    extent = float(np.ptp(np.concatenate([view.centres(0), centres, fixed]), axis=0).max())
-    extent = max(extent, 2.0 * float(np.nan_to_num(view.radii).max(initial=0.0)))
-    return (0.5 * (began + target), width) if 0.0 < width < 0.2 * extent else None
+    return (0.5 * (began + target), width) if 0.0 < width < 0.4 * whole_model(view)[1] else None
 
 
 def axes_of_view(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -97,19 +99,22 @@ def _draw(
     right: np.ndarray,
     up: np.ndarray,
     length: Scale,
-    window: tuple[np.ndarray, float] | None,
+    window: tuple[np.ndarray, float],
 ) -> None:
     onto = length.factor * np.stack([right, up], axis=1)
     centres, origins = view.centres(frame) @ onto, view.positions[frame] @ onto
     radii = length.factor * view.radii
     parents = view.model.parents
     joined = np.flatnonzero(parents >= 0)
+    hung = np.flatnonzero((parents < 0) & ~np.isin(view.model.kinds, (FREE, XYZ)))
     # A limb runs from the parent's centre to the joint and on to the body's own centre. Inside a parent of known size
     # it is not drawn.
     limbs = [
         np.stack([origins[k] if np.isfinite(radii[parents[k]]) else centres[parents[k]], origins[k], centres[k]])
         for k in joined.tolist()
     ]
+    # A body that hangs from the ground has its joint there.
+    limbs += [np.stack([origins[k], centres[k]]) for k in hung.tolist()]
     axes.add_collection(LineCollection(limbs, colors=style.BLACK, linewidths=0.6, zorder=3))
     sized = np.flatnonzero(np.isfinite(radii))
     diameters = 2.0 * radii[sized]
@@ -127,7 +132,10 @@ def _draw(
             zorder=2,
         )
     )
-    axes.plot(*centres.T, "o", color=style.BLUE, markersize=1.8, markeredgewidth=0.0, zorder=4)
+    axes.plot(*centres[sized].T, "o", color=style.BLUE, markersize=1.8, markeredgewidth=0.0, zorder=4)
+    unsized = centres[~np.isfinite(radii)]
+    axes.plot(*unsized.T, "o", color=style.BLUE, markersize=5.0, markeredgewidth=0.0, zorder=4)
+    axes.plot(*origins[hung].T, "s", color=style.BLACK, markersize=3.0, markeredgewidth=0.0, zorder=4)
     fixed = fixed_sites(view) @ onto
     axes.plot(*fixed.T, "x", color=style.VERMILION, markersize=3.5, markeredgewidth=0.8, zorder=5)
     moving = np.flatnonzero(view.model.sites.body >= 0)
@@ -138,14 +146,6 @@ def _draw(
     axes.plot(*(on_bodies @ onto).T, ".", color=style.BLACK, markersize=1.5, markeredgewidth=0.0, zorder=5)
     axes.set_aspect("equal", adjustable="box")
     axes.grid(False)
-    if window is not None:
-        middle, half = window[0] @ onto, length.factor * window[1]
-        axes.set_xlim(middle[0] - half, middle[0] + half)
-        axes.set_ylim(middle[1] - half, middle[1] + half)
-        return
-    reach = np.nan_to_num(radii)[:, None]
-    corners = np.concatenate([centres - reach, centres + reach, origins, fixed])
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    margin = 0.05 * max(float((high - low).max()), np.finfo(float).tiny)
-    axes.set_xlim(low[0] - margin, high[0] + margin)
-    axes.set_ylim(low[1] - margin, high[1] + margin)
+    middle, half = window[0] @ onto, length.factor * window[1]
+    axes.set_xlim(middle[0] - half, middle[0] + half)
+    axes.set_ylim(middle[1] - half, middle[1] + half)

@@ -53,7 +53,7 @@ def position(view: View) -> Figure:
             axes.plot(t, length.factor * moved[:, k], label=f"along {axis}", **dashes)
         axes.set_ylabel(length.axis("displacement"))
         style.legend(axes)
-        axes.set_xlabel(view.time_scale.axis("time"))
+        _over_time(axes, view)
         return figure
     figure, (axes, across) = style.panels(2, height=2.5)
     axes.plot(t, length.factor * view.advance, color=style.BLUE, label="advance")
@@ -72,18 +72,18 @@ def position(view: View) -> Figure:
     across.set_ylim(min(low, -fine.factor * least), max(high, fine.factor * least))
     across.set_ylabel(fine.axis("sideways"))
     style.legend(across)
-    across.set_xlabel(view.time_scale.axis("time"))
+    _over_time(across, view)
     return figure
 
 
-def mark_stop(axes: Axes, view: View, length: Scale) -> None:
-    """The advance that stops the run, and the moment at which it did."""
+def mark_stop(axes: Axes, view: View, length: Scale, moment: bool = True) -> None:
+    """The advance that stops the run and, where ``moment`` is wanted, when it did."""
     stop = view.case.run.stop
     look: dict[str, Any] = {"color": style.ORANGE, "linewidth": 1.2, "zorder": 1}
     if stop is None:
         return
     axes.axhline(length.factor * float(stop.advance), linestyle=(0, (1, 1.2)), label=stop.label, **look)
-    if view.stop_time is not None:
+    if moment and view.stop_time is not None:
         time = view.time_scale
         name = f"{stop.label} at\n{time.text(view.stop_time)}"
         axes.plot(
@@ -112,7 +112,7 @@ def energies(view: View) -> Figure | None:
         _mark_switches(axes, view)
         axes.set_ylabel(style.label("energy", view.case.units, "energy"))
         style.legend(axes)
-    all_axes[-1].set_xlabel(view.time_scale.axis("time"))
+    _over_time(all_axes[-1], view)
     return figure
 
 
@@ -125,7 +125,7 @@ def energy_lines(view: View) -> dict[str, tuple[np.ndarray, dict[str, Any]]]:
             name = f"$W_\\mathrm{{{style.CHANNEL_LETTER[channel]}}}$ {style.CHANNEL_WORD[channel]}"
             lines[name] = (works[channel], style.CHANNEL_STYLE[channel])
     if "kinetic_energy" in view.observables:
-        lines["$T$ kinetic"] = (view.observables["kinetic_energy"], {"color": style.BLACK, "linestyle": "-"})
+        lines["$T$ kinetic"] = (view.observables["kinetic_energy"], style.KINETIC_STYLE)
     return lines
 
 
@@ -155,7 +155,7 @@ def balance(view: View) -> Figure | None:
     t = view.time_scale.factor * view.times
     axes.plot(t, residual, color=style.BLACK, label="$T - T_0 - \\Sigma W$")
     axes.set_ylabel(style.label("balance", view.case.units, "energy"))
-    axes.set_xlabel(view.time_scale.axis("time"))
+    _over_time(axes, view)
     _mark_switches(axes, view)
     style.legend(axes)
     return figure
@@ -167,21 +167,21 @@ def forces(view: View) -> Figure | None:
     if not sums:
         return None
     figure, (axes,) = style.panels(height=3.2)
-    draw_forces(axes, view, sums)
+    draw_forces(axes, view, sums, view.time_scale)
     style.legend(axes)
-    axes.set_xlabel(view.time_scale.axis("time"))
+    _over_time(axes, view)
     return figure
 
 
-def draw_forces(axes: Axes, view: View, sums: Mapping[str, np.ndarray]) -> None:
+def draw_forces(axes: Axes, view: View, sums: Mapping[str, np.ndarray], time: Scale) -> None:
     """The lines of the forces, on a logarithmic axis."""
     for channel in style.CHANNEL_ORDER:
         if channel in sums:
             name = f"$F_\\mathrm{{{style.CHANNEL_LETTER[channel]}}}$ {style.CHANNEL_WORD[channel]}"
             shown = np.where(sums[channel] > 0.0, sums[channel], np.nan)
-            axes.plot(view.time_scale.factor * view.times, shown, label=name, **style.CHANNEL_STYLE[channel])
+            axes.plot(time.factor * view.times, shown, label=name, **style.CHANNEL_STYLE[channel])
     style.logarithmic(axes, sums.values())
-    _mark_switches(axes, view)
+    _mark_switches(axes, view, time)
     axes.set_ylabel(style.label("sum of |force|", view.case.units, "force"))
 
 
@@ -193,10 +193,10 @@ def factors(view: View) -> Figure | None:
     figure, (axes,) = style.panels()
     for name, values, look in groups:
         axes.step(view.time_scale.factor * view.times, values, where="mid", label=name, **look)
-    style.logarithmic(axes, [values for _, values, _ in groups])
-    axes.set_ylim(top=max(1.6, axes.get_ylim()[1]))
+    style.logarithmic(axes, [np.ones(1), *(values for _, values, _ in groups)])
+    axes.set_ylim(top=1.6 if axes.get_yscale() == "log" else 1.1)
     axes.set_ylabel("scaling factor")
-    axes.set_xlabel(view.time_scale.axis("time"))
+    _over_time(axes, view)
     style.legend(axes)
     return figure
 
@@ -232,31 +232,27 @@ def kinetic_energy(view: View) -> Figure | None:
     axes.plot(view.time_scale.factor * view.times, values, color=style.BLACK, label="$T$")
     _mark_switches(axes, view)
     axes.set_ylabel(style.label("kinetic energy", view.case.units, "energy"))
-    axes.set_xlabel(view.time_scale.axis("time"))
+    _over_time(axes, view)
     if view.switches:
         style.legend(axes)
     return figure
 
 
 def temperature(view: View) -> Figure | None:
-    """Kinetic temperature, with the bath's where there is one."""
-    values = view.observables.get("temperature_kinetic")
-    if values is None:
+    """Kinetic temperature beside the bath's; nothing where there is no bath, as it then is no temperature."""
+    values, bath = view.observables.get("temperature_kinetic"), view.bath_temperature
+    if values is None or bath is None:
         return None
     figure, (axes,) = style.panels()
     shown = np.where(values > 0.0, values, np.nan)
     axes.plot(view.time_scale.factor * view.times, shown, color=style.BLACK, linewidth=1.0, label="kinetic")
-    marks = [values]
-    if view.bath_temperature is not None:
-        axes.axhline(view.bath_temperature, color=style.VERMILION, linestyle=(0, (5, 1.5)), label="bath")
-        marks.append(np.array([view.bath_temperature]))
-    positive = np.concatenate([mark[mark > 0.0] for mark in marks])
-    if positive.size and positive.max() > 100.0 * np.median(positive):
-        style.logarithmic(axes, marks)
+    axes.axhline(bath, color=style.VERMILION, linestyle=(0, (5, 1.5)), label="bath")
+    if values.max() > 20.0 * bath:
+        style.logarithmic(axes, [values[values > 0.1 * bath]])
     else:
         axes.set_ylim(bottom=0.0)
     axes.set_ylabel(style.label("temperature", view.case.units, "temperature"))
-    axes.set_xlabel(view.time_scale.axis("time"))
+    _over_time(axes, view)
     style.legend(axes)
     return figure
 
@@ -273,7 +269,7 @@ def works_normalised(view: View) -> Figure | None:
         axes.plot(view.time_scale.factor * view.times, normalised(values), label=name, **style.CHANNEL_STYLE[channel])
     _mark_switches(axes, view)
     axes.set_ylabel("work / largest work")
-    axes.set_xlabel(view.time_scale.axis("time"))
+    _over_time(axes, view)
     style.legend(axes)
     return figure
 
@@ -293,20 +289,26 @@ def step_size(view: View) -> Figure | None:
     scale = suited(view.case.units, "time", float(np.median(values[values > 0.0])))
     shown = np.where(values > 0.0, scale.factor * values, np.nan)
     axes.plot(view.time_scale.factor * view.times, shown, color=style.BLACK, linewidth=1.1, label="step")
-    if np.nanmax(shown) > 10.0 * np.nanmin(shown):
-        style.logarithmic(axes, [shown])
-    else:
-        axes.set_ylim(0.0, 1.15 * np.nanmax(shown))
+    style.logarithmic(axes, [shown])
     _mark_switches(axes, view)
     axes.set_ylabel(scale.axis("step"))
-    axes.set_xlabel(view.time_scale.axis("time"))
+    _over_time(axes, view)
     if view.switches:
         style.legend(axes)
     return figure
 
 
-def _mark_switches(axes: Axes, view: View) -> None:
-    times = [view.time_scale.factor * time for time in view.switches]
+def _over_time(axes: Axes, view: View) -> None:
+    """The axis of time below the lowest panel, from the first frame to the last."""
+    first, last = (view.time_scale.factor * float(view.times[k]) for k in (0, -1))
+    margin = 0.01 * (last - first)
+    axes.set_xlim(first - margin, last + margin)
+    axes.set_xlabel(view.time_scale.axis("time"))
+
+
+def _mark_switches(axes: Axes, view: View, scale: Scale | None = None) -> None:
+    scale = view.time_scale if scale is None else scale
+    times = [scale.factor * time for time in view.switches]
     many = len(times) > SHOWN_SWITCHES
     style.mark_times(axes, times[:1] if many else times, "first switch" if many else "factor switches")
 

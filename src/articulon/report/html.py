@@ -12,7 +12,6 @@ from articulon.report.figures import CAPTIONS, figures
 from articulon.report.quantities import number, percent, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
 from articulon.simulate.atomic import write_text
-from articulon.simulate.results import Run
 
 __all__ = ["figures", "write_report"]
 
@@ -46,8 +45,7 @@ def write_report(folder: Path) -> Path:
         Where the folder does not hold a run that can be read.
     """
     folder = Path(folder)
-    view = View.of(Run(folder, Case.read(folder / "case.toml")))
-    write_text(folder / FILE, report(view))
+    write_text(folder / FILE, report(View.of_folder(folder)))
     return folder / FILE
 
 

@@ -111,6 +111,9 @@ CHANNEL_WORD = {
 CHANNEL_ORDER = tuple(CHANNEL_STYLE)
 """Order of the channels in legends."""
 
+KINETIC_STYLE: dict[str, Any] = {"color": BLACK, "linestyle": (0, (4, 2))}
+"""Line of the kinetic energy beside works, of which it can lie upon one."""
+
 VARIANT_STYLES: tuple[dict[str, Any], ...] = (
     {"color": BLUE, "linestyle": "-"},
     {"color": VERMILION, "linestyle": (0, (5, 1.5))},
@@ -173,13 +176,19 @@ def mark_times(axes: Axes, times: Iterable[float], name: str) -> None:
 
 
 def logarithmic(axes: Axes, series: Iterable[np.ndarray], decades: float = 12.0) -> None:
-    """Make the vertical axis logarithmic, from the least positive value, but over no more than ``decades``."""
+    """Make the vertical axis logarithmic, over ``decades`` at most, where the positive values differ by a factor of 10.
+
+    Where they do not, it begins at zero.
+    """
     positive = [values[np.isfinite(values) & (values > 0.0)] for values in series]
     positive = [values for values in positive if values.size]
     if not positive:
         return
     highest = max(float(values.max()) for values in positive)
     lowest = max(min(float(values.min()) for values in positive), highest * 10.0**-decades)
+    if highest < 10.0 * lowest:
+        axes.set_ylim(0.0, 1.15 * highest)
+        return
     axes.set_yscale("log")
     axes.set_ylim(lowest / 1.6, highest * 1.6)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,11 @@ class View:
             np.asarray(run.rotations),
             observables,
         )
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> View:
+        """The view of the run in a folder; raises ArticulonError where there is none that can be read."""
+        return cls.of(Run(folder, Case.read(folder / "case.toml")))
 
     @cached_property
     def model(self) -> Model:

@@ -1,0 +1,369 @@
+"""Runs variants of a case side by side and says what each costs and how far it strays from the unscaled motion."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from articulon import __version__
+from articulon.cases.case import Case
+from articulon.errors import ArticulonError
+from articulon.forces.brownian import fastest_relaxation
+from articulon.integrate import FrictionImplicit
+from articulon.report import reference_cache
+from articulon.report.html import fidelity_verdict, write_report
+from articulon.report.measures import Deviation, clock, deviation, saving
+from articulon.report.variants import Entry, entries, on_one_noise_path
+from articulon.report.view import View, stop_time
+from articulon.simulate.atomic import write_text
+from articulon.simulate.description import Progress, Silent
+from articulon.simulate.run import HELD, RUNS, run
+from articulon.simulate.summary import read_summary
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+__all__ = ["Comparison", "compare"]
+
+PATIENCE = 60.0
+"""Wall time that an unscaled explicit run may be expected to take to be made unasked [s]."""
+SAMPLE = 1e4
+"""Length of the run from which a cost is estimated, in the fastest relaxation times."""
+
+MEASURED, CACHED, ESTIMATED = "measured", "cached", "estimated"
+"""Where a wall time comes from: this comparison, an earlier one on this machine, or a short run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Runs side by side, in order; the reference of each group comes first."""
+
+    case: Case
+    """What was compared."""
+    rows: list[dict[str, Any]]
+    """Figures of each run, as in ``comparison.json``."""
+    folder: Path
+    """Folder of the results."""
+    views: dict[str, View] = field(repr=False)
+    """What each run did, by name; without the runs that were not made."""
+    deviations: dict[str, Deviation] = field(repr=False)
+    """Distance from the reference over time, by name."""
+
+    def row(self, name: str) -> dict[str, Any]:
+        """Figures of the run with this name; KeyError where there is none."""
+        found = {row["name"]: row for row in self.rows}
+        if name not in found:
+            raise KeyError(f"no run of the comparison is called '{name}'; there are {', '.join(found)}")
+        return found[name]
+
+    def tables(self) -> Group:
+        """What each run costs and how true it is, as tables for a terminal."""
+        from articulon.report.comparison_page import terminal_tables
+
+        return terminal_tables(self)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """All figures, as ``comparison.json`` has them."""
+        units = self.case.units
+        return {
+            "case": self.case.name,
+            "title": self.case.title,
+            "articulon": __version__,
+            "time_unit": units.label("time"),
+            "length_unit": units.label("length"),
+            "definitions": DEFINITIONS,
+            "variants": self.rows,
+        }
+
+
+DEFINITIONS = {
+    "wall_seconds": "wall time from the first step to the last frame, without building the model and compiling [s]",
+    "largest_deviation": "largest distance of the core's centre of mass from the reference's at equal times [length]",
+    "standard_deviation": "square root of the mean square of that distance [length]",
+    "lateness": "stop time minus the reference's [time]; lateness_relative divides it by the reference's",
+    "predicted_delay": "what the lag estimate of the run's fidelity section expects the lateness to be [time]",
+    "saving": "1 - wall time / wall time of the other run; ratio is its inverse form, other / own",
+    "ratio_per_physical_time": "that ratio for equal physical times: scaled runs without drag have a slower clock",
+}
+"""What the figures mean."""
+
+
+def compare(
+    case: Case,
+    against: Sequence[str] | None = None,
+    vary: Mapping[str, Sequence[Any]] | None = None,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run variants of a case from one initial state, on one noise path, and print how they differ.
+
+    The runs are made one after the other, each after a short one that warms up its code, so that their wall times can
+    be held against each other. Unscaled runs are kept for later comparisons; one that is found there is not made
+    again, and the table says so. An unscaled explicit run that is not asked for by name and would take longer than a
+    minute is left out, and its cost estimated from a short one.
+
+    Parameters
+    ----------
+    case
+        The case.
+    against
+        Names of the variants; by default those that the case names, or all of them.
+    vary
+        Values by dotted key: the case is run with each combination.
+    out
+        Folder of the results, ``runs/<case>-compare`` by default: a folder of a run for each variant,
+        ``comparison.json`` and ``comparison.html``.
+    progress
+        Shows how each run goes.
+
+    Returns
+    -------
+    Comparison
+        The figures, and what each run did.
+
+    Raises
+    ------
+    CaseError
+        For a variant or value that does not exist or cannot be run.
+    ArticulonError
+        For a folder that holds runs already.
+    """
+    from rich.console import Console
+
+    folder = RUNS / f"{case.name}-compare" if out is None else Path(out)
+    chosen = on_one_noise_path(entries(case, against, vary))
+    _check_free(folder, chosen)
+    shown = Silent() if progress is None else progress
+    rows: dict[str, dict[str, Any]] = {}
+    views: dict[str, View] = {}
+    for entry in chosen:
+        reference = None if entry.is_reference else rows[_reference_of(entry, chosen).name]
+        row, view = _made(entry, reference, folder / entry.name, shown)
+        rows[entry.name] = row
+        if view is not None:
+            views[entry.name] = view
+    deviations = _compared(chosen, rows, views)
+    done = Comparison(case, list(rows.values()), folder, views, deviations)
+    _write(done)
+    console = Console()
+    # A file or a pipe has no width that a table would have to fit.
+    (console if console.is_terminal else Console(width=160)).print(done.tables())
+    return done
+
+
+def _write(done: Comparison) -> None:
+    from articulon.report.comparison_page import page_of
+
+    done.folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(done.data, indent=2, ensure_ascii=False, allow_nan=False)
+    write_text(done.folder / "comparison.json", text + "\n")
+    write_text(done.folder / "comparison.html", page_of(done))
+
+
+def _check_free(folder: Path, chosen: Sequence[Entry]) -> None:
+    for entry in chosen:
+        held = [name for name in HELD if (folder / entry.name / name).exists()]
+        if held:
+            raise ArticulonError(
+                f"{folder / entry.name} holds another run ({held[0]}); choose another folder by --out, or remove it"
+            )
+
+
+def _reference_of(entry: Entry, chosen: Sequence[Entry]) -> Entry:
+    return next(other for other in chosen if other.group == entry.group and other.is_reference)
+
+
+def _made(
+    entry: Entry, reference: Mapping[str, Any] | None, folder: Path, progress: Progress
+) -> tuple[dict[str, Any], View | None]:
+    """One run made, taken from the cache, or left out: its figures, and what it did."""
+    kept = reference_cache.kept_wall_seconds(entry.case) if entry.unscaled else None
+    if kept is not None:
+        progress.message(f"{entry.name}: taken from {reference_cache.place(entry.case)}")
+        reference_cache.take_out(entry.case, folder)
+        wall, source = kept, CACHED
+    else:
+        if entry.optional and reference is not None:
+            estimate, sample = _estimated(entry, float(reference["simulated_time"]))
+            if estimate > PATIENCE:
+                time_unit = entry.case.units.label("time")
+                note = (
+                    f"not run: it would take about {estimate:.3g} s, estimated from {sample:.3g} {time_unit}; ask for "
+                    f"it with --against {entry.name}"
+                )
+                progress.message(f"{entry.name}: {note}")
+                return _left_out(entry, estimate, sample, float(reference["simulated_time"]), note), None
+        else:
+            _run_short(entry, 8.0)
+        progress.message(f"{entry.name}:")
+        watch = Stopwatch(progress)
+        run(entry.case, out=folder, progress=watch)
+        wall, source = watch.seconds, MEASURED
+        if entry.unscaled:
+            reference_cache.keep(entry.case, folder, wall)
+    write_report(folder)
+    view = View.of_folder(folder)
+    return _figures(entry, view, wall, source), view
+
+
+class Stopwatch:
+    """Passes on what a run shows and measures it from its first step to its end."""
+
+    def __init__(self, inner: Progress) -> None:
+        self._inner = inner
+        self._began = self._ended = math.nan
+
+    @property
+    def seconds(self) -> float:
+        """Wall time [s]."""
+        return self._ended - self._began
+
+    def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
+        """See :class:`Progress`."""
+        self._inner.start(total_time, unit, resumed_from)
+        self._began = time.perf_counter()
+
+    def message(self, text: str) -> None:
+        """See :class:`Progress`."""
+        self._inner.message(text)
+
+    def update(self, time: float, step: float, steps: int) -> None:
+        """See :class:`Progress`."""
+        self._inner.update(time, step, steps)
+
+    def finish(self, text: str = "") -> None:
+        """See :class:`Progress`."""
+        self._ended = time.perf_counter()
+        self._inner.finish(text)
+
+
+def _run_short(entry: Entry, steps: float) -> tuple[dict[str, Any], float]:
+    """A short run of an entry, which loads and warms up its code: its summary, and the wall time of its steps [s].
+
+    ``steps`` is its length in steps of a fixed rule, or in the fastest relaxation times of the scaled system.
+    """
+    case = entry.case
+    relaxation = fastest_relaxation(case.build_model())
+    step = float(getattr(case.integrator, "step", None) or relaxation / case.scaling.least_factor())
+    duration = float(case.run.duration)
+    # Without drag nothing says how long a step is: a hundredth of the run then is a short one.
+    length = steps * step if math.isfinite(step) else duration / 100.0
+    if isinstance(case.integrator, FrictionImplicit) or length < duration:
+        case = case.with_overrides({"run.duration": length, "run.frames": 1, "run.stop": None})
+    watch = Stopwatch(Silent())
+    with tempfile.TemporaryDirectory() as scratch:
+        run(case, out=Path(scratch) / "short", progress=watch)
+        return read_summary(Path(scratch) / "short"), watch.seconds
+
+
+def _estimated(entry: Entry, simulated_time: float) -> tuple[float, float]:
+    """What a run would take for a simulated time [s], and the simulated time of the run that this is taken from."""
+    _run_short(entry, 8.0)
+    summary, wall = _run_short(entry, SAMPLE)
+    return wall / float(summary["simulated_time"]) * simulated_time, float(summary["simulated_time"])
+
+
+def _description(entry: Entry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "group": entry.group,
+        "is_reference": entry.is_reference,
+        "scaling": entry.case.scaling.model_dump(mode="json"),
+        "rule": entry.case.integrator.rule,
+        "digest": entry.case.digest(),
+    }
+
+
+def _left_out(entry: Entry, wall: float, sample: float, simulated: float, note: str) -> dict[str, Any]:
+    nothing = dict.fromkeys(
+        ("steps", "rejected", "evaluations", "stop_time", "verdict", "predicted_delay", "energy_balance_error_relative")
+    )
+    return {
+        **_description(entry),
+        **nothing,
+        "status": "not run",
+        "wall_seconds": wall,
+        "wall_seconds_are": ESTIMATED,
+        "estimated_from": sample,
+        "simulated_time": simulated,
+        "physical_time": simulated,
+        "notes": [note],
+    }
+
+
+def _figures(entry: Entry, view: View, wall: float, source: str) -> dict[str, Any]:
+    summary, simulated = view.summary, float(view.summary["simulated_time"])
+    lag = ((summary.get("fidelity") or {}).get("premises") or {}).get("lag") or {}
+    notes = ["made by an earlier comparison, in which its wall time was measured"] if source == CACHED else []
+    return {
+        **_description(entry),
+        "status": summary["status"],
+        "steps": summary["steps"],
+        "rejected": summary["rejected"],
+        "evaluations": summary["evaluations"],
+        "wall_seconds": wall,
+        "wall_seconds_are": source,
+        "estimated_from": None,
+        "simulated_time": simulated,
+        "physical_time": clock(entry.case) * simulated,
+        "stop_time": stop_time(summary),
+        "verdict": fidelity_verdict(summary),
+        "predicted_delay": lag.get("predicted_delay"),
+        "energy_balance_error_relative": summary.get("energy_balance_error_relative"),
+        "notes": notes + [str(note) for note in summary.get("notes", ())],
+    }
+
+
+def _compared(
+    chosen: Sequence[Entry], rows: Mapping[str, dict[str, Any]], views: Mapping[str, View]
+) -> dict[str, Deviation]:
+    """Adds to each row what needs another run; returns the distances from the references."""
+    deviations = {}
+    for entry in chosen:
+        row, reference = rows[entry.name], _reference_of(entry, chosen)
+        row.update(dict.fromkeys(("largest_deviation", "standard_deviation", "lateness", "lateness_relative")))
+        row["reference"] = reference.name
+        if entry.name in views and not entry.is_reference:
+            ours, theirs = views[entry.name], views[reference.name]
+            found = deviation(ours.times, ours.path, theirs.times, theirs.path)
+            deviations[entry.name] = found
+            row["largest_deviation"], row["standard_deviation"] = found.largest, found.standard
+            if not _same_start(ours, theirs):
+                row["notes"].append("its initial state is not the reference's")
+            if ours.stop_time is not None and theirs.stop_time is not None:
+                row["lateness"] = ours.stop_time - theirs.stop_time
+                row["lateness_relative"] = row["lateness"] / theirs.stop_time if theirs.stop_time > 0.0 else None
+        for key, implicit, words in (
+            ("saving_explicit", False, "explicit"),
+            ("saving_friction_implicit", True, "friction-implicit"),
+        ):
+            other = _unscaled(chosen, entry.group, implicit)
+            reason = f"no unscaled {words} run is in the comparison"
+            if row["status"] == "not run":
+                row[key] = saving(0.0, 0.0, None, "this run was not made")
+            elif other is not None and other.name == entry.name:
+                row[key] = saving(0.0, 0.0, None, f"it is the unscaled {words} run")
+            else:
+                other_row = None if other is None else rows[other.name]
+                row[key] = saving(row["wall_seconds"], row["physical_time"], other_row, reason)
+    return deviations
+
+
+def _unscaled(chosen: Sequence[Entry], group: int, implicit: bool) -> Entry | None:
+    """The unscaled run of a group with the friction taken explicitly or implicitly; the reference before others."""
+    found = [e for e in chosen if e.group == group and e.unscaled and e.implicit == implicit]
+    return next(iter(found), None)
+
+
+def _same_start(one: View, other: View) -> bool:
+    a, b = one.model, other.model
+    if a.nq != b.nq or a.nu != b.nu:
+        return False
+    return bool((a.q0 == b.q0).all() and (a.u0 == b.u0).all())

@@ -1,0 +1,300 @@
+"""A comparison as a table for the terminal, and as a page with its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from articulon.report import page, style
+from articulon.report.figures import draw_forces, mark_stop, normalised
+from articulon.report.quantities import number, percent, suited, wall_time
+from articulon.report.view import View
+
+if TYPE_CHECKING:
+    from articulon.report.compare import Comparison
+
+FORCE_PANELS = 6
+"""Runs whose forces are drawn, each in its own panel."""
+
+COST = ("steps", "rejected", "evaluations", "wall time", "saved of\nexplicit", "saved of\nimplicit")
+"""Headings of what a run costs."""
+FIDELITY = ("largest\ndeviation", "standard\ndeviation", "{stop} at", "late by", "predicted\ndelay", "verdict")
+"""Headings of how true a run is; ``{stop}`` is what the case calls its stop."""
+
+
+def tables(done: Comparison) -> list[tuple[list[str], list[list[str]]]]:
+    """Headings and rows of the two tables, the name of the run in the first column."""
+    stop = done.case.run.stop
+    fidelity = [head.format(stop="stopped" if stop is None else stop.label) for head in FIDELITY]
+    names = [row["name"] + (" (reference)" if row["is_reference"] else "") for row in done.rows]
+    return [
+        (["run", *heads], [[name, *texts(done, row)] for name, row in zip(names, done.rows, strict=True)])
+        for heads, texts in ((COST, _cost), (fidelity, _fidelity))
+    ]
+
+
+def _cost(done: Comparison, row: Mapping[str, Any]) -> list[str]:
+    marks = {"measured": "", "cached": " (cached)", "estimated": " (estimated)"}
+    return [
+        number(row["steps"]),
+        number(row["rejected"]),
+        number(row["evaluations"]),
+        wall_time(row["wall_seconds"]) + marks[row["wall_seconds_are"]],
+        saving_text(row["saving_explicit"]),
+        saving_text(row["saving_friction_implicit"]),
+    ]
+
+
+def _fidelity(done: Comparison, row: Mapping[str, Any]) -> list[str]:
+    units = done.case.units
+
+    def quantity(dimension: str, value: float | None) -> str:
+        return "–" if value is None else suited(units, dimension, value).text(value, 3)
+
+    late = quantity("time", row["lateness"])
+    if row["lateness_relative"] is not None:
+        late += f" ({percent(row['lateness_relative'], 2)})"
+    return [
+        quantity("length", row["largest_deviation"]),
+        quantity("length", row["standard_deviation"]),
+        "–" if row["stop_time"] is None else suited(units, "time", row["stop_time"]).text(row["stop_time"], 4),
+        late,
+        quantity("time", row["predicted_delay"]),
+        row["verdict"] or ("unscaled" if row["status"] != "not run" else "not run"),
+    ]
+
+
+def saving_text(found: Mapping[str, Any]) -> str:
+    """A saving in words: ``"97.4 % (38×)"``, or that there is none."""
+    if found["saving"] is None:
+        return "–"
+    per_time = found["ratio_per_physical_time"]
+    about = "about " if found["is"] == "estimated" else ""
+    times = f"{number(found['ratio'], 2)}×"
+    if found["ratio"] <= 1.0 or (per_time is not None and per_time <= 1.0):
+        return f"{about}no gain ({times})"
+    return f"{about}{percent(found['saving'], 3)} ({times})"
+
+
+def terminal_tables(done: Comparison) -> Group:
+    """The tables and notes for a terminal."""
+    parts: list[Any] = [Text(done.case.title, style="bold")]
+    for heads, rows in tables(done):
+        table = Table()
+        for k, head in enumerate(heads):
+            table.add_column(head, justify="right" if k else "left")
+        for texts in rows:
+            table.add_row(*(text.replace("\u00a0", " ").replace("\u202f", ",") for text in texts))
+        parts.append(table)
+    return Group(*parts, Text(_caption(done)))
+
+
+def _caption(done: Comparison) -> str:
+    notes = [f"{row['name']}: {note}" for row in done.rows for note in row["notes"]]
+    return "\n".join([f"Report: {done.folder / 'comparison.html'}", *notes])
+
+
+def page_of(done: Comparison) -> str:
+    """The page of a comparison."""
+    marked = [k for k, row in enumerate(done.rows) if row["is_reference"]]
+    links = [f"{row['name']}/report.html" if row["name"] in done.views else None for row in done.rows]
+    cost, fidelity = tables(done)
+    drawn = figures(done)
+    notes = [f"{row['name']}: {note}" for row in done.rows for note in row["notes"]]
+    explained = [
+        "Wall times count from the first step to the last frame. What is saved is 1 − wall time/wall time of the "
+        "unscaled explicit or friction-implicit run; in brackets, how many times faster.",
+        "Deviations are distances of the centre of mass of the core from the reference's at equal times, until the "
+        "earlier of the two ends; the standard one is the root of their mean square. The predicted delay is the lag "
+        "estimate of each run's fidelity section.",
+    ]
+    body = [page.figure(name, figure, CAPTIONS[name]) for name, figure in drawn.items()]
+    return page.document(
+        f"Comparison: {done.case.title}",
+        f"{done.case.name}: {len(done.views)} runs side by side",
+        [
+            page.section("Cost", page.table(*cost, marked, links)),
+            page.section("Fidelity", page.table(*fidelity, marked, links), page.paragraphs(explained)),
+            page.section("Figures", *body),
+            page.section("Notes", page.items([*notes, *done.case.notes])),
+        ],
+    )
+
+
+def figures(done: Comparison) -> dict[str, Figure]:
+    """The figures of a comparison by name, those for which the runs have data."""
+    with style.applied():
+        drawn = {
+            "position": _position(done),
+            "kinetic_energy": _kinetic_energy(done),
+            "works_normalised": _works(done),
+            "forces": _forces(done),
+            "factors": _factors(done),
+            "step_size": _step_size(done),
+        }
+    return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+CAPTIONS = {
+    "position": "Displacement of the core in each run, and its distance from the core of the reference at equal times.",
+    "kinetic_energy": "Kinetic energy in each run. Scaling the forces lowers it by the factor of the damping.",
+    "works_normalised": "Work of friction and of Brownian forces in each run, divided by its largest magnitude there.",
+    "forces": "Magnitudes of the forces by kind, summed over the bodies, before scaling.",
+    "factors": "Scaling factors of the runs in which anything is scaled.",
+    "step_size": "Length of the integration steps.",
+}
+
+
+def looks(done: Comparison) -> dict[str, dict[str, Any]]:
+    """How the line of each run is drawn."""
+    found: dict[str, dict[str, Any]] = {}
+    count = 0
+    for row in done.rows:
+        if row["is_reference"] and row["group"] == 0:
+            found[row["name"]] = style.REFERENCE_STYLE
+        elif row["name"] in done.views:
+            found[row["name"]] = style.VARIANT_STYLES[count % len(style.VARIANT_STYLES)]
+            count += 1
+    return found
+
+
+def _scale(done: Comparison) -> Any:
+    return suited(done.case.units, "time", max(float(view.times[-1]) for view in done.views.values()))
+
+
+def _lines(done: Comparison, series: Mapping[str, np.ndarray], axes: Any) -> None:
+    time, look = _scale(done), looks(done)
+    for name, values in series.items():
+        axes.plot(time.factor * done.views[name].times, values, label=name, **look[name])
+
+
+def _observable(done: Comparison, name: str) -> dict[str, np.ndarray]:
+    return {run: view.observables[name] for run, view in done.views.items() if name in view.observables}
+
+
+def _position(done: Comparison) -> Figure:
+    units, time, look = done.case.units, _scale(done), looks(done)
+    moved = {name: _displacement(view) for name, view in done.views.items()}
+    length = suited(units, "length", max(float(np.abs(values).max()) for values in moved.values()))
+    figure, all_axes = style.panels(2 if done.deviations else 1, height=2.7)
+    _lines(done, {name: length.factor * values for name, values in moved.items()}, all_axes[0])
+    for view in list(done.views.values())[:1]:
+        mark_stop(all_axes[0], view, length, moment=False)
+    advance = done.case.run.stop is not None
+    all_axes[0].set_ylabel(length.axis("advance" if advance else "displacement"))
+    if done.deviations:
+        axes = all_axes[1]
+        fine = suited(units, "length", max(found.largest for found in done.deviations.values()))
+        for name, found in done.deviations.items():
+            axes.plot(time.factor * found.times, fine.factor * found.distances, label=name, **look[name])
+        axes.set_ylabel(fine.axis("deviation"))
+    style.legend(all_axes[0])
+    all_axes[-1].set_xlabel(time.axis("time"))
+    return figure
+
+
+def _displacement(view: View) -> np.ndarray:
+    if view.advance is not None:
+        return view.advance
+    return np.linalg.norm(view.path - view.path[0], axis=1)
+
+
+def _kinetic_energy(done: Comparison) -> Figure | None:
+    found = _observable(done, "kinetic_energy")
+    series = {name: np.where(values > 0.0, values, np.nan) for name, values in found.items()}
+    if not series:
+        return None
+    figure, (axes,) = style.panels(height=3.1)
+    _lines(done, series, axes)
+    style.logarithmic(axes, series.values(), decades=8.0)
+    axes.set_ylabel(style.label("kinetic energy", done.case.units, "energy"))
+    axes.set_xlabel(_scale(done).axis("time"))
+    style.legend(axes)
+    return figure
+
+
+def _works(done: Comparison) -> Figure | None:
+    works = {channel: _observable(done, f"work_{channel}") for channel in ("damping", "stochastic")}
+    shown = {c: {n: v for n, v in series.items() if np.any(v)} for c, series in works.items()}
+    shown = {channel: series for channel, series in shown.items() if series}
+    if not shown:
+        return None
+    figure, all_axes = style.panels(len(shown), height=2.5)
+    for axes, (channel, series) in zip(all_axes, shown.items(), strict=True):
+        _lines(done, {name: normalised(values) for name, values in series.items()}, axes)
+        axes.set_ylabel(f"$W_\\mathrm{{{style.CHANNEL_LETTER[channel]}}}$ / largest")
+    style.legend(all_axes[0])
+    all_axes[-1].set_xlabel(_scale(done).axis("time"))
+    return figure
+
+
+def _forces(done: Comparison) -> Figure | None:
+    sums = {name: {c: v for c, v in view.series("force").items() if np.any(v)} for name, view in done.views.items()}
+    sums = {name: series for name, series in list(sums.items())[:FORCE_PANELS] if series}
+    if not sums:
+        return None
+    figure, all_axes = style.panels(len(sums), height=2.2)
+    time = _scale(done)
+    for axes, (name, series) in zip(all_axes, sums.items(), strict=True):
+        draw_forces(axes, done.views[name], series, time)
+        axes.set_title(name, fontsize=8.0, pad=2.0)
+    limits = np.array([axes.get_ylim() for axes in all_axes])
+    for axes in all_axes:
+        axes.set_ylim(limits[:, 0].min(), limits[:, 1].max())
+        axes.set_ylabel("$\\Sigma|F|$")
+    all_axes[0].set_ylabel(style.label("$\\Sigma|F|$", done.case.units, "force"))
+    style.legend(all_axes[0])
+    all_axes[-1].set_xlabel(time.axis("time"))
+    return figure
+
+
+def _factors(done: Comparison) -> Figure | None:
+    time, look = _scale(done), looks(done)
+    drawn: list[tuple[str, np.ndarray]] = []
+    figure, (axes,) = style.panels(height=3.1)
+    for name, view in done.views.items():
+        found = view.series("factor")
+        for values in _distinct_series(found):
+            if np.any(values != 1.0) or (view.case.scaling.varies and "potential" in found):
+                plain = {key: value for key, value in look[name].items() if key != "label"}
+                again = any(drawn_name == name for drawn_name, _ in drawn)
+                axes.step(time.factor * view.times, values, where="mid", label="" if again else name, **plain)
+                drawn.append((name, values))
+    if not drawn:
+        return None
+    style.logarithmic(axes, [np.ones(1), *(values for _, values in drawn)])
+    axes.set_ylim(top=1.6 if axes.get_yscale() == "log" else 1.1)
+    axes.set_ylabel("scaling factor")
+    axes.set_xlabel(time.axis("time"))
+    style.legend(axes)
+    return figure
+
+
+def _distinct_series(series: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    distinct: list[np.ndarray] = []
+    for values in series.values():
+        if not any(np.array_equal(values, other) for other in distinct):
+            distinct.append(values)
+    return distinct
+
+
+def _step_size(done: Comparison) -> Figure | None:
+    series = {name: values for name, values in _observable(done, "step_size").items() if np.any(values > 0.0)}
+    if not series:
+        return None
+    shown = {name: np.where(values > 0.0, values, np.nan) for name, values in series.items()}
+    scale = suited(done.case.units, "time", float(np.median([np.nanmedian(values) for values in shown.values()])))
+    figure, (axes,) = style.panels(height=3.1)
+    scaled = {name: scale.factor * values for name, values in shown.items()}
+    _lines(done, scaled, axes)
+    style.logarithmic(axes, scaled.values())
+    axes.set_ylabel(scale.axis("step"))
+    axes.set_xlabel(_scale(done).axis("time"))
+    style.legend(axes)
+    return figure

@@ -1,0 +1,107 @@
+"""The figures of a comparison: how far a path is from the reference's, how late it is, and what was saved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.forces.stokes_drag import StokesDrag
+
+
+class Deviation(NamedTuple):
+    """How far a path is from another."""
+
+    times: np.ndarray
+    """Where they are compared [time], shape (n,)."""
+    distances: np.ndarray
+    """Distances between them there [length], shape (n,)."""
+
+    @property
+    def largest(self) -> float:
+        """The largest distance [length]."""
+        return float(self.distances.max())
+
+    @property
+    def standard(self) -> float:
+        """The square root of the mean square of the distances: the standard deviation about the other path [length]."""
+        return float(np.sqrt(np.mean(self.distances**2)))
+
+
+def deviation(
+    times: np.ndarray, path: np.ndarray, reference_times: np.ndarray, reference_path: np.ndarray
+) -> Deviation:
+    """Distances of a path from the reference's at the reference's frames, until the earlier of the two ends.
+
+    Between frames positions are interpolated linearly.
+
+    Parameters
+    ----------
+    times, reference_times
+        Times of the frames [time], shapes (n,) and (m,).
+    path, reference_path
+        Positions there [length], shapes (n, 3) and (m, 3).
+    """
+    end = min(float(times[-1]), float(reference_times[-1]))
+    common = reference_times[reference_times <= end]
+    if common.size == 0 or common[-1] < end:
+        common = np.append(common, end)
+    ours, theirs = (
+        np.stack([np.interp(common, t, p[:, k]) for k in range(3)], axis=1)
+        for t, p in ((times, path), (reference_times, reference_path))
+    )
+    return Deviation(common, np.linalg.norm(ours - theirs, axis=1))
+
+
+def clock(case: Case) -> float:
+    """Physical time that passes in one unit of simulated time.
+
+    Without drag, uniform scaling only slows the clock: the motion is the unscaled one in √a2 t. With drag, the
+    two-factor form slows relaxation by b2. Otherwise the clock is right.
+    """
+    a2, b2 = float(getattr(case.scaling, "a2", 1.0)), float(getattr(case.scaling, "b2", 1.0))
+    if any(isinstance(force, StokesDrag) for force in case.forces):
+        return b2
+    return 1.0 if case.scaling.varies else math.sqrt(a2 * b2)
+
+
+def saving(
+    wall_seconds: float, physical_time: float, other: Mapping[str, Any] | None, reason: str | None
+) -> dict[str, Any]:
+    """What a run saves of the wall time of another.
+
+    Parameters
+    ----------
+    wall_seconds
+        Of the run [s].
+    physical_time
+        That it covered [time].
+    other
+        The figures of the other run; None where there is none.
+    reason
+        Why there is none.
+
+    Returns
+    -------
+    dict
+        ``saving`` (1 − wall/wall of the other), ``ratio`` (wall of the other/wall) and ``ratio_per_physical_time``,
+        the same for equal physical times; with ``reason`` instead where there is nothing to compare with.
+    """
+    nothing = {"saving": None, "ratio": None, "ratio_per_physical_time": None, "against": None, "is": None}
+    if other is None:
+        return {**nothing, "reason": reason}
+    wall = float(other["wall_seconds"])
+    if wall <= 0.0 or wall_seconds <= 0.0:
+        return {**nothing, "against": other["name"], "reason": "a run took no measurable time"}
+    per_time = (wall / other["physical_time"]) / (wall_seconds / physical_time) if physical_time else None
+    return {
+        "saving": 1.0 - wall_seconds / wall,
+        "ratio": wall / wall_seconds,
+        "ratio_per_physical_time": per_time,
+        "against": other["name"],
+        "is": other["wall_seconds_are"],
+        "reason": None,
+    }

@@ -1,0 +1,196 @@
+"""Which runs a comparison consists of, and the one noise path that they all follow."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from articulon.cases.case import Case
+from articulon.cases.overrides import parts
+from articulon.errors import CaseError
+from articulon.forces.brownian import Brownian, brownian_of, fastest_relaxation
+from articulon.integrate import FrictionImplicit
+from articulon.simulate.noise_windows import frame_interval
+
+ITSELF = "case"
+"""Name of the case as it is given, among its variants."""
+WITHOUT_PHYSICS = ("scaling", "integrator")
+"""Sections whose values change how a run is made and not what it should show: their runs have one reference."""
+FINER = 16
+"""An unscaled explicit run that is not asked for joins the noise path only where it makes its windows no finer than by
+this factor: every other run draws all windows."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run of a comparison."""
+
+    name: str
+    """What it is called, and its folder."""
+    case: Case
+    """What is run."""
+    group: int
+    """Entries of one group have the same physics and one reference."""
+    is_reference: bool = False
+    """Whether the others of its group are measured from it."""
+    optional: bool = False
+    """Whether it is left out where it would take long: nobody has asked for it."""
+
+    @property
+    def unscaled(self) -> bool:
+        """Whether no force is scaled."""
+        return self.case.scaling.policy == "none"
+
+    @property
+    def implicit(self) -> bool:
+        """Whether the rule takes the friction implicitly."""
+        return isinstance(self.case.integrator, FrictionImplicit)
+
+
+def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequence[Any]] | None) -> list[Entry]:
+    """The runs of a comparison, in each group the reference first.
+
+    Without ``vary`` they are the case itself and its variants, those of ``against`` or else those that the case names
+    for comparison. With it they are the case with every combination of the values, and the variants of ``against``.
+    The reference is the one that the case names; else the case itself where it is unscaled, or the first unscaled
+    variant, friction-implicit ones first.
+
+    Raises
+    ------
+    CaseError
+        For a variant or key that does not exist, or a value that cannot be.
+    """
+    varied = combinations(vary or {})
+    names = list(against) if against is not None else [] if vary else _compared(case)
+    groups: dict[tuple[tuple[str, str], ...], int] = {}
+    found: list[Entry] = []
+    for values in varied:
+        physics = {key: value for key, value in values.items() if parts(key)[0] not in WITHOUT_PHYSICS}
+        key = tuple((name, repr(value)) for name, value in physics.items())
+        suffix = f"-{label(physics)}" if physics else ""
+        here = case.with_overrides(physics) if physics else case
+        if key not in groups:
+            groups[key] = len(groups)
+            found += _first(here, groups[key], suffix, names, against is not None)
+        whole = case.with_overrides(values) if values else case
+        found.append(Entry(label(values) if values else ITSELF, whole, groups[key]))
+    return [entry for group in range(len(groups)) for entry in _distinct(e for e in found if e.group == group)]
+
+
+def combinations(vary: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Every combination of the values of keys; one without any where nothing varies."""
+    return [dict(zip(vary, values, strict=True)) for values in product(*vary.values())]
+
+
+def label(values: Mapping[str, Any]) -> str:
+    """A name for a combination of values, fit for a folder: ``"a2=0.1"``."""
+    words = [f"{parts(key)[-1]}={value}" for key, value in values.items()]
+    return re.sub(r"[^A-Za-z0-9._=+-]+", "_", "-".join(words)).strip("_")
+
+
+def _compared(case: Case) -> list[str]:
+    named = list(case.comparison.variants or case.variants)
+    reference = case.comparison.reference
+    return named if reference is None or reference in named else [reference, *named]
+
+
+def _first(case: Case, group: int, suffix: str, names: Sequence[str], asked: bool) -> list[Entry]:
+    """The variants of a group, with its reference at the front."""
+    variants = {name: case.variant(name) for name in names}
+    if case.comparison.reference is not None and not (asked and case.comparison.reference not in names):
+        reference = case.comparison.reference
+    else:
+        unscaled = [name for name in variants if variants[name].scaling.policy == "none"]
+        implicit = [name for name in unscaled if isinstance(variants[name].integrator, FrictionImplicit)]
+        # What is asked for is measured from; otherwise the case stands for itself.
+        itself = [ITSELF] if case.scaling.policy == "none" and not asked else []
+        reference = next(iter([*itself, *implicit, *unscaled, ITSELF]))
+    first = case if reference == ITSELF else variants.get(reference) or case.variant(reference)
+    rest = [
+        Entry(name + suffix, variant, group, optional=not asked)
+        for name, variant in variants.items()
+        if name != reference
+    ]
+    return [Entry(reference + suffix, first, group, is_reference=True), *rest]
+
+
+def _distinct(found: Iterable[Entry]) -> list[Entry]:
+    """The entries without those that would be the same run again, and only unscaled explicit ones optional."""
+    seen: dict[str, Entry] = {}
+    names: dict[str, int] = {}
+    for entry in found:
+        optional = entry.optional and entry.unscaled and not entry.implicit
+        digest = entry.case.digest()
+        before = seen.setdefault(digest, replace(entry, optional=optional))
+        seen[digest] = replace(before, optional=before.optional and optional)
+    result = []
+    for entry in seen.values():
+        count = names[entry.name] = names.get(entry.name, 0) + 1
+        result.append(entry if count == 1 else replace(entry, name=f"{entry.name}-{count}"))
+    return result
+
+
+def on_one_noise_path(found: Sequence[Entry]) -> list[Entry]:
+    """The entries with windows of noise such that those of each group follow one noise path.
+
+    For each the number K of held windows in the time between frames is the least power of two that makes them no
+    longer than it would hold them by itself. The fine windows of the group are those of the largest K, and the others
+    hold the mean of several. A friction-implicit step is one held window. Groups without noise stay as they are.
+
+    Raises
+    ------
+    CaseError
+        Where the frames of a group are not equally far apart.
+    """
+    result = []
+    for group in dict.fromkeys(entry.group for entry in found):
+        result += _shared([entry for entry in found if entry.group == group])
+    return result
+
+
+def _shared(group: Sequence[Entry]) -> list[Entry]:
+    noisy = [entry for entry in group if any(isinstance(force, Brownian) for force in entry.case.forces)]
+    if not noisy:
+        return list(group)
+    interval = frame_interval(noisy[0].case)
+    for entry in noisy[1:]:
+        if abs(frame_interval(entry.case) - interval) > 1e-9 * interval:
+            raise CaseError(
+                f"{entry.case.source}: '{noisy[0].name}' and '{entry.name}' have different times between frames, "
+                "and so no noise path in common; give them one run.frame_interval"
+            )
+    counts = {entry.name: held_windows(entry.case, interval) for entry in noisy}
+    needed = [counts[entry.name] for entry in noisy if not entry.optional] or list(counts.values())
+    finest = max(needed)
+    joining = [count for count in counts.values() if count <= FINER * finest]
+    finest = max(joining)
+    return [
+        _with_windows(e, interval, counts[e.name], finest) if counts.get(e.name, 0) in joining else e for e in group
+    ]
+
+
+def held_windows(case: Case, interval: float) -> int:
+    """The least power of two of held windows in an interval that are no longer than the case would hold the noise."""
+    model = case.build_model()
+    force = brownian_of(model)
+    if isinstance(case.integrator, FrictionImplicit):
+        wanted = float(case.integrator.step)
+    elif force is not None and force.window is not None:
+        wanted = float(force.window) * force.average
+    else:
+        wanted = fastest_relaxation(model) / (4.0 * case.scaling.least_factor())
+    return 2 ** max(0, math.ceil(math.log2(interval / wanted * (1.0 - 1e-9))))
+
+
+def _with_windows(entry: Entry, interval: float, count: int, finest: int) -> Entry:
+    changes: dict[str, Any] = {
+        "forces.brownian.window": interval / finest,
+        "forces.brownian.average": finest // count,
+    }
+    if entry.implicit:
+        changes["integrator.step"] = interval / count
+    return replace(entry, case=entry.case.with_overrides(changes))
