@@ -240,13 +240,10 @@ def _forces(done: Comparison) -> Figure | None:
     if not sums:
         return None
     figure, all_axes = style.panels(len(sums), height=2.2)
-    time = _scale(done)
+    time, together = _scale(done), [values for series in sums.values() for values in series.values()]
     for axes, (name, series) in zip(all_axes, sums.items(), strict=True):
-        draw_forces(axes, done.views[name], series, time)
+        draw_forces(axes, done.views[name], series, time, together)
         axes.set_title(name, fontsize=8.0, pad=2.0)
-    limits = np.array([axes.get_ylim() for axes in all_axes])
-    for axes in all_axes:
-        axes.set_ylim(limits[:, 0].min(), limits[:, 1].max())
         axes.set_ylabel("$\\Sigma|F|$")
     all_axes[0].set_ylabel(style.label("$\\Sigma|F|$", done.case.units, "force"))
     style.legend(all_axes[0])

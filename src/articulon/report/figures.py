@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -167,20 +167,22 @@ def forces(view: View) -> Figure | None:
     if not sums:
         return None
     figure, (axes,) = style.panels(height=3.2)
-    draw_forces(axes, view, sums, view.time_scale)
+    draw_forces(axes, view, sums, view.time_scale, sums.values())
     style.legend(axes)
     _over_time(axes, view)
     return figure
 
 
-def draw_forces(axes: Axes, view: View, sums: Mapping[str, np.ndarray], time: Scale) -> None:
-    """The lines of the forces, on a logarithmic axis."""
+def draw_forces(
+    axes: Axes, view: View, sums: Mapping[str, np.ndarray], time: Scale, together: Iterable[np.ndarray]
+) -> None:
+    """The lines of the forces, on an axis that fits all the series of ``together``."""
     for channel in style.CHANNEL_ORDER:
         if channel in sums:
             name = f"$F_\\mathrm{{{style.CHANNEL_LETTER[channel]}}}$ {style.CHANNEL_WORD[channel]}"
             shown = np.where(sums[channel] > 0.0, sums[channel], np.nan)
             axes.plot(time.factor * view.times, shown, label=name, **style.CHANNEL_STYLE[channel])
-    style.logarithmic(axes, sums.values())
+    style.logarithmic(axes, together)
     _mark_switches(axes, view, time)
     axes.set_ylabel(style.label("sum of |force|", view.case.units, "force"))
 

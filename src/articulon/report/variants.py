@@ -93,9 +93,18 @@ def label(values: Mapping[str, Any]) -> str:
 
 
 def _compared(case: Case) -> list[str]:
+    """The variants that a case names for comparison, its reference, and an unscaled explicit one if it has any."""
     named = list(case.comparison.variants or case.variants)
     reference = case.comparison.reference
-    return named if reference is None or reference in named else [reference, *named]
+    if reference is not None and reference not in named:
+        named.insert(0, reference)
+    return (
+        named + [name for name in case.variants if name not in named and _is_unscaled_explicit(case.variant(name))][:1]
+    )
+
+
+def _is_unscaled_explicit(case: Case) -> bool:
+    return case.scaling.policy == "none" and not isinstance(case.integrator, FrictionImplicit)
 
 
 def _first(case: Case, group: int, suffix: str, names: Sequence[str], asked: bool) -> list[Entry]:
