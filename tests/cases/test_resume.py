@@ -15,7 +15,7 @@ from articulon.errors import ArticulonError, CaseError, CheckpointError
 from articulon.simulate import loop, trajectory
 from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint
 
-OFTEN = {"run.checkpoint_interval": 1e-3}
+OFTEN = {"run.checkpoint_interval": 1e-3, "run.duration": 0.25}
 
 
 def interrupt(number: int = signal.SIGINT) -> None:
@@ -103,7 +103,7 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before_and_ends_with_the_sam
     ar.run(case, tmp_path / "unbroken")
     folder = tmp_path / "broken"
     with pytest.raises(KeyboardInterrupt):
-        ar.run(case, folder, progress=Shown(60, interrupt))
+        ar.run(case, folder, progress=Shown(20, interrupt))
     content = (folder / NEWEST).read_bytes()
     if damage == "missing":
         (folder / NEWEST).unlink()

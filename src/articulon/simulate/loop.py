@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from articulon.errors import DivergenceError
+from articulon.errors import ArticulonError
 from articulon.integrate.drivers import DIVERGED, REACHED, STOPPED
 from articulon.model import State
 from articulon.model.state import STEPS
@@ -14,7 +14,7 @@ from articulon.simulate.checkpoint import NEWEST, write_checkpoint
 from articulon.simulate.description import Progress
 from articulon.simulate.divergence import diagnosis
 from articulon.simulate.interruption import Interruption
-from articulon.simulate.observers import check_users
+from articulon.simulate.observers import users_errors
 from articulon.simulate.preparation import Prepared
 from articulon.simulate.trajectory import TrajectoryWriter
 
@@ -88,7 +88,7 @@ def advance(
         Where the numbers stop meaning anything; all that was computed before has been written.
     """
     prepared, state, writer = recorder.prepared, recorder.state, recorder.writer
-    case, driver = prepared.case, prepared.driver
+    case = prepared.case
     times, steps, saved = recorder.times, 16, time.monotonic()
     if writer.frames == 0:
         prepared.observer.begin(state)
@@ -100,10 +100,11 @@ def advance(
             recorder.checkpoint()
             return "interrupted"
         until, began, before = times[writer.frames], time.monotonic(), int(state.counters[STEPS])
-        ended = driver.advance(state, until, steps)
+        ended = _advance(recorder, until, steps)
         taken, spent = int(state.counters[STEPS]) - before, time.monotonic() - began
-        if ended == DIVERGED or prepared.evaluator.users.error is not None:
-            raise _failure(recorder)
+        if ended == DIVERGED:
+            recorder.checkpoint()
+            raise diagnosis(prepared, state, recorder.folder / NEWEST)
         if ended == STOPPED:
             recorder.stopped()
             return _ended(recorder, report, case.run.stop.label)
@@ -129,8 +130,15 @@ def _ended(recorder: Recorder, report: Callable[[str], None], status: str) -> st
     return status
 
 
-def _failure(recorder: Recorder) -> DivergenceError:
-    """Keeps what there is and says what happened; raises the ArticulonError of a user's force that failed."""
-    recorder.checkpoint()
-    check_users(recorder.prepared.evaluator, recorder.state)
-    return diagnosis(recorder.prepared, recorder.state, recorder.folder / NEWEST)
+def _advance(recorder: Recorder, until: float, steps: int) -> int:
+    """A chunk; where a user's force fails, the state before it is kept."""
+    state, prepared = recorder.state, recorder.prepared
+    before = state.copy()
+    try:
+        with users_errors(prepared.evaluator, state):
+            return prepared.driver.advance(state, until, steps)
+    except ArticulonError:
+        for array, kept in zip(state, before, strict=True):
+            array[:] = kept
+        recorder.checkpoint()
+        raise

@@ -63,11 +63,11 @@ def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = Non
     Raises
     ------
     ArticulonError
-        Where a force that a user wrote in plain Python has failed.
+        Where a force that a user wrote has failed.
     """
     y = np.concatenate([state.q, state.u, state.work])
     dy = np.empty_like(y)
-    with calling(evaluator.derivative) as derivative:
+    with calling(evaluator.derivative) as derivative, users_errors(evaluator, state):
         derivative(
             evaluator.system,
             evaluator.functions,
@@ -79,18 +79,26 @@ def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = Non
             evaluator.channels,
             dy,
         )
-    check_users(evaluator, state)
     return dy
 
 
-def check_users(evaluator: Evaluator, state: State) -> None:
-    """Raises ArticulonError where a force that a user wrote in plain Python has failed."""
-    error = evaluator.users.error
+@contextmanager
+def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
+    """Raises what a user's force has raised, jitted or in plain Python, as an ArticulonError."""
+    error: BaseException | None = None
+    try:
+        yield
+    except Exception as raised:
+        # Kernels raise nothing of their own.
+        if not evaluator.system.forces.bodies.channel.size:
+            raise
+        error = raised
+    error = error or evaluator.users.error
     if error is None:
         return
     time = f"{state.time[0]:.9g} {evaluator.model.units.symbols[2]}"
     raise ArticulonError(
-        f"a force of kind 'user' failed at t = {time}, step {state.counters[STEPS]}: {type(error).__name__}: {error}"
+        f"a force of kind 'user' failed after t = {time}, step {state.counters[STEPS]}: {type(error).__name__}: {error}"
     ) from error
 
 

@@ -21,7 +21,7 @@ from articulon.model import CHANNELS, Model
 from articulon.model.state import POTENTIAL
 from articulon.scaling import NoScaling
 from articulon.simulate.description import Description
-from articulon.simulate.observers import check_users, evaluate, look
+from articulon.simulate.observers import evaluate, look, users_errors
 
 RELAXATIONS = 200
 """Length of the run in relaxation times or steps."""
@@ -86,8 +86,8 @@ def find_threshold(case: Description, model: Model, damping: float) -> Threshold
     advance = driver(evaluator, integrator, policy, policy.parameters(damping), state)
     looked, total = np.empty(12), np.zeros(8)
     for sample in range(1, SAMPLES + 1):
-        ended = advance.advance(state, duration * sample / SAMPLES, 2**62)
-        check_users(evaluator, state)
+        with users_errors(evaluator, state):
+            ended = advance.advance(state, duration * sample / SAMPLES, 2**62)
         if ended == DIVERGED:
             raise CaseError(
                 f"{case.source}: the short unscaled run that finds scaling.threshold diverged at t = "
