@@ -101,7 +101,8 @@ def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> tuple[dic
 
     A table as a value is merged into the one that is there; but where it, or a dotted key, changes what decides which
     keys a section has (a policy, rule, builder or kind), it takes the section's place. None removes a key, and so goes
-    back to its default; None or False removes an element of a list of tables.
+    back to its default; None or False removes an element of a list of tables. A table for a kind of force that the
+    case has not adds that force.
 
     Raises
     ------
@@ -131,13 +132,18 @@ def _assign(root: dict[str, Any], path: tuple[Part, ...], value: Any, key: str) 
         here, walked = here[part], (*walked, part)
         if not isinstance(here, dict | list):
             raise CaseError(f"{key}: {dotted(walked)} is {here!r} and has no keys in it")
-    last = _element(here, path[-1], walked, key) if isinstance(here, list) else path[-1]
+    last = path[-1]
+    if isinstance(here, list) and not (walked == ("forces",) and isinstance(value, Mapping)):
+        last = _element(here, last, walked, key)
     _put(here, last, value, walked, key)
-    return *walked, last
+    return *walked, _element(here, last, walked, key) if isinstance(here, list) and value else last
 
 
 def _put(here: dict[str, Any] | list[Any], part: Part, value: Any, walked: tuple[Part, ...], key: str) -> None:
     if isinstance(here, list):
+        if walked == ("forces",) and isinstance(value, Mapping) and not _labelled(here, part):
+            here.append({"kind": part, **value})
+            return
         place = _element(here, part, walked, key)
         if value is None or (value is False and isinstance(here[place], Mapping)):
             del here[place]
@@ -185,6 +191,13 @@ def _discriminator(path: tuple[Part, ...]) -> str | None:
     if len(path) == 2 and path[0] == "forces":
         return "kind"
     return DISCRIMINATORS.get(path)
+
+
+def _labelled(items: list[Any], part: Part) -> bool:
+    """Whether an element is meant that is there: by its number, or by a kind or name that some element has."""
+    if isinstance(part, int):
+        return True
+    return any(part in (item.get(label) for label in _LABELS) for item in items if isinstance(item, Mapping))
 
 
 def _element(items: list[Any], part: Part, walked: tuple[Part, ...], key: str) -> int:
