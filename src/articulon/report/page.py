@@ -10,8 +10,6 @@ from matplotlib.figure import Figure
 from articulon import __version__
 from articulon.report import style
 
-__all__ = ["callout", "definitions", "document", "escape", "figure", "paragraphs", "section", "table"]
-
 STYLE = """
 :root { color-scheme: light; }
 body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1.25rem 4rem; color: #1a1a1a; background: #fff;

@@ -207,9 +207,3 @@ def svg(figure: Figure, prefix: str) -> str:
     text = text.replace("url(#", f"url(#{prefix}-")
     # The page gives the width; the drawing keeps its proportions by the viewBox.
     return re.sub(r'(<svg\b[^>]*?)\s+width="[^"]*pt"|(<svg\b[^>]*?)\s+height="[^"]*pt"', r"\1\2", text, count=1)
-
-
-def png(figure: Figure, file: Any, dpi: int = 110) -> None:
-    """Write a figure as a PNG image."""
-    with applied():
-        figure.savefig(file, format="png", dpi=dpi)
