@@ -174,7 +174,7 @@ def compare(
 
     from articulon.report.compare import compare as compare_variants
 
-    compare_variants(description, against=names, vary=varied, out=folder)
+    compare_variants(description, against=names, vary=varied, out=folder, progress=RunProgress())
 
 
 @app.command()

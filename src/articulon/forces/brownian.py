@@ -82,7 +82,7 @@ def fastest_relaxation(model: Model) -> float:
 
 
 def noise_table(model: Model, drag: Drag, seed: int, window: float, average: int) -> Noise:
-    """Noise of a model; ``window`` [time] is the length of a held window, ``average`` fine ones long."""
+    """Noise of a model; ``window`` [time] is the length of a fine window, of which ``average`` are held as one."""
     force = brownian_of(model)
     if force is None:
         return Noise(np.zeros((drag.link.size, 2)), np.ones(1), np.zeros(5, dtype=np.int64), np.zeros(1))
@@ -119,11 +119,11 @@ def unit_pair(shape, seed, stream, window, index):
 
 @jit
 def draw(noise, window, held):
-    """Forces and torques of a window, the mean of its fine windows: √(2βkT/Δ) per component."""
+    """Forces and torques of a held window: the mean of its fine windows."""
     amplitude = noise.amplitude
     shape, average, seed, stream = noise.choice[0], noise.choice[1], noise.choice[2], noise.choice[3]
-    # The mean of n windows of length Δ/n has the variance of one of length Δ.
-    size = 1.0 / math.sqrt(noise.window[0] * average)
+    # √(2βkT/Δ) of each fine window of length Δ, and the mean of them.
+    size = 1.0 / (math.sqrt(noise.window[0]) * average)
     for k in range(amplitude.shape[0]):
         force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for fine in range(window * average, (window + 1) * average):

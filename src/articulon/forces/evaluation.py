@@ -47,7 +47,7 @@ class Evaluator:
     seed
         Of the Brownian forces.
     window
-        Length of a held window of noise [time]; needed where the model has Brownian forces.
+        Length of a fine window of noise [time]; needed where the model has Brownian forces.
     average
         Fine windows averaged in each held one.
     """

@@ -63,7 +63,7 @@ class Noise(NamedTuple):
     amplitude: np.ndarray
     """√(2βkT) of translation and rotation of the bodies of ``Drag`` [force √time, torque √time], shape (bodies, 2)."""
     window: np.ndarray
-    """Length of a window [time], shape (1,)."""
+    """Length of a fine window [time], shape (1,)."""
     choice: np.ndarray
     """Shape (0 none, 1 normal, 2 uniform, 3 direction), fine windows averaged in each window, seed, stream, and
     whether the instantaneous temperature is used, shape (5,)."""
