@@ -14,6 +14,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from articulon import forces as forces
     from articulon.cases import load_case as load_case
+    from articulon.cases.runs import Run as Run
+    from articulon.cases.runs import open_run as open_run
+    from articulon.cases.runs import run as run
     from articulon.dynamics import body_poses as body_poses
     from articulon.dynamics import forward_dynamics as forward_dynamics
     from articulon.dynamics import inverse_dynamics as inverse_dynamics
@@ -37,9 +40,6 @@ if TYPE_CHECKING:
     from articulon.model import Workspace as Workspace
     from articulon.model import Xyz as Xyz
     from articulon.report.compare import compare as compare
-    from articulon.simulate.run import Run as Run
-    from articulon.simulate.run import open_run as open_run
-    from articulon.simulate.run import run as run
 
 _HOMES = {
     "articulon.model": (
@@ -63,7 +63,7 @@ _HOMES = {
     ),
     "articulon.forces.evaluation": ("potential_energy", "generalized_forces"),
     "articulon.cases": ("load_case",),
-    "articulon.simulate.run": ("run", "open_run", "Run"),
+    "articulon.cases.runs": ("run", "open_run", "Run"),
     "articulon.report.compare": ("compare",),
     "articulon.errors": ("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
 }

@@ -238,21 +238,32 @@ def derivative(system, functions, factor, time, window, y, ws, channels, dy):
 
 
 @kernel(parallel=True)
-def derivative_parallel(system, functions, factor, time, window, y, ws, channels, dy):
-    """The same with the trees shared out among the threads."""
-    forest = system.forest
-    nq, nu = y.size - channels.total_joint.size - 8, channels.total_joint.size
-    q, u, udot = y[:nq], y[nq : nq + nu], dy[nq : nq + nu]
+def locate_parallel(forest, q, u, ws):
+    """Places and moves all links, tree by tree."""
     for t in prange(forest.tree.size - 1):
         place(forest, q, ws, forest.tree[t], forest.tree[t + 1])
         move(forest, u, ws, forest.tree[t], forest.tree[t + 1])
-    fill(system, functions, time, window, q, u, ws, channels)
-    weigh(system, factor, u, ws, channels)
-    wrench, tau, gravity = channels.total_wrench, channels.total_joint, scaled_gravity(system.forces, factor)
+
+
+@kernel(parallel=True)
+def solve_parallel(forest, tau, wrench, gravity, ws, udot):
+    """Accelerations of links that have been placed and moved, tree by tree."""
     for t in prange(forest.tree.size - 1):
         start, end = forest.tree[t], forest.tree[t + 1]
         eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, start, end)
         accelerate(forest, gravity, ws, udot, start, end)
+
+
+@kernel
+def derivative_parallel(system, functions, factor, time, window, y, ws, channels, dy):
+    """The same with the trees shared out among the threads."""
+    nq, nu = y.size - channels.total_joint.size - 8, channels.total_joint.size
+    q, u = y[:nq], y[nq : nq + nu]
+    locate_parallel(system.forest, q, u, ws)
+    fill(system, functions, time, window, q, u, ws, channels)
+    weigh(system, factor, u, ws, channels)
+    gravity = scaled_gravity(system.forces, factor)
+    solve_parallel(system.forest, channels.total_joint, channels.total_wrench, gravity, ws, dy[nq : nq + nu])
     finish(system, factor, y, nq, nu, channels, dy)
 
 

@@ -10,6 +10,7 @@ resumed therefore end with the same bytes.
 from __future__ import annotations
 
 import errno
+import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -212,6 +213,7 @@ class TrajectoryWriter:
             needed = frames * self._record.itemsize + 4096 * (16 + len(self._record.names or ()))
             if disk_usage(temporary.parent).free < needed:
                 raise OSError(errno.ENOSPC, f"{needed} bytes are needed")
+            _reserve(temporary, needed)
             offsets = h5md.create(temporary, self.layout, frames)
             with temporary.open("r+b") as stream:
                 if kept:
@@ -363,3 +365,12 @@ class TrajectoryReader:
     def observables(self) -> dict[str, np.ndarray]:
         """Observables by name [per observable], each of shape (frames,)."""
         return {name: self._file[h5md.observable_path(name)][:] for name in self.layout.observables}
+
+
+def _reserve(path: Path, size: int) -> None:
+    """Sees that a file of this size can be made, where the system can tell: HDF5 does not survive a quota or a limit on
+    the size of files that is met while it writes. Raises OSError."""
+    if not hasattr(os, "posix_fallocate"):
+        return
+    with path.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, size)
