@@ -78,3 +78,14 @@ def kernel(function: Callable | None = None, *, parallel: bool = False) -> Any:
             numba.config.CACHE_DIR = previous
 
     return wrap if function is None else wrap(function)
+
+
+def prepare(function: Any, signature: Any) -> Any:
+    """Compile a kernel for a signature, or load it from the cache, and let calls from Python only use what there is.
+
+    A call that hands over jitted functions would otherwise be compiled anew for just these functions, past the cache.
+    """
+    function.disable_compile(False)
+    function.compile(signature)
+    function.disable_compile()
+    return function

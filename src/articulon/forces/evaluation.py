@@ -25,7 +25,7 @@ from articulon.forces.stokes_drag import drag_table, drag_wrenches
 from articulon.forces.tables import ChannelForces, Forces, channel_forces
 from articulon.forces.torsional_springs import spring_energy, spring_table, spring_torques
 from articulon.forces.user import SIGNATURE, UserFunctions, body_table, user_wrenches
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit, kernel, prepare
 from articulon.model import CHANNELS, Forest, Model, Workspace, workspace
 from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
 
@@ -278,9 +278,7 @@ def compiled_derivative(evaluator: Evaluator) -> Any:
     """The kernel for this model, compiled or loaded from the cache."""
     model = evaluator.model
     chosen = derivative_parallel if model.trees > 1 and model.forest.mass.size >= PARALLEL_LINKS else derivative
-    signature = derivative_signature(evaluator)
-    chosen.compile(signature)
-    return chosen
+    return prepare(chosen, derivative_signature(evaluator))
 
 
 @kernel

@@ -14,6 +14,7 @@ from articulon.integrate.declarations import Explicit, FrictionImplicit, Toleran
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED, Stop, no_stop
 from articulon.integrate.variables import blocks
+from articulon.kernels import prepare
 from articulon.model import State
 from articulon.model.state import STEPS
 from articulon.scaling.base import LAW, ScalingPolicy
@@ -80,7 +81,7 @@ class ExplicitDriver(Driver):
             types.int64,
         )
         policy.law.compile(LAW)
-        _compile(explicit.advance, signature)
+        prepare(explicit.advance, signature)
 
     def advance(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
@@ -129,7 +130,7 @@ class FrictionImplicitDriver(Driver):
             types.int64,
         )
         policy.law.compile(LAW)
-        _compile(friction_implicit.advance, signature)
+        prepare(friction_implicit.advance, signature)
 
     def advance(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
@@ -166,11 +167,3 @@ def driver(
 
 def _tolerances(value: Any, default: float) -> tuple[float, float, float, float, float]:
     return value.filled(default) if isinstance(value, Tolerances) else (float(value),) * 5
-
-
-def _compile(function: Any, signature: tuple[Any, ...]) -> None:
-    # Once a signature exists, calls are matched to it: the arguments that are functions are converted, and nothing is
-    # compiled anew. Another model's signature reopens it.
-    function.disable_compile(False)
-    function.compile(signature)
-    function.disable_compile()

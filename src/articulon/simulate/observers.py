@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
@@ -47,16 +46,6 @@ def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
     return slowest, float(times[slowest])
 
 
-@contextmanager
-def calling(function: Any) -> Iterator[Any]:
-    """A kernel to which jitted functions are handed, such that the call is matched to what has been compiled."""
-    function.disable_compile()
-    try:
-        yield function
-    finally:
-        function.disable_compile(False)
-
-
 def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = None) -> np.ndarray:
     """Fills the channels at a state; returns the derivative of (q, u, works).
 
@@ -67,8 +56,8 @@ def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = Non
     """
     y = np.concatenate([state.q, state.u, state.work])
     dy = np.empty_like(y)
-    with calling(evaluator.derivative) as derivative, users_errors(evaluator, state):
-        derivative(
+    with users_errors(evaluator, state):
+        evaluator.derivative(
             evaluator.system,
             evaluator.functions,
             state.factor if factor is None else factor,

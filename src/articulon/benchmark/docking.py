@@ -1,0 +1,208 @@
+"""The built-in docking case under the published conditions: one evaluation, and 5 μs in two ways."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import types
+from rich.console import Console
+
+from articulon.benchmark.tables import console, show_machine, show_table, show_targets, target
+from articulon.benchmark.timing import interleaved, machine
+from articulon.cases import Case, load_case
+from articulon.forces.evaluation import derivative_signature
+from articulon.kernels import kernel
+from articulon.model.state import WINDOW
+from articulon.simulate.preparation import first_state, prepare
+from articulon.simulate.run import run
+
+CASE = "nanoparticle-docking"
+PUBLISHED: dict[str, Any] = {
+    "model.gap": "65 nm",
+    "forces.stokes-drag.flow": ["0 mm/s", "0 mm/s", "1 mm/s"],
+    "forces.brownian": {"temperature": "300 K"},
+    "run.stop": None,
+}
+"""The conditions of Guy (2018), 5.4: the gap, the flow and the noise. Nothing ends the run before its time."""
+FRICTION_IMPLICIT: dict[str, Any] = {
+    "scaling": {"policy": "none"},
+    "integrator": {"rule": "friction-implicit", "step": "10 ps"},
+}
+SCALED: dict[str, Any] = {
+    "scaling": {"policy": "constant", "a2": 0.01},
+    "integrator": {"rule": "kutta-merson", "rtol": 1e-5, "atol": 1e-6},
+}
+DURATION = 5.0
+"""Of what is timed [μs]."""
+STRETCH = 0.25
+"""Of the scaled run, from which its 5 μs are extrapolated unless the full length is asked for [μs]."""
+PAPER_MINUTES = 837.0
+"""What the published implementation took for 5 μs with a2 = 0.01 (Guy 2018, chapter 5) [min]."""
+
+
+@kernel
+def evaluations(derivative, system, functions, factor, window, step, y, ws, channels, dy, count):
+    """The derivative, ``count`` times; the window of noise moves on by ``step`` each time."""
+    for k in range(count):
+        derivative(system, functions, factor, 0.0, window + k * step, y, ws, channels, dy)
+
+
+def published(changes: dict[str, Any]) -> Case:
+    """The case under the published conditions, with changes."""
+    return load_case(CASE, {**PUBLISHED, **changes})
+
+
+def measure(
+    friction_implicit: float = DURATION,
+    scaled: float = STRETCH,
+    seconds: float = 2.0,
+    say: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """The figures.
+
+    Parameters
+    ----------
+    friction_implicit, scaled
+        Simulated time of the two runs [μs]; below 5 μs their wall-clock times are extrapolated, and said to be.
+    seconds
+        Wall-clock time for the timing of single evaluations [s].
+    say
+        Called with what is being measured.
+    """
+    figures: dict[str, Any] = {"machine": machine()}
+    say("single evaluations")
+    held, fresh = evaluation_seconds(seconds)
+    figures["evaluation_us"] = round(1e6 * held, 3)
+    figures["evaluation_with_new_noise_us"] = round(1e6 * fresh, 3)
+    for name, changes, simulated in (
+        ("friction_implicit", FRICTION_IMPLICIT, friction_implicit),
+        ("scaled", SCALED, scaled),
+    ):
+        say(f"{name.replace('_', '-')}: {simulated:g} μs of docking")
+        timed = timed_run(changes, simulated)
+        figures[f"{name}_5us_s"] = round(timed.wall(DURATION), 2)
+        figures[f"{name}_5us_processor_s"] = round(timed.processor(DURATION), 2)
+        figures[f"{name}_extrapolated_from_us"] = None if simulated == DURATION else simulated
+        figures[f"{name}_steps_per_us"] = round(timed.steps / simulated)
+        figures[f"{name}_evaluations_per_us"] = round(timed.evaluations / simulated)
+    figures["paper_scaled_5us_min"] = PAPER_MINUTES
+    figures["targets"] = [
+        target("one evaluation of all forces and accelerations [μs]", figures["evaluation_us"], 9.0),
+        target("friction-implicit, 5 μs [s]", figures["friction_implicit_5us_s"], 15.0),
+        target("a2 = 0.01 with Kutta–Merson, 5 μs [s]", figures["scaled_5us_s"], 300.0),
+    ]
+    return figures
+
+
+def evaluation_seconds(seconds: float, count: int = 500) -> tuple[float, float]:
+    """Time of one evaluation [s] in a compiled loop, as the integrators call it: with the noise of a window that has
+    been drawn, and with new noise drawn for every evaluation."""
+    prepared = prepare(published({**SCALED, "run.duration": "1 ns", "run.frames": 1}))
+    state = first_state(prepared)
+    prepared.driver.advance(state, 1e-3, 10_000)  # away from rest
+    evaluator, factor, window = prepared.evaluator, np.ones(8), int(state.counters[WINDOW])
+    y = np.concatenate([state.q, state.u, state.work])
+    dy = np.empty_like(y)
+    system, functions, ws, channels = evaluator.types
+    line = types.float64[::1]
+    signature = (
+        types.FunctionType(derivative_signature(evaluator)),
+        *(system, functions, line, types.int64, types.int64, line, ws, channels, line, types.int64),
+    )
+    evaluations.compile(signature)
+    evaluations.disable_compile()  # calls are matched to what has been compiled, the function converted to a value
+
+    def call(step: int) -> Callable[[], None]:
+        tables = (evaluator.system, evaluator.functions, factor, window, step, y, evaluator.ws, evaluator.channels)
+        return lambda: evaluations(evaluator.derivative, *tables, dy, count)
+
+    try:
+        held, fresh = interleaved([call(0), call(1)], seconds)
+    finally:
+        evaluations.disable_compile(False)
+    if not np.isfinite(dy).all():
+        raise FloatingPointError("an evaluation of the docking case gave a number that is not finite")
+    return held / count, fresh / count
+
+
+@dataclass
+class Timed:
+    """What a run took: to get ready, and then to advance."""
+
+    simulated: float
+    """[μs]."""
+    ready: tuple[float, float]
+    """Before the first step: wall-clock and processor time [s]."""
+    advancing: tuple[float, float]
+    """From the first step until the results were written [s]."""
+    steps: int
+    evaluations: int
+
+    def wall(self, duration: float) -> float:
+        """Wall-clock time for a duration [μs], the time to get ready included [s]."""
+        return self.ready[0] + self.advancing[0] * duration / self.simulated
+
+    def processor(self, duration: float) -> float:
+        """Processor time for a duration [μs], the time to get ready included [s]."""
+        return self.ready[1] + self.advancing[1] * duration / self.simulated
+
+
+class Stopwatch:
+    """The progress of a run, which notes when it started to advance."""
+
+    def __init__(self) -> None:
+        self.started = (0.0, 0.0)
+
+    def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
+        """The run begins."""
+        self.started = (time.perf_counter(), time.process_time())
+
+    def message(self, text: str) -> None:
+        """Nothing is shown."""
+
+    def update(self, time: float, step: float, steps: int) -> None:
+        """Nothing is shown."""
+
+    def finish(self, text: str = "") -> None:
+        """Nothing is shown."""
+
+
+def timed_run(changes: dict[str, Any], simulated: float) -> Timed:
+    """A whole run as ``articulon run`` makes it, into a folder that is thrown away, kernels loaded beforehand."""
+    settings = {"run.duration": f"{simulated} us", "run.frames": max(1, round(80 * simulated))}
+    case = published({**changes, **settings})
+    prepare(case)
+    watch = Stopwatch()
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter(), time.process_time()
+        done = run(case, Path(folder) / "docking", progress=watch)
+        ended = time.perf_counter(), time.process_time()
+        summary = done.summary
+    ready = watch.started[0] - began[0], watch.started[1] - began[1]
+    advancing = ended[0] - watch.started[0], ended[1] - watch.started[1]
+    return Timed(simulated, ready, advancing, summary["steps"], summary["evaluations"])
+
+
+def show(figures: dict[str, Any], out: Console | None = None) -> None:
+    """Prints the figures as tables."""
+    out = console() if out is None else out
+    row = (figures["evaluation_us"], figures["evaluation_with_new_noise_us"])
+    title = "One evaluation of all forces and accelerations, 33 bodies, noise on"
+    show_table(out, title, ("held noise [μs]", "new noise [μs]"), [row])
+    rows: list[tuple[Any, ...]] = []
+    for name, words in (
+        ("friction_implicit", "friction-implicit, 10 ps, unscaled"),
+        ("scaled", "Kutta–Merson, a2 = 0.01"),
+    ):
+        base = figures[f"{name}_extrapolated_from_us"]
+        note = "in full" if base is None else f"extrapolated from {base:g} μs"
+        rows.append((words, note, *(figures[f"{name}_{key}"] for key in ("5us_s", "5us_processor_s", "steps_per_us"))))
+    rows.append(("the same, in the paper", "", 60.0 * figures["paper_scaled_5us_min"], None, None))
+    title = "5 μs of docking: 65 nm gap, flow of 1 mm/s, 300 K"
+    show_table(out, title, ("method", "", "wall [s]", "processor [s]", "steps per μs"), rows, words=2)
+    show_targets(out, figures["targets"])
+    show_machine(out, figures["machine"])
