@@ -29,6 +29,7 @@ FLOORS = (
     ("cases",),
     ("io",),
     ("report",),
+    ("benchmark",),
     ("cli",),
 )
 """From the top of the dependencies down: a module imports from its own floor and from those before it."""

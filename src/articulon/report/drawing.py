@@ -36,7 +36,7 @@ def model_drawing(view: View) -> Figure | None:
     for row, frame in enumerate((0, -1)):
         moment = view.time_scale.text(float(view.times[frame]), 3)
         for axes, (name, right, up, window) in zip(grid[row], looks, strict=True):
-            _draw(axes, view, frame, right, up, length, window)
+            draw(axes, view, frame, right, up, length, window)
             axes.set_title(f"{moment}, {name}")
             axes.set_xlabel(length.axis(_letter(right)))
             axes.set_ylabel(length.axis(_letter(up)))
@@ -92,7 +92,7 @@ def _letter(direction: np.ndarray) -> str:
     return "xyz"[aligned[0]] if aligned.size else "outwards"
 
 
-def _draw(
+def draw(
     axes: Axes,
     view: View,
     frame: int,

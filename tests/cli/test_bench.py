@@ -1,0 +1,227 @@
+"""The benchmarks: that they measure the same problem in every engine, and print what they say they print. No timing is
+checked here: that is what ``articulon bench`` is for."""
+
+from __future__ import annotations
+
+import io
+import json
+import tracemalloc
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+from tests.support import bounds
+
+import articulon as ar
+from articulon import benchmark
+from articulon.benchmark import accuracy, chains, docking, memory, solver, tables, timing
+
+SIZES = (2, 9)
+KINDS = pytest.mark.parametrize("kind", solver.KINDS)
+
+
+@pytest.fixture(scope="module")
+def solver_figures() -> dict[str, Any]:
+    return solver.measure(sizes=SIZES, seconds=0.01, trees=3)
+
+
+@pytest.fixture(scope="module")
+def docking_figures() -> dict[str, Any]:
+    return docking.measure(friction_implicit=0.001, scaled=0.0005, seconds=0.01)
+
+
+def printed(show: Any, figures: dict[str, Any]) -> str:
+    out = Console(file=io.StringIO(), width=tables.LEAST_WIDTH, highlight=False, markup=False)
+    show(figures, out)
+    return out.file.getvalue()  # type: ignore[attr-defined]
+
+
+@KINDS
+def test_all_engines_are_given_the_same_chain(kind: str) -> None:
+    c = chains.chain(kind, 7)
+    model = chains.our_model(c)
+    matrix = ar.mass_matrix(model, c.q)
+    exact = np.linalg.solve(matrix, -accuracy.bias(model, c))
+    bound = bounds.forward(np.linalg.cond(matrix), exact)
+    for make in (lambda c: chains.ours(c, model), chains.pinocchio, chains.mujoco):
+        found = make(c)
+        assert found is not None
+        found.call()
+        assert np.linalg.norm(found.accelerations() - exact) <= bound
+
+
+@KINDS
+def test_the_residual_is_the_relative_error_of_accelerations_that_are_all_wrong_by_one_factor(kind: str) -> None:
+    # M (1 + d) u' + bias = −d bias.
+    c = chains.chain(kind, 20)
+    model = chains.our_model(c)
+    found = chains.ours(c, model)
+    found.call()
+    udot = found.accelerations()
+    assert accuracy.residual(model, c, udot) <= 1e-14 * c.bodies
+    for d in (1e-6, 0.5, np.nan):
+        np.testing.assert_allclose(accuracy.residual(model, c, (1 + d) * udot), d, rtol=1e-6)
+    # ... and the backward error sets the same forces against ‖M‖ ‖u'‖ + ‖bias‖.
+    matrix, bias = ar.mass_matrix(model, c.q), accuracy.bias(model, c)
+    size = np.linalg.norm(matrix, np.inf) * 1.5 * np.abs(udot).max() + np.abs(bias).max()
+    error = accuracy.backward_error(model, c, 1.5 * udot)
+    np.testing.assert_allclose(error, 0.5 * np.abs(bias).max() / size, rtol=1e-9)
+
+
+def test_the_mass_matrix_of_a_long_chain_is_not_formed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accuracy, "DENSE_FREEDOMS", 3)
+    c = chains.chain("revolute", 4)
+    assert accuracy.backward_error(chains.our_model(c), c, np.zeros(4)) is None
+
+
+def test_peers_give_up_chains_that_they_cannot_hold() -> None:
+    assert chains.pinocchio(chains.chain("spherical", 134)) is None
+    assert chains.mujoco(chains.chain("revolute", 513)) is None
+
+
+def test_an_engine_that_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("importlib.import_module", missing)
+    figures = solver.measure_chains("revolute", (2,), 0.0)
+    for engine in ("pinocchio", "mujoco"):
+        assert [figures[f"{engine}_{what}"] for what in solver.FIGURES] == [[None]] * 3
+    assert figures["ours_ns_per_body"][0] > 0.0
+    assert solver.ratios(figures) == [None]
+
+
+@KINDS
+def test_a_model_and_its_workspace_take_less_than_2_kb_per_body_also_while_it_is_built(kind: str) -> None:
+    c = chains.chain(kind, 20_000)
+    chains.ours(c, chains.our_model(c)).call()
+    tracemalloc.start()
+    try:
+        model = chains.our_model(c)
+        found = chains.ours(c, model)
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    counted = memory.bytes_of(model, chains.scratch(model))
+    assert peak < 2000 * c.bodies
+    # Beside what is counted there are the wrenches, torques and accelerations of the call: 6, 1 and 1 numbers.
+    call = 8 * (6 * c.bodies + 2 * c.freedoms)
+    np.testing.assert_allclose(held, counted + call, rtol=0.01)
+    assert found.accelerations().size == c.freedoms
+
+
+def test_what_is_shared_is_counted_once() -> None:
+    array = np.zeros(100)
+    assert memory.bytes_of(array) == 800
+    assert memory.bytes_of((array, array)) - memory.bytes_of((array,)) < 100
+
+
+def test_calls_are_timed_in_turn_and_the_best_is_kept() -> None:
+    now, order = 0.0, []
+
+    def call(name: str, durations: list[float]) -> None:
+        nonlocal now
+        order.append(name)
+        now += durations.pop(0)
+
+    # Of each round, the first call is not timed; the very first call of all sets the number of repeats.
+    a = [9.0, 9.0, 3.0, 9.0, 2.0, 9.0, 4.0]
+    b = [9.0, 9.0, 0.5, 9.0, 0.7, 9.0, 0.6]
+    best = timing.interleaved([lambda: call("a", a), lambda: call("b", b)], 0.0, lambda: now, batch=0.0)
+    np.testing.assert_allclose(best, [2.0, 0.5], rtol=1e-12)
+    assert order == ["a", "b"] + ["a", "a", "b", "b"] * timing.LEAST_ROUNDS
+
+
+def test_figures_of_the_solver(solver_figures: dict[str, Any]) -> None:
+    for kind in solver.KINDS:
+        of = solver_figures[kind]
+        assert of["n"] == list(SIZES)
+        for engine in solver.ENGINES:
+            for what in solver.FIGURES:
+                assert len(of[f"{engine}_{what}"]) == len(SIZES)
+            assert all(value > 0.0 for value in of[f"{engine}_ns_per_body"])
+            assert all(0.0 <= value <= 1e-14 * n for n, value in zip(SIZES, of[f"{engine}_residual"], strict=True))
+            assert all(0.0 <= value <= 1e-14 for value in of[f"{engine}_backward_error"])
+        assert 0 < of["bytes_per_body"] < 10_000
+    forest = solver_figures["forest"]
+    assert forest["trees"] == 3
+    assert forest["one_thread_ns_per_body"] > 0.0
+    assert [t["met"] for t in solver_figures["targets"][:2]] == [None, None]  # these chains are too short to tell
+    text = printed(solver.show, solver_figures)
+    assert "Spherical chains" in text
+    assert "not measured" in text
+
+
+def test_growth_is_from_128_to_100_000_bodies() -> None:
+    assert solver.growth({"n": [8, 128, 100_000], "ours_ns_per_body": [900.0, 100.0, 115.0]}) == pytest.approx(0.15)
+    assert solver.growth({"n": [8, 128], "ours_ns_per_body": [900.0, 100.0]}) is None
+
+
+@pytest.mark.parametrize(
+    "measured, at_least, met", [(2.0, False, True), (2.1, False, False), (2.1, True, True), (1.9, True, False)]
+)
+def test_a_target_is_met_or_missed(measured: float, at_least: bool, met: bool) -> None:
+    assert tables.target("x", measured, 2.0, at_least)["met"] is met
+
+
+def test_figures_of_docking(docking_figures: dict[str, Any]) -> None:
+    f = docking_figures
+    assert f["evaluation_us"] > 0.0
+    assert f["evaluation_with_new_noise_us"] > 0.0
+    assert f["friction_implicit_5us_s"] > 0.0
+    assert f["scaled_5us_s"] > 0.0
+    assert f["friction_implicit_extrapolated_from_us"] == 0.001
+    assert f["scaled_extrapolated_from_us"] == 0.0005
+    assert f["friction_implicit_steps_per_us"] == 100_000
+    assert f["paper_scaled_min"] == 837.0
+    text = printed(docking.show, f)
+    assert "extrapolated from 0.001 μs" in text
+    assert "50,220" in text
+
+
+def test_a_time_is_extrapolated_without_the_time_to_get_ready() -> None:
+    timed = docking.Timed(simulated=0.25, ready=(2.0, 1.0), advancing=(3.0, 2.5), steps=1, evaluations=1)
+    assert timed.wall(5.0) == 62.0
+    assert timed.processor(5.0) == 51.0
+
+
+def test_the_docking_runs_under_the_published_conditions_and_to_its_end() -> None:
+    case = docking.published(docking.SCALED)
+    assert case.run.stop is None
+    assert case.scaling.a2 == 0.01
+    assert case.integrator.rule == "kutta-merson"
+    assert (case.integrator.rtol, case.integrator.atol) == (1e-5, 1e-6)
+    brownian = next(force for force in case.forces if force.kind == "brownian")
+    assert brownian.temperature == 300.0
+
+
+@pytest.mark.parametrize("name", ["solver", "docking", None])
+def test_json_is_all_that_is_on_the_standard_output(
+    name: str | None,
+    solver_figures: dict[str, Any],
+    docking_figures: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def measured(figures: dict[str, Any], say: Any) -> dict[str, Any]:
+        say("what takes time")
+        return figures
+
+    every = {"solver": solver_figures, "docking": docking_figures}
+    for known, figures in every.items():
+        _, show = benchmark.BENCHMARKS[known]
+        monkeypatch.setitem(benchmark.BENCHMARKS, known, (partial(measured, figures), show))
+    benchmark.main(name, json=True)
+    out, err = capsys.readouterr()
+    assert json.loads(out) == (every if name is None else every[name])
+    assert "measuring what takes time" in err
+    benchmark.main(name, json=False)
+    out, _ = capsys.readouterr()
+    assert out.count("**Targets**") == (2 if name is None else 1)
+
+
+def test_a_benchmark_that_does_not_exist() -> None:
+    with pytest.raises(ar.ArticulonError, match="no benchmark 'sovler'; did you mean 'solver'"):
+        benchmark.main("sovler", json=False)
