@@ -40,7 +40,7 @@ def measure(
         figures[kind] = measure_chains(kind, sizes, seconds)
         gc.collect()
     say(f"a forest of {trees:,} chains")
-    figures["forest"] = measure_forest(trees, BODIES_PER_TREE, seconds / 2)
+    figures["forest"] = measure_forest(trees, BODIES_PER_TREE, seconds)
     figures["targets"] = targets(figures)
     return figures
 
