@@ -107,8 +107,8 @@ def turn(e, w, time):
 
 @jit
 def turn_in_world(e, w, time):
-    """e after turning at the constant world-frame angular velocity w for ``time``, normalised."""
-    return normalised(product(exponential(scale(time, w)), e))
+    """e after turning at the constant world-frame angular velocity w for ``time``, not normalised."""
+    return product(exponential(scale(time, w)), e)
 
 
 @jit

@@ -158,30 +158,40 @@ def fill(system, functions, time, window, q, u, ws, channels):
 
 
 @jit
-def weigh(system, factor, u, ws, channels):
-    """Sums the channels with their factors, and books the power of each."""
-    forest, forces = system.forest, system.forces
-    wrench, joint, power = channels.wrench, channels.joint, channels.power
-    total_wrench, total_joint = channels.total_wrench, channels.total_joint
-    twist = ws.twist.reshape(-1)
-    links = forest.mass.size
-    for c in range(power.size):
-        power[c] = 0.0
-    total = total_wrench.reshape(-1)
-    for k in range(6 * links):
+def weigh(system, factor, u, channels):
+    """Sums the channels with their factors."""
+    forces, wrench, joint = system.forces, channels.wrench, channels.joint
+    total, tau = channels.total_wrench.reshape(-1), channels.total_joint
+    for k in range(total.size):
         total[k] = 0.0
     for c in forces.wrench_channels:
-        s, p, one = factor[c], 0.0, wrench[c].reshape(-1)
-        for k in range(6 * links):  # a vector loop
+        s, one = factor[c], wrench[c].reshape(-1)
+        for k in range(total.size):  # a vector loop
             total[k] += s * one[k]
+    for k in range(u.size):
+        tau[k] = 0.0
+    for c in forces.joint_channels:
+        s = factor[c]
+        for k in range(u.size):
+            tau[k] += s * joint[c, k]
+
+
+@jit
+def book_powers(system, u, ws, channels):
+    """Power of each channel, unscaled, at links that have been moved."""
+    forest, forces = system.forest, system.forces
+    wrench, joint, power = channels.wrench, channels.joint, channels.power
+    twist = ws.twist.reshape(-1)
+    for c in range(power.size):
+        power[c] = 0.0
+    for c in forces.wrench_channels:
+        p, one = 0.0, wrench[c].reshape(-1)
+        for k in range(twist.size):  # a vector loop
             p += one[k] * twist[k]
         power[c] = p
-    for k in range(u.size):
-        total_joint[k] = 0.0
     for c in forces.joint_channels:
-        s, p = factor[c], 0.0
+        p = 0.0
         for k in range(u.size):
-            total_joint[k] += s * joint[c, k]
             p += joint[c, k] * u[k]
         power[c] += p
     g = forces.gravity
@@ -230,7 +240,8 @@ def derivative(system, functions, factor, time, window, y, ws, channels, dy):
     place(forest, q, ws, 0, links)
     move(forest, u, ws, 0, links)
     fill(system, functions, time, window, q, u, ws, channels)
-    weigh(system, factor, u, ws, channels)
+    weigh(system, factor, u, channels)
+    book_powers(system, u, ws, channels)
     wrench, tau = channels.total_wrench, channels.total_joint
     eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, 0, links)
     accelerate(forest, scaled_gravity(system.forces, factor), ws, dy[nq : nq + nu], 0, links)
@@ -261,7 +272,8 @@ def derivative_parallel(system, functions, factor, time, window, y, ws, channels
     q, u = y[:nq], y[nq : nq + nu]
     locate_parallel(system.forest, q, u, ws)
     fill(system, functions, time, window, q, u, ws, channels)
-    weigh(system, factor, u, ws, channels)
+    weigh(system, factor, u, channels)
+    book_powers(system, u, ws, channels)
     gravity = scaled_gravity(system.forces, factor)
     solve_parallel(system.forest, channels.total_joint, channels.total_wrench, gravity, ws, dy[nq : nq + nu])
     finish(system, factor, y, nq, nu, channels, dy)

@@ -41,7 +41,7 @@ from articulon.algebra.vectors import (
 from articulon.dynamics import joints
 from articulon.dynamics.articulated import accelerate, eliminate
 from articulon.dynamics.kinematics import move, place
-from articulon.forces.evaluation import fill_friction, fill_positions, force_sums, scaled_gravity, weigh
+from articulon.forces.evaluation import book_powers, fill_friction, fill_positions, force_sums, scaled_gravity, weigh
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import jit, kernel, routine
@@ -184,7 +184,7 @@ def kick(system, factor, half, u, work, ws, channels, arrays):
     forest = system.forest
     move(forest, u, ws, 0, forest.mass.size)
     keep_spins(forest, ws)
-    weigh(system, factor, u, ws, channels)
+    weigh(system, factor, u, channels)
     gravity = scaled_gravity(system.forces, factor)
     udot, middle = arrays.udot, arrays.middle
     tau, wrench = channels.total_joint, channels.total_wrench
@@ -199,7 +199,7 @@ def kick(system, factor, half, u, work, ws, channels, arrays):
         middle[k] = u[k] + 0.5 * half * udot[k]
         u[k] += half * udot[k]
     move(forest, middle, ws, 0, forest.mass.size)
-    weigh(system, factor, middle, ws, channels)
+    book_powers(system, middle, ws, channels)
     for c in range(8):
         work[c] += half * factor[c] * channels.power[c]
 
