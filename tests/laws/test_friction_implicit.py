@@ -314,6 +314,28 @@ def test_a_jointed_chain_keeps_equipartition(kind: str, ratio: float) -> None:
     assert abs(whole - 1.0) < SIGMAS * spread + 1e-3
 
 
+@pytest.mark.parametrize("kind", CHAINS)
+def test_a_jointed_chain_keeps_equipartition_under_an_explicit_rule_with_held_noise(kind: str) -> None:
+    """The same law for the explicit rule, with windows of a quarter of the shortest relaxation time: a held force leaves
+    each mode no less than tanh(x)/x of kT, x = 1/8 for the fastest."""
+    count, samples, between = 300, 40, 8
+    chain, window = chain_at(kind, 0.25, turn=0.02, stiffness=1.0)
+    forest = chain.forest(count)
+    q, u = chain.draw(count, np.random.default_rng(45))
+    run = Running(forest, Explicit(rule="kutta-merson", step=window), seed=46, window=window, q=q, u=u)
+    products = []
+    for k in range(samples):
+        run.to((k + 1) * between * window)
+        products.append(chain.equipartition(forest, run.q, run.u))
+    least = np.tanh(0.125) / 0.125
+    mean, error = mean_and_error(np.array(products))
+    assert np.all(mean < 1.0 + SIGMAS * error)
+    assert np.all(mean > least - SIGMAS * error)
+    whole, spread = mean_and_error(np.array(products).mean(axis=-1))
+    assert spread < 0.015
+    assert least - SIGMAS * spread < whole < 1.0 + SIGMAS * spread
+
+
 @pytest.mark.parametrize(
     ("count", "samples", "precision"), [(300, 40, 0.07), pytest.param(800, 250, 0.035, marks=pytest.mark.slow)]
 )
