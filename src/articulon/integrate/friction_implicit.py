@@ -71,6 +71,8 @@ class Scratch(NamedTuple):
     """Zeros, shape (nu,)."""
     still: np.ndarray
     """Zero twists, shape (links, 6)."""
+    turning: np.ndarray
+    """Angular accelerations of the links while they drift, shape (links, 3)."""
     no_bias: np.ndarray
     """Zero velocity-product accelerations, shape (links, 6)."""
     sums: np.ndarray
@@ -96,6 +98,7 @@ def scratch(forest: Forest, nq: int, nu: int) -> Scratch:
         np.zeros((n, 6)),
         np.zeros(nu),
         np.zeros((n, 6)),
+        np.zeros((n, 3)),
         np.zeros((n, 6)),
         np.zeros(8),
         np.zeros(nq),
@@ -162,12 +165,22 @@ def drift(forest, q, u, ws, time):
 
 
 @jit
-def keep_spins(forest, ws):
-    """Leaves out the velocity-product accelerations that ``drift`` has taken care of."""
-    kinds, bias = forest.kind, ws.bias
+def keep_spins(forest, ws, turning):
+    """Velocity-product accelerations of a kick, which leaves to ``drift`` what that does.
+
+    ``turning`` is the angular acceleration g of each link while it drifts: none where the spin is kept, and
+    g_p + ω_p × ω_J elsewhere. A joint whose link keeps its spin on a parent that turns has the bias −g_p.
+    """
+    parent, kinds, bias = forest.parent, forest.kind, ws.bias
     for i in range(kinds.size):
+        p, g = parent[i], ZERO
+        if p >= 0:
+            g = load(turning, p)
         if kinds[i] == SPHERICAL or kinds[i] == FREE:
-            store_from(bias, i, 0, ZERO)
+            store_from(bias, i, 0, scale(-1.0, g))
+            store(turning, i, ZERO)
+        else:
+            store(turning, i, add(g, load_from(bias, i, 0)))
 
 
 CORRECTIONS = 2
@@ -183,7 +196,7 @@ def kick(system, factor, half, u, work, ws, channels, arrays):
     """
     forest = system.forest
     move(forest, u, ws, 0, forest.mass.size)
-    keep_spins(forest, ws)
+    keep_spins(forest, ws, arrays.turning)
     weigh(system, factor, u, channels)
     gravity = scaled_gravity(system.forces, factor)
     udot, middle = arrays.udot, arrays.middle
@@ -193,7 +206,7 @@ def kick(system, factor, half, u, work, ws, channels, arrays):
         for k in range(u.size):
             middle[k] = u[k] + 0.5 * half * udot[k]
         move(forest, middle, ws, 0, forest.mass.size)
-        keep_spins(forest, ws)
+        keep_spins(forest, ws, arrays.turning)
         solve(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, gravity, ws, udot)
     for k in range(u.size):
         middle[k] = u[k] + 0.5 * half * udot[k]
