@@ -1,4 +1,4 @@
-"""The friction-implicit rule is of second order on trees of any joints, whatever joint turns a body that keeps its spin."""
+"""The friction-implicit rule is of second order on trees of any joints, spins kept or not."""
 
 import math
 
