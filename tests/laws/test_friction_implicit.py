@@ -316,8 +316,8 @@ def test_a_jointed_chain_keeps_equipartition(kind: str, ratio: float) -> None:
 
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_jointed_chain_keeps_equipartition_under_an_explicit_rule_with_held_noise(kind: str) -> None:
-    """The same law for the explicit rule, with windows of a quarter of the shortest relaxation time: a held force leaves
-    each mode no less than tanh(x)/x of kT, x = 1/8 for the fastest."""
+    """The same law for the explicit rule, with windows of a quarter of the shortest relaxation time: a held force
+    leaves each mode no less than tanh(x)/x of kT, x = 1/8 for the fastest."""
     count, samples, between = 300, 40, 8
     chain, window = chain_at(kind, 0.25, turn=0.02, stiffness=1.0)
     forest = chain.forest(count)
