@@ -168,7 +168,11 @@ def compare(
             raise CaseError(f"cannot read --vary {text!r}; write key=value1,value2")
         parts(key)
         for value in found:
-            description.with_overrides({key.strip(): value})
+            try:
+                description.with_overrides({key.strip(): value})
+            except CaseError as error:
+                advice = _how_to_vary(case, overrides, key.strip(), value, vary) if "unknown key" in str(error) else ""
+                raise CaseError(f"{error}{advice}") from None
         varied[key.strip()] = found
     folder = RUNS / f"{description.name}-compare" if out is None else out
 
@@ -227,6 +231,21 @@ def _how_to_continue(case: str, folder: Path, overrides: list[str]) -> str:
     if checkpoint.exists():
         return f"the checkpoint is {checkpoint}; continue with\n  {command}"
     return f"no checkpoint had been written to {folder} yet"
+
+
+def _how_to_vary(case: str, overrides: list[str], key: str, value: Any, vary: list[str]) -> str:
+    """What to do where a key belongs to another policy or rule than the case has; nothing for any other key."""
+    from shlex import join
+
+    from articulon.cases.overrides import choosing
+
+    found = choosing(key, value)
+    if found is None:
+        return ""
+    words, chosen = found
+    changes = [part for text in (*overrides, chosen) for part in ("--set", text)]
+    command = join(["articulon", "compare", case, *changes, *(part for text in vary for part in ("--vary", text))])
+    return f"\n{key} is a key of {', '.join(words)}; choose one of them first, for example\n  {command}"
 
 
 def _assignments(texts: list[str]) -> dict[str, Any]:

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import articulon as ar
+from articulon import cli
 from articulon.cases import Case
 from articulon.forces.brownian import brownian_of
 from articulon.report import compare as comparing
@@ -311,6 +315,22 @@ def test_a_reference_is_of_one_case_and_one_engine(
     assert reference_cache.kept_wall_seconds(case) is None
 
 
+@pytest.mark.parametrize("part", ["cases", "simulate"])
+def test_a_reference_is_of_the_code_that_builds_models_and_runs(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = Path(reference_cache.__file__).parent.parent
+    for folder in ("report", "cases", "simulate"):
+        shutil.copytree(package / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(reference_cache, "__file__", str(tmp_path / "report" / "reference_cache.py"))
+    engine = reference_cache._engine.__wrapped__
+    before = engine()
+    assert engine() == before
+    with next((tmp_path / part).glob("*.py")).open("a", encoding="utf-8") as file:
+        file.write("# edited\n")
+    assert engine() != before
+
+
 def test_a_damaged_reference_is_made_again(done: comparing.Comparison, file: Path, tmp_path: Path) -> None:
     case = ar.load_case(file).variant("implicit")
     measured = reference_cache.place(case) / reference_cache.MEASURED
@@ -431,3 +451,34 @@ def test_different_frames_have_no_noise_path_in_common(file: Path) -> None:
     case = noisy(file).with_overrides({"variants.coarse.run.frames": 30})
     with pytest.raises(ar.CaseError, match=r"different times between frames.*run\.frame_interval"):
         on_one_noise_path(entries(case, None, None))
+
+
+# The command
+
+
+@pytest.mark.parametrize(
+    "vary, words",
+    [
+        ("scaling.a2=0.5,0.2", "constant, threshold-adaptive, two-factor"),
+        ("scaling.b2=0.5,0.2", "two-factor"),
+        ("integrator.rtol=1e-5,1e-6", "kutta-merson"),
+    ],
+)
+def test_a_key_of_another_policy_is_answered_by_a_command_that_works(
+    vary: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Any] = []
+    monkeypatch.setattr(comparing, "compare", lambda case, **named: calls.append((case, named)))
+    runner = CliRunner()
+    refused = runner.invoke(cli.app, ["compare", "nanoparticle-docking", "--vary", vary])
+    key = vary.partition("=")[0]
+    assert refused.exit_code == cli.EXIT_ERROR and not calls
+    assert f"{key} is a key of {words};" in refused.stderr
+    command = shlex.split(refused.stderr.splitlines()[-1])
+    assert command[:3] == ["articulon", "compare", "nanoparticle-docking"]
+    assert runner.invoke(cli.app, command[1:]).exit_code == 0
+    ((case, named),) = calls
+    assert list(named["vary"]) == [key]
+    assert len({entry.name for entry in entries(case, None, named["vary"])}) >= 2
+    unknown = runner.invoke(cli.app, ["compare", "nanoparticle-docking", "--vary", "scaling.nothing=1"])
+    assert "unknown key" in unknown.stderr and "is a key of" not in unknown.stderr

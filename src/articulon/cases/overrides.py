@@ -5,14 +5,17 @@ A key is a path: ``run.duration``, ``forces[0].viscosity``. An element of a list
 dots in them are quoted as in TOML.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, TypeAlias
 
-from articulon.declaration import nearest
+from articulon.declaration import Declaration, nearest
 from articulon.errors import CaseError
+from articulon.integrate import Explicit, FrictionImplicit
+from articulon.scaling import Constant, NoScaling, ThresholdAdaptive, TwoFactor
 
 Part: TypeAlias = str | int
 
@@ -24,6 +27,14 @@ ALTERNATIVES: dict[tuple[Part, ...], str] = {
     ("run", "frame_interval"): "frames",
 }
 """Keys of which only one is given: setting the first removes the second."""
+
+FORMS: dict[str, tuple[type[Declaration], ...]] = {
+    "scaling": (NoScaling, Constant, ThresholdAdaptive, TwoFactor),
+    "integrator": (Explicit, FrictionImplicit),
+}
+"""The forms of the sections in which a policy or rule decides which keys there are."""
+EXAMPLES = {"a2": 0.2, "b2": 0.5, "step": "8 ps"}
+"""Values of the keys that a form must have, for a command that shows how to choose it."""
 
 _LABELS = ("kind", "name")
 _PART = re.compile(r"""\s*(?:\[(?P<index>-?\d+)\]|\.?\s*(?:"(?P<quoted>[^"]*)"|(?P<bare>[^.\[\]"=\s]+)))\s*""")
@@ -116,6 +127,28 @@ def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> tuple[dic
     for key in [*deciding, *(key for key in overrides if key not in deciding)]:
         touched.append(dotted(_assign(result, parts(key), deepcopy(overrides[key]), key)))
     return result, touched
+
+
+def choosing(key: str, value: Any) -> tuple[list[str], str] | None:
+    """The policies or rules that have a key, and the override that chooses the first with it: for messages.
+
+    None for a key of another section, or that no policy or rule has.
+
+    >>> choosing("scaling.b2", 0.5)
+    (['two-factor'], 'scaling={policy="two-factor",a2=0.2,b2=0.5}')
+    """
+    section, *rest = parts(key)
+    if len(rest) != 1 or section not in FORMS:
+        return None
+    decides, name = DISCRIMINATORS[(section,)], str(rest[0])
+    forms = [form for form in FORMS[str(section)] if name in form.model_fields and name != decides]
+    if not forms:
+        return None
+    words = [str(form.model_fields[decides].default) for form in forms]
+    needed = [other for other, field in forms[0].model_fields.items() if field.is_required() and other != name]
+    given = {decides: words[0], **{other: EXAMPLES[other] for other in needed}, name: value}
+    inside = ",".join(f"{other}={json.dumps(item)}" for other, item in given.items())
+    return words, f"{section}={{{inside}}}"
 
 
 def _assign(root: dict[str, Any], path: tuple[Part, ...], value: Any, key: str) -> tuple[Part, ...]:
