@@ -40,7 +40,9 @@ def place(case: Case) -> Path:
 def _engine() -> str:
     """Digest of the source that determines what a run writes."""
     digest = hashlib.sha256(cache_folder().name.encode())
-    for path in sorted((Path(__file__).parent.parent / "simulate").glob("*.py")):
+    package = Path(__file__).parent.parent
+    # Kernels are in the name of their folder; these make the model that they run on, and what is written of it.
+    for path in sorted(path for part in ("cases", "simulate") for path in (package / part).glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
