@@ -59,9 +59,12 @@ def cache_folder() -> Path:
     return root / digest.hexdigest()[:16]
 
 
-def is_warm() -> bool:
-    """True when kernels of this version have been compiled on this machine before."""
-    return next(cache_folder().rglob("*.nbc"), None) is not None
+def _quiet(text: str) -> None:
+    pass
+
+
+announce: Callable[[str], None] = _quiet
+"""Told before kernels are compiled that no run on this machine has needed before; a command replaces it."""
 
 
 def kernel(function: Callable | None = None, *, parallel: bool = False) -> Any:
@@ -85,7 +88,13 @@ def prepare(function: Any, signature: Any) -> Any:
 
     A call that hands over jitted functions would otherwise be compiled anew for just these functions, past the cache.
     """
+    key = f"{function.py_func.__module__}.{function.py_func.__name__}{signature}"
+    done = cache_folder() / "compiled" / hashlib.sha256(key.encode()).hexdigest()[:32]
+    if not done.exists():
+        announce("compiling kernels, once per machine: up to a minute")
     function.disable_compile(False)
     function.compile(signature)
     function.disable_compile()
+    done.parent.mkdir(parents=True, exist_ok=True)
+    done.touch()
     return function

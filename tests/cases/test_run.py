@@ -14,6 +14,7 @@ from scipy.special import ellipj, ellipk
 from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of, ran, universe
 
 import articulon as ar
+from articulon import kernels
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.model.state import CHANNELS
@@ -482,7 +483,7 @@ def test_the_folder_and_its_summary(tmp_path):
 
 
 def test_compiling_is_announced(tmp_path, monkeypatch):
-    monkeypatch.setattr("articulon.simulate.run.is_warm", lambda: False)
+    monkeypatch.setattr(kernels, "cache_folder", lambda: tmp_path / "cache")
     shown = Shown()
     ar.run(case_of(tmp_path, BALL), tmp_path / "run", progress=shown)
     assert "compiling" in shown.messages[0]

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from articulon import kernels
 from articulon.benchmark import docking, solver
 from articulon.declaration import nearest
 from articulon.errors import ArticulonError
-from articulon.kernels import is_warm
 
 __all__ = ["BENCHMARKS", "DEFAULT", "main"]
 
@@ -41,8 +41,7 @@ def main(name: str | None, json: bool) -> None:
     """
     if name is not None and name not in BENCHMARKS:
         raise ArticulonError(f"there is no benchmark '{name}'{nearest(name, list(BENCHMARKS))}")
-    if not is_warm():
-        _say("compiling kernels, once per machine: a minute or two")
+    kernels.announce = _say
     figures = {}
     for chosen in DEFAULT if name is None else (name,):
         measure, show = BENCHMARKS[chosen]

@@ -26,7 +26,7 @@ VARIANT = "published"
 """The conditions of Guy (2018), 5.4: a gap of 65 nm, a flow of 1 mm/s and noise at 300 K."""
 FRICTION_IMPLICIT: dict[str, Any] = {
     "scaling": {"policy": "none"},
-    "integrator": {"rule": "friction-implicit", "step": "16 ps"},
+    "integrator": {"rule": "friction-implicit", "step": "8 ps"},
 }
 SCALED: dict[str, Any] = {
     "scaling": {"policy": "constant", "a2": 0.01},
@@ -187,7 +187,7 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     show_table(out, title, ("held noise [μs]", "new noise [μs]"), [row])
     rows: list[tuple[Any, ...]] = []
     for name, words in (
-        ("friction_implicit", "friction-implicit, 16 ps, unscaled"),
+        ("friction_implicit", "friction-implicit, 8 ps, unscaled"),
         ("scaled", "Kutta–Merson, constant a2 = 0.01"),
     ):
         base = figures[f"{name}_extrapolated_from_us"]

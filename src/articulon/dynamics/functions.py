@@ -164,7 +164,7 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
     if given.shape != (model.bodies, 6):
         raise ModelError(f"wrenches: expected shape {(model.bodies, 6)}, got {given.shape}")
     if np.array_equal(model.head, np.arange(model.bodies)):
-        return given
+        return given if given.flags.writeable else given.copy()
     positions, _ = body_poses(model, q)
     moved = np.flatnonzero(model.link >= 0)
     link, force = model.link[moved], given[moved, :3]
@@ -180,4 +180,5 @@ def _vector(value: Any, size: int, name: str) -> np.ndarray:
     result = np.ascontiguousarray(value, dtype=np.float64)
     if result.shape != (size,):
         raise ModelError(f"{name}: expected shape ({size},), got {result.shape}")
-    return result
+    # A read-only array is another type to the compiler, and a kernel for it another compilation.
+    return result if result.flags.writeable else result.copy()

@@ -13,6 +13,7 @@ from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.forces.tables import Drag, Noise
 from articulon.kernels import jit
 from articulon.model import Model
+from articulon.model.joints import FREE, REVOLUTE, SPHERICAL
 from articulon.rng import normal_pair, uniform_pair
 
 SHAPES = {"normal": 1, "uniform": 2, "direction": 3}
@@ -47,14 +48,15 @@ class Brownian(Declaration):
         """Raises ModelError where there is no Stokes drag to balance."""
         if not any(isinstance(force, StokesDrag) for force in model.forces):
             raise ModelError(f"{where}: Brownian forces balance a drag (5.17); add stokes-drag")
+        if sum(isinstance(force, Brownian) for force in model.forces) > 1:
+            raise ModelError(
+                f"{where}: Brownian forces are declared twice; one declaration serves every body with drag"
+            )
 
 
 def brownian_of(model: Model) -> Brownian | None:
     """The model's Brownian forces, if it has any."""
-    found = [force for force in model.forces if isinstance(force, Brownian)]
-    if len(found) > 1:
-        raise ModelError("Brownian forces are declared twice; one declaration serves every body with drag")
-    return found[0] if found else None
+    return next((force for force in model.forces if isinstance(force, Brownian)), None)
 
 
 def fastest_relaxation(model: Model) -> float:
@@ -79,6 +81,20 @@ def fastest_relaxation(model: Model) -> float:
             if moments[0] > 0.0 and drags[-1] > 0.0:
                 times.append(moments[0] / drags[-1])
     return float(min(times))
+
+
+def least_inertia(model: Model) -> float:
+    """The smallest principal moment of inertia, about its own centre of mass, of a link that can turn [mass length²];
+    infinity where none can."""
+    forest = model.forest
+    able = np.isin(forest.kind, (REVOLUTE, SPHERICAL, FREE))
+    if not able.any():
+        return math.inf
+    full = forest.inertia[able][:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
+    c = forest.moment[able] / forest.mass[able][:, None]
+    spread = (c * c).sum(axis=1)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :]
+    moments = np.linalg.eigvalsh(full - forest.mass[able][:, None, None] * spread)
+    return float(moments[moments > 0.0].min(initial=math.inf))
 
 
 def noise_table(model: Model, drag: Drag, seed: int, window: float, average: int) -> Noise:

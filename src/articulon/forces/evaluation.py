@@ -364,7 +364,7 @@ def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Ite
 
 
 def _checked(value: np.ndarray, size: int, name: str) -> np.ndarray:
-    result = np.ascontiguousarray(value, dtype=np.float64)
+    result = np.array(value, dtype=np.float64)
     if result.shape != (size,):
         raise ModelError(f"{name}: expected shape ({size},), got {result.shape}")
     return result

@@ -66,19 +66,13 @@ class SitePairs(Declaration):
             raise ValueError("give either table or parameters")
         if self.excluded_joints < 0:
             raise ValueError("excluded_joints must be at least 0")
-        for law in self.table:
-            if not any(float(value) for value in (law.A, law.B, law.C) if not isinstance(value, str)) and not any(
-                isinstance(value, str) for value in (law.A, law.B, law.C)
-            ):
-                raise ValueError(
-                    f"the law of {law.kinds[0]} and {law.kinds[1]} has no range: A, B and C are all zero; leave the "
-                    "pair out by `between` instead"
-                )
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for unknown groups, kinds without a law, and laws that no pair uses."""
+        """Raises ModelError for unknown groups, kinds without a law, unused laws, and a second declaration."""
         self.laws(model, where)
+        if sum(isinstance(force, SitePairs) for force in model.forces) > 1:
+            raise ModelError(f"{where}: site pairs are declared twice; one declaration holds every pair")
 
     def laws(self, model: Model, where: str) -> dict[tuple[int, int], tuple[float, float, float]]:
         """(A, B, without charges C) of each pair of kinds that meets, by indices, smaller first."""
@@ -100,6 +94,11 @@ class SitePairs(Declaration):
             if (a, b) in given:
                 raise ModelError(f"{where}.table: {law.kinds[0]} and {law.kinds[1]} have two laws")
             given[a, b] = (float(law.A), float(law.B), float(law.C))
+            if not any(given[a, b]):
+                raise ModelError(
+                    f"{where}.table: the law of {law.kinds[0]} and {law.kinds[1]} has no range: A, B and C are all "
+                    "zero; leave the pair out by `between` instead"
+                )
         result = {}
         for a, b in self._meetings(model):
             first, second = sites.kinds[a], sites.kinds[b]
@@ -116,6 +115,12 @@ class SitePairs(Declaration):
             s, t = float(one.sigma), float(two.sigma)
             sigma6 = (math.sqrt(s * t) if self.mixing == "geometric" else 0.5 * (s + t)) ** 6
             result[a, b] = (4.0 * epsilon * sigma6 * sigma6, 4.0 * epsilon * sigma6, 0.0)
+            charged = (sites.charge[sites.kind == a] != 0.0).any() and (sites.charge[sites.kind == b] != 0.0).any()
+            if epsilon == 0.0 and not charged:
+                raise ModelError(
+                    f"{where}.parameters: {first} and {second} meet with no force: their epsilon is zero and they have "
+                    "no charges; leave the pair out by `between` instead"
+                )
         if given:
             a, b = next(iter(given))
             raise ModelError(f"{where}.table: no {sites.kinds[a]} meets a {sites.kinds[b]}; remove their law")
@@ -130,7 +135,8 @@ class SitePairs(Declaration):
                 for b in np.unique(sites.kind[sites.group == h]).tolist():
                     moving = (sites.body[(sites.kind == a) & (sites.group == g)] >= 0).any()
                     moving = moving or (sites.body[(sites.kind == b) & (sites.group == h)] >= 0).any()
-                    if moving:
+                    alone = a == b and g == h and ((sites.kind == a) & (sites.group == g)).sum() < 2
+                    if moving and not alone:
                         met.add((min(a, b), max(a, b)))
         return sorted(met)
 
@@ -153,8 +159,6 @@ def pair_table(model: Model) -> Pairs:
     # Moving sites first; within each part by group, kind and charge, so that partners of one law are contiguous.
     order = np.lexsort((sites.charge[: link.size], sites.kind[: link.size], sites.group[: link.size], link < 0))
     moving = int((link >= 0).sum())
-    if len(declared) > 1:
-        raise ModelError(f"forces[{declared[1][0]}]: site pairs are declared twice; one declaration holds every pair")
     start, low, high, law = [0], [], [], []
     if declared:
         runs = _Runs(model, declared[0][1], f"forces[{declared[0][0]}]", order)

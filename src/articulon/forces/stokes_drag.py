@@ -59,8 +59,9 @@ class StokesDrag(Declaration):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for bodies that do not exist or have no value."""
+        """Raises ModelError for bodies that do not exist, have no value, or have drag from elsewhere already."""
         self.coefficients(model, where)
+        drag_table(model)
 
     def coefficients(self, model: Model, where: str = "stokes-drag") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Bodies, β [mass/time] and β_ω [mass length²/time], for a declaration in the model's units."""

@@ -25,7 +25,8 @@ class TorsionalSprings(Declaration):
 
     kind: Literal["torsional-springs"] = "torsional-springs"
     stiffness: Annotated[dict[str, Quantity], Dimension("torsional_stiffness", minimum=0)]
-    """k by body, the one that the joint carries [energy/rad²]; a name ending in ``*`` stands for all that begin so."""
+    """k by body, the one that the joint carries [energy/rad²]; a name ending in ``*`` stands for all that begin so, and
+    of two entries for a body the later counts."""
     rest: dict[str, Literal["initial"] | float | tuple[float, float, float, float]] = {}
     """Rest angle [rad] or rest Euler parameters by body, or ``"initial"``; zero rotation by default."""
 
@@ -39,7 +40,7 @@ class TorsionalSprings(Declaration):
         for pattern, value in self.rest.items():
             for body in matching(model, pattern, f"{where}.rest"):
                 rest[body] = value
-        rows = []
+        stiffness: dict[int, float] = {}
         for pattern, k in self.stiffness.items():
             for body in matching(model, pattern, f"{where}.stiffness"):
                 kind = int(model.kinds[body])
@@ -48,10 +49,11 @@ class TorsionalSprings(Declaration):
                         f"{where}.stiffness: body '{model.names[body]}' has a {model.joint_name(body)} joint; "
                         "torsional springs act on revolute and spherical joints"
                     )
-                rows.append((body, float(k), self._rest(model, body, rest.pop(body, None), where)))
-        if rest:
-            raise ModelError(f"{where}.rest: body '{model.names[next(iter(rest))]}' has no spring in stiffness")
-        return rows
+                stiffness[body] = float(k)
+        for body in rest:
+            if body not in stiffness:
+                raise ModelError(f"{where}.rest: body '{model.names[body]}' has no spring in stiffness")
+        return [(body, k, self._rest(model, body, rest.get(body), where)) for body, k in stiffness.items()]
 
     @staticmethod
     def _rest(model: Model, body: int, value: object, where: str) -> np.ndarray:

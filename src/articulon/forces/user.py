@@ -60,7 +60,9 @@ class UserForce(Declaration):
         """The function itself."""
         if callable(self.function):
             return self.function
-        place, _, name = self.function.rpartition(":")
+        place, colon, name = self.function.rpartition(":")
+        if not colon or not place or not name:
+            raise ModelError(f"{where}.function: write 'module:name' or 'file.py:name', not '{self.function}'")
         try:
             if place.endswith(".py"):
                 spec = importlib.util.spec_from_file_location(Path(place).stem, place)
@@ -70,9 +72,14 @@ class UserForce(Declaration):
                 spec.loader.exec_module(module)
             else:
                 module = importlib.import_module(place)
-            return getattr(module, name)
-        except (ImportError, AttributeError, OSError, ValueError) as error:
-            raise ModelError(f"{where}.function: cannot load '{self.function}': {error}") from None
+            found = getattr(module, name)
+        except Exception as error:  # the user's file may raise anything at all
+            raise ModelError(
+                f"{where}.function: cannot load '{self.function}': {type(error).__name__}: {error}"
+            ) from error
+        if not callable(found) or isinstance(found, type):
+            raise ModelError(f"{where}.function: '{self.function}' is not a function but {found!r}")
+        return found
 
 
 def body_table(model: Model) -> Bodies:
@@ -80,9 +87,9 @@ def body_table(model: Model) -> Bodies:
     forces = [force for force in model.forces if isinstance(force, UserForce)]
     some = slice(None) if forces else slice(0, 0)
     return Bodies(
-        model.link[some],
-        model.offset_position[some],
-        model.offset_rotation[some],
+        model.link[some].copy(),
+        model.offset_position[some].copy(),
+        model.offset_rotation[some].copy(),
         np.array([CHANNELS.index(force.channel) for force in forces], dtype=np.int64),
         np.array([value for force in forces for value in force.parameters], dtype=np.float64),
         np.cumsum([0, *(len(force.parameters) for force in forces)]).astype(np.int64),
@@ -109,7 +116,9 @@ class UserFunctions:
         self.functions = tuple(found) if found else (no_force,)
 
     def _compiled(self, function: Callable[..., None], where: str) -> Any:
-        dispatcher = function if isinstance(function, numba.core.registry.CPUDispatcher) else self._bridge(function)
+        dispatcher = (
+            function if isinstance(function, numba.core.registry.CPUDispatcher) else self._bridge(function, where)
+        )
         try:
             dispatcher.compile(SIGNATURE)
         except numba.core.errors.NumbaError as error:
@@ -119,7 +128,7 @@ class UserFunctions:
             ) from None
         return dispatcher
 
-    def _bridge(self, function: Callable[..., None]) -> Any:
+    def _bridge(self, function: Callable[..., None], where: str) -> Any:
         """A jitted function that calls a plain Python one by address."""
 
         def call(time: float, x: int, e: int, v: int, p: int, w: int, bodies: int, count: int) -> None:
@@ -132,6 +141,7 @@ class UserFunctions:
                 states = view(x, bodies, 3), view(e, bodies, 4), view(v, bodies, 6)
                 function(time, *states, parameters, view(w, bodies, 6))
             except BaseException as error:
+                error.add_note(f"in {where}, {function.__name__}() at time {time:.9g}")
                 # An exception cannot cross the compiled code: the run sees NaN, stops, and raises this one.
                 self.error = error
                 view(w, bodies, 6)[:] = np.nan

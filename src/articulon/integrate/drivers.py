@@ -13,7 +13,7 @@ from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.declarations import Explicit, FrictionImplicit, Tolerances
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED, Stop, no_stop
-from articulon.integrate.variables import blocks
+from articulon.integrate.variables import WORK, blocks
 from articulon.kernels import prepare
 from articulon.model import State
 from articulon.model.state import STEPS
@@ -46,17 +46,20 @@ class ExplicitDriver(Driver):
         model = evaluator.model
         self.tableau = EXPLICIT[integrator.rule]
         self.blocks = blocks(model.forest, model.nq, model.nu)
+        first = float(integrator.first_step or 0.0)
         relaxation = fastest_relaxation(model)
-        guess = 0.1 * relaxation / policy.least_factor() if math.isfinite(relaxation) else 1e-3
+        if not first and math.isfinite(relaxation):
+            first = 0.1 * relaxation / policy.least_factor()
+        self.first = first
         self.control = explicit.Control(
             np.array(_tolerances(integrator.rtol, 1e-5)),
             np.array(_tolerances(integrator.atol, 1e-6)),
             np.array(
                 [
                     float(integrator.step or 0.0),
-                    float(integrator.first_step or guess),
+                    first,
                     float(integrator.max_step or math.inf),
-                    1e-9 * float(integrator.first_step or guess),
+                    1e-12 * first,
                 ]
             ),
         )
@@ -86,6 +89,8 @@ class ExplicitDriver(Driver):
     def advance(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
         e = self.evaluator
+        if state.step[0] == 0.0 and self.control.step[0] == 0.0 and self.first == 0.0:
+            state.step[0] = self._start(state, until)
         return explicit.advance(
             e.derivative,
             self.law,
@@ -104,6 +109,21 @@ class ExplicitDriver(Driver):
             until,
             steps,
         )
+
+    def _start(self, state: State, until: float) -> float:
+        """A first step for a model without relaxation times: a hundredth of the time in which some variable changes by
+        its size (Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, II.4)."""
+        e = self.evaluator
+        y = np.concatenate([state.q, state.u, state.work])
+        dy = np.empty_like(y)
+        e.derivative(e.system, e.functions, state.factor, float(state.time[0]), 0, y, e.ws, e.channels, dy)
+        shortest = math.inf
+        for start, end, kind in zip(self.blocks.start, self.blocks.end, self.blocks.kind, strict=True):
+            rate = np.abs(dy[start:end]).max()
+            if kind != WORK and rate > 0.0:
+                size = max(np.abs(y[start:end]).max(), self.control.absolute[kind])
+                shortest = min(shortest, 0.01 * size / rate)
+        return min(shortest, 0.01 * (until - float(state.time[0])))
 
 
 class FrictionImplicitDriver(Driver):

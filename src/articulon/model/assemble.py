@@ -95,7 +95,7 @@ def assemble_forest(
         tree=starts,
     )
     _refuse_massless_joints(forest, heads, names)
-    return Model(
+    model = Model(
         units=units,
         names=names,
         parents=parent,
@@ -112,6 +112,11 @@ def assemble_forest(
         sites=sites,
         forces=forces,
     )
+    # The solver's tables stay writable only because a read-only array is another type to the compiler.
+    for array in (*vars(model).values(), *sites):
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
+    return model
 
 
 def _about_carrier(

@@ -91,7 +91,7 @@ class ModelBuilder:
             The joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first,
             shape (4,).
         q, u
-            Initial coordinates and speeds of the joint, in its own order; zero motion by default.
+            Initial coordinates and speeds of the joint, in its own order; a number will do where there is one.
 
         Raises
         ------
@@ -106,6 +106,8 @@ class ModelBuilder:
         if not isinstance(joint, Joint):
             raise ModelError(f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {joint!r}")
         k = len(self._names)
+        start_q = _row(joint.zero() if q is None else q, joint.nq)
+        start_u = _row((0.0,) * joint.nu if u is None else u, joint.nu)
         row = {
             "parent": np.array([self._resolve(parent, where, "parent")]),
             "mass": checks.array(mass, (), "mass", self.units, f"{where}, mass").reshape(1),
@@ -113,12 +115,8 @@ class ModelBuilder:
             "inertia": checks.symmetric(inertia, self.units, f"{where}, inertia")[None],
             "position": checks.array(position, (3,), "length", self.units, f"{where}, position")[None],
             "rotation": checks.array(rotation, (4,), "dimensionless", self.units, f"{where}, rotation")[None],
-            "q": checks.array(
-                joint.zero() if q is None else q, (joint.nq,), "dimensionless", self.units, f"{where}, q"
-            ),
-            "u": checks.array(
-                (0.0,) * joint.nu if u is None else u, (joint.nu,), "dimensionless", self.units, f"{where}, u"
-            ),
+            "q": checks.array(start_q, (joint.nq,), "dimensionless", self.units, f"{where}, q"),
+            "u": checks.array(start_u, (joint.nu,), "dimensionless", self.units, f"{where}, u"),
         }
         checks.positive_masses(row["mass"], lambda _: where)
         checks.possible_inertias(row["inertia"], lambda _: where)
@@ -337,3 +335,8 @@ class ModelBuilder:
         if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < len(self._names):
             return int(body)
         raise ModelError(f"{where}: {role} {body!r} is no body of this model")
+
+
+def _row(value: Any, size: int) -> Any:
+    """A number for a joint of one freedom as the sequence that every joint takes."""
+    return (value,) if size == 1 and np.ndim(value) == 0 else value

@@ -196,7 +196,7 @@ def _made(
                 time_unit = entry.case.units.label("time")
                 note = (
                     f"not run: it would take about {estimate:.3g} s, estimated from {sample:.3g} {time_unit}; ask for "
-                    f"it with --against {entry.name}"
+                    f"it with --against {entry.variant}"
                 )
                 progress.message(f"{entry.name}: {note}")
                 return _left_out(entry, estimate, sample, float(reference["simulated_time"]), note), None
@@ -358,7 +358,7 @@ def _compared(
                 row[key] = saving(0.0, 0.0, None, f"it is the unscaled {words} run")
             else:
                 other_row = None if other is None else rows[other.name]
-                row[key] = saving(row["wall_seconds"], row["physical_time"], other_row, reason)
+                row[key] = saving(row["wall_seconds"], row["physical_time"], other_row, reason, row)
     return deviations
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from articulon.report import page, style
 from articulon.report.figures import draw_forces, mark_stop, normalised
+from articulon.report.measures import SAME_STEPS
 from articulon.report.quantities import number, percent, suited, wall_time
 from articulon.report.view import View
 
@@ -73,7 +74,7 @@ def _fidelity(done: Comparison, row: Mapping[str, Any]) -> list[str]:
 def saving_text(found: Mapping[str, Any]) -> str:
     """A saving in words: ``"97.4 % (38×)"``, or that there is none."""
     if found["saving"] is None:
-        return "–"
+        return "same steps" if found.get("reason") == SAME_STEPS else "–"
     per_time = found["ratio_per_physical_time"]
     about = "about " if found["is"] == "estimated" else ""
     times = f"{number(found['ratio'], 2)}×"
@@ -109,7 +110,8 @@ def page_of(done: Comparison) -> str:
     notes = [f"{row['name']}: {note}" for row in done.rows for note in row["notes"]]
     explained = [
         "Wall times count from the first step to the last frame. What is saved is 1 − wall time/wall time of the "
-        "unscaled explicit or friction-implicit run; in brackets, how many times faster.",
+        "unscaled explicit or friction-implicit run; in brackets, how many times faster. A run that takes the same steps "
+        "by the same rule saves nothing.",
         "Deviations are distances of the centre of mass of the core from the reference's at equal times, until the "
         "earlier of the two ends; the standard one is the root of their mean square. The predicted delay is the lag "
         "estimate of each run's fidelity section.",

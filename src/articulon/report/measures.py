@@ -12,6 +12,10 @@ from articulon.cases.case import Case
 from articulon.forces.stokes_drag import StokesDrag
 
 
+SAME_STEPS = "it takes the same steps by the same rule: wall times differ only by what else the machine did"
+"""Why there is no saving where two runs do the same work."""
+
+
 class Deviation(NamedTuple):
     """How far a path is from another."""
 
@@ -69,7 +73,11 @@ def clock(case: Case) -> float:
 
 
 def saving(
-    wall_seconds: float, physical_time: float, other: Mapping[str, Any] | None, reason: str | None
+    wall_seconds: float,
+    physical_time: float,
+    other: Mapping[str, Any] | None,
+    reason: str | None,
+    work: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What a run saves of the wall time of another.
 
@@ -83,6 +91,8 @@ def saving(
         The figures of the other run; None where there is none.
     reason
         Why there is none.
+    work
+        The figures of the run, whose rule, steps and evaluations are held against the other's; not compared if None.
 
     Returns
     -------
@@ -93,6 +103,9 @@ def saving(
     nothing = {"saving": None, "ratio": None, "ratio_per_physical_time": None, "against": None, "is": None}
     if other is None:
         return {**nothing, "reason": reason}
+    counts = ("rule", "steps", "rejected", "evaluations")
+    if work is not None and other["steps"] is not None and all(work[key] == other[key] for key in counts):
+        return {**nothing, "against": other["name"], "reason": SAME_STEPS}
     wall = float(other["wall_seconds"])
     if wall <= 0.0 or wall_seconds <= 0.0:
         return {**nothing, "against": other["name"], "reason": "a run took no measurable time"}

@@ -39,6 +39,8 @@ class Entry:
     """Whether the others of its group are measured from it."""
     optional: bool = False
     """Whether it is left out where it would take long: nobody has asked for it."""
+    variant: str = ""
+    """What the case calls it, where it is a variant."""
 
     @property
     def unscaled(self) -> bool:
@@ -56,6 +58,7 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
 
     Without ``vary`` they are the case itself and its variants, those of ``against`` or else those that the case names
     for comparison. With it they are the case with every combination of the values, and the variants of ``against``.
+    Where no variants are asked for, an unscaled explicit one is offered, to say what the others save.
     The reference is the one that the case names; else the case itself where it is unscaled, or the first unscaled
     variant, friction-implicit ones first.
 
@@ -66,6 +69,7 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
     """
     varied = combinations(vary or {})
     names = list(against) if against is not None else [] if vary else _compared(case)
+    rivals = [] if against is not None else _unscaled_explicit(case, names)
     groups: dict[tuple[tuple[str, str], ...], int] = {}
     found: list[Entry] = []
     for values in varied:
@@ -75,7 +79,7 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
         here = case.with_overrides(physics) if physics else case
         if key not in groups:
             groups[key] = len(groups)
-            found += _first(here, groups[key], suffix, names, against is not None)
+            found += _first(here, groups[key], suffix, names, against is not None, rivals)
         whole = case.with_overrides(values) if values else case
         found.append(Entry(label(values) if values else ITSELF, whole, groups[key]))
     return [entry for group in range(len(groups)) for entry in _distinct(e for e in found if e.group == group)]
@@ -93,22 +97,28 @@ def label(values: Mapping[str, Any]) -> str:
 
 
 def _compared(case: Case) -> list[str]:
-    """The variants that a case names for comparison, its reference, and an unscaled explicit one if it has any."""
+    """The variants that a case names for comparison, and its reference."""
     named = list(case.comparison.variants or case.variants)
     reference = case.comparison.reference
     if reference is not None and reference not in named:
         named.insert(0, reference)
-    return (
-        named + [name for name in case.variants if name not in named and _is_unscaled_explicit(case.variant(name))][:1]
-    )
+    return named
 
 
-def _is_unscaled_explicit(case: Case) -> bool:
-    return case.scaling.policy == "none" and not isinstance(case.integrator, FrictionImplicit)
+def _unscaled_explicit(case: Case, names: Sequence[str]) -> list[str]:
+    """The first unscaled explicit variant beside those with the given names, if there is any."""
+    others = {name: case.variant(name) for name in case.variants if name not in names}
+    return [
+        name
+        for name, other in others.items()
+        if other.scaling.policy == "none" and not isinstance(other.integrator, FrictionImplicit)
+    ][:1]
 
 
-def _first(case: Case, group: int, suffix: str, names: Sequence[str], asked: bool) -> list[Entry]:
-    """The variants of a group, with its reference at the front."""
+def _first(
+    case: Case, group: int, suffix: str, names: Sequence[str], asked: bool, rivals: Sequence[str]
+) -> list[Entry]:
+    """The variants of a group, with its reference at the front and the rivals that nobody asks for at the end."""
     variants = {name: case.variant(name) for name in names}
     if case.comparison.reference is not None and not (asked and case.comparison.reference not in names):
         reference = case.comparison.reference
@@ -119,8 +129,9 @@ def _first(case: Case, group: int, suffix: str, names: Sequence[str], asked: boo
         itself = [ITSELF] if case.scaling.policy == "none" and not asked else []
         reference = next(iter([*itself, *implicit, *unscaled, ITSELF]))
     first = case if reference == ITSELF else variants.get(reference) or case.variant(reference)
+    variants.update({name: case.variant(name) for name in rivals})
     rest = [
-        Entry(name + suffix, variant, group, optional=not asked)
+        Entry(name + suffix, variant, group, optional=not asked, variant=name)
         for name, variant in variants.items()
         if name != reference
     ]

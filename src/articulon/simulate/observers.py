@@ -86,8 +86,10 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
     if error is None:
         return
     time = f"{state.time[0]:.9g} {evaluator.model.units.symbols[2]}"
+    place = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
     raise ArticulonError(
-        f"a force of kind 'user' failed after t = {time}, step {state.counters[STEPS]}: {type(error).__name__}: {error}"
+        f"a force of kind 'user' failed after t = {time}, step {state.counters[STEPS]}: {type(error).__name__}: "
+        f"{error}{place}"
     ) from error
 
 

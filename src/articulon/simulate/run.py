@@ -1,17 +1,21 @@
 """Running a case: a folder with its trajectory, checkpoints and summary, and going on where a run was broken off."""
 
+import fcntl
+import math
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 
+from articulon import kernels
 from articulon.errors import ArticulonError, CheckpointError
-from articulon.kernels import is_warm
+from articulon.forces.brownian import brownian_of, least_inertia
 from articulon.model import State
+from articulon.scaling import TwoFactor
 from articulon.simulate.atomic import write_text
 from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint
 from articulon.simulate.description import Description, Progress, Silent
@@ -30,6 +34,9 @@ __all__ = ["CASE", "RUNS", "TOPOLOGY", "TRAJECTORY", "Run", "open_run", "run"]
 CASE, TRAJECTORY, TOPOLOGY = "case.toml", "trajectory.h5", "topology.pdb"
 HELD = (CASE, TRAJECTORY, NEWEST, PREVIOUS, SUMMARY)
 """Files that show that a folder holds a run."""
+TURN = 0.2
+"""Angle that the lightest body may turn in a friction-implicit step by thermal motion [rad]; docs/validation.md shows
+what happens beyond it."""
 RUNS = Path("runs")
 """Where results go by default, a folder for each case."""
 
@@ -83,10 +90,10 @@ def run(
     folder = RUNS / case.name if out is None else Path(out)
     _check_folder(folder, case, resume)
     shown = Silent() if progress is None else progress
-    if not is_warm():
-        shown.message("compiling kernels, once per machine: about a minute")
-    with Interruption() as interruption, _threads(case.run.threads, shown):
+    with Interruption() as interruption, _announcing(shown), _threads(case.run.threads, shown), ExitStack() as lock:
         began, earlier = time.monotonic(), _wall_seconds(folder)
+        if resume and (folder / CASE).exists():
+            lock.enter_context(_held(folder))
         saved, notes = _saved(folder, case, shown) if resume else (None, [])
         prepared = prepare(case, None if saved is None else Threshold.of_row(saved["threshold"]))
         state = first_state(prepared) if saved is None else _state(saved)
@@ -94,6 +101,7 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / CASE).exists():
             write_text(folder / CASE, case.to_toml())
+            lock.enter_context(_held(folder))
         write_model_topology(folder / TOPOLOGY, prepared.model, case.title)
         layout = trajectory_layout(prepared.model, prepared.observer.dimensions)
         frames = int(saved["frames"]) if saved else 0 if resume else None
@@ -140,6 +148,34 @@ def open_run(folder: str | Path) -> Run:
     if not (folder / CASE).is_file():
         raise ArticulonError(f"{folder} holds no run (there is no {CASE} in it); give the folder of a run")
     return Run(folder)
+
+
+@contextmanager
+def _announcing(shown: Progress) -> Iterator[None]:
+    """Says once that kernels are compiled, when they are."""
+    said: list[str] = []
+
+    def once(text: str) -> None:
+        if not said:
+            said.append(text)
+            shown.message(text)
+
+    before, kernels.announce = kernels.announce, once
+    try:
+        yield
+    finally:
+        kernels.announce = before
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Keeps a second process out of a folder that is being written. Raises ArticulonError where one is at work."""
+    with (folder / CASE).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ArticulonError(f"{folder}: a run is going on here; wait for it, or stop it") from None
+        yield
 
 
 def _check_folder(folder: Path, case: Description, resume: bool) -> None:
@@ -220,6 +256,27 @@ def _notes(prepared: Prepared) -> list[str]:
             f"scaling.threshold: {found.value:.6g} {case.units.label('velocity')}, found by an unscaled run of "
             f"{found.duration:.6g} {unit}, in which the channel '{found.channel}' was the largest beside the potential"
         )
+    noise = brownian_of(prepared.model)
+    if noise is not None and prepared.windows.step is not None:
+        kT = case.units.boltzmann * float(noise.temperature)
+        turn = prepared.windows.step * math.sqrt(kT / least_inertia(prepared.model))
+        if turn > TURN:
+            notes.append(
+                f"integrator.step: at {float(noise.temperature):g} K the lightest body turns by {turn:.2g} rad in a "
+                f"step; beyond {TURN:g} rad friction-implicit steps may not stay finite, so take at most "
+                f"{prepared.windows.step * TURN / turn:.3g} {unit}"
+            )
+    if isinstance(case.scaling, TwoFactor):
+        b2 = float(case.scaling.b2)
+        clock = f"scaling: the two-factor policy relaxes positions more slowly by 1/b2 = {1 / b2:g}"
+        if noise is not None:
+            T = float(noise.temperature)
+            clock += (
+                f" and samples them at b2 T = {b2 * T:g} K; speeds are those of a2 b2² T = "
+                f"{float(case.scaling.a2) * b2 * b2 * T:g} K, and the kinetic temperature shown, divided by a2, is "
+                f"{b2 * b2 * T:g} K"
+            )
+        notes.append(clock)
     return notes
 
 
