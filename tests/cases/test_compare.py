@@ -160,14 +160,22 @@ def test_values_are_combined_and_have_the_reference_of_their_physics(file: Path)
     found = entries(case, None, {"scaling.a2": [0.5, 0.2], "run.seed": [1, 2]})
     assert [(entry.group, entry.name, entry.is_reference) for entry in found] == [
         (0, "implicit-seed=1", True),
+        (0, "explicit-seed=1", False),
         (0, "a2=0.5-seed=1", False),
         (0, "a2=0.2-seed=1", False),
         (1, "implicit-seed=2", True),
+        (1, "explicit-seed=2", False),
         (1, "a2=0.5-seed=2", False),
         (1, "a2=0.2-seed=2", False),
     ]
-    assert [(entry.case.scaling.policy, entry.case.run.seed) for entry in found][3] == ("none", 2)
-    assert [entry.case.scaling.a2 for entry in found if not entry.is_reference] == [0.5, 0.2, 0.5, 0.2]
+    assert [(entry.case.scaling.policy, entry.case.run.seed) for entry in found][4] == ("none", 2)
+    assert [entry.case.scaling.a2 for entry in found if not entry.unscaled] == [0.5, 0.2, 0.5, 0.2]
+    assert [(entry.name, entry.variant) for entry in found if entry.optional] == [
+        ("explicit-seed=1", "explicit"),
+        ("explicit-seed=2", "explicit"),
+    ]
+    asked = entries(case, ["implicit"], {"scaling.a2": [0.5]})
+    assert [entry.name for entry in asked] == ["implicit", "a2=0.5"]
 
 
 # Figures
@@ -369,6 +377,34 @@ def test_an_expensive_run_that_nobody_asks_for_is_estimated(
     assert found["is"] == "estimated"
     assert found["ratio"] == pytest.approx(row["wall_seconds"] / done.row("implicit")["wall_seconds"], rel=1e-12)
     assert row["saving_explicit"]["saving"] is None and row["largest_deviation"] is None
+
+
+@pytest.mark.usefixtures("quick")
+def test_varied_runs_have_an_estimated_rival_and_no_saving_where_they_take_the_same_steps(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparing, "PATIENCE", 0.0)
+    monkeypatch.setattr(comparing, "SAMPLE", 20.0)
+    monkeypatch.setattr(reference_cache, "references_folder", lambda: tmp_path / "none")
+    implicit = {"rule": "friction-implicit", "step": 0.001}
+    changes = {
+        "integrator": implicit,
+        "run.stop": None,
+        "variants.implicit": {"scaling": {"policy": "none"}},
+        "variants.explicit": {"integrator": {"rule": "kutta-merson", "rtol": RTOL}},
+        "scaling": {"policy": "constant", "a2": 0.5},
+    }
+    case = ar.load_case(file, changes).with_overrides({"variants.explicit.scaling": {"policy": "none"}})
+    done = comparing.compare(case, vary={"scaling.a2": [0.5, 0.2]}, out=tmp_path / "runs")
+    assert done.row("explicit")["wall_seconds_are"] == "estimated"
+    assert "--against explicit" in done.row("explicit")["notes"][0]
+    for name in ("a2=0.5", "a2=0.2"):
+        row = done.row(name)
+        assert row["steps"] == done.row("implicit")["steps"] == 400
+        same = row["saving_friction_implicit"]
+        assert same["saving"] is None and same["against"] == "implicit" and saving_text(same) == "same steps"
+        assert row["saving_explicit"]["is"] == "estimated"
+        assert row["saving_explicit"]["against"] == "explicit"
 
 
 @pytest.mark.usefixtures("quick")

@@ -110,8 +110,8 @@ def page_of(done: Comparison) -> str:
     notes = [f"{row['name']}: {note}" for row in done.rows for note in row["notes"]]
     explained = [
         "Wall times count from the first step to the last frame. What is saved is 1 − wall time/wall time of the "
-        "unscaled explicit or friction-implicit run; in brackets, how many times faster. A run that takes the same steps "
-        "by the same rule saves nothing.",
+        "unscaled explicit or friction-implicit run; in brackets, how many times faster. A run that takes the same "
+        "steps by the same rule saves nothing.",
         "Deviations are distances of the centre of mass of the core from the reference's at equal times, until the "
         "earlier of the two ends; the standard one is the root of their mean square. The predicted delay is the lag "
         "estimate of each run's fidelity section.",

@@ -11,7 +11,6 @@ import numpy as np
 from articulon.cases.case import Case
 from articulon.forces.stokes_drag import StokesDrag
 
-
 SAME_STEPS = "it takes the same steps by the same rule: wall times differ only by what else the machine did"
 """Why there is no saving where two runs do the same work."""
 

@@ -119,20 +119,21 @@ def _first(
     case: Case, group: int, suffix: str, names: Sequence[str], asked: bool, rivals: Sequence[str]
 ) -> list[Entry]:
     """The variants of a group, with its reference at the front and the rivals that nobody asks for at the end."""
-    variants = {name: case.variant(name) for name in names}
+    variants, offered = ({name: case.variant(name) for name in some} for some in (names, rivals))
     if case.comparison.reference is not None and not (asked and case.comparison.reference not in names):
         reference = case.comparison.reference
     else:
-        unscaled = [name for name in variants if variants[name].scaling.policy == "none"]
-        implicit = [name for name in unscaled if isinstance(variants[name].integrator, FrictionImplicit)]
+        # Where values vary, one run that may take long is not made to be measured from without being asked for.
+        candidates = variants | offered if names else variants
+        unscaled = [name for name, variant in candidates.items() if variant.scaling.policy == "none"]
+        implicit = [name for name in unscaled if isinstance(candidates[name].integrator, FrictionImplicit)]
         # What is asked for is measured from; otherwise the case stands for itself.
         itself = [ITSELF] if case.scaling.policy == "none" and not asked else []
         reference = next(iter([*itself, *implicit, *unscaled, ITSELF]))
-    first = case if reference == ITSELF else variants.get(reference) or case.variant(reference)
-    variants.update({name: case.variant(name) for name in rivals})
+    first = case if reference == ITSELF else case.variant(reference)
     rest = [
         Entry(name + suffix, variant, group, optional=not asked, variant=name)
-        for name, variant in variants.items()
+        for name, variant in (variants | offered).items()
         if name != reference
     ]
     return [Entry(reference + suffix, first, group, is_reference=True), *rest]
