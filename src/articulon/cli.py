@@ -178,7 +178,11 @@ def compare(
 
     from articulon.report.compare import compare as compare_variants
 
-    compare_variants(description, against=names, vary=varied, out=folder, progress=RunProgress())
+    progress = RunProgress()
+    try:
+        compare_variants(description, against=names, vary=varied, out=folder, progress=progress)
+    finally:
+        progress.close()
 
 
 @app.command()

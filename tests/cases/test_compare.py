@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shlex
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from articulon.report import reference_cache
 from articulon.report.comparison_page import figures, saving_text, tables
 from articulon.report.measures import clock, deviation
 from articulon.report.variants import entries, held_windows, on_one_noise_path
+from articulon.simulate import loop
 
 MASS, RADIUS, VISCOSITY, PULL = 10.0, 0.2, 890.0, 1.0
 TAU = MASS / (6.0 * math.pi * VISCOSITY * RADIUS)
@@ -319,7 +322,7 @@ def test_a_reference_is_of_one_case_and_one_engine(
     assert reference_cache.kept_wall_seconds(case.with_overrides({"run.seed": 2})) is None
     mine = {"kind": "user", "function": "wind.py:blow"}
     assert not reference_cache.can_be_kept(case.with_overrides({"forces": [mine]}))
-    monkeypatch.setattr(reference_cache, "_engine", lambda: "another")
+    monkeypatch.setattr(reference_cache, "engine", lambda: "another")
     assert reference_cache.kept_wall_seconds(case) is None
 
 
@@ -331,7 +334,7 @@ def test_a_reference_is_of_the_code_that_builds_models_and_runs(
     for folder in ("report", "cases", "simulate"):
         shutil.copytree(package / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(reference_cache, "__file__", str(tmp_path / "report" / "reference_cache.py"))
-    engine = reference_cache._engine.__wrapped__
+    engine = reference_cache.engine.__wrapped__
     before = engine()
     assert engine() == before
     with next((tmp_path / part).glob("*.py")).open("a", encoding="utf-8") as file:
@@ -418,9 +421,68 @@ def test_a_missing_reference_has_a_reason(file: Path, tmp_path: Path) -> None:
     assert found["lateness"] == pytest.approx(3.0 * TAU, rel=1e-5)
 
 
-def test_a_folder_that_holds_runs_is_left_alone(done: comparing.Comparison, file: Path) -> None:
+def test_a_folder_that_holds_other_runs_is_left_alone(
+    done: comparing.Comparison, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ar.ArticulonError, match=r"implicit holds another run .*--out"):
+        comparing.compare(ar.load_case(file, {"run.duration": 0.5}), out=done.folder)
+    monkeypatch.setattr(reference_cache, "engine", lambda: "another")
+    with pytest.raises(ar.ArticulonError, match=r"implicit holds this run as another version .*--out"):
         comparing.compare(ar.load_case(file), out=done.folder)
+
+
+class StopsAt:
+    """Asks the run of a name to stop once it has taken some steps, as Ctrl-C does."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.here, self.messages = name, False, list[str]()
+
+    def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
+        self.messages.append(f"starts at {resumed_from > 0.0}")
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)
+        self.here = text == f"{self.name}:"
+
+    def update(self, time: float, step: float, steps: int) -> None:
+        if self.here and steps > 20:
+            self.here = False
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def finish(self, text: str = "") -> None:
+        pass
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_comparison_that_is_stopped_goes_on_by_the_same_command(
+    done: comparing.Comparison, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reference_cache, "references_folder", lambda: tmp_path / "none")
+    folder = tmp_path / "compare"
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "CHUNK_SECONDS", 0.0)
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            comparing.compare(ar.load_case(file), out=folder, progress=StopsAt("half"))
+    assert f"complete runs in {folder}: implicit.\n" in str(stopped.value)
+    assert "Run the same command again" in str(stopped.value)
+    assert ar.open_run(folder / "half").summary["status"] == "interrupted"
+    before = (folder / "implicit" / "trajectory.h5").stat().st_mtime_ns
+    shown = StopsAt("nothing")
+    again = comparing.compare(ar.load_case(file), out=folder, progress=shown)
+    assert (folder / "implicit" / "trajectory.h5").stat().st_mtime_ns == before
+    assert [text for text in shown.messages if text.startswith("starts")] == [
+        "starts at True",
+        "starts at False",
+        "starts at False",
+    ]
+    assert [row["wall_seconds_are"] for row in again.rows] == ["cached", "measured", "measured", "measured"]
+    assert "was broken off" in again.row("half")["notes"][0]
+    for name in ("implicit", "half", "tenth", "explicit"):
+        stored = [place / name / "trajectory.h5" for place in (done.folder, folder)]
+        assert stored[0].read_bytes() == stored[1].read_bytes(), name
+    whole = comparing.compare(ar.load_case(file), out=folder)
+    assert {row["wall_seconds_are"] for row in whole.rows} == {"cached"}
+    assert [row["wall_seconds"] for row in whole.rows] == [row["wall_seconds"] for row in again.rows]
 
 
 def test_a_comparison_has_its_figures(done: comparing.Comparison) -> None:

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from articulon import __version__
 from articulon.cases.case import Case
-from articulon.errors import ArticulonError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.integrate import FrictionImplicit
-from articulon.report import reference_cache
+from articulon.report import reference_cache, reuse
 from articulon.report.html import fidelity_verdict, write_report
 from articulon.report.measures import Deviation, clock, deviation, saving
 from articulon.report.variants import Entry, entries, on_one_noise_path
 from articulon.report.view import View, stop_time
 from articulon.simulate.atomic import write_text
 from articulon.simulate.description import Progress, Silent
-from articulon.simulate.run import HELD, RUNS, run
+from articulon.simulate.run import RUNS, run
 from articulon.simulate.summary import read_summary
 
 if TYPE_CHECKING:
@@ -133,25 +132,30 @@ def compare(
     CaseError
         For a variant or value that does not exist or cannot be run.
     ArticulonError
-        For a folder that holds runs already.
+        For a folder that holds other runs. Complete ones of the same cases are reused, and others of them go on.
+    KeyboardInterrupt
+        After Ctrl-C, saying which runs are complete and how to go on.
     """
     from rich.console import Console
 
     folder = RUNS / f"{case.name}-compare" if out is None else Path(out)
     chosen = on_one_noise_path(entries(case, against, vary))
-    _check_free(folder, chosen)
+    reuse.check_folders(folder, chosen)
     shown = Silent() if progress is None else progress
     rows: dict[str, dict[str, Any]] = {}
     views: dict[str, View] = {}
-    for entry in chosen:
-        reference = None if entry.is_reference else rows[_reference_of(entry, chosen).name]
-        row, view = _made(entry, reference, folder / entry.name, shown)
-        rows[entry.name] = row
-        if view is not None:
-            views[entry.name] = view
-    deviations = _compared(chosen, rows, views)
-    done = Comparison(case, list(rows.values()), folder, views, deviations)
-    _write(done)
+    try:
+        for entry in chosen:
+            reference = None if entry.is_reference else rows[_reference_of(entry, chosen).name]
+            row, view = _made(entry, reference, folder / entry.name, shown)
+            rows[entry.name] = row
+            if view is not None:
+                views[entry.name] = view
+        deviations = _compared(chosen, rows, views)
+        done = Comparison(case, list(rows.values()), folder, views, deviations)
+        _write(done)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(reuse.how_to_continue(folder, chosen)) from None
     console = Console()
     # A file or a pipe has no width that a table would have to fit.
     (console if console.is_terminal else Console(width=160)).print(done.tables())
@@ -167,15 +171,6 @@ def _write(done: Comparison) -> None:
     write_text(done.folder / "comparison.html", page_of(done))
 
 
-def _check_free(folder: Path, chosen: Sequence[Entry]) -> None:
-    for entry in chosen:
-        held = [name for name in HELD if (folder / entry.name / name).exists()]
-        if held:
-            raise ArticulonError(
-                f"{folder / entry.name} holds another run ({held[0]}); choose another folder by --out, or remove it"
-            )
-
-
 def _reference_of(entry: Entry, chosen: Sequence[Entry]) -> Entry:
     return next(other for other in chosen if other.group == entry.group and other.is_reference)
 
@@ -184,13 +179,18 @@ def _made(
     entry: Entry, reference: Mapping[str, Any] | None, folder: Path, progress: Progress
 ) -> tuple[dict[str, Any], View | None]:
     """One run made, taken from the cache, or left out: its figures, and what it did."""
+    complete = reuse.complete_wall_seconds(entry.case, folder)
     kept = reference_cache.kept_wall_seconds(entry.case) if entry.unscaled else None
-    if kept is not None:
+    begun, resumed_after = reuse.is_begun(folder), 0.0
+    if complete is not None:
+        progress.message(f"{entry.name}: taken from {folder}, where it is complete")
+        wall, source = complete, CACHED
+    elif kept is not None and not begun:
         progress.message(f"{entry.name}: taken from {reference_cache.place(entry.case)}")
         reference_cache.take_out(entry.case, folder)
         wall, source = kept, CACHED
     else:
-        if entry.optional and reference is not None:
+        if entry.optional and reference is not None and not begun:
             estimate, sample = _estimated(entry, float(reference["simulated_time"]))
             if estimate > PATIENCE:
                 time_unit = entry.case.units.label("time")
@@ -204,13 +204,21 @@ def _made(
             _run_short(entry, 8.0)
         progress.message(f"{entry.name}:")
         watch = Stopwatch(progress)
-        run(entry.case, out=folder, progress=watch)
-        wall, source = watch.seconds, MEASURED
+        resumed_after = reuse.earlier_wall_seconds(folder) if begun else 0.0
+        run(entry.case, out=folder, resume=begun, progress=watch)
+        # One that had already ended when it was broken off takes no more steps.
+        wall, source = resumed_after + (watch.seconds if math.isfinite(watch.seconds) else 0.0), MEASURED
+        reuse.note_measured(folder, wall)
         if entry.unscaled:
             reference_cache.keep(entry.case, folder, wall)
     write_report(folder)
     view = View.of_folder(folder)
-    return _figures(entry, view, wall, source), view
+    row = _figures(entry, view, wall, source)
+    if resumed_after > 0.0:
+        row["notes"].insert(
+            0, "was broken off and went on; its wall time is that of its parts, the first by its summary"
+        )
+    return row, view
 
 
 class Stopwatch:

@@ -33,18 +33,18 @@ def references_folder() -> Path:
 
 def place(case: Case) -> Path:
     """Folder of a case's reference, whether there is one or not."""
-    return references_folder() / f"{case.digest()[:32]}-{__version__}-{_engine()}"
+    return references_folder() / f"{case.digest()[:32]}-{engine()}"
 
 
 @cache
-def _engine() -> str:
-    """Digest of the source that determines what a run writes."""
+def engine() -> str:
+    """Version of the package and digest of the source that determines what a run writes."""
     digest = hashlib.sha256(cache_folder().name.encode())
     package = Path(__file__).parent.parent
     # Kernels are in the name of their folder; these make the model that they run on, and what is written of it.
     for path in sorted(path for part in ("cases", "simulate") for path in (package / part).glob("*.py")):
         digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return f"{__version__}-{digest.hexdigest()[:16]}"
 
 
 def can_be_kept(case: Case) -> bool:
