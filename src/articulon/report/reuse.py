@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from articulon.cases.case import Case
 from articulon.errors import ArticulonError
@@ -83,7 +84,7 @@ def _digest(place: Path) -> str | None:
         return None
 
 
-def _measured(place: Path) -> dict[str, object] | None:
+def _measured(place: Path) -> dict[str, Any] | None:
     try:
         found = json.loads((place / reference_cache.MEASURED).read_text(encoding="utf-8"))
     except (OSError, ValueError):
