@@ -1,10 +1,12 @@
 """Whether a scaled run can be trusted, by what its own frames show.
 
-Scaling every force by a2 is dividing every mass by it: a body relaxes in τ' = τ/a2 instead of τ = m/β. From
-τ' x'' + x' = F/β follows v ≈ (F − τ' dF/dt)/β, so along its path a body loses the time τ' ∫ |dF/dt|/|F| dt, and a start
-from rest costs τ' more. The unscaled body loses the same with τ, so the scaled one is late by
+Scaling every force by a2 is dividing every mass by it: a body relaxes in τ' = τ/a2 instead of τ = m/β. Where the force
+grows at the rate λ = d ln|F|/dt, τ' x'' + x' = F/β moves the body as if F had grown at λ(1 + τ'λ): exactly so for a force
+that grows exponentially along the path, x' = x/T, for which τ'λ² + λ = 1/T. Along its path the body therefore loses the
+time ∫ τ'λ/(1 + τ'λ) dt, and a start from rest costs τ'/(1 + τ'λ) more, to first order in τ'λ. The unscaled body loses
+the same with τ, so the scaled one is late by
 
-    (τ/a2 − τ) (1 + ∫ |dF/dt|/|F| dt).
+    (τ' − τ)/(1 + τ'λ) at the start, and ∫ (τ' − τ) λ/(1 + τ'λ) dt on the way.
 
 Where drag and driving forces have different factors the steady drift F/β is wrong besides, by their ratio.
 """
@@ -61,7 +63,7 @@ def lag(observables: Mapping[str, np.ndarray], relaxation: float) -> dict[str, A
         }
     rate = relaxation / factor * changes / interval
     elapsed = float(time[-1] - time[0])
-    slower = relaxation / factor - relaxation
+    slower = (relaxation / factor - relaxation) / (1.0 + rate)
     delay = float(slower[0] + (slower * changes).sum())
     found: dict[str, Any] = {
         "max": float(rate.max()),

@@ -1,0 +1,58 @@
+"""The built-in docking of a conjugated nanoparticle (Guy 2018, chapter 5): what its notes promise."""
+
+import numpy as np
+import pytest
+
+import articulon as ar
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate.drivers import REACHED, STOPPED, driver
+from articulon.integrate.status import advance_stop
+from articulon.scaling import Constant, NoScaling
+
+CASE = ar.load_case("nanoparticle-docking")
+
+
+def docking_time(integrator, policy) -> float:
+    """When the core of the default case has advanced by the distance that counts as docked [μs]."""
+    model = CASE.build_model()
+    state = model.initial_state()
+    advance = driver(Evaluator(model), integrator, policy, policy.parameters(0.0), state)
+    stop = CASE.run.stop
+    advance.stop = advance_stop(model, model.body(stop.body), np.array(stop.direction), float(stop.advance))
+    assert advance.advance(state, float(CASE.run.duration), 2**62) == STOPPED
+    return float(state.time[0])
+
+
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_the_shipped_step_stays_finite_with_noise_at_the_published_gap(seed):
+    changed = {"model.gap": "65 nm", "forces.brownian": {"temperature": "300 K"}}
+    case = CASE.with_overrides(changed)
+    model, step, policy = case.build_model(), float(case.integrator.step), NoScaling()
+    state = model.initial_state()
+    advance = driver(Evaluator(model, seed, step), case.integrator, policy, policy.parameters(0.0), state)
+    assert advance.advance(state, 5000 * step, 2**62) == REACHED
+    # 102 freedoms in equipartition spread by sqrt(2/102) about 300 K; five times that is no runaway.
+    kT = 300.0 * model.units.boltzmann
+    assert 2.0 * ar.kinetic_energy(model, state.q, state.u) / (model.nu * kT) < 1.0 + 5.0 * np.sqrt(2.0 / model.nu)
+
+
+@pytest.mark.slow
+def test_the_unscaled_particle_docks_within_three_to_six_microseconds_at_half_the_step_too():
+    time = docking_time(CASE.integrator, NoScaling())
+    assert 3.0 < time < 6.0
+    halved = CASE.integrator.model_copy(update={"step": 0.5 * float(CASE.integrator.step)})
+    assert docking_time(halved, NoScaling()) == pytest.approx(time, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("a2", [0.01, 0.03, 0.1])
+def test_constant_scaling_is_late_by_about_what_the_lag_estimate_says(tmp_path, a2):
+    truth = docking_time(CASE.integrator, NoScaling())
+    explicit = CASE.variant("constant").integrator
+    late = docking_time(explicit, Constant(a2=a2)) - truth
+    overrides = {"scaling": {"policy": "constant", "a2": a2}, "integrator": {"rule": "kutta-merson"}}
+    run = ar.run("nanoparticle-docking", tmp_path / "run", overrides=overrides)
+    predicted = run.summary["fidelity"]["premises"]["lag"]["predicted_delay"]
+    # Exact where the force grows exponentially along the path, and here it grows faster, the more so the later: within
+    # the relative delay itself plus what the frames do not resolve.
+    assert predicted == pytest.approx(late, rel=0.2)
