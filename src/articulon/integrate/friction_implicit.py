@@ -83,6 +83,8 @@ class Scratch(NamedTuple):
     """Speeds, likewise, shape (nu,)."""
     work: np.ndarray
     """Works, likewise, shape (8,)."""
+    acceleration: np.ndarray
+    """Accelerations of the latest kick, likewise, shape (nu,)."""
 
 
 def scratch(forest: Forest, nq: int, nu: int) -> Scratch:
@@ -104,6 +106,7 @@ def scratch(forest: Forest, nq: int, nu: int) -> Scratch:
         np.zeros(nq),
         np.zeros(nu),
         np.zeros(8),
+        np.zeros(nu),
     )
 
 
@@ -183,32 +186,26 @@ def keep_spins(forest, ws, turning):
             store(turning, i, add(g, load_from(bias, i, 0)))
 
 
-CORRECTIONS = 1
-"""Fixed-point corrections of the mean speed in a kick: each gains a factor of the step times the spin. A second one
-improves the balance of energies tenfold, and lengthens neither the largest stable step nor the most accurate."""
-
-
 @routine
-def kick(system, factor, half, u, work, ws, channels, arrays):
+def kick(system, factor, half, u, work, udot, predict, ws, channels, arrays):
     """u += half · M⁻¹ (Γ − C(ū)), with the works of Γ at the mean speed ū: ΔT = ū·MΔu exactly.
 
     The velocity products C at the mean speed make the kick its own reverse in time. With those at the first speed
-    instead, thermal spins pump energy into light bodies.
+    instead, thermal spins pump energy into light bodies. The mean speed is predicted with the accelerations ``udot`` of
+    the latest kick, or with those at the first speed where ``predict`` is set because the links have moved since.
     """
-    forest = system.forest
-    move(forest, u, ws, 0, forest.mass.size)
-    keep_spins(forest, ws, arrays.turning)
+    forest, middle = system.forest, arrays.middle
+    tau, wrench, gravity = channels.total_joint, channels.total_wrench, scaled_gravity(system.forces, factor)
     weigh(system, factor, u, channels)
-    gravity = scaled_gravity(system.forces, factor)
-    udot, middle = arrays.udot, arrays.middle
-    tau, wrench = channels.total_joint, channels.total_wrench
-    solve(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, gravity, ws, udot)
-    for _ in range(CORRECTIONS):
-        for k in range(u.size):
-            middle[k] = u[k] + 0.5 * half * udot[k]
-        move(forest, middle, ws, 0, forest.mass.size)
+    if predict:
+        move(forest, u, ws, 0, forest.mass.size)
         keep_spins(forest, ws, arrays.turning)
         solve(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, gravity, ws, udot)
+    for k in range(u.size):
+        middle[k] = u[k] + 0.5 * half * udot[k]
+    move(forest, middle, ws, 0, forest.mass.size)
+    keep_spins(forest, ws, arrays.turning)
+    solve(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, gravity, ws, udot)
     for k in range(u.size):
         middle[k] = u[k] + 0.5 * half * udot[k]
         u[k] += half * udot[k]
@@ -275,6 +272,8 @@ def advance(law, system, functions, parameters, h, stop, state, ws, channels, ar
     copy_into(q, state.q)
     copy_into(u, state.u)
     copy_into(work, state.work)
+    udot = arrays.acceleration
+    copy_into(udot, state.acceleration)
     locate(forest, q, u, ws)
     fill_positions(system, functions, state.time[0], q, u, ws, channels)
     for _ in range(steps):
@@ -282,7 +281,7 @@ def advance(law, system, functions, parameters, h, stop, state, ws, channels, ar
             return STOPPED
         force_sums(system, channels, ws, arrays.sums)
         law(parameters, arrays.sums, state.factor)
-        kick(system, state.factor, 0.5 * h, u, work, ws, channels, arrays)
+        kick(system, state.factor, 0.5 * h, u, work, udot, counters[STEPS] == 0, ws, channels, arrays)
         move(forest, u, ws, 0, forest.mass.size)
         drift(forest, q, u, ws, 0.5 * h)
         move(forest, u, ws, 0, forest.mass.size)
@@ -293,7 +292,7 @@ def advance(law, system, functions, parameters, h, stop, state, ws, channels, ar
         # From q alone, so that a step's end is a function of the state and a run resumes to the same bits.
         locate(forest, q, u, ws)
         fill_positions(system, functions, time, q, u, ws, channels)
-        kick(system, state.factor, 0.5 * h, u, work, ws, channels, arrays)
+        kick(system, state.factor, 0.5 * h, u, work, udot, True, ws, channels, arrays)
         total = 0.0
         for k in range(u.size):
             total += u[k] * u[k]
@@ -308,4 +307,5 @@ def advance(law, system, functions, parameters, h, stop, state, ws, channels, ar
         copy_into(state.q, q)
         copy_into(state.u, u)
         copy_into(state.work, work)
+        copy_into(state.acceleration, udot)
     return STOPPED if stop_reached(stop, ws) else REACHED

@@ -36,6 +36,8 @@ class State(NamedTuple):
     """Scaling factor of each channel [dimensionless], shape (8,)."""
     step: np.ndarray
     """Step that the driver would try next [time], 0 before the first, shape (1,)."""
+    acceleration: np.ndarray
+    """Accelerations of the latest kick of the friction-implicit rule, from which the next one sets out, shape (nu,)."""
     counters: np.ndarray
     """Steps, rejected steps, evaluations, and the noise window that the time lies in, shape (4,)."""
 
@@ -46,4 +48,13 @@ class State(NamedTuple):
 
 def initial_state(q: np.ndarray, u: np.ndarray) -> State:
     """The state at time zero."""
-    return State(np.zeros(1), q.copy(), u.copy(), np.zeros(8), np.ones(8), np.zeros(1), np.zeros(4, dtype=np.int64))
+    return State(
+        np.zeros(1),
+        q.copy(),
+        u.copy(),
+        np.zeros(8),
+        np.ones(8),
+        np.zeros(1),
+        np.zeros_like(u),
+        np.zeros(4, dtype=np.int64),
+    )
