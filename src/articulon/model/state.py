@@ -49,12 +49,12 @@ class State(NamedTuple):
 def initial_state(q: np.ndarray, u: np.ndarray) -> State:
     """The state at time zero."""
     return State(
-        np.zeros(1),
-        q.copy(),
-        u.copy(),
-        np.zeros(8),
-        np.ones(8),
-        np.zeros(1),
-        np.zeros_like(u),
-        np.zeros(4, dtype=np.int64),
+        time=np.zeros(1),
+        q=q.copy(),
+        u=u.copy(),
+        work=np.zeros(8),
+        factor=np.ones(8),
+        step=np.zeros(1),
+        acceleration=np.zeros(u.size),
+        counters=np.zeros(4, dtype=np.int64),
     )

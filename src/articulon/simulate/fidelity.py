@@ -3,8 +3,8 @@
 Scaling every force by a2 is dividing every mass by it: a body relaxes in τ' = τ/a2 instead of τ = m/β. Where the
 force grows at the rate λ = d ln|F|/dt, τ' x'' + x' = F/β moves the body as if F had grown at λ(1 + τ'λ): exactly so for
 a force that grows exponentially along the path, x' = x/T, for which τ'λ² + λ = 1/T. Along its path the body therefore
-loses the time ∫ τ'λ/(1 + τ'λ) dt, and a start from rest costs τ'/(1 + τ'λ) more, to first order in τ'λ. The unscaled body loses
-the same with τ, so the scaled one is late by
+loses the time ∫ τ'λ/(1 + τ'λ) dt, and a start from rest costs τ'/(1 + τ'λ) more, to first order in τ'λ. The unscaled
+body loses the same with τ, so the scaled one is late by
 
     (τ' − τ)/(1 + τ'λ) at the start, and ∫ (τ' − τ) λ/(1 + τ'λ) dt on the way.
 
