@@ -1,10 +1,13 @@
-"""The axis of a one-freedom joint."""
+"""What joints of one freedom share: their axis, and the elimination of one speed."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from articulon.algebra.inertia import force_of, moment_of, shift
+from articulon.algebra.vectors import add, cross, dot, matrix_add, scale, symmetric_less_outer
 from articulon.errors import ModelError
+from articulon.kernels import jit
 from articulon.model.joints.base import Joint
 
 
@@ -29,3 +32,27 @@ class AxisJoint(Joint):
     def direction(self) -> tuple[float, float, float]:
         x, y, z = self.axis
         return (x, y, z)
+
+
+@jit
+def eliminate_one(uw, uv, d, g, r, cw, cv, A, H, M, n, f):
+    """Eliminates the speed whose column gives the force (uw, uv), with d = 1/(sᵀ I s) and g = τ − sᵀ p.
+
+    I − d U Uᵀ and p + I c + U d (g − Uᵀ c), shifted to the parent (Featherstone 2008, 7.44 to 7.47).
+    """
+    s = d * (g - dot(uw, cw) - dot(uv, cv))
+    n = add(add(n, moment_of(A, H, cw, cv)), scale(s, uw))
+    f = add(add(f, force_of(H, M, cw, cv)), scale(s, uv))
+    dw = scale(-d, uw)
+    H = matrix_add(H, (scale(dw[0], uv), scale(dw[1], uv), scale(dw[2], uv)))
+    A, M = symmetric_less_outer(A, d, uw), symmetric_less_outer(M, d, uv)
+    A, H = shift(r, A, H, M)
+    record = (d * uw[0], d * uw[1], d * uw[2], d * uv[0], d * uv[1], d * uv[2], d * g, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return A, H, M, add(n, cross(r, f)), f, record
+
+
+@jit
+def rate_of_one(record, i, aw, av):
+    """The eliminated speed's rate, once the parent's acceleration is known."""
+    rate = record[i, 6] - (record[i, 0] * aw[0] + record[i, 1] * aw[1] + record[i, 2] * aw[2])
+    return rate - (record[i, 3] * av[0] + record[i, 4] * av[1] + record[i, 5] * av[2])
