@@ -374,8 +374,8 @@ def test_a_force_that_is_drowned_by_noise_gives_no_verdict(noise, verdict):
     found = fidelity.lag(look, 0.02)
     assert found["verdict"] == verdict
     if not noise:
-        # (τ/a2 − τ)(1 + ln F₂/F₁), and (τ/a2)|F'|/F
-        assert found["predicted_delay"] == pytest.approx((0.2 - 0.02) * 2.0, rel=1e-12)
+        # (τ/a2 − τ)(1 + ln F₂/F₁)/(1 + (τ/a2)|F'|/F), and (τ/a2)|F'|/F
+        assert found["predicted_delay"] == pytest.approx((0.2 - 0.02) * 2.0 / (1.0 + 0.2 / 100.0), rel=1e-12)
         assert found["mean"] == pytest.approx(0.2 / 100.0, rel=1e-12)
 
 

@@ -174,7 +174,7 @@ def test_figures_of_docking(docking_figures: dict[str, Any]) -> None:
     assert f["scaled_5us_s"] > 0.0
     assert f["friction_implicit_extrapolated_from_us"] == 0.001
     assert f["scaled_extrapolated_from_us"] == 0.0005
-    assert f["friction_implicit_steps_per_us"] == 100_000
+    assert f["friction_implicit_steps_per_us"] == 125_000
     assert f["paper_scaled_min"] == 837.0
     text = printed(docking.show, f)
     assert "extrapolated from 0.001 μs" in text

@@ -552,7 +552,6 @@ def test_an_error_in_a_users_force_reaches_the_user() -> None:
         ({"table": ()}, "table or parameters"),
         ({"parameters": LENNARD_JONES, "relative_permittivity": 0.0}, "relative_permittivity"),
         ({"parameters": LENNARD_JONES, "excluded_joints": -1}, "excluded_joints"),
-        ({"table": ({"kinds": ("a", "b")},)}, "no range"),
         ({"parameters": {"a": {"epsilon": 1.0, "sigma": 0.0}}}, "sigma"),
     ],
 )
