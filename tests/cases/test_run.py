@@ -18,7 +18,7 @@ from articulon import kernels
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.model.state import CHANNELS
-from articulon.simulate import fidelity, loop
+from articulon.simulate import fidelity
 from articulon.simulate.checkpoint import read_checkpoint
 from articulon.simulate.preparation import first_state, prepare
 from articulon.simulate.threshold import SAMPLES
@@ -489,6 +489,46 @@ def test_compiling_is_announced(tmp_path, monkeypatch):
     assert "compiling" in shown.messages[0]
 
 
+def test_a_file_in_the_folders_place_is_refused_and_kept(tmp_path):
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(ArticulonError, match="is a file, not a folder"):
+        ar.run(case_of(tmp_path, BALL), tmp_path / "notes")
+    assert (tmp_path / "notes").read_text() == "mine"
+
+
+def test_a_second_process_is_kept_out_of_a_running_folder(tmp_path):
+    from articulon.simulate.run import _held
+
+    case, out = case_of(tmp_path, BALL), tmp_path / "run"
+    ar.run(case, out)
+    with _held(out), pytest.raises(ArticulonError, match="a run is going on here"):
+        ar.run(case, out, resume=True)
+
+
+def test_a_first_step_is_found_without_drag_in_units_of_any_size(tmp_path):
+    text = """
+    [case]
+    title = "A pendulum of molecular size in units of everyday size"
+    units = "kg-m-s"
+    [[model.bodies]]
+    name = "arm"
+    mass = 1e-26
+    inertia = 1e-46
+    com = [0, 0, -1e-10]
+    joint = "revolute"
+    q = 0.3
+    [[forces]]
+    kind = "torsional-springs"
+    stiffness = { arm = 1e-18 }
+    [run]
+    duration = 1e-12
+    frames = 20
+    """
+    run = ar.run(case_of(tmp_path, text), tmp_path / "run")
+    # An oscillator of inertia I and stiffness k.
+    assert run.coordinates[-1, 0] == pytest.approx(0.3 * np.cos(np.sqrt(1e-18 / 1e-46) * 1e-12), abs=3e-3)
+
+
 def test_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(ArticulonError, match="holds no run"):
         ar.open_run(tmp_path)
@@ -506,26 +546,23 @@ def test_a_case_by_name_is_left_to_those_who_can_read_it(tmp_path):
     assert opened.case.run.frames == 3 and len(opened.times) == 4
 
 
-STARTUP = """
-import sys, time
-from articulon.cases import load_case
-from articulon.simulate.run import run
-class Shown:
-    def start(self, *_): pass
-    def message(self, text): pass
-    def update(self, *_): print(time.process_time()); sys.stdout.flush(); sys.exit()
-    def finish(self, *_): pass
-run(load_case(sys.argv[1]), sys.argv[2], progress=Shown())
+WARM = """
+import sys
+import articulon as ar
+from articulon import kernels
+from articulon.dynamics import energy, poses
+from articulon.forces import evaluation
+from articulon.integrate import explicit
+told = []
+kernels.announce = told.append
+ar.run(sys.argv[1], sys.argv[2])
+used = (evaluation.derivative, evaluation.energies, explicit.advance, poses.body_poses)
+print(len(told), sum(kernel.stats.cache_misses.total() for kernel in used))
 """
 
 
-@pytest.mark.slow
-def test_the_first_steps_of_a_warm_run_come_within_two_and_a_half_seconds(tmp_path):
-    """Of the process's own time: what else the machine does is not counted."""
+def test_a_warm_run_compiles_no_kernel(tmp_path):
+    """What makes the first step come quickly; how quickly is for the benchmark to say."""
     ran(tmp_path, CHAIN)  # compiles what is not there yet
-    taken = []
-    for number in range(3):
-        program = [sys.executable, "-c", STARTUP, str(tmp_path / "a-case.toml"), str(tmp_path / f"first{number}")]
-        taken.append(float(subprocess.run(program, check=True, capture_output=True, text=True).stdout))
-    assert min(taken) < 2.5
-    assert loop.CHUNK_SECONDS < 0.5
+    program = [sys.executable, "-c", WARM, str(tmp_path / "a-case.toml"), str(tmp_path / "again")]
+    assert subprocess.run(program, check=True, capture_output=True, text=True).stdout.split() == ["0", "0"]

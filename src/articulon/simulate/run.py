@@ -179,6 +179,8 @@ def _held(folder: Path) -> Iterator[None]:
 
 
 def _check_folder(folder: Path, case: Description, resume: bool) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ArticulonError(f"{folder} is a file, not a folder; choose another folder by --out")
     held = [name for name in HELD if (folder / name).exists()]
     if held and not resume:
         raise ArticulonError(
