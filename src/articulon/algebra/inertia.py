@@ -9,7 +9,6 @@ from articulon.algebra.vectors import (
     apply_t,
     cross,
     matrix_add,
-    scale,
     skew_times,
     symmetric_rows,
 )
@@ -66,8 +65,3 @@ def shift_mass(r, M):
     G = skew_times(r, symmetric_rows(M))
     d0, d1, d2 = cross(r, G[0]), cross(r, G[1]), cross(r, G[2])
     return (d0[0], d0[1], d0[2], d1[1], d1[2], d2[2]), G
-
-
-@jit
-def scaled_matrix(s, A):
-    return (scale(s, A[0]), scale(s, A[1]), scale(s, A[2]))

@@ -56,11 +56,6 @@ def cross(a, b):
 
 
 @jit
-def norm2(a):
-    return dot(a, a)
-
-
-@jit
 def apply(R, a):
     """R a."""
     return (dot(R[0], a), dot(R[1], a), dot(R[2], a))

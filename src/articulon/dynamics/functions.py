@@ -72,14 +72,14 @@ def forward_dynamics(
     if solver not in SOLVERS:
         raise ModelError(f"unknown solver {solver!r}; choose one of {', '.join(SOLVERS)}")
     ws, udot = scratch(model), np.empty(model.nu)
-    coordinates = _vector(q, model.nq, "q")
+    coordinates = vector(q, model.nq, "q")
     arguments = (
         model.forest,
         coordinates,
-        _vector(u, model.nu, "u"),
-        _vector(tau, model.nu, "tau"),
+        vector(u, model.nu, "u"),
+        vector(tau, model.nu, "tau"),
         link_wrenches(model, coordinates, wrenches),
-        _vector(gravity, 3, "gravity"),
+        vector(gravity, 3, "gravity"),
         ws,
         udot,
     )
@@ -102,14 +102,14 @@ def inverse_dynamics(
 
     Parameters, units and frames are those of :func:`forward_dynamics`, of which this is the inverse.
     """
-    tau, coordinates = np.empty(model.nu), _vector(q, model.nq, "q")
+    tau, coordinates = np.empty(model.nu), vector(q, model.nq, "q")
     recursive.inverse_dynamics(
         model.forest,
         coordinates,
-        _vector(u, model.nu, "u"),
-        _vector(udot, model.nu, "udot"),
+        vector(u, model.nu, "u"),
+        vector(udot, model.nu, "udot"),
         link_wrenches(model, coordinates, wrenches),
-        _vector(gravity, 3, "gravity"),
+        vector(gravity, 3, "gravity"),
         scratch(model),
         np.zeros((model.forest.mass.size, 6)),
         tau,
@@ -121,7 +121,7 @@ def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
     """The symmetric positive-definite mass matrix M(q), (nu, nu) (Featherstone 2008, table 6.2)."""
     result = np.zeros((model.nu, model.nu))
     composite.mass_matrix(
-        model.forest, _vector(q, model.nq, "q"), scratch(model), np.zeros((model.forest.mass.size, 21)), result
+        model.forest, vector(q, model.nq, "q"), scratch(model), np.zeros((model.forest.mass.size, 21)), result
     )
     return result
 
@@ -129,7 +129,7 @@ def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
 def kinetic_energy(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     """Kinetic energy T = ½ uᵀ M u [energy], summed body by body."""
     return float(
-        energy.kinetic_energy_at(model.forest, _vector(q, model.nq, "q"), _vector(u, model.nu, "u"), scratch(model))
+        energy.kinetic_energy_at(model.forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), scratch(model))
     )
 
 
@@ -147,7 +147,7 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         model.link,
         model.offset_position,
         model.offset_rotation,
-        _vector(q, model.nq, "q"),
+        vector(q, model.nq, "q"),
         scratch(model),
         positions,
         rotations,
@@ -174,7 +174,8 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
     return result
 
 
-def _vector(value: Any, size: int, name: str) -> np.ndarray:
+def vector(value: Any, size: int, name: str) -> np.ndarray:
+    """``value`` as a contiguous array of floats that a kernel takes, zeros for None. Raises ModelError by its name."""
     if value is None:
         return np.zeros(size)
     result = np.ascontiguousarray(value, dtype=np.float64)

@@ -15,7 +15,7 @@ from numba import prange, types
 from articulon.algebra.vectors import load_from
 from articulon.dynamics import energy, recursive
 from articulon.dynamics.articulated import accelerate, eliminate
-from articulon.dynamics.functions import PARALLEL_LINKS
+from articulon.dynamics.functions import PARALLEL_LINKS, vector
 from articulon.dynamics.kinematics import coordinate_rates, move, place
 from articulon.errors import ModelError
 from articulon.forces.brownian import brownian_of, draw, noise_table, noise_wrenches
@@ -316,7 +316,7 @@ def potential_energy(model: Model, q: np.ndarray) -> float:
     tables = force_tables(model)
     result = np.empty(8)
     site = channel_forces(tables, model.nu).site
-    energies(System(model.forest, tables), _checked(q, model.nq, "q"), workspace(model.forest), site, result)
+    energies(System(model.forest, tables), vector(q, model.nq, "q"), workspace(model.forest), site, result)
     return float(result.sum())
 
 
@@ -345,7 +345,7 @@ def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Ite
     factor = np.array([1.0 if name in named else 0.0 for name in CHANNELS])
     evaluator = Evaluator(model)
     tau = np.empty(model.nu)
-    y = np.concatenate([_checked(q, model.nq, "q"), _checked(u, model.nu, "u"), np.zeros(8)])
+    y = np.concatenate([vector(q, model.nq, "q"), vector(u, model.nu, "u"), np.zeros(8)])
     evaluator.derivative(
         evaluator.system, evaluator.functions, factor, 0.0, 0, y, evaluator.ws, evaluator.channels, np.empty_like(y)
     )
@@ -361,10 +361,3 @@ def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Ite
         wrench[:, 3:] += np.cross(arms, weights)
     recursive.project_wrenches(model.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
     return tau + evaluator.channels.total_joint
-
-
-def _checked(value: np.ndarray, size: int, name: str) -> np.ndarray:
-    result = np.array(value, dtype=np.float64)
-    if result.shape != (size,):
-        raise ModelError(f"{name}: expected shape ({size},), got {result.shape}")
-    return result

@@ -45,6 +45,7 @@ def model_drawing(view: View) -> Figure | None:
 
 def whole_model(view: View) -> tuple[np.ndarray, float]:
     """Centre and half width of a window on all that is drawn in the first and the last frame [length]."""
+    # A body of unknown radius is drawn as a point.
     reach = np.nan_to_num(view.radii)[:, None]
     points = [fixed_sites(view)]
     for frame in (0, -1):
