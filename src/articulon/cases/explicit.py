@@ -20,27 +20,6 @@ GROUND = "ground"
 
 Vector: TypeAlias = tuple[Quantity, Quantity, Quantity]
 
-_TURN, _SPIN = ("dimensionless",) * 4, ("angular_velocity",) * 3
-_MOVE, _SPEED = ("length",) * 3, ("velocity",) * 3
-COORDINATES: dict[str, tuple[str, ...]] = {
-    "weld": (),
-    "revolute": ("angle",),
-    "prismatic": ("length",),
-    "spherical": _TURN,
-    "xyz": _MOVE,
-    "free": _MOVE + _TURN,
-}
-"""Dimensions of a joint's coordinates."""
-SPEEDS: dict[str, tuple[str, ...]] = {
-    "weld": (),
-    "revolute": ("angular_velocity",),
-    "prismatic": ("velocity",),
-    "spherical": _SPIN,
-    "xyz": _SPEED,
-    "free": _SPEED + _SPIN,
-}
-"""Dimensions of a joint's speeds."""
-
 
 class ExplicitBody(Declaration):
     """One body and the joint that connects it to its parent."""
@@ -77,8 +56,8 @@ class ExplicitBody(Declaration):
         """A copy in the given units, checked for what no body can be; raises CaseError naming the key."""
         body = super().resolved(units, where)
         kind = BY_NAME[self.joint]
-        q = kind.zero() if self.q is None else self._motion("q", self.q, COORDINATES[self.joint], units, where)
-        u = (0.0,) * kind.nu if self.u is None else self._motion("u", self.u, SPEEDS[self.joint], units, where)
+        q = kind.zero() if self.q is None else self._motion("q", self.q, kind.coordinates, units, where)
+        u = (0.0,) * kind.nu if self.u is None else self._motion("u", self.u, kind.speeds, units, where)
         axis = body.axis
         if issubclass(kind, AxisJoint):
             axis = (0.0, 0.0, 1.0) if axis is None else axis
@@ -105,11 +84,12 @@ class ExplicitBody(Declaration):
         self,
         key: str,
         value: Quantity | tuple[Quantity, ...],
-        dimensions: tuple[str, ...],
+        named: tuple[tuple[str, str], ...],
         units: UnitSystem,
         where: str,
     ) -> tuple[float, ...]:
         given = value if isinstance(value, tuple) else (value,)
+        dimensions = [dimension for _, dimension in named]
         if len(given) != len(dimensions):
             what = "coordinates" if key == "q" else "speeds"
             raise CaseError(

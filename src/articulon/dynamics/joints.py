@@ -1,109 +1,85 @@
-"""Dispatch on the kind of joint. A new joint adds its line to each function."""
+"""Dispatch on the kind of joint, over all joints that there are.
 
-from articulon.algebra.rotations import quaternion_at, rate, turn
-from articulon.algebra.vectors import add, load_at, scale, store_at
+Each dispatcher is a chain of functions, one for each kind, that the compiler turns into one switch.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
 from articulon.kernels import jit
-from articulon.model.joints import FREE, PRISMATIC, REVOLUTE, SPHERICAL, free, prismatic, revolute, spherical, xyz
+from articulon.model.joints import MODULES, mask
+
+MOVING = [(joint.kind, module) for joint, module in MODULES.items() if joint.nu]
+"""Kind and module of the joints that move: all but the weld, which is merged when a model is built."""
+
+FRAMED, TRANSLATES = mask("framed"), mask("translates")
+FREEDOMS = tuple(joint.nu for joint in MODULES)
+QUATERNION = tuple(-1 if joint.quaternion is None else joint.quaternion for joint in MODULES)
+FIXED_IN_BODY = tuple(sum(1 << k for k, fixed in enumerate(joint.fixed_in_body) if fixed) for joint in MODULES)
 
 
-@jit
-def place(kind, axis, q, k, frame):
-    if kind == REVOLUTE:
-        return revolute.place(axis, q, k, frame)
-    if kind == SPHERICAL:
-        return spherical.place(axis, q, k, frame)
-    if kind == PRISMATIC:
-        return prismatic.place(axis, q, k, frame)
-    if kind == FREE:
-        return free.place(axis, q, k, frame)
-    return xyz.place(axis, q, k, frame)
+def _chain(functions: list[tuple[int, Callable[..., Any]]]) -> Callable[..., Any]:
+    """The function of a kind: ``chain(kind, *arguments)``."""
+    (kind, function), *others = functions
+    if not others:
+
+        @jit
+        def last(_, *arguments):
+            return function(*arguments)
+
+        return last
+    rest = _chain(others)
+
+    @jit
+    def choose(which, *arguments):
+        if which == kind:
+            return function(*arguments)
+        return rest(which, *arguments)
+
+    return choose
 
 
-@jit
-def velocity(kind, axis, u, k, frame, body):
-    if kind == REVOLUTE:
-        return revolute.velocity(axis, u, k, frame, body)
-    if kind == SPHERICAL:
-        return spherical.velocity(axis, u, k, frame, body)
-    if kind == PRISMATIC:
-        return prismatic.velocity(axis, u, k, frame, body)
-    if kind == FREE:
-        return free.velocity(axis, u, k, frame, body)
-    return xyz.velocity(axis, u, k, frame, body)
+def _dispatcher(name: str) -> Callable[..., Any]:
+    return _chain([(kind, getattr(module, name)) for kind, module in MOVING])
+
+
+place = _dispatcher("place")
+"""place(kind, axis, q, k, frame): see ``model/joints/__init__.py`` for this and those that follow."""
+velocity = _dispatcher("velocity")
+column = _dispatcher("column")
+eliminate = _dispatcher("eliminate")
+accelerate = _dispatcher("accelerate")
+rates = _dispatcher("rates")
+"""rates(kind, q, k, u, j, qdot): q' at the joint's first coordinate k and first speed j."""
+drift = _dispatcher("drift")
+"""drift(kind, q, k, u, j, time): moves the joint for ``time`` at its present speeds."""
 
 
 @jit
 def freedoms(kind):
     """Number of speeds of the joint."""
-    if kind == REVOLUTE or kind == PRISMATIC:
-        return 1
-    if kind == FREE:
-        return 6
-    return 3
+    return FREEDOMS[kind]
 
 
 @jit
-def column(kind, axis, k, frame, body):
-    if kind == REVOLUTE:
-        return revolute.column(axis, k, frame, body)
-    if kind == SPHERICAL:
-        return spherical.column(axis, k, frame, body)
-    if kind == PRISMATIC:
-        return prismatic.column(axis, k, frame, body)
-    if kind == FREE:
-        return free.column(axis, k, frame, body)
-    return xyz.column(axis, k, frame, body)
+def quaternion(kind):
+    """Where the Euler parameters begin among the joint's coordinates, −1 where there are none."""
+    return QUATERNION[kind]
 
 
 @jit
-def eliminate(kind, axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f):
-    if kind == REVOLUTE:
-        return revolute.eliminate(axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f)
-    if kind == SPHERICAL:
-        return spherical.eliminate(axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f)
-    if kind == PRISMATIC:
-        return prismatic.eliminate(axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f)
-    if kind == FREE:
-        return free.eliminate(axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f)
-    return xyz.eliminate(axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f)
+def framed(kind):
+    """Whether the joint's columns need the joint frame beside the body's."""
+    return (FRAMED >> kind) & 1
 
 
 @jit
-def accelerate(kind, axis, frame, body, record, i, aw, av, udot, k):
-    if kind == REVOLUTE:
-        return revolute.accelerate(axis, frame, body, record, i, aw, av, udot, k)
-    if kind == SPHERICAL:
-        return spherical.accelerate(axis, frame, body, record, i, aw, av, udot, k)
-    if kind == PRISMATIC:
-        return prismatic.accelerate(axis, frame, body, record, i, aw, av, udot, k)
-    if kind == FREE:
-        return free.accelerate(axis, frame, body, record, i, aw, av, udot, k)
-    return xyz.accelerate(axis, frame, body, record, i, aw, av, udot, k)
+def translates(kind):
+    """Whether the joint moves the body's origin."""
+    return (TRANSLATES >> kind) & 1
 
 
 @jit
-def rates(kind, q, k, u, j, qdot):
-    """q' of the joint, at its first coordinate k and first speed j."""
-    if kind == REVOLUTE or kind == PRISMATIC:
-        qdot[k] = u[j]
-        return
-    if kind != SPHERICAL:  # xyz and the translations of free
-        store_at(qdot, k, load_at(u, j))
-        k, j = k + 3, j + 3
-    if kind == SPHERICAL or kind == FREE:
-        e = rate(quaternion_at(q, k), load_at(u, j))
-        qdot[k], qdot[k + 1], qdot[k + 2], qdot[k + 3] = e[0], e[1], e[2], e[3]
-
-
-@jit
-def drift(kind, q, k, u, j, time):
-    """Moves the joint for ``time`` at its present speeds: exact for a constant ω in the body frame."""
-    if kind == REVOLUTE or kind == PRISMATIC:
-        q[k] += time * u[j]
-        return
-    if kind != SPHERICAL:
-        store_at(q, k, add(load_at(q, k), scale(time, load_at(u, j))))
-        k, j = k + 3, j + 3
-    if kind == SPHERICAL or kind == FREE:
-        e = turn(quaternion_at(q, k), load_at(u, j), time)
-        q[k], q[k + 1], q[k + 2], q[k + 3] = e[0], e[1], e[2], e[3]
+def fixed_in_body(kind, k):
+    """Whether the k-th column of the motion subspace is fixed in the body, else in the joint frame."""
+    return (FIXED_IN_BODY[kind] >> k) & 1

@@ -20,7 +20,6 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics import joints
 from articulon.kernels import jit
-from articulon.model.joints import FREE, PRISMATIC, XYZ
 
 
 @jit
@@ -37,7 +36,7 @@ def joint_frame(parent, rotation, quaternion, i):
 def frames(kind, parent, rotation, quaternion, R, i):
     """Rotation matrices of link i's joint frame and of the link; they are told apart only where both are wanted."""
     body = load_matrix(R, i)
-    if kind == FREE:
+    if joints.framed(kind):
         return matrix(joint_frame(parent, rotation, quaternion, i)), body
     return body, body
 
@@ -55,10 +54,8 @@ def place(forest, q, ws, start, end):
         body = matrix(e)
         if p >= 0:
             r, origin = apply(load_matrix(R, p), r), load(position, p)
-        if kind == FREE:
-            r = add(r, apply(matrix(frame), d))
-        elif kind == PRISMATIC or kind == XYZ:
-            r = add(r, apply(body, d))
+        if joints.translates(kind):  # where nothing turns the joint frame is the body's
+            r = add(r, apply(matrix(frame) if joints.framed(kind) else body, d))
         store_quaternion(quaternion, i, e)
         store_matrix(R, i, body)
         store(reach, i, r)

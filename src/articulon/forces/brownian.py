@@ -13,7 +13,7 @@ from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.forces.tables import Drag, Noise
 from articulon.kernels import jit
 from articulon.model import Model
-from articulon.model.joints import FREE, REVOLUTE, SPHERICAL
+from articulon.model.joints import BY_KIND
 from articulon.rng import normal_pair, uniform_pair
 
 SHAPES = {"normal": 1, "uniform": 2, "direction": 3}
@@ -87,7 +87,7 @@ def least_inertia(model: Model) -> float:
     """The smallest principal moment of inertia, about its own centre of mass, of a link that can turn [mass length²];
     infinity where none can."""
     forest = model.forest
-    able = np.isin(forest.kind, (REVOLUTE, SPHERICAL, FREE))
+    able = np.isin(forest.kind, [kind for kind, joint in BY_KIND.items() if joint.rotates()])
     if not able.any():
         return math.inf
     full = forest.inertia[able][:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)

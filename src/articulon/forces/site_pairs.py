@@ -14,7 +14,7 @@ from articulon.forces.selection import on_link
 from articulon.forces.tables import Pairs
 from articulon.kernels import jit
 from articulon.model import Model
-from articulon.model.joints import FREE, XYZ
+from articulon.model.joints import UNBOUND
 
 
 class PairLaw(Declaration):
@@ -226,7 +226,7 @@ class _Runs:
         if link not in self.near:
             parent, kind = self.model.forest.parent, self.model.forest.kind
             # A joint that leaves all translations free bonds nothing.
-            bond = (kind != FREE) & (kind != XYZ)
+            bond = ~np.isin(kind, UNBOUND)
             distance = {link: 0}
             fringe = [link]
             for step in range(1, self.joints + 1):

@@ -46,7 +46,7 @@ from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import jit, kernel, routine
 from articulon.model import Forest, Workspace
-from articulon.model.joints import FREE, PRISMATIC, SPHERICAL, XYZ
+from articulon.model.joints import FREE, SPHERICAL
 from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, WINDOW
 
 
@@ -155,11 +155,10 @@ def drift(forest, q, u, ws, time):
             joints.drift(kind, q, k, u, j, time)
             e, _ = joints.place(kind, x, q, k, frame)
             body = matrix(e)
-            w = add(pw, joints.velocity(kind, x, u, j, body, body)[0])
-        if kind == FREE:
-            r = add(r, apply(matrix(frame), load_at(q, q_start[i])))
-        elif kind == PRISMATIC or kind == XYZ:
-            r = add(r, apply(body, joints.place(kind, x, q, k, frame)[1]))
+            w = add(pw, joints.velocity(kind, x, u, j, matrix(frame) if joints.framed(kind) else body, body)[0])
+        if joints.translates(kind):
+            d = joints.place(kind, x, q, q_start[i], frame)[1]
+            r = add(r, apply(matrix(frame) if joints.framed(kind) else body, d))
         store_from(twist, i, 3, w)
         store_quaternion(quaternion, i, e)
         store_matrix(R, i, body)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.model import Forest
-from articulon.model.joints import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+from articulon.model.joints import BY_KIND
 
 POSITION, ROTATION, VELOCITY, ANGULAR_VELOCITY, WORK = range(5)
 
@@ -28,18 +28,14 @@ def blocks(forest: Forest, nq: int, nu: int) -> Blocks:
     rows: list[tuple[int, int, int]] = []
     quaternions: list[int] = []
     for kind, k, j in zip(forest.kind.tolist(), forest.q_start.tolist(), (forest.u_start + nq).tolist(), strict=True):
-        if kind == REVOLUTE:
-            rows += [(k, k + 1, ROTATION), (j, j + 1, ANGULAR_VELOCITY)]
-            continue
-        if kind == PRISMATIC:
-            rows += [(k, k + 1, POSITION), (j, j + 1, VELOCITY)]
-            continue
-        if kind != SPHERICAL:
-            rows += [(k, k + 3, POSITION), (j, j + 3, VELOCITY)]
-            k, j = k + 3, j + 3
-        if kind in (SPHERICAL, FREE):
-            rows += [(k, k + 4, ROTATION), (j, j + 3, ANGULAR_VELOCITY)]
-            quaternions.append(k)
+        joint = BY_KIND[kind]
+        moves = joint.translations
+        if moves:
+            rows += [(k, k + moves, POSITION), (j, j + moves, VELOCITY)]
+        if joint.rotates():
+            rows += [(k + moves, k + joint.nq, ROTATION), (j + moves, j + joint.nu, ANGULAR_VELOCITY)]
+        if joint.quaternion is not None:
+            quaternions.append(k + joint.quaternion)
     rows.append((nq + nu, nq + nu + 8, WORK))
     start, end, kinds = np.array(rows, dtype=np.int64).T.copy()
     return Blocks(start, end, kinds, np.array(quaternions, dtype=np.int64))

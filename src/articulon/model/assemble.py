@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.model.joints import FREE, REVOLUTE, SPHERICAL, WELD, Joint
+from articulon.model.joints import BY_KIND, WELD, Joint
 from articulon.model.model import Model, Sites, joint_type
 from articulon.model.tables import Forest
 from articulon.units import UnitSystem
@@ -187,7 +187,9 @@ def _refuse_massless_joints(forest: Forest, heads: np.ndarray, names: tuple[str,
     leaf = np.flatnonzero(forest.slot < 0)
     kind = forest.kind[leaf]
     about = forest.inertia[leaf][:, FULL].reshape(-1, 3, 3)
-    centred = kind == FREE
+    rotations = np.array([joint.nu - joint.translations for joint in BY_KIND.values()])
+    unbound = np.array([joint.translations == 3 for joint in BY_KIND.values()])
+    centred = unbound[kind] & (rotations[kind] > 0)
     if centred.any():
         mass, moment = forest.mass[leaf][centred], forest.moment[leaf][centred]
         x, y, z = (moment / mass[:, None]).T
@@ -196,10 +198,11 @@ def _refuse_massless_joints(forest: Forest, heads: np.ndarray, names: tuple[str,
     axis = forest.axis[leaf]
     least = np.einsum("ki,kij,kj->k", axis, about, axis)
     largest = np.abs(about).max(axis=(1, 2), initial=0.0)
-    turning = (kind == SPHERICAL) | (kind == FREE)
+    # With two rotations there is a configuration in which the joint turns the body about any axis across the first.
+    turning = rotations[kind] >= 2
     if turning.any():
         least[turning] = np.linalg.eigvalsh(about[turning])[:, 0]
-    bad = np.flatnonzero(((kind == REVOLUTE) | turning) & ~(least > 1e-14 * largest))
+    bad = np.flatnonzero((rotations[kind] > 0) & ~(least > 1e-14 * largest))
     if bad.size:
         k = int(leaf[bad[0]])
         raise ModelError(

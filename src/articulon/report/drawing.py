@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import EllipseCollection, LineCollection
 from matplotlib.figure import Figure
 
-from articulon.model.joints import FREE, XYZ
+from articulon.model.joints import UNBOUND
 from articulon.report import style
 from articulon.report.quantities import Scale, suited
 from articulon.report.view import View, rotated
@@ -107,7 +107,7 @@ def draw(
     radii = length.factor * view.radii
     parents = view.model.parents
     joined = np.flatnonzero(parents >= 0)
-    hung = np.flatnonzero((parents < 0) & ~np.isin(view.model.kinds, (FREE, XYZ)))
+    hung = np.flatnonzero((parents < 0) & ~np.isin(view.model.kinds, UNBOUND))
     # A limb runs from the parent's centre to the joint and on to the body's own centre. Inside a parent of known size
     # it is not drawn.
     limbs = [

@@ -9,29 +9,10 @@ import numpy as np
 from articulon import __version__
 from articulon.dynamics import body_poses
 from articulon.model import Model
-from articulon.model.joints import FREE, PRISMATIC, REVOLUTE, SPHERICAL, XYZ
+from articulon.model.joints import BY_KIND
 from articulon.simulate.topology import write_topology
 from articulon.simulate.trajectory import TrajectoryLayout
 from articulon.units import UnitSystem
-
-_TURN, _SPIN = tuple(("e" + k, "") for k in "0123"), tuple((f"w{k}", "angular_velocity") for k in "xyz")
-_PLACE, _SPEED = tuple((k, "length") for k in "xyz"), tuple((f"v{k}", "velocity") for k in "xyz")
-COORDINATES = {
-    REVOLUTE: (("angle", "angle"),),
-    PRISMATIC: (("distance", "length"),),
-    SPHERICAL: _TURN,
-    XYZ: _PLACE,
-    FREE: _PLACE + _TURN,
-}
-"""Name and dimension of a joint's coordinates by its kind."""
-SPEEDS = {
-    REVOLUTE: (("rate", "angular_velocity"),),
-    PRISMATIC: (("speed", "velocity"),),
-    SPHERICAL: _SPIN,
-    XYZ: _SPEED,
-    FREE: _SPEED + _SPIN,
-}
-"""Name and dimension of a joint's speeds by its kind."""
 
 
 def file_units(units: UnitSystem) -> tuple[tuple[str, float] | None, tuple[str, float] | None]:
@@ -62,8 +43,9 @@ def trajectory_layout(model: Model, observables: dict[str, str]) -> TrajectoryLa
     labels: list[list[str]] = [[""] * model.nq, [""] * model.nu]
     for i, kind in enumerate(forest.kind.tolist()):
         head = model.names[int(model.head[i])]
-        for side, (start, table) in enumerate(((forest.q_start, COORDINATES), (forest.u_start, SPEEDS))):
-            for k, (name, dimension) in enumerate(table[kind], start=int(start[i])):
+        joint = BY_KIND[kind]
+        for side, (start, named) in enumerate(((forest.q_start, joint.coordinates), (forest.u_start, joint.speeds))):
+            for k, (name, dimension) in enumerate(named, start=int(start[i])):
                 names[side][k] = f"{head}.{name}"
                 labels[side][k] = label(units, dimension)
     length, time = file_units(units)

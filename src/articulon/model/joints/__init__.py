@@ -1,10 +1,12 @@
 """Joints: one file each, holding the public class and the leaf functions that the tree recursions call.
 
-A joint connects a body to its parent. The joint frame is fixed in the parent; the body's frame is its moving side.
-Each file defines
+A joint connects a body to its parent, or closes a loop between two bodies. The joint frame is fixed in the parent; the
+body's frame is its moving side. Every module of this folder that defines one subclass of ``Joint`` is a joint: there is
+no list to add it to. Beside the class (see ``base.py`` for what it says) the file defines, for speeds from the k-th and
+coordinates from the k-th of the model's,
 
 ``place(axis, q, k, frame)``
-    the body's rotation in the world and the displacement of its origin in the joint frame;
+    the body's rotation in the world (Euler parameters) and the displacement of its origin in the joint frame;
 ``velocity(axis, u, k, frame, body)``
     angular and linear velocity of the body relative to the joint frame, world axes;
 ``column(axis, k, frame, body)``
@@ -12,12 +14,21 @@ Each file defines
 ``eliminate(...)``
     the articulated inertia and bias force seen by the parent (Featherstone 2008, equations 7.21 to 7.25);
 ``accelerate(...)``
-    the joint's accelerations and the body's (7.26 to 7.28).
+    the joint's accelerations and the body's (7.26 to 7.28);
+``rates(q, k, u, j, qdot)``
+    q' of the joint;
+``drift(q, k, u, j, time)``
+    moves the joint at its present speeds.
 
-``dynamics/joints.py`` dispatches on the kind: a new joint is one file here and its lines there.
+``frame`` and ``body`` are rotation matrices of the joint frame and of the body in the world; they differ only where the
+class is ``framed``. ``dynamics/joints.py`` dispatches on the kind.
 """
 
-from articulon.model.joints.base import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD, XYZ, Joint
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+from articulon.model.joints.base import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD, XYZ, Joint, Row
 from articulon.model.joints.free import Free
 from articulon.model.joints.prismatic import Prismatic
 from articulon.model.joints.revolute import Revolute
@@ -25,23 +36,60 @@ from articulon.model.joints.spherical import Spherical
 from articulon.model.joints.weld import Weld
 from articulon.model.joints.xyz import Xyz
 
-BY_KIND: dict[int, type[Joint]] = {joint.kind: joint for joint in (Weld, Revolute, Prismatic, Spherical, Xyz, Free)}
-BY_NAME: dict[str, type[Joint]] = {joint.__name__.lower(): joint for joint in BY_KIND.values()}
+
+def _discover() -> dict[type[Joint], ModuleType]:
+    """The joints of this folder and their modules, by kind."""
+    found: dict[type[Joint], ModuleType] = {}
+    for info in iter_modules(__path__, f"{__name__}."):
+        module = import_module(info.name)
+        for value in vars(module).values():
+            named = isinstance(value, type) and value.__module__ == info.name
+            if named and issubclass(value, Joint) and hasattr(value, "kind"):
+                found[value] = module
+    codes = sorted(joint.kind for joint in found)
+    assert codes == list(range(len(codes))), f"the kinds of joints must be 0, 1, 2, ..., got {codes}"
+    return dict(sorted(found.items(), key=lambda item: item[0].kind))
+
+
+MODULES = _discover()
+"""Every joint with the module of its leaf functions, in the order of the kinds."""
+BY_KIND: dict[int, type[Joint]] = {joint.kind: joint for joint in MODULES}
+BY_NAME: dict[str, type[Joint]] = {joint.__name__.lower(): joint for joint in MODULES}
+UNBOUND = [joint.kind for joint in MODULES if joint.translations == 3]
+"""Kinds of the joints that leave all translations free, and so hold no bodies together."""
+
+
+def mask(trait: str) -> int:
+    """Bit k is set where the joint of kind k has a trait: a test that kernels do in one instruction."""
+    return sum(1 << joint.kind for joint in MODULES if getattr(joint, trait)())
+
+
+def __getattr__(name: str) -> type[Joint]:
+    """A joint by its class name, also one that was added to the folder."""
+    for joint in MODULES:
+        if joint.__name__ == name:
+            return joint
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "BY_KIND",
     "BY_NAME",
     "FREE",
+    "MODULES",
     "PRISMATIC",
     "REVOLUTE",
     "SPHERICAL",
+    "UNBOUND",
     "WELD",
     "XYZ",
     "Free",
     "Joint",
     "Prismatic",
     "Revolute",
+    "Row",
     "Spherical",
     "Weld",
     "Xyz",
+    "mask",
 ]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from articulon.algebra.rotations import product, quaternion_at
+from articulon.algebra.rotations import product, quaternion_at, rate, turn
 from articulon.algebra.vectors import (
     ZERO,
     add,
@@ -12,6 +12,7 @@ from articulon.algebra.vectors import (
     cross,
     factorise,
     load_at,
+    scale,
     schur,
     solve,
     store_at,
@@ -22,7 +23,7 @@ from articulon.algebra.vectors import (
     column as matrix_column,
 )
 from articulon.kernels import jit
-from articulon.model.joints.base import FREE, Joint
+from articulon.model.joints.base import FREE, PLACE, SPIN, TURN, VELOCITY, Joint, Row
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,15 @@ class Free(Joint):
     kind: ClassVar[int] = FREE
     nq: ClassVar[int] = 7
     nu: ClassVar[int] = 6
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = PLACE + TURN
+    speeds: ClassVar[tuple[tuple[str, str], ...]] = VELOCITY + SPIN
+    translations: ClassVar[int] = 3
     quaternion: ClassVar[int | None] = 3
+    fixed_in_body: ClassVar[tuple[bool, ...]] = (False, False, False, True, True, True)
+
+    def rows(self) -> tuple[Row, ...]:
+        """None: it constrains nothing."""
+        return ()
 
 
 @jit
@@ -74,3 +83,18 @@ def accelerate(axis, frame, body, record, i, aw, av, udot, k):
     store_at(udot, k, apply_t(frame, sub(a, av)))
     store_at(udot, k + 3, apply_t(body, sub(w, aw)))
     return w, a
+
+
+@jit
+def rates(q, k, u, j, qdot):
+    store_at(qdot, k, load_at(u, j))
+    e = rate(quaternion_at(q, k + 3), load_at(u, j + 3))
+    qdot[k + 3], qdot[k + 4], qdot[k + 5], qdot[k + 6] = e[0], e[1], e[2], e[3]
+
+
+@jit
+def drift(q, k, u, j, time):
+    """Exact for a constant velocity in the joint frame and ω in the body frame."""
+    store_at(q, k, add(load_at(q, k), scale(time, load_at(u, j))))
+    e = turn(quaternion_at(q, k + 3), load_at(u, j + 3), time)
+    q[k + 3], q[k + 4], q[k + 5], q[k + 6] = e[0], e[1], e[2], e[3]

@@ -13,7 +13,7 @@ from articulon.algebra.vectors import (
 )
 from articulon.kernels import jit
 from articulon.model.joints.axis import AxisJoint, eliminate_one, rate_of_one
-from articulon.model.joints.base import PRISMATIC
+from articulon.model.joints.base import NO_TURN, PRISMATIC, TRANSLATION, Row, perpendicular
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,15 @@ class Prismatic(AxisJoint):
     kind: ClassVar[int] = PRISMATIC
     nq: ClassVar[int] = 1
     nu: ClassVar[int] = 1
-    rotates: ClassVar[bool] = False
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("distance", "length"),)
+    speeds: ClassVar[tuple[tuple[str, str], ...]] = (("speed", "velocity"),)
+    translations: ClassVar[int] = 1
+    fixed_in_body: ClassVar[tuple[bool, ...]] = (True,)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Five: no turn, and no displacement across the axis."""
+        s, t = perpendicular(self.direction)
+        return (Row(TRANSLATION, s), Row(TRANSLATION, t), *NO_TURN)
 
 
 @jit
@@ -53,3 +61,13 @@ def accelerate(axis, frame, body, record, i, aw, av, udot, k):
     s = rate_of_one(record, i, aw, av)
     udot[k] = s
     return aw, add(av, scale(s, apply(body, axis)))
+
+
+@jit
+def rates(q, k, u, j, qdot):
+    qdot[k] = u[j]
+
+
+@jit
+def drift(q, k, u, j, time):
+    q[k] += time * u[j]

@@ -15,7 +15,7 @@ from articulon.algebra.vectors import (
 )
 from articulon.kernels import jit
 from articulon.model.joints.axis import AxisJoint, eliminate_one, rate_of_one
-from articulon.model.joints.base import REVOLUTE
+from articulon.model.joints.base import POINT, REVOLUTE, ROTATION, Row, perpendicular
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,14 @@ class Revolute(AxisJoint):
     kind: ClassVar[int] = REVOLUTE
     nq: ClassVar[int] = 1
     nu: ClassVar[int] = 1
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
+    speeds: ClassVar[tuple[tuple[str, str], ...]] = (("rate", "angular_velocity"),)
+    fixed_in_body: ClassVar[tuple[bool, ...]] = (True,)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Five: the origins coincide, and so do the axes."""
+        s, t = perpendicular(self.direction)
+        return (*POINT, Row(ROTATION, s, self.direction), Row(ROTATION, t, self.direction))
 
 
 @jit
@@ -54,3 +62,13 @@ def accelerate(axis, frame, body, record, i, aw, av, udot, k):
     s = rate_of_one(record, i, aw, av)
     udot[k] = s
     return add(aw, scale(s, apply(body, axis))), av
+
+
+@jit
+def rates(q, k, u, j, qdot):
+    qdot[k] = u[j]
+
+
+@jit
+def drift(q, k, u, j, time):
+    q[k] += time * u[j]

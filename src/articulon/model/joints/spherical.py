@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from articulon.algebra.inertia import shift_mass
-from articulon.algebra.rotations import product, quaternion_at
+from articulon.algebra.rotations import product, quaternion_at, rate, turn
 from articulon.algebra.vectors import (
     ZERO,
     add,
@@ -23,7 +23,7 @@ from articulon.algebra.vectors import (
     column as matrix_column,
 )
 from articulon.kernels import jit
-from articulon.model.joints.base import SPHERICAL, Joint
+from articulon.model.joints.base import POINT, SPHERICAL, SPIN, TURN, Joint, Row
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,14 @@ class Spherical(Joint):
     kind: ClassVar[int] = SPHERICAL
     nq: ClassVar[int] = 4
     nu: ClassVar[int] = 3
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = TURN
+    speeds: ClassVar[tuple[tuple[str, str], ...]] = SPIN
     quaternion: ClassVar[int | None] = 0
+    fixed_in_body: ClassVar[tuple[bool, ...]] = (True, True, True)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Three: the origins coincide."""
+        return POINT
 
 
 @jit
@@ -72,3 +79,16 @@ def accelerate(axis, frame, body, record, i, aw, av, udot, k):
     )
     store_at(udot, k, apply_t(body, sub(w, aw)))
     return w, av
+
+
+@jit
+def rates(q, k, u, j, qdot):
+    e = rate(quaternion_at(q, k), load_at(u, j))
+    qdot[k], qdot[k + 1], qdot[k + 2], qdot[k + 3] = e[0], e[1], e[2], e[3]
+
+
+@jit
+def drift(q, k, u, j, time):
+    """Exact for a constant ω in the body frame."""
+    e = turn(quaternion_at(q, k), load_at(u, j), time)
+    q[k], q[k + 1], q[k + 2], q[k + 3] = e[0], e[1], e[2], e[3]

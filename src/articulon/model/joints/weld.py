@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from articulon.model.joints.base import WELD, Joint
+from articulon.model.joints.base import NO_TURN, POINT, WELD, Joint, Row
 
 
 @dataclass(frozen=True)
@@ -13,4 +13,7 @@ class Weld(Joint):
     kind: ClassVar[int] = WELD
     nq: ClassVar[int] = 0
     nu: ClassVar[int] = 0
-    rotates: ClassVar[bool] = False
+
+    def rows(self) -> tuple[Row, ...]:
+        """Six: nothing moves."""
+        return (*POINT, *NO_TURN)

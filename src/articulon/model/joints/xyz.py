@@ -11,6 +11,7 @@ from articulon.algebra.vectors import (
     cross,
     factorise,
     load_at,
+    scale,
     schur,
     solve,
     store_at,
@@ -22,7 +23,7 @@ from articulon.algebra.vectors import (
     column as matrix_column,
 )
 from articulon.kernels import jit
-from articulon.model.joints.base import XYZ, Joint
+from articulon.model.joints.base import NO_TURN, PLACE, VELOCITY, XYZ, Joint, Row
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,14 @@ class Xyz(Joint):
     kind: ClassVar[int] = XYZ
     nq: ClassVar[int] = 3
     nu: ClassVar[int] = 3
-    rotates: ClassVar[bool] = False
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = PLACE
+    speeds: ClassVar[tuple[tuple[str, str], ...]] = VELOCITY
+    translations: ClassVar[int] = 3
+    fixed_in_body: ClassVar[tuple[bool, ...]] = (False, False, False)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Three: no turn."""
+        return NO_TURN
 
 
 @jit
@@ -71,3 +79,13 @@ def accelerate(axis, frame, body, record, i, aw, av, udot, k):
     )
     store_at(udot, k, apply_t(frame, sub(a, av)))
     return aw, a
+
+
+@jit
+def rates(q, k, u, j, qdot):
+    store_at(qdot, k, load_at(u, j))
+
+
+@jit
+def drift(q, k, u, j, time):
+    store_at(q, k, add(load_at(q, k), scale(time, load_at(u, j))))
