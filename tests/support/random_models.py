@@ -246,6 +246,11 @@ def random_situation(description: Description, rng: np.random.Generator, q: np.n
 
 def to_articulon(description: Description, q: np.ndarray | None = None, u: np.ndarray | None = None) -> Any:
     """The description as an articulon model in SI units; q and u become its initial coordinates and speeds."""
+    return builder_of(description, q, u).build()
+
+
+def builder_of(description: Description, q: np.ndarray | None = None, u: np.ndarray | None = None) -> Any:
+    """The builder of that model, to which more can be added."""
     import articulon as ar
 
     builder = ar.ModelBuilder(units="kg-m-s")
@@ -277,4 +282,4 @@ def to_articulon(description: Description, q: np.ndarray | None = None, u: np.nd
                 **initial,
             )
         )
-    return builder.build()
+    return builder
