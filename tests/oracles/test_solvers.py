@@ -1,7 +1,9 @@
 """The three solvers on forests and long chains without loops, against the equations in extended precision.
 
-The chains are those of Featherstone's accuracy study (1999) of divide-and-conquer. Bounds (physics of the rounding, not
-of the solver): backward error 1e-14 n (|tau| + |bias|), forward error 10 ε cond(M).
+The chains are those of Featherstone's accuracy study (1999) of divide-and-conquer. Bounds: forward error 10 ε cond(M),
+backward error 1e-14 n (|tau| + |bias|), to which for kane and divide-and-conquer 10 ε ||M| |u'|| is added: a backward
+stable factorisation of M (LAPACK's by Cholesky, checked) leaves residuals of that size, which exceed the first part on
+the nearly straight chains, where M is large.
 """
 
 from __future__ import annotations
@@ -63,11 +65,19 @@ class Case:
             self.model, s.q, s.u, tau=s.tau, wrenches=s.wrenches, gravity=s.gravity, solver=solver
         )
 
-    def backward_error(self, udot: np.ndarray) -> float:
+    @functools.cached_property
+    def sizes(self) -> np.ndarray:
+        """|M|, by element."""
+        return np.abs(self.reference.mass_matrix(self.s.q).astype(float))
+
+    def backward_error(self, solver: str, udot: np.ndarray) -> float:
         """|inverse dynamics of udot − tau|, over what is allowed."""
         s = self.s
         residual = self.reference.inverse_dynamics(s.q, s.u, udot, s.wrenches, s.gravity) - s.tau
-        return norm(residual) / bounds.backward(self.n, s.tau, self.bias)
+        allowed = bounds.backward(self.n, s.tau, self.bias)
+        if solver != "articulated":
+            allowed += 10 * bounds.EPS * norm(self.sizes @ np.abs(udot))
+        return norm(residual) / allowed
 
     def forward_error(self, udot: np.ndarray) -> float:
         """|udot − truth|, over what is allowed."""
@@ -95,7 +105,7 @@ def test_forward_error_on_chains(solver: str, joints: str, shape: str, n: int) -
 @every_solver
 def test_backward_error_on_chains(solver: str, joints: str, shape: str, n: int) -> None:
     case = chain_case(joints, shape, n)
-    assert case.backward_error(case.accelerations(solver)) <= 1
+    assert case.backward_error(solver, case.accelerations(solver)) <= 1
 
 
 @functools.cache
@@ -126,7 +136,7 @@ def test_deep_branching_trees(solver: str, seed: int, n: int) -> None:
     description = random_forest(rng, n, max_depth=n, root_chance=0.01)
     case = Case(description, random_situation(description, rng))
     udot = case.accelerations(solver)
-    assert case.forward_error(udot) <= 1 and case.backward_error(udot) <= 1
+    assert case.forward_error(udot) <= 1 and case.backward_error(solver, udot) <= 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 13, 64, 65])

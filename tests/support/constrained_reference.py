@@ -32,7 +32,7 @@ X, Y, Z = np.eye(3)
 ALIGNED = ((X, Y), (Y, Z), (Z, X))
 """Directions that are normal to each other when two frames have the same axes."""
 NEGLIGIBLE, PLAIN = 1e-11, 1e-5
-"""Relative to the largest, singular values of redundant constraints are below the first, all others above the second."""
+"""Singular values of redundant constraints, over the largest, are below the first, all others above the second."""
 
 
 class RankInDoubtError(ArithmeticError):

@@ -285,13 +285,6 @@ def bricard() -> Mechanism:
         at = corners[i] - corners[i - 1] if i else corners[0]
         sides = np.where(rod != 0, 1.0, 0.1)
         bodies.append(link(f"rod-{i + 1}", i - 1 if i else None, axes[i], at, rod / 2, 1.0, box_inertia(1.0, sides)))
-    closure = Loop(
-        "closure",
-        "revolute",
-        parent=None,
-        child=4,
-        axis=axes[5],
-        position=corners[5],
-        child_position=corners[5] - corners[4],
-    )
+    end = corners[5] - corners[4]
+    closure = Loop("closure", "revolute", None, 4, axes[5], position=corners[5], child_position=end)
     return Mechanism(Description(tuple(bodies)), (closure,))
