@@ -147,42 +147,40 @@ def test_bricard_has_one_freedom_where_grubler_counts_none() -> None:
     assert values[3] > 0.1 and values[4] < 1e-14
 
 
+@functools.cache
 def bricard_by_reference(duration: float) -> np.ndarray:
-    """q after the time, by SciPy from the equations with multipliers in double precision."""
-    reference = ConstrainedReference(bricard(), np.float64)
+    """q after the time, by SciPy from the equations with multipliers, without the one that is redundant."""
+    reference = ConstrainedReference(bricard("universal"))
     gravity, nothing = DOWN, np.zeros(5)
 
     def rates(_: float, y: np.ndarray) -> np.ndarray:
-        return np.concatenate([y[5:], reference.accelerations(y[:5], y[5:], nothing, gravity=gravity).udot])
+        udot = reference.accelerations(y[:5], y[5:], nothing, gravity=gravity).udot
+        return np.concatenate([y[5:], udot.astype(float)])
 
     solution = scipy.integrate.solve_ivp(rates, (0, duration), np.zeros(10), method="DOP853", rtol=1e-10, atol=1e-12)
-    assert max(reference.gaps(solution.y[:5, -1])) < 1e-8  # it drifts, but not by more than is compared
+    # It drifts, but by less than is compared.
+    assert max(ConstrainedReference(bricard()).gaps(solution.y[:5, -1])) < 1e-8
     return np.asarray(solution.y[:5, -1])
 
 
 @every_solver
 def test_bricard_moves_as_the_equations_with_multipliers_say(solver: str) -> None:
     model, _ = bricard_model()
-    trajectory = ar.simulate(model, 0.5, integrator="dormand-prince", rtol=1e-10, solver=solver, frames=1)
-    assert np.abs(trajectory.q[-1]).max() > 0.3
-    np.testing.assert_allclose(trajectory.q[-1], bricard_half_second(), atol=1e-7)
-
-
-@functools.cache
-def bricard_half_second() -> np.ndarray:
-    return bricard_by_reference(0.5)
+    trajectory = ar.simulate(model, 2.0, integrator="dormand-prince", rtol=1e-10, solver=solver, frames=1)
+    assert np.abs(trajectory.q[-1]).max() > 2.0
+    np.testing.assert_allclose(trajectory.q[-1], bricard_by_reference(2.0), atol=1e-7)
 
 
 @pytest.mark.parametrize("duration", [1.0, pytest.param(10.0, marks=pytest.mark.slow)])
 @every_solver
 def test_bricard_keeps_its_energy_and_stays_closed(solver: str, duration: float) -> None:
-    """To 1e-8 J: the energy that comes and goes is tens of joules."""
+    """To 1e-8 J, while 4.55 J come and go, every 2.5 s."""
     model, mechanism = bricard_model()
     trajectory = ar.simulate(
         model, duration, integrator="dormand-prince", rtol=1e-11, solver=solver, frames=int(20 * duration)
     )
     energy, reference = Energy(model, mechanism.forest.bodies), ConstrainedReference(mechanism)
-    assert max(ar.kinetic_energy(model, q, u) for q, u in zip(trajectory.q, trajectory.u, strict=True)) > 5.0
+    assert max(ar.kinetic_energy(model, q, u) for q, u in zip(trajectory.q, trajectory.u, strict=True)) > 4.0
     assert energy.error(trajectory) <= 1e-8
     for q, u in zip(trajectory.q, trajectory.u, strict=True):
         assert max(reference.gaps(q)) <= 1e-12

@@ -271,11 +271,11 @@ IFToMM library of computational benchmark problems, A04, as set up by the author
 """
 
 
-def bricard() -> Mechanism:
+def bricard(kind: str = "revolute") -> Mechanism:
     """Bricard's mechanism of the IFToMM benchmark A04: at each corner of a cube an axis normal to the rods that meet.
 
     The bodies' frames have the world's axes initially, so q = 0 is closed. Grübler's count gives no freedom, but there
-    is one.
+    is one. A universal joint instead of the last revolute one leaves out one constraint, which the others imply.
     """
     corners = BRICARD_CORNERS
     axes = (Y, Z, X, Y, Z, X)
@@ -286,5 +286,7 @@ def bricard() -> Mechanism:
         sides = np.where(rod != 0, 1.0, 0.1)
         bodies.append(link(f"rod-{i + 1}", i - 1 if i else None, axes[i], at, rod / 2, 1.0, box_inertia(1.0, sides)))
     end = corners[5] - corners[4]
-    closure = Loop("closure", "revolute", None, 4, axes[5], position=corners[5], child_position=end)
+    # The universal joint's axes: x of the frame on the ground, and y, along the revolute axis, in the rod.
+    turn = rotation_by(Z, -np.pi / 2) if kind == "universal" else IDENTITY
+    closure = Loop("closure", kind, None, 4, axes[5], corners[5], turn, child_position=end, child_rotation=turn)
     return Mechanism(Description(tuple(bodies)), (closure,))
