@@ -13,6 +13,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from articulon import forces as forces
+    from articulon.building import ModelBuilder as ModelBuilder
+    from articulon.building import close_loops as close_loops
     from articulon.cases import load_case as load_case
     from articulon.cases.runs import Run as Run
     from articulon.cases.runs import open_run as open_run
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from articulon.dynamics import forward_dynamics as forward_dynamics
     from articulon.dynamics import inverse_dynamics as inverse_dynamics
     from articulon.dynamics import kinetic_energy as kinetic_energy
+    from articulon.dynamics import loop_jacobian as loop_jacobian
+    from articulon.dynamics import loop_residuals as loop_residuals
     from articulon.dynamics import mass_matrix as mass_matrix
     from articulon.errors import ArticulonError as ArticulonError
     from articulon.errors import CaseError as CaseError
@@ -31,7 +35,6 @@ if TYPE_CHECKING:
     from articulon.forces.evaluation import potential_energy as potential_energy
     from articulon.model import Free as Free
     from articulon.model import Model as Model
-    from articulon.model import ModelBuilder as ModelBuilder
     from articulon.model import Prismatic as Prismatic
     from articulon.model import Revolute as Revolute
     from articulon.model import Spherical as Spherical
@@ -42,8 +45,8 @@ if TYPE_CHECKING:
     from articulon.report.compare import compare as compare
 
 _HOMES = {
+    "articulon.building": ("ModelBuilder", "close_loops"),
     "articulon.model": (
-        "ModelBuilder",
         "Model",
         "State",
         "Workspace",
@@ -59,6 +62,8 @@ _HOMES = {
         "inverse_dynamics",
         "mass_matrix",
         "kinetic_energy",
+        "loop_jacobian",
+        "loop_residuals",
         "body_poses",
     ),
     "articulon.forces.evaluation": ("potential_energy", "generalized_forces"),

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from articulon.building import ModelBuilder
 from articulon.dynamics import articulated
 from articulon.dynamics.functions import scratch
-from articulon.model import Model, ModelBuilder
+from articulon.model import Model
 from articulon.model.joints import Revolute, Spherical
 
 MASS, CENTRE, MOMENTS, LENGTH = 1.0, (0.0, 0.0, 0.25), (0.1, 0.1, 0.02), 0.5

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from articulon import __version__
+from articulon.building import ModelBuilder
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.overrides import changed, dotted
 from articulon.cases.schema import CaseFile, Comparison, RunSettings, with_discriminators
@@ -20,7 +21,7 @@ from articulon.errors import CaseError, ModelError
 from articulon.forces import Force, UserForce
 from articulon.forces.selection import body_index
 from articulon.integrate import Integrator
-from articulon.model import Model, ModelBuilder
+from articulon.model import Model
 from articulon.scaling import Policy
 from articulon.units import UnitSystem, unit_system
 

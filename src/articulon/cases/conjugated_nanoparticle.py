@@ -6,8 +6,9 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from articulon.building import ModelBuilder
 from articulon.declaration import Declaration, Dimension, Quantity
-from articulon.model import Free, ModelBuilder, Spherical
+from articulon.model import Free, Spherical
 
 
 class Sphere(Declaration):

@@ -8,9 +8,10 @@ from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 from pydantic import Field
 
+from articulon.building import ModelBuilder
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import CaseError, ModelError
-from articulon.model import ModelBuilder, checks
+from articulon.model import checks
 from articulon.model.joints import BY_NAME, Joint
 from articulon.model.joints.axis import AxisJoint
 from articulon.units import UnitSystem

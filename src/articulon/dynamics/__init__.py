@@ -8,5 +8,15 @@ from articulon.dynamics.functions import (
     kinetic_energy,
     mass_matrix,
 )
+from articulon.dynamics.loop_functions import loop_jacobian, loop_residuals
 
-__all__ = ["SOLVERS", "body_poses", "forward_dynamics", "inverse_dynamics", "kinetic_energy", "mass_matrix"]
+__all__ = [
+    "SOLVERS",
+    "body_poses",
+    "forward_dynamics",
+    "inverse_dynamics",
+    "kinetic_energy",
+    "loop_jacobian",
+    "loop_residuals",
+    "mass_matrix",
+]

@@ -40,8 +40,24 @@ def gather(g, s, A, H, M, n, f):
 
 
 @jit
+def store_inertia(g, s, A, H, M):
+    """An inertia into the first 21 numbers of row s."""
+    store6(g, s, 0, A)
+    store_from(g, s, 6, H[0])
+    store_from(g, s, 9, H[1])
+    store_from(g, s, 12, H[2])
+    store6(g, s, 15, M)
+
+
+@jit
 def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
     """Inward: each joint is eliminated and what is left of its link goes to the parent's slot."""
+    eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, end, ws.gathered[:0])
+
+
+@jit
+def eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, end, kept):
+    """The same; each link's articulated inertia, before its joint is eliminated, stays in ``kept`` (links, 21)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     slot, first = forest.slot, forest.first
     quaternion, rotations, twist = ws.quaternion, ws.rotation, ws.twist
@@ -55,6 +71,8 @@ def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
         f = sub(cross(w, cross(w, h)), load_from(wrench, i, 0))
         if slot[i] >= 0:
             A, H, M, n, f = gather(gathered, slot[i], A, H, M, n, f)
+        if kept.shape[0] > 0:
+            store_inertia(kept, i, A, H, M)
         r, cw, cv = load(reach, i), load_from(bias, i, 0), load_from(bias, i, 3)
         A, H, M, n, f, left = joints.eliminate(kind, load(axes, i), tau, u_start[i], frame, R, r, cw, cv, A, H, M, n, f)
         store6(record, i, 0, left)
@@ -63,11 +81,7 @@ def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
             s = slot[p]
             if not first[i]:  # siblings have been here
                 A, H, M, n, f = gather(gathered, s, A, H, M, n, f)
-            store6(gathered, s, 0, A)
-            store_from(gathered, s, 6, H[0])
-            store_from(gathered, s, 9, H[1])
-            store_from(gathered, s, 12, H[2])
-            store6(gathered, s, 15, M)
+            store_inertia(gathered, s, A, H, M)
             store_from(gathered, s, 21, n)
             store_from(gathered, s, 24, f)
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from articulon.dynamics import articulated, energy, poses, recursive
+from articulon.dynamics import articulated, energy, poses, recursive, solvers
 from articulon.dynamics import mass_matrix as composite
 from articulon.errors import ModelError
 from articulon.model import Model, Workspace, workspace
 
-SOLVERS = ("articulated",)
+SOLVERS = ("articulated", "kane", "divide-and-conquer")
 """Names of the equation-of-motion algorithms."""
 
 PARALLEL_LINKS = 4096
@@ -39,10 +39,12 @@ def forward_dynamics(
     wrenches: np.ndarray | None = None,
     gravity: np.ndarray | None = None,
     solver: str = "articulated",
+    time: float = 0.0,
 ) -> np.ndarray:
     """Accelerations of the joints under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
 
-    Only the forces given here act, never the model's own.
+    Only the forces given here act, never the model's own. Loops and driven joints of the model are kept: the
+    accelerations fulfil their conditions, with whatever forces of constraint that takes.
 
     Parameters
     ----------
@@ -57,7 +59,10 @@ def forward_dynamics(
     gravity
         Acceleration of free fall, world frame [length/time²], shape (3,); None is zero.
     solver
-        Name of the algorithm: ``"articulated"``, O(n).
+        Name of the algorithm: ``"articulated"``, O(n) (Featherstone 2008), ``"divide-and-conquer"``, O(log n) on enough
+        processors (Featherstone 1999), or ``"kane"``, O(n³), from partial velocities (Kane and Levinson 1985).
+    time
+        At which driven coordinates are looked up [time].
 
     Returns
     -------
@@ -73,6 +78,10 @@ def forward_dynamics(
         raise ModelError(f"unknown solver {solver!r}; choose one of {', '.join(SOLVERS)}")
     ws, udot = scratch(model), np.empty(model.nu)
     coordinates = vector(q, model.nq, "q")
+    if solver != "articulated" or model.loops.kind.size:
+        speeds, forces = vector(u, model.nu, "u"), vector(tau, model.nu, "tau")
+        loads, fall = link_wrenches(model, coordinates, wrenches), vector(gravity, 3, "gravity")
+        return solvers.accelerations(model, solver, time, coordinates, speeds, forces, loads, fall, ws)
     arguments = (
         model.forest,
         coordinates,
@@ -153,6 +162,13 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rotations,
     )
     return positions, rotations
+
+
+def moved(model: Model, q: np.ndarray, u: np.ndarray, time: float = 1.0) -> np.ndarray:
+    """Coordinates (nq,) after a time at constant joint speeds (nu,)."""
+    result = vector(q, model.nq, "q").copy()
+    poses.displace(model.forest, result, vector(u, model.nu, "u"), time)
+    return result
 
 
 def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:

@@ -83,6 +83,20 @@ def move(forest, u, ws, start, end):
 
 
 @jit
+def accelerate_at_constant_speeds(forest, ws):
+    """Accelerations of links that have been placed and moved when the joint speeds do not change: J' u of each."""
+    parent, reach, bias, acceleration = forest.parent, ws.reach, ws.bias, ws.acceleration
+    for i in range(parent.size):
+        p = parent[i]
+        aw, av = load_from(bias, i, 0), load_from(bias, i, 3)
+        if p >= 0:
+            pw = load_from(acceleration, p, 0)
+            aw, av = add(aw, pw), add(av, add(load_from(acceleration, p, 3), cross(pw, load(reach, i))))
+        store_from(acceleration, i, 0, aw)
+        store_from(acceleration, i, 3, av)
+
+
+@jit
 def coordinate_rates(forest, q, u, qdot):
     """q' from q and u."""
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start

@@ -1,8 +1,9 @@
 """Positions and rotations of bodies, welded ones included."""
 
-from articulon.algebra.rotations import load_quaternion, normalised, product, store_quaternion
+from articulon.algebra.rotations import load_quaternion, normalised, product, quaternion_at, store_quaternion
 from articulon.algebra.vectors import add, apply, load, load_matrix, store
-from articulon.dynamics.kinematics import place
+from articulon.dynamics import joints
+from articulon.dynamics.kinematics import drift, place
 from articulon.kernels import jit, kernel
 
 
@@ -24,3 +25,15 @@ def body_poses(forest, link, offset_position, offset_rotation, q, ws, positions,
         x, e = body_pose(link, offset_position, offset_rotation, ws, k)
         store(positions, k, x)
         store_quaternion(rotations, k, e)
+
+
+@kernel
+def displace(forest, q, u, time):
+    """Moves q, in place, for ``time`` at constant joint speeds, with Euler parameters of unit length."""
+    drift(forest, q, u, time)
+    for i in range(forest.kind.size):
+        at = joints.quaternion(forest.kind[i])
+        if at >= 0:
+            k = forest.q_start[i] + at
+            e = normalised(quaternion_at(q, k))
+            q[k], q[k + 1], q[k + 2], q[k + 3] = e[0], e[1], e[2], e[3]

@@ -9,7 +9,7 @@ from articulon.dynamics import body_poses
 from articulon.forces.selection import on_link
 from articulon.kernels import jit
 from articulon.model import Model
-from articulon.model.assemble import matrices
+from articulon.model.rotations import matrices
 
 REACHED, PAUSED, DIVERGED, STOPPED = range(4)
 """The time asked for, the steps allowed, no finite step, or the condition of :class:`Stop`."""

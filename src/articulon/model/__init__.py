@@ -1,6 +1,5 @@
-"""What is simulated: bodies, joints, sites and the declared forces, frozen once built."""
+"""What is simulated: bodies, joints, loops, sites and the declared forces, frozen once built."""
 
-from articulon.model.builder import ModelBuilder
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld, Xyz
 from articulon.model.model import Model, Sites
 from articulon.model.state import CHANNELS, State
@@ -12,7 +11,6 @@ __all__ = [
     "Free",
     "Joint",
     "Model",
-    "ModelBuilder",
     "Prismatic",
     "Revolute",
     "Sites",

@@ -6,30 +6,14 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.model.joints import BY_KIND, WELD, Joint
+from articulon.model.loops import Drive, LoopJoint, loop_rows, motion_tables
 from articulon.model.model import Model, Sites, joint_type
+from articulon.model.rotations import matrices, quaternion_product
 from articulon.model.tables import Forest
 from articulon.units import UnitSystem
 
 FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]
 HALF = [0, 1, 2, 4, 5, 8]
-
-
-def matrices(e: np.ndarray) -> np.ndarray:
-    """Rotation matrices of unit Euler parameters, (..., 4) to (..., 3, 3)."""
-    w, x, y, z = np.moveaxis(e, -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
-def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Hamilton product, (..., 4) each."""
-    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
-    scalar = aw * bw - (av * bv).sum(axis=-1, keepdims=True)
-    return np.concatenate([scalar, aw * bv + bw * av + np.cross(av, bv)], axis=-1)
 
 
 def assemble_forest(
@@ -39,6 +23,8 @@ def assemble_forest(
     columns: dict[str, np.ndarray],
     sites: Sites,
     forces: tuple[Any, ...],
+    loop_joints: tuple[LoopJoint, ...] = (),
+    drives: tuple[Drive, ...] = (),
 ) -> Model:
     """The model of bodies given by columns in body order, parents first."""
     n = len(names)
@@ -95,6 +81,8 @@ def assemble_forest(
         tree=starts,
     )
     _refuse_massless_joints(forest, heads, names)
+    link = np.where(carrier < 0, -1, rank[carrier])
+    motions, motion_functions = motion_tables(drives)
     model = Model(
         units=units,
         names=names,
@@ -102,7 +90,7 @@ def assemble_forest(
         kinds=kinds,
         masses=columns["mass"],
         centres=com,
-        link=np.where(carrier < 0, -1, rank[carrier]),
+        link=link,
         offset_position=offset_position,
         offset_rotation=offset_rotation,
         head=heads,
@@ -111,6 +99,12 @@ def assemble_forest(
         u0=columns["u"],
         sites=sites,
         forces=forces,
+        loop_joints=loop_joints,
+        drives=drives,
+        loops=loop_rows(loop_joints, drives, forest, link, offset_position, offset_rotation),
+        motions=motions,
+        motion_functions=motion_functions,
+        joints=tuple(joints),
     )
     # The solver's tables stay writable only because a read-only array is another type to the compiler.
     for array in (*vars(model).values(), *sites):

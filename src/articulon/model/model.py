@@ -1,5 +1,6 @@
 """The frozen model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -7,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.model.joints import BY_KIND, Joint
+from articulon.model.loops import Drive, LoopJoint
 from articulon.model.state import State, initial_state
-from articulon.model.tables import Forest
+from articulon.model.tables import Forest, Loops, Motions
 from articulon.units import UnitSystem
 
 
@@ -29,6 +31,21 @@ class Sites(NamedTuple):
     """Names of the kinds, which choose the force law."""
     groups: tuple[str, ...]
     """Names of the groups, which choose the pairs."""
+
+
+class Closing(NamedTuple):
+    """How far the loops were from closed in the state that the user gave."""
+
+    residual: float
+    """The largest of ``loop_residuals``."""
+    rate: float
+    """The largest of their rates [1/time]."""
+    rank: int
+    """How many of the rows are independent in the initial state."""
+
+
+OPEN = Closing(0.0, 0.0, 0)
+"""That of a model without loops."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +86,20 @@ class Model:
     """The sites."""
     forces: tuple[Any, ...]
     """Declared forces, quantities in the model's units."""
+    loop_joints: tuple[LoopJoint, ...]
+    """Joints that close loops."""
+    drives: tuple[Drive, ...]
+    """Coordinates that follow given motions."""
+    loops: Loops
+    """The rows of conditions that they put on the motion."""
+    motions: Motions
+    """The given motions."""
+    motion_functions: tuple[Callable[..., Any], ...]
+    """Functions of the motions that have no table."""
+    joints: tuple[Joint, ...]
+    """The joint of each body."""
+    closing: Closing = OPEN
+    """How the loops were closed when the model was built."""
 
     @property
     def nq(self) -> int:
@@ -79,6 +110,11 @@ class Model:
     def nu(self) -> int:
         """Number of speeds."""
         return self.u0.size
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number of speeds that loops and drives leave free, in the initial state."""
+        return self.nu - self.closing.rank
 
     @property
     def bodies(self) -> int:

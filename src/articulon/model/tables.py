@@ -39,6 +39,53 @@ class Forest(NamedTuple):
     """First link of every tree, and the number of links, shape (trees + 1,)."""
 
 
+class Loops(NamedTuple):
+    """Conditions on a forest, one a row: of joints that close loops, and of coordinates that follow a given motion.
+
+    ``a`` carries the joint frame and ``b`` the joint's moving side; see ``joints/base.py`` for what a row asks.
+    """
+
+    kind: np.ndarray
+    """TRANSLATION, ROTATION or DRIVE, shape (rows,)."""
+    loop: np.ndarray
+    """Loop that the row belongs to, drives counted after the loops, shape (rows,)."""
+    link_a: np.ndarray
+    """−1 for the ground, shape (rows,)."""
+    link_b: np.ndarray
+    """The driven link of a DRIVE; −1 for the ground, shape (rows,)."""
+    point_a: np.ndarray
+    """Origin of the joint frame in link a's frame [length], shape (rows, 3)."""
+    point_b: np.ndarray
+    """Origin of the moving side in link b's frame [length], shape (rows, 3)."""
+    fixed: np.ndarray
+    """Direction in link a's frame, shape (rows, 3)."""
+    moving: np.ndarray
+    """Direction in link b's frame, shape (rows, 3)."""
+    coordinate: np.ndarray
+    """The coordinate of a DRIVE, else −1, shape (rows,)."""
+    speed: np.ndarray
+    """The speed of a DRIVE, else −1, shape (rows,)."""
+    motion: np.ndarray
+    """The motion of a DRIVE, else −1, shape (rows,)."""
+    path: np.ndarray
+    """Links between the ground and any link of a row, outermost first, shape (path,)."""
+    place: np.ndarray
+    """Where each link stands in ``path``, −1 where it does not, shape (links,)."""
+
+
+class Motions(NamedTuple):
+    """Given motions of coordinates: piecewise cubic, or by a function."""
+
+    start: np.ndarray
+    """First knot of each motion, shape (motions + 1,)."""
+    knots: np.ndarray
+    """[time]."""
+    coefficients: np.ndarray
+    """Cubic polynomial from each knot on, highest power first, shape (knots, 4)."""
+    function: np.ndarray
+    """Function of each motion, −1 for a table, shape (motions,)."""
+
+
 class Workspace(NamedTuple):
     """Scratch of the dynamics; deleting it changes nothing. World axes throughout."""
 

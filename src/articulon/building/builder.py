@@ -1,11 +1,13 @@
 """Builds a model body by body, or many at once, and refuses at once what cannot be."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from articulon.building.closing import closed
+from articulon.building.constraints import ConstraintBuilder
+from articulon.building.handles import IDENTITY, ORIGIN, Body
 from articulon.errors import ModelError
 from articulon.model import checks
 from articulon.model.assemble import assemble_forest
@@ -13,24 +15,9 @@ from articulon.model.joints import Joint
 from articulon.model.model import Model, Sites
 from articulon.units import UnitSystem, unit_system
 
-IDENTITY = (1.0, 0.0, 0.0, 0.0)
-ORIGIN = (0.0, 0.0, 0.0)
 
-
-@dataclass(frozen=True)
-class Body:
-    """A body that has been added: pass it on as a parent or the carrier of a site."""
-
-    index: int
-    """Place among the model's bodies."""
-    name: str
-    """The body's name."""
-    builder: "ModelBuilder"
-    """The builder that it belongs to."""
-
-
-class ModelBuilder:
-    """Collects bodies, sites and forces, then builds a frozen model.
+class ModelBuilder(ConstraintBuilder):
+    """Collects bodies, loops, sites and forces, then builds a frozen model.
 
     Parameters
     ----------
@@ -52,10 +39,12 @@ class ModelBuilder:
         self._index: dict[str, int] = {}
         self._joints: list[Joint] = []
         self._columns: dict[str, list[np.ndarray]] = {
-            name: [] for name in ("parent", "mass", "com", "inertia", "position", "rotation", "q", "u")
+            name: []
+            for name in ("parent", "mass", "com", "inertia", "position", "rotation", "q", "u", "given_q", "given_u")
         }
         self._sites: list[tuple[int, np.ndarray, float, str, str]] = []
         self._forces: list[Any] = []
+        super().__init__()
 
     def add_body(
         self,
@@ -117,6 +106,8 @@ class ModelBuilder:
             "rotation": checks.array(rotation, (4,), "dimensionless", self.units, f"{where}, rotation")[None],
             "q": checks.array(start_q, (joint.nq,), "dimensionless", self.units, f"{where}, q"),
             "u": checks.array(start_u, (joint.nu,), "dimensionless", self.units, f"{where}, u"),
+            "given_q": np.full(joint.nu, q is not None),
+            "given_u": np.full(joint.nu, u is not None),
         }
         checks.positive_masses(row["mass"], lambda _: where)
         checks.possible_inertias(row["inertia"], lambda _: where)
@@ -238,6 +229,8 @@ class ModelBuilder:
             "rotation": rotations,
             "q": start_q,
             "u": start_u,
+            "given_q": np.full(start_u.size, q is not None),
+            "given_u": np.full(start_u.size, u is not None),
         }
         self._index.update(zip(listed, range(first, first + count), strict=True))
         self._names.extend(listed)
@@ -289,19 +282,33 @@ class ModelBuilder:
         self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))
 
     def build(self) -> Model:
-        """The frozen model.
+        """The frozen model, its loops closed.
+
+        The initial coordinates and speeds that were given are kept where the loops allow it, and what was left out
+        follows from them. Where the given coordinates do not close the loops, all coordinates move onto them;
+        ``model.closing`` says how far. Given speeds that the loops do not allow are refused.
 
         Raises
         ------
         ModelError
-            When there are no bodies, when a joint has no inertia to turn, or when a force names what is not there.
+            When there are no bodies, when a joint has no inertia to turn, when a force names what is not there, or when
+            the loops cannot be closed.
         """
         if not self._names:
             raise ModelError("the model has no bodies; add one with add_body")
         columns = {name: np.concatenate(chunks) for name, chunks in self._columns.items()}
+        given_q, given_u = columns.pop("given_q"), columns.pop("given_u")
         model = assemble_forest(
-            self.units, tuple(self._names), self._joints, columns, self._site_table(), tuple(self._forces)
+            self.units,
+            tuple(self._names),
+            self._joints,
+            columns,
+            self._site_table(),
+            tuple(self._forces),
+            tuple(self._loops),
+            tuple(self._drives),
         )
+        model = closed(model, given_q, given_u)
         for k, force in enumerate(model.forces):
             force.check(model, f"forces[{k}]")
         return model
@@ -320,21 +327,6 @@ class ModelBuilder:
             kinds,
             groups,
         )
-
-    def _resolve(self, body: Body | str | int | None, where: str, role: str) -> int:
-        if body is None:
-            return -1
-        if isinstance(body, Body):
-            if body.builder is not self:
-                raise ModelError(f"{where}: {role} '{body.name}' belongs to another builder")
-            return body.index
-        if isinstance(body, str):
-            if body not in self._index:
-                raise ModelError(f"{where}: there is no body '{body}' to be its {role}; add the {role} first")
-            return self._index[body]
-        if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < len(self._names):
-            return int(body)
-        raise ModelError(f"{where}: {role} {body!r} is no body of this model")
 
 
 def _row(value: Any, size: int) -> Any:

@@ -1,0 +1,203 @@
+"""Closes the loops of a state: positions by damped Gauss–Newton steps, speeds by one linear step, both as small as they
+can be in the metric of the mass matrix."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import linalg
+
+from articulon.dynamics import mass_matrix
+from articulon.dynamics.functions import moved, vector
+from articulon.dynamics.loop_functions import loop_equations
+from articulon.errors import ModelError
+from articulon.model import Model
+from articulon.model.joints.base import TRANSLATION
+from articulon.model.loops import DRIVE
+from articulon.model.model import Closing
+
+CLOSED = 1e-13
+"""Largest error of a closed loop, in units of the model's size."""
+ALLOWED = 1e-9
+"""Largest error of given speeds, in units of the sizes that they are made of."""
+INDEPENDENT = 3e-6
+"""Singular values of J above this, relative to the largest, count for its rank; see ``dynamics/semidefinite.py``."""
+MOST_STEPS = 200
+NUDGE = 0.01
+"""How far a mechanism is moved to see whether it is singular only where it stands [rad, or of the model's size]."""
+
+
+def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest state whose loops are closed.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q, u
+        Coordinates (nq,) and speeds (nu,).
+    time
+        At which driven coordinates are looked up [time].
+
+    Returns
+    -------
+    q, u
+        Moved by the smallest steps in the metric of the mass matrix; unchanged where there are no loops.
+
+    Raises
+    ------
+    ModelError
+        With the loop that stays furthest open and by how much, where they cannot be closed.
+    """
+    q, u = vector(q, model.nq, "q").copy(), vector(u, model.nu, "u").copy()
+    if not model.loops.kind.size:
+        return q, u
+    free = np.ones(model.nu, dtype=bool)
+    q, error = close_positions(model, q, free, time)
+    if error > CLOSED:
+        raise _open(model, q, time)
+    u, _ = close_speeds(model, q, u, free, time)
+    return q, u
+
+
+def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
+    """A model whose initial state fulfils its loops.
+
+    ``given_q`` and ``given_u`` (nu,) say for each speed whether the user has given the coordinate and the speed. Given
+    coordinates are kept where that closes the loops; given speeds always.
+
+    Raises
+    ------
+    ModelError
+        For loops that cannot be closed, given speeds that they do not allow, and a mechanism that is singular where it
+        starts.
+    """
+    if not model.loops.kind.size:
+        return model
+    start = loop_equations(model, model.q0, model.u0)
+    q, error = model.q0.copy(), _error(model, start.residual)
+    if error > CLOSED:
+        q, error = close_positions(model, model.q0, ~given_q, 0.0)
+    if error > CLOSED:
+        q, error = close_positions(model, model.q0, np.ones(model.nu, dtype=bool), 0.0)
+    if error > CLOSED:
+        raise _open(model, q, 0.0)
+    u, left = close_speeds(model, q, model.u0, ~given_u, 0.0)
+    sizes = np.abs(loop_equations(model, q, u).jacobian) @ np.abs(u) + np.abs(start.rate).max()
+    worst = int(np.argmax(np.abs(left) - ALLOWED * sizes))
+    if abs(left[worst]) > ALLOWED * sizes[worst]:
+        raise ModelError(
+            f"{_row_name(model, worst)}: the initial speeds that are given break it at a rate of "
+            f"{abs(left[worst]):.3g}; give fewer of them, so that the others can follow, or speeds that agree"
+        )
+    rank = _refuse_singular(model, q)
+    for array in (q, u):
+        array.setflags(write=False)
+    closing = Closing(float(np.abs(start.residual).max()), float(np.abs(start.rate).max()), rank)
+    return replace(model, q0=q, u0=u, closing=closing)
+
+
+def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) -> tuple[np.ndarray, float]:
+    """Coordinates that close the loops as far as the free ones can, and the largest error that is left over the
+    model's size (Levenberg–Marquardt)."""
+    scale = _row_scale(model)
+    rest = np.zeros(model.nu)
+    equations = loop_equations(model, q, rest, time)
+    error, damping = _error(model, equations.residual), 0.0
+    if not free.any():
+        return q, error
+    for _ in range(MOST_STEPS):
+        if error <= 1e-15:
+            break
+        L = linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
+        J = linalg.solve_triangular(L, (scale[:, None] * equations.jacobian[:, free]).T, lower=True)
+        U, s, V = np.linalg.svd(J, full_matrices=False)
+        s2 = s[0] ** 2 if s.size else 0.0
+        if s2 == 0.0:
+            break
+        # Without damping, directions in which the loops are rigid must not be divided by their rounding.
+        keep = s > INDEPENDENT * s[0]
+        weight = np.where(keep | (damping > 0.0), s / np.maximum(s**2 + damping * s2, 1e-300), 0.0)
+        step = np.zeros(model.nu)
+        step[free] = -linalg.solve_triangular(L, U @ (weight * (V @ (scale * equations.residual))), lower=True, trans=1)
+        trial = moved(model, q, step)
+        then = loop_equations(model, trial, rest, time)
+        if not _error(model, then.residual) < error:
+            if error <= CLOSED or damping > 1e6:
+                break
+            damping = max(10.0 * damping, 1e-8)
+            continue
+        q, equations, error = trial, then, _error(model, then.residual)
+        damping = 0.1 * damping if damping > 1e-8 else 0.0
+    return q, error
+
+
+def close_speeds(
+    model: Model, q: np.ndarray, u: np.ndarray, free: np.ndarray, time: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Speeds that the loops allow, as far as the free ones can bring that about, and the rates (rows,) left."""
+    equations = loop_equations(model, q, u, time)
+    if not free.any():
+        return u, equations.rate
+    L = linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
+    scale = _row_scale(model)
+    J = linalg.solve_triangular(L, (scale[:, None] * equations.jacobian[:, free]).T, lower=True)
+    result = u.copy()
+    for _ in range(2):
+        y = np.linalg.lstsq(J.T, -scale * loop_equations(model, q, result, time).rate, rcond=INDEPENDENT)[0]
+        result[free] += linalg.solve_triangular(L, y, lower=True, trans=1)
+    return result, loop_equations(model, q, result, time).rate
+
+
+def _refuse_singular(model: Model, q: np.ndarray) -> int:
+    """The number of independent rows; ModelError where it is larger everywhere around than at q."""
+    scale, rest = _row_scale(model), np.zeros(model.nu)
+    _, s, V = np.linalg.svd(scale[:, None] * loop_equations(model, q, rest).jacobian)
+    rank = int((s > INDEPENDENT * s[0]).sum())
+    if rank == min(model.loops.kind.size, model.nu):
+        return rank
+    # Along the motions that the loops allow here, and back onto them: what follows from other rows still does.
+    direction = V[rank:].T @ np.random.default_rng(0).standard_normal(model.nu - rank)
+    direction *= NUDGE / max(float(np.abs(direction).max()), 1e-300)
+    near, error = close_positions(model, moved(model, q, direction), np.ones(model.nu, dtype=bool), 0.0)
+    s = np.linalg.svd(scale[:, None] * loop_equations(model, near, rest).jacobian, compute_uv=False)
+    if error <= CLOSED and int((s > INDEPENDENT * s[0]).sum()) > rank:
+        names = ", ".join(f"'{loop.name}'" for loop in model.loop_joints)
+        raise ModelError(
+            f"the loops ({names}) are singular at the initial coordinates: {rank} of their conditions are independent "
+            "there and more everywhere around, so that the mechanism could go more than one way; start it from other "
+            "coordinates (a joint at gimbal lock, or bars in one line, must be moved off it)"
+        )
+    return rank
+
+
+def _row_scale(model: Model) -> np.ndarray:
+    """1/size for rows that are lengths, 1 for others."""
+    forest, loops = model.forest, model.loops
+    arms = [np.abs(forest.position).max(initial=0.0), np.abs(loops.point_a).max(initial=0.0)]
+    size = max(*arms, np.abs(loops.point_b).max(initial=0.0)) or 1.0
+    driven = np.zeros(loops.kind.size, dtype=bool)
+    for r in np.flatnonzero(loops.kind == DRIVE).tolist():
+        drive = model.drives[int(loops.motion[r])]
+        driven[r] = model.joints[drive.body].coordinates[drive.component][1] == "length"
+    return np.where((loops.kind == TRANSLATION) | driven, 1.0 / size, 1.0)
+
+
+def _error(model: Model, residual: np.ndarray) -> float:
+    return float(np.abs(_row_scale(model) * residual).max())
+
+
+def _row_name(model: Model, row: int) -> str:
+    k = int(model.loops.loop[row])
+    n = len(model.loop_joints)
+    return f"loop '{model.loop_joints[k].name}'" if k < n else f"drive '{model.drives[k - n].name}'"
+
+
+def _open(model: Model, q: np.ndarray, time: float) -> ModelError:
+    residual = loop_equations(model, q, np.zeros(model.nu), time).residual
+    row = int(np.argmax(np.abs(_row_scale(model) * residual)))
+    what = "" if model.loops.kind[row] != TRANSLATION else f" {model.units.label('length')}".rstrip()
+    return ModelError(
+        f"{_row_name(model, row)}: the loops cannot be closed; the best that was found leaves this one open by "
+        f"{abs(residual[row]):.3g}{what}. Check the lengths and the places of its two ends, or start from coordinates "
+        "that are nearer to a closed configuration"
+    )

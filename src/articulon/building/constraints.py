@@ -1,0 +1,151 @@
+"""Adds loops and driven joints to a model that is being built."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from articulon.building.handles import IDENTITY, ORIGIN, Body, BodyRegister
+from articulon.errors import ModelError
+from articulon.model import checks
+from articulon.model.joints import Joint
+from articulon.model.loops import Drive, LoopJoint
+
+LEAST_KNOTS = 4
+"""A cubic spline needs as many."""
+
+
+class ConstraintBuilder(BodyRegister):
+    """The part of a builder that takes loops and drives."""
+
+    _joints: list[Joint]
+
+    def __init__(self) -> None:
+        self._loops: list[LoopJoint] = []
+        self._drives: list[Drive] = []
+
+    def add_loop(
+        self,
+        name: str,
+        *,
+        joint: Joint,
+        child: Body | str | int | None,
+        parent: Body | str | int | None = None,
+        position: Any = ORIGIN,
+        rotation: Any = IDENTITY,
+        child_position: Any = ORIGIN,
+        child_rotation: Any = IDENTITY,
+    ) -> None:
+        """Close a loop with a joint between two bodies that are already there.
+
+        Parameters
+        ----------
+        name
+            Unique among the loops and drives.
+        joint
+            Any joint that constrains: its frame is fixed in the parent, as for a body's own joint, and its moving side
+            in the child.
+        child, parent
+            Bodies already added, by handle or name; None is the ground.
+        position, rotation
+            The joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first,
+            shape (4,).
+        child_position, child_rotation
+            The moving side in the child's frame, likewise.
+
+        Raises
+        ------
+        ModelError
+            Naming the loop, for a joint that constrains nothing, a body that is not there, or a loop of a body with
+            itself.
+        """
+        where = self._new_name(name, "loop")
+        if not isinstance(joint, Joint):
+            raise ModelError(f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {joint!r}")
+        if not joint.rows():
+            kind = type(joint).__name__.lower()
+            raise ModelError(f"{where}: a {kind} joint constrains nothing, and closes no loop; choose another joint")
+        ends = self._resolve(parent, where, "parent"), self._resolve(child, where, "child")
+        if ends[0] == ends[1]:
+            raise ModelError(f"{where}: parent and child are the same body; a loop joins two bodies")
+        places = {}
+        for key, value, width, dimension in (
+            ("position", position, 3, "length"),
+            ("rotation", rotation, 4, "dimensionless"),
+            ("child_position", child_position, 3, "length"),
+            ("child_rotation", child_rotation, 4, "dimensionless"),
+        ):
+            array = checks.array(value, (width,), dimension, self.units, f"{where}, {key}")
+            if width == 4:
+                array = checks.unit_quaternions(array[None], partial(_named, f"{where}, {key}"))[0]
+            places[key] = array
+        self._loops.append(LoopJoint(name, joint, ends[0], ends[1], **places))
+
+    def add_drive(
+        self,
+        body: Body | str | int,
+        *,
+        component: int = 0,
+        times: Any = None,
+        values: Any = None,
+        function: Callable[[float, np.ndarray], None] | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Let a coordinate of a body's joint follow a given motion; the force that this takes is whatever it takes.
+
+        Parameters
+        ----------
+        body
+            The body that the joint carries, by handle or name.
+        component
+            Which of the joint's coordinates: an angle or a displacement, no Euler parameter.
+        times, values
+            A table of the coordinate over time [time], increasing, of four rows or more: the motion is the cubic
+            spline through it (not-a-knot), and a run must end within it.
+        function
+            Instead of a table: ``function(time, result)`` writes the coordinate, its rate and its acceleration into
+            ``result`` (3,). It is compiled by Numba.
+        name
+            Unique among the loops and drives; "drive of" and the body's name by default.
+
+        Raises
+        ------
+        ModelError
+            Naming the drive, for a motion that is none, or a coordinate that cannot be driven.
+        """
+        index = self._resolve(body, "drive", "body")
+        if index < 0:
+            raise ModelError("drive: the ground has no joint to drive")
+        label = f"drive of {self._names[index]}" if name is None else name
+        where = self._new_name(label, "drive")
+        joint = self._joints[index]
+        most = joint.nq if joint.quaternion is None else joint.quaternion
+        if not 0 <= component < most:
+            raise ModelError(
+                f"{where}: a {type(joint).__name__.lower()} joint has {most} coordinates that can be driven, got the "
+                f"component {component}; for a turn about given axes take revolute joints, one for each"
+            )
+        if any(other.body == index and other.component == component for other in self._drives):
+            raise ModelError(f"{where}: this coordinate is driven already")
+        if (times is None) != (values is None) or (times is None) == (function is None):
+            raise ModelError(f"{where}: give either times and values, or a function")
+        knots, numbers = np.zeros(0), np.zeros(0)
+        if times is not None:
+            knots = checks.array(times, (len(times),), "time", self.units, f"{where}, times")
+            dimension = joint.coordinates[component][1]
+            numbers = checks.array(values, (len(times),), dimension, self.units, f"{where}, values")
+            if knots.size < LEAST_KNOTS or np.any(np.diff(knots) <= 0.0):
+                raise ModelError(f"{where}, times: expected at least {LEAST_KNOTS} increasing times, got {times!r}")
+        self._drives.append(Drive(label, index, component, knots, numbers, function))
+
+    def _new_name(self, name: str, what: str) -> str:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a {what}'s name must be a non-empty string, got {name!r}")
+        if name in {*(loop.name for loop in self._loops), *(drive.name for drive in self._drives)}:
+            raise ModelError(f"{what} '{name}': there is already a loop or drive of this name")
+        return f"{what} '{name}'"
+
+
+def _named(name: str, _: int) -> str:
+    return name

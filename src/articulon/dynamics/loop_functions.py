@@ -1,0 +1,67 @@
+"""The public functions of loops, and what they share with the runs: a model's loops made ready for the kernels."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.dynamics import constrained
+from articulon.dynamics.functions import scratch, vector
+from articulon.dynamics.loops import loop_scratch
+from articulon.dynamics.motions import motion_functions, prepared
+from articulon.model import Model
+
+
+class LoopEquations(NamedTuple):
+    """The conditions of a model's loops and drives at a state."""
+
+    residual: np.ndarray
+    """φ, shape (rows,)."""
+    rate: np.ndarray
+    """φ' = J u − v, shape (rows,)."""
+    products: np.ndarray
+    """J' u, shape (rows,)."""
+    jacobian: np.ndarray
+    """J, shape (rows, nu)."""
+
+
+def loop_equations(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> LoopEquations:
+    """φ, φ', J' u and J at a state (Mukherjee and Anderson 2007; rows as ``model.loops`` has them)."""
+    arrays = loop_scratch(model.forest, model.loops, model.motions, model.nu)
+    rows = model.loops.kind.size
+    found = LoopEquations(np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros((rows, model.nu)))
+    arguments = (
+        model.forest,
+        model.loops,
+        model.motions,
+        motion_functions(model),
+        float(time),
+        vector(q, model.nq, "q"),
+        vector(u, model.nu, "u"),
+        scratch(model),
+        arrays,
+        *found,
+    )
+    kernel = prepared(constrained.loop_equations, arguments, model)
+    kernel(*arguments)
+    return found
+
+
+def loop_residuals(model: Model, q: np.ndarray, time: float = 0.0) -> np.ndarray:
+    """How far the loops and drives are from being closed, (rows,): displacements [length], cosines of angles that
+    should be right, and errors of driven coordinates.
+
+    Parameters
+    ----------
+    model
+        The model; ``model.loops.loop`` says which loop a row belongs to.
+    q
+        Coordinates (nq,).
+    time
+        At which driven coordinates are looked up [time].
+    """
+    return loop_equations(model, q, np.zeros(model.nu), time).residual
+
+
+def loop_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
+    """The derivative J (rows, nu) of ``loop_residuals`` by the speeds: φ' = J u."""
+    return loop_equations(model, q, np.zeros(model.nu)).jacobian

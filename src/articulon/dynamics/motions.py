@@ -1,0 +1,39 @@
+"""A model's given motions made ready for the kernels."""
+
+from functools import cache
+from typing import Any
+
+import numba
+from numba import types
+
+from articulon.dynamics.loops import MOTION, no_motion
+from articulon.errors import ModelError
+from articulon.kernels import prepare
+from articulon.model import Model
+
+
+def motion_functions(model: Model) -> tuple[Any, ...]:
+    """The functions of a model's given motions, compiled; one that does nothing where there are none."""
+    return tuple(_compiled(function) for function in model.motion_functions) or (_compiled(no_motion),)
+
+
+@cache
+def _compiled(function: Any) -> Any:
+    dispatcher = function if isinstance(function, numba.core.registry.CPUDispatcher) else numba.njit(function)
+    try:
+        dispatcher.compile(MOTION)
+    except numba.core.errors.NumbaError as error:
+        name = getattr(function, "__name__", repr(function))
+        raise ModelError(f"drive, function {name}: cannot be compiled for (time, result): {error}") from None
+    return dispatcher
+
+
+def motion_type(model: Model) -> Any:
+    """Numba type of ``motion_functions``."""
+    return types.UniTuple(types.FunctionType(MOTION), len(model.motion_functions) or 1)
+
+
+def prepared(kernel: Any, arguments: tuple[Any, ...], model: Model) -> Any:
+    """A kernel of the package compiled for arguments of which the fourth are a model's motion functions."""
+    signature = tuple(motion_type(model) if k == 3 else numba.typeof(value) for k, value in enumerate(arguments))
+    return prepare(kernel, signature)

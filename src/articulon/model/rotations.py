@@ -1,0 +1,21 @@
+"""Rotations as NumPy arrays, for what is done once when a model is built."""
+
+import numpy as np
+
+
+def matrices(e: np.ndarray) -> np.ndarray:
+    """Rotation matrices of unit Euler parameters, (..., 4) to (..., 3, 3)."""
+    w, x, y, z = np.moveaxis(e, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Hamilton product, (..., 4) each."""
+    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
+    scalar = aw * bw - (av * bv).sum(axis=-1, keepdims=True)
+    return np.concatenate([scalar, aw * bv + bw * av + np.cross(av, bv)], axis=-1)
