@@ -19,6 +19,7 @@ from tests.support import bounds
 from tests.support.constrained_reference import Constrained, ConstrainedReference, RankInDoubtError
 from tests.support.loop_models import (
     LOOP_KINDS,
+    SOLVERS,
     FourBar,
     Mechanism,
     bricard,
@@ -41,7 +42,6 @@ pytestmark = pytest.mark.skipif(
     np.finfo(EXTENDED).eps > 1e-18, reason=f"no extended precision on {platform.system()} {platform.machine()}"
 )
 
-SOLVERS = ("articulated", "kane", "divide-and-conquer")
 MODELS, QUICK = 300, 60
 
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
@@ -63,7 +63,7 @@ class Case:
 
     @functools.cached_property
     def model(self) -> Any:
-        return to_articulon(self.mechanism, self.s.q, self.s.u)
+        return to_articulon(self.mechanism, self.s.q)
 
     def accelerations(self, solver: str, model: Any = None) -> np.ndarray:
         s, model = self.s, self.model if model is None else model
@@ -200,7 +200,7 @@ def test_calling_twice_gives_the_same_bits(solver: str, seed: int) -> None:
     for other in SOLVERS:
         case.accelerations(other)
     assert np.array_equal(first, case.accelerations(solver))
-    assert np.array_equal(first, case.accelerations(solver, to_articulon(case.mechanism, case.s.q, case.s.u)))
+    assert np.array_equal(first, case.accelerations(solver, to_articulon(case.mechanism, case.s.q)))
 
 
 @pytest.mark.parametrize("seed", range(30))

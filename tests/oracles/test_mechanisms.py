@@ -13,10 +13,9 @@ import scipy.special
 import articulon as ar
 from tests.support import andrews
 from tests.support.constrained_reference import ConstrainedReference
-from tests.support.loop_models import FourBar, add_loops, box_inertia, bricard
+from tests.support.loop_models import SOLVERS, FourBar, add_loops, box_inertia, bricard
 from tests.support.random_models import builder_of, rotation_matrix
 
-SOLVERS = ("articulated", "kane", "divide-and-conquer")
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 G = 9.81
 DOWN = np.array([0.0, -G, 0.0])

@@ -18,10 +18,9 @@ import pytest
 import articulon as ar
 from tests.support import bounds
 from tests.support.constrained_reference import ConstrainedReference, RankInDoubtError
-from tests.support.loop_models import Mechanism, random_mechanism, to_articulon
+from tests.support.loop_models import SOLVERS, Mechanism, random_mechanism, to_articulon
 from tests.support.random_models import Situation, random_situation, rotation_matrix
 
-SOLVERS = ("articulated", "kane", "divide-and-conquer")
 KINDS = ("spherical", "weld")
 seeds = pytest.mark.parametrize("seed", range(30))
 
@@ -183,7 +182,7 @@ def assert_same_span(one: np.ndarray, other: np.ndarray, rank: int) -> None:
 @seeds
 def test_engine_agrees_with_mujoco(seed: int) -> None:
     c = case(seed)
-    s, model = c.s, to_articulon(c.mechanism, c.s.q, c.s.u)
+    s, model = c.s, to_articulon(c.mechanism, c.s.q)
     theirs = c.mujoco_accelerations()
     for solver in SOLVERS:
         ours = ar.forward_dynamics(model, s.q, s.u, tau=s.tau, wrenches=s.wrenches, gravity=s.gravity, solver=solver)

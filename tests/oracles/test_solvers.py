@@ -17,6 +17,7 @@ import pytest
 
 import articulon as ar
 from tests.support import bounds
+from tests.support.loop_models import SOLVERS
 from tests.support.random_models import (
     CHAIN_KINDS,
     CHAIN_SHAPES,
@@ -34,7 +35,6 @@ pytestmark = pytest.mark.skipif(
     np.finfo(EXTENDED).eps > 1e-18, reason=f"no extended precision on {platform.system()} {platform.machine()}"
 )
 
-SOLVERS = ("articulated", "kane", "divide-and-conquer")
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 every_chain = pytest.mark.parametrize(
     ("joints", "shape"), [(joints, shape) for joints in CHAIN_KINDS for shape in CHAIN_SHAPES]
