@@ -8,7 +8,8 @@ stale one.
 import hashlib
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,10 @@ _LEAF = {
 
 jit = numba.njit(**_LEAF, forceinline=True)
 """For leaf functions: compiled into the kernel that calls them, every call inlined. Python cannot call them."""
+
+_ALLOCATES = {"fastmath": FASTMATH, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+routine_that_allocates = numba.njit(**_ALLOCATES)
+"""The same for dense algebra, which LAPACK gives arrays of its own."""
 
 routine = numba.njit(**_LEAF)
 """For the parts of a kernel that are called from several places and are too long to inline at each."""
@@ -67,20 +72,32 @@ announce: Callable[[str], None] = _quiet
 """Told before kernels are compiled that no run on this machine has needed before; a command replaces it."""
 
 
-def kernel(function: Callable | None = None, *, parallel: bool = False) -> Any:
-    """Compile an entry point called from Python, cached on disk; its callees are compiled into it."""
+def kernel(function: Callable | None = None, *, parallel: bool = False, allocates: bool = False) -> Any:
+    """Compile an entry point called from Python, cached on disk; its callees are compiled into it.
+
+    ``parallel`` shares its ``prange`` loops out among threads; ``allocates`` lets it call dense algebra.
+    """
 
     def wrap(function: Callable) -> Any:
         previous = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(cache_folder())
         try:
             # No kernel allocates: without reference counts on every array it is a quarter faster. Threads need them.
-            options = {"parallel": True} if parallel else {"_nrt": False}
+            options = {"parallel": True} if parallel else {} if allocates else {"_nrt": False}
             return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True, **options)(function)
         finally:
             numba.config.CACHE_DIR = previous
 
     return wrap if function is None else wrap(function)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Dense algebra on one thread, so that its bits do not depend on how many there are."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def prepare(function: Any, signature: Any) -> Any:

@@ -41,10 +41,10 @@ PAPER_MINUTES = 837.0
 
 
 @kernel
-def evaluations(derivative, system, functions, factor, window, step, y, ws, channels, dy, count):
+def evaluations(derivative, system, functions, factor, window, step, y, ws, channels, solver, dy, count):
     """The derivative, ``count`` times; the window of noise moves on by ``step`` each time."""
     for k in range(count):
-        derivative(system, functions, factor, 0.0, window + k * step, y, ws, channels, dy)
+        derivative(system, functions, factor, 0.0, window + k * step, y, ws, channels, solver, dy)
 
 
 def published(changes: dict[str, Any]) -> Case:
@@ -103,17 +103,18 @@ def evaluation_seconds(seconds: float, count: int = 500) -> tuple[float, float]:
     evaluator, factor, window = prepared.evaluator, np.ones(8), int(state.counters[WINDOW])
     y = np.concatenate([state.q, state.u, state.work])
     dy = np.empty_like(y)
-    system, functions, ws, channels = evaluator.types
+    system, functions, ws, channels, solver = evaluator.types
     line = types.float64[::1]
     signature = (
         types.FunctionType(derivative_signature(evaluator)),
-        *(system, functions, line, types.int64, types.int64, line, ws, channels, line, types.int64),
+        *(system, functions, line, types.int64, types.int64, line, ws, channels, solver, line, types.int64),
     )
     loop = prepare_kernel(evaluations, signature)
 
     def call(step: int) -> Callable[[], None]:
-        tables = (evaluator.system, evaluator.functions, factor, window, step, y, evaluator.ws, evaluator.channels)
-        return lambda: loop(evaluator.derivative, *tables, dy, count)
+        e = evaluator
+        tables = (e.system, e.functions, factor, window, step, y, e.ws, e.channels, e.solver)
+        return lambda: loop(e.derivative, *tables, dy, count)
 
     held, fresh = interleaved([call(0), call(1)], seconds)
     if not np.isfinite(dy).all():

@@ -261,12 +261,12 @@ def project(forest, loops, motions, functions, time, q, u, ws, arrays):
 
 
 @kernel
-def constrained_forward_dynamics(forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, arrays, udot):
+def constrained_forward_dynamics(forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, solver, udot):
     """udot (nu,) of the forest with its loops and driven joints."""
     place(forest, q, ws, 0, forest.mass.size)
     move(forest, u, ws, 0, forest.mass.size)
-    evaluate_motions(motions, functions, time, arrays.motion)
-    solve_loops(forest, loops, tau, wrench, gravity, ws, arrays, udot)
+    evaluate_motions(motions, functions, time, solver.loops.motion)
+    solve_loops(forest, loops, tau, wrench, gravity, ws, solver.loops, udot)
 
 
 @kernel

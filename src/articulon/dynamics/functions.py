@@ -8,11 +8,9 @@ import numpy as np
 
 from articulon.dynamics import articulated, energy, poses, recursive, solvers
 from articulon.dynamics import mass_matrix as composite
+from articulon.dynamics.solvers import SOLVERS
 from articulon.errors import ModelError
 from articulon.model import Model, Workspace, workspace
-
-SOLVERS = ("articulated", "kane", "divide-and-conquer")
-"""Names of the equation-of-motion algorithms."""
 
 PARALLEL_LINKS = 4096
 """From this many links on, trees run in parallel threads: below it, starting them costs more. A fixed rule, not the

@@ -1,11 +1,41 @@
-"""The equation-of-motion algorithms behind one door: their scratch, and one call from Python."""
+"""The equation-of-motion algorithms behind one door: their scratch, and one call from Python.
+
+A solver is a kernel ``(forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, scratch, udot)`` and a
+named tuple of its scratch, which has the scratch of the loops as ``loops``.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.dynamics import constrained
-from articulon.dynamics.loops import loop_scratch
+from articulon.dynamics import constrained, kane
+from articulon.dynamics.loops import LoopScratch, loop_scratch
 from articulon.dynamics.motions import motion_functions, prepared
+from articulon.errors import ModelError
+from articulon.kernels import one_blas_thread
 from articulon.model import Model, Workspace
+
+SOLVERS = ("articulated", "kane", "divide-and-conquer")
+"""Names of the algorithms."""
+
+
+class ArticulatedScratch(NamedTuple):
+    """What the articulated-body algorithm needs beside the workspace: nothing but what the loops need."""
+
+    loops: LoopScratch
+
+
+def solver_scratch(model: Model, solver: str) -> Any:
+    """Scratch of a solver for a model; raises ModelError for a name that is none."""
+    if solver not in SOLVERS:
+        raise ModelError(f"unknown solver {solver!r}; choose one of {', '.join(SOLVERS)}")
+    loops = loop_scratch(model.forest, model.loops, model.motions, model.nu)
+    if solver == "kane":
+        return kane.kane_scratch(loops, model.nu)
+    return ArticulatedScratch(loops)
+
+
+_KERNELS = {"articulated": constrained.constrained_forward_dynamics, "kane": kane.kane_forward_dynamics}
 
 
 def accelerations(
@@ -20,23 +50,9 @@ def accelerations(
     ws: Workspace,
 ) -> np.ndarray:
     """u' (nu,) under generalised forces (nu,) and wrenches on the links (links, 6), with the loops kept."""
-    udot = np.empty(model.nu)
-    arrays = loop_scratch(model.forest, model.loops, model.motions, model.nu)
-    functions = motion_functions(model)
-    arguments = (
-        model.forest,
-        model.loops,
-        model.motions,
-        functions,
-        float(time),
-        q,
-        u,
-        tau,
-        wrench,
-        gravity,
-        ws,
-        arrays,
-        udot,
-    )
-    prepared(constrained.constrained_forward_dynamics, arguments, model)(*arguments)
+    udot, tables = np.empty(model.nu), (model.forest, model.loops, model.motions, motion_functions(model))
+    arguments = (*tables, float(time), q, u, tau, wrench, gravity, ws, solver_scratch(model, solver), udot)
+    kernel = prepared(_KERNELS[solver], arguments, model)
+    with one_blas_thread():
+        kernel(*arguments)
     return udot

@@ -30,6 +30,10 @@ SIGNATURE = types.void(
 )
 """(time, positions, rotations, velocities, parameters, wrenches)."""
 
+USERS, MOTIONS = range(2)
+"""Places among a model's functions: forces on bodies, and motions of driven joints. (A named tuple of functions cannot
+be handed to a kernel.)"""
+
 
 class UserForce(Declaration):
     """Calls ``function(time, positions, rotations, velocities, parameters, wrenches)`` at every evaluation.

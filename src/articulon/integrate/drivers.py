@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 
 from articulon.forces.brownian import fastest_relaxation
-from articulon.forces.evaluation import Evaluator, derivative_signature
+from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
 from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.declarations import Explicit, FrictionImplicit, Tolerances
 from articulon.integrate.rules import EXPLICIT
@@ -64,9 +64,10 @@ class ExplicitDriver(Driver):
             ),
         )
         self.scratch = explicit.scratch(model.nq + model.nu + 8, self.tableau)
-        system, functions, ws, channels = evaluator.types
+        system, functions, ws, channels, solver = evaluator.types
         signature = (
             types.FunctionType(derivative_signature(evaluator)),
+            types.FunctionType(settle_signature(evaluator)),
             types.FunctionType(LAW),
             system,
             functions,
@@ -79,6 +80,7 @@ class ExplicitDriver(Driver):
             numba.typeof(state),
             ws,
             channels,
+            solver,
             numba.typeof(self.scratch),
             types.float64,
             types.int64,
@@ -93,6 +95,7 @@ class ExplicitDriver(Driver):
             state.step[0] = self._start(state, until)
         return explicit.advance(
             e.derivative,
+            e.settle,
             self.law,
             e.system,
             e.functions,
@@ -105,6 +108,7 @@ class ExplicitDriver(Driver):
             state,
             e.ws,
             e.channels,
+            e.solver,
             self.scratch,
             until,
             steps,
@@ -116,7 +120,7 @@ class ExplicitDriver(Driver):
         e = self.evaluator
         y = np.concatenate([state.q, state.u, state.work])
         dy = np.empty_like(y)
-        e.derivative(e.system, e.functions, state.factor, float(state.time[0]), 0, y, e.ws, e.channels, dy)
+        e.derivative(e.system, e.functions, state.factor, float(state.time[0]), 0, y, e.ws, e.channels, e.solver, dy)
         shortest = math.inf
         for start, end, kind in zip(self.blocks.start, self.blocks.end, self.blocks.kind, strict=True):
             rate = np.abs(dy[start:end]).max()
@@ -135,7 +139,7 @@ class FrictionImplicitDriver(Driver):
         self.evaluator, self.parameters, self.law, self.step = evaluator, parameters, policy.law, step
         self.stop = no_stop()
         self.scratch = friction_implicit.scratch(evaluator.model.forest, evaluator.model.nq, evaluator.model.nu)
-        system, functions, ws, channels = evaluator.types
+        system, functions, ws, channels, _ = evaluator.types
         signature = (
             types.FunctionType(LAW),
             system,

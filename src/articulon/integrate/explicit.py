@@ -6,7 +6,7 @@ import numpy as np
 
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
-from articulon.forces.evaluation import force_sums
+from articulon.forces.filling import force_sums
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel
@@ -80,6 +80,7 @@ def error_ratio(blocks, control, tableau, y, trial, stages, h):
 @kernel
 def advance(
     derivative,
+    settle,
     law,
     system,
     functions,
@@ -92,6 +93,7 @@ def advance(
     state,
     ws,
     channels,
+    solver,
     scratch,
     until,
     max_steps,
@@ -100,7 +102,7 @@ def advance(
     STOPPED, or DIVERGED with the state at the last accepted step.
 
     A step ends on ``until`` and on every boundary of a noise window, exactly. The policy's factors are found once for
-    each accepted step, from the forces at its start.
+    each accepted step, from the forces at its start. After a step the state is moved back onto loops and given motions.
     """
     nq, nu = state.q.size, state.u.size
     y, trial, stages, counters = scratch.y, scratch.trial, scratch.stages, state.counters
@@ -113,7 +115,7 @@ def advance(
     time = state.time[0]
     if state.step[0] == 0.0:
         state.step[0] = fixed if fixed > 0.0 else control.step[1]
-    status, taken, fresh = PAUSED, 0, True
+    status, taken, fresh, first = PAUSED, 0, True, stages[0]
     while taken < max_steps:
         limit = until
         if noisy:
@@ -125,7 +127,7 @@ def advance(
         if lands:
             h = left
         if fresh:
-            derivative(system, functions, state.factor, time, counters[WINDOW], y, ws, channels, stages[0])
+            derivative(system, functions, state.factor, time, counters[WINDOW], y, ws, channels, solver, first)
             counters[EVALUATIONS] += 1
             if varies or counters[STEPS] == 0:
                 force_sums(system, channels, ws, scratch.sums)
@@ -136,7 +138,9 @@ def advance(
                     changed = changed or scratch.factor[c] != state.factor[c]
                 if changed:
                     copy_into(state.factor, scratch.factor)
-                    derivative(system, functions, state.factor, time, counters[WINDOW], y, ws, channels, stages[0])
+                    derivative(
+                        system, functions, state.factor, time, counters[WINDOW], y, ws, channels, solver, stages[0]
+                    )
                     counters[EVALUATIONS] += 1
             fresh = False
             if stop_reached(stop, ws):
@@ -145,7 +149,9 @@ def advance(
         for i in range(1, tableau.b.size):
             combine(y, stages, tableau.a[i], i, h, trial)
             stage_time = time + tableau.c[i] * h
-            derivative(system, functions, state.factor, stage_time, counters[WINDOW], trial, ws, channels, stages[i])
+            derivative(
+                system, functions, state.factor, stage_time, counters[WINDOW], trial, ws, channels, solver, stages[i]
+            )
             counters[EVALUATIONS] += 1
         combine(y, stages, tableau.b, tableau.b.size, h, trial)
         ratio = error_ratio(blocks, control, tableau, y, trial, stages, h)
@@ -175,6 +181,10 @@ def advance(
         taken += 1
         fresh = True
         time = limit if lands else time + h
+        if system.loops.kind.size > 0:
+            settle(system, functions, time, y, ws, channels, solver)
+            for k in range(2):
+                state.drift[k] = max(state.drift[k], solver.loops.drift[k])
         if noisy and time >= (counters[WINDOW] + 1) * length - 1e-9 * length:
             counters[WINDOW] += 1
         if lands and limit == until:

@@ -41,7 +41,7 @@ from articulon.algebra.vectors import (
 from articulon.dynamics import joints
 from articulon.dynamics.articulated import accelerate, eliminate
 from articulon.dynamics.kinematics import move, place
-from articulon.forces.evaluation import book_powers, fill_friction, fill_positions, force_sums, scaled_gravity, weigh
+from articulon.forces.filling import book_powers, fill_friction, fill_positions, force_sums, scaled_gravity, weigh
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import jit, kernel, routine

@@ -3,14 +3,16 @@
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld, Xyz
 from articulon.model.model import Model, Sites
 from articulon.model.state import CHANNELS, State
-from articulon.model.tables import Forest, Workspace, workspace
+from articulon.model.tables import Forest, Loops, Motions, Workspace, workspace
 
 __all__ = [
     "CHANNELS",
     "Forest",
     "Free",
     "Joint",
+    "Loops",
     "Model",
+    "Motions",
     "Prismatic",
     "Revolute",
     "Sites",

@@ -38,6 +38,9 @@ class State(NamedTuple):
     """Step that the driver would try next [time], 0 before the first, shape (1,)."""
     acceleration: np.ndarray
     """Accelerations of the latest kick of the friction-implicit rule, from which the next one sets out, shape (nu,)."""
+    drift: np.ndarray
+    """How far steps have led from the loops before the state was moved back onto them: the largest error of any
+    condition, and of its rate, since the start, shape (2,)."""
     counters: np.ndarray
     """Steps, rejected steps, evaluations, and the noise window that the time lies in, shape (4,)."""
 
@@ -56,5 +59,6 @@ def initial_state(q: np.ndarray, u: np.ndarray) -> State:
         factor=np.ones(8),
         step=np.zeros(1),
         acceleration=np.zeros(u.size),
+        drift=np.zeros(2),
         counters=np.zeros(4, dtype=np.int64),
     )

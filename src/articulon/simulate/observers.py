@@ -8,7 +8,8 @@ import numpy as np
 from articulon.dynamics import body_poses
 from articulon.dynamics.energy import kinetic_energy
 from articulon.errors import ArticulonError
-from articulon.forces.evaluation import Evaluator, channels_of, energies, force_sums
+from articulon.forces.evaluation import Evaluator, channels_of, energies
+from articulon.forces.filling import force_sums
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL, POTENTIAL, STEPS, WINDOW
@@ -66,6 +67,7 @@ def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = Non
             y,
             evaluator.ws,
             evaluator.channels,
+            evaluator.solver,
             dy,
         )
     return dy

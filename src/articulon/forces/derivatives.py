@@ -1,0 +1,137 @@
+"""The whole right-hand side, one kernel for each equation-of-motion algorithm.
+
+Each is ``derivative(system, functions, factor, time, window, y, ws, channels, solver, dy)``: dy/dt of y = (q, u, works
+by channel). Kinematics places the links and their sites, forces fill the channels, scaling weighs them, dynamics turns
+them into accelerations.
+"""
+
+from typing import Any
+
+from numba import prange
+
+from articulon.dynamics.articulated import accelerate, eliminate
+from articulon.dynamics.constrained import project, solve_loops
+from articulon.dynamics.functions import PARALLEL_LINKS
+from articulon.dynamics.kane import solve_kane
+from articulon.dynamics.kinematics import move, place
+from articulon.dynamics.loops import drive_power, evaluate_motions
+from articulon.forces.filling import book_powers, fill, finish, scaled_gravity, weigh
+from articulon.forces.user import MOTIONS
+from articulon.kernels import jit, kernel
+from articulon.model import Model
+from articulon.model.state import EXTERNAL
+
+
+@jit
+def fill_and_weigh(system, functions, factor, time, window, q, u, ws, channels):
+    """Forces of every channel and their weighed sums, at links that are placed and moved here."""
+    place(system.forest, q, ws, 0, system.forest.mass.size)
+    move(system.forest, u, ws, 0, system.forest.mass.size)
+    fill(system, functions, time, window, q, u, ws, channels)
+    weigh(system, factor, u, channels)
+    book_powers(system, u, ws, channels)
+
+
+@jit
+def sizes(y, channels):
+    """nq and nu of y = (q, u, 8 works)."""
+    nu = channels.total_joint.size
+    return y.size - nu - 8, nu
+
+
+@kernel
+def derivative(system, functions, factor, time, window, y, ws, channels, solver, dy):
+    """By the articulated-body algorithm, for a forest without loops."""
+    forest = system.forest
+    links = forest.mass.size
+    nq, nu = sizes(y, channels)
+    q, u = y[:nq], y[nq : nq + nu]
+    fill_and_weigh(system, functions, factor, time, window, q, u, ws, channels)
+    wrench, tau = channels.total_wrench, channels.total_joint
+    eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, 0, links)
+    accelerate(forest, scaled_gravity(system.forces, factor), ws, dy[nq : nq + nu], 0, links)
+    finish(system, factor, y, nq, nu, channels, dy)
+
+
+@kernel(parallel=True)
+def locate_parallel(forest, q, u, ws):
+    """Places and moves all links, tree by tree."""
+    for t in prange(forest.tree.size - 1):
+        place(forest, q, ws, forest.tree[t], forest.tree[t + 1])
+        move(forest, u, ws, forest.tree[t], forest.tree[t + 1])
+
+
+@kernel(parallel=True)
+def solve_parallel(forest, tau, wrench, gravity, ws, udot):
+    """Accelerations of links that have been placed and moved, tree by tree."""
+    for t in prange(forest.tree.size - 1):
+        start, end = forest.tree[t], forest.tree[t + 1]
+        eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, start, end)
+        accelerate(forest, gravity, ws, udot, start, end)
+
+
+@kernel
+def derivative_parallel(system, functions, factor, time, window, y, ws, channels, solver, dy):
+    """The same with the trees shared out among the threads."""
+    nq, nu = sizes(y, channels)
+    q, u = y[:nq], y[nq : nq + nu]
+    locate_parallel(system.forest, q, u, ws)
+    fill(system, functions, time, window, q, u, ws, channels)
+    weigh(system, factor, u, channels)
+    book_powers(system, u, ws, channels)
+    gravity = scaled_gravity(system.forces, factor)
+    solve_parallel(system.forest, channels.total_joint, channels.total_wrench, gravity, ws, dy[nq : nq + nu])
+    finish(system, factor, y, nq, nu, channels, dy)
+
+
+@jit
+def finish_with_drives(system, factor, y, nq, nu, channels, solver, dy):
+    """The same as ``finish``, with the work of the forces that drive joints booked as external."""
+    finish(system, factor, y, nq, nu, channels, dy)
+    dy[nq + nu + EXTERNAL] += drive_power(system.loops, y[nq : nq + nu], solver.loops.multiplier)
+
+
+@kernel
+def derivative_with_loops(system, functions, factor, time, window, y, ws, channels, solver, dy):
+    """By the articulated-body algorithm, with loops and driven joints."""
+    nq, nu = sizes(y, channels)
+    fill_and_weigh(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
+    evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
+    gravity = scaled_gravity(system.forces, factor)
+    tau, wrench = channels.total_joint, channels.total_wrench
+    solve_loops(system.forest, system.loops, tau, wrench, gravity, ws, solver.loops, dy[nq : nq + nu])
+    finish_with_drives(system, factor, y, nq, nu, channels, solver, dy)
+
+
+@kernel(allocates=True)
+def derivative_by_kane(system, functions, factor, time, window, y, ws, channels, solver, dy):
+    """By Kane's method, with loops and driven joints."""
+    nq, nu = sizes(y, channels)
+    fill_and_weigh(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
+    evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
+    gravity = scaled_gravity(system.forces, factor)
+    tau, wrench = channels.total_joint, channels.total_wrench
+    solve_kane(system.forest, system.loops, tau, wrench, gravity, ws, solver, dy[nq : nq + nu])
+    finish_with_drives(system, factor, y, nq, nu, channels, solver, dy)
+
+
+@kernel
+def settle(system, functions, time, y, ws, channels, solver):
+    """Moves q and u of y onto the loops and driven joints; how far they were off is left in ``solver.loops.drift``."""
+    nq, nu = sizes(y, channels)
+    q, u = y[:nq], y[nq : nq + nu]
+    project(system.forest, system.loops, system.motions, functions[MOTIONS], time, q, u, ws, solver.loops)
+
+
+@kernel
+def settle_nothing(system, functions, time, y, ws, channels, solver):
+    """For a forest without loops."""
+
+
+def derivative_kernel(model: Model, solver: str) -> Any:
+    """The kernel for a model and the name of a solver."""
+    if solver == "kane":
+        return derivative_by_kane
+    if model.loops.kind.size:
+        return derivative_with_loops
+    return derivative_parallel if model.trees > 1 and model.forest.mass.size >= PARALLEL_LINKS else derivative
