@@ -7,6 +7,7 @@ M u' + c − τ in the range of Jᵀ, may be off by as much as that error of u' 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import platform
 from typing import Any
@@ -21,6 +22,7 @@ from tests.support.loop_models import (
     LOOP_KINDS,
     SOLVERS,
     FourBar,
+    Loop,
     Mechanism,
     bricard,
     closing_loop,
@@ -32,8 +34,10 @@ from tests.support.random_models import (
     Situation,
     chain,
     quaternion_product,
+    random_body,
     random_forest,
     random_situation,
+    rotation_matrix,
 )
 from tests.support.reference import EXTENDED, norm
 
@@ -147,15 +151,15 @@ def test_reference_solves_its_own_equations(seed: int) -> None:
     assert abs(expected.forces @ s.u) <= 1e-13 * norm(expected.forces) * speed
 
 
-def test_random_models_have_every_joint_in_loops_and_redundant_loops_among_them() -> None:
-    mechanisms = [random_case(seed).mechanism for seed in range(MODELS)]
-    kinds = {loop.kind for mechanism in mechanisms for loop in mechanism.loops}
-    assert kinds == set(LOOP_KINDS)
-    assert {len(mechanism.loops) for mechanism in mechanisms} == {0, 1, 2, 3}
-    assert max(max(mechanism.forest.depths) for mechanism in mechanisms) == 10
-    moving = [case for case in map(random_case, range(MODELS)) if 0 < case.expected.rank < case.mechanism.nu]
+@pytest.mark.parametrize("count", [QUICK, pytest.param(MODELS, marks=pytest.mark.slow)])
+def test_random_models_have_every_joint_in_loops_and_redundant_loops_among_them(count: int) -> None:
+    cases = [random_case(seed) for seed in range(count)]
+    assert {loop.kind for case in cases for loop in case.mechanism.loops} == set(LOOP_KINDS)
+    assert {len(case.mechanism.loops) for case in cases} == {0, 1, 2, 3}
+    assert max(max(case.mechanism.forest.depths) for case in cases) == 10
+    moving = [case for case in cases if 0 < case.expected.rank < case.mechanism.nu]
     redundant = [case for case in moving if case.expected.rank < case.reference.rows]
-    assert len(moving) > MODELS // 2 and len(redundant) > MODELS // 20
+    assert len(moving) > count // 2 and len(redundant) > count // 20
 
 
 @every_model
@@ -230,6 +234,47 @@ def test_drift_and_constraint_rows_span_what_the_engine_reports() -> None:
             assert np.linalg.norm(outside) <= 1e-14 * len(case.mechanism) / smallest * np.linalg.norm(one)
 
 
+@pytest.mark.parametrize("kind", LOOP_KINDS)
+@every_solver
+def test_a_loop_between_bodies_welded_together_changes_nothing(solver: str, kind: str) -> None:
+    """Its rows are zero but for rounding, and must not be taken for constraints at any scale."""
+    for seed in range(3):
+        rng = np.random.default_rng([seed, 13])
+        forest = random_forest(rng, 4, root_chance=0.0, kinds=("revolute", "spherical", "free"))
+        welded = random_body(rng, "welded", 2, "weld")
+        forest = Description((*forest.bodies, welded))
+        s = random_situation(forest, rng)
+        case = Case(Mechanism(forest, (closing_loop(forest, s.q, rng, kind, 2, 4),)), s)
+        assert case.expected.rank == 0
+        np.testing.assert_array_equal(case.s.u, s.u)
+        assert norm(case.accelerations(solver) - case.expected.udot) <= case.expected.forward
+
+
+@every_solver
+def test_a_door_on_two_hinges_swings_as_on_one(solver: str) -> None:
+    """The second hinge is on the axis of the first, whose direction is nothing round: five redundant constraints."""
+    for seed in range(5):
+        rng = np.random.default_rng([seed, 14])
+        bodies = [random_body(rng, name, parent, "revolute") for name, parent in (("wall", None), ("door", 0))]
+        forest = Description(tuple(bodies))
+        s = random_situation(forest, rng)
+        door = bodies[1]
+        along = 0.7 * door.axis
+        hinge = Loop(
+            "second-hinge",
+            "revolute",
+            parent=0,
+            child=1,
+            axis=door.axis,
+            position=door.position + rotation_matrix(door.rotation) @ along,
+            rotation=door.rotation,
+            child_position=along,
+        )
+        case = Case(Mechanism(forest, (hinge,)), s)
+        assert case.expected.rank == 0
+        assert norm(case.accelerations(solver) - case.expected.udot) <= case.expected.forward
+
+
 @every_solver
 @pytest.mark.parametrize("crank_angle", [-2.0, 0.3, 1.2, 2.5])
 def test_planar_four_bar_has_the_same_accelerations_by_every_closing_joint(solver: str, crank_angle: float) -> None:
@@ -259,6 +304,61 @@ def test_bricard_has_one_freedom_and_moves_by_it(solver: str) -> None:
     moving = Case(mechanism, Situation(rest.q, np.ones(5), rest.tau, rest.wrenches, rest.gravity))
     assert norm(moving.s.u) > 0.1
     assert norm(moving.accelerations(solver) - moving.expected.udot) <= moving.expected.forward
+
+
+def lengths(description: Description, of_coordinates: bool) -> np.ndarray:
+    """1 for each coordinate (or speed) that is a length, 0 for each that is an angle or a part of a rotation."""
+    marks = {
+        "weld": ("", ""),
+        "revolute": ("0", "0"),
+        "prismatic": ("1", "1"),
+        "spherical": ("0000", "000"),
+        "xyz": ("111", "111"),
+        "free": ("1110000", "111000"),
+    }
+    text = "".join(marks[body.kind][0 if of_coordinates else 1] for body in description.bodies)
+    return np.array([int(mark) for mark in text])
+
+
+def scaled(mechanism: Mechanism, length: float, mass: float) -> Mechanism:
+    """The same mechanism in other units."""
+    bodies = [
+        dataclasses.replace(
+            body,
+            position=body.position * length,
+            com=body.com * length,
+            mass=body.mass * mass,
+            inertia=body.inertia * (mass * length**2),
+        )
+        for body in mechanism.forest.bodies
+    ]
+    loops = [
+        dataclasses.replace(loop, position=loop.position * length, child_position=loop.child_position * length)
+        for loop in mechanism.loops
+    ]
+    return Mechanism(Description(tuple(bodies)), tuple(loops))
+
+
+@pytest.mark.parametrize("length", [2.0**-20, 2.0**20])
+@pytest.mark.parametrize("seed", range(20))
+@every_solver
+def test_units_decide_nothing(solver: str, seed: int, length: float) -> None:
+    """What is redundant may not depend on the unit of length, nor any digit but the last on a power of two."""
+    case, mass = random_case(seed), 2.0**-30
+    s, forest = case.s, case.mechanism.forest
+    of_q, of_u = length ** lengths(forest, True), length ** lengths(forest, False)
+    energy = mass * length**2
+    model = to_articulon(scaled(case.mechanism, length, mass), s.q * of_q)
+    found = ar.forward_dynamics(
+        model,
+        s.q * of_q,
+        s.u * of_u,
+        tau=s.tau * energy / of_u,
+        wrenches=s.wrenches * energy / np.array([length] * 3 + [1.0] * 3),
+        gravity=s.gravity * length,
+        solver=solver,
+    )
+    assert norm(found / of_u - case.expected.udot) <= case.expected.forward
 
 
 @pytest.mark.parametrize("n", [30, pytest.param(100, marks=pytest.mark.slow)])

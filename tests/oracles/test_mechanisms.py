@@ -278,6 +278,7 @@ def test_squeezer_has_the_published_accelerations(solver: str, joint: str) -> No
         assert np.abs(found - expected).max() <= 1e-9 * np.abs(expected).max()
 
 
+@pytest.mark.slow
 def test_squeezer_reaches_the_published_angles_by_a_foreign_integrator() -> None:
     """Its accelerations under SciPy's DOP853: no integration rule of the engine's is involved."""
     model = squeezer("revolute", with_forces=False)
