@@ -23,6 +23,7 @@ from tests.support.loop_models import (
     closing_loop,
     link,
     random_mechanism,
+    scaled,
     to_articulon,
 )
 from tests.support.random_models import (
@@ -128,6 +129,16 @@ def test_closing_reaches_rounding_from_a_perturbed_state(seed: int) -> None:
             assert abs(np.linalg.norm(e) - 1) <= 1e-14
     # A projection finds a closed state near by: nothing is thrown about.
     assert np.linalg.norm(new_q - perturbed) <= 100 * size * np.sqrt(mechanism.nu)
+
+
+@pytest.mark.parametrize("length", [2.0**-30, 2.0**-10, 2.0**30])
+def test_closing_reaches_rounding_in_any_unit_of_length(length: float) -> None:
+    """A mechanism of nanometres in metres is closed to the last digits of its own size."""
+    bar = FourBar()
+    mechanism = scaled(bar.mechanism("spherical"), length, 1.0)
+    model = to_articulon(mechanism, bar.coordinates(0.7))
+    q, _ = ar.close_loops(model, bar.coordinates(0.7) + [0.0, 0.1, -0.1], np.zeros(3))
+    assert max(ConstrainedReference(mechanism).gaps(q)) <= 1e-14 * length
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -7,7 +7,6 @@ M u' + c − τ in the range of Jᵀ, may be off by as much as that error of u' 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import platform
 from typing import Any
@@ -26,7 +25,9 @@ from tests.support.loop_models import (
     Mechanism,
     bricard,
     closing_loop,
+    lengths,
     random_mechanism,
+    scaled,
     to_articulon,
 )
 from tests.support.random_models import (
@@ -304,39 +305,6 @@ def test_bricard_has_one_freedom_and_moves_by_it(solver: str) -> None:
     moving = Case(mechanism, Situation(rest.q, np.ones(5), rest.tau, rest.wrenches, rest.gravity))
     assert norm(moving.s.u) > 0.1
     assert norm(moving.accelerations(solver) - moving.expected.udot) <= moving.expected.forward
-
-
-def lengths(description: Description, of_coordinates: bool) -> np.ndarray:
-    """1 for each coordinate (or speed) that is a length, 0 for each that is an angle or a part of a rotation."""
-    marks = {
-        "weld": ("", ""),
-        "revolute": ("0", "0"),
-        "prismatic": ("1", "1"),
-        "spherical": ("0000", "000"),
-        "xyz": ("111", "111"),
-        "free": ("1110000", "111000"),
-    }
-    text = "".join(marks[body.kind][0 if of_coordinates else 1] for body in description.bodies)
-    return np.array([int(mark) for mark in text])
-
-
-def scaled(mechanism: Mechanism, length: float, mass: float) -> Mechanism:
-    """The same mechanism in other units."""
-    bodies = [
-        dataclasses.replace(
-            body,
-            position=body.position * length,
-            com=body.com * length,
-            mass=body.mass * mass,
-            inertia=body.inertia * (mass * length**2),
-        )
-        for body in mechanism.forest.bodies
-    ]
-    loops = [
-        dataclasses.replace(loop, position=loop.position * length, child_position=loop.child_position * length)
-        for loop in mechanism.loops
-    ]
-    return Mechanism(Description(tuple(bodies)), tuple(loops))
 
 
 @pytest.mark.parametrize("length", [2.0**-20, 2.0**20])

@@ -189,6 +189,39 @@ def random_mechanism(
     return Mechanism(forest, tuple(made)), q
 
 
+def lengths(description: Description, of_coordinates: bool) -> np.ndarray:
+    """1 for each coordinate (or speed) that is a length, 0 for each that is an angle or a part of a rotation."""
+    marks = {
+        "weld": ("", ""),
+        "revolute": ("0", "0"),
+        "prismatic": ("1", "1"),
+        "spherical": ("0000", "000"),
+        "xyz": ("111", "111"),
+        "free": ("1110000", "111000"),
+    }
+    text = "".join(marks[body.kind][0 if of_coordinates else 1] for body in description.bodies)
+    return np.array([int(mark) for mark in text])
+
+
+def scaled(mechanism: Mechanism, length: float, mass: float) -> Mechanism:
+    """The same mechanism in other units."""
+    bodies = [
+        dataclasses.replace(
+            body,
+            position=body.position * length,
+            com=body.com * length,
+            mass=body.mass * mass,
+            inertia=body.inertia * (mass * length**2),
+        )
+        for body in mechanism.forest.bodies
+    ]
+    loops = [
+        dataclasses.replace(loop, position=loop.position * length, child_position=loop.child_position * length)
+        for loop in mechanism.loops
+    ]
+    return Mechanism(Description(tuple(bodies)), tuple(loops))
+
+
 def link(
     name: str,
     parent: int | None,
