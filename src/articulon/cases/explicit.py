@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,12 @@ GROUND = "ground"
 
 Vector: TypeAlias = tuple[Quantity, Quantity, Quantity]
 
+if TYPE_CHECKING:
+    JointName: TypeAlias = str
+else:
+    JointName = Literal[tuple(BY_NAME)]
+"""Any joint that there is, by its name."""
+
 
 class ExplicitBody(Declaration):
     """One body and the joint that connects it to its parent."""
@@ -35,7 +41,7 @@ class ExplicitBody(Declaration):
     """Centre of mass in the body's frame [length]."""
     parent: str = GROUND
     """The body that this one is joined to; it may come later in the file."""
-    joint: Literal["weld", "revolute", "prismatic", "spherical", "xyz", "free"]
+    joint: JointName
     """The joint to the parent."""
     axis: Annotated[Vector | None, Dimension("dimensionless")] = None
     """Direction of a revolute or prismatic joint in the joint frame; (0, 0, 1) by default."""
