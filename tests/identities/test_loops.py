@@ -34,7 +34,7 @@ from tests.support.random_models import (
     rotation_by,
 )
 
-SEEDS = range(40)
+SEEDS = range(16)
 Z = np.array([0.0, 0.0, 1.0])
 
 
@@ -89,7 +89,7 @@ def test_residuals_are_zero_at_closed_states_and_not_elsewhere(seed: int) -> Non
 
 @pytest.mark.parametrize("away", [0.0, 0.2])
 @pytest.mark.parametrize("kind", LOOP_KINDS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_jacobian_is_the_derivative_of_the_residuals(seed: int, kind: str, away: float) -> None:
     """Along every speed, spherical and free joints by angular velocity in the body frame; also where loops are open.
 
@@ -189,7 +189,7 @@ def test_a_model_without_loops_has_no_rows(seed: int) -> None:
     assert np.array_equal(same_q, q) and np.array_equal(same_u, u)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_the_engine_ignores_loops_where_it_always_did(seed: int) -> None:
     """Inverse dynamics and energy are of the forest: τ is what the joints and the loops together must give."""
     mechanism, q, u, model, _ = closed(seed)
@@ -325,7 +325,7 @@ def test_bricard_stays_closed_when_it_is_closed_elsewhere(solver: str) -> None:
     mechanism = bricard()
     model, reference = to_articulon(mechanism), ConstrainedReference(mechanism)
     q, direction = np.zeros(5), np.ones(5)
-    for _ in range(20):
+    for _ in range(12):
         J = ar.loop_jacobian(model, q)
         values = np.linalg.svd(J)[1]
         assert values[3] > 1e-3 * values[0] and values[4] < 1e-12 * values[0]
@@ -333,5 +333,5 @@ def test_bricard_stays_closed_when_it_is_closed_elsewhere(solver: str) -> None:
         direction /= np.linalg.norm(direction)
         q, direction = ar.close_loops(model, q + 0.05 * direction, direction)
         assert max(reference.gaps(q)) <= 1e-13
-    assert np.linalg.norm(q) > 0.5
+    assert np.linalg.norm(q) > 0.3
     assert np.isfinite(ar.forward_dynamics(model, q, direction, solver=solver)).all()

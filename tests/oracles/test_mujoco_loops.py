@@ -22,7 +22,7 @@ from tests.support.loop_models import SOLVERS, Mechanism, random_mechanism, to_a
 from tests.support.random_models import Situation, random_situation, rotation_matrix
 
 KINDS = ("spherical", "weld")
-seeds = pytest.mark.parametrize("seed", range(30))
+seeds = pytest.mark.parametrize("seed", range(16))
 
 
 class MuJoCoModel:
