@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from articulon import forces as forces
     from articulon.building import ModelBuilder as ModelBuilder
+    from articulon.building import cartesian as cartesian
     from articulon.building import close_loops as close_loops
     from articulon.cases import load_case as load_case
     from articulon.cases.runs import Run as Run
@@ -42,10 +43,13 @@ if TYPE_CHECKING:
     from articulon.model import Weld as Weld
     from articulon.model import Workspace as Workspace
     from articulon.model import Xyz as Xyz
+    from articulon.model.joints.universal import Universal as Universal
     from articulon.report.compare import compare as compare
+    from articulon.simulate.simulation import Trajectory as Trajectory
+    from articulon.simulate.simulation import simulate as simulate
 
 _HOMES = {
-    "articulon.building": ("ModelBuilder", "close_loops"),
+    "articulon.building": ("ModelBuilder", "cartesian", "close_loops"),
     "articulon.model": (
         "Model",
         "State",
@@ -57,6 +61,7 @@ _HOMES = {
         "Xyz",
         "Free",
     ),
+    "articulon.model.joints.universal": ("Universal",),
     "articulon.dynamics": (
         "forward_dynamics",
         "inverse_dynamics",
@@ -70,6 +75,7 @@ _HOMES = {
     "articulon.cases": ("load_case",),
     "articulon.cases.runs": ("run", "open_run", "Run"),
     "articulon.report.compare": ("compare",),
+    "articulon.simulate.simulation": ("Trajectory", "simulate"),
     "articulon.errors": ("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -133,9 +133,9 @@ def test_every_public_name_resolves(name):
 def test_the_public_names_are_those_of_the_contract():
     assert set(ar.__all__) == {
         *("ModelBuilder", "Model", "State", "Workspace"),
-        *("Weld", "Revolute", "Prismatic", "Spherical", "Xyz", "Free"),
+        *("Weld", "Revolute", "Prismatic", "Spherical", "Universal", "Xyz", "Free"),
         *("forward_dynamics", "inverse_dynamics", "mass_matrix", "kinetic_energy", "body_poses"),
-        *("close_loops", "loop_jacobian", "loop_residuals"),
+        *("cartesian", "close_loops", "loop_jacobian", "loop_residuals", "simulate", "Trajectory"),
         *("potential_energy", "generalized_forces", "forces"),
         *("load_case", "run", "open_run", "Run", "compare"),
         *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),

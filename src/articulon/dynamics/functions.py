@@ -11,6 +11,7 @@ from articulon.dynamics import mass_matrix as composite
 from articulon.dynamics.solvers import SOLVERS
 from articulon.errors import ModelError
 from articulon.model import Model, Workspace, workspace
+from articulon.model.rotations import matrices
 
 PARALLEL_LINKS = 4096
 """From this many links on, trees run in parallel threads: below it, starting them costs more. A fixed rule, not the
@@ -160,6 +161,21 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rotations,
     )
     return positions, rotations
+
+
+def body_velocities(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Velocity of each body's origin in the world frame [length/time], then its angular velocity in its own frame
+    [rad/time], (bodies, 6)."""
+    result, ws = np.zeros((model.bodies, 6)), scratch(model)
+    poses.link_velocities(model.forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), ws)
+    moving = np.flatnonzero(model.link >= 0)
+    link = model.link[moving]
+    positions, rotations = body_poses(model, q)
+    twist = ws.twist[link]
+    arm = positions[moving] - ws.position[link]
+    result[moving, :3] = twist[:, :3] + np.cross(twist[:, 3:], arm)
+    result[moving, 3:] = np.einsum("kji,kj->ki", matrices(rotations[moving]), twist[:, 3:])
+    return result
 
 
 def moved(model: Model, q: np.ndarray, u: np.ndarray, time: float = 1.0) -> np.ndarray:

@@ -3,7 +3,7 @@
 from articulon.algebra.rotations import load_quaternion, normalised, product, quaternion_at, store_quaternion
 from articulon.algebra.vectors import add, apply, load, load_matrix, store
 from articulon.dynamics import joints
-from articulon.dynamics.kinematics import drift, place
+from articulon.dynamics.kinematics import drift, move, place
 from articulon.kernels import jit, kernel
 
 
@@ -37,3 +37,10 @@ def displace(forest, q, u, time):
             k = forest.q_start[i] + at
             e = normalised(quaternion_at(q, k))
             q[k], q[k + 1], q[k + 2], q[k + 3] = e[0], e[1], e[2], e[3]
+
+
+@kernel
+def link_velocities(forest, q, u, ws):
+    """Places and moves all links."""
+    place(forest, q, ws, 0, forest.kind.size)
+    move(forest, u, ws, 0, forest.kind.size)

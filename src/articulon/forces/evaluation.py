@@ -54,9 +54,15 @@ class Evaluator:
     """
 
     def __init__(
-        self, model: Model, seed: int = 0, window: float = 1.0, average: int = 1, solver: str = "articulated"
+        self,
+        model: Model,
+        seed: int = 0,
+        window: float = 1.0,
+        average: int = 1,
+        solver: str = "articulated",
+        rotations: str = "speeds",
     ) -> None:
-        self.model = model
+        self.model, self.rotations = model, rotations
         self.users = UserFunctions(model)
         self.functions = (self.users.functions, motion_functions(model))
         self.system = System(model.forest, force_tables(model, seed, window, average), model.loops, model.motions)

@@ -1,6 +1,6 @@
 """Torsional springs that hold joints to rest positions (Guy 2018, 5.4)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -24,6 +24,7 @@ class TorsionalSprings(Declaration):
     """
 
     kind: Literal["torsional-springs"] = "torsional-springs"
+    on_joints: ClassVar[bool] = True
     stiffness: Annotated[dict[str, Quantity], Dimension("torsional_stiffness", minimum=0)]
     """k by body, the one that the joint carries [energy/rad²]; a name ending in ``*`` stands for all that begin so, and
     of two entries for a body the later counts."""

@@ -90,6 +90,7 @@ def assemble_forest(
         kinds=kinds,
         masses=columns["mass"],
         centres=com,
+        inertias=columns["inertia"],
         link=link,
         offset_position=offset_position,
         offset_rotation=offset_rotation,

@@ -68,6 +68,8 @@ class Model:
     """[mass], shape (bodies,)."""
     centres: np.ndarray
     """Centre of mass in the body's frame [length], shape (bodies, 3)."""
+    inertias: np.ndarray
+    """About the centre of mass, body frame, (xx, xy, xz, yy, yz, zz) [mass length²], shape (bodies, 6)."""
     link: np.ndarray
     """Link that carries each body, −1 where it is welded to the ground, shape (bodies,)."""
     offset_position: np.ndarray

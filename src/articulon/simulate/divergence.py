@@ -5,18 +5,18 @@ from pathlib import Path
 import numpy as np
 
 from articulon.errors import DivergenceError
+from articulon.forces.evaluation import Evaluator
 from articulon.model import CHANNELS, State
 from articulon.model.state import EXTERNAL, STEPS
 from articulon.simulate.observers import evaluate
-from articulon.simulate.preparation import Prepared
 
 
-def diagnosis(prepared: Prepared, state: State, checkpoint: Path | None) -> DivergenceError:
+def diagnosis(evaluator: Evaluator, fixed_step: float | None, state: State, checkpoint: Path | None) -> DivergenceError:
     """The error for a run whose last whole step is ``state``: the link that accelerates most there, and why.
 
     Angular accelerations and torques are compared with linear ones at the link's radius of gyration.
     """
-    evaluator, model = prepared.evaluator, prepared.model
+    model = evaluator.model
     evaluate(evaluator, state)
     forest, channels = model.forest, evaluator.channels
     with np.errstate(all="ignore"):
@@ -26,7 +26,7 @@ def diagnosis(prepared: Prepared, state: State, checkpoint: Path | None) -> Dive
     finite = bool(np.isfinite(size).all())
     link = int(np.argmax(size)) if finite else int(np.argmin(np.isfinite(size)))
     reason = "the step has become too short to go on" if finite else "the acceleration is not finite"
-    if finite and prepared.observer.fixed_step is not None:
+    if finite and fixed_step is not None:
         reason = "the next step is not finite, and the acceleration is largest"
     forces = np.linalg.norm(channels.wrench[:, link, :3], axis=1)
     end = model.nu if link + 1 == forest.u_start.size else int(forest.u_start[link + 1])

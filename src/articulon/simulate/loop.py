@@ -104,7 +104,7 @@ def advance(
         taken, spent = int(state.counters[STEPS]) - before, time.monotonic() - began
         if ended == DIVERGED:
             recorder.checkpoint()
-            raise diagnosis(prepared, state, recorder.folder / NEWEST)
+            raise diagnosis(prepared.evaluator, prepared.observer.fixed_step, state, recorder.folder / NEWEST)
         if ended == STOPPED:
             recorder.stopped()
             return _ended(recorder, report, case.run.stop.label)

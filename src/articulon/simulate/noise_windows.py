@@ -3,15 +3,45 @@ between frames: a frame then falls on a boundary of windows whatever the rule, a
 
 import math
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of, fastest_relaxation
 from articulon.integrate import FrictionImplicit
 from articulon.model import Model
-from articulon.simulate.description import Description
+from articulon.units import UnitSystem
 
 _SAME = 1e-9
 """Relative difference of times that are the same but for the rounding of what a user writes."""
+
+
+class Timed(Protocol):
+    """What the windows follow from; a case is one."""
+
+    @property
+    def source(self) -> str:
+        """What messages begin with."""
+        ...
+
+    @property
+    def units(self) -> UnitSystem:
+        """The units of its times."""
+        ...
+
+    @property
+    def integrator(self) -> Any:
+        """The declared integrator."""
+        ...
+
+    @property
+    def scaling(self) -> Any:
+        """The scaling policy."""
+        ...
+
+    @property
+    def run(self) -> Any:
+        """What has ``frame_times()``."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -33,13 +63,13 @@ class Windows:
         return self.window * self.average
 
 
-def frame_interval(case: Description) -> float:
+def frame_interval(case: Timed) -> float:
     """Time between frames [time]."""
     times = case.run.frame_times()
     return float(times[-1]) / (len(times) - 1)
 
 
-def windows_of(case: Description, model: Model) -> Windows:
+def windows_of(case: Timed, model: Model) -> Windows:
     """The windows of a run.
 
     A held window is ``window`` times ``average`` of the Brownian forces; by default, the step of the friction-implicit

@@ -1,0 +1,118 @@
+"""A model in Cartesian coordinates: every body free, its joints kept by loops (POEMS, 8)."""
+
+from typing import Any
+
+import numpy as np
+
+from articulon.building.builder import ModelBuilder
+from articulon.dynamics import body_poses
+from articulon.dynamics.functions import body_velocities, vector
+from articulon.errors import ModelError
+from articulon.model import Model
+from articulon.model.assemble import FULL
+from articulon.model.joints import WELD, Free, Weld
+
+
+def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = None) -> Model:
+    """The same bodies, sites and forces with a free joint for every body, and each joint as a loop.
+
+    Welds stay welds. A joint of a body that moves freely against the ground is left as it is.
+
+    Parameters
+    ----------
+    model
+        The model in relative coordinates.
+    q, u
+        A state of it, its initial one by default.
+
+    Returns
+    -------
+    Model
+        Its initial state is the given one: for each body the position and velocity of its origin and its Euler
+        parameters, world frame, and its angular velocity in its own frame.
+
+    Raises
+    ------
+    ModelError
+        For a model whose joints are driven or have forces of their own: with every body free there is no joint
+        coordinate that they could act on.
+    """
+    start_q = model.q0 if q is None else vector(q, model.nq, "q")
+    start_u = model.u0 if u is None else vector(u, model.nu, "u")
+    _refuse_joint_forces(model)
+    positions, rotations = body_poses(model, start_q)
+    velocities = body_velocities(model, start_q, start_u)
+    builder = ModelBuilder(units=model.units.name)
+    for k, name in enumerate(model.names):
+        common: dict[str, Any] = {
+            "mass": model.masses[k],
+            "inertia": model.inertias[k][FULL].reshape(3, 3),
+            "com": model.centres[k],
+        }
+        if model.kinds[k] == WELD:
+            i = int(model.link[k])
+            builder.add_body(
+                name,
+                parent=None if i < 0 else model.names[int(model.head[i])],
+                joint=Weld(),
+                position=model.offset_position[k],
+                rotation=model.offset_rotation[k],
+                **common,
+            )
+            continue
+        builder.add_body(
+            name,
+            joint=Free(),
+            q=[*positions[k], *rotations[k]],
+            u=[*velocities[k]],
+            **common,
+        )
+    _add_joints(builder, model)
+    for body, position, charge, kind, group in zip(*(column for column in model.sites[:5]), strict=True):
+        carrier = None if body < 0 else int(body)
+        builder.add_site(carrier, position, charge, model.sites.kinds[kind], model.sites.groups[group])
+    for force in model.forces:
+        builder.add_force(force)
+    return builder.build()
+
+
+def _add_joints(builder: ModelBuilder, model: Model) -> None:
+    """The joints of the tree, then the loops."""
+    forest = model.forest
+    for i, k in enumerate(model.head.tolist()):
+        parent = int(forest.parent[i])
+        if not model.joints[k].rows():
+            continue
+        builder.add_loop(
+            f"joint of {model.names[k]}",
+            joint=model.joints[k],
+            parent=None if parent < 0 else int(model.head[parent]),
+            child=k,
+            position=forest.position[i],
+            rotation=forest.rotation[i],
+        )
+    for loop in model.loop_joints:
+        builder.add_loop(
+            loop.name,
+            joint=loop.joint,
+            parent=None if loop.parent < 0 else loop.parent,
+            child=None if loop.child < 0 else loop.child,
+            position=loop.position,
+            rotation=loop.rotation,
+            child_position=loop.child_position,
+            child_rotation=loop.child_rotation,
+        )
+
+
+def _refuse_joint_forces(model: Model) -> None:
+    if model.drives:
+        raise ModelError(
+            f"drive '{model.drives[0].name}': in Cartesian coordinates a joint has no coordinate to drive; use "
+            "relative ones"
+        )
+    for k, force in enumerate(model.forces):
+        if getattr(force, "on_joints", False):
+            raise ModelError(
+                f"forces[{k}] ({force.kind}) acts on joints, which have no coordinates in Cartesian coordinates; use "
+                "relative ones"
+            )

@@ -1,0 +1,199 @@
+"""Integrating a model from Python, in memory: what a researcher does before there is a case."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from articulon.building import cartesian
+from articulon.dynamics import kinetic_energy
+from articulon.errors import CaseError
+from articulon.forces.evaluation import Evaluator, potential_energy
+from articulon.integrate import Integrator
+from articulon.integrate.drivers import DIVERGED, driver
+from articulon.kernels import one_blas_thread
+from articulon.model import Model, State
+from articulon.scaling import NoScaling
+from articulon.scaling.base import ScalingPolicy
+from articulon.simulate.divergence import diagnosis
+from articulon.simulate.noise_windows import windows_of
+from articulon.simulate.observers import users_errors
+from articulon.units import UnitSystem
+
+MOST_STEPS = 2**40
+
+
+class Trajectory(NamedTuple):
+    """States of a model over time, at equal intervals from zero on."""
+
+    times: np.ndarray
+    """[time], shape (frames,)."""
+    q: np.ndarray
+    """Coordinates, shape (frames, nq)."""
+    u: np.ndarray
+    """Speeds, shape (frames, nu)."""
+    works: np.ndarray
+    """Work done by each channel since the start [energy], in the order of ``articulon.model.CHANNELS``, shape
+    (frames, 8)."""
+    kinetic_energy: np.ndarray
+    """[energy], shape (frames,)."""
+    potential_energy: np.ndarray
+    """Energy of all potential and conformational terms and of gravity [energy], shape (frames,)."""
+    loop_drift: np.ndarray
+    """How far steps have led from the loops, before they were moved back: the largest error of any condition, and of
+    its rate, since the start, shape (frames, 2)."""
+    state: State
+    """Everything from which the run would go on."""
+    model: Model
+    """What was integrated: the given model, or its Cartesian form."""
+
+
+@dataclass(frozen=True)
+class _Times:
+    """Equal intervals."""
+
+    duration: float
+    frames: int
+
+    def frame_times(self) -> list[float]:
+        return [self.duration * k / self.frames for k in range(self.frames + 1)]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What windows of time are made from."""
+
+    integrator: Any
+    scaling: ScalingPolicy
+    run: _Times
+    units: UnitSystem
+    source: str = field(default="simulate")
+
+
+def simulate(
+    model: Model,
+    duration: float,
+    *,
+    rule: str = "dormand-prince",
+    frames: int = 100,
+    solver: str = "articulated",
+    rotations: str = "speeds",
+    coordinates: str = "relative",
+    scaling: ScalingPolicy | None = None,
+    seed: int = 1,
+    q: Sequence[float] | np.ndarray | None = None,
+    u: Sequence[float] | np.ndarray | None = None,
+    **options: Any,
+) -> Trajectory:
+    """Integrate a model with its own forces and loops.
+
+    Parameters
+    ----------
+    model
+        The model.
+    duration
+        Simulated time [time].
+    rule
+        Name of an integration rule; ``options`` are its settings, as in ``[integrator]`` of a case: ``step`` for fixed
+        steps, ``rtol`` and ``atol`` for steps that their error estimate chooses, and so on.
+    frames
+        Number of equal intervals between the states that are kept.
+    solver
+        Name of the equation-of-motion algorithm: ``"articulated"``, ``"kane"`` or ``"divide-and-conquer"``.
+    rotations
+        ``"speeds"`` integrates angular velocities and Euler parameters of unit length; ``"euler-parameters"`` the
+        accelerations of Euler parameters by constraint embedding (Guy 2018, appendix C).
+    coordinates
+        ``"relative"`` keeps the joints' coordinates; ``"cartesian"`` frees every body and keeps the joints by loops.
+    scaling
+        A policy that weighs the forces; none by default.
+    seed
+        Chooses the random numbers.
+    q, u
+        Initial coordinates (nq,) and speeds (nu,), those of the model by default. They must fulfil its loops; see
+        :func:`articulon.close_loops`.
+
+    Raises
+    ------
+    CaseError
+        For a rule, solver or option that does not exist or does not fit.
+    DivergenceError
+        Where the numbers stop meaning anything.
+
+    Examples
+    --------
+    >>> import articulon as ar
+    >>> builder = ar.ModelBuilder(units="kg-m-s")
+    >>> hinge = ar.Revolute(axis=(0, 1, 0))
+    >>> rod = builder.add_body("rod", mass=1, inertia=(0.1, 0.1, 0), com=(0, 0, -0.5), joint=hinge, q=1)
+    >>> builder.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
+    >>> run = ar.simulate(builder.build(), 1.0, rtol=1e-9, atol=1e-12)
+    >>> float(abs(run.kinetic_energy + run.potential_energy - run.potential_energy[0]).max()) < 1e-7
+    True
+    """
+    start_q = model.q0 if q is None else np.asarray(q, dtype=np.float64)
+    start_u = model.u0 if u is None else np.asarray(u, dtype=np.float64)
+    run = _Run(model, _integrator(rule, options, model), scaling or NoScaling(), _Times(float(duration), frames))
+    run.prepare(solver, rotations, coordinates, start_q, start_u, seed)
+    with one_blas_thread():
+        return run.integrate()
+
+
+def _integrator(rule: str, options: dict[str, Any], model: Model) -> Any:
+    """The declaration of a rule; raises CaseError with what is wrong with it."""
+    try:
+        declared = TypeAdapter(Integrator).validate_python({"rule": rule, **options})
+    except ValidationError as error:
+        lines = "; ".join(
+            f"{'.'.join(str(part) for part in fault['loc'][1:]) or 'rule'}: {fault['msg']}" for fault in error.errors()
+        )
+        raise CaseError(f"simulate: rule {rule!r}: {lines}") from None
+    return declared.resolved(model.units, "integrator")
+
+
+class _Run:
+    """A simulation on its way."""
+
+    def __init__(self, model: Model, integrator: Any, policy: ScalingPolicy, times: _Times) -> None:
+        self.model, self.integrator, self.policy, self.times = model, integrator, policy, times
+
+    def prepare(self, solver: str, rotations: str, coordinates: str, q: np.ndarray, u: np.ndarray, seed: int) -> None:
+        if coordinates == "cartesian":
+            self.model = cartesian(self.model, q, u)
+            q, u = self.model.q0, self.model.u0
+        elif coordinates != "relative":
+            raise CaseError(f"simulate: unknown coordinates {coordinates!r}; choose 'relative' or 'cartesian'")
+        windows = windows_of(_Plan(self.integrator, self.policy, self.times, self.model.units), self.model)
+        if windows.step is not None:
+            self.integrator = self.integrator.model_copy(update={"step": windows.step})
+        self.evaluator = Evaluator(self.model, seed, windows.window, windows.average, solver, rotations)
+        self.state = self.model.initial_state()
+        self.state.q[:], self.state.u[:] = q, u
+        self.driver = driver(self.evaluator, self.integrator, self.policy, self.policy.parameters(0.0), self.state)
+
+    def integrate(self) -> Trajectory:
+        rows: list[tuple[np.ndarray, ...]] = [self._row()]
+        for time in self.times.frame_times()[1:]:
+            with users_errors(self.evaluator, self.state):
+                status = self.driver.advance(self.state, time, MOST_STEPS)
+            if status == DIVERGED:
+                raise diagnosis(self.evaluator, getattr(self.integrator, "step", None), self.state, None)
+            rows.append(self._row())
+        q, u, works, drift = (np.array(column) for column in zip(*rows, strict=True))
+        return Trajectory(
+            times=np.array(self.times.frame_times()),
+            q=q,
+            u=u,
+            works=works,
+            kinetic_energy=np.array([kinetic_energy(self.model, *pair) for pair in zip(q, u, strict=True)]),
+            potential_energy=np.array([potential_energy(self.model, coordinates) for coordinates in q]),
+            loop_drift=drift,
+            state=self.state,
+            model=self.model,
+        )
+
+    def _row(self) -> tuple[np.ndarray, ...]:
+        state = self.state
+        return state.q.copy(), state.u.copy(), state.work.copy(), state.drift.copy()
