@@ -6,14 +6,26 @@ from pydantic import Field
 
 from articulon.forces.brownian import Brownian
 from articulon.forces.gravity import Gravity
+from articulon.forces.point_springs import PointSpring
 from articulon.forces.site_pairs import PairLaw, SitePairs
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.forces.torsional_springs import TorsionalSprings
 from articulon.forces.user import UserForce
 
 Force: TypeAlias = Annotated[
-    SitePairs | TorsionalSprings | StokesDrag | Brownian | Gravity | UserForce, Field(discriminator="kind")
+    SitePairs | TorsionalSprings | PointSpring | StokesDrag | Brownian | Gravity | UserForce,
+    Field(discriminator="kind"),
 ]
 """Any declared force, chosen by its ``kind``."""
 
-__all__ = ["Brownian", "Force", "Gravity", "PairLaw", "SitePairs", "StokesDrag", "TorsionalSprings", "UserForce"]
+__all__ = [
+    "Brownian",
+    "Force",
+    "Gravity",
+    "PairLaw",
+    "PointSpring",
+    "SitePairs",
+    "StokesDrag",
+    "TorsionalSprings",
+    "UserForce",
+]

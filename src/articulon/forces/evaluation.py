@@ -17,6 +17,7 @@ from articulon.errors import ModelError
 from articulon.forces.brownian import brownian_of, noise_table
 from articulon.forces.derivatives import derivative_kernel, settle, settle_nothing
 from articulon.forces.gravity import Gravity, gravity_energy
+from articulon.forces.point_springs import point_spring_energy, point_spring_table
 from articulon.forces.site_pairs import pair_energy, pair_table, place_sites
 from articulon.forces.stokes_drag import drag_table
 from articulon.forces.tables import ChannelForces, Forces, channel_forces
@@ -85,20 +86,22 @@ def force_tables(model: Model, seed: int = 0, window: float = 1.0, average: int 
     """The kernels' tables of a model's forces."""
     drag = drag_table(model)
     pairs, springs, bodies = pair_table(model), spring_table(model), body_table(model)
+    point_springs = point_spring_table(model)
     gravity = np.zeros(3)
     for force in model.forces:
         if isinstance(force, Gravity):
             gravity += [float(g) for g in force.acceleration]
     wrench_channels = set(bodies.channel.tolist())
-    if pairs.link.size:
+    if pairs.link.size or point_springs.link.size:
         wrench_channels.add(POTENTIAL)
-    if drag.link.size:
+    if drag.link.size or point_springs.constants[:, 2].any():
         wrench_channels.add(DAMPING)
     if brownian_of(model) is not None:
         wrench_channels.add(STOCHASTIC)
     return Forces(
         pairs,
         springs,
+        point_springs,
         drag,
         noise_table(model, drag, seed, window, average),
         gravity,
@@ -140,6 +143,8 @@ def energies(system, q, ws, site, result):
     if forces.pairs.link.size > 0:
         place_sites(forces.pairs, ws, site)
         result[POTENTIAL] = pair_energy(forces.pairs, site)
+    if forces.point_springs.link.size > 0:
+        result[POTENTIAL] += point_spring_energy(forces.point_springs, ws)
     if forces.springs.link.size > 0:
         result[CONFORMATIONAL] = spring_energy(forest, forces.springs, q)
     result[EXTERNAL] = gravity_energy(forest.mass, forest.moment, forces.gravity, ws)

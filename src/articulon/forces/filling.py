@@ -7,6 +7,7 @@ from articulon.dynamics import energy
 from articulon.dynamics.kinematics import coordinate_rates
 from articulon.forces.brownian import draw, noise_wrenches
 from articulon.forces.gravity import gravity_power
+from articulon.forces.point_springs import point_spring_wrenches
 from articulon.forces.site_pairs import pair_wrenches, place_sites
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.forces.torsional_springs import spring_torques
@@ -32,6 +33,8 @@ def fill_positions(system, functions, time, q, u, ws, channels):
         pair_wrenches(forces.pairs, ws, channels.site, wrench[POTENTIAL])
     if forces.springs.link.size > 0:
         spring_torques(forest, forces.springs, q, joint[CONFORMATIONAL])
+    if forces.point_springs.link.size > 0:
+        point_spring_wrenches(forces.point_springs, ws, wrench[POTENTIAL], wrench[DAMPING])
     user_wrenches(
         functions[USERS],
         forces.bodies,

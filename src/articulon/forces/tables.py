@@ -36,6 +36,17 @@ class Springs(NamedTuple):
     """Rest angle [rad] in the first column, or Euler parameters, shape (springs, 4)."""
 
 
+class PointSprings(NamedTuple):
+    """Springs with damping between two points."""
+
+    link: np.ndarray
+    """Links of the two ends, −1 for the ground, shape (springs, 2)."""
+    point: np.ndarray
+    """The two points in the links' frames [length], shape (springs, 6)."""
+    constants: np.ndarray
+    """Stiffness, rest length and damping [force/length, length, force time/length], shape (springs, 3)."""
+
+
 class Drag(NamedTuple):
     """Stokes drag at centres of mass, and the noise that belongs to it."""
 
@@ -76,6 +87,7 @@ class Forces(NamedTuple):
 
     pairs: Pairs
     springs: Springs
+    point_springs: PointSprings
     drag: Drag
     noise: Noise
     gravity: np.ndarray

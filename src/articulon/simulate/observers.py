@@ -121,7 +121,7 @@ class Observer:
         self.energies = [
             CHANNELS.index(name)
             for name, there in (
-                ("potential", forces.pairs.link.size > 0),
+                ("potential", forces.pairs.link.size > 0 or forces.point_springs.link.size > 0),
                 ("conformational", forces.springs.link.size > 0),
                 ("external", bool(forces.gravity.any())),
             )

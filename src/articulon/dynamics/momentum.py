@@ -1,0 +1,59 @@
+"""Momentum and angular momentum of all bodies."""
+
+import math
+
+import numpy as np
+
+from articulon.algebra.vectors import (
+    add,
+    apply,
+    apply_t,
+    cross,
+    dot,
+    load,
+    load_from,
+    load_matrix,
+    load_symmetric,
+    scale,
+    store_at,
+    symmetric_apply,
+)
+from articulon.dynamics.functions import scratch, vector
+from articulon.dynamics.kinematics import move, place
+from articulon.kernels import kernel
+from articulon.model import Model
+
+
+@kernel
+def momenta(forest, q, u, ws, result):
+    """P, L about the world's origin, Σ|p| and Σ|l| over the links (8,)."""
+    place(forest, q, ws, 0, forest.mass.size)
+    move(forest, u, ws, 0, forest.mass.size)
+    mass, moment, inertia = forest.mass, forest.moment, forest.inertia
+    P, L, p_sizes, l_sizes = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
+    for i in range(mass.size):
+        R = load_matrix(ws.rotation, i)
+        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+        h = apply(R, load(moment, i))
+        p = add(scale(mass[i], v), cross(w, h))
+        spin = apply(R, symmetric_apply(load_symmetric(inertia, i), apply_t(R, w)))
+        turning = add(add(spin, cross(h, v)), cross(load(ws.position, i), p))
+        P, L = add(P, p), add(L, turning)
+        p_sizes += math.sqrt(dot(p, p))
+        l_sizes += math.sqrt(dot(turning, turning))
+    store_at(result, 0, P)
+    store_at(result, 3, L)
+    result[6], result[7] = p_sizes, l_sizes
+
+
+def momentum(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Momentum, angular momentum about the world's origin, and the sums of the links' magnitudes of either.
+
+    Returns
+    -------
+    numpy.ndarray
+        P [mass length/time], L [mass length²/time], world frame, then Σ|p| and Σ|l|; shape (8,).
+    """
+    result = np.empty(8)
+    momenta(model.forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), scratch(model), result)
+    return result

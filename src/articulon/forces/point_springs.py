@@ -1,0 +1,137 @@
+"""Springs with damping between points of two bodies, or of a body and the ground."""
+
+import math
+from typing import Annotated, Literal
+
+import numpy as np
+
+from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store_from, sub
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.selection import body_index, on_link
+from articulon.forces.tables import PointSprings
+from articulon.kernels import jit
+from articulon.model import Model
+
+GROUND = "ground"
+"""What carries a point that does not move."""
+
+
+class PointSpring(Declaration):
+    """U = ½ k (r − r₀)² with r the distance of two points, and a damping force −c r' along their line.
+
+    The spring is booked in the channel ``potential``, its damping in ``damping``.
+    """
+
+    kind: Literal["point-spring"] = "point-spring"
+    name: str | None = None
+    """What the spring is called, where there are several."""
+    bodies: tuple[str, str]
+    """What it joins: two bodies, or a body and ``"ground"``."""
+    points: Annotated[
+        tuple[tuple[Quantity, Quantity, Quantity], tuple[Quantity, Quantity, Quantity]], Dimension("length")
+    ] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    """Where it is fixed on each, in the body's frame or the world's [length]."""
+    stiffness: Annotated[Quantity, Dimension("stiffness", minimum=0)]
+    """k [force/length]."""
+    rest_length: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
+    """r₀ [length]."""
+    damping: Annotated[Quantity, Dimension("translational_drag", minimum=0)] = 0.0
+    """c [force time/length]."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for bodies that do not exist or cannot move against each other."""
+        self.ends(model, where)
+
+    def ends(self, model: Model, where: str) -> list[tuple[int, np.ndarray]]:
+        """Link, −1 for the ground, and point in the link's frame of both ends."""
+        found = []
+        for k, (name, point) in enumerate(zip(self.bodies, self.points, strict=True)):
+            place = np.array([float(x) for x in point])
+            if name == GROUND:
+                found.append((-1, place))
+                continue
+            body = body_index(model, name, f"{where}.bodies[{k}]")
+            found.append((int(model.link[body]), on_link(model, body, place)))
+        if found[0][0] == found[1][0]:
+            raise ModelError(
+                f"{where}.bodies: '{self.bodies[0]}' and '{self.bodies[1]}' do not move against each other; a spring "
+                "joins two bodies, or a body and 'ground'"
+            )
+        return found
+
+
+def point_spring_table(model: Model) -> PointSprings:
+    """All springs between points of a model."""
+    springs = [(k, force) for k, force in enumerate(model.forces) if isinstance(force, PointSpring)]
+    ends = [force.ends(model, f"forces[{k}]") for k, force in springs]
+    return PointSprings(
+        np.array([[link for link, _ in pair] for pair in ends], dtype=np.int64).reshape(-1, 2),
+        np.array([[point for _, point in pair] for pair in ends], dtype=np.float64).reshape(-1, 6),
+        np.array(
+            [[float(x) for x in (force.stiffness, force.rest_length, force.damping)] for _, force in springs],
+            dtype=np.float64,
+        ).reshape(-1, 3),
+    )
+
+
+@jit
+def arm_of(i, local, ws):
+    """From the origin of link i, or of the world, to a point given in its frame."""
+    return apply(load_matrix(ws.rotation, i), local) if i >= 0 else local
+
+
+@jit
+def place_of(i, arm, ws):
+    return add(load(ws.position, i), arm) if i >= 0 else arm
+
+
+@jit
+def velocity_of(i, arm, ws):
+    v = (0.0, 0.0, 0.0)
+    if i >= 0:
+        v = add(load_from(ws.twist, i, 0), cross(load_from(ws.twist, i, 3), arm))
+    return v
+
+
+@jit
+def pull_at(wrench, i, arm, force):
+    """Adds a force at a point to its link's wrench about the link's origin."""
+    if i >= 0:
+        store_from(wrench, i, 0, add(load_from(wrench, i, 0), force))
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arm, force)))
+
+
+@jit
+def point_spring_wrenches(springs, ws, elastic, damping):
+    """Adds −k (r − r₀) d/r to the wrenches ``elastic`` (links, 6) and −c (d·v) d/r² to ``damping``, d = x₂ − x₁."""
+    links, points, constants = springs.link, springs.point, springs.constants
+    for s in range(links.shape[0]):
+        i, j = links[s, 0], links[s, 1]
+        a, b = arm_of(i, load_from(points, s, 0), ws), arm_of(j, load_from(points, s, 3), ws)
+        d = sub(place_of(j, b, ws), place_of(i, a, ws))
+        k, rest, c = constants[s, 0], constants[s, 1], constants[s, 2]
+        tension = k
+        if rest > 0.0:
+            # A spring of no length has no direction: the run then sees numbers that are none.
+            tension = k - k * rest / math.sqrt(dot(d, d))
+        pull_at(elastic, i, a, scale(tension, d))
+        pull_at(elastic, j, b, scale(-tension, d))
+        if c > 0.0:
+            v = sub(velocity_of(j, b, ws), velocity_of(i, a, ws))
+            drag = c * dot(d, v) / dot(d, d)
+            pull_at(damping, i, a, scale(drag, d))
+            pull_at(damping, j, b, scale(-drag, d))
+
+
+@jit
+def point_spring_energy(springs, ws):
+    """Σ ½ k (r − r₀)²."""
+    links, points, constants = springs.link, springs.point, springs.constants
+    total = 0.0
+    for s in range(links.shape[0]):
+        i, j = links[s, 0], links[s, 1]
+        a, b = arm_of(i, load_from(points, s, 0), ws), arm_of(j, load_from(points, s, 3), ws)
+        d = sub(place_of(j, b, ws), place_of(i, a, ws))
+        total += 0.5 * constants[s, 0] * (math.sqrt(dot(d, d)) - constants[s, 1]) ** 2
+    return total
