@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.dynamics import constrained, kane
+from articulon.dynamics.embedding import embedding_scratch
 from articulon.dynamics.loops import LoopScratch, loop_scratch
 from articulon.dynamics.motions import motion_functions, prepared
 from articulon.errors import ModelError
@@ -17,6 +18,8 @@ from articulon.model import Model, Workspace
 
 SOLVERS = ("articulated", "kane", "divide-and-conquer")
 """Names of the algorithms."""
+ROTATIONS = ("speeds", "euler-parameters")
+"""How rotations are integrated: by angular velocities and normalised Euler parameters, or by these' accelerations."""
 
 
 class ArticulatedScratch(NamedTuple):
@@ -25,10 +28,16 @@ class ArticulatedScratch(NamedTuple):
     loops: LoopScratch
 
 
-def solver_scratch(model: Model, solver: str) -> Any:
-    """Scratch of a solver for a model; raises ModelError for a name that is none."""
+def solver_scratch(model: Model, solver: str, rotations: str = "speeds") -> Any:
+    """Scratch of a solver for a model; raises ModelError for what does not exist, or does not go together."""
     if solver not in SOLVERS:
         raise ModelError(f"unknown solver {solver!r}; choose one of {', '.join(SOLVERS)}")
+    if rotations not in ROTATIONS:
+        raise ModelError(f"unknown rotations {rotations!r}; choose one of {', '.join(ROTATIONS)}")
+    if rotations == "euler-parameters":
+        if solver != "articulated":
+            raise ModelError(f"rotations 'euler-parameters' go with the solver 'articulated', not with {solver!r}")
+        return embedding_scratch(model)
     loops = loop_scratch(model.forest, model.loops, model.motions, model.nu)
     if solver == "kane":
         return kane.kane_scratch(loops, model.nu)

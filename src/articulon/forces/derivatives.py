@@ -9,8 +9,10 @@ from typing import Any
 
 from numba import prange
 
+from articulon.algebra.vectors import copy_into
 from articulon.dynamics.articulated import accelerate, eliminate
-from articulon.dynamics.constrained import project, solve_loops
+from articulon.dynamics.constrained import project, solve_loops, solve_tree_and_keep
+from articulon.dynamics.embedding import embed_dependents, embedded_accelerations, rates_of_speeds, speeds_of_rates
 from articulon.dynamics.functions import PARALLEL_LINKS
 from articulon.dynamics.kane import solve_kane
 from articulon.dynamics.kinematics import move, place
@@ -116,6 +118,41 @@ def derivative_by_kane(system, functions, factor, time, window, y, ws, channels,
 
 
 @kernel
+def derivative_with_embedding(system, functions, factor, time, window, y, ws, channels, solver, dy):
+    """By the articulated-body algorithm with Euler parameters' accelerations: y = (q, q', works), with loops or
+    without."""
+    forest, tau, wrench = system.forest, channels.total_joint, channels.total_wrench
+    nq = (y.size - 8) // 2
+    q, qdot, u, udot = y[:nq], y[nq : 2 * nq], solver.u, solver.udot
+    speeds_of_rates(forest, q, qdot, u)
+    fill_and_weigh(system, functions, factor, time, window, q, u, ws, channels)
+    gravity = scaled_gravity(system.forces, factor)
+    if system.loops.kind.size > 0:
+        evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
+        solve_loops(forest, system.loops, tau, wrench, gravity, ws, solver.loops, udot)
+    else:
+        solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, solver.loops.articulated)
+    articulated = solver.loops.articulated
+    embedded_accelerations(forest, ws, articulated, q, qdot, udot, solver.dependent, dy[nq : 2 * nq])
+    copy_into(dy[:nq], qdot)
+    for c in range(8):
+        dy[2 * nq + c] = factor[c] * channels.power[c]
+    dy[2 * nq + EXTERNAL] += drive_power(system.loops, u, solver.loops.multiplier)
+
+
+@kernel
+def settle_with_embedding(system, functions, time, y, ws, channels, solver):
+    """Dependent Euler parameters and rates from the independent ones, then onto the loops."""
+    nq = (y.size - 8) // 2
+    q, qdot, u = y[:nq], y[nq : 2 * nq], solver.u
+    embed_dependents(system.forest, q, qdot, solver.dependent, solver.switches)
+    if system.loops.kind.size > 0:
+        speeds_of_rates(system.forest, q, qdot, u)
+        project(system.forest, system.loops, system.motions, functions[MOTIONS], time, q, u, ws, solver.loops)
+        rates_of_speeds(system.forest, q, u, qdot)
+
+
+@kernel
 def settle(system, functions, time, y, ws, channels, solver):
     """Moves q and u of y onto the loops and driven joints; how far they were off is left in ``solver.loops.drift``."""
     nq, nu = sizes(y, channels)
@@ -128,8 +165,17 @@ def settle_nothing(system, functions, time, y, ws, channels, solver):
     """For a forest without loops."""
 
 
-def derivative_kernel(model: Model, solver: str) -> Any:
-    """The kernel for a model and the name of a solver."""
+def settle_kernel(model: Model, rotations: str) -> Any:
+    """What is done to the state of a model after every step."""
+    if rotations == "euler-parameters":
+        return settle_with_embedding
+    return settle if model.loops.kind.size else settle_nothing
+
+
+def derivative_kernel(model: Model, solver: str, rotations: str) -> Any:
+    """The kernel for a model, the name of a solver and the treatment of rotations."""
+    if rotations == "euler-parameters":
+        return derivative_with_embedding
     if solver == "kane":
         return derivative_by_kane
     if model.loops.kind.size:

@@ -15,7 +15,7 @@ from articulon.dynamics.motions import motion_functions, motion_type
 from articulon.dynamics.solvers import solver_scratch
 from articulon.errors import ModelError
 from articulon.forces.brownian import brownian_of, noise_table
-from articulon.forces.derivatives import derivative_kernel, settle, settle_nothing
+from articulon.forces.derivatives import derivative_kernel, settle_kernel
 from articulon.forces.gravity import Gravity, gravity_energy
 from articulon.forces.point_springs import point_spring_energy, point_spring_table
 from articulon.forces.site_pairs import pair_energy, pair_table, place_sites
@@ -52,6 +52,8 @@ class Evaluator:
         Fine windows averaged in each held one.
     solver
         Name of the equation-of-motion algorithm.
+    rotations
+        ``"speeds"``, or ``"euler-parameters"`` for these by their accelerations.
     """
 
     def __init__(
@@ -67,11 +69,12 @@ class Evaluator:
         self.users = UserFunctions(model)
         self.functions = (self.users.functions, motion_functions(model))
         self.system = System(model.forest, force_tables(model, seed, window, average), model.loops, model.motions)
-        self.solver = solver_scratch(model, solver)
+        self.solver = solver_scratch(model, solver, rotations)
+        self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
         self.ws: Workspace = workspace(model.forest)
         self.channels: ChannelForces = channel_forces(self.system.forces, model.nu)
-        self.derivative: Any = prepare(derivative_kernel(model, solver), derivative_signature(self))
-        self.settle: Any = prepare(settle if model.loops.kind.size else settle_nothing, settle_signature(self))
+        self.derivative: Any = prepare(derivative_kernel(model, solver, rotations), derivative_signature(self))
+        self.settle: Any = prepare(settle_kernel(model, rotations), settle_signature(self))
 
     @property
     def types(self) -> tuple[Any, ...]:

@@ -7,6 +7,8 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.dynamics import embedding
+from articulon.errors import CaseError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
 from articulon.integrate import explicit, friction_implicit
@@ -16,7 +18,7 @@ from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED, Stop,
 from articulon.integrate.variables import WORK, blocks
 from articulon.kernels import prepare
 from articulon.model import State
-from articulon.model.state import STEPS
+from articulon.model.state import STEPS, SWITCHES
 from articulon.scaling.base import LAW, ScalingPolicy
 
 __all__ = ["DIVERGED", "PAUSED", "REACHED", "STOPPED", "Driver", "ExplicitDriver", "FrictionImplicitDriver", "driver"]
@@ -45,7 +47,8 @@ class ExplicitDriver(Driver):
         self.varies, self.stop = policy.varies, no_stop()
         model = evaluator.model
         self.tableau = EXPLICIT[integrator.rule]
-        self.blocks = blocks(model.forest, model.nq, model.nu)
+        self.embedded = evaluator.rotations == "euler-parameters"
+        self.blocks = blocks(model.forest, model.nq, model.nu, self.embedded)
         first = float(integrator.first_step or 0.0)
         relaxation = fastest_relaxation(model)
         if not first and math.isfinite(relaxation):
@@ -63,11 +66,12 @@ class ExplicitDriver(Driver):
                 ]
             ),
         )
-        self.scratch = explicit.scratch(model.nq + model.nu + 8, self.tableau)
+        self.scratch = explicit.scratch(model.nq + (model.nq if self.embedded else model.nu) + 8, self.tableau)
         system, functions, ws, channels, solver = evaluator.types
         signature = (
             types.FunctionType(derivative_signature(evaluator)),
             types.FunctionType(settle_signature(evaluator)),
+            types.boolean,
             types.FunctionType(LAW),
             system,
             functions,
@@ -90,12 +94,27 @@ class ExplicitDriver(Driver):
 
     def advance(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
+        if not self.embedded:
+            return self._advance(state, until, steps)
+        forest, solver = self.evaluator.model.forest, self.evaluator.solver
+        if state.counters[STEPS] == 0:
+            embedding.begin(forest, state.q, state.u, state.rate, state.dependent)
+        solver.dependent[:] = state.dependent
+        solver.switches[0] = state.counters[SWITCHES]
+        status = self._advance(state._replace(u=state.rate), until, steps)
+        state.dependent[:] = solver.dependent
+        state.counters[SWITCHES] = solver.switches[0]
+        embedding.speeds(forest, state.q, state.rate, state.u)
+        return status
+
+    def _advance(self, state: State, until: float, steps: int) -> int:
         e = self.evaluator
         if state.step[0] == 0.0 and self.control.step[0] == 0.0 and self.first == 0.0:
             state.step[0] = self._start(state, until)
         return explicit.advance(
             e.derivative,
             e.settle,
+            e.settles,
             self.law,
             e.system,
             e.functions,
@@ -183,7 +202,22 @@ def driver(
     parameters: np.ndarray,
     state: State,
 ) -> Driver:
-    """The driver of a declared integrator."""
+    """The driver of a declared integrator.
+
+    Raises
+    ------
+    CaseError
+        For a rule that cannot do what the model or its rotations ask for.
+    """
+    if evaluator.rotations == "euler-parameters" and not isinstance(integrator, Explicit):
+        raise CaseError(
+            f"integrator.rule: '{integrator.rule}' integrates speeds, not the accelerations of Euler parameters; "
+            f"choose one of {', '.join(EXPLICIT)}, or rotations = 'speeds'"
+        )
+    if evaluator.model.loops.kind.size and isinstance(integrator, FrictionImplicit):
+        raise CaseError(
+            f"integrator.rule: 'friction-implicit' takes no loops or driven joints; choose one of {', '.join(EXPLICIT)}"
+        )
     if isinstance(integrator, FrictionImplicit):
         return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
     return ExplicitDriver(evaluator, integrator, policy, parameters, state)

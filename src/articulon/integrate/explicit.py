@@ -81,6 +81,7 @@ def error_ratio(blocks, control, tableau, y, trial, stages, h):
 def advance(
     derivative,
     settle,
+    settles,
     law,
     system,
     functions,
@@ -181,7 +182,7 @@ def advance(
         taken += 1
         fresh = True
         time = limit if lands else time + h
-        if system.loops.kind.size > 0:
+        if settles:
             settle(system, functions, time, y, ws, channels, solver)
             for k in range(2):
                 state.drift[k] = max(state.drift[k], solver.loops.drift[k])

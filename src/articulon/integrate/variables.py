@@ -23,18 +23,26 @@ class Blocks(NamedTuple):
     """First of each set of four Euler parameters, shape (quaternions,)."""
 
 
-def blocks(forest: Forest, nq: int, nu: int) -> Blocks:
-    """One block for each joint's translation, rotation and their speeds, and one for the works."""
+def blocks(forest: Forest, nq: int, nu: int, embedded: bool = False) -> Blocks:
+    """One block for each joint's translation, rotation and their speeds, and one for the works.
+
+    With Euler parameters ``embedded`` the speeds are the rates of all coordinates, and none are to be normalised.
+    """
     rows: list[tuple[int, int, int]] = []
     quaternions: list[int] = []
-    for kind, k, j in zip(forest.kind.tolist(), forest.q_start.tolist(), (forest.u_start + nq).tolist(), strict=True):
+    speeds = nq + (forest.q_start if embedded else forest.u_start)
+    nu = nq if embedded else nu
+    for kind, k, j in zip(forest.kind.tolist(), forest.q_start.tolist(), speeds.tolist(), strict=True):
         joint = BY_KIND[kind]
         moves = joint.translations
         if moves:
             rows += [(k, k + moves, POSITION), (j, j + moves, VELOCITY)]
         if joint.rotates():
-            rows += [(k + moves, k + joint.nq, ROTATION), (j + moves, j + joint.nu, ANGULAR_VELOCITY)]
-        if joint.quaternion is not None:
+            rows += [
+                (k + moves, k + joint.nq, ROTATION),
+                (j + moves, j + (joint.nq if embedded else joint.nu), ANGULAR_VELOCITY),
+            ]
+        if joint.quaternion is not None and not embedded:
             quaternions.append(k + joint.quaternion)
     rows.append((nq + nu, nq + nu + 8, WORK))
     start, end, kinds = np.array(rows, dtype=np.int64).T.copy()

@@ -18,7 +18,7 @@ CHANNELS = (
 
 POTENTIAL, CONFORMATIONAL, DAMPING, STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE, CONTACT, EXTERNAL = range(8)
 
-STEPS, REJECTED, EVALUATIONS, WINDOW = range(4)
+STEPS, REJECTED, EVALUATIONS, WINDOW, SWITCHES = range(5)
 
 
 class State(NamedTuple):
@@ -38,11 +38,16 @@ class State(NamedTuple):
     """Step that the driver would try next [time], 0 before the first, shape (1,)."""
     acceleration: np.ndarray
     """Accelerations of the latest kick of the friction-implicit rule, from which the next one sets out, shape (nu,)."""
+    rate: np.ndarray
+    """Rates of the coordinates, where Euler parameters are integrated by their accelerations, shape (nq,)."""
+    dependent: np.ndarray
+    """Which of four Euler parameters then depends on the others, at the first of each four, shape (nq,)."""
     drift: np.ndarray
     """How far steps have led from the loops before the state was moved back onto them: the largest error of any
     condition, and of its rate, since the start, shape (2,)."""
     counters: np.ndarray
-    """Steps, rejected steps, evaluations, and the noise window that the time lies in, shape (4,)."""
+    """Steps, rejected steps, evaluations, the noise window that the time lies in, and switches of the dependent Euler
+    parameter, shape (5,)."""
 
     def copy(self) -> "State":
         """An independent state."""
@@ -59,6 +64,8 @@ def initial_state(q: np.ndarray, u: np.ndarray) -> State:
         factor=np.ones(8),
         step=np.zeros(1),
         acceleration=np.zeros(u.size),
+        rate=np.zeros(q.size),
+        dependent=np.zeros(q.size, dtype=np.int64),
         drift=np.zeros(2),
-        counters=np.zeros(4, dtype=np.int64),
+        counters=np.zeros(5, dtype=np.int64),
     )
