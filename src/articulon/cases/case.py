@@ -13,6 +13,7 @@ from typing import Any
 from articulon import __version__
 from articulon.building import ModelBuilder
 from articulon.cases.builders import ModelDeclaration
+from articulon.cases.explicit import ExplicitModel
 from articulon.cases.overrides import changed, dotted
 from articulon.cases.schema import CaseFile, Comparison, RunSettings, with_discriminators
 from articulon.cases.writing import toml
@@ -206,7 +207,7 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
         title=heading.title or heading.name or name,
         cite=heading.cite,
         notes=heading.notes,
-        model_declaration=file.model,
+        model_declaration=_driven_beside(file.model, source),
         forces=tuple(_beside(force, source) for force in file.forces),
         scaling=file.scaling,
         integrator=file.integrator,
@@ -230,11 +231,26 @@ def _beside(force: Force, source: str) -> Force:
     """A user's force in a Python file is looked for beside the case file."""
     if not isinstance(force, UserForce) or not isinstance(force.function, str):
         return force
-    place, _, name = force.function.rpartition(":")
+    return force.model_copy(update={"function": _function_beside(force.function, source)})
+
+
+def _driven_beside(model: ModelDeclaration, source: str) -> ModelDeclaration:
+    """So are the functions of driven joints."""
+    if not isinstance(model, ExplicitModel):
+        return model
+    drives = [
+        drive
+        if drive.function is None
+        else drive.model_copy(update={"function": _function_beside(drive.function, source)})
+        for drive in model.drives
+    ]
+    return model.model_copy(update={"drives": tuple(drives)})
+
+
+def _function_beside(function: str, source: str) -> str:
+    place, _, name = function.rpartition(":")
     beside = Path(source).parent / place
-    if not place.endswith(".py") or not beside.is_file():
-        return force
-    return force.model_copy(update={"function": f"{beside.resolve()}:{name}"})
+    return f"{beside.resolve()}:{name}" if place.endswith(".py") and beside.is_file() else function
 
 
 def _plain(value: Any) -> Any:

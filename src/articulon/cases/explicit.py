@@ -1,31 +1,27 @@
-"""A model written out in the case file: its bodies with their joints, and its sites."""
+"""A model written out in the case file: its bodies with their joints, its sites, its loops and driven joints."""
 
-import difflib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
 
 from articulon.building import ModelBuilder
+from articulon.cases.explicit_joints import (
+    GROUND,
+    JointName,
+    Rotation,
+    Vector,
+    as_case_error,
+    axis_of,
+    closest,
+    joint_of,
+)
+from articulon.cases.explicit_loops import ExplicitDrive, ExplicitLoop
 from articulon.declaration import Declaration, Dimension, Quantity
-from articulon.errors import CaseError, ModelError
+from articulon.errors import CaseError
 from articulon.model import checks
-from articulon.model.joints import BY_NAME, Joint
-from articulon.model.joints.axis import AxisJoint
+from articulon.model.joints import BY_NAME
 from articulon.units import UnitSystem
-
-GROUND = "ground"
-"""What a body without a parent is joined to, and what carries a site that does not move."""
-
-Vector: TypeAlias = tuple[Quantity, Quantity, Quantity]
-
-if TYPE_CHECKING:
-    JointName: TypeAlias = str
-else:
-    JointName = Literal[tuple(BY_NAME)]
-"""Any joint that there is, by its name."""
 
 
 class ExplicitBody(Declaration):
@@ -47,42 +43,31 @@ class ExplicitBody(Declaration):
     """Direction of a revolute or prismatic joint in the joint frame; (0, 0, 1) by default."""
     position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
     """Origin of the joint frame in the parent's frame [length]."""
-    rotation: Annotated[tuple[Quantity, Quantity, Quantity, Quantity], Dimension("dimensionless")] = (
-        1.0,
-        0.0,
-        0.0,
-        0.0,
-    )
+    rotation: Annotated[Rotation, Dimension("dimensionless")] = (1.0, 0.0, 0.0, 0.0)
     """The joint frame in the parent's: Euler parameters, scalar first."""
     q: Quantity | tuple[Quantity, ...] | None = None
-    """Initial coordinates of the joint, each in its own dimension; zero displacement by default."""
+    """Initial coordinates of the joint, each in its own dimension; zero displacement by default, or what
+    closes the loops."""
     u: Quantity | tuple[Quantity, ...] | None = None
-    """Initial speeds of the joint; at rest by default."""
+    """Initial speeds of the joint; at rest by default, or what the loops ask for."""
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
         """A copy in the given units, checked for what no body can be; raises CaseError naming the key."""
         body = super().resolved(units, where)
         kind = BY_NAME[self.joint]
-        q = kind.zero() if self.q is None else self._motion("q", self.q, kind.coordinates, units, where)
-        u = (0.0,) * kind.nu if self.u is None else self._motion("u", self.u, kind.speeds, units, where)
-        axis = body.axis
-        if issubclass(kind, AxisJoint):
-            axis = (0.0, 0.0, 1.0) if axis is None else axis
-            with _as_case_error(f"{where}.axis"):
-                kind(axis=tuple(float(a) for a in axis))
-        elif axis is not None:
-            raise CaseError(
-                f"{where}.axis: a {self.joint} joint has no axis; remove the key, or choose revolute or prismatic"
-            )
+        # What is left out stays so: it may follow from loops, where what is given must not.
+        q = None if self.q is None else self._motion("q", self.q, kind.coordinates, units, where)
+        u = None if self.u is None else self._motion("u", self.u, kind.speeds, units, where)
+        axis = axis_of(self.joint, body.axis, where)
 
         def name(key: str) -> str:
             return f"{where}.{key}, body '{self.name}'"
 
-        with _as_case_error():
+        with as_case_error():
             inertia = checks.symmetric(body.inertia, units, name("inertia"))
             checks.possible_inertias(inertia[None], lambda _: name("inertia"))
             checks.unit_quaternions(np.array([body.rotation], dtype=float), lambda _: name("rotation"))
-            if kind.quaternion is not None:
+            if kind.quaternion is not None and q is not None:
                 turn = np.array([q[kind.quaternion : kind.quaternion + 4]], dtype=float)
                 checks.unit_quaternions(turn, lambda _: name("q"))
         return body.model_copy(update={"q": q, "u": u, "axis": axis})
@@ -108,13 +93,6 @@ class ExplicitBody(Declaration):
             for k, (part, dimension) in enumerate(zip(given, dimensions, strict=True))
         )
 
-    def connection(self) -> Joint:
-        """The joint, for a declaration that has been resolved."""
-        kind = BY_NAME[self.joint]
-        if issubclass(kind, AxisJoint) and self.axis is not None:
-            return kind(axis=tuple(float(a) for a in self.axis))
-        return kind()
-
 
 class ExplicitSite(Declaration):
     """A point where pair forces act."""
@@ -132,7 +110,7 @@ class ExplicitSite(Declaration):
 
 
 class ExplicitModel(Declaration):
-    """Bodies and sites one by one."""
+    """Bodies, sites, loops and drives one by one."""
 
     error_class: ClassVar = CaseError
 
@@ -142,11 +120,21 @@ class ExplicitModel(Declaration):
     """In any order; the model has them with parents first and otherwise as they are written."""
     sites: tuple[ExplicitSite, ...] = ()
     """The points where pair forces act."""
+    loops: tuple[ExplicitLoop, ...] = ()
+    """Joints that close loops."""
+    drives: tuple[ExplicitDrive, ...] = ()
+    """Coordinates of joints that follow given motions."""
 
     def resolved(self, units: UnitSystem, where: str = "model") -> Self:
-        """A copy in the given units; raises CaseError for a missing parent, a loop of joints or a site on no body."""
+        """A copy in the given units; raises CaseError for a missing parent, parents in a ring, or a body that is named
+        and does not exist."""
         self._connected(where)
-        return super().resolved(units, where)
+        model = super().resolved(units, where)
+        joints = {body.name: body.joint for body in self.bodies}
+        drives = tuple(
+            drive.of_joint(joints[drive.body], units, f"{where}.drives[{k}]") for k, drive in enumerate(model.drives)
+        )
+        return model.model_copy(update={"drives": drives})
 
     def _connected(self, where: str) -> None:
         number: dict[str, int] = {}
@@ -161,15 +149,41 @@ class ExplicitModel(Declaration):
             if body.parent != GROUND and body.parent not in number:
                 raise CaseError(
                     f"{where}.bodies[{k}].parent: body '{body.name}' is joined to '{body.parent}', which is no body of "
-                    f"this model{_close(body.parent, [*number, GROUND])}"
+                    f"this model{closest(body.parent, [*number, GROUND])}"
                 )
         for k, site in enumerate(self.sites):
             if site.body != GROUND and site.body not in number:
                 raise CaseError(
                     f"{where}.sites[{k}].body: there is no body '{site.body}' to carry this site"
-                    f"{_close(site.body, [*number, GROUND])}"
+                    f"{closest(site.body, [*number, GROUND])}"
                 )
+        self._constrained(where, [*number])
         self._parents_first(where)
+
+    def _constrained(self, where: str, bodies: list[str]) -> None:
+        """Raises CaseError for a loop or drive of a body that does not exist, or of a name that another has."""
+        for k, loop in enumerate(self.loops):
+            for key, end in (("parent", loop.parent), ("child", loop.child)):
+                if end != GROUND and end not in bodies:
+                    raise CaseError(
+                        f"{where}.loops[{k}].{key}: there is no body '{end}' for the loop '{loop.name}' to join"
+                        f"{closest(end, [*bodies, GROUND])}"
+                    )
+        for k, drive in enumerate(self.drives):
+            if drive.body not in bodies:
+                raise CaseError(
+                    f"{where}.drives[{k}].body: there is no body '{drive.body}' whose joint could be driven"
+                    f"{closest(drive.body, bodies)}"
+                )
+        taken: dict[str, str] = {}
+        names = [(f"{where}.loops[{k}]", loop.name) for k, loop in enumerate(self.loops)]
+        names += [
+            (f"{where}.drives[{k}]", drive.name or f"drive of {drive.body}") for k, drive in enumerate(self.drives)
+        ]
+        for key, name in names:
+            if name in taken:
+                raise CaseError(f"{key}.name: '{name}' is already the name of {taken[name]}")
+            taken[name] = key
 
     def _parents_first(self, where: str) -> list[ExplicitBody]:
         """The bodies in file order, but each after its parent; raises CaseError for a loop."""
@@ -193,7 +207,7 @@ class ExplicitModel(Declaration):
         return list(placed.values())
 
     def populate(self, builder: ModelBuilder) -> None:
-        """Add the bodies and sites to a builder, for a declaration that has been resolved."""
+        """Add the bodies, sites, loops and drives to a builder, for a declaration that has been resolved."""
         for body in self._parents_first("model"):
             builder.add_body(
                 body.name,
@@ -201,7 +215,7 @@ class ExplicitModel(Declaration):
                 inertia=body.inertia,
                 com=body.com,
                 parent=None if body.parent == GROUND else body.parent,
-                joint=body.connection(),
+                joint=joint_of(body.joint, body.axis),
                 position=body.position,
                 rotation=body.rotation,
                 q=body.q,
@@ -210,16 +224,7 @@ class ExplicitModel(Declaration):
         for site in self.sites:
             carrier = None if site.body == GROUND else site.body
             builder.add_site(carrier, position=site.position, charge=site.charge, kind=site.kind, group=site.group)
-
-
-def _close(name: str, names: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"; did you mean '{close[0]}'?" if close else ""
-
-
-@contextmanager
-def _as_case_error(key: str = "") -> Iterator[None]:
-    try:
-        yield
-    except ModelError as error:
-        raise CaseError(f"{key}: {error}" if key else str(error)) from None
+        for loop in self.loops:
+            loop.populate(builder)
+        for k, drive in enumerate(self.drives):
+            drive.populate(builder, f"model.drives[{k}]")

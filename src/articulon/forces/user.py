@@ -62,28 +62,35 @@ class UserForce(Declaration):
 
     def loaded(self, where: str = "user force") -> Callable[..., None]:
         """The function itself."""
-        if callable(self.function):
-            return self.function
-        place, colon, name = self.function.rpartition(":")
-        if not colon or not place or not name:
-            raise ModelError(f"{where}.function: write 'module:name' or 'file.py:name', not '{self.function}'")
-        try:
-            if place.endswith(".py"):
-                spec = importlib.util.spec_from_file_location(Path(place).stem, place)
-                if spec is None or spec.loader is None:
-                    raise ImportError(f"no such file {place}")
-                module = importlib.util.module_from_spec(spec)
-                spec.loader.exec_module(module)
-            else:
-                module = importlib.import_module(place)
-            found = getattr(module, name)
-        except Exception as error:  # the user's file may raise anything at all
-            raise ModelError(
-                f"{where}.function: cannot load '{self.function}': {type(error).__name__}: {error}"
-            ) from error
-        if not callable(found) or isinstance(found, type):
-            raise ModelError(f"{where}.function: '{self.function}' is not a function but {found!r}")
-        return found
+        return self.function if callable(self.function) else loaded_function(self.function, where)
+
+
+def loaded_function(function: str, where: str) -> Callable[..., None]:
+    """A function of the user's, from where it is: ``"module:name"`` or ``"path/to/file.py:name"``.
+
+    Raises
+    ------
+    ModelError
+        Naming the key ``function`` of ``where``, for what cannot be loaded or is no function.
+    """
+    place, colon, name = function.rpartition(":")
+    if not colon or not place or not name:
+        raise ModelError(f"{where}.function: write 'module:name' or 'file.py:name', not '{function}'")
+    try:
+        if place.endswith(".py"):
+            spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+            if spec is None or spec.loader is None:
+                raise ImportError(f"no such file {place}")
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+        else:
+            module = importlib.import_module(place)
+        found = getattr(module, name)
+    except Exception as error:  # the user's file may raise anything at all
+        raise ModelError(f"{where}.function: cannot load '{function}': {type(error).__name__}: {error}") from error
+    if not callable(found) or isinstance(found, type):
+        raise ModelError(f"{where}.function: '{function}' is not a function but {found!r}")
+    return found
 
 
 def body_table(model: Model) -> Bodies:

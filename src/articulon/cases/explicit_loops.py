@@ -1,0 +1,132 @@
+"""Loops and driven joints of a model written out in the case file."""
+
+from functools import partial
+from typing import Annotated, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from articulon.building import ModelBuilder
+from articulon.cases.explicit_joints import (
+    GROUND,
+    JointName,
+    Rotation,
+    Vector,
+    as_case_error,
+    axis_of,
+    joint_of,
+)
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import CaseError, ModelError
+from articulon.forces.user import loaded_function
+from articulon.model import checks
+from articulon.model.joints import BY_NAME
+from articulon.units import UnitSystem
+
+
+class ExplicitLoop(Declaration):
+    """A joint that closes a loop between two bodies, or between a body and the ground."""
+
+    name: Annotated[str, Field(min_length=1)]
+    """Unique among the loops and drives."""
+    joint: JointName
+    """Any joint that constrains."""
+    axis: Annotated[Vector | None, Dimension("dimensionless")] = None
+    """Direction of a revolute or prismatic joint in the joint frame; (0, 0, 1) by default."""
+    parent: str = GROUND
+    """In which the joint frame is fixed."""
+    child: str
+    """In which the joint's moving side is fixed; it may be the ground."""
+    position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
+    """Origin of the joint frame in the parent's frame [length]."""
+    rotation: Annotated[Rotation, Dimension("dimensionless")] = (1.0, 0.0, 0.0, 0.0)
+    """The joint frame in the parent's: Euler parameters, scalar first."""
+    child_position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
+    """Origin of the moving side in the child's frame [length]."""
+    child_rotation: Annotated[Rotation, Dimension("dimensionless")] = (1.0, 0.0, 0.0, 0.0)
+    """The moving side in the child's frame, likewise."""
+
+    def resolved(self, units: UnitSystem, where: str = "") -> Self:
+        """A copy in the given units, checked for what no loop can be; raises CaseError naming the key."""
+        loop = super().resolved(units, where)
+        if not BY_NAME[self.joint]().rows():
+            raise CaseError(f"{where}.joint: a {self.joint} joint constrains nothing, and closes no loop")
+        if self.parent == self.child:
+            raise CaseError(f"{where}.child: '{self.child}' is the parent too; a loop joins two bodies")
+        with as_case_error():
+            for key, given in (("rotation", loop.rotation), ("child_rotation", loop.child_rotation)):
+                name = partial(_named, f"{where}.{key}, loop '{self.name}'")
+                checks.unit_quaternions(np.array([given], dtype=float), name)
+        return loop.model_copy(update={"axis": axis_of(self.joint, loop.axis, where)})
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the loop to a builder, for a declaration that has been resolved."""
+        builder.add_loop(
+            self.name,
+            joint=joint_of(self.joint, self.axis),
+            parent=None if self.parent == GROUND else self.parent,
+            child=None if self.child == GROUND else self.child,
+            position=self.position,
+            rotation=self.rotation,
+            child_position=self.child_position,
+            child_rotation=self.child_rotation,
+        )
+
+
+class ExplicitDrive(Declaration):
+    """A coordinate of a joint that follows a given motion, by a table or a function."""
+
+    name: Annotated[str | None, Field(min_length=1)] = None
+    """Unique among the loops and drives; "drive of" and the body's name by default."""
+    body: str
+    """The body that the joint carries."""
+    component: Annotated[int, Field(strict=True, ge=0)] = 0
+    """Which of the joint's coordinates."""
+    times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
+    """Increasing times, four or more, to the end of the run or beyond [time]."""
+    values: tuple[Quantity, ...] | None = None
+    """The coordinate at these times, in its own dimension; a cubic spline leads from one to the next."""
+    function: str | None = None
+    """Instead of a table, ``"module:name"`` or ``"file.py:name"``: where a ``function(time, result)`` is that writes
+    the coordinate, its rate and its acceleration into ``result`` (3,)."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.times is None) != (self.values is None) or (self.times is None) == (self.function is None):
+            raise ValueError("give either times and values, or a function")
+        if self.times is not None and self.values is not None and len(self.times) != len(self.values):
+            raise ValueError(f"as many values as times are needed, got {len(self.values)} for {len(self.times)}")
+        return self
+
+    def of_joint(self, joint: str, units: UnitSystem, where: str) -> Self:
+        """A copy with its values as numbers, by the coordinate's dimension; raises CaseError naming the key."""
+        coordinates = BY_NAME[joint].coordinates
+        if self.component >= len(coordinates):
+            raise CaseError(
+                f"{where}.component: a {joint} joint has {len(coordinates)} coordinates, counted from 0, got "
+                f"{self.component}"
+            )
+        if self.values is None:
+            return self
+        _, dimension = coordinates[self.component]
+        values = tuple(units.value(v, dimension, f"{where}.values[{k}]") for k, v in enumerate(self.values))
+        return self.model_copy(update={"values": values})
+
+    def populate(self, builder: ModelBuilder, where: str) -> None:
+        """Add the drive to a builder, for a declaration that has been resolved."""
+        function = None if self.function is None else loaded_function(self.function, where)
+        try:
+            builder.add_drive(
+                self.body,
+                component=self.component,
+                times=self.times,
+                values=self.values,
+                function=function,
+                name=self.name,
+            )
+        except ModelError as error:
+            raise ModelError(f"{where}: {error}") from None
+
+
+def _named(name: str, _: int) -> str:
+    return name
