@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from articulon import __version__
-from articulon.building import ModelBuilder
+from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.explicit import ExplicitModel
 from articulon.cases.overrides import changed, dotted
-from articulon.cases.schema import CaseFile, Comparison, RunSettings, with_discriminators
+from articulon.cases.schema import CaseFile, Comparison, Dynamics, RunSettings, with_discriminators
 from articulon.cases.writing import toml
 from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
@@ -51,6 +51,8 @@ class Case:
     """What is simulated."""
     forces: tuple[Force, ...]
     """What acts on it."""
+    dynamics: Dynamics
+    """How the equations of motion are solved."""
     scaling: Policy
     """How forces are scaled."""
     integrator: Integrator
@@ -70,6 +72,8 @@ class Case:
             for force in self.forces:
                 builder.add_force(force)
             model = builder.build()
+            if self.dynamics.coordinates == "cartesian":
+                model = cartesian(model)
             if self.run.stop is not None:
                 body_index(model, self.run.stop.body, "run.stop.body")
         except ModelError as error:
@@ -109,6 +113,7 @@ class Case:
             "case": heading,
             "model": self.model_declaration.model_dump(),
             "forces": [force.model_dump() for force in self.forces],
+            "dynamics": self.dynamics.model_dump(),
             "scaling": self.scaling.model_dump(),
             "integrator": self.integrator.model_dump(),
             "run": self.run.model_dump(),
@@ -209,6 +214,7 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
         notes=heading.notes,
         model_declaration=_driven_beside(file.model, source),
         forces=tuple(_beside(force, source) for force in file.forces),
+        dynamics=file.dynamics,
         scaling=file.scaling,
         integrator=file.integrator,
         run=file.run,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -51,6 +51,23 @@ class Heading(Section):
         """The same; raises CaseError for a reference that does not exist."""
         check_cited(self.cite, f"{where}.cite")
         return super().resolved(units, where)
+
+
+class Dynamics(Section):
+    """``[dynamics]``: how the equations of motion are put and solved."""
+
+    solver: Literal["articulated", "kane", "divide-and-conquer"] = "articulated"
+    """The algorithm: articulated bodies, O(n); Kane's method, O(n³); divide and conquer, for many processors."""
+    rotations: Literal["speeds", "euler-parameters"] = "speeds"
+    """What is integrated of rotations: angular velocities, or the accelerations of Euler parameters."""
+    coordinates: Literal["relative", "cartesian"] = "relative"
+    """Those of the joints, or every body free with its joints as loops."""
+
+    @model_validator(mode="after")
+    def _together(self) -> Self:
+        if self.rotations == "euler-parameters" and self.solver != "articulated":
+            raise ValueError("rotations = 'euler-parameters' goes with the solver 'articulated'")
+        return self
 
 
 class Stop(Section):
@@ -138,6 +155,8 @@ class CaseFile(Section):
     """What is simulated."""
     forces: tuple[Force, ...] = ()
     """What acts on it."""
+    dynamics: Dynamics = Dynamics()
+    """How the equations of motion are solved."""
     scaling: Policy = NoScaling()
     """How forces are scaled."""
     integrator: Integrator = Explicit()

@@ -37,3 +37,13 @@ def prepared(kernel: Any, arguments: tuple[Any, ...], model: Model) -> Any:
     """A kernel of the package compiled for arguments of which the fourth are a model's motion functions."""
     signature = tuple(motion_type(model) if k == 3 else numba.typeof(value) for k, value in enumerate(arguments))
     return prepare(kernel, signature)
+
+
+def check_motions(model: Model, duration: float) -> None:
+    """Raises ModelError for a given motion whose table does not cover a run [time]."""
+    for drive in model.drives:
+        if drive.times.size and not (drive.times[0] <= 0.0 and drive.times[-1] >= duration * (1.0 - 1e-12)):
+            raise ModelError(
+                f"drive '{drive.name}', times: the table goes from {drive.times[0]:.9g} to {drive.times[-1]:.9g}, and "
+                f"the run from 0 to {duration:.9g}; give a table for the whole run"
+            )

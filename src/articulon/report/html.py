@@ -185,7 +185,7 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
         yield "threshold α", f"{speed}, {summary['threshold'].get('how', '')}"
     if summary.get("noise_window"):
         yield "noise held for", suited(units, "time", summary["noise_window"]).text(summary["noise_window"])
-    yield "bodies, degrees of freedom", f"{view.model.bodies}, {view.model.nu}"
+    yield "bodies, degrees of freedom", f"{view.model.bodies}, {view.model.degrees_of_freedom}"
     yield "frames", number(view.times.size)
     yield "seed", str(view.case.run.seed)
     versions = summary.get("versions", {})

@@ -32,6 +32,11 @@ class Description(Protocol):
         ...
 
     @property
+    def dynamics(self) -> Any:
+        """Solver, rotations and coordinates."""
+        ...
+
+    @property
     def scaling(self) -> Any:
         """The scaling policy."""
         ...

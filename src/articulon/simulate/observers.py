@@ -146,6 +146,8 @@ class Observer:
             names[f"force_{CHANNELS[c]}"] = "force"
             names[f"factor_{CHANNELS[c]}"] = "dimensionless"
         names.update(dict.fromkeys(NET_FORCE, "force"))
+        if self.model.loops.kind.size:
+            names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
         if self.stop is not None:
             names["advance"] = "length"
         return names
@@ -163,7 +165,7 @@ class Observer:
         self._look()
         kinetic = float(self._looked[0])
         damping = float(state.factor[DAMPING])
-        thermal = model.units.boltzmann * model.nu * damping
+        thermal = model.units.boltzmann * model.degrees_of_freedom * damping
         observables = {
             "kinetic_energy": kinetic,
             "energy_balance": kinetic - self.start_energy - float(state.work.sum()),
@@ -180,6 +182,8 @@ class Observer:
             for c in self.energies:
                 observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
         poses = body_poses(model, state.q)
+        if model.loops.kind.size:
+            observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.drift)
         if self.stop is not None:
             observables["advance"] = self._advance(poses)
         return Frame(

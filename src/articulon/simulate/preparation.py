@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.selection import body_index
@@ -83,6 +84,10 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
         For what cannot be run.
     """
     model = case.build_model()
+    try:
+        check_motions(model, float(case.run.duration))
+    except ModelError as error:
+        raise CaseError(f"{case.source}: {error}") from None
     policy = case.scaling
     damping = core_drag(model, getattr(policy, "core", None), case.source)
     if isinstance(policy, ThresholdAdaptive):
@@ -96,12 +101,16 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
             threshold = threshold or find_threshold(case, model, damping)
             policy = policy.model_copy(update={"threshold": threshold.value})
     windows = windows_of(case, model)
-    evaluator = Evaluator(model, case.run.seed, windows.window, windows.average)
+    dynamics = case.dynamics
+    evaluator = Evaluator(model, case.run.seed, windows.window, windows.average, dynamics.solver, dynamics.rotations)
     parameters = policy.parameters(damping)
     integrator = case.integrator
     if isinstance(integrator, FrictionImplicit):
         integrator = integrator.model_copy(update={"step": windows.step})
-    advance = driver(evaluator, integrator, policy, parameters, model.initial_state())
+    try:
+        advance = driver(evaluator, integrator, policy, parameters, model.initial_state())
+    except CaseError as error:
+        raise CaseError(f"{case.source}: {error}") from None
     stop = None
     if case.run.stop is not None:
         direction = np.array([float(x) for x in case.run.stop.direction])

@@ -202,7 +202,8 @@ def _threads(wanted: int | None, progress: Progress) -> Iterator[None]:
         progress.message(f"run.threads is {wanted}, and this machine has {most}; the results are the same")
     numba.set_num_threads(min(wanted or most, most))
     try:
-        yield
+        with kernels.one_blas_thread():
+            yield
     finally:
         numba.set_num_threads(before)
 

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from articulon.building import cartesian
 from articulon.dynamics import kinetic_energy
+from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator, potential_energy
 from articulon.integrate import Integrator
@@ -165,6 +166,7 @@ class _Run:
             q, u = self.model.q0, self.model.u0
         elif coordinates != "relative":
             raise CaseError(f"simulate: unknown coordinates {coordinates!r}; choose 'relative' or 'cartesian'")
+        check_motions(self.model, self.times.duration)
         windows = windows_of(_Plan(self.integrator, self.policy, self.times, self.model.units), self.model)
         if windows.step is not None:
             self.integrator = self.integrator.model_copy(update={"step": windows.step})

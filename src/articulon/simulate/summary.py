@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from articulon import __version__
+from articulon.dynamics import loop_residuals
 from articulon.errors import ArticulonError
 from articulon.forces.user import UserForce
-from articulon.model import CHANNELS, State
+from articulon.model import CHANNELS, Model, State
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS
 from articulon.scaling import NoScaling
 from articulon.simulate import ledger
@@ -50,8 +51,11 @@ def summary(
         "mean_step": time / steps if steps else None,
         "wall_seconds": wall_seconds,
         "bodies": model.bodies,
-        "degrees_of_freedom": model.nu,
+        "degrees_of_freedom": model.degrees_of_freedom,
+        "speeds": model.nu,
         "channels": [CHANNELS[c] for c in prepared.observer.channels],
+        "loops": _loops(model, state),
+        "dynamics": _plain(case.dynamics.model_dump()),
         "integrator": _plain(case.integrator.model_dump()),
         "step": prepared.observer.fixed_step,
         "noise_window": prepared.windows.held if prepared.evaluator.system.forces.noise.choice[0] else None,
@@ -78,6 +82,20 @@ def summary(
         "conservative_works": ledger.conservative_works(observables, prepared.policy.varies, users),
         "scaling_factors": ledger.factors(observables),
         "fidelity": fidelity(observables, prepared.observer.relaxation) if scaled else None,
+    }
+
+
+def _loops(model: Model, state: State) -> dict[str, Any] | None:
+    """How many conditions loops and drives make, and how well they are kept."""
+    if not model.loops.kind.size:
+        return None
+    return {
+        "conditions": model.loops.kind.size,
+        "independent": model.closing.rank,
+        "given_residual": model.closing.residual,
+        "residual": float(np.abs(loop_residuals(model, state.q, float(state.time[0]))).max()),
+        "largest_drift_of_a_step": float(state.drift[0]),
+        "largest_drift_rate_of_a_step": float(state.drift[1]),
     }
 
 
