@@ -16,6 +16,7 @@ import pytest
 import articulon as ar
 from tests.support import bounds
 from tests.support.random_models import (
+    COORDINATES,
     Description,
     Situation,
     floating_tree,
@@ -259,7 +260,7 @@ def test_power_of_all_forces_is_the_rate_of_kinetic_energy(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_welded_bodies_act_as_one_composed_body(seed: int) -> None:
     rng = np.random.default_rng([seed, 9])
-    kinds = ("weld", "weld", "revolute", "prismatic", "spherical", "xyz", "free")
+    kinds = ("weld", "weld", "revolute", "prismatic", "universal", "spherical", "xyz", "free")
     description = random_forest(rng, int(rng.integers(4, 25)), kinds=kinds)
     merged, carriers = without_welds(description)
     assert len(merged) < len(description)
@@ -369,8 +370,9 @@ def test_speeds_are_the_rates_at_which_bodies_move(seed: int) -> None:
         q = s.q.copy()
         for i, body in enumerate(description.bodies):
             c, k = description.q_starts[i], description.u_starts[i]
-            if body.kind in ("revolute", "prismatic"):
-                q[c] += t * s.u[k]
+            if body.kind in ("revolute", "prismatic", "universal"):
+                for j in range(COORDINATES[body.kind]):
+                    q[c + j] += t * s.u[k + j]
             if body.kind in ("xyz", "free"):
                 q[c : c + 3] += t * s.u[k : k + 3]
             if body.kind in ("spherical", "free"):
@@ -388,7 +390,7 @@ def test_speeds_are_the_rates_at_which_bodies_move(seed: int) -> None:
     turning, length, sliding = np.zeros(n), np.zeros(n), np.zeros(n)
     for i, body in enumerate(description.bodies):
         u = s.u[description.u_starts[i] : description.u_starts[i + 1]]
-        turning[i] = np.linalg.norm(u @ place.angular[i])
+        turning[i] = np.abs(u).sum() if body.kind == "universal" else np.linalg.norm(u @ place.angular[i])
         sliding[i] = np.linalg.norm(u @ place.linear[i])
         q = s.q[description.q_starts[i] : description.q_starts[i + 1]]
         moved_by = np.linalg.norm(q[:3]) if body.kind in ("prismatic", "xyz", "free") else 0.0

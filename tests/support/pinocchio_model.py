@@ -52,6 +52,7 @@ class PinocchioModel:
             moving = {
                 "revolute": lambda: pin.JointModelRevoluteUnaligned(body.axis),
                 "prismatic": lambda: pin.JointModelPrismaticUnaligned(body.axis),
+                "universal": lambda: pin.JointModelUniversal(*np.eye(3)[:2]),
                 "spherical": pin.JointModelSpherical,
                 "xyz": pin.JointModelTranslation,
                 "free": pin.JointModelFreeFlyer,

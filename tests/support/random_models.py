@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-COORDINATES = {"weld": 0, "revolute": 1, "prismatic": 1, "spherical": 4, "xyz": 3, "free": 7}
-SPEEDS = {"weld": 0, "revolute": 1, "prismatic": 1, "spherical": 3, "xyz": 3, "free": 6}
+COORDINATES = {"weld": 0, "revolute": 1, "prismatic": 1, "universal": 2, "spherical": 4, "xyz": 3, "free": 7}
+SPEEDS = {"weld": 0, "revolute": 1, "prismatic": 1, "universal": 2, "spherical": 3, "xyz": 3, "free": 6}
 KINDS = tuple(COORDINATES)
 
 
@@ -163,7 +163,8 @@ def floating_tree(rng: np.random.Generator, n: int, max_depth: int = 10) -> Desc
 CHAIN_KINDS: dict[str, tuple[str, ...]] = {
     "revolute": ("revolute",),
     "spherical": ("spherical",),
-    "mixed": ("spherical", "revolute", "prismatic", "weld", "free", "revolute", "xyz", "spherical"),
+    "universal": ("universal",),
+    "mixed": ("spherical", "revolute", "prismatic", "universal", "weld", "free", "revolute", "xyz", "spherical"),
 }
 CHAIN_SHAPES = ("straight", "coiled", "nearly-straight")
 
@@ -198,8 +199,8 @@ def chain(rng: np.random.Generator, n: int, joints: str, shape: str) -> tuple[De
 
     q: list[float] = []
     for body in bodies:
-        if body.kind in ("revolute", "prismatic"):
-            q.append(amount())
+        if body.kind in ("revolute", "prismatic", "universal"):
+            q.extend(amount() for _ in range(COORDINATES[body.kind]))
         if body.kind in ("xyz", "free"):
             q.extend(amount() for _ in range(3))
         if body.kind in ("spherical", "free"):
@@ -211,8 +212,8 @@ def chain(rng: np.random.Generator, n: int, joints: str, shape: str) -> tuple[De
 def random_coordinates(description: Description, rng: np.random.Generator) -> np.ndarray:
     q: list[np.ndarray] = [np.empty(0)]
     for body in description.bodies:
-        if body.kind == "revolute":
-            q.append(rng.uniform(-np.pi, np.pi, size=1))
+        if body.kind in ("revolute", "universal"):
+            q.append(rng.uniform(-np.pi, np.pi, size=COORDINATES[body.kind]))
         if body.kind == "prismatic":
             q.append(rng.uniform(-1, 1, size=1))
         if body.kind in ("xyz", "free"):
@@ -258,6 +259,7 @@ def builder_of(description: Description, q: np.ndarray | None = None, u: np.ndar
         "weld": lambda axis: ar.Weld(),
         "revolute": lambda axis: ar.Revolute(axis=tuple(axis)),
         "prismatic": lambda axis: ar.Prismatic(axis=tuple(axis)),
+        "universal": lambda axis: ar.Universal(),
         "spherical": lambda axis: ar.Spherical(),
         "xyz": lambda axis: ar.Xyz(),
         "free": lambda axis: ar.Free(),

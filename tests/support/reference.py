@@ -8,8 +8,9 @@ the body's, and subscript p for the parent:
     α = α_p + ω_p × W u + W u'                    a = a_p + α_p × r + ω_p × (ω_p × r) + 2 ω_p × V u + V u'
 
 because W and V turn with the parent, or (for the body-fixed axes of spherical and free joints) W u turns with the body
-and ω × W u = ω_p × W u. The equations of motion are Kane's: the sum over bodies of partial velocities times
-(applied − inertia) force is zero. No quantity is shared with the engine's recursive algorithm.
+and ω × W u = ω_p × W u. The second axis y of a universal joint is carried by the turn a' about the first, x, which adds
+x a' × y b' to α. The equations of motion are Kane's: the sum over bodies of partial velocities times (applied −
+inertia) force is zero. No quantity is shared with the engine's recursive algorithm.
 """
 
 from __future__ import annotations
@@ -101,6 +102,12 @@ class Reference:
             elif body.kind == "prismatic":
                 position[i] = origin + joint @ (axis * x[0])
                 w, v = zeros[:1], (joint @ axis)[None]
+            elif body.kind == "universal":
+                unit = np.eye(3, dtype=dtype)
+                cos, sin = np.cos(x / 2), np.sin(x / 2)
+                first = joint @ rotation_matrix(np.concatenate([cos[:1], sin[0] * unit[0]]))
+                rotation[i] = first @ rotation_matrix(np.concatenate([cos[1:], sin[1] * unit[1]]))
+                w, v = np.stack([joint[:, 0], first[:, 1]]), zeros[:2]
             elif body.kind == "spherical":
                 rotation[i] = joint @ rotation_matrix(x)
                 w, v = rotation[i].T, zeros
@@ -126,6 +133,9 @@ class Reference:
             w_rel, v_rel = u[span] @ place.angular[i], u[span] @ place.linear[i]
             m.alpha[i], m.a[i] = udot[span] @ place.angular[i], udot[span] @ place.linear[i]
             m.omega[i], m.v[i] = w_rel, v_rel
+            if self.description.bodies[i].kind == "universal":
+                first, second = u[span, None] * place.angular[i]
+                m.alpha[i] += cross(first, second)
             if p is not None:
                 r = place.position[i] - place.position[p]
                 transport = cross(m.omega[p], r)

@@ -12,7 +12,7 @@ from articulon.model.joints import MODULES, mask
 MOVING = [(joint.kind, module) for joint, module in MODULES.items() if joint.nu]
 """Kind and module of the joints that move: all but the weld, which is merged when a model is built."""
 
-FRAMED, TRANSLATES = mask("framed"), mask("translates")
+FRAMED, TRANSLATES, MIXED = mask("framed"), mask("translates"), mask("mixed")
 FREEDOMS = tuple(joint.nu for joint in MODULES)
 QUATERNION = tuple(-1 if joint.quaternion is None else joint.quaternion for joint in MODULES)
 FIXED_IN_BODY = tuple(sum(1 << k for k, fixed in enumerate(joint.fixed_in_body) if fixed) for joint in MODULES)
@@ -77,6 +77,12 @@ def framed(kind):
 def translates(kind):
     """Whether the joint moves the body's origin."""
     return (TRANSLATES >> kind) & 1
+
+
+@jit
+def mixed(kind):
+    """Whether one rotation of the joint turns the axis of another."""
+    return (MIXED >> kind) & 1
 
 
 @jit

@@ -63,9 +63,21 @@ def place(forest, q, ws, start, end):
 
 
 @jit
+def _about_body_axes(kind, axis, u, k, frame, body):
+    """Angular velocity of a joint about those of its axes that are fixed in the body."""
+    w = ZERO
+    for j in range(joints.freedoms(kind)):
+        if joints.fixed_in_body(kind, j):
+            w = add(w, scale(u[k + j], joints.column(kind, axis, j, frame, body)[0]))
+    return w
+
+
+@jit
 def move(forest, u, ws, start, end):
     """Velocities of links that have been placed, and the joints' velocity-product accelerations
-    c = (ω_p × ω_J, ω_p × (ω_p × r) + 2 ω_p × v_J)."""
+    c = (ω_p × ω_J + ω_J × ω_B, ω_p × (ω_p × r) + 2 ω_p × v_J), where ω_B is the part of the joint's angular velocity
+    ω_J about axes fixed in the body: all of it or none, but where one rotation of the joint turns the axis of another.
+    """
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, R, reach, bias, twist = ws.quaternion, ws.rotation, ws.reach, ws.bias, ws.twist
     for i in range(start, end):
@@ -78,7 +90,10 @@ def move(forest, u, ws, start, end):
         swept = cross(pw, load(reach, i))
         store_from(twist, i, 3, add(pw, jw))
         store_from(twist, i, 0, add(add(pv, swept), jv))
-        store_from(bias, i, 0, cross(pw, jw))
+        cw = cross(pw, jw)
+        if joints.mixed(kind):
+            cw = add(cw, cross(jw, _about_body_axes(kind, load(axes, i), u, u_start[i], frame, body)))
+        store_from(bias, i, 0, cw)
         store_from(bias, i, 3, cross(pw, add(swept, scale(2.0, jv))))
 
 

@@ -2,8 +2,8 @@
 
 A joint connects a body to its parent, or closes a loop between two bodies. The joint frame is fixed in the parent; the
 body's frame is its moving side. Every module of this folder that defines one subclass of ``Joint`` is a joint: there is
-no list to add it to. Beside the class (see ``base.py`` for what it says) the file defines, for speeds from the k-th and
-coordinates from the k-th of the model's,
+no list to add it to, and every algorithm, loop, rule and case file takes it. Beside the class (see ``base.py`` for what
+it says) the file defines, for speeds from the k-th and coordinates from the k-th of the model's,
 
 ``place(axis, q, k, frame)``
     the body's rotation in the world (Euler parameters) and the displacement of its origin in the joint frame;
@@ -11,10 +11,14 @@ coordinates from the k-th of the model's,
     angular and linear velocity of the body relative to the joint frame, world axes;
 ``column(axis, k, frame, body)``
     the k-th column of the motion subspace, angular and linear, world axes;
-``eliminate(...)``
-    the articulated inertia and bias force seen by the parent (Featherstone 2008, equations 7.21 to 7.25);
-``accelerate(...)``
-    the joint's accelerations and the body's (7.26 to 7.28);
+``eliminate(axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f)``
+    the articulated inertia and bias force seen by the parent (Featherstone 2008, equations 7.21 to 7.25), as (A, H, M,
+    n, f, record) about the parent's origin, which lies at −r. (A, H, M) is the inertia (``algebra/inertia.py``) and n, f
+    are the bias moment and force of the body about its own origin; (cw, cv) is the joint's velocity-product
+    acceleration. ``record`` is twelve numbers for ``accelerate``. A and M are six numbers each, symmetric exactly;
+``accelerate(axis, frame, body, record, i, aw, av, udot, k)``
+    writes the joint's accelerations and gives the body's, angular and of its origin (7.26 to 7.28), from those that it
+    has at u' = 0, (aw, av), and the twelve numbers of row i of ``record``;
 ``rates(q, k, u, j, qdot)``
     q' of the joint;
 ``drift(q, k, u, j, time)``

@@ -39,7 +39,7 @@ class Joint:
     """A joint between a body and its parent, or one that closes a loop between two bodies."""
 
     kind: ClassVar[int]
-    """Code of the kind in the kernels' tables; no two joints share one."""
+    """Code of the kind in the kernels' tables: 0, 1, 2, ... without a gap, so a new joint takes the next."""
     nq: ClassVar[int]
     """Number of coordinates: translations first, then angles or Euler parameters."""
     nu: ClassVar[int]
@@ -54,7 +54,8 @@ class Joint:
     """Where the Euler parameters begin among the joint's coordinates. The speeds of every other coordinate are its
     rate."""
     fixed_in_body: ClassVar[tuple[bool, ...]] = ()
-    """For each column of the motion subspace, whether it is fixed in the body; else it is fixed in the joint frame."""
+    """For each column of the motion subspace, whether it is fixed in the body; else it is fixed in the joint frame, as
+    every translation is that the body turns against. The velocity products follow from it."""
 
     @property
     def direction(self) -> Vector:
@@ -79,6 +80,12 @@ class Joint:
     def framed(cls) -> bool:
         """Whether the joint's columns need the joint frame beside the body's, because some are fixed there."""
         return cls.rotates() and not all(cls.fixed_in_body)
+
+    @classmethod
+    def mixed(cls) -> bool:
+        """Whether some rotations are about axes fixed in the body and others about axes fixed in the joint frame, so
+        that one turns the other's axis."""
+        return len(set(cls.fixed_in_body[cls.translations :])) > 1
 
     @classmethod
     def zero(cls) -> tuple[float, ...]:
