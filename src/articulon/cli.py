@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 EXIT_ERROR = 2
 """The case, the model or the files are at fault; the message says which and what to do."""
+EXIT_CHECK = 3
+"""The results of a run, which are kept, do not pass a check of its case."""
 EXIT_INTERRUPTED = 130
 """Stopped by Ctrl-C, as shells report it."""
 
@@ -108,8 +110,11 @@ def run(
 
     report_file = write_report(folder)
     _print_summary(done.summary)
-    typer.echo(f"results {folder}")
-    typer.echo(f"report  {report_file}")
+    failed = _print_checks(done.summary.get("checks") or [])
+    typer.echo(f"results {folder}\nreport  {report_file}")
+    if failed:
+        fail("; ".join(failed), "check failed")
+        raise typer.Exit(EXIT_CHECK)
 
 
 @app.command()
@@ -269,6 +274,20 @@ def _print_summary(summary: Any) -> None:
     for key, value in plain.items():
         shown = f"{value:.6g}" if isinstance(value, float) else value
         typer.echo(f"{key.replace('_', ' '):<{width}}  {shown}")
+
+
+def _print_checks(checks: list[Any]) -> list[str]:
+    """Each check with what it found, one a line; returns those that failed."""
+    lines = {}
+    for check in checks:
+        value = "not a number" if check["value"] is None else f"{check['value']:.3g}"
+        found = f"{value}, allowed {check['bound']:.3g} {check['unit']}".rstrip()
+        if check.get("measured") is not None:
+            found = f"{check['measured']:.12g}, should be {check['reference']:.12g}, error {found}"
+        lines[f"{check['what']}: {found}"] = check["passed"]
+    for line, passed in lines.items():
+        typer.echo(f"{'passed' if passed else 'FAILED'}  {line}")
+    return [line for line, passed in lines.items() if not passed]
 
 
 def _console() -> Console:

@@ -24,9 +24,10 @@ from articulon.forces.selection import body_index
 from articulon.integrate import Integrator
 from articulon.model import Model
 from articulon.scaling import Policy
+from articulon.simulate.checks import Check
 from articulon.units import UnitSystem, unit_system
 
-_WITHOUT_EFFECT = ("case", "variants", "compare", "versions")
+_WITHOUT_EFFECT = ("case", "checks", "variants", "compare", "versions")
 """Sections that change no number of a run, but for the units."""
 _RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads")
 
@@ -59,6 +60,8 @@ class Case:
     """How the state is advanced."""
     run: RunSettings
     """How long, and what is kept."""
+    checks: tuple[Check, ...]
+    """What must be true of the results."""
     variants: dict[str, dict[str, Any]]
     """Overrides by the variant's name, as they are written."""
     comparison: Comparison
@@ -117,6 +120,7 @@ class Case:
             "scaling": self.scaling.model_dump(),
             "integrator": self.integrator.model_dump(),
             "run": self.run.model_dump(),
+            "checks": [check.model_dump() for check in self.checks],
             "variants": self.variants,
             "compare": self.comparison.model_dump(),
         }
@@ -218,6 +222,7 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
         scaling=file.scaling,
         integrator=file.integrator,
         run=file.run,
+        checks=file.checks,
         variants=file.variants,
         comparison=file.compare,
     )

@@ -221,7 +221,7 @@ def _no_list(table: dict[str, Any], walked: tuple[Part, ...], key: str) -> CaseE
 
 
 def _discriminator(path: tuple[Part, ...]) -> str | None:
-    if len(path) == 2 and path[0] == "forces":
+    if len(path) == 2 and path[0] in ("forces", "checks"):
         return "kind"
     return DISCRIMINATORS.get(path)
 

@@ -13,6 +13,7 @@ from articulon.errors import CaseError
 from articulon.forces import Force
 from articulon.integrate import Explicit, Integrator
 from articulon.scaling import NoScaling, Policy
+from articulon.simulate.checks import AnyCheck
 from articulon.units import UnitSystem
 
 NAME = "[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -163,6 +164,8 @@ class CaseFile(Section):
     """How the state is advanced."""
     run: RunSettings
     """How long, and what is kept."""
+    checks: tuple[AnyCheck, ...] = ()
+    """What must be true of the results."""
     variants: dict[str, dict[str, Any]] = {}
     """Overrides by the variant's name."""
     compare: Comparison = Comparison()
@@ -178,6 +181,8 @@ class CaseFile(Section):
             return data
         if isinstance(data.get("forces"), Mapping):
             raise ValueError("forces is a list of tables: write [[forces]] above each force")
+        if isinstance(data.get("checks"), Mapping):
+            raise ValueError("checks is a list of tables: write [[checks]] above each check")
         return with_discriminators(data)
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:

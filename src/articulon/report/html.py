@@ -64,7 +64,7 @@ def report(view: View) -> str:
         [
             *callouts(view),
             page.section("Run", page.definitions(run_rows(view))),
-            page.section("Checks", page.definitions(check_rows(view))),
+            page.section("Checks", checks_table(view), page.definitions(check_rows(view))),
             page.section("Fidelity", fidelity_part(view)),
             page.section("Motion", *_figures(drawn, captions, "position", "model")),
             page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),
@@ -109,6 +109,12 @@ def callouts(view: View) -> list[str]:
     verdict = fidelity_verdict(view.summary)
     if verdict is not None:
         boxes.append(page.callout(verdict, VERDICTS.get(verdict, f"Fidelity: {verdict}.")))
+    checks = view.summary.get("checks") or []
+    failed = [str(check["what"]) for check in checks if not check["passed"]]
+    if failed:
+        boxes.append(page.callout("violated", f"Of {len(checks)} checks, {len(failed)} failed: {'; '.join(failed)}."))
+    elif checks:
+        boxes.append(page.callout("trusted", f"All {len(checks)} checks of the case passed."))
     return boxes
 
 
@@ -190,6 +196,26 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
     yield "seed", str(view.case.run.seed)
     versions = summary.get("versions", {})
     yield "versions", ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def checks_table(view: View) -> str:
+    """What the case asks of its results, and what was found."""
+    checks = view.summary.get("checks") or []
+    if not checks:
+        return ""
+    rows = [
+        (
+            str(check["what"]),
+            with_unit(check.get("measured"), check["unit"], 12) if "measured" in check else "",
+            with_unit(check.get("reference"), check["unit"], 12) if "reference" in check else "",
+            number(check["value"], 3),
+            number(check["bound"], 3),
+            "passed" if check["passed"] else "failed",
+        )
+        for check in checks
+    ]
+    heads = ("check", "measured", "should be", "error", "allowed", "")
+    return page.table(heads, rows, marked=[k for k, check in enumerate(checks) if not check["passed"]])
 
 
 def check_rows(view: View) -> Iterator[tuple[str, str]]:

@@ -51,6 +51,11 @@ class Description(Protocol):
         """Duration, seed, frames, interval of checkpoints, threads and what stops it."""
         ...
 
+    @property
+    def checks(self) -> Any:
+        """What must be true of the results."""
+        ...
+
     def build_model(self) -> Model:
         """The model with its forces."""
         ...

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from articulon.model import CHANNELS
+from articulon.forces.user import UserForce
+from articulon.model import CHANNELS, Model
 
 CONSERVATIVE = ("potential", "conformational", "external")
 """Channels whose forces can have an energy function."""
@@ -31,6 +32,17 @@ def balance(observables: Mapping[str, np.ndarray]) -> dict[str, float | None]:
     }
 
 
+def without_energy(model: Model) -> set[str]:
+    """Channels in which a force acts that has no energy function: a user's, or what drives a joint."""
+    found = {str(force.channel) for force in model.forces if isinstance(force, UserForce)}
+    return found | ({"external"} if model.drives else set())
+
+
+def with_energy(observables: Mapping[str, np.ndarray], varies: bool, without: set[str]) -> list[str]:
+    """Channels whose work is the energy that they lose: those that have one, and nothing else, with a steady factor."""
+    return [name for name in CONSERVATIVE if not varies and name not in without and f"energy_{name}" in observables]
+
+
 def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, users: set[str]) -> dict[str, Any]:
     """For each conservative channel, the largest |W + s (Φ − Φ₀)| of all frames.
 
@@ -41,7 +53,7 @@ def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, user
     varies
         Whether the factors change along the run.
     users
-        Channels with forces that a user has written, which have no energy function.
+        Channels with forces that have no energy function.
     """
     found: dict[str, Any] = {}
     for name in CONSERVATIVE:
@@ -50,7 +62,7 @@ def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, user
             continue
         reason = None
         if name in users:
-            reason = "forces that a user writes have no energy function"
+            reason = "forces without an energy function act in it, such as a user's or those that drive joints"
         elif varies:
             reason = "the factor of the channel changes along the run"
         if reason is not None:

@@ -18,6 +18,7 @@ from articulon.model import State
 from articulon.scaling import TwoFactor
 from articulon.simulate.atomic import write_text
 from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint
+from articulon.simulate.checks import Frames, prepared_checks
 from articulon.simulate.description import Description, Progress, Silent
 from articulon.simulate.interruption import Interruption
 from articulon.simulate.layout import trajectory_layout, write_model_topology
@@ -96,6 +97,7 @@ def run(
             lock.enter_context(_held(folder))
         saved, notes = _saved(folder, case, shown) if resume else (None, [])
         prepared = prepare(case, None if saved is None else Threshold.of_row(saved["threshold"]))
+        checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
         state = first_state(prepared) if saved is None else _state(saved)
         notes = [*_notes(prepared), *notes]
         folder.mkdir(parents=True, exist_ok=True)
@@ -118,6 +120,9 @@ def run(
                 None if status == "running" else Run(folder).observables,
                 recorder.stop_time if np.isfinite(recorder.stop_time) else None,
             )
+            if recorder.finished and checks:
+                frames = _frames(folder, prepared)
+                figures["checks"] = [check.outcome(frames).record() for check in checks]
             write_summary(folder, figures)
 
         if saved is not None:
@@ -242,6 +247,20 @@ def _wall_seconds(folder: Path) -> float:
         return float(Run(folder).summary["wall_seconds"])
     except (ArticulonError, KeyError, TypeError, ValueError):
         return 0.0
+
+
+def _frames(folder: Path, prepared: Prepared) -> Frames:
+    """What the run in a folder leaves to be checked."""
+    done, dimensions = Run(folder), prepared.observer.dimensions
+    return Frames(
+        prepared.model,
+        done.times,
+        done.coordinates,
+        done.speeds,
+        done.observables,
+        dimensions,
+        prepared.policy.varies,
+    )
 
 
 def _notes(prepared: Prepared) -> list[str]:

@@ -13,7 +13,6 @@ import numpy as np
 from articulon import __version__
 from articulon.dynamics import loop_residuals
 from articulon.errors import ArticulonError
-from articulon.forces.user import UserForce
 from articulon.model import CHANNELS, Model, State
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS
 from articulon.scaling import NoScaling
@@ -74,12 +73,11 @@ def summary(
     }
     if observables is None or not len(observables["time"]):
         return figures
-    users: set[str] = {force.channel for force in model.forces if isinstance(force, UserForce)}
-    scaled = not isinstance(prepared.policy, NoScaling)
+    scaled, without = not isinstance(prepared.policy, NoScaling), ledger.without_energy(model)
     return figures | {
         "frames": len(observables["time"]),
         **ledger.balance(observables),
-        "conservative_works": ledger.conservative_works(observables, prepared.policy.varies, users),
+        "conservative_works": ledger.conservative_works(observables, prepared.policy.varies, without),
         "scaling_factors": ledger.factors(observables),
         "fidelity": fidelity(observables, prepared.observer.relaxation) if scaled else None,
     }
