@@ -1,0 +1,272 @@
+"""Two assemblies become one, and one becomes two: the step of the divide-and-conquer algorithm, on 6x6 matrices.
+
+Assembly b hangs on the tip of assembly a. With f the wrench of a's tip on b, the two-handle equations (``two_handle``)
+
+    B_a = T_a A + d_a − C_a f              f = K_b B_a + p_b − T_bᵀ g
+
+give, with E = K_b (1 + C_a K_b)⁻¹, X = (1 + C_a K_b)⁻¹ and Y = (1 + C_a K_b)⁻¹ C_a,
+
+    f = E (T_a A + d_a) + Xᵀ (p_b − T_bᵀ g)
+    B_a = X (T_a A + d_a) − Y (p_b − T_bᵀ g)
+
+    K = K_a + T_aᵀ E T_a      T = T_b X T_a      C = C_b + T_b Y T_bᵀ
+    p = p_a + T_aᵀ f₀         d = d_b + T_b B₀   with f₀ = f and B₀ = B_a for A = 0, g = 0.
+
+(1 + C_a K_b) is never formed: with K_b = Q Qᵀ, C_a = R Rᵀ and N = Qᵀ R,
+
+    E = Q (1 + N Nᵀ)⁻¹ Qᵀ      Y = R (1 + Nᵀ N)⁻¹ Rᵀ      X = 1 − Y K_b
+
+where the matrices to be inverted are symmetric with eigenvalues ≥ 1, so that E and Y come out symmetric and positive
+semidefinite whatever the ranks of K_b and C_a. N has no unit.
+"""
+
+import math
+
+import numba
+
+_ORDERED = {
+    "fastmath": False,
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+leaf = numba.njit(**_ORDERED, forceinline=True)
+ordered = numba.njit(**_ORDERED)
+"""``jit`` and ``routine`` with sums in the order in which they are written. The compiler would choose another order for
+these loops in each kernel that they are part of, and so give other bits in one thread than in many; and a quotient
+x/x that is not 1 would change the order of pivots."""
+
+ROUNDING = 1e-14
+"""A pivot this small, relative to what it was before joints were eliminated, is the rounding of zero: 45 ε, as is
+allowed to one body."""
+
+
+@leaf
+def product(a, b, c):
+    """c = a b."""
+    for i in range(6):
+        for j in range(6):
+            s = 0.0
+            for k in range(6):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+@leaf
+def product_right_transposed(a, b, c):
+    """c = a bᵀ."""
+    for i in range(6):
+        for j in range(6):
+            s = 0.0
+            for k in range(6):
+                s += a[i, k] * b[j, k]
+            c[i, j] = s
+
+
+@leaf
+def product_left_transposed(a, b, c):
+    """c = aᵀ b."""
+    for i in range(6):
+        for j in range(6):
+            s = 0.0
+            for k in range(6):
+                s += a[k, i] * b[k, j]
+            c[i, j] = s
+
+
+@leaf
+def square(a, b, c):
+    """c = b + aᵀ a, exactly symmetric where b is."""
+    for i in range(6):
+        for j in range(i + 1):
+            s = b[i, j]
+            for k in range(6):
+                s += a[k, i] * a[k, j]
+            c[i, j] = c[j, i] = s
+
+
+@leaf
+def root(a, scale, i, left, c):
+    """c with a = c cᵀ of a symmetric positive semidefinite matrix, by Cholesky's elimination; ``left`` is overwritten.
+
+    The pivot is the largest in proportion to row i of ``scale``, whatever the units; c is not triangular, its columns
+    come in the order of the pivots.
+    """
+    for r in range(6):
+        for s in range(6):
+            left[r, s] = a[r, s]
+            c[r, s] = 0.0
+    for k in range(6):
+        pivot, largest = -1, ROUNDING
+        for r in range(6):
+            if left[r, r] > largest * scale[i, r]:
+                pivot, largest = r, left[r, r] / scale[i, r]
+        if pivot < 0:
+            return
+        factor = 1.0 / math.sqrt(left[pivot, pivot])
+        for r in range(6):
+            c[r, k] = factor * left[r, pivot]
+        for r in range(6):
+            for s in range(6):
+                left[r, s] -= c[r, k] * c[s, k]
+        for r in range(6):  # done with, whatever rounding left
+            left[r, pivot] = left[pivot, r] = 0.0
+
+
+@leaf
+def factorise_one_plus(a, c):
+    """Lower triangle of c with 1 + aᵀ a = c cᵀ; its diagonal holds the reciprocals."""
+    for j in range(6):
+        for i in range(j, 6):
+            s = 1.0 if i == j else 0.0
+            for k in range(6):
+                s += a[k, i] * a[k, j]
+            for k in range(j):
+                s -= c[i, k] * c[j, k]
+            c[i, j] = 1.0 / math.sqrt(s) if i == j else s * c[j, j]
+
+
+@leaf
+def solve_lower(c, b, x):
+    """x = c⁻¹ bᵀ, c from ``factorise_one_plus``."""
+    for i in range(6):
+        for j in range(6):
+            s = b[j, i]
+            for k in range(i):
+                s -= c[i, k] * x[k, j]
+            x[i, j] = s * c[i, i]
+
+
+@leaf
+def transposed(a, c):
+    for i in range(6):
+        for j in range(6):
+            c[i, j] = a[j, i]
+
+
+@ordered
+def join_inertias(a, b, node, tip, scratch):
+    """E, X, Y and the joined K, and where something hangs on b's tip T and C."""
+    inertia, transfer, inverse, scale, work = (
+        scratch.inertia,
+        scratch.transfer,
+        scratch.inverse,
+        scratch.scale,
+        scratch.work[node],
+    )
+    E, X, Y = scratch.joined[node, 0], scratch.joined[node, 1], scratch.joined[node, 2]
+    Q, R, N, F, Z, left = work[0], work[1], work[2], work[3], work[4], work[5]
+    for k in range(6):
+        scale[node, k] = inverse[a, k, k]
+    root(inverse[a], scale, node, left, R)
+    root(inertia[b], scale, b, left, Q)
+    product_left_transposed(R, Q, N)  # Nᵀ of the equations above
+    factorise_one_plus(N, F)
+    solve_lower(F, Q, Z)  # E = Zᵀ Z
+    clear(left)
+    square(Z, left, E)
+    product(Z, transfer[a], F)
+    square(F, inertia[a], inertia[node])
+    for k in range(6):
+        scale[node, k] = scale[a, k] + (inertia[node, k, k] - inertia[a, k, k])
+    transposed(N, left)
+    factorise_one_plus(left, F)
+    solve_lower(F, R, Z)  # Y = Zᵀ Z
+    clear(left)
+    square(Z, left, Y)
+    product(Y, inertia[b], X)
+    for r in range(6):
+        for s in range(6):
+            X[r, s] = (1.0 if r == s else 0.0) - X[r, s]
+    if tip:
+        product(X, transfer[a], N)
+        product(transfer[b], N, transfer[node])
+        product_right_transposed(Z, transfer[b], N)
+        square(N, inverse[b], inverse[node])
+
+
+@leaf
+def clear(a):
+    for i in range(6):
+        for j in range(6):
+            a[i, j] = 0.0
+
+
+@leaf
+def times(a, x, i, j, factor, y, m, n):
+    """y[m, n] += factor a x[i, j]."""
+    for r in range(6):
+        s = 0.0
+        for k in range(6):
+            s += a[r, k] * x[i, j, k]
+        y[m, n, r] += factor * s
+
+
+@leaf
+def times_transposed(a, x, i, j, factor, y, m, n):
+    """y[m, n] += factor aᵀ x[i, j]."""
+    for r in range(6):
+        s = 0.0
+        for k in range(6):
+            s += a[k, r] * x[i, j, k]
+        y[m, n, r] += factor * s
+
+
+@leaf
+def copy(x, i, j, y, m, n):
+    for k in range(6):
+        y[m, n, k] = x[i, j, k]
+
+
+@ordered
+def join_columns(a, b, node, tip, scratch):
+    """f₀, p and d of a join of a and b."""
+    transfer, joined = scratch.transfer, scratch.joined
+    bias, drift, force, vector = scratch.bias, scratch.drift, scratch.force, scratch.vector
+    E, X, Y = joined[node, 0], joined[node, 1], joined[node, 2]
+    for c in range(bias.shape[1]):
+        for k in range(6):
+            force[node, c, k] = vector[node, c, k] = 0.0
+        times(E, drift, a, c, 1.0, force, node, c)
+        times_transposed(X, bias, b, c, 1.0, force, node, c)
+        copy(bias, a, c, bias, node, c)
+        times_transposed(transfer[a], force, node, c, 1.0, bias, node, c)
+        if tip:
+            times(X, drift, a, c, 1.0, vector, node, c)
+            times(Y, bias, b, c, -1.0, vector, node, c)
+            copy(drift, b, c, drift, node, c)
+            times(transfer[b], vector, node, c, 1.0, drift, node, c)
+
+
+@ordered
+def close_gap(a, b, node, link, tip, scratch, acceleration):
+    """The same for corrections: what rounding left between the accelerations of a's last link and of b's carrier."""
+    drift, inflow = scratch.drift, scratch.inflow
+    for c in range(drift.shape[1]):
+        for k in range(6):
+            drift[a, c, k] += acceleration[c, link, k] - inflow[b, c, k]
+    join_columns(a, b, node, tip, scratch)
+
+
+@ordered
+def split(a, b, node, tip, scratch):
+    """Acceleration of the carrier of b and wrenches on the tips of a and b, where they are known of a join."""
+    transfer, joined = scratch.transfer, scratch.joined
+    bias, drift, inflow, pull, vector = scratch.bias, scratch.drift, scratch.inflow, scratch.pull, scratch.vector
+    E, X, Y = joined[node, 0], joined[node, 1], joined[node, 2]
+    for c in range(bias.shape[1]):
+        copy(inflow, node, c, inflow, a, c)
+        copy(pull, node, c, pull, b, c)
+        # Free acceleration of a's tip, and the bias wrench of b with what pulls its tip.
+        copy(drift, a, c, vector, a, c)
+        times(transfer[a], inflow, node, c, 1.0, vector, a, c)
+        copy(bias, b, c, vector, b, c)
+        if tip:
+            times_transposed(transfer[b], pull, node, c, -1.0, vector, b, c)
+        for k in range(6):
+            pull[a, c, k] = inflow[b, c, k] = 0.0
+        times(E, vector, a, c, -1.0, pull, a, c)
+        times_transposed(X, vector, b, c, -1.0, pull, a, c)
+        times(X, vector, a, c, 1.0, inflow, b, c)
+        times(Y, vector, b, c, -1.0, inflow, b, c)
