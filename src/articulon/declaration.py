@@ -84,6 +84,8 @@ class Declaration(BaseModel):
 
     error_class: ClassVar[type[ArticulonError]] = ModelError
     """What a faulty construction in Python raises; :meth:`from_mapping` always raises CaseError."""
+    foreign: ClassVar[Mapping[str, str]] = {}
+    """Keys of its relatives that it cannot have, each with what to do instead."""
 
     def __init__(self, /, **fields: Any) -> None:
         """Declare in Python; raises :attr:`error_class` with one line for each fault."""
@@ -168,6 +170,9 @@ def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | Non
     kind, context, given = fault["type"], fault.get("ctx", {}), fault["input"]
     if kind == "extra_forbidden":
         key = str(fault["loc"][-1])
+        foreign: Mapping[str, str] = getattr(owner, "foreign", {})
+        if key in foreign:
+            return foreign[key]
         known = list(owner.model_fields) if owner else []
         return f"unknown key{nearest(key, known)}"
     if kind == "missing":

@@ -8,7 +8,7 @@ import numpy as np
 
 import articulon as ar
 from articulon.forces.evaluation import Evaluator, energies
-from articulon.integrate import Explicit, FrictionImplicit
+from articulon.integrate import Integrator
 from articulon.integrate.drivers import REACHED, driver
 from articulon.model.state import CHANNELS, STEPS, WINDOW
 from articulon.scaling import NoScaling
@@ -23,7 +23,7 @@ class Running:
     def __init__(
         self,
         model: Any,
-        integrator: Explicit | FrictionImplicit,
+        integrator: Integrator,
         *,
         seed: int = 0,
         window: float = 1.0,
@@ -36,12 +36,13 @@ class Running:
         policy = NoScaling() if policy is None else policy
         self.model = model
         self.evaluator = Evaluator(model, seed, window, average)
-        self.state = model.initial_state()
+        parameters = policy.parameters(damping)
+        self.driver = driver(self.evaluator, integrator, policy, parameters, model.initial_state())
+        self.state = model.initial_state(self.driver.history)
         if q is not None:
             self.state.q[:] = q
         if u is not None:
             self.state.u[:] = u
-        self.driver = driver(self.evaluator, integrator, policy, policy.parameters(damping), self.state)
         self.start_kinetic = self.kinetic_energy()
         self.start_energies = self.energies()
 

@@ -4,9 +4,22 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from articulon.integrate.declarations import Explicit, FrictionImplicit
+from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy
 
-Integrator: TypeAlias = Annotated[Explicit | FrictionImplicit, Field(discriminator="rule")]
+Integrator: TypeAlias = Annotated[
+    Explicit | PredictorCorrector | Canonical | SciPy | FrictionImplicit, Field(discriminator="rule")
+]
 """Any integration rule with its driver, chosen by its ``rule``."""
 
-__all__ = ["Explicit", "FrictionImplicit", "Integrator"]
+FIXED = (PredictorCorrector, Canonical, FrictionImplicit)
+"""Rules whose steps are all equal, and fill the time between frames."""
+
+__all__ = [
+    "FIXED",
+    "Canonical",
+    "Explicit",
+    "FrictionImplicit",
+    "Integrator",
+    "PredictorCorrector",
+    "SciPy",
+]

@@ -1,10 +1,17 @@
 """What a user says of the integration: the rule, and the step or the tolerances."""
 
-from typing import Annotated, Literal, Self
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import model_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import CaseError
+from articulon.units import UnitSystem
+
+RTOL, ATOL = 1e-5, 1e-6
+"""Tolerances where none are given."""
 
 
 class Tolerances(Declaration):
@@ -28,7 +35,60 @@ class Tolerances(Declaration):
         return p, r, v, w, e
 
 
-class Explicit(Declaration):
+ESTIMATING = ("kutta-merson", "runge-kutta-fehlberg", "dormand-prince")
+"""Explicit rules with an error estimate, which can choose their steps."""
+LEAST = 100.0 * sys.float_info.epsilon
+"""Least relative tolerance: below it rounding, not the rule, makes the error that a step is judged by."""
+
+_CONTROLS = (
+    f"controls the steps of rules with an error estimate ({', '.join(ESTIMATING)}), and this rule takes fixed steps: "
+    "leave it out and choose integrator.step"
+)
+_FIXED = dict.fromkeys(("rtol", "atol", "first_step", "max_step"), _CONTROLS)
+
+
+class Controlled(Declaration):
+    """A rule whose steps are chosen by tolerances, which must be ones that numbers can fulfil."""
+
+    def tolerances(self) -> Iterator[tuple[str, Any, Any]]:
+        """Key, relative and absolute tolerance of each kind of variable, in the order of ``Tolerances``."""
+        rtol, atol = getattr(self, "rtol", None), getattr(self, "atol", None)
+        for kind in Tolerances.model_fields:
+            key = f"rtol.{kind}" if isinstance(rtol, Tolerances) else "rtol"
+            relative, absolute = (
+                getattr(value, kind) if isinstance(value, Tolerances) else value for value in (rtol, atol)
+            )
+            yield key, RTOL if relative is None else relative, ATOL if absolute is None else absolute
+
+    def fault(self) -> tuple[str, str] | None:
+        """The key of a tolerance that cannot be fulfilled and what is wrong with it, if there is one."""
+        for key, relative, absolute in self.tolerances():
+            if isinstance(relative, float) and 0.0 < relative < LEAST:
+                return key, (
+                    f"{relative:g} is below rounding, {sys.float_info.epsilon:.2g} in every operation: give at least "
+                    f"{LEAST:.3g}, or 0 with an absolute tolerance"
+                )
+            if relative == 0.0 and absolute == 0.0:
+                return key, "is 0 and so is atol, and no step is free of error: give one of them"
+        return None
+
+    @model_validator(mode="after")
+    def _can_be_fulfilled(self) -> Self:
+        fault = self.fault()
+        if fault is not None:
+            raise ValueError(" ".join(fault))
+        return self
+
+    def resolved(self, units: UnitSystem, where: str = "") -> Self:
+        """See :class:`Declaration`; raises CaseError also for tolerances that cannot be fulfilled."""
+        result = super().resolved(units, where)
+        fault = result.fault()
+        if fault is not None:
+            raise CaseError(f"{where}.{fault[0]}: {fault[1]}" if where else " ".join(fault))
+        return result
+
+
+class Explicit(Controlled):
     """An explicit Runge–Kutta rule, with steps controlled by its error estimate or fixed.
 
     A step is accepted when, for every joint's translation, rotation and their speeds, and for the works, the largest
@@ -36,12 +96,12 @@ class Explicit(Declaration):
     works: of the largest work).
     """
 
-    rule: Literal["kutta-merson", "rk4", "euler"] = "kutta-merson"
-    """The formula."""
-    rtol: Annotated[Quantity | Tolerances, Dimension("dimensionless", minimum=0)] = 1e-5
-    """Relative tolerance, one for all or by kind of variable."""
-    atol: Annotated[Quantity | Tolerances, Dimension("dimensionless", minimum=0)] = 1e-6
-    """Absolute tolerance in the units of the case, one for all or by kind of variable."""
+    rule: Literal["kutta-merson", "runge-kutta-fehlberg", "dormand-prince", "rk4", "euler"] = "kutta-merson"
+    """The formula: all but the last two have an error estimate."""
+    rtol: Annotated[Quantity | Tolerances | None, Dimension("dimensionless", minimum=0)] = RTOL
+    """Relative tolerance, one for all or by kind of variable; None for a rule without an error estimate."""
+    atol: Annotated[Quantity | Tolerances | None, Dimension("dimensionless", minimum=0)] = ATOL
+    """Absolute tolerance in the units of the case, one for all or by kind of variable; None likewise."""
     step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Fixed step [time]; None lets the error choose it."""
     first_step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
@@ -49,11 +109,79 @@ class Explicit(Declaration):
     max_step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Longest step allowed [time]."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_to_control(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or data.get("rule", ESTIMATING[0]) in ESTIMATING:
+            return data
+        return {"rtol": None, "atol": None, **data}
+
+    @field_validator("rtol", "atol", "first_step", "max_step")
+    @classmethod
+    def _can_control(cls, value: Any, info: ValidationInfo) -> Any:
+        rule = info.data.get("rule", ESTIMATING[0])
+        if value is not None and rule not in ESTIMATING:
+            raise ValueError(_CONTROLS)
+        return value
+
     @model_validator(mode="after")
     def _has_estimate(self) -> Self:
-        if self.rule != "kutta-merson" and self.step is None:
-            raise ValueError(f"rule '{self.rule}' has no error estimate: give a fixed step")
+        if self.rule not in ESTIMATING and self.step is None:
+            raise ValueError(
+                f"rule '{self.rule}' has no error estimate: give a fixed step, or choose one of {', '.join(ESTIMATING)}"
+            )
         return self
+
+
+class PredictorCorrector(Declaration):
+    """A linear multistep rule, predictor and corrector, at fixed steps; its first steps are of a Runge–Kutta rule."""
+
+    foreign: ClassVar[Mapping[str, str]] = _FIXED
+
+    rule: Literal["adams-bashforth-moulton"] = "adams-bashforth-moulton"
+    """The formula, of order 4, as PECE."""
+    step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
+    """The step [time]."""
+
+
+class Canonical(Declaration):
+    """A symplectic rule in canonical momenta, at fixed steps.
+
+    Its stages are implicit and solved to rounding. Energy then does not drift, momentum and angular momentum of an
+    isolated tree are kept to rounding, and time can be reversed to rounding. With drag it keeps its order only.
+    """
+
+    foreign: ClassVar[Mapping[str, str]] = _FIXED
+
+    rule: Literal["verlet", "velocity-verlet", "lobatto-iiia-iiib-2", "lobatto-iiia-iiib-3", "implicit-midpoint"] = (
+        "implicit-midpoint"
+    )
+    """The formula: of order 4 for ``lobatto-iiia-iiib-3``, else of order 2."""
+    step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
+    """The step [time]."""
+
+
+class SciPy(Controlled):
+    """A stiff solver of SciPy: variable-order backward differences, or Radau IIA of order 5.
+
+    It begins anew at every frame, so that a run resumes to the same bits; between frames it cannot be interrupted. Its
+    Jacobian is differenced and dense: a reference for models of some hundred variables, not for large ones.
+    """
+
+    foreign: ClassVar[Mapping[str, str]] = {
+        "step": "this rule chooses its own steps: leave it out and give rtol and atol; max_step bounds the steps"
+    }
+
+    rule: Literal["scipy-bdf", "scipy-radau"] = "scipy-radau"
+    """The solver."""
+    rtol: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = RTOL
+    """Relative tolerance of every variable."""
+    atol: Annotated[Quantity | Tolerances, Dimension("dimensionless", minimum=0)] = ATOL
+    """Absolute tolerance in the units of the case, one for all or by kind of variable."""
+    first_step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
+    """First step tried after each frame [time]; None lets the solver choose it."""
+    max_step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
+    """Longest step allowed [time]."""
 
 
 class FrictionImplicit(Declaration):
@@ -62,6 +190,8 @@ class FrictionImplicit(Declaration):
     Steps may be far longer than the fastest relaxation time m/β; they are bounded by the fastest force and by the angle
     that a body turns in one step.
     """
+
+    foreign: ClassVar[Mapping[str, str]] = _FIXED
 
     rule: Literal["friction-implicit"] = "friction-implicit"
     """The formula."""

@@ -12,9 +12,12 @@ from articulon.errors import CaseError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
 from articulon.integrate import explicit, friction_implicit
-from articulon.integrate.declarations import Explicit, FrictionImplicit, Tolerances
+from articulon.integrate.base import LINE, Driver
+from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy
+from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
 from articulon.integrate.rules import EXPLICIT
-from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED, Stop, no_stop
+from articulon.integrate.scipy_adapter import SciPyDriver
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED, no_stop
 from articulon.integrate.variables import WORK, blocks
 from articulon.kernels import prepare
 from articulon.model import State
@@ -22,19 +25,6 @@ from articulon.model.state import STEPS, SWITCHES
 from articulon.scaling.base import LAW, ScalingPolicy
 
 __all__ = ["DIVERGED", "PAUSED", "REACHED", "STOPPED", "Driver", "ExplicitDriver", "FrictionImplicitDriver", "driver"]
-
-LINE = types.float64[::1]
-
-
-class Driver:
-    """Advances a state in place, in chunks, to a given time."""
-
-    stop: Stop
-    """The condition that ends the run before its time; may be replaced at any moment."""
-
-    def advance(self, state: State, until: float, steps: int) -> int:
-        """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED."""
-        raise NotImplementedError
 
 
 class ExplicitDriver(Driver):
@@ -55,8 +45,8 @@ class ExplicitDriver(Driver):
             first = 0.1 * relaxation / policy.least_factor()
         self.first = first
         self.control = explicit.Control(
-            np.array(_tolerances(integrator.rtol, 1e-5)),
-            np.array(_tolerances(integrator.atol, 1e-6)),
+            np.array([float(relative) for _, relative, _ in integrator.tolerances()]),
+            np.array([float(absolute) for _, _, absolute in integrator.tolerances()]),
             np.array(
                 [
                     float(integrator.step or 0.0),
@@ -197,7 +187,7 @@ class FrictionImplicitDriver(Driver):
 
 def driver(
     evaluator: Evaluator,
-    integrator: Explicit | FrictionImplicit,
+    integrator: Any,
     policy: ScalingPolicy,
     parameters: np.ndarray,
     state: State,
@@ -220,8 +210,10 @@ def driver(
         )
     if isinstance(integrator, FrictionImplicit):
         return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
+    if isinstance(integrator, PredictorCorrector):
+        return PredictorCorrectorDriver(evaluator, integrator, policy, parameters, state)
+    if isinstance(integrator, Canonical):
+        return CanonicalDriver(evaluator, integrator, policy, parameters, state)
+    if isinstance(integrator, SciPy):
+        return SciPyDriver(evaluator, integrator, policy, parameters, state)
     return ExplicitDriver(evaluator, integrator, policy, parameters, state)
-
-
-def _tolerances(value: Any, default: float) -> tuple[float, float, float, float, float]:
-    return value.filled(default) if isinstance(value, Tolerances) else (float(value),) * 5

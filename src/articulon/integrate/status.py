@@ -11,8 +11,9 @@ from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.rotations import matrices
 
-REACHED, PAUSED, DIVERGED, STOPPED = range(4)
-"""The time asked for, the steps allowed, no finite step, or the condition of :class:`Stop`."""
+REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED = range(5)
+"""The time asked for, the steps allowed, no finite step, the condition of :class:`Stop`, or implicit stages not found:
+a driver gives the last as DIVERGED, with its reason in ``failure``."""
 
 
 class Stop(NamedTuple):

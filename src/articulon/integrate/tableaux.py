@@ -1,4 +1,4 @@
-"""Explicit Runge–Kutta formulas as data."""
+"""Integration formulas as data: explicit Runge–Kutta, linear multistep, partitioned Runge–Kutta."""
 
 from typing import NamedTuple
 
@@ -29,3 +29,36 @@ def tableau(rows: list[list[float]], b: list[float], error: list[float] | None, 
     return Tableau(
         a, np.array(b), a.sum(axis=1), np.zeros(stages) if error is None else np.array(error), np.array([order])
     )
+
+
+class Pair(NamedTuple):
+    """Q_i = q + h Σ a_ij k_j and P_i = p + h Σ â_ij l_j; q⁺ = q + h Σ b_j k_j and p⁺ = p + h Σ b_j l_j."""
+
+    a: np.ndarray
+    """Of the coordinates, shape (stages, stages)."""
+    ahat: np.ndarray
+    """Of the momenta, shape (stages, stages)."""
+    b: np.ndarray
+    """Weights of both, shape (stages,)."""
+    c: np.ndarray
+    """Times of the stages in steps, shape (stages,)."""
+    order: np.ndarray
+    """Order, shape (1,)."""
+
+
+def pair(a: list[list[float]], ahat: list[list[float]], b: list[float], order: int) -> Pair:
+    """A partitioned formula; c follows as the sums of the rows of a, for time is a coordinate."""
+    coordinates = np.array(a)
+    return Pair(coordinates, np.array(ahat), np.array(b), coordinates.sum(axis=1), np.array([order]))
+
+
+class Multistep(NamedTuple):
+    """Predicts y* = y + h Σ β_i f_{n−i}, evaluates f* = f(t + h, y*), corrects y⁺ = y + h (γ_0 f* + Σ γ_i f_{n+1−i}),
+    and evaluates again at y⁺."""
+
+    predictor: np.ndarray
+    """β_0 to β_3, of the derivatives at the latest four steps, the newest first, shape (4,)."""
+    corrector: np.ndarray
+    """γ_0 to γ_3, of the predicted derivative and of those at the latest three steps, shape (4,)."""
+    start: Tableau
+    """The formula of the first three steps."""

@@ -145,9 +145,9 @@ class Model:
         """Tree of each link, shape (links,)."""
         return np.repeat(np.arange(self.trees), np.diff(self.forest.tree))
 
-    def initial_state(self) -> State:
-        """The state at time zero."""
-        return initial_state(self.q0, self.u0)
+    def initial_state(self, history: int = 0) -> State:
+        """The state at time zero; ``history`` is the size of that array, which the rule's driver says."""
+        return initial_state(self.q0, self.u0, history)
 
 
 def joint_type(kind: int) -> type[Joint]:

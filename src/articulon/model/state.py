@@ -38,6 +38,9 @@ class State(NamedTuple):
     """Step that the driver would try next [time], 0 before the first, shape (1,)."""
     acceleration: np.ndarray
     """Accelerations of the latest kick of the friction-implicit rule, from which the next one sets out, shape (nu,)."""
+    history: np.ndarray
+    """What a rule keeps from step to step beside q and u, flat; empty for most, and zeroed whenever q or u is changed
+    by hand: then the rule begins anew. Its first number is 0 before the first step."""
     rate: np.ndarray
     """Rates of the coordinates, where Euler parameters are integrated by their accelerations, shape (nq,)."""
     dependent: np.ndarray
@@ -54,8 +57,8 @@ class State(NamedTuple):
         return State(*(array.copy() for array in self))
 
 
-def initial_state(q: np.ndarray, u: np.ndarray) -> State:
-    """The state at time zero."""
+def initial_state(q: np.ndarray, u: np.ndarray, history: int = 0) -> State:
+    """The state at time zero; ``history`` is the size of that array, which the rule's driver says."""
     return State(
         time=np.zeros(1),
         q=q.copy(),
@@ -64,6 +67,7 @@ def initial_state(q: np.ndarray, u: np.ndarray) -> State:
         factor=np.ones(8),
         step=np.zeros(1),
         acceleration=np.zeros(u.size),
+        history=np.zeros(history),
         rate=np.zeros(q.size),
         dependent=np.zeros(q.size, dtype=np.int64),
         drift=np.zeros(2),

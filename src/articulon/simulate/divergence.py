@@ -11,8 +11,11 @@ from articulon.model.state import EXTERNAL, STEPS
 from articulon.simulate.observers import evaluate
 
 
-def diagnosis(evaluator: Evaluator, fixed_step: float | None, state: State, checkpoint: Path | None) -> DivergenceError:
-    """The error for a run whose last whole step is ``state``: the link that accelerates most there, and why.
+def diagnosis(
+    evaluator: Evaluator, fixed_step: float | None, state: State, checkpoint: Path | None, failure: str | None = None
+) -> DivergenceError:
+    """The error for a run whose last whole step is ``state``: the link that accelerates most there, and why, or the
+    ``failure`` that the driver names.
 
     Angular accelerations and torques are compared with linear ones at the link's radius of gyration.
     """
@@ -28,6 +31,7 @@ def diagnosis(evaluator: Evaluator, fixed_step: float | None, state: State, chec
     reason = "the step has become too short to go on" if finite else "the acceleration is not finite"
     if finite and fixed_step is not None:
         reason = "the next step is not finite, and the acceleration is largest"
+    reason = failure or reason
     forces = np.linalg.norm(channels.wrench[:, link, :3], axis=1)
     end = model.nu if link + 1 == forest.u_start.size else int(forest.u_start[link + 1])
     torques = np.linalg.norm(channels.wrench[:, link, 3:], axis=1)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of, fastest_relaxation
-from articulon.integrate import FrictionImplicit
+from articulon.integrate import FIXED, FrictionImplicit
 from articulon.model import Model
 from articulon.units import UnitSystem
 
@@ -53,7 +53,7 @@ class Windows:
     average: int
     """Fine windows in each held one."""
     step: float | None
-    """Step of the friction-implicit rule [time]; None for other rules."""
+    """Step of a rule of equal steps [time]; None where the steps vary, or end on what they meet."""
     notes: tuple[str, ...]
     """What was changed from what the case says, for the summary."""
 
@@ -74,7 +74,7 @@ def windows_of(case: Timed, model: Model) -> Windows:
 
     A held window is ``window`` times ``average`` of the Brownian forces; by default, the step of the friction-implicit
     rule, or a quarter of the fastest relaxation time m/β divided by the policy's smallest factor. It is shortened to
-    the nearest whole fraction of the time between frames, and so is the friction-implicit step.
+    the nearest whole fraction of the time between frames, and so is the step of every rule of equal steps.
 
     Raises
     ------
@@ -86,9 +86,10 @@ def windows_of(case: Timed, model: Model) -> Windows:
     average = 1 if brownian is None else brownian.average
     given = None if brownian is None or brownian.window is None else float(brownian.window) * average
     notes = []
-    if isinstance(case.integrator, FrictionImplicit):
+    if isinstance(case.integrator, FIXED):
         wanted = float(case.integrator.step)
-        if given is not None and abs(given - wanted) > _SAME * wanted:
+        implicit = isinstance(case.integrator, FrictionImplicit)
+        if implicit and given is not None and abs(given - wanted) > _SAME * wanted:
             raise CaseError(
                 f"{case.source}: forces.brownian.window times forces.brownian.average is {given:.9g} {unit}, but the "
                 f"friction-implicit rule holds the noise for one step and integrator.step is {wanted:.9g} {unit}; make "

@@ -10,7 +10,7 @@ from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.selection import body_index
 from articulon.forces.stokes_drag import StokesDrag
-from articulon.integrate import FrictionImplicit
+from articulon.integrate import FIXED
 from articulon.integrate.drivers import Driver, driver
 from articulon.integrate.status import advance_stop
 from articulon.model import Model, State
@@ -105,7 +105,7 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     evaluator = Evaluator(model, case.run.seed, windows.window, windows.average, dynamics.solver, dynamics.rotations)
     parameters = policy.parameters(damping)
     integrator = case.integrator
-    if isinstance(integrator, FrictionImplicit):
+    if isinstance(integrator, FIXED):
         integrator = integrator.model_copy(update={"step": windows.step})
     try:
         advance = driver(evaluator, integrator, policy, parameters, model.initial_state())
@@ -119,13 +119,13 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
             raise CaseError(f"{case.source}: run.stop.body: '{case.run.stop.body}' is welded to the ground")
         stop = body, direction / np.linalg.norm(direction)
         advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
-    observer = Observer(evaluator, windows.step or integrator.step, stop)
+    observer = Observer(evaluator, windows.step or getattr(integrator, "step", None), stop)
     return Prepared(case, model, evaluator, windows, policy, damping, parameters, advance, observer, threshold)
 
 
 def first_state(prepared: Prepared) -> State:
     """The state at time zero, with the factors that the policy's law gives there."""
-    state = prepared.model.initial_state()
+    state = prepared.model.initial_state(prepared.driver.history)
     evaluator = prepared.evaluator
     evaluate(evaluator, state)
     sums = np.empty(12)

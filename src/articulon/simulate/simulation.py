@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
 
 from articulon.building import cartesian
+from articulon.declaration import Declaration
 from articulon.dynamics import kinetic_energy
 from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError
@@ -60,6 +60,12 @@ class _Times:
 
     def frame_times(self) -> list[float]:
         return [self.duration * k / self.frames for k in range(self.frames + 1)]
+
+
+class _Choice(Declaration):
+    """A rule with its settings, as in a case."""
+
+    integrator: Integrator
 
 
 @dataclass(frozen=True)
@@ -144,14 +150,8 @@ def simulate(
 
 def _integrator(rule: str, options: dict[str, Any], model: Model) -> Any:
     """The declaration of a rule; raises CaseError with what is wrong with it."""
-    try:
-        declared = TypeAdapter(Integrator).validate_python({"rule": rule, **options})
-    except ValidationError as error:
-        lines = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc'][1:]) or 'rule'}: {fault['msg']}" for fault in error.errors()
-        )
-        raise CaseError(f"simulate: rule {rule!r}: {lines}") from None
-    return declared.resolved(model.units, "integrator")
+    choice = _Choice.from_mapping({"integrator": {"rule": rule, **options}}, "simulate")
+    return choice.integrator.resolved(model.units, "simulate: integrator")
 
 
 class _Run:
@@ -171,9 +171,10 @@ class _Run:
         if windows.step is not None:
             self.integrator = self.integrator.model_copy(update={"step": windows.step})
         self.evaluator = Evaluator(self.model, seed, windows.window, windows.average, solver, rotations)
-        self.state = self.model.initial_state()
+        parameters = self.policy.parameters(0.0)
+        self.driver = driver(self.evaluator, self.integrator, self.policy, parameters, self.model.initial_state())
+        self.state = self.model.initial_state(self.driver.history)
         self.state.q[:], self.state.u[:] = q, u
-        self.driver = driver(self.evaluator, self.integrator, self.policy, self.policy.parameters(0.0), self.state)
 
     def integrate(self) -> Trajectory:
         rows: list[tuple[np.ndarray, ...]] = [self._row()]
@@ -181,7 +182,8 @@ class _Run:
             with users_errors(self.evaluator, self.state):
                 status = self.driver.advance(self.state, time, MOST_STEPS)
             if status == DIVERGED:
-                raise diagnosis(self.evaluator, getattr(self.integrator, "step", None), self.state, None)
+                step = getattr(self.integrator, "step", None)
+                raise diagnosis(self.evaluator, step, self.state, None, self.driver.failure)
             rows.append(self._row())
         q, u, works, drift = (np.array(column) for column in zip(*rows, strict=True))
         return Trajectory(

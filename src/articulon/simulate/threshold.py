@@ -15,7 +15,7 @@ import numpy as np
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of, fastest_relaxation
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate import FrictionImplicit
+from articulon.integrate import FIXED
 from articulon.integrate.drivers import DIVERGED, driver
 from articulon.model import CHANNELS, Model
 from articulon.model.state import POTENTIAL
@@ -75,15 +75,16 @@ def find_threshold(case: Description, model: Model, damping: float) -> Threshold
     brownian = brownian_of(model)
     if brownian is not None:
         average = brownian.average
-    if isinstance(integrator, FrictionImplicit):
+    if isinstance(integrator, FIXED):
         held = float(integrator.step)
         duration = RELAXATIONS * held
     else:
         duration = RELAXATIONS * relaxation
         held = duration / (4 * RELAXATIONS)
     evaluator = Evaluator(model, case.run.seed, held / average, average)
-    state, policy = model.initial_state(), NoScaling()
-    advance = driver(evaluator, integrator, policy, policy.parameters(damping), state)
+    policy = NoScaling()
+    advance = driver(evaluator, integrator, policy, policy.parameters(damping), model.initial_state())
+    state = model.initial_state(advance.history)
     looked, total = np.empty(12), np.zeros(8)
     for sample in range(1, SAMPLES + 1):
         with users_errors(evaluator, state):

@@ -1,0 +1,55 @@
+"""What every driver is."""
+
+from numba import types
+
+from articulon.errors import CaseError
+from articulon.forces.brownian import brownian_of
+from articulon.integrate.status import Stop
+from articulon.model import Model, State
+from articulon.scaling.base import ScalingPolicy
+
+LINE = types.float64[::1]
+"""Numba type of a flat array."""
+
+
+class Driver:
+    """Advances a state in place, in chunks, to a given time."""
+
+    stop: Stop
+    """The condition that ends the run before its time; may be replaced at any moment."""
+    history: int = 0
+    """Size of ``State.history`` that it needs."""
+    failure: str | None = None
+    """What the latest DIVERGED was about, where it is not for a number that is not finite."""
+
+    def advance(self, state: State, until: float, steps: int) -> int:
+        """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED."""
+        raise NotImplementedError
+
+
+def without_noise(model: Model, rule: str, reason: str) -> None:
+    """Raises CaseError where a model has Brownian forces, which a rule cannot integrate."""
+    if brownian_of(model) is not None:
+        raise CaseError(
+            f"integrator.rule: '{rule}' {reason}, and the model has Brownian forces: choose friction-implicit, "
+            "kutta-merson, runge-kutta-fehlberg, dormand-prince, rk4 or euler, or leave out the Brownian forces"
+        )
+
+
+def without_loops(model: Model, rule: str) -> None:
+    """Raises CaseError where a model has loops or driven joints, whose momenta are not canonical."""
+    if model.loops.kind.size:
+        raise CaseError(
+            f"integrator.rule: '{rule}' works in canonical momenta, which coordinates bound by loops or given motions "
+            "lack: choose kutta-merson, runge-kutta-fehlberg, dormand-prince, rk4, euler or adams-bashforth-moulton, "
+            "or leave out the loops and drives"
+        )
+
+
+def without_scaling_by_state(policy: ScalingPolicy, rule: str) -> None:
+    """Raises CaseError for a policy that weighs anew at every step, where a rule takes no steps of its own."""
+    if policy.varies:
+        raise CaseError(
+            f"integrator.rule: '{rule}' cannot change the weights of forces from step to step: choose a scaling policy "
+            "of constant factors, or another rule such as kutta-merson"
+        )

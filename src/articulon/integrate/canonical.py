@@ -1,0 +1,352 @@
+"""Partitioned Runge–Kutta rules in canonical momenta, at fixed steps: the symplectic rules.
+
+The steps are those of (q, p) of ``dynamics/hamiltonian.py``, with stages
+
+    Q_i = q + h Σ_j a_ij k_j,   P_i = p + h Σ_j â_ij l_j,   k_j = ∂H/∂p,   l_j = −∂H/∂q + forces, at (Q_j, P_j),
+
+and q⁺ = q + h Σ b_j k_j, p⁺ = p + h Σ b_j l_j. Since the mass matrix depends on q, all of them are implicit. The stages
+are found by fixed-point iteration until rounding alone still changes them, and the rounding of q⁺ and p⁺ is carried
+on: then errors of rounding grow like a random walk (Hairer, Lubich and Wanner, Geometric Numerical Integration, VIII.5
+and VIII.6; Hairer, McLachlan and Razakarivony, BIT 48, 231, 2008).
+
+The norm of Euler parameters means nothing in (q, p). It is kept near one by powers of two, which rounds nothing.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.dynamics.hamiltonian import (
+    canonical_momenta,
+    momenta_of_speeds,
+    momentum_rates,
+    speed_momenta,
+    speeds_of_momenta,
+    unit_coordinates,
+)
+from articulon.dynamics.kinematics import coordinate_rates, move, place
+from articulon.forces.filling import book_powers, fill, force_sums, scaled_gravity, weigh
+from articulon.integrate.status import DIVERGED, NOT_CONVERGED, REACHED, STOPPED, stop_reached
+from articulon.integrate.variables import ROTATION, Blocks
+from articulon.kernels import jit, kernel, routine
+from articulon.model import Forest
+from articulon.model.state import EVALUATIONS, STEPS
+
+ITERATIONS = 100
+"""Most iterations of a step; a step that needs more is too long."""
+SETTLED = 1e-11
+"""Change of the coordinates, in radians or of the largest length, from which on one that no longer falls is taken for
+rounding."""
+STALLS = 2
+"""Iterations without a smaller change than any before that end a settled iteration."""
+
+exact = numba.njit(
+    fastmath=False,  # said, or it is that of the caller
+    error_model="numpy",
+    _nrt=False,
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+    forceinline=True,
+)
+"""For leaf functions whose order of operations is their meaning."""
+
+
+class Scratch(NamedTuple):
+    """Arrays of a step; deleting them changes nothing."""
+
+    q: np.ndarray
+    """Coordinates at the step's start, Euler parameters of any norm, shape (nq,)."""
+    p: np.ndarray
+    """Momenta, shape (nq,)."""
+    unit: np.ndarray
+    """Coordinates with Euler parameters of norm 1, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    mu: np.ndarray
+    """Momenta of the speeds, shape (nu,)."""
+    stage_q: np.ndarray
+    """Coordinates of a stage, shape (nq,)."""
+    stage_p: np.ndarray
+    """Its momenta, shape (nq,)."""
+    fresh: np.ndarray
+    """Rates of its coordinates, just computed, shape (nq,)."""
+    rate_q: np.ndarray
+    """Rates of the coordinates, shape (stages, nq)."""
+    rate_p: np.ndarray
+    """Rates of the momenta, shape (stages, nq)."""
+    power: np.ndarray
+    """Power of each channel, unscaled, shape (stages, 8)."""
+    momentum: np.ndarray
+    """Momentum of all that a link carries, shape (links, 6)."""
+    carried: np.ndarray
+    """Wrench on all that a link carries, shape (links, 6)."""
+    zero: np.ndarray
+    """Zeros, shape (links, 6)."""
+    turning: np.ndarray
+    """1 where a coordinate belongs to a rotation, else 0, shape (nq,)."""
+    length: np.ndarray
+    """The largest length on a body: of a joint from its parent's origin, a centre of mass or a radius of gyration from
+    its own, shape (1,)."""
+    quaternion: np.ndarray
+    """First of each set of four Euler parameters, shape (quaternions,)."""
+    sums: np.ndarray
+    """Force magnitudes by channel, shape (8,)."""
+    factor: np.ndarray
+    """Factors just computed, shape (8,)."""
+    work: np.ndarray
+    """Works of a step not yet finished, shape (8,)."""
+
+
+def scratch(forest: Forest, blocks: Blocks, nq: int, nu: int, stages: int) -> Scratch:
+    """Arrays for a model."""
+    links = forest.mass.size
+    turning = np.zeros(nq, dtype=np.int64)
+    for start, end, kind in zip(blocks.start, blocks.end, blocks.kind, strict=True):
+        if kind == ROTATION and end <= nq:
+            turning[start:end] = 1
+    gyration = np.sqrt(forest.inertia[:, [0, 3, 5]] / forest.mass[:, None])
+    lengths = np.hstack([forest.position, forest.moment / forest.mass[:, None], gyration])
+    return Scratch(
+        np.zeros(nq),
+        np.zeros(nq),
+        np.zeros(nq),
+        np.zeros(nu),
+        np.zeros(nu),
+        np.zeros(nq),
+        np.zeros(nq),
+        np.zeros(nq),
+        np.zeros((stages, nq)),
+        np.zeros((stages, nq)),
+        np.zeros((stages, 8)),
+        np.zeros((links, 6)),
+        np.zeros((links, 6)),
+        np.zeros((links, 6)),
+        turning,
+        np.array([np.abs(lengths).max(initial=0.0)]),
+        blocks.quaternion,
+        np.zeros(8),
+        np.zeros(8),
+        np.zeros(8),
+    )
+
+
+def history_size(nq: int) -> int:
+    """Numbers that a run keeps in ``State.history``: whether it has begun, then q, p, and what rounding has cut off
+    from each."""
+    return 1 + 4 * nq
+
+
+@exact
+def added(x, lost, d):
+    """x + lost + d to twice the precision: the sum, and what its rounding cuts off (Knuth's two-sum)."""
+    d = d + lost
+    total = x + d
+    part = total - x
+    return total, (x - (total - part)) + (d - part)
+
+
+@routine
+def field(system, functions, factor, time, q, p, ws, channels, arrays, qdot, pdot, power):
+    """(q', p') at (q, p), with the unscaled powers of the channels; leaves the speeds in ``arrays.u``."""
+    forest, unit, u = system.forest, arrays.unit, arrays.u
+    speeds(forest, q, p, ws, arrays)
+    fill(system, functions, time, 0, unit, u, ws, channels)
+    weigh(system, factor, u, channels)
+    book_powers(system, u, ws, channels)
+    copy_into(power, channels.power)
+    gravity = scaled_gravity(system.forces, factor)
+    wrench, tau = channels.total_wrench, channels.total_joint
+    momentum_rates(forest, q, p, u, tau, wrench, gravity, ws, arrays.momentum, arrays.carried, pdot)
+    coordinate_rates(forest, q, u, qdot)
+
+
+@routine
+def speeds(forest, q, p, ws, arrays):
+    """Places and moves the links at (q, p); leaves unit Euler parameters and speeds in ``arrays``."""
+    links = forest.mass.size
+    unit_coordinates(forest, q, arrays.unit)
+    speed_momenta(forest, q, p, arrays.mu)
+    place(forest, arrays.unit, ws, 0, links)
+    speeds_of_momenta(forest, arrays.mu, arrays.zero, ws, arrays.u)
+    move(forest, arrays.u, ws, 0, links)
+
+
+@routine
+def begin(forest, state, ws, arrays):
+    """Sets ``state.history`` from q and u."""
+    q, history, links = state.q, state.history, forest.mass.size
+    for k in range(history.size):
+        history[k] = 0.0
+    place(forest, q, ws, 0, links)
+    move(forest, state.u, ws, 0, links)
+    momenta_of_speeds(forest, ws, arrays.momentum, arrays.mu)
+    canonical_momenta(forest, q, arrays.mu, arrays.p)
+    for k in range(q.size):
+        history[1 + k] = q[k]
+        history[1 + q.size + k] = arrays.p[k]
+    history[0] = 1.0
+
+
+@jit
+def next_stage(pair, i, h, lost, arrays):
+    """Stage i from the rates known; whether it is finite."""
+    q, p, rate_q, rate_p = arrays.q, arrays.p, arrays.rate_q, arrays.rate_p
+    nq, total = q.size, 0.0
+    for v in range(nq):
+        x, y = 0.0, 0.0
+        for j in range(pair.b.size):
+            x += pair.a[i, j] * rate_q[j, v]
+            y += pair.ahat[i, j] * rate_p[j, v]
+        x, y = q[v] + (h * x + lost[v]), p[v] + (h * y + lost[nq + v])
+        arrays.stage_q[v], arrays.stage_p[v] = x, y
+        total += abs(x) + abs(y)
+    return total < np.inf
+
+
+@jit
+def keep_rates(i, h, arrays):
+    """Takes the fresh rates of the coordinates for those of stage i; returns by how much they move the coordinates in a
+    step, in radians or in the largest length that there is.
+
+    Momenta need no measure of their own: the rates are M⁻¹ p, and what does not move the coordinates is rounding.
+    """
+    q, turning, fresh, rate = arrays.q, arrays.turning, arrays.fresh, arrays.rate_q[i]
+    turn, shift, length = 0.0, 0.0, arrays.length[0]
+    for v in range(q.size):
+        change = h * abs(fresh[v] - rate[v])
+        if turning[v]:
+            turn = max(turn, change)
+        else:
+            shift, length = max(shift, change), max(length, max(abs(q[v]), h * abs(fresh[v])))
+        rate[v] = fresh[v]
+    return max(turn, shift / length if shift > 0.0 else 0.0)
+
+
+@routine
+def solve_stages(system, functions, factor, time, h, pair, lost, ws, channels, arrays, counters):
+    """Iterates the stages from the rates at the step's start, which are those of stage 0: REACHED, NOT_CONVERGED, or
+    DIVERGED where a number is not finite."""
+    stages, stage_q, stage_p = pair.b.size, arrays.stage_q, arrays.stage_p
+    for i in range(1, stages):
+        copy_into(arrays.rate_q[i], arrays.rate_q[0])
+        copy_into(arrays.rate_p[i], arrays.rate_p[0])
+    least, stalls = np.inf, 0
+    for _ in range(ITERATIONS):
+        change = 0.0
+        for i in range(stages):
+            if not next_stage(pair, i, h, lost, arrays):
+                # Changes that have grown have grown beyond all bounds.
+                return NOT_CONVERGED if stalls > 0 else DIVERGED
+            rate_p, power, moment = arrays.rate_p[i], arrays.power[i], time + pair.c[i] * h
+            field(
+                system, functions, factor, moment, stage_q, stage_p, ws, channels, arrays, arrays.fresh, rate_p, power
+            )
+            counters[EVALUATIONS] += 1
+            change = max(change, keep_rates(i, h, arrays))
+        if change == 0.0:
+            return REACHED
+        if change < least:
+            least, stalls = change, 0
+        else:
+            stalls += 1
+            if least < SETTLED and stalls >= STALLS:
+                return REACHED
+    return NOT_CONVERGED
+
+
+@jit
+def take_step(pair, h, history, arrays):
+    """Adds the rates of the stages to q and p, and brings the norms of Euler parameters near one."""
+    nq, stages = arrays.q.size, pair.b.size
+    for v in range(nq):
+        x, y = 0.0, 0.0
+        for j in range(stages):
+            x += pair.b[j] * arrays.rate_q[j, v]
+            y += pair.b[j] * arrays.rate_p[j, v]
+        x, x_lost = added(arrays.q[v], history[1 + 2 * nq + v], h * x)
+        y, y_lost = added(arrays.p[v], history[1 + 3 * nq + v], h * y)
+        history[1 + v], history[1 + nq + v] = x, y
+        history[1 + 2 * nq + v], history[1 + 3 * nq + v] = x_lost, y_lost
+    for k in arrays.quaternion:
+        e = 1 + k
+        s = history[e] ** 2 + history[e + 1] ** 2 + history[e + 2] ** 2 + history[e + 3] ** 2
+        up = 1.0
+        if s > 2.0:
+            up = 0.5
+        elif s < 0.5:
+            up = 2.0
+        if up != 1.0:
+            for v in range(e, e + 4):
+                history[v] *= up
+                history[v + 2 * nq] *= up
+                history[v + nq] /= up
+                history[v + 3 * nq] /= up
+
+
+@kernel
+def advance(law, system, functions, parameters, varies, pair, h, stop, state, ws, channels, arrays, steps):
+    """Advances the state by a number of steps of length h: REACHED, STOPPED, DIVERGED where a number is no longer
+    finite, or NOT_CONVERGED where the stages are not found; the state is then that of the last whole step.
+
+    The policy's factors are found once for each step, from the forces at its start.
+    """
+    forest, nq = system.forest, state.q.size
+    history, counters, factor = state.history, state.counters, state.factor
+    rate_q, rate_p, power = arrays.rate_q, arrays.rate_p, arrays.power
+    if history[0] == 0.0:
+        begin(forest, state, ws, arrays)
+    status, taken = REACHED, 0
+    while taken < steps:
+        time = h * counters[STEPS]
+        copy_into(arrays.q, history[1 : 1 + nq])
+        copy_into(arrays.p, history[1 + nq : 1 + 2 * nq])
+        for attempt in range(2):
+            field(
+                system,
+                functions,
+                factor,
+                time,
+                arrays.q,
+                arrays.p,
+                ws,
+                channels,
+                arrays,
+                rate_q[0],
+                rate_p[0],
+                power[0],
+            )
+            counters[EVALUATIONS] += 1
+            changed = False
+            if attempt == 0 and (varies or counters[STEPS] == 0):
+                force_sums(system, channels, ws, arrays.sums)
+                copy_into(arrays.factor, factor)
+                law(parameters, arrays.sums, arrays.factor)
+                for c in range(8):
+                    changed = changed or arrays.factor[c] != factor[c]
+                copy_into(factor, arrays.factor)
+            if not changed:
+                break
+        if stop_reached(stop, ws):
+            status = STOPPED
+            break
+        lost = history[1 + 2 * nq : 1 + 4 * nq]
+        status = solve_stages(system, functions, factor, time, h, pair, lost, ws, channels, arrays, counters)
+        if status != REACHED:
+            break
+        take_step(pair, h, history, arrays)
+        for c in range(8):
+            done = 0.0
+            for i in range(pair.b.size):
+                done += pair.b[i] * power[i, c]
+            state.work[c] += h * factor[c] * done
+        counters[STEPS] += 1
+        state.time[0] = h * counters[STEPS]
+        taken += 1
+    copy_into(arrays.q, history[1 : 1 + nq])
+    copy_into(arrays.p, history[1 + nq : 1 + 2 * nq])
+    speeds(forest, arrays.q, arrays.p, ws, arrays)
+    copy_into(state.q, arrays.unit)
+    copy_into(state.u, arrays.u)
+    return status

@@ -1,0 +1,125 @@
+"""Linear multistep rules at fixed steps: predict, evaluate, correct, evaluate; started by a Runge–Kutta rule.
+
+The derivatives of the earlier steps are part of the state, so that a run resumes to the same bits.
+"""
+
+import numpy as np
+
+from articulon.algebra.rotations import normalised, quaternion_at
+from articulon.algebra.vectors import copy_into
+from articulon.forces.filling import force_sums
+from articulon.integrate.explicit import Scratch, combine
+from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
+from articulon.integrate.tableaux import Multistep
+from articulon.kernels import kernel
+from articulon.model.state import EVALUATIONS, STEPS
+
+EARLIER = 3
+"""Steps before the present one whose derivatives are kept."""
+
+
+def scratch(ny: int, formula: Multistep) -> Scratch:
+    """Arrays for a rule."""
+    stages = max(formula.start.b.size, EARLIER + 1)
+    return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((stages, ny)), np.zeros(8), np.zeros(8))
+
+
+def history_size(ny: int) -> int:
+    """Numbers that a run keeps in ``State.history``: how many derivatives of earlier steps, and these, newest first."""
+    return 1 + EARLIER * ny
+
+
+@kernel
+def advance(
+    derivative,
+    settle,
+    law,
+    system,
+    functions,
+    parameters,
+    varies,
+    formula,
+    quaternions,
+    h,
+    stop,
+    state,
+    ws,
+    channels,
+    solver,
+    scratch,
+    steps,
+):
+    """Advances the state by a number of steps of length h: REACHED, STOPPED, or DIVERGED where a number is no longer
+    finite; the state is then that of the last whole step.
+
+    The second evaluation of a step is the first of the next, at variables whose Euler parameters are of norm 1. The
+    policy's factors are found once for each step, from the forces at its start. After a step the state is moved back
+    onto loops and given motions.
+    """
+    nq, nu = state.q.size, state.u.size
+    y, trial, stages, counters, history = scratch.y, scratch.trial, scratch.stages, state.counters, state.history
+    ny, start, factor = y.size, formula.start, state.factor
+    copy_into(y[:nq], state.q)
+    copy_into(y[nq : nq + nu], state.u)
+    copy_into(y[nq + nu :], state.work)
+    status, taken = REACHED, 0
+    while taken < steps:
+        time = h * counters[STEPS]
+        derivative(system, functions, factor, time, 0, y, ws, channels, solver, stages[0])
+        counters[EVALUATIONS] += 1
+        if varies or counters[STEPS] == 0:
+            force_sums(system, channels, ws, scratch.sums)
+            changed = False
+            copy_into(scratch.factor, factor)
+            law(parameters, scratch.sums, scratch.factor)
+            for c in range(8):
+                changed = changed or scratch.factor[c] != factor[c]
+            if changed:
+                copy_into(factor, scratch.factor)
+                derivative(system, functions, factor, time, 0, y, ws, channels, solver, stages[0])
+                counters[EVALUATIONS] += 1
+        if stop_reached(stop, ws):
+            status = STOPPED
+            break
+        known = int(history[0])
+        if known < EARLIER:
+            for i in range(1, start.b.size):
+                combine(y, stages, start.a[i], i, h, trial)
+                derivative(system, functions, factor, time + start.c[i] * h, 0, trial, ws, channels, solver, stages[i])
+                counters[EVALUATIONS] += 1
+            combine(y, stages, start.b, start.b.size, h, trial)
+        else:
+            for i in range(EARLIER):
+                copy_into(stages[1 + i], history[1 + i * ny : 1 + (i + 1) * ny])
+            combine(y, stages, formula.predictor, EARLIER + 1, h, trial)
+            derivative(system, functions, factor, time + h, 0, trial, ws, channels, solver, stages[EARLIER])
+            counters[EVALUATIONS] += 1
+            w0, w1, w2, w3 = formula.corrector[0], formula.corrector[1], formula.corrector[2], formula.corrector[3]
+            for v in range(ny):
+                change = w0 * stages[3, v] + w1 * stages[0, v] + w2 * stages[1, v] + w3 * stages[2, v]
+                trial[v] = y[v] + h * change
+        for k in quaternions:
+            e = normalised(quaternion_at(trial, k))
+            trial[k], trial[k + 1], trial[k + 2], trial[k + 3] = e[0], e[1], e[2], e[3]
+        total = 0.0
+        for v in range(ny):
+            total += abs(trial[v])
+        if not total < np.inf:
+            status = DIVERGED
+            break
+        for i in range(EARLIER - 1, 0, -1):
+            copy_into(history[1 + i * ny : 1 + (i + 1) * ny], history[1 + (i - 1) * ny : 1 + i * ny])
+        copy_into(history[1 : 1 + ny], stages[0])
+        history[0] = min(known + 1, EARLIER)
+        copy_into(y, trial)
+        counters[STEPS] += 1
+        taken += 1
+        if system.loops.kind.size > 0:
+            settle(system, functions, h * counters[STEPS], y, ws, channels, solver)
+            for k in range(2):
+                state.drift[k] = max(state.drift[k], solver.loops.drift[k])
+    state.time[0] = h * counters[STEPS]
+    copy_into(state.q, y[:nq])
+    copy_into(state.u, y[nq : nq + nu])
+    copy_into(state.work, y[nq + nu :])
+    return status

@@ -1,0 +1,5 @@
+"""The implicit midpoint rule, order 2: symplectic and symmetric, and it conserves every quadratic invariant."""
+
+from articulon.integrate.tableaux import pair
+
+IMPLICIT_MIDPOINT = pair([[1 / 2]], [[1 / 2]], b=[1.0], order=2)

@@ -1,0 +1,93 @@
+"""SciPy's stiff solvers on the compiled derivative: the reference truth for other rules."""
+
+import math
+
+import numba
+import numpy as np
+from scipy import integrate
+
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate.base import Driver, without_noise, without_scaling_by_state
+from articulon.integrate.declarations import LEAST, SciPy
+from articulon.integrate.status import DIVERGED, REACHED, STOPPED, no_stop, stop_reached
+from articulon.integrate.variables import blocks
+from articulon.kernels import kernel, prepare
+from articulon.model import State
+from articulon.model.state import EVALUATIONS, STEPS
+from articulon.scaling.base import LAW, ScalingPolicy
+
+SOLVERS = {"scipy-bdf": integrate.BDF, "scipy-radau": integrate.Radau}
+"""Classes of SciPy by the name of the rule."""
+
+
+@kernel
+def stopped(stop, ws):
+    """Whether the links of the latest evaluation fulfil the condition."""
+    return stop_reached(stop, ws)
+
+
+class SciPyDriver(Driver):
+    """A solver of SciPy, begun anew at every time that is asked for.
+
+    ``advance`` goes on to that time whatever the number of steps allowed: the solver's memory is no part of a state,
+    and only so does a resumed run give the same bits.
+    """
+
+    def __init__(
+        self, evaluator: Evaluator, integrator: SciPy, policy: ScalingPolicy, parameters: np.ndarray, state: State
+    ) -> None:
+        without_noise(evaluator.model, integrator.rule, "interpolates over steps, between which the noise jumps")
+        without_scaling_by_state(policy, integrator.rule)
+        self.evaluator, self.parameters, self.law, self.stop = evaluator, parameters, policy.law, no_stop()
+        self.solver, model = SOLVERS[integrator.rule], evaluator.model
+        self.blocks = blocks(model.forest, model.nq, model.nu)
+        self.first_step = math.inf if integrator.first_step is None else float(integrator.first_step)
+        absolute, atol = [float(one) for _, _, one in integrator.tolerances()], np.empty(model.nq + model.nu + 8)
+        for start, end, kind in zip(self.blocks.start, self.blocks.end, self.blocks.kind, strict=True):
+            atol[start:end] = absolute[kind]
+        longest = float(integrator.max_step or math.inf)
+        self.options = {"rtol": max(float(integrator.rtol), LEAST), "atol": atol, "max_step": longest}
+        policy.law.compile(LAW)
+        prepare(stopped, (numba.typeof(self.stop), numba.typeof(evaluator.ws)))
+
+    def advance(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`; goes on to ``until`` in one call."""
+        e, nq, nu = self.evaluator, state.q.size, state.u.size
+        start = float(state.time[0])
+
+        def derivative(time: float, y: np.ndarray) -> np.ndarray:
+            dy = np.empty_like(y)
+            line = np.ascontiguousarray(y)
+            e.derivative(e.system, e.functions, state.factor, time, 0, line, e.ws, e.channels, e.solver, dy)
+            state.counters[EVALUATIONS] += 1
+            return dy
+
+        first = min(self.first_step, until - start) if self.first_step < math.inf else None
+        y = np.concatenate([state.q, state.u, state.work])
+        if state.counters[STEPS] == 0:
+            # The factors of a policy that does not vary do not depend on the forces.
+            self.law(self.parameters, np.zeros(8), state.factor)
+        self.failure, status = None, REACHED
+        # Trial states of the Newton iterations may overflow; they are rejected.
+        with np.errstate(all="ignore"):
+            solver = self.solver(derivative, start, y, until, first_step=first, **self.options)
+            while solver.status == "running" and status == REACHED:
+                reason = solver.step()
+                if solver.status == "failed":
+                    name = type(solver).__name__
+                    self.failure = f"{name} of SciPy failed ({reason}), and the acceleration is largest"
+                    status = DIVERGED
+                    break
+                y = solver.y
+                state.time[0], state.step[0] = solver.t, solver.h_abs
+                state.counters[STEPS] += 1
+                derivative(solver.t, y)
+                if stopped(self.stop, e.ws):
+                    status = STOPPED
+        for k in self.blocks.quaternion:
+            y[k : k + 4] /= np.linalg.norm(y[k : k + 4])
+        if e.system.loops.kind.size:
+            e.settle(e.system, e.functions, float(state.time[0]), y, e.ws, e.channels, e.solver)
+            np.maximum(state.drift, e.solver.loops.drift, out=state.drift)
+        state.q[:], state.u[:], state.work[:] = y[:nq], y[nq : nq + nu], y[nq + nu :]
+        return status
