@@ -24,7 +24,7 @@ KINDS = pytest.mark.parametrize("kind", solver.KINDS)
 
 @pytest.fixture(scope="module")
 def solver_figures() -> dict[str, Any]:
-    return solver.measure(sizes=SIZES, seconds=0.01, trees=3)
+    return solver.measure(sizes=SIZES, seconds=0.01, trees=3, algorithm_sizes=(4, 64))
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,8 @@ import numba
 from rich.console import Console
 
 from articulon.benchmark.accuracy import backward_error, residual
+from articulon.benchmark.algorithms import SIZES as ALGORITHM_SIZES
+from articulon.benchmark.algorithms import algorithm_targets, measure_algorithms, show_algorithms
 from articulon.benchmark.chains import Solver, chain, mujoco, our_model, ours, pinocchio
 from articulon.benchmark.memory import bytes_of
 from articulon.benchmark.tables import console, show_machine, show_table, show_targets, target
@@ -31,9 +33,10 @@ def measure(
     seconds: float = SECONDS,
     trees: int = TREES,
     say: Callable[[str], None] = lambda _: None,
+    algorithm_sizes: Sequence[int] = ALGORITHM_SIZES,
 ) -> dict[str, Any]:
     """The figures: an object for each kind of chain with a list for each engine, None where an engine cannot; the
-    forest; the targets; and the machine."""
+    forest; the algorithms; the targets; and the machine."""
     figures: dict[str, Any] = {"machine": machine()}
     for kind in KINDS:
         say(f"{kind} chains of {sizes[0]:,} to {sizes[-1]:,} bodies")
@@ -41,7 +44,9 @@ def measure(
         gc.collect()
     say(f"a forest of {trees:,} chains")
     figures["forest"] = measure_forest(trees, BODIES_PER_TREE, seconds)
-    figures["targets"] = targets(figures)
+    say("Kane's method and divide and conquer")
+    figures["algorithms"] = measure_algorithms(algorithm_sizes, seconds)
+    figures["targets"] = [*targets(figures), *algorithm_targets(figures["algorithms"])]
     return figures
 
 
@@ -154,5 +159,6 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     row = (forest["one_thread_ns_per_body"], forest["two_threads_ns_per_body"], forest["speedup"])
     title = f"A forest of {forest['trees']:,} revolute chains of {forest['bodies_per_tree']}: ns per body"
     show_table(out, title, ("one thread", "two threads", "speed-up"), [row])
+    show_algorithms(figures["algorithms"], out)
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.dynamics import constrained, kane
+from articulon.dynamics import constrained, divided, kane
 from articulon.dynamics.embedding import embedding_scratch
 from articulon.dynamics.loops import LoopScratch, loop_scratch
 from articulon.dynamics.motions import motion_functions, prepared
@@ -41,10 +41,19 @@ def solver_scratch(model: Model, solver: str, rotations: str = "speeds") -> Any:
     loops = loop_scratch(model.forest, model.loops, model.motions, model.nu)
     if solver == "kane":
         return kane.kane_scratch(loops, model.nu)
+    if solver == "divide-and-conquer":
+        return divided.divided_scratch(model.forest, loops, model.nu)
     return ArticulatedScratch(loops)
 
 
-_KERNELS = {"articulated": constrained.constrained_forward_dynamics, "kane": kane.kane_forward_dynamics}
+def solver_kernel(model: Model, solver: str) -> Any:
+    """The kernel of a solver for a model."""
+    if solver == "kane":
+        return kane.kane_forward_dynamics
+    if solver == "divide-and-conquer":
+        parallel = model.forest.mass.size >= divided.PARALLEL_LINKS
+        return divided.divided_forward_dynamics_parallel if parallel else divided.divided_forward_dynamics
+    return constrained.constrained_forward_dynamics
 
 
 def accelerations(
@@ -61,7 +70,7 @@ def accelerations(
     """u' (nu,) under generalised forces (nu,) and wrenches on the links (links, 6), with the loops kept."""
     udot, tables = np.empty(model.nu), (model.forest, model.loops, model.motions, motion_functions(model))
     arguments = (*tables, float(time), q, u, tau, wrench, gravity, ws, solver_scratch(model, solver), udot)
-    kernel = prepared(_KERNELS[solver], arguments, model)
+    kernel = prepared(solver_kernel(model, solver), arguments, model)
     with one_blas_thread():
         kernel(*arguments)
     return udot

@@ -10,8 +10,10 @@ from typing import Any
 from numba import prange
 
 from articulon.algebra.vectors import copy_into
+from articulon.dynamics import divided
 from articulon.dynamics.articulated import accelerate, eliminate
 from articulon.dynamics.constrained import project, solve_loops, solve_tree_and_keep
+from articulon.dynamics.divided import solve_divided, solve_divided_parallel
 from articulon.dynamics.embedding import embed_dependents, embedded_accelerations, rates_of_speeds, speeds_of_rates
 from articulon.dynamics.functions import PARALLEL_LINKS
 from articulon.dynamics.kane import solve_kane
@@ -118,6 +120,30 @@ def derivative_by_kane(system, functions, factor, time, window, y, ws, channels,
 
 
 @kernel
+def derivative_by_division(system, functions, factor, time, window, y, ws, channels, solver, dy):
+    """By divide and conquer, with loops and driven joints."""
+    nq, nu = sizes(y, channels)
+    fill_and_weigh(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
+    evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
+    gravity = scaled_gravity(system.forces, factor)
+    tau, wrench = channels.total_joint, channels.total_wrench
+    solve_divided(system.forest, system.loops, tau, wrench, gravity, ws, solver, dy[nq : nq + nu])
+    finish_with_drives(system, factor, y, nq, nu, channels, solver, dy)
+
+
+@kernel
+def derivative_by_division_parallel(system, functions, factor, time, window, y, ws, channels, solver, dy):
+    """The same on all threads."""
+    nq, nu = sizes(y, channels)
+    fill_and_weigh(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
+    evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
+    gravity = scaled_gravity(system.forces, factor)
+    tau, wrench = channels.total_joint, channels.total_wrench
+    solve_divided_parallel(system.forest, system.loops, tau, wrench, gravity, ws, solver, dy[nq : nq + nu])
+    finish_with_drives(system, factor, y, nq, nu, channels, solver, dy)
+
+
+@kernel
 def derivative_with_embedding(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """By the articulated-body algorithm with Euler parameters' accelerations: y = (q, q', works), with loops or
     without."""
@@ -178,6 +204,9 @@ def derivative_kernel(model: Model, solver: str, rotations: str) -> Any:
         return derivative_with_embedding
     if solver == "kane":
         return derivative_by_kane
+    if solver == "divide-and-conquer":
+        parallel = model.forest.mass.size >= divided.PARALLEL_LINKS
+        return derivative_by_division_parallel if parallel else derivative_by_division
     if model.loops.kind.size:
         return derivative_with_loops
     return derivative_parallel if model.trees > 1 and model.forest.mass.size >= PARALLEL_LINKS else derivative

@@ -1,0 +1,127 @@
+"""The equation-of-motion algorithms side by side: how their times grow with the length of a chain, and with threads."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numba
+import numpy as np
+from rich.console import Console
+
+from articulon.benchmark.accuracy import residual
+from articulon.benchmark.chains import GRAVITY, Chain, chain, our_model
+from articulon.benchmark.tables import show_table, target
+from articulon.benchmark.timing import interleaved
+from articulon.dynamics import articulated, divided
+from articulon.dynamics.functions import scratch
+from articulon.dynamics.motions import motion_functions, prepared
+from articulon.dynamics.solvers import solver_kernel, solver_scratch
+from articulon.kernels import one_blas_thread
+from articulon.model import Model
+
+SIZES = (4, 16, 64, 256, 1024, 4096, 16384, 65536)
+KANE_BODIES = 1024
+"""Longer chains take Kane's method seconds and, at 65,536, 32 GB for the mass matrix alone."""
+FITTED_FROM = 64
+"""Exponents are fitted from this length on: below it, calls and not bodies take the time."""
+ALGORITHMS = ("articulated", "kane", "divide_1", "divide_2")
+"""Divide and conquer on one thread and on two."""
+
+
+def measure_algorithms(sizes: Sequence[int] = SIZES, seconds: float = 6.0) -> dict[str, Any]:
+    """Times of one call on revolute chains [ns per body], residuals, and the exponent of each in the number of bodies.
+
+    Threads are those that the machine has; where there is one, two-thread figures are None.
+    """
+    figures: dict[str, Any] = {"n": list(sizes)}
+    for name in ALGORITHMS:
+        figures[f"{name}_ns_per_body"] = [None] * len(sizes)
+        figures[f"{name}_residual"] = [None] * len(sizes)
+    calls: list[tuple[str, int, Callable[[], Any]]] = []
+    for k, bodies in enumerate(sizes):
+        c = chain("revolute", bodies)
+        model = our_model(c)
+        for name in ALGORITHMS:
+            found = _call(name, c, model)
+            if found is None:
+                continue
+            call, udot = found
+            call()
+            figures[f"{name}_residual"][k] = residual(model, c, udot)
+            calls.append((name, k, call))
+    before = numba.get_num_threads()
+    try:
+        with one_blas_thread():
+            best = interleaved([call for _, _, call in calls], seconds, time.perf_counter)
+    finally:
+        numba.set_num_threads(before)
+    for (name, k, _), duration in zip(calls, best, strict=True):
+        figures[f"{name}_ns_per_body"][k] = round(1e9 * duration / sizes[k], 1)
+    figures["exponents"] = {name: exponent(sizes, figures[f"{name}_ns_per_body"]) for name in ALGORITHMS}
+    return figures
+
+
+def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], np.ndarray] | None:
+    """One call of an algorithm, and where it puts the accelerations; None where it is not measured."""
+    udot, links = np.empty(model.nu), model.forest.mass.size
+    state = (c.q, c.u, np.zeros(model.nu), np.zeros((links, 6)), GRAVITY, scratch(model))
+    if name == "articulated":
+        return lambda: articulated.forward_dynamics(model.forest, *state, udot), udot
+    if name == "kane":
+        if model.nu > KANE_BODIES:
+            return None
+        kernel = solver_kernel(model, "kane")
+        solver = solver_scratch(model, "kane")
+    else:
+        if name == "divide_2" and numba.config.NUMBA_NUM_THREADS < 2:
+            return None
+        shared = name == "divide_2"
+        kernel = divided.divided_forward_dynamics_parallel if shared else divided.divided_forward_dynamics
+        solver = solver_scratch(model, "divide-and-conquer")
+    tables = (model.forest, model.loops, model.motions, motion_functions(model), 0.0)
+    arguments = (*tables, *state, solver, udot)
+    ready = prepared(kernel, arguments, model)
+
+    def call() -> None:
+        if name == "divide_2":
+            numba.set_num_threads(2)
+        ready(*arguments)
+
+    return call, udot
+
+
+def exponent(sizes: Sequence[int], per_body: Sequence[float | None]) -> float | None:
+    """p of a time that grows as nᵖ, by least squares over the logarithms; None for fewer than three lengths."""
+    points = [(n, n * t) for n, t in zip(sizes, per_body, strict=True) if t is not None and n >= FITTED_FROM]
+    if len(points) < 3:
+        return None
+    x, y = np.log(np.array(points, dtype=np.float64)).T
+    return round(float(np.polyfit(x, y, 1)[0]), 3)
+
+
+def algorithm_targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
+    """What divide and conquer should reach."""
+    one, two, tree = (figures[f"{name}_ns_per_body"] for name in ("divide_1", "divide_2", "articulated"))
+    long = [k for k, n in enumerate(figures["n"]) if n >= FITTED_FROM]
+    worst = [one[k] / tree[k] for k in long if one[k] is not None]
+    gains = [one[k] / two[k] for k in long if figures["n"][k] >= 4096 and two[k] is not None]
+    return [
+        target("divide and conquer, one thread: times the articulated solver, n ≥ 64", max(worst, default=None), 8.0),
+        target("divide and conquer, n ≥ 4,096: two threads against one", min(gains, default=None), 1.7, at_least=True),
+    ]
+
+
+def show_algorithms(figures: dict[str, Any], out: Console) -> None:
+    """Prints the figures as a table."""
+    columns = ["n"]
+    for name in ("articulated", "Kane", "divide, 1 thread", "divide, 2 threads"):
+        columns += [name, "residual"]
+    lists = [figures["n"]]
+    for name in ALGORITHMS:
+        lists += [figures[f"{name}_ns_per_body"], figures[f"{name}_residual"]]
+    show_table(
+        out, "Algorithms on revolute chains: ns per body, wall-clock; residual", columns, zip(*lists, strict=True)
+    )
+    row = [figures["exponents"][name] for name in ALGORITHMS]
+    title = f"Exponent of the time of one call in the number of bodies, from n = {FITTED_FROM}"
+    show_table(out, title, ("articulated", "Kane", "divide, 1 thread", "divide, 2 threads"), [row])
