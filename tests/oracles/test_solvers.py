@@ -40,9 +40,8 @@ every_solver = pytest.mark.parametrize("solver", SOLVERS)
 every_chain = pytest.mark.parametrize(
     ("joints", "shape"), [(joints, shape) for joints in CHAIN_KINDS for shape in CHAIN_SHAPES]
 )
-every_length = pytest.mark.parametrize(
-    "n", [10, 30, 100, *(pytest.param(n, marks=pytest.mark.slow) for n in (300, 1000))]
-)
+LONG = [pytest.param(n, marks=pytest.mark.slow) for n in (300, 1000)]
+every_length = pytest.mark.parametrize("n", [10, 30, 100, *LONG])
 
 
 class Case:
