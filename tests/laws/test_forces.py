@@ -23,7 +23,7 @@ UNITS = "zg-nm-ns"
 COULOMB = 2.30708e5
 """e²/4πε₀ in zg nm³/ns² (CODATA 2018)."""
 
-JOINTS = ("revolute", "spherical", "prismatic", "weld", "free", "xyz")
+JOINTS = ("revolute", "spherical", "prismatic", "universal", "weld", "free", "xyz")
 
 
 def joint(kind: str, rng: np.random.Generator) -> Any:
@@ -31,6 +31,7 @@ def joint(kind: str, rng: np.random.Generator) -> Any:
     return {
         "revolute": ar.Revolute(axis=tuple(axis)),
         "prismatic": ar.Prismatic(axis=tuple(axis)),
+        "universal": ar.Universal(),
         "spherical": ar.Spherical(),
         "xyz": ar.Xyz(),
         "free": ar.Free(),
@@ -42,6 +43,8 @@ def coordinates(kind: str, rng: np.random.Generator) -> list[float]:
     translation, e = rng.normal(size=3).tolist(), random_quaternion(rng).tolist()
     if kind in ("revolute", "prismatic"):
         return translation[:1]
+    if kind == "universal":
+        return translation[:2]
     return {"weld": [], "xyz": translation, "spherical": e, "free": [*translation, *e]}[kind]
 
 
@@ -61,7 +64,7 @@ def tree(rng: np.random.Generator, kinds: tuple[str, ...], parents: tuple[int | 
                 position=4.0 * rng.normal(size=3),
                 rotation=random_quaternion(rng),
                 q=coordinates(kind, rng),
-                u=rng.normal(size={"revolute": 1, "prismatic": 1, "weld": 0, "free": 6}.get(kind, 3)),
+                u=rng.normal(size={"revolute": 1, "prismatic": 1, "universal": 2, "weld": 0, "free": 6}.get(kind, 3)),
             )
         )
     return builder, bodies
@@ -71,7 +74,7 @@ def jointed_tree(rng: np.random.Generator) -> tuple[Any, list[Any]]:
     """A branching tree in which every joint carries another one, a second tree, and a body welded to the ground."""
     kinds = ("free", "revolute", "spherical", "prismatic", "weld", "spherical", "xyz", "revolute", "weld", "weld")
     parents = (None, 0, 1, 2, 3, 0, 4, None, 7, None)
-    return tree(rng, kinds, parents)
+    return tree(rng, (*kinds, "universal", "revolute"), (*parents, 5, 10))
 
 
 def shifted(model: Any, q: np.ndarray, direction: np.ndarray, amount: float) -> np.ndarray:
@@ -82,7 +85,7 @@ def shifted(model: Any, q: np.ndarray, direction: np.ndarray, amount: float) -> 
         name = model.joint_name(int(body))
         if name == "weld":
             continue
-        straight = {"revolute": 1, "prismatic": 1, "xyz": 3, "free": 3, "spherical": 0}[name]
+        straight = {"revolute": 1, "prismatic": 1, "universal": 2, "xyz": 3, "free": 3, "spherical": 0}[name]
         result[k : k + straight] += amount * direction[j : j + straight]
         k, j = k + straight, j + straight
         if name in ("spherical", "free"):

@@ -16,10 +16,10 @@ def random_tree(seed: int) -> ar.Model:
     builder = ar.ModelBuilder("lj")
     bodies: list = [None]
     for k in range(7):
-        joints = [ar.Free(), ar.Spherical(), ar.Xyz(), ar.Weld()]
+        joints = [ar.Free(), ar.Spherical(), ar.Xyz(), ar.Weld(), ar.Universal()]
         joints += [ar.Revolute(axis=rng.normal(size=3)), ar.Prismatic(axis=rng.normal(size=3))]
         parent = bodies[rng.integers(len(bodies))]
-        joint = ar.Spherical() if parent is None else joints[rng.integers(6)]
+        joint = ar.Spherical() if parent is None else joints[rng.integers(len(joints))]
         moments = rng.normal(size=(3, 3))
         moments = moments @ moments.T
         rotation = rng.normal(size=4)

@@ -163,7 +163,6 @@ def floating_tree(rng: np.random.Generator, n: int, max_depth: int = 10) -> Desc
 CHAIN_KINDS: dict[str, tuple[str, ...]] = {
     "revolute": ("revolute",),
     "spherical": ("spherical",),
-    "universal": ("universal",),
     "mixed": ("spherical", "revolute", "prismatic", "universal", "weld", "free", "revolute", "xyz", "spherical"),
 }
 CHAIN_SHAPES = ("straight", "coiled", "nearly-straight")
