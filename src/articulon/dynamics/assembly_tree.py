@@ -18,7 +18,7 @@ BLOCK, JOIN, SUM = 0, 1, 2
 """Kinds of nodes: some links; two assemblies one behind the other; two loads side by side on the same link."""
 
 LINKS_PER_BLOCK = 64
-"""With these many in a block, joins are a tenth of the work of a chain."""
+"""With these many in a block, joins are a seventh of the work of a chain."""
 
 JOIN_COST = 10
 """Work of a join [links]."""
