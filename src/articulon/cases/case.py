@@ -19,7 +19,7 @@ from articulon.cases.schema import CaseFile, Comparison, Dynamics, RunSettings, 
 from articulon.cases.writing import toml
 from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
-from articulon.forces import Force, UserForce
+from articulon.forces import Force
 from articulon.forces.selection import body_index
 from articulon.integrate import Integrator
 from articulon.model import Model
@@ -240,9 +240,10 @@ def _located(message: str, source: str, overridden: list[str]) -> str:
 
 def _beside(force: Force, source: str) -> Force:
     """A user's force in a Python file is looked for beside the case file."""
-    if not isinstance(force, UserForce) or not isinstance(force.function, str):
+    function = getattr(force, "function", None)
+    if not isinstance(function, str):
         return force
-    return force.model_copy(update={"function": _function_beside(force.function, source)})
+    return force.model_copy(update={"function": _function_beside(function, source)})
 
 
 def _driven_beside(model: ModelDeclaration, source: str) -> ModelDeclaration:

@@ -18,7 +18,7 @@ from articulon.cases.explicit_joints import (
 )
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import CaseError, ModelError
-from articulon.forces.user import loaded_function
+from articulon.forces.user_functions import loaded_function
 from articulon.model import checks
 from articulon.model.joints import BY_NAME
 from articulon.units import UnitSystem

@@ -6,6 +6,8 @@ from pydantic import Field
 
 from articulon.forces.brownian import Brownian
 from articulon.forces.gravity import Gravity
+from articulon.forces.joint_actuation import JointActuation
+from articulon.forces.joint_friction import JointDamping, JointFriction
 from articulon.forces.point_springs import PointSpring
 from articulon.forces.site_pairs import PairLaw, SitePairs
 from articulon.forces.stokes_drag import StokesDrag
@@ -13,7 +15,16 @@ from articulon.forces.torsional_springs import TorsionalSprings
 from articulon.forces.user import UserForce
 
 Force: TypeAlias = Annotated[
-    SitePairs | TorsionalSprings | PointSpring | StokesDrag | Brownian | Gravity | UserForce,
+    SitePairs
+    | TorsionalSprings
+    | PointSpring
+    | StokesDrag
+    | Brownian
+    | Gravity
+    | JointActuation
+    | JointDamping
+    | JointFriction
+    | UserForce,
     Field(discriminator="kind"),
 ]
 """Any declared force, chosen by its ``kind``."""
@@ -22,6 +33,9 @@ __all__ = [
     "Brownian",
     "Force",
     "Gravity",
+    "JointActuation",
+    "JointDamping",
+    "JointFriction",
     "PairLaw",
     "PointSpring",
     "SitePairs",

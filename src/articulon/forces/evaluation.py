@@ -17,12 +17,15 @@ from articulon.errors import ModelError
 from articulon.forces.brownian import brownian_of, noise_table
 from articulon.forces.derivatives import derivative_kernel, settle_kernel
 from articulon.forces.gravity import Gravity, gravity_energy
+from articulon.forces.joint_actuation import ACTUATION, actuation_functions, actuation_table
+from articulon.forces.joint_friction import joint_friction_table
 from articulon.forces.point_springs import point_spring_energy, point_spring_table
 from articulon.forces.site_pairs import pair_energy, pair_table, place_sites
 from articulon.forces.stokes_drag import drag_table
 from articulon.forces.tables import ChannelForces, Forces, channel_forces
 from articulon.forces.torsional_springs import spring_energy, spring_table
-from articulon.forces.user import SIGNATURE, USERS, UserFunctions, body_table
+from articulon.forces.user import ACTUATIONS, SIGNATURE, USERS, body_table, user_functions
+from articulon.forces.user_functions import UserFunctions
 from articulon.kernels import kernel, prepare
 from articulon.model import CHANNELS, Forest, Loops, Model, Motions, Workspace, workspace
 from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
@@ -66,8 +69,12 @@ class Evaluator:
         rotations: str = "speeds",
     ) -> None:
         self.model, self.rotations = model, rotations
-        self.users = UserFunctions(model)
-        self.functions = (self.users.functions, motion_functions(model))
+        self.users = UserFunctions()
+        self.functions = (
+            user_functions(model, self.users),
+            motion_functions(model),
+            actuation_functions(model, self.users),
+        )
         self.system = System(model.forest, force_tables(model, seed, window, average), model.loops, model.motions)
         self.solver = solver_scratch(model, solver, rotations)
         self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
@@ -80,7 +87,8 @@ class Evaluator:
     def types(self) -> tuple[Any, ...]:
         """Numba types of (system, functions, workspace, channels, solver)."""
         users = types.UniTuple(types.FunctionType(SIGNATURE), len(self.functions[USERS]))
-        functions = types.Tuple((users, motion_type(self.model)))
+        actuations = types.UniTuple(types.FunctionType(ACTUATION), len(self.functions[ACTUATIONS]))
+        functions = types.Tuple((users, motion_type(self.model), actuations))
         arrays = (numba.typeof(value) for value in (self.ws, self.channels, self.solver))
         return numba.typeof(self.system), functions, *arrays
 
@@ -101,6 +109,13 @@ def force_tables(model: Model, seed: int = 0, window: float = 1.0, average: int 
         wrench_channels.add(DAMPING)
     if brownian_of(model) is not None:
         wrench_channels.add(STOCHASTIC)
+    friction, actuations = joint_friction_table(model), actuation_table(model)
+    present = {
+        CONFORMATIONAL: springs.link.size,
+        DAMPING: friction.start.size,
+        EXTERNAL: actuations.speed.size + actuations.function_start.size - 1,
+    }
+    joint_channels = sorted(c for c, count in present.items() if count)
     return Forces(
         pairs,
         springs,
@@ -109,8 +124,10 @@ def force_tables(model: Model, seed: int = 0, window: float = 1.0, average: int 
         noise_table(model, drag, seed, window, average),
         gravity,
         bodies,
+        friction,
+        actuations,
         np.array(sorted(wrench_channels), dtype=np.int64),
-        np.array([CONFORMATIONAL] if springs.link.size else [], dtype=np.int64),
+        np.array(joint_channels, dtype=np.int64),
     )
 
 

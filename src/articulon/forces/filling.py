@@ -7,18 +7,21 @@ from articulon.dynamics import energy
 from articulon.dynamics.kinematics import coordinate_rates
 from articulon.forces.brownian import draw, noise_wrenches
 from articulon.forces.gravity import gravity_power
+from articulon.forces.joint_actuation import actuate
+from articulon.forces.joint_friction import joint_frictions
 from articulon.forces.point_springs import point_spring_wrenches
 from articulon.forces.site_pairs import pair_wrenches, place_sites
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.forces.torsional_springs import spring_torques
-from articulon.forces.user import USERS, user_wrenches
+from articulon.forces.user import ACTUATIONS, USERS, user_wrenches
 from articulon.kernels import jit
 from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
 
 
 @jit
 def fill_positions(system, functions, time, q, u, ws, channels):
-    """Forces of all channels but drag and Brownian motion, at links that have been placed and moved."""
+    """Forces of all channels but drag, Brownian motion and the friction of joints, at links that have been placed and
+    moved."""
     forest, forces = system.forest, system.forces
     wrench, joint = channels.wrench, channels.joint
     for c in forces.wrench_channels:
@@ -46,6 +49,7 @@ def fill_positions(system, functions, time, q, u, ws, channels):
         channels.body_wrench,
         wrench,
     )
+    actuate(functions[ACTUATIONS], forces.actuations, time, q, u, channels.joint_written, joint[EXTERNAL])
 
 
 @jit
@@ -69,6 +73,7 @@ def fill(system, functions, time, window, q, u, ws, channels):
     """Forces of every channel at links that have been placed and moved."""
     fill_positions(system, functions, time, q, u, ws, channels)
     fill_friction(system, window, u, ws, channels, channels.wrench[DAMPING], channels.wrench[STOCHASTIC])
+    joint_frictions(system.forces.joint_frictions, u, channels.joint[DAMPING])
 
 
 @jit

@@ -82,6 +82,39 @@ class Noise(NamedTuple):
     """k_B T of the bath [energy], shape (1,)."""
 
 
+class JointFrictions(NamedTuple):
+    """Damping and Coulomb friction of joints, a row for the speeds that share one direction: those of a spherical
+    joint, of a free translation, or one alone."""
+
+    start: np.ndarray
+    """First speed of a row, shape (rows,)."""
+    end: np.ndarray
+    """One past its last, shape (rows,)."""
+    damping: np.ndarray
+    """c [mass/time, or mass length²/time], shape (rows,)."""
+    friction: np.ndarray
+    """μ, the size of Coulomb's friction [force, or torque], shape (rows,)."""
+    width: np.ndarray
+    """u_s, the speed below which it is rounded off [velocity, or angular velocity], shape (rows,)."""
+
+
+class Actuations(NamedTuple):
+    """Forces of joints that are given over time."""
+
+    speed: np.ndarray
+    """Speed that a table acts on, shape (tables,)."""
+    start: np.ndarray
+    """First knot of a table, and the number of knots, shape (tables + 1,)."""
+    knots: np.ndarray
+    """[time], shape (knots,)."""
+    coefficients: np.ndarray
+    """Of the cubic after a knot, highest power first [force, or torque, over powers of time], shape (knots, 4)."""
+    parameters: np.ndarray
+    """Parameters of the users' functions, one after the other."""
+    function_start: np.ndarray
+    """Where each function's parameters begin, shape (functions + 1,)."""
+
+
 class Forces(NamedTuple):
     """All force tables of a model. An empty table costs nothing."""
 
@@ -93,6 +126,8 @@ class Forces(NamedTuple):
     gravity: np.ndarray
     """Acceleration of free fall, world frame [length/time²], shape (3,)."""
     bodies: "Bodies"
+    joint_frictions: JointFrictions
+    actuations: Actuations
     wrench_channels: np.ndarray
     """Channels with forces on bodies."""
     joint_channels: np.ndarray
@@ -141,6 +176,8 @@ class ChannelForces(NamedTuple):
     """Velocity of the origin and angular velocity, world frame, shape (bodies, 6)."""
     body_wrench: np.ndarray
     """What a user's force writes, shape (bodies, 6)."""
+    joint_written: np.ndarray
+    """What a user's force of joints writes, shape (nu,), or (0,) where there is none."""
     held_window: np.ndarray
     """The window that ``held`` belongs to, −1 for none, shape (1,)."""
 
@@ -162,5 +199,6 @@ def channel_forces(forces: Forces, nu: int) -> ChannelForces:
         body_rotation=np.zeros((bodies, 4)),
         body_velocity=np.zeros((bodies, 6)),
         body_wrench=np.zeros((bodies, 6)),
+        joint_written=np.zeros(nu if forces.actuations.function_start.size > 1 else 0),
         held_window=np.full(1, -1, dtype=np.int64),
     )

@@ -1,10 +1,6 @@
 """A force that the user writes, jitted or in plain Python (POEMS, 5.3)."""
 
-import ctypes
-import importlib
-import importlib.util
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal
 
 import numba
@@ -15,8 +11,8 @@ from pydantic import ConfigDict
 from articulon.algebra.rotations import load_quaternion, normalised, product, store_quaternion
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store, store_from
 from articulon.declaration import Declaration
-from articulon.errors import ModelError
 from articulon.forces.tables import Bodies
+from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
 from articulon.kernels import first_class, jit
 from articulon.model import CHANNELS, Model
 
@@ -30,9 +26,9 @@ SIGNATURE = types.void(
 )
 """(time, positions, rotations, velocities, parameters, wrenches)."""
 
-USERS, MOTIONS = range(2)
-"""Places among a model's functions: forces on bodies, and motions of driven joints. (A named tuple of functions cannot
-be handed to a kernel.)"""
+USERS, MOTIONS, ACTUATIONS = range(3)
+"""Places among a model's functions: forces on bodies, motions of driven joints, and forces of joints. (A named tuple of
+functions cannot be handed to a kernel.)"""
 
 
 class UserForce(Declaration):
@@ -65,34 +61,6 @@ class UserForce(Declaration):
         return self.function if callable(self.function) else loaded_function(self.function, where)
 
 
-def loaded_function(function: str, where: str) -> Callable[..., None]:
-    """A function of the user's, from where it is: ``"module:name"`` or ``"path/to/file.py:name"``.
-
-    Raises
-    ------
-    ModelError
-        Naming the key ``function`` of ``where``, for what cannot be loaded or is no function.
-    """
-    place, colon, name = function.rpartition(":")
-    if not colon or not place or not name:
-        raise ModelError(f"{where}.function: write 'module:name' or 'file.py:name', not '{function}'")
-    try:
-        if place.endswith(".py"):
-            spec = importlib.util.spec_from_file_location(Path(place).stem, place)
-            if spec is None or spec.loader is None:
-                raise ImportError(f"no such file {place}")
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-        else:
-            module = importlib.import_module(place)
-        found = getattr(module, name)
-    except Exception as error:  # the user's file may raise anything at all
-        raise ModelError(f"{where}.function: cannot load '{function}': {type(error).__name__}: {error}") from error
-    if not callable(found) or isinstance(found, type):
-        raise ModelError(f"{where}.function: '{function}' is not a function but {found!r}")
-    return found
-
-
 def body_table(model: Model) -> Bodies:
     """Where the bodies sit, for users' forces; empty where there are none."""
     forces = [force for force in model.forces if isinstance(force, UserForce)]
@@ -112,69 +80,41 @@ def no_force(time, positions, rotations, velocities, parameters, wrenches):
     pass
 
 
-class UserFunctions:
-    """The users' functions of a model in the form that kernels call, and what went wrong in a plain Python one."""
+def user_functions(model: Model, users: UserFunctions) -> tuple[Any, ...]:
+    """The functions of a model's users' forces, compiled; one that does nothing where there are none."""
+    arguments = "time, positions, rotations, velocities, parameters, wrenches"
+    found = [
+        users.compiled(force.loaded(), SIGNATURE, arguments, _bridge, f"forces[{k}].function")
+        for k, force in enumerate(model.forces)
+        if isinstance(force, UserForce)
+    ]
+    no_force.compile(SIGNATURE)
+    return tuple(found) if found else (no_force,)
 
-    def __init__(self, model: Model) -> None:
-        self.error: BaseException | None = None
-        self._kept: list[Any] = []
-        found = [
-            self._compiled(force.loaded(), f"forces[{k}].function")
-            for k, force in enumerate(model.forces)
-            if isinstance(force, UserForce)
-        ]
-        no_force.compile(SIGNATURE)
-        self.functions = tuple(found) if found else (no_force,)
 
-    def _compiled(self, function: Callable[..., None], where: str) -> Any:
-        dispatcher = (
-            function if isinstance(function, numba.core.registry.CPUDispatcher) else self._bridge(function, where)
+def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
+    """A jitted function that calls a plain Python one by address."""
+
+    def call(time: float, x: int, e: int, v: int, p: int, w: int, bodies: int, count: int) -> None:
+        states = view(x, bodies, 3), view(e, bodies, 4), view(v, bodies, 6)
+        function(time, *states, view(p, count), view(w, bodies, 6))
+
+    address = callback(call, 7)
+
+    @numba.njit
+    def bridge(time, positions, rotations, velocities, parameters, wrenches):
+        address(
+            time,
+            positions.ctypes.data,
+            rotations.ctypes.data,
+            velocities.ctypes.data,
+            parameters.ctypes.data,
+            wrenches.ctypes.data,
+            positions.shape[0],
+            parameters.size,
         )
-        try:
-            dispatcher.compile(SIGNATURE)
-        except numba.core.errors.NumbaError as error:
-            raise ModelError(
-                f"{where}: cannot be compiled for (time, positions, rotations, velocities, parameters, wrenches): "
-                f"{error}"
-            ) from None
-        return dispatcher
 
-    def _bridge(self, function: Callable[..., None], where: str) -> Any:
-        """A jitted function that calls a plain Python one by address."""
-
-        def call(time: float, x: int, e: int, v: int, p: int, w: int, bodies: int, count: int) -> None:
-            def view(address: int, *shape: int) -> np.ndarray:
-                size = int(np.prod(shape))
-                return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address)).reshape(shape)
-
-            try:
-                parameters = view(p, count) if count else np.zeros(0)
-                states = view(x, bodies, 3), view(e, bodies, 4), view(v, bodies, 6)
-                function(time, *states, parameters, view(w, bodies, 6))
-            except BaseException as error:
-                error.add_note(f"in {where}, {function.__name__}() at time {time:.9g}")
-                # An exception cannot cross the compiled code: the run sees NaN, stops, and raises this one.
-                self.error = error
-                view(w, bodies, 6)[:] = np.nan
-
-        prototype = ctypes.CFUNCTYPE(None, ctypes.c_double, *([ctypes.c_int64] * 7))
-        callback = prototype(call)
-        self._kept.append(callback)
-
-        @numba.njit
-        def bridge(time, positions, rotations, velocities, parameters, wrenches):
-            callback(
-                time,
-                positions.ctypes.data,
-                rotations.ctypes.data,
-                velocities.ctypes.data,
-                parameters.ctypes.data,
-                wrenches.ctypes.data,
-                positions.shape[0],
-                parameters.size,
-            )
-
-        return bridge
+    return bridge, address
 
 
 @jit

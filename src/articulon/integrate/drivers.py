@@ -208,6 +208,11 @@ def driver(
         raise CaseError(
             f"integrator.rule: 'friction-implicit' takes no loops or driven joints; choose one of {', '.join(EXPLICIT)}"
         )
+    if evaluator.system.forces.joint_frictions.start.size and isinstance(integrator, FrictionImplicit):
+        raise CaseError(
+            "integrator.rule: 'friction-implicit' takes Stokes drag implicitly, and not the damping and friction of "
+            f"joints; choose one of {', '.join(EXPLICIT)}, or 'scipy-radau' where they are stiff"
+        )
     if isinstance(integrator, FrictionImplicit):
         return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
     if isinstance(integrator, PredictorCorrector):

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from articulon import __version__
 from articulon.cases.case import Case
-from articulon.forces import UserForce
 from articulon.kernels import cache_folder
 from articulon.simulate.atomic import write_text
 
@@ -49,7 +48,7 @@ def engine() -> str:
 
 def can_be_kept(case: Case) -> bool:
     """Whether the digest of a case says all about it; it does not know what is inside a user's force."""
-    return not any(isinstance(force, UserForce) for force in case.forces)
+    return not any(getattr(force, "function", None) is not None for force in case.forces)
 
 
 def kept_wall_seconds(case: Case) -> float | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from articulon.forces.joint_actuation import JointActuation
 from articulon.forces.user import UserForce
 from articulon.model import CHANNELS, Model
 
@@ -33,9 +34,10 @@ def balance(observables: Mapping[str, np.ndarray]) -> dict[str, float | None]:
 
 
 def without_energy(model: Model) -> set[str]:
-    """Channels in which a force acts that has no energy function: a user's, or what drives a joint."""
+    """Channels in which a force acts that has no energy function: a user's, or what drives or actuates a joint."""
     found = {str(force.channel) for force in model.forces if isinstance(force, UserForce)}
-    return found | ({"external"} if model.drives else set())
+    driven = model.drives or any(isinstance(force, JointActuation) for force in model.forces)
+    return found | ({"external"} if driven else set())
 
 
 def with_energy(observables: Mapping[str, np.ndarray], varies: bool, without: set[str]) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.joint_actuation import check_actuations
 from articulon.forces.selection import body_index
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.integrate import FIXED
@@ -86,6 +87,7 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     model = case.build_model()
     try:
         check_motions(model, float(case.run.duration))
+        check_actuations(model, float(case.run.duration))
     except ModelError as error:
         raise CaseError(f"{case.source}: {error}") from None
     policy = case.scaling

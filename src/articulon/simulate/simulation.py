@@ -12,6 +12,7 @@ from articulon.dynamics import kinetic_energy
 from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator, potential_energy
+from articulon.forces.joint_actuation import check_actuations
 from articulon.integrate import Integrator
 from articulon.integrate.drivers import DIVERGED, driver
 from articulon.kernels import one_blas_thread
@@ -167,6 +168,7 @@ class _Run:
         elif coordinates != "relative":
             raise CaseError(f"simulate: unknown coordinates {coordinates!r}; choose 'relative' or 'cartesian'")
         check_motions(self.model, self.times.duration)
+        check_actuations(self.model, self.times.duration)
         windows = windows_of(_Plan(self.integrator, self.policy, self.times, self.model.units), self.model)
         if windows.step is not None:
             self.integrator = self.integrator.model_copy(update={"step": windows.step})

@@ -13,8 +13,8 @@ it says) the file defines, for speeds from the k-th and coordinates from the k-t
     the k-th column of the motion subspace, angular and linear, world axes;
 ``eliminate(axis, tau, k, frame, body, r, cw, cv, A, H, M, n, f)``
     the articulated inertia and bias force seen by the parent (Featherstone 2008, equations 7.21 to 7.25), as (A, H, M,
-    n, f, record) about the parent's origin, which lies at −r. (A, H, M) is the inertia (``algebra/inertia.py``) and n, f
-    are the bias moment and force of the body about its own origin; (cw, cv) is the joint's velocity-product
+    n, f, record) about the parent's origin, which lies at −r. (A, H, M) is the inertia (``algebra/inertia.py``), n and
+    f are the bias moment and force of the body about its own origin; (cw, cv) is the joint's velocity-product
     acceleration. ``record`` is twelve numbers for ``accelerate``. A and M are six numbers each, symmetric exactly;
 ``accelerate(axis, frame, body, record, i, aw, av, udot, k)``
     writes the joint's accelerations and gives the body's, angular and of its origin (7.26 to 7.28), from those that it

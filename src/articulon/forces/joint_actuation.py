@@ -1,0 +1,216 @@
+"""Forces of joints that are given over time, from a table or by a function, booked in the channel ``external``."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numba
+import numpy as np
+from numba import types
+from pydantic import ConfigDict, model_validator
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.selection import body_index
+from articulon.forces.tables import Actuations
+from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
+from articulon.kernels import first_class, jit
+from articulon.model import Model
+from articulon.model.checks import array
+
+_LINE = types.float64[::1]
+ACTUATION = types.void(types.float64, _LINE, _LINE, _LINE, _LINE)
+"""(time, q, u, parameters, tau)."""
+
+LEAST_TIMES = {"cubic": 4, "linear": 2}
+FORCES = {"velocity": "force", "angular_velocity": "torque"}
+"""Dimension of the force that belongs to a speed."""
+
+
+class JointActuation(Declaration):
+    """A generalised force of one joint from a table over time, or of all joints by a function.
+
+    The force acts on one speed of a body's joint: a torque [torque] on a rotation, a force [force] on a translation;
+    of a spherical joint, about an axis of the body. A function is called as ``function(time, q, u, parameters, tau)``
+    at every evaluation, with the model's coordinates (nq,) and speeds (nu,), and adds to the generalised forces
+    ``tau`` (nu,), which are zero at the call. One made with ``numba.njit`` runs at full speed; a plain Python one costs
+    some microseconds more.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    on_joints: ClassVar[bool] = True
+
+    kind: Literal["joint-actuation"] = "joint-actuation"
+    body: str | None = None
+    """The body that the joint carries; with a table."""
+    component: int = 0
+    """Which of the joint's speeds, from 0."""
+    times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
+    """Of the table, increasing [time]."""
+    values: tuple[Quantity, ...] | None = None
+    """The force or torque at these times."""
+    interpolation: Literal["cubic", "linear"] = "cubic"
+    """The cubic spline through the table (not-a-knot, of four times or more), or straight lines. A rule's order needs
+    forces that are smooth: with straight lines, let the steps end on the times."""
+    beyond: Literal["refuse", "hold"] = "refuse"
+    """Outside the table: a run that goes there is refused, or has the first value before and the last after."""
+    function: Callable[..., None] | str | None = None
+    """Instead of body and table: the function, or where it is, ``"module:name"`` or ``"path/to/file.py:name"``."""
+    parameters: tuple[float, ...] = ()
+    """Handed to the function as an array."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        table = (self.body, self.times, self.values)
+        if (self.function is None and None in table) or (self.function is not None and table != (None, None, None)):
+            raise ValueError("give either body, times and values, or a function, which acts on all joints")
+        if self.times is not None and self.values is not None and len(self.times) != len(self.values):
+            raise ValueError(f"as many values as times are needed, got {len(self.values)} and {len(self.times)}")
+        if self.parameters and self.function is None:
+            raise ValueError("parameters are a function's, and there is none")
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for a body or component that does not exist, a table that is none, or a function that
+        cannot be found."""
+        if self.function is None:
+            self.table(model, where)
+        else:
+            self.loaded(where)
+
+    def loaded(self, where: str = "joint-actuation") -> Callable[..., None]:
+        """The function itself."""
+        assert self.function is not None
+        return self.function if callable(self.function) else loaded_function(self.function, where)
+
+    def table(self, model: Model, where: str) -> tuple[int, np.ndarray, np.ndarray]:
+        """Speed, knots, and values, for a declaration in the model's units."""
+        assert self.body is not None and self.times is not None and self.values is not None
+        body = body_index(model, self.body, f"{where}.body")
+        joint = model.joints[body]
+        if not 0 <= self.component < joint.nu:
+            raise ModelError(
+                f"{where}.component: body '{self.body}' has a {model.joint_name(body)} joint, with {joint.nu} speeds "
+                f"({', '.join(name for name, _ in joint.speeds) or 'none'}), counted from 0; got {self.component}"
+            )
+        times = np.array([float(time) for time in self.times])
+        least = LEAST_TIMES[self.interpolation]
+        if times.size < least or np.any(np.diff(times) <= 0.0):
+            raise ModelError(
+                f"{where}.times: {self.interpolation} interpolation takes at least {least} increasing times, "
+                f"got {times.tolist()}"
+            )
+        dimension = FORCES[joint.speeds[self.component][1]]
+        values = array(list(self.values), (times.size,), dimension, model.units, f"{where}.values")
+        return int(model.forest.u_start[model.link[body]]) + self.component, times, values
+
+
+def check_actuations(model: Model, duration: float) -> None:
+    """Raises ModelError for a table that does not cover a run [time] and is not held beyond its ends."""
+    for k, force in enumerate(model.forces):
+        if not isinstance(force, JointActuation) or force.times is None or force.beyond == "hold":
+            continue
+        first, last = float(force.times[0]), float(force.times[-1])
+        if not (first <= 0.0 and last >= duration * (1.0 - 1e-12)):
+            raise ModelError(
+                f"forces[{k}].times: the table goes from {first:.9g} to {last:.9g}, and the run from 0 to "
+                f"{duration:.9g}; give a table for the whole run, or beyond = 'hold'"
+            )
+
+
+def actuation_table(model: Model) -> Actuations:
+    """All tables of a model's joint forces, and the parameters of the functions."""
+    speeds, starts, knots, coefficients = [], [0], [np.zeros(0)], [np.zeros((0, 4))]
+    parameters: list[float] = []
+    function_starts = [0]
+    for k, force in enumerate(model.forces):
+        if not isinstance(force, JointActuation):
+            continue
+        if force.function is not None:
+            parameters += force.parameters
+            function_starts.append(len(parameters))
+            continue
+        speed, times, values = force.table(model, f"forces[{k}]")
+        speeds.append(speed)
+        knots.append(times)
+        coefficients.append(_pieces(times, values, force.interpolation))
+        starts.append(starts[-1] + times.size)
+    return Actuations(
+        np.array(speeds, dtype=np.int64),
+        np.array(starts, dtype=np.int64),
+        np.concatenate(knots),
+        np.concatenate(coefficients),
+        np.array(parameters, dtype=np.float64),
+        np.array(function_starts, dtype=np.int64),
+    )
+
+
+def _pieces(times: np.ndarray, values: np.ndarray, interpolation: str) -> np.ndarray:
+    """Coefficients after every time, those of the last are its value alone."""
+    result = np.zeros((times.size, 4))
+    result[:, 3] = values
+    if interpolation == "linear":
+        result[:-1, 2] = np.diff(values) / np.diff(times)
+    else:
+        # SciPy's splines take a second to import, which a model without tables need not pay.
+        from scipy.interpolate import CubicSpline
+
+        result[:-1] = CubicSpline(times, values).c.T
+    return result
+
+
+@first_class
+def no_actuation(time, q, u, parameters, tau):
+    pass
+
+
+def actuation_functions(model: Model, users: UserFunctions) -> tuple[Any, ...]:
+    """The functions of a model's joint forces, compiled; one that does nothing where there are none."""
+    found = [
+        users.compiled(force.loaded(), ACTUATION, "time, q, u, parameters, tau", _bridge, f"forces[{k}].function")
+        for k, force in enumerate(model.forces)
+        if isinstance(force, JointActuation) and force.function is not None
+    ]
+    no_actuation.compile(ACTUATION)
+    return tuple(found) if found else (no_actuation,)
+
+
+def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
+    """A jitted function that calls a plain Python one by address."""
+
+    def call(time: float, q: int, u: int, p: int, tau: int, nq: int, nu: int, count: int) -> None:
+        function(time, view(q, nq), view(u, nu), view(p, count), view(tau, nu))
+
+    address = callback(call, 7)
+
+    @numba.njit
+    def bridge(time, q, u, parameters, tau):
+        address(
+            time, q.ctypes.data, u.ctypes.data, parameters.ctypes.data, tau.ctypes.data, q.size, u.size, parameters.size
+        )
+
+    return bridge, address
+
+
+@jit
+def actuate(functions, actuations, time, q, u, written, joint):
+    """Adds the given forces to the joints' generalised forces (nu,)."""
+    speeds, starts, knots, coefficients = actuations.speed, actuations.start, actuations.knots, actuations.coefficients
+    for s in range(speeds.size):
+        low, last = starts[s], starts[s + 1] - 1
+        at = min(max(time, knots[low]), knots[last])
+        high = last + 1
+        while high - low > 1:  # the last knot that is not after it
+            middle = (low + high) // 2
+            if knots[middle] <= at:
+                low = middle
+            else:
+                high = middle
+        x, c = at - knots[low], coefficients
+        joint[speeds[s]] += ((c[low, 0] * x + c[low, 1]) * x + c[low, 2]) * x + c[low, 3]
+    first = actuations.function_start
+    for f in range(first.size - 1):
+        for k in range(written.size):
+            written[k] = 0.0
+        functions[f](time, q, u, actuations.parameters[first[f] : first[f + 1]], written)
+        for k in range(written.size):
+            joint[k] += written[k]

@@ -1,0 +1,202 @@
+"""Damping and Coulomb friction of joints, booked in the channel ``damping``."""
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.selection import matching
+from articulon.forces.tables import JointFrictions
+from articulon.kernels import jit
+from articulon.model import Model
+
+Coefficient = Quantity | dict[str, Quantity]
+
+
+class Part(NamedTuple):
+    """Speeds of a joint that share one direction."""
+
+    body: int
+    """The body that the joint carries."""
+    start: int
+    """First of the model's speeds."""
+    end: int
+    """One past the last."""
+
+
+class Row(NamedTuple):
+    """A row of ``JointFrictions``."""
+
+    start: int
+    end: int
+    damping: float
+    friction: float
+    width: float
+
+
+class JointDamping(Declaration):
+    """τ = −c u on the speeds u of joints.
+
+    A coefficient is one number for every joint that binds its body and moves so, or a table by body, the one that the
+    joint carries; a name ending in ``*`` stands for all that begin so, and of two entries for a body the later counts.
+    A free or xyz joint, which holds no bodies together, has damping only where a table names its body. Joints that
+    close loops have none.
+    """
+
+    on_joints: ClassVar[bool] = True
+
+    kind: Literal["joint-damping"] = "joint-damping"
+    rotational: Annotated[Coefficient | None, Dimension("rotational_drag", minimum=0)] = None
+    """c of the joints' rotations [torque per angular speed]."""
+    translational: Annotated[Coefficient | None, Dimension("translational_drag", minimum=0)] = None
+    """c of their translations [force per speed]."""
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.rotational is None and self.translational is None:
+            raise ValueError("give rotational or translational, or both")
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for bodies that do not exist, or whose joints do not move so."""
+        self.rows(model, where)
+
+    def rows(self, model: Model, where: str) -> list[Row]:
+        """What it adds to the kernels' table."""
+        parts = _chosen(model, self.rotational, self.translational, where)
+        return [Row(part.start, part.end, c, 0.0, 1.0) for c, part, _ in parts]
+
+
+class JointFriction(Declaration):
+    """Coulomb friction of joints, rounded off about rest: τ = −μ u/|u| tanh(|u|/u_s).
+
+    |u| is that of the three speeds of a spherical joint or of a free translation, and of each hinge or slide by
+    itself. Below u_s the friction fades, so that a joint under load creeps instead of sticking: take u_s small beside
+    the speeds that matter; a rule's steps must resolve the time inertia · u_s/μ. Magnitudes are chosen as those of
+    :class:`JointDamping`.
+    """
+
+    on_joints: ClassVar[bool] = True
+
+    kind: Literal["joint-friction"] = "joint-friction"
+    rotational: Annotated[Coefficient | None, Dimension("torque", minimum=0)] = None
+    """μ of the joints' rotations [torque]."""
+    translational: Annotated[Coefficient | None, Dimension("force", minimum=0)] = None
+    """μ of their translations [force]."""
+    rotational_speed: Annotated[Quantity | None, Dimension("angular_velocity", minimum=0, exclusive=True)] = None
+    """u_s of the rotations [angular speed]; needed with ``rotational``."""
+    translational_speed: Annotated[Quantity | None, Dimension("velocity", minimum=0, exclusive=True)] = None
+    """u_s of the translations [speed]; needed with ``translational``."""
+
+    @model_validator(mode="after")
+    def _with_speeds(self) -> Self:
+        if self.rotational is None and self.translational is None:
+            raise ValueError("give rotational or translational, or both")
+        for name in ("rotational", "translational"):
+            if (getattr(self, name) is None) != (getattr(self, f"{name}_speed") is None):
+                raise ValueError(f"{name} and {name}_speed, below which the friction fades, go together: give both")
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for bodies that do not exist, or whose joints do not move so."""
+        self.rows(model, where)
+
+    def rows(self, model: Model, where: str) -> list[Row]:
+        """What it adds to the kernels' table."""
+        parts = _chosen(model, self.rotational, self.translational, where)
+        speeds = {"rotational": self.rotational_speed, "translational": self.translational_speed}
+        return [Row(part.start, part.end, 0.0, size, float(speeds[key] or 0.0)) for size, part, key in parts]
+
+
+def _chosen(
+    model: Model, rotational: Coefficient | None, translational: Coefficient | None, where: str
+) -> Iterator[tuple[float, Part, str]]:
+    """Every part that has a coefficient, with it and its key."""
+    for key, value in (("rotational", rotational), ("translational", translational)):
+        if value is None:
+            continue
+        parts = _parts(model, key)
+        if isinstance(value, dict):
+            chosen = _by_body(model, value, parts, f"{where}.{key}", key)
+        else:
+            chosen = {body: float(value) for body in parts if model.joints[body].rows()}
+            if not chosen:
+                raise ModelError(f"{where}.{key}: no joint of this model {_does(key)}; name bodies, or leave it out")
+        for body, number in chosen.items():
+            for part in parts[body]:
+                yield number, part, key
+
+
+def _by_body(
+    model: Model, table: dict[str, Quantity], parts: dict[int, list[Part]], where: str, key: str
+) -> dict[int, float]:
+    chosen: dict[int, float] = {}
+    for pattern, number in table.items():
+        bodies = matching(model, pattern, where)
+        able = [body for body in bodies if body in parts]
+        if not able:
+            body = bodies[0]
+            raise ModelError(
+                f"{where}: body '{model.names[body]}' has a {model.joint_name(body)} joint, and none that {_does(key)}"
+            )
+        chosen.update(dict.fromkeys(able, float(number)))
+    return chosen
+
+
+def _does(key: str) -> str:
+    return "turns its body" if key == "rotational" else "slides"
+
+
+def _parts(model: Model, key: str) -> dict[int, list[Part]]:
+    """Parts of the joints that turn, or of those that slide, by body."""
+    found: dict[int, list[Part]] = {}
+    for i, body in enumerate(model.head.tolist()):
+        joint, start = model.joints[body], int(model.forest.u_start[i])
+        middle, end = start + joint.translations, start + joint.nu
+        if key == "translational":
+            parts = [Part(body, start, middle)]
+        elif joint.quaternion is not None:
+            parts = [Part(body, middle, end)]
+        else:  # hinges, each with a bearing of its own
+            parts = [Part(body, k, k + 1) for k in range(middle, end)]
+        parts = [part for part in parts if part.end > part.start]
+        if parts:
+            found[body] = parts
+    return dict(sorted(found.items()))
+
+
+def joint_friction_table(model: Model) -> JointFrictions:
+    """All damping and friction of a model's joints."""
+    rows = [
+        row
+        for k, force in enumerate(model.forces)
+        if isinstance(force, JointDamping | JointFriction)
+        for row in force.rows(model, f"forces[{k}]")
+    ]
+    return JointFrictions(
+        np.array([row.start for row in rows], dtype=np.int64),
+        np.array([row.end for row in rows], dtype=np.int64),
+        np.array([row.damping for row in rows], dtype=np.float64),
+        np.array([row.friction for row in rows], dtype=np.float64),
+        np.array([row.width for row in rows], dtype=np.float64),
+    )
+
+
+@jit
+def joint_frictions(table, u, joint):
+    """Adds −(c + μ tanh(|u|/u_s)/|u|) u to the joints' generalised forces."""
+    starts, ends, damping, friction, width = table.start, table.end, table.damping, table.friction, table.width
+    for r in range(starts.size):
+        s = damping[r]
+        if friction[r] > 0.0:
+            total = 0.0
+            for k in range(starts[r], ends[r]):
+                total += u[k] * u[k]
+            speed = math.sqrt(total)
+            s += friction[r] * (math.tanh(speed / width[r]) / speed if speed > 0.0 else 1.0 / width[r])
+        for k in range(starts[r], ends[r]):
+            joint[k] -= s * u[k]
