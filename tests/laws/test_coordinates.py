@@ -43,7 +43,9 @@ def test_a_tree_moves_alike_in_relative_and_in_cartesian_coordinates(kind):
     assert free.degrees_of_freedom == model.nu
     poses, same = ar.body_poses(model, model.q0), ar.body_poses(free, free.q0)
     assert np.abs(poses[0] - same[0]).max() < 1e-14
-    assert ar.kinetic_energy(free, free.q0, free.u0) == pytest.approx(ar.kinetic_energy(model, model.q0, model.u0), rel=1e-13)
+    assert ar.kinetic_energy(free, free.q0, free.u0) == pytest.approx(
+        ar.kinetic_energy(model, model.q0, model.u0), rel=1e-13
+    )
     options = {"rule": "kutta-merson", "frames": 2}
     coarse = ar.simulate(model, 1.0, rtol=1e-8, atol=1e-8, **options)
     fine = ar.simulate(model, 1.0, rtol=1e-10, atol=1e-10, **options)
@@ -77,7 +79,13 @@ def driven(**motion) -> ar.Model:
     builder = ar.ModelBuilder(units="kg-m-s")
     builder.add_body("crank", mass=1.0, inertia=0.1, com=(0.5, 0, 0), joint=ar.Revolute(axis=(0, 0, 1)))
     builder.add_body(
-        "rod", parent="crank", mass=2.0, inertia=0.2, com=(0.4, 0, 0), joint=ar.Revolute(axis=(0, 0, 1)), position=(1, 0, 0)
+        "rod",
+        parent="crank",
+        mass=2.0,
+        inertia=0.2,
+        com=(0.4, 0, 0),
+        joint=ar.Revolute(axis=(0, 0, 1)),
+        position=(1, 0, 0),
     )
     builder.add_drive("crank", **motion)
     builder.add_force(ar.forces.Gravity(acceleration=(0, -9.81, 0)))
@@ -118,7 +126,9 @@ def test_a_table_is_followed_by_its_spline():
 
 
 def test_a_run_beyond_the_table_is_refused():
-    with pytest.raises(ar.ModelError, match="'drive of crank', times: the table goes from 0 to 3, and the run from 0 to 4"):
+    with pytest.raises(
+        ar.ModelError, match="'drive of crank', times: the table goes from 0 to 3, and the run from 0 to 4"
+    ):
         ar.simulate(driven(times=(0, 1, 2, 3), values=(0, 1, 2, 3)), 4.0, rule="kutta-merson")
 
 

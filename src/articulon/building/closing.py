@@ -18,7 +18,7 @@ from articulon.model.model import Closing
 CLOSED = 1e-13
 """Largest error of a closed loop, in units of the model's size."""
 ALLOWED = 1e-9
-"""Largest error of given speeds, in units of the sizes that they are made of."""
+"""Largest rate that given speeds may break the loops at, in units of the rates that they are made of."""
 INDEPENDENT = 3e-6
 """Singular values of J above this, relative to the largest, count for its rank; see ``dynamics/semidefinite.py``."""
 MOST_STEPS = 200
@@ -82,9 +82,11 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
     if error > CLOSED:
         raise _open(model, q, 0.0)
     u, left = close_speeds(model, q, model.u0, ~given_u, 0.0)
-    sizes = np.abs(loop_equations(model, q, u).jacobian) @ np.abs(u) + np.abs(start.rate).max()
-    worst = int(np.argmax(np.abs(left) - ALLOWED * sizes))
-    if abs(left[worst]) > ALLOWED * sizes[worst]:
+    scale = _row_scale(model)
+    # Motions of a whole mechanism cancel in J u but for their rounding, and so |u| itself is a size.
+    size = max((scale * np.abs(start.rate)).max(), np.abs(u).max())
+    worst = int(np.argmax(scale * np.abs(left)))
+    if scale[worst] * abs(left[worst]) > ALLOWED * size:
         raise ModelError(
             f"{_row_name(model, worst)}: the initial speeds that are given break it at a rate of "
             f"{abs(left[worst]):.3g}; give fewer of them, so that the others can follow, or speeds that agree"

@@ -78,7 +78,8 @@ def factor_paths(forest, loops, ws, arrays):
 def _carry(forest, loops, ws, arrays, row, i, n, f, driven):
     """Carries the moment n and force f on link i through its joint to the parent's origin, writing what they do to the
     joint into the row of E; ``driven`` is the joint's own driven speed, −1 for none."""
-    at, first = loops.place[i], forest.u_start[i]
+    at = loops.place[i]
+    first = loops.column[at]
     W, V, K = arrays.columns[at, 0], arrays.columns[at, 1], arrays.inverse[at]
     for k in range(joints.freedoms(forest.kind[i])):
         e = dot((W[k, 0], W[k, 1], W[k, 2]), n) + dot((W[k, 3], W[k, 4], W[k, 5]), f)
@@ -94,7 +95,7 @@ def _carry(forest, loops, ws, arrays, row, i, n, f, driven):
 
 @jit
 def whiten_rows(forest, loops, ws, arrays):
-    """E (rows, nu): what the unit force of every row does to every joint between its links and the ground."""
+    """E (rows, speeds on paths): what each row's unit force does to the joints between its links and the ground."""
     parent, wrench, whitened = forest.parent, arrays.wrench, arrays.whitened
     for r in range(loops.kind.size):
         for k in range(whitened.shape[1]):

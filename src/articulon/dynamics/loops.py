@@ -46,7 +46,8 @@ class LoopScratch(NamedTuple):
     pivot: np.ndarray
     """Order of elimination, shape (rows,)."""
     whitened: np.ndarray
-    """What each row does to every joint, over the root of the joint's inertia, shape (rows, nu)."""
+    """What each row does to every joint on a path, over the root of the joint's inertia, shape (rows, speeds on
+    paths)."""
     articulated: np.ndarray
     """Articulated inertia of every link before its joint is eliminated, shape (links, 21)."""
     columns: np.ndarray
@@ -83,7 +84,7 @@ def loop_scratch(forest: Forest, loops: Loops, motions: Motions, nu: int) -> Loo
         matrix=np.zeros((m, m)),
         scale=np.zeros(m),
         pivot=np.zeros(m, dtype=np.int64),
-        whitened=np.zeros((m, nu)),
+        whitened=np.zeros((m, int(loops.column[-1]))),
         articulated=np.zeros((some, 21)),
         columns=np.zeros((path, 2, 6, 6)),
         inverse=np.zeros((path, 6, 6)),

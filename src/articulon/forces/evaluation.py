@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.dynamics import recursive
+from articulon.dynamics import embedding, recursive
 from articulon.dynamics.functions import vector
 from articulon.dynamics.kinematics import place
 from articulon.dynamics.motions import motion_functions, motion_type
@@ -27,7 +27,7 @@ from articulon.forces.torsional_springs import spring_energy, spring_table
 from articulon.forces.user import ACTUATIONS, SIGNATURE, USERS, body_table, user_functions
 from articulon.forces.user_functions import UserFunctions
 from articulon.kernels import kernel, prepare
-from articulon.model import CHANNELS, Forest, Loops, Model, Motions, Workspace, workspace
+from articulon.model import CHANNELS, Forest, Loops, Model, Motions, State, Workspace, workspace
 from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
 
 
@@ -82,6 +82,15 @@ class Evaluator:
         self.channels: ChannelForces = channel_forces(self.system.forces, model.nu)
         self.derivative: Any = prepare(derivative_kernel(model, solver, rotations), derivative_signature(self))
         self.settle: Any = prepare(settle_kernel(model, rotations), settle_signature(self))
+
+    def variables(self, state: State) -> np.ndarray:
+        """What the derivative takes of a state: (q, u, works), or (q, q', works) with Euler parameters embedded."""
+        speeds = state.u
+        if self.rotations == "euler-parameters":
+            speeds = np.zeros(self.model.nq)
+            self.solver.dependent[:] = 0
+            embedding.begin(self.model.forest, state.q, state.u, speeds, self.solver.dependent)
+        return np.concatenate([state.q, speeds, state.work])
 
     @property
     def types(self) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from articulon.model.joints import Joint
+from articulon.model.joints import BY_KIND, Joint
 from articulon.model.rotations import matrices
 from articulon.model.tables import Forest, Loops, Motions
 
@@ -123,6 +123,7 @@ def loop_rows(
     path = _paths(forest.parent, ends)
     place = np.full(forest.parent.size, -1, dtype=np.int64)
     place[path] = np.arange(path.size)
+    freedoms = [BY_KIND[kind].nu for kind in forest.kind[path].tolist()]
     at = np.array(points, dtype=np.float64).reshape(-1, 2, 3)
     along = np.array(directions, dtype=np.float64).reshape(-1, 2, 3)
     which = np.array(scalars, dtype=np.int64).reshape(-1, 3)
@@ -140,6 +141,7 @@ def loop_rows(
         motion=which[:, 2].copy(),
         path=path,
         place=place,
+        column=np.cumsum([0, *freedoms]),
     )
 
 

@@ -71,6 +71,8 @@ class Loops(NamedTuple):
     """Links between the ground and any link of a row, outermost first, shape (path,)."""
     place: np.ndarray
     """Where each link stands in ``path``, −1 where it does not, shape (links,)."""
+    column: np.ndarray
+    """First of the speeds of each link on a path, these counted alone, and their number, shape (path + 1,)."""
 
 
 class Motions(NamedTuple):

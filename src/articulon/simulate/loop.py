@@ -104,7 +104,8 @@ def advance(
         taken, spent = int(state.counters[STEPS]) - before, time.monotonic() - began
         if ended == DIVERGED:
             recorder.checkpoint()
-            raise diagnosis(prepared.evaluator, prepared.observer.fixed_step, state, recorder.folder / NEWEST)
+            step, failure = prepared.observer.fixed_step, prepared.driver.failure
+            raise diagnosis(prepared.evaluator, step, state, recorder.folder / NEWEST, failure)
         if ended == STOPPED:
             recorder.stopped()
             return _ended(recorder, report, case.run.stop.label)

@@ -55,7 +55,7 @@ def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = Non
     ArticulonError
         Where a force that a user wrote has failed.
     """
-    y = np.concatenate([state.q, state.u, state.work])
+    y = evaluator.variables(state)
     dy = np.empty_like(y)
     with users_errors(evaluator, state):
         evaluator.derivative(
