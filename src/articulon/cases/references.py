@@ -90,6 +90,36 @@ _ALL = (
             "year": "2008",
         },
     ),
+    Reference(
+        "landau1976",
+        "book",
+        {
+            "author": "Landau, Lev D. and Lifshitz, Evgeny M.",
+            "title": "Mechanics",
+            "publisher": "Butterworth-Heinemann",
+            "edition": "3",
+            "year": "1976",
+        },
+    ),
+    Reference(
+        "ivptestset",
+        "techreport",
+        {
+            "author": "Mazzia, Francesca and Magherini, Cecilia",
+            "title": "Test Set for Initial Value Problem Solvers, release 2.4",
+            "institution": "Department of Mathematics, University of Bari and INdAM",
+            "year": "2008",
+        },
+    ),
+    Reference(
+        "iftomm",
+        "misc",
+        {
+            "author": "{IFToMM Technical Committee for Multibody Dynamics}",
+            "title": "Library of Computational Benchmark Problems",
+            "howpublished": "https://www.iftomm-multibody.org/benchmark",
+        },
+    ),
 )
 
 REFERENCES = {reference.key: reference for reference in _ALL}

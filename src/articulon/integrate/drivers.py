@@ -208,10 +208,12 @@ def driver(
         raise CaseError(
             f"integrator.rule: 'friction-implicit' takes no loops or driven joints; choose one of {', '.join(EXPLICIT)}"
         )
-    if evaluator.system.forces.joint_frictions.start.size and isinstance(integrator, FrictionImplicit):
+    forces = evaluator.system.forces
+    rubbing = forces.joint_frictions.start.size > 0 or bool(forces.point_springs.constants[:, 2].any())
+    if rubbing and isinstance(integrator, FrictionImplicit):
         raise CaseError(
             "integrator.rule: 'friction-implicit' takes Stokes drag implicitly, and not the damping and friction of "
-            f"joints; choose one of {', '.join(EXPLICIT)}, or 'scipy-radau' where they are stiff"
+            f"joints or of springs between points; choose one of {', '.join(EXPLICIT)}, or 'scipy-radau' where they are stiff"
         )
     if isinstance(integrator, FrictionImplicit):
         return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)

@@ -1,0 +1,75 @@
+"""A satellite that unfolds booms of jointed segments."""
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from articulon.building import ModelBuilder
+from articulon.cases.explicit_joints import Vector
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.model import Free, Revolute
+
+
+class SatelliteWithBooms(Declaration):
+    """A cylindrical hub, free, that carries ``booms`` evenly around its z axis, folded in zigzag against its side.
+
+    A boom is a row of ``segments`` thin-walled boxes on revolute joints with tangential axes; all angles are zero where
+    it stands out straight in the radial direction. Folded, its segments run along −z and +z in turn. Bodies are called
+    ``hub`` and, for boom k, ``boom-k-1`` outwards.
+    """
+
+    builder: Literal["satellite-with-booms"] = "satellite-with-booms"
+    booms: Annotated[int, Field(strict=True, ge=1)]
+    """How many."""
+    segments: Annotated[int, Field(strict=True, ge=1)]
+    """Of a boom."""
+    hub_mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
+    """[mass]."""
+    hub_radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """[length]."""
+    hub_height: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Along z [length]."""
+    segment_mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
+    """[mass]."""
+    segment_length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """[length]."""
+    segment_width: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Of the square section [length]."""
+    fold: Annotated[Quantity, Dimension("angle")] = "90 deg"
+    """Initial angle of the first joint; those after it have twice as much, in turn either way [rad]."""
+    spin: Annotated[Vector, Dimension("angular_velocity")]
+    """Initial angular velocity of the whole, in the hub's axes [rad/time]."""
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the bodies; quantities are in the builder's units."""
+        M, R, H = float(self.hub_mass), float(self.hub_radius), float(self.hub_height)
+        across = M * (3.0 * R**2 + H**2) / 12.0
+        builder.add_body(
+            "hub",
+            mass=M,
+            inertia=(across, across, 0.5 * M * R**2),
+            joint=Free(),
+            u=(0.0, 0.0, 0.0, *self.spin),
+        )
+        m, length, width = float(self.segment_mass), float(self.segment_length), float(self.segment_width)
+        # A box of thin walls: the section's second moment about either axis is m w²/6.
+        beam = m * length**2 / 12.0 + m * width**2 / 6.0
+        fold = float(self.fold)
+        for k in range(self.booms):
+            half = math.pi * k / self.booms
+            outwards = (R * math.cos(2.0 * half), R * math.sin(2.0 * half), 0.5 * H)
+            for s in range(self.segments):
+                builder.add_body(
+                    f"boom-{k + 1}-{s + 1}",
+                    parent=f"boom-{k + 1}-{s}" if s else "hub",
+                    mass=m,
+                    inertia=(m * width**2 / 3.0, beam, beam),
+                    com=(0.5 * length, 0.0, 0.0),
+                    # x outwards, y along the tangent, z along the hub's axis: a positive angle folds towards −z.
+                    joint=Revolute(axis=(0, 1, 0)),
+                    position=(length, 0.0, 0.0) if s else outwards,
+                    rotation=(1.0, 0.0, 0.0, 0.0) if s else (math.cos(half), 0.0, 0.0, math.sin(half)),
+                    q=(fold if s == 0 else 2.0 * fold * (-1.0) ** s,),
+                    u=(0.0,),
+                )
