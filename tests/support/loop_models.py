@@ -195,6 +195,7 @@ def lengths(description: Description, of_coordinates: bool) -> np.ndarray:
         "weld": ("", ""),
         "revolute": ("0", "0"),
         "prismatic": ("1", "1"),
+        "universal": ("00", "00"),
         "spherical": ("0000", "000"),
         "xyz": ("111", "111"),
         "free": ("1110000", "111000"),
