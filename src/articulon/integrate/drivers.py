@@ -213,7 +213,8 @@ def driver(
     if rubbing and isinstance(integrator, FrictionImplicit):
         raise CaseError(
             "integrator.rule: 'friction-implicit' takes Stokes drag implicitly, and not the damping and friction of "
-            f"joints or of springs between points; choose one of {', '.join(EXPLICIT)}, or 'scipy-radau' where they are stiff"
+            f"joints or of springs between points; choose one of {', '.join(EXPLICIT)}, or 'scipy-radau' where they "
+            "are stiff"
         )
     if isinstance(integrator, FrictionImplicit):
         return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)

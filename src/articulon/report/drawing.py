@@ -17,13 +17,18 @@ MOST_BODIES = 5000
 
 
 def model_drawing(view: View) -> Figure | None:
-    """Two views of the first and the last frame; nothing for a model of very many bodies."""
+    """Two views of the first and the last frame, or one of what moves in a plane; nothing for a model of very many
+    bodies, or of a point that stays where it is."""
     if view.model.bodies > MOST_BODIES:
         return None
     forward, sideways, upward = axes_of_view(view)
     whole = whole_model(view)
+    if whole[1] == 0.0:
+        return None
     length = suited(view.case.units, "length", 2.0 * whole[1])
     looks = [("side", forward, upward, whole), ("front", sideways, upward, whole)]
+    if flat_axis(view) is not None:
+        return _in_its_plane(view, forward, upward, length, whole)
     close = closest_pair(view)
     if close is not None:
         # Seen so that the window's body stands out from the core's axis and not before it.
@@ -43,6 +48,26 @@ def model_drawing(view: View) -> Figure | None:
     return figure
 
 
+def _in_its_plane(
+    view: View, right: np.ndarray, up: np.ndarray, length: Scale, window: tuple[np.ndarray, float]
+) -> Figure:
+    figure = Figure(figsize=(style.WIDTH, 0.5 * style.WIDTH + 0.3), layout="constrained")
+    for axes, frame in zip(figure.subplots(1, 2), (0, -1), strict=True):
+        draw(axes, view, frame, right, up, length, window)
+        axes.set_title(view.time_scale.text(float(view.times[frame]), 3))
+        axes.set_xlabel(length.axis(_letter(right)))
+        axes.set_ylabel(length.axis(_letter(up)))
+    return figure
+
+
+def flat_axis(view: View) -> int | None:
+    """The world axis along which nothing reaches out or moves, where there is one and the others have some extent."""
+    points = np.concatenate([view.positions.reshape(-1, 3), view.centres(0), view.centres(-1), fixed_sites(view)])
+    extent = np.ptp(points, axis=0) + 2.0 * float(np.nan_to_num(view.radii).max(initial=0.0))
+    flat = np.flatnonzero(extent <= 1e-9 * extent.max())
+    return int(flat[0]) if flat.size == 1 else None
+
+
 def whole_model(view: View) -> tuple[np.ndarray, float]:
     """Centre and half width of a window on all that is drawn in the first and the last frame [length]."""
     # A body of unknown radius is drawn as a point.
@@ -53,7 +78,7 @@ def whole_model(view: View) -> tuple[np.ndarray, float]:
     corners = np.concatenate(points)
     low, high = corners.min(axis=0), corners.max(axis=0)
     half = 0.55 * float((high - low).max())
-    return 0.5 * (low + high), half if half > 0.0 else 1.0
+    return 0.5 * (low + high), half
 
 
 def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
@@ -76,8 +101,11 @@ def closest_pair(view: View) -> tuple[np.ndarray, float] | None:
 def axes_of_view(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Coordinate axes: forward, the one along which the core moves furthest, then the two others in order."""
     moved = view.direction if view.direction is not None else np.abs(view.path - view.path[0]).max(axis=0)
-    forward = int(np.argmax(np.abs(moved)))
+    forward, flat = int(np.argmax(np.abs(moved))), flat_axis(view)
     others = [k for k in range(3) if k != forward]
+    if flat is not None:
+        across, up = (k for k in range(3) if k != flat)
+        forward, others = across, [flat, up]
     identity = np.eye(3)
     return identity[forward], identity[others[0]], identity[others[1]]
 
@@ -114,6 +142,14 @@ def draw(
         np.stack([origins[k] if np.isfinite(radii[parents[k]]) else centres[parents[k]], origins[k], centres[k]])
         for k in joined.tolist()
     ]
+    # A joint that closes a loop joins its bodies' centres, where it is fixed on each.
+    for loop in view.model.loop_joints:
+        ends = ((loop.parent, loop.position), (loop.child, loop.child_position))
+        points = [
+            (place if body < 0 else view.positions[frame][body] + rotated(view.rotations[frame][body], place)) @ onto
+            for body, place in ends
+        ]
+        limbs += [np.stack([centres[body], at]) for (body, _), at in zip(ends, points, strict=True) if body >= 0]
     # A body that hangs from the ground has its joint there.
     limbs += [np.stack([origins[k], centres[k]]) for k in hung.tolist()]
     axes.add_collection(LineCollection(limbs, colors=style.BLACK, linewidths=0.6, zorder=3))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +12,13 @@ from matplotlib.figure import Figure
 
 from articulon.report import style
 from articulon.report.drawing import model_drawing
+from articulon.report.joint_figures import joints
 from articulon.report.quantities import Scale, suited
 from articulon.report.view import View
 from articulon.simulate.results import Run
 
+STEADY = 1e-4
+"""An energy that changes by less than this fraction is shown as constant."""
 SHOWN_SWITCHES = 3
 """Switches of a factor that are marked; of more, only the first is."""
 
@@ -31,7 +34,7 @@ def figures(run: Run | View) -> dict[str, Figure]:
     Returns
     -------
     dict
-        Of ``position``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``, ``kinetic_energy``,
+        Of ``position``, ``joints``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``, ``kinetic_energy``,
         ``temperature``, ``works_normalised`` and ``step_size``, those for which the run has data.
     """
     view = run if isinstance(run, View) else View.of(run)
@@ -42,9 +45,12 @@ def figures(run: Run | View) -> dict[str, Figure]:
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
-def position(view: View) -> Figure:
-    """Displacement of the core over time; along the direction that stops the run and across it, where there is one."""
+def position(view: View) -> Figure | None:
+    """Displacement of the core over time; along the direction that stops the run and across it, where there is one.
+    Nothing where it stays where it is."""
     moved = view.path - view.path[0]
+    if not moved.any():
+        return None
     length = suited(view.case.units, "length", float(np.abs(moved).max()))
     t = view.time_scale.factor * view.times
     if view.direction is None or view.advance is None:
@@ -109,6 +115,7 @@ def energies(view: View) -> Figure | None:
         for name in names:
             values, look = lines[name]
             axes.plot(view.time_scale.factor * view.times, values, label=name, **look)
+        _show_constants(axes, [lines[name][0] for name in names])
         _mark_switches(axes, view)
         axes.set_ylabel(style.label("energy", view.case.units, "energy"))
         style.legend(axes)
@@ -226,18 +233,33 @@ def factor_groups(view: View) -> list[tuple[str, np.ndarray, dict[str, Any]]]:
 
 
 def kinetic_energy(view: View) -> Figure | None:
-    """Kinetic energy (Guy 5.9)."""
-    values = view.observables.get("kinetic_energy")
+    """Kinetic energy (Guy 5.9), beside the potential one and their sum where nothing dissipates."""
+    values, potential = view.observables.get("kinetic_energy"), view.potential_energy
     if values is None:
         return None
     figure, (axes,) = style.panels()
-    axes.plot(view.time_scale.factor * view.times, values, color=style.BLACK, label="$T$")
+    t = view.time_scale.factor * view.times
+    axes.plot(t, values, color=style.BLACK, label="$T$")
+    shown = [values]
+    if potential is not None:
+        shown += [potential, values + potential]
+        axes.plot(t, shown[1], color=style.BLUE, linestyle=(0, (5, 1.5)), label="$V - V_0$")
+        axes.plot(t, shown[2], color=style.GREY, linewidth=1.0, label="$T + V - V_0$")
+    _show_constants(axes, shown)
     _mark_switches(axes, view)
-    axes.set_ylabel(style.label("kinetic energy", view.case.units, "energy"))
+    axes.set_ylabel(style.label("kinetic energy" if potential is None else "energy", view.case.units, "energy"))
     _over_time(axes, view)
-    if view.switches:
+    if view.switches or potential is not None:
         style.legend(axes)
     return figure
+
+
+def _show_constants(axes: Axes, series: Sequence[np.ndarray]) -> None:
+    """What is constant but for the error of the integration is shown as constant, on an axis that begins at zero."""
+    low, high = min(values.min() for values in series), max(values.max() for values in series)
+    size = max(abs(low), abs(high))
+    if 0.0 < high - low < STEADY * size:
+        axes.set_ylim(min(1.15 * low, 0.0), max(1.15 * high, 0.0))
 
 
 def temperature(view: View) -> Figure | None:
@@ -323,6 +345,7 @@ _AXES: tuple[dict[str, Any], ...] = (
 
 FIGURES: dict[str, Callable[[View], Figure | None]] = {
     "position": position,
+    "joints": joints,
     "model": model_drawing,
     "energies": energies,
     "balance": balance,
@@ -337,6 +360,7 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
 
 CAPTIONS: dict[str, str] = {
     "position": "Displacement of the centre of mass of {core} from where it began.",
+    "joints": "Coordinates of the joints, and angular velocities, in a body's own axes, of those that turn freely.",
     "model": (
         "The model in its first frame (above) and its last (below), from the side, along the direction of motion, and "
         "in detail where a site fixed in space is nearest. Bodies are drawn to scale where their radius is known; "

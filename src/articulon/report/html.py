@@ -8,6 +8,7 @@ from typing import Any
 
 from articulon.cases.case import Case
 from articulon.report import page
+from articulon.report.drawing import flat_axis
 from articulon.report.figures import CAPTIONS, figures
 from articulon.report.quantities import number, percent, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
@@ -57,6 +58,8 @@ def report(view: View) -> str:
     lead = f"{case.name}: {scaling_text(case)}; {integrator_text(case)}"
     notes = [*case.notes, *summary.get("notes", ())]
     citing = f"What to cite is printed by: articulon cite {case.name}" if case.cite else ""
+    forces = "Forces and scaling" if case_is_scaled(case) else "Forces"
+    energy = "Kinetic energy and temperature" if "temperature" in drawn else "Energy"
     files = "The folder also holds trajectory.h5 (H5MD), topology.pdb, summary.json and case.toml."
     return page.document(
         case.title,
@@ -66,10 +69,10 @@ def report(view: View) -> str:
             page.section("Run", page.definitions(run_rows(view))),
             page.section("Checks", checks_table(view), page.definitions(check_rows(view))),
             page.section("Fidelity", fidelity_part(view)),
-            page.section("Motion", *_figures(drawn, captions, "position", "model")),
+            page.section("Motion", *_figures(drawn, captions, "position", "joints", "model")),
             page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),
-            page.section("Forces and scaling", *_figures(drawn, captions, "forces", "factors")),
-            page.section("Kinetic energy and temperature", *_figures(drawn, captions, "kinetic_energy", "temperature")),
+            page.section(forces, *_figures(drawn, captions, "forces", "factors")),
+            page.section(energy, *_figures(drawn, captions, "kinetic_energy", "temperature")),
             page.section("Integration", *_figures(drawn, captions, "step_size")),
             page.section("Notes", page.items(notes)),
             page.section(
@@ -86,6 +89,10 @@ def _figures(drawn: Mapping[str, Any], captions: Mapping[str, str], *names: str)
 def caption(name: str, view: View) -> str:
     """Caption of a figure of a run."""
     text = CAPTIONS[name].format(core=f"'{view.core_name}'")
+    if name == "model" and flat_axis(view) is not None:
+        text = "The model in its first frame (left) and its last (right), in the plane in which it moves."
+    elif name == "model" and not view.model.sites.body.size:
+        text = "The model in its first frame (above) and its last (below), from the side and from the front."
     extra = []
     if name in ("position", "energies", "forces", "kinetic_energy") and view.switches:
         count = len(view.switches)
@@ -93,6 +100,8 @@ def caption(name: str, view: View) -> str:
         extra.append(f"The scaling factor switches {'once' if count == 1 else f'{count} times'}, first at {times}.")
     if name == "temperature" and case_is_scaled(view.case):
         extra.append("It is divided by the factor of the damping, as the scaled system's own is lower by that factor.")
+    if name == "kinetic_energy" and view.potential_energy is not None:
+        extra.append("Beside it the energy of the forces since the start, and the sum of both, which stays.")
     if name == "factors" and not view.case.scaling.varies:
         extra.append("They do not change along the run.")
     return " ".join([text, *extra])

@@ -16,6 +16,7 @@ from articulon.forces.stokes_drag import StokesDrag
 from articulon.model import Model
 from articulon.model.state import CHANNELS
 from articulon.report.quantities import Scale, suited
+from articulon.simulate.ledger import with_energy, without_energy
 from articulon.simulate.results import Run
 
 
@@ -35,6 +36,10 @@ class View:
     """Quaternions, body to world frame, shape (frames, bodies, 4)."""
     observables: Mapping[str, np.ndarray]
     """By name, each of shape (frames,)."""
+    coordinates: np.ndarray
+    """Joint coordinates, shape (frames, nq)."""
+    speeds: np.ndarray
+    """Joint speeds, shape (frames, nu)."""
 
     @classmethod
     def of(cls, run: Run) -> View:
@@ -47,6 +52,8 @@ class View:
             np.asarray(run.positions),
             np.asarray(run.rotations),
             observables,
+            np.asarray(run.coordinates),
+            np.asarray(run.speeds),
         )
 
     @classmethod
@@ -103,6 +110,17 @@ class View:
     def series(self, prefix: str) -> dict[str, np.ndarray]:
         """Observables of all channels: ``series("work")`` by channel."""
         return {c: self.observables[f"{prefix}_{c}"] for c in CHANNELS if f"{prefix}_{c}" in self.observables}
+
+    @property
+    def potential_energy(self) -> np.ndarray | None:
+        """Energy of the conservative forces since the start [energy], shape (frames,); None where there are none, or
+        where others act or are scaled, so that its sum with the kinetic energy means nothing."""
+        names = [c for c in self.channels if f"work_{c}" in self.observables]
+        kept = with_energy(self.observables, self.case.scaling.policy != "none", without_energy(self.model))
+        if not names or set(names) != set(kept):
+            return None
+        energies = [self.observables[f"energy_{name}"] for name in kept]
+        return np.asarray(sum(values - values[0] for values in energies))
 
     @property
     def time_scale(self) -> Scale:

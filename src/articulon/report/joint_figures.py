@@ -1,0 +1,69 @@
+"""What the joints of a model of few bodies do: coordinates over time, and the spins of bodies that turn freely."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from articulon.model.joints import BY_KIND
+from articulon.report import style
+from articulon.report.quantities import suited
+from articulon.report.view import View
+
+MOST_LINES = 12
+"""A panel of more lines would be a thicket, and is not drawn."""
+
+
+def joints(view: View) -> Figure | None:
+    """Angles, displacements of prismatic and other bound joints, and angular velocities of free and spherical ones, a
+    panel each; nothing for models of many joints."""
+    panels = {
+        "angle": _lines(view, "coordinates", "angle"),
+        "length": _lines(view, "coordinates", "length"),
+        "angular_velocity": _lines(view, "speeds", "angular_velocity"),
+    }
+    shown = {dimension: found for dimension, found in panels.items() if 0 < len(found) <= MOST_LINES}
+    if not shown:
+        return None
+    figure, all_axes = style.panels(len(shown), height=2.7)
+    t = view.time_scale.factor * view.times
+    for axes, (dimension, lines) in zip(all_axes, shown.items(), strict=True):
+        factor, units = 1.0, view.case.units
+        what = {"angle": "angle", "length": "displacement", "angular_velocity": "angular velocity"}[dimension]
+        label = style.label(what, units, dimension)
+        if dimension == "length":
+            scale = suited(units, "length", max(float(np.abs(values).max()) for values in lines.values()))
+            factor, label = scale.factor, scale.axis(what)
+        for k, (name, values) in enumerate(lines.items()):
+            axes.plot(t, factor * values, label=name, **_look(k))
+        axes.set_ylabel(label)
+        style.legend(axes)
+    all_axes[-1].set_xlabel(view.time_scale.axis("time"))
+    return figure
+
+
+def _lines(view: View, side: str, dimension: str) -> dict[str, np.ndarray]:
+    """Coordinates of joints that hold bodies together, or angular speeds of bodies that turn about more than one axis,
+    by what they are called in a legend."""
+    model, found = view.model, {}
+    starts = model.forest.q_start if side == "coordinates" else model.forest.u_start
+    for i, kind in enumerate(model.forest.kind.tolist()):
+        joint, body = BY_KIND[kind], model.names[int(model.head[i])]
+        named = joint.coordinates if side == "coordinates" else joint.speeds
+        free = joint.quaternion is not None
+        if free != (side == "speeds") or (side == "coordinates" and joint.translations == 3):
+            continue
+        mine = [k for k, (_, d) in enumerate(named) if d == dimension]
+        for k in mine:
+            name = body if len(mine) == 1 else f"{body}, {named[k][0].replace('_', ' ')}"
+            array: Any = view.coordinates if side == "coordinates" else view.speeds
+            found[name] = array[:, int(starts[i]) + k]
+    return found
+
+
+def _look(k: int) -> dict[str, Any]:
+    looks = style.VARIANT_STYLES
+    thin = {"linewidth": 0.9} if k >= len(looks) else {}
+    return {**looks[k % len(looks)], **thin}
