@@ -130,6 +130,13 @@ def test_every_public_name_resolves(name):
     assert getattr(ar, name) is not None
 
 
+@pytest.mark.parametrize("first", ["simulate", "run", "load_case", "compare"])
+def test_simulate_can_be_called_whatever_has_been_loaded_before(first):
+    """A package of its name is among what the others load."""
+    program = f"import articulon as ar; ar.{first}; assert callable(ar.simulate)"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+
+
 def test_the_public_names_are_those_of_the_contract():
     assert set(ar.__all__) == {
         *("ModelBuilder", "Model", "State", "Workspace"),
