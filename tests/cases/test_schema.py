@@ -517,7 +517,7 @@ def test_a_case_that_is_not_there_is_refused_with_what_there_is(tmp_path: Path) 
 # The built-in cases
 
 
-@pytest.mark.parametrize("name", ["nanoparticle-docking"])
+@pytest.mark.parametrize("name", sorted(built_in_cases()))
 def test_a_built_in_case_is_whole(name: str, tmp_path: Path) -> None:
     case = ar.load_case(name)
     assert titles()[name] == case.title
@@ -530,7 +530,10 @@ def test_a_built_in_case_is_whole(name: str, tmp_path: Path) -> None:
 
 
 def test_every_built_in_case_is_listed_here() -> None:
-    assert set(built_in_cases()) == {"nanoparticle-docking"}
+    assert set(built_in_cases()) == {
+        *("andrews-squeezer", "bricard", "double-pendulum", "dzhanibekov", "n-four-bar", "n-link-chain"),
+        *("nanoparticle-docking", "unfolding-satellite"),
+    }
 
 
 def test_the_bibliography_has_the_engine_and_what_the_case_cites() -> None:

@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 
 import articulon as ar
 from articulon import cli
+from articulon.cases.library import built_in_cases
 
 CASE = """
 [case]
@@ -149,7 +150,7 @@ def test_report_is_written_for_a_folder_with_a_run(ball: str, calls: list[Any]) 
 def test_cases_lists_names_with_titles_and_prints_files(ball: str) -> None:
     listed = invoke("cases")
     assert listed.exit_code == 0
-    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["nanoparticle-docking"]
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == sorted(built_in_cases())
     assert all(len(line.split(maxsplit=1)) == 2 for line in listed.stdout.splitlines())
     assert "notes" in invoke("cases", "nanoparticle-docking").stdout
     assert invoke("cases", ball).stdout == CASE
