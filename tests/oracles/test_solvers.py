@@ -1,7 +1,7 @@
 """The three solvers on forests and long chains without loops, against the equations in extended precision.
 
 The chains are those of Featherstone's accuracy study (1999) of divide-and-conquer. Bounds: forward error 10 ε cond(M),
-backward error 1e-14 n (|tau| + |bias|), to which for kane 10 ε ||M| |u'|| is added: a backward stable factorisation of M
+backward error 1e-14 n (|tau| + |bias|), to which for kane 10 ε ||M| |u'|| is added: a backward stable factorisation
 (LAPACK's by Cholesky, of the exact M, checked) leaves residuals of that size, up to twice the first part on nearly
 straight chains of a hundred spherical joints, where M is large.
 """
