@@ -4,6 +4,7 @@ from numba import types
 
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
+from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
 from articulon.integrate.status import Stop
 from articulon.model import Model, State
 from articulon.scaling.base import ScalingPolicy
@@ -31,8 +32,8 @@ def without_noise(model: Model, rule: str, reason: str) -> None:
     """Raises CaseError where a model has Brownian forces, which a rule cannot integrate."""
     if brownian_of(model) is not None:
         raise CaseError(
-            f"integrator.rule: '{rule}' {reason}, and the model has Brownian forces: choose friction-implicit, "
-            "kutta-merson, runge-kutta-fehlberg, dormand-prince, rk4 or euler, or leave out the Brownian forces"
+            f"integrator.rule: '{rule}' {reason}, and the model has Brownian forces: choose one of friction-implicit, "
+            f"{', '.join(EXPLICIT)}, or leave out the Brownian forces"
         )
 
 
@@ -41,8 +42,7 @@ def without_loops(model: Model, rule: str) -> None:
     if model.loops.kind.size:
         raise CaseError(
             f"integrator.rule: '{rule}' works in canonical momenta, which coordinates bound by loops or given motions "
-            "lack: choose kutta-merson, runge-kutta-fehlberg, dormand-prince, rk4, euler or adams-bashforth-moulton, "
-            "or leave out the loops and drives"
+            f"lack: choose one of {', '.join([*EXPLICIT, *PREDICTOR_CORRECTOR])}, or leave out the loops and drives"
         )
 
 

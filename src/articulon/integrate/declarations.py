@@ -2,14 +2,26 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import CaseError
+from articulon.integrate.rules import CANONICAL, ESTIMATING, EXPLICIT, PREDICTOR_CORRECTOR
 from articulon.units import UnitSystem
 
+if TYPE_CHECKING:
+    ExplicitRule: TypeAlias = str
+    MultistepRule: TypeAlias = str
+    CanonicalRule: TypeAlias = str
+else:
+    ExplicitRule, MultistepRule, CanonicalRule = (
+        Literal[tuple(rules)] for rules in (EXPLICIT, PREDICTOR_CORRECTOR, CANONICAL)
+    )
+
+DEFAULT = "kutta-merson"
+"""The rule where none is named."""
 RTOL, ATOL = 1e-5, 1e-6
 """Tolerances where none are given."""
 
@@ -35,8 +47,6 @@ class Tolerances(Declaration):
         return p, r, v, w, e
 
 
-ESTIMATING = ("kutta-merson", "runge-kutta-fehlberg", "dormand-prince")
-"""Explicit rules with an error estimate, which can choose their steps."""
 LEAST = 100.0 * sys.float_info.epsilon
 """Least relative tolerance: below it rounding, not the rule, makes the error that a step is judged by."""
 
@@ -96,8 +106,8 @@ class Explicit(Controlled):
     works: of the largest work).
     """
 
-    rule: Literal["kutta-merson", "runge-kutta-fehlberg", "dormand-prince", "rk4", "euler"] = "kutta-merson"
-    """The formula: all but the last two have an error estimate."""
+    rule: ExplicitRule = DEFAULT
+    """The formula; all but ``rk4`` and ``euler`` have an error estimate."""
     rtol: Annotated[Quantity | Tolerances | None, Dimension("dimensionless", minimum=0)] = RTOL
     """Relative tolerance, one for all or by kind of variable; None for a rule without an error estimate."""
     atol: Annotated[Quantity | Tolerances | None, Dimension("dimensionless", minimum=0)] = ATOL
@@ -112,14 +122,14 @@ class Explicit(Controlled):
     @model_validator(mode="before")
     @classmethod
     def _nothing_to_control(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping) or data.get("rule", ESTIMATING[0]) in ESTIMATING:
+        if not isinstance(data, Mapping) or data.get("rule", DEFAULT) in ESTIMATING:
             return data
         return {"rtol": None, "atol": None, **data}
 
     @field_validator("rtol", "atol", "first_step", "max_step")
     @classmethod
     def _can_control(cls, value: Any, info: ValidationInfo) -> Any:
-        rule = info.data.get("rule", ESTIMATING[0])
+        rule = info.data.get("rule", DEFAULT)
         if value is not None and rule not in ESTIMATING:
             raise ValueError(_CONTROLS)
         return value
@@ -138,7 +148,7 @@ class PredictorCorrector(Declaration):
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
 
-    rule: Literal["adams-bashforth-moulton"] = "adams-bashforth-moulton"
+    rule: MultistepRule = "adams-bashforth-moulton"
     """The formula, of order 4, as PECE."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
@@ -153,9 +163,7 @@ class Canonical(Declaration):
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
 
-    rule: Literal["verlet", "velocity-verlet", "lobatto-iiia-iiib-2", "lobatto-iiia-iiib-3", "implicit-midpoint"] = (
-        "implicit-midpoint"
-    )
+    rule: CanonicalRule = "implicit-midpoint"
     """The formula: of order 4 for ``lobatto-iiia-iiib-3``, else of order 2."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""

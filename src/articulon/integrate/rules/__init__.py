@@ -1,34 +1,32 @@
-"""One integration formula a file."""
+"""One integration formula a file, named as the file: ``RK4`` in ``rk4.py`` is the rule ``rk4``.
 
-from articulon.integrate.rules.adams_bashforth_moulton import ADAMS_BASHFORTH_MOULTON
-from articulon.integrate.rules.dormand_prince import DORMAND_PRINCE
-from articulon.integrate.rules.euler import EULER
-from articulon.integrate.rules.implicit_midpoint import IMPLICIT_MIDPOINT
-from articulon.integrate.rules.kutta_merson import KUTTA_MERSON
-from articulon.integrate.rules.lobatto_iiia_iiib_2 import LOBATTO_IIIA_IIIB_2
-from articulon.integrate.rules.lobatto_iiia_iiib_3 import LOBATTO_IIIA_IIIB_3
-from articulon.integrate.rules.rk4 import RK4
-from articulon.integrate.rules.runge_kutta_fehlberg import RUNGE_KUTTA_FEHLBERG
-from articulon.integrate.rules.velocity_verlet import VELOCITY_VERLET
-from articulon.integrate.rules.verlet import VERLET
+Every file of this folder is a rule by being here, and its form says which driver takes its steps: a ``Tableau`` the
+explicit one, a ``Multistep`` the predictor–corrector, a ``Pair`` the one in canonical momenta; see ``tableaux.py``.
+"""
 
-EXPLICIT = {
-    "kutta-merson": KUTTA_MERSON,
-    "runge-kutta-fehlberg": RUNGE_KUTTA_FEHLBERG,
-    "dormand-prince": DORMAND_PRINCE,
-    "rk4": RK4,
-    "euler": EULER,
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TypeVar
+
+from articulon.integrate.tableaux import Multistep, Pair, Tableau
+
+Formula = TypeVar("Formula", Tableau, Multistep, Pair)
+
+_FOUND = {
+    info.name.replace("_", "-"): getattr(import_module(f"{__name__}.{info.name}"), info.name.upper())
+    for info in iter_modules(__path__)
 }
+
+
+def _of(form: type[Formula]) -> dict[str, Formula]:
+    return {name: formula for name, formula in _FOUND.items() if isinstance(formula, form)}
+
+
+EXPLICIT = _of(Tableau)
 """Explicit Runge–Kutta formulas by name."""
-
-PREDICTOR_CORRECTOR = {"adams-bashforth-moulton": ADAMS_BASHFORTH_MOULTON}
+PREDICTOR_CORRECTOR = _of(Multistep)
 """Linear multistep formulas by name."""
-
-CANONICAL = {
-    "verlet": VERLET,
-    "velocity-verlet": VELOCITY_VERLET,
-    "lobatto-iiia-iiib-2": LOBATTO_IIIA_IIIB_2,
-    "lobatto-iiia-iiib-3": LOBATTO_IIIA_IIIB_3,
-    "implicit-midpoint": IMPLICIT_MIDPOINT,
-}
+CANONICAL = _of(Pair)
 """Partitioned Runge–Kutta formulas in canonical momenta by name."""
+ESTIMATING = tuple(name for name, formula in EXPLICIT.items() if formula.error.any())
+"""Explicit formulas with an error estimate, which can choose their steps."""
