@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
+from numba import types
 from tests.support.flying_tree import flying_tree, momenta_about_the_origin
 from tests.support.random_models import builder_of, random_coordinates, random_forest
 from tests.support.running import Running
 
 import articulon as ar
 from articulon.integrate import Canonical, Explicit, canonical
+from articulon.integrate.base import LINE
 from articulon.integrate.drivers import DIVERGED, REACHED
 from articulon.integrate.variables import blocks
-from articulon.kernels import kernel
+from articulon.kernels import kernel, prepare
 from articulon.model.state import STEPS
 from articulon.scaling import Constant
 
@@ -41,6 +44,9 @@ class Field:
     def __init__(self, model: Any) -> None:
         self.run = Running(model, Canonical(step=1.0))
         self.model, self.arrays = model, self.run.driver.scratch  # type: ignore[attr-defined]
+        system, functions, ws, channels, _ = self.run.evaluator.types
+        arrays = numba.typeof(self.arrays)
+        prepare(rates, (system, functions, LINE, types.float64, LINE, LINE, ws, channels, arrays, LINE, LINE, LINE))
 
     def rates(self, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         e, qdot, pdot, power = self.run.evaluator, np.full(q.size, np.nan), np.full(q.size, np.nan), np.empty(8)
@@ -122,9 +128,12 @@ def energy_errors(run: Running, steps: int, samples: int) -> np.ndarray:
     return errors
 
 
-def drift(errors: np.ndarray, blocks: int = 50) -> tuple[float, float]:
-    """Slope of the energy error times the length of the run, and its standard error, from means over blocks: these
-    are independent of each other, single samples are not."""
+def drift(errors: np.ndarray, blocks: int = 20) -> tuple[float, float]:
+    """Slope of the energy error times the length of the run, and its standard error, from means over blocks, which
+    depend far less on each other than single samples do.
+
+    The tree tumbles chaotically and has slow moods: over 24 starts the slope scattered by 1.25 of these errors.
+    """
     means = errors.reshape(blocks, -1).mean(axis=1)
     x = (np.arange(blocks) + 0.5) / blocks
     (slope, _), covariance = np.polyfit(x, means, 1, cov=True)
@@ -134,7 +143,7 @@ def drift(errors: np.ndarray, blocks: int = 50) -> tuple[float, float]:
 def check_that_energy_does_not_drift(rule: Any, step: float, steps: int, samples: int) -> None:
     errors = energy_errors(Running(flying_tree(), Canonical(rule=rule, step=step)), steps, samples)
     slope, standard_error = drift(errors)
-    assert abs(slope) < 3.0 * standard_error
+    assert abs(slope) < 4.0 * standard_error  # three times what it scatters by
     # Nor is it hidden in the noise: over all of the run less than the spread of the error itself.
     assert abs(slope) < errors.std()
 
@@ -317,6 +326,11 @@ def test_a_step_too_long_for_its_stages_is_refused_with_the_remedy(rule: str) ->
     for array, kept in zip((run.q, run.u, run.state.work, run.state.time), before, strict=True):
         np.testing.assert_allclose(array, kept, rtol=0, atol=1e-14)
     assert Running(flying_tree(), Canonical(rule=rule, step=0.01)).to(0.1).state.counters[STEPS] == 10
+
+
+def test_a_simulation_names_the_step_that_is_too_long() -> None:
+    with pytest.raises(ar.DivergenceError, match=r"do not converge in steps of 1, so shorten integrator\.step"):
+        ar.simulate(flying_tree(), 2.0, rule="verlet", step=1.0, frames=2)
 
 
 def test_momenta_of_a_state_changed_by_hand_are_found_anew() -> None:

@@ -7,6 +7,7 @@ The reference is Dormand and Prince's rule at a tolerance of 1e-13, which SciPy'
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from tests.support.random_models import builder_of
 from tests.support.running import Running
 
 import articulon as ar
-from articulon.integrate import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy
+from articulon.integrate import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy, rules
 from articulon.integrate.drivers import PAUSED, REACHED
 from articulon.integrate.rules import EXPLICIT
 from articulon.scaling import ThresholdAdaptive
@@ -68,6 +69,22 @@ def test_a_rule_converges_in_its_order(declared: Any, rule: str, order: int, ste
     coarse, fine = (error(declared(rule=rule, step=UNTIL / n)) for n in (steps, 2 * steps))
     assert fine > 20 * 1e-12, "the reference hides the order"
     assert np.log2(coarse / fine) == pytest.approx(order, abs=0.1)
+
+
+def test_every_file_of_the_folder_is_a_rule_and_every_rule_is_measured() -> None:
+    files = {path.stem.replace("_", "-") for path in Path(rules.__file__).parent.glob("*.py")} - {"--init--"}
+    assert files == {*rules.EXPLICIT, *rules.PREDICTOR_CORRECTOR, *rules.CANONICAL} == {rule for _, rule, *_ in RULES}
+
+
+@pytest.mark.parametrize("rule", rules.CANONICAL)
+def test_a_formula_in_canonical_momenta_is_symplectic_and_symmetric(rule: str) -> None:
+    """b_i â_ij + b_j a_ji = b_i b_j, and a_ij + a_{s+1−i,s+1−j} = b_j, likewise â (Hairer, Lubich and Wanner, VI.4.2
+    and V.2.3)."""
+    f = rules.CANONICAL[rule]
+    b = f.b
+    np.testing.assert_allclose(b[:, None] * f.ahat + (b[:, None] * f.a).T, np.outer(b, b), rtol=0, atol=EPS)
+    for a in (f.a, f.ahat):
+        np.testing.assert_allclose(a + a[::-1, ::-1], np.tile(b, (b.size, 1)), rtol=0, atol=EPS)
 
 
 @pytest.mark.parametrize(("rule", "order", "steps"), [("runge-kutta-fehlberg", 5, 128), ("dormand-prince", 4, 128)])
@@ -206,7 +223,7 @@ def damped(noise: bool) -> Any:
 
 @pytest.mark.parametrize("integrator", [PredictorCorrector(step=0.01), Canonical(step=0.01), SciPy()])
 def test_noise_is_refused_by_rules_that_cannot_follow_it(integrator: Any) -> None:
-    with pytest.raises(ar.CaseError, match=rf"integrator.rule: '{integrator.rule}' .* choose friction-implicit"):
+    with pytest.raises(ar.CaseError, match=rf"integrator.rule: '{integrator.rule}' .* choose one of friction-implicit"):
         Running(damped(noise=True), integrator)
     Running(damped(noise=False), integrator)
 

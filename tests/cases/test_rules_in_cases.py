@@ -1,0 +1,76 @@
+"""Integration rules of every family in a case: from its file to its end, and broken off on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.run_cases import CHAIN, Shown, bits, case_of
+
+import articulon as ar
+from articulon.simulate import loop
+
+QUIET: dict[str, Any] = {"forces.brownian": False, "run.duration": 0.1, "run.frames": 10}
+FAMILIES: dict[str, dict[str, Any]] = {
+    "dormand-prince": {"rtol": 1e-6},
+    "rk4": {"step": 3e-4},
+    "adams-bashforth-moulton": {"step": 3e-4},
+    "implicit-midpoint": {"step": 3e-4},
+    "scipy-radau": {"rtol": 1e-6, "atol": 1e-9},
+}
+
+
+def case(folder: Path, rule: str, **others: Any) -> Any:
+    return case_of(folder, CHAIN, {**QUIET, "integrator": {"rule": rule, **FAMILIES.get(rule, {}), **others}})
+
+
+@pytest.mark.parametrize("rule", FAMILIES)
+def test_a_run_by_any_rule_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: Any, rule: str) -> None:
+    made = case(tmp_path, rule)
+    whole = ar.run(made, tmp_path / "unbroken")
+    assert whole.summary["status"] == "complete"
+    monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
+    broken = tmp_path / "broken"
+    for part, at in enumerate([2, 5, 1]):
+        interrupt = Shown(at, lambda: os.kill(os.getpid(), signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt, match="resume"):
+            ar.run(made, broken, resume=part > 0, progress=interrupt)
+    ar.run(made, broken, resume=True)
+    assert bits(broken) == bits(tmp_path / "unbroken")
+
+
+def test_a_resolved_case_with_fixed_steps_reads_back(tmp_path: Path) -> None:
+    """What a rule without an error estimate does not use is not written, so that it is not refused when read."""
+    for rule in FAMILIES:
+        made = case(tmp_path, rule)
+        file = tmp_path / "resolved.toml"
+        file.write_text(made.to_toml(), encoding="utf-8")
+        assert ar.load_case(file).integrator == made.integrator
+
+
+def test_equal_steps_fill_the_time_between_frames(tmp_path: Path) -> None:
+    run = ar.run(case(tmp_path, "verlet", step=0.0007), tmp_path / "run")
+    assert run.summary["steps"] == 10 * 15
+    assert any("integrator.step: 0.0007" in note and "shortened" in note for note in run.summary["notes"])
+
+
+REFUSED = {
+    "noise": ({"integrator": {"rule": "verlet", "step": 1e-3}, "forces.brownian": {"temperature": 300.0}}, "Brownian"),
+    "tolerance": (
+        {"integrator": {"rule": "verlet", "step": 1e-3, "rtol": 1e-3}},
+        "integrator.rtol: controls the steps",
+    ),
+    "rounding": ({"integrator": {"rule": "scipy-bdf", "rtol": 1e-15}}, "rtol 1e-15 is below rounding"),
+    "step": ({"integrator": {"rule": "scipy-bdf", "step": 1e-3}}, "integrator.step: this rule chooses its own steps"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_a_rule_cannot_do_is_refused_by_file_and_key(tmp_path: Path, what: str) -> None:
+    overrides, message = REFUSED[what]
+    with pytest.raises(ar.ArticulonError) as caught:
+        ar.run(case_of(tmp_path, CHAIN, {**QUIET, **overrides}), tmp_path / "run")
+    assert message in str(caught.value)
