@@ -4,6 +4,8 @@ The recursion solves the tree as if it were open. A unit force of a row is then 
 the joints already eliminated; what it does to each joint on the way, over the root of that joint's inertia, makes a row
 of E, and J M⁻¹ Jᵀ = E Eᵀ. The multipliers follow from the error of the open tree's accelerations, and a second
 recursion takes their forces in. Rows that follow from others are left out by the pivoted factorisation.
+
+What several entry points call is a kernel of its own here, so that it is compiled once and not into each of them.
 """
 
 import math
@@ -24,7 +26,7 @@ from articulon.dynamics.loops import (
     row_wrenches,
 )
 from articulon.dynamics.semidefinite import factorise_semidefinite, solve_semidefinite
-from articulon.kernels import jit, kernel, routine
+from articulon.kernels import jit, kernel
 from articulon.model.loops import DRIVE
 from articulon.model.tables import Workspace
 
@@ -139,7 +141,7 @@ def factor_loops(forest, loops, ws, arrays):
     arrays.rank[0] = factorise_semidefinite(A, arrays.scale, arrays.pivot)
 
 
-@routine
+@kernel
 def solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, kept):
     """Accelerations of the open forest at links that have been placed and moved."""
     links = forest.mass.size
@@ -147,7 +149,7 @@ def solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, kept):
     accelerate(forest, gravity, ws, udot, 0, links)
 
 
-@routine
+@kernel
 def solve_loops(forest, loops, tau, wrench, gravity, ws, arrays, udot):
     """Accelerations (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
     ground = (-gravity[0], -gravity[1], -gravity[2])
@@ -224,7 +226,7 @@ def largest_error(loops, q, ws, arrays):
     return absolute, relative
 
 
-@routine
+@kernel
 def project(forest, loops, motions, functions, time, q, u, ws, arrays):
     """Moves q, then u, onto the loops by the smallest step in the metric of the mass matrix.
 

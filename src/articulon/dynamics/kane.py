@@ -122,7 +122,7 @@ def project_rows(loops, i, row, solver):
                     jacobian[k, r] += n[c] * velocity[row + c, k] + f[c] * velocity[row + 3 + c, k]
 
 
-@routine_that_allocates
+@kernel(allocates=True)
 def solve_kane(forest, loops, tau, wrench, gravity, ws, solver, udot):
     """Accelerations (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
     links, velocity, momentum, jacobian = forest.mass.size, solver.velocity, solver.momentum, solver.jacobian

@@ -36,6 +36,12 @@ def fill_and_weigh(system, functions, factor, time, window, q, u, ws, channels):
     book_powers(system, u, ws, channels)
 
 
+@kernel
+def prepare_forces(system, functions, factor, time, window, q, u, ws, channels):
+    """The same as a kernel of its own: the right-hand sides that are not in a hurry share one compilation of it."""
+    fill_and_weigh(system, functions, factor, time, window, q, u, ws, channels)
+
+
 @jit
 def sizes(y, channels):
     """nq and nu of y = (q, u, 8 works)."""
@@ -99,7 +105,7 @@ def finish_with_drives(system, factor, y, nq, nu, channels, solver, dy):
 def derivative_with_loops(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """By the articulated-body algorithm, with loops and driven joints."""
     nq, nu = sizes(y, channels)
-    fill_and_weigh(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
+    prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
     evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
     gravity = scaled_gravity(system.forces, factor)
     tau, wrench = channels.total_joint, channels.total_wrench
@@ -111,7 +117,7 @@ def derivative_with_loops(system, functions, factor, time, window, y, ws, channe
 def derivative_by_kane(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """By Kane's method, with loops and driven joints."""
     nq, nu = sizes(y, channels)
-    fill_and_weigh(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
+    prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
     evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
     gravity = scaled_gravity(system.forces, factor)
     tau, wrench = channels.total_joint, channels.total_wrench
@@ -123,7 +129,7 @@ def derivative_by_kane(system, functions, factor, time, window, y, ws, channels,
 def derivative_by_division(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """By divide and conquer, with loops and driven joints."""
     nq, nu = sizes(y, channels)
-    fill_and_weigh(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
+    prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
     evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
     gravity = scaled_gravity(system.forces, factor)
     tau, wrench = channels.total_joint, channels.total_wrench
@@ -135,7 +141,7 @@ def derivative_by_division(system, functions, factor, time, window, y, ws, chann
 def derivative_by_division_parallel(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """The same on all threads."""
     nq, nu = sizes(y, channels)
-    fill_and_weigh(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
+    prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
     evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
     gravity = scaled_gravity(system.forces, factor)
     tau, wrench = channels.total_joint, channels.total_wrench
@@ -151,7 +157,7 @@ def derivative_with_embedding(system, functions, factor, time, window, y, ws, ch
     nq = (y.size - 8) // 2
     q, qdot, u, udot = y[:nq], y[nq : 2 * nq], solver.u, solver.udot
     speeds_of_rates(forest, q, qdot, u)
-    fill_and_weigh(system, functions, factor, time, window, q, u, ws, channels)
+    prepare_forces(system, functions, factor, time, window, q, u, ws, channels)
     gravity = scaled_gravity(system.forces, factor)
     if system.loops.kind.size > 0:
         evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
