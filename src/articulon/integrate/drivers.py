@@ -101,6 +101,8 @@ class ExplicitDriver(Driver):
         e = self.evaluator
         if state.step[0] == 0.0 and self.control.step[0] == 0.0 and self.first == 0.0:
             state.step[0] = self._start(state, until)
+            # At time zero no fraction of the time bounds the step from below.
+            self.control.step[3] = 1e-12 * state.step[0]
         return explicit.advance(
             e.derivative,
             e.settle,
