@@ -208,6 +208,13 @@ def test_a_check_of_what_is_not_there_is_refused_before_the_run(tmp_path: Path, 
     assert not (tmp_path / "run").exists()
 
 
+def test_a_joint_that_has_become_a_loop_has_no_coordinate_to_be_checked(tmp_path: Path) -> None:
+    check = {"kind": "coordinate", "body": "arm", "reference": 0, "tolerance": 1}
+    overrides = {"checks": [check], "dynamics.coordinates": "cartesian"}
+    with pytest.raises(ar.CaseError, match=r"checks\[0\]: in Cartesian coordinates the joint of 'arm' is a loop"):
+        ar.run(case_of(tmp_path, PENDULUM, overrides), tmp_path / "run")
+
+
 def test_checks_change_no_number_and_are_written_with_the_case(tmp_path: Path) -> None:
     checks = [{"kind": "energy", "tolerance": 1e-8}, {"kind": "speed", "body": "arm", "reference": 1, "tolerance": 2}]
     case = case_of(tmp_path, PENDULUM, {"checks": checks})

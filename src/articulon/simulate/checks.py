@@ -256,6 +256,11 @@ class JointCheck(ValueCheck):
     def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
         """See :class:`ValueCheck`."""
         joint = model.joints[body_index(model, self.body, f"{where}.body")]
+        if any(loop.name == f"joint of {self.body}" for loop in model.loop_joints):
+            raise CaseError(
+                f"{where}: in Cartesian coordinates the joint of '{self.body}' is a loop and has no {self.kind}; check a "
+                "position instead, or run with dynamics.coordinates = 'relative'"
+            )
         named = joint.coordinates if self.kind == "coordinate" else joint.speeds
         if self.component >= len(named):
             name = type(joint).__name__.lower()
