@@ -258,8 +258,8 @@ class JointCheck(ValueCheck):
         joint = model.joints[body_index(model, self.body, f"{where}.body")]
         if any(loop.name == f"joint of {self.body}" for loop in model.loop_joints):
             raise CaseError(
-                f"{where}: in Cartesian coordinates the joint of '{self.body}' is a loop and has no {self.kind}; check a "
-                "position instead, or run with dynamics.coordinates = 'relative'"
+                f"{where}: in Cartesian coordinates the joint of '{self.body}' is a loop and has no {self.kind}; check "
+                "a position instead, or run with dynamics.coordinates = 'relative'"
             )
         named = joint.coordinates if self.kind == "coordinate" else joint.speeds
         if self.component >= len(named):
