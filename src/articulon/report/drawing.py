@@ -75,6 +75,7 @@ def whole_model(view: View) -> tuple[np.ndarray, float]:
     points = [fixed_sites(view)]
     for frame in (0, -1):
         points += [view.centres(frame) - reach, view.centres(frame) + reach, view.positions[frame]]
+        points += [np.array([at for _, at in loop_ends(view, frame)]).reshape(-1, 3)]
     corners = np.concatenate(points)
     low, high = corners.min(axis=0), corners.max(axis=0)
     half = 0.55 * float((high - low).max())
@@ -110,6 +111,16 @@ def axes_of_view(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return identity[forward], identity[others[0]], identity[others[1]]
 
 
+def loop_ends(view: View, frame: int) -> list[tuple[int, np.ndarray]]:
+    """Bodies and where joints that close loops are fixed on them, world frame [length]."""
+    ends = []
+    for loop in view.model.loop_joints:
+        for body, place in ((loop.parent, loop.position), (loop.child, loop.child_position)):
+            if body >= 0:
+                ends.append((body, view.positions[frame][body] + rotated(view.rotations[frame][body], place)))
+    return ends
+
+
 def fixed_sites(view: View) -> np.ndarray:
     """Sites that do not move, world frame [length], shape (fixed sites, 3)."""
     sites = view.model.sites
@@ -143,13 +154,7 @@ def draw(
         for k in joined.tolist()
     ]
     # A joint that closes a loop joins its bodies' centres, where it is fixed on each.
-    for loop in view.model.loop_joints:
-        ends = ((loop.parent, loop.position), (loop.child, loop.child_position))
-        points = [
-            (place if body < 0 else view.positions[frame][body] + rotated(view.rotations[frame][body], place)) @ onto
-            for body, place in ends
-        ]
-        limbs += [np.stack([centres[body], at]) for (body, _), at in zip(ends, points, strict=True) if body >= 0]
+    limbs += [np.stack([centres[body], at @ onto]) for body, at in loop_ends(view, frame)]
     # A body that hangs from the ground has its joint there.
     limbs += [np.stack([origins[k], centres[k]]) for k in hung.tolist()]
     axes.add_collection(LineCollection(limbs, colors=style.BLACK, linewidths=0.6, zorder=3))
