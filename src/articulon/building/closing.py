@@ -6,14 +6,15 @@ from dataclasses import replace
 import numpy as np
 from scipy import linalg
 
-from articulon.dynamics import mass_matrix
+from articulon.dynamics import body_poses, mass_matrix
 from articulon.dynamics.functions import moved, vector
-from articulon.dynamics.loop_functions import loop_equations
+from articulon.dynamics.loop_functions import LoopEquations, loop_equations
 from articulon.errors import ModelError
 from articulon.model import Model
 from articulon.model.joints.base import TRANSLATION
 from articulon.model.loops import DRIVE
 from articulon.model.model import Closing
+from articulon.model.rotations import matrices
 
 CLOSED = 1e-13
 """Largest error of a closed loop, in units of the model's size."""
@@ -55,6 +56,7 @@ def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -
     q, error = close_positions(model, q, free, time)
     if error > CLOSED:
         raise _open(model, q, time)
+    _refuse_half_turns(model, q)
     u, _ = close_speeds(model, q, u, free, time)
     return q, u
 
@@ -81,6 +83,7 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
         q, error = close_positions(model, model.q0, np.ones(model.nu, dtype=bool), 0.0)
     if error > CLOSED:
         raise _open(model, q, 0.0)
+    _refuse_half_turns(model, q)
     u, left = close_speeds(model, q, model.u0, ~given_u, 0.0)
     scale = _row_scale(model)
     # Motions of a whole mechanism cancel in J u but for their rounding, and so |u| itself is a size.
@@ -95,7 +98,7 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
     for array in (q, u):
         array.setflags(write=False)
     closing = Closing(float(np.abs(start.residual).max()), float(np.abs(start.rate).max()), rank)
-    return replace(model, q0=q, u0=u, closing=closing)
+    return replace(model, q0=q, u0=u, closing=closing, loops=model.loops._replace(rank=np.array([rank])))
 
 
 def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) -> tuple[np.ndarray, float]:
@@ -111,9 +114,9 @@ def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) 
         if error <= 1e-15:
             break
         L = linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
-        J = linalg.solve_triangular(L, (scale[:, None] * equations.jacobian[:, free]).T, lower=True)
+        J = linalg.solve_triangular(L, _jacobian(model, equations)[:, free].T, lower=True)
         U, s, V = np.linalg.svd(J, full_matrices=False)
-        s2 = s[0] ** 2 if s.size else 0.0
+        s2 = s[0] ** 2
         if s2 == 0.0:
             break
         # Without damping, directions in which the loops are rigid must not be divided by their rounding.
@@ -142,7 +145,7 @@ def close_speeds(
         return u, equations.rate
     L = linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
     scale = _row_scale(model)
-    J = linalg.solve_triangular(L, (scale[:, None] * equations.jacobian[:, free]).T, lower=True)
+    J = linalg.solve_triangular(L, _jacobian(model, equations)[:, free].T, lower=True)
     result = u.copy()
     for _ in range(2):
         y = np.linalg.lstsq(J.T, -scale * loop_equations(model, q, result, time).rate, rcond=INDEPENDENT)[0]
@@ -152,17 +155,14 @@ def close_speeds(
 
 def _refuse_singular(model: Model, q: np.ndarray) -> int:
     """The number of independent rows; ModelError where it is larger everywhere around than at q."""
-    scale, rest = _row_scale(model), np.zeros(model.nu)
-    _, s, V = np.linalg.svd(scale[:, None] * loop_equations(model, q, rest).jacobian)
-    rank = int((s > INDEPENDENT * s[0]).sum())
+    rank, free = _rank(model, q)
     if rank == min(model.loops.kind.size, model.nu):
         return rank
     # Along the motions that the loops allow here, and back onto them: what follows from other rows still does.
-    direction = V[rank:].T @ np.random.default_rng(0).standard_normal(model.nu - rank)
+    direction = free @ np.random.default_rng(0).standard_normal(model.nu - rank)
     direction *= NUDGE / max(float(np.abs(direction).max()), 1e-300)
     near, error = close_positions(model, moved(model, q, direction), np.ones(model.nu, dtype=bool), 0.0)
-    s = np.linalg.svd(scale[:, None] * loop_equations(model, near, rest).jacobian, compute_uv=False)
-    if error <= CLOSED and int((s > INDEPENDENT * s[0]).sum()) > rank:
+    if error <= CLOSED and _rank(model, near)[0] > rank:
         names = ", ".join(f"'{loop.name}'" for loop in model.loop_joints)
         raise ModelError(
             f"the loops ({names}) are singular at the initial coordinates: {rank} of their conditions are independent "
@@ -170,6 +170,21 @@ def _refuse_singular(model: Model, q: np.ndarray) -> int:
             "coordinates (a joint at gimbal lock, or bars in one line, must be moved off it)"
         )
     return rank
+
+
+def _refuse_half_turns(model: Model, q: np.ndarray) -> None:
+    """Raises ModelError where directions that a loop keeps parallel point opposite ways: right angles do not tell."""
+    _, rotations = body_poses(model, q)
+    frames = np.vstack([matrices(rotations), np.eye(3)[None]])  # the last, index −1, is the ground's
+    for loop in model.loop_joints:
+        A = frames[loop.parent] @ matrices(loop.rotation)
+        B = frames[loop.child] @ matrices(loop.child_rotation)
+        if any((A @ np.array(fixed)) @ (B @ np.array(moving)) < 0.0 for fixed, moving in loop.joint.aligned()):
+            kind = type(loop.joint).__name__.lower()
+            raise ModelError(
+                f"loop '{loop.name}': its two ends meet half a turn apart, which a {kind} joint does not allow; turn "
+                "one of its frames, or start from coordinates that are less than a quarter of a turn from closed"
+            )
 
 
 def _row_scale(model: Model) -> np.ndarray:
@@ -182,6 +197,24 @@ def _row_scale(model: Model) -> np.ndarray:
         drive = model.drives[int(loops.motion[r])]
         driven[r] = model.joints[drive.body].coordinates[drive.component][1] == "length"
     return np.where((loops.kind == TRANSLATION) | driven, 1.0 / size, 1.0)
+
+
+def _jacobian(model: Model, equations: LoopEquations) -> np.ndarray:
+    """J with its rows over their sizes, zero for rows that act on no joint."""
+    return np.where(equations.live, _row_scale(model), 0.0)[:, None] * equations.jacobian
+
+
+def _rank(model: Model, q: np.ndarray) -> tuple[int, np.ndarray]:
+    """The number of independent rows, and the directions (nu, free) in which they leave the speeds free.
+
+    Rows are compared in the metric of the mass matrix and at unit length, as the solvers do.
+    """
+    L = linalg.cholesky(mass_matrix(model, q), lower=True)
+    B = linalg.solve_triangular(L, _jacobian(model, loop_equations(model, q, np.zeros(model.nu))).T, lower=True)
+    length = np.linalg.norm(B, axis=0)
+    U, s, _ = np.linalg.svd(B / np.where(length > 0.0, length, 1.0))
+    rank = int((s > INDEPENDENT * s[0]).sum())
+    return rank, linalg.solve_triangular(L, U[:, rank:], lower=True, trans=1)
 
 
 def _error(model: Model, residual: np.ndarray) -> float:

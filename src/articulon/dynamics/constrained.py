@@ -18,6 +18,7 @@ from articulon.dynamics.kinematics import accelerate_at_constant_speeds, drift, 
 from articulon.dynamics.loops import (
     add_loop_forces,
     evaluate_motions,
+    mark_live_rows,
     on_links,
     row_accelerations,
     row_biases,
@@ -129,6 +130,7 @@ def whiten_rows(forest, loops, ws, arrays):
 def factor_loops(forest, loops, ws, arrays):
     """Factors of J M⁻¹ Jᵀ at links whose articulated inertias have been kept."""
     row_wrenches(loops, ws, arrays.wrench)
+    mark_live_rows(forest, loops, ws, arrays)
     factor_paths(forest, loops, ws, arrays)
     whiten_rows(forest, loops, ws, arrays)
     E, A = arrays.whitened, arrays.matrix
@@ -138,7 +140,7 @@ def factor_loops(forest, loops, ws, arrays):
             for k in range(E.shape[1]):
                 total += E[r, k] * E[s, k]
             A[r, s] = A[s, r] = total
-    arrays.rank[0] = factorise_semidefinite(A, arrays.scale, arrays.pivot)
+    arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
 
 
 @kernel
@@ -280,6 +282,7 @@ def loop_equations(forest, loops, motions, functions, time, q, u, ws, arrays, re
     evaluate_motions(motions, functions, time, arrays.motion)
     row_residuals(loops, q, ws, arrays.motion, residual)
     row_wrenches(loops, ws, arrays.wrench)
+    mark_live_rows(forest, loops, ws, arrays)
     row_rates(loops, u, ws, arrays.wrench, arrays.motion, rates)
     row_biases(loops, ws, arrays.gamma)
     accelerate_at_constant_speeds(forest, ws)

@@ -21,6 +21,7 @@ from articulon.dynamics.kinematics import move, place
 from articulon.dynamics.loops import (
     LoopScratch,
     evaluate_motions,
+    mark_live_rows,
     on_links,
     row_accelerations,
     row_biases,
@@ -74,7 +75,7 @@ def divided_scratch(forest: Forest, loops: LoopScratch, nu: int) -> DividedScrat
 
 
 @jit
-def set_columns(loops, tau, wrench, ws, solver):
+def set_columns(forest, loops, tau, wrench, ws, solver):
     """The forces of every column: the given ones, then the unit force of each row."""
     arrays = solver.loops
     copy_into(solver.tau[0], tau)
@@ -82,6 +83,7 @@ def set_columns(loops, tau, wrench, ws, solver):
     if loops.kind.size == 0:
         return
     row_wrenches(loops, ws, arrays.wrench)
+    mark_live_rows(forest, loops, ws, arrays)
     for r in range(loops.kind.size):
         column, total = solver.tau[1 + r], solver.wrench[1 + r]
         for k in range(column.size):
@@ -114,7 +116,7 @@ def combine_columns(loops, gravity, ws, solver, udot):
     for r in range(rows):
         for s in range(r):
             A[r, s] = A[s, r] = 0.5 * (A[r, s] + A[s, r])
-    arrays.rank[0] = factorise_semidefinite(A, arrays.scale, arrays.pivot)
+    arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
     row_biases(loops, ws, arrays.gamma)
     ground = (-gravity[0], -gravity[1], -gravity[2])
     total = solver.acceleration[0]
@@ -141,7 +143,7 @@ def combine_columns(loops, gravity, ws, solver, udot):
 def solve_divided(forest, loops, tau, wrench, gravity, ws, solver, udot):
     """Accelerations (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
     s = solver
-    set_columns(loops, tau, wrench, ws, s)
+    set_columns(forest, loops, tau, wrench, ws, s)
     solve_assembly(forest, s.tree, s.tau, s.wrench, s.moving, gravity, ws, s.assembly, s.udot, s.acceleration)
     combine_columns(loops, gravity, ws, s, udot)
 
@@ -150,7 +152,7 @@ def solve_divided(forest, loops, tau, wrench, gravity, ws, solver, udot):
 def solve_divided_parallel(forest, loops, tau, wrench, gravity, ws, solver, udot):
     """The same with the assemblies of a level shared out among threads."""
     s = solver
-    set_columns(loops, tau, wrench, ws, s)
+    set_columns(forest, loops, tau, wrench, ws, s)
     solve_assembly_parallel(forest, s.tree, s.tau, s.wrench, s.moving, gravity, ws, s.assembly, s.udot, s.acceleration)
     combine_columns(loops, gravity, ws, s, udot)
 

@@ -27,7 +27,14 @@ from articulon.algebra.vectors import (
 from articulon.algebra.vectors import load_matrix as load_rotation
 from articulon.dynamics import joints
 from articulon.dynamics.kinematics import accelerate_at_constant_speeds, frames, move, place
-from articulon.dynamics.loops import LoopScratch, evaluate_motions, row_accelerations, row_biases, row_wrenches
+from articulon.dynamics.loops import (
+    LoopScratch,
+    evaluate_motions,
+    mark_live_rows,
+    row_accelerations,
+    row_biases,
+    row_wrenches,
+)
 from articulon.kernels import jit, kernel, routine_that_allocates
 from articulon.model.loops import DRIVE
 
@@ -135,6 +142,7 @@ def solve_kane(forest, loops, tau, wrench, gravity, ws, solver, udot):
     solver.active[:] = tau
     jacobian[:] = 0.0
     row_wrenches(loops, ws, solver.loops.wrench)
+    mark_live_rows(forest, loops, ws, solver.loops)
     for start in range(0, links, BLOCK):
         end = min(start + BLOCK, links)
         velocity[:] = 0.0
@@ -190,15 +198,17 @@ def embed(loops, L, y, ground, ws, solver, udot):
             jacobian[loops.speed[r], r] = 1.0
         B[:, r] = forward(L, jacobian[:, r])
         length = np.sqrt((B[:, r] ** 2).sum())
-        if length > 0.0:
+        if solver.loops.live[r] == 0:
+            B[:, r] = 0.0
+        elif length > 0.0:
             size[r] = length
-        B[:, r] /= size[r]
+            B[:, r] /= length
     U, s, V = np.linalg.svd(B, False)
     multiplier = solver.loops.multiplier
     multiplier[:] = 0.0
     solver.loops.rank[0] = 0
     for k in range(s.size):
-        if not s[k] > INDEPENDENT * s[0]:
+        if k >= loops.rank[0] or not s[k] > INDEPENDENT * s[0]:
             continue
         solver.loops.rank[0] += 1
         wanted, present = 0.0, 0.0

@@ -22,13 +22,15 @@ class LoopEquations(NamedTuple):
     """J' u, shape (rows,)."""
     jacobian: np.ndarray
     """J, shape (rows, nu)."""
+    live: np.ndarray
+    """Whether a row acts on any joint; of one that does not, J is but the rounding of what cancels, shape (rows,)."""
 
 
 def loop_equations(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> LoopEquations:
     """φ, φ', J' u and J at a state (Mukherjee and Anderson 2007; rows as ``model.loops`` has them)."""
     arrays = loop_scratch(model.forest, model.loops, model.motions, model.nu)
     rows = model.loops.kind.size
-    found = LoopEquations(np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros((rows, model.nu)))
+    found = (np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros((rows, model.nu)))
     arguments = (
         model.forest,
         model.loops,
@@ -43,7 +45,7 @@ def loop_equations(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0
     )
     kernel = prepared(constrained.loop_equations, arguments, model)
     kernel(*arguments)
-    return found
+    return LoopEquations(*found, arrays.live.astype(bool))
 
 
 def loop_residuals(model: Model, q: np.ndarray, time: float = 0.0) -> np.ndarray:

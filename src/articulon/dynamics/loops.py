@@ -13,6 +13,8 @@ import numpy as np
 from numba import types
 
 from articulon.algebra.vectors import ZERO, add, apply, cross, dot, load, load_from, load_matrix, scale, store_from, sub
+from articulon.dynamics import joints
+from articulon.dynamics.kinematics import frames
 from articulon.kernels import first_class, jit
 from articulon.model.joints.base import TRANSLATION
 from articulon.model.loops import DRIVE
@@ -21,7 +23,9 @@ from articulon.model.tables import Forest, Loops, Motions
 MOTION = types.void(types.float64, types.float64[::1])
 """A motion as a function: (time, result), with result = (coordinate, rate, acceleration)."""
 
-MOST_FREEDOMS = 6
+ROUNDING = 1e-10
+"""An entry of J below this, relative to the terms that it is the sum of, is none: levers add some 1e-15 for each link
+on the way, and closed loops are closed to 1e-13."""
 
 
 class LoopScratch(NamedTuple):
@@ -64,6 +68,8 @@ class LoopScratch(NamedTuple):
     """Zero twists, shape (links, 6)."""
     no_bias: np.ndarray
     """Zero velocity products, shape (links, 6)."""
+    live: np.ndarray
+    """1 for rows that act on some joint, shape (rows,)."""
     rank: np.ndarray
     """Independent rows at the latest solution, shape (1,)."""
     drift: np.ndarray
@@ -93,6 +99,7 @@ def loop_scratch(forest: Forest, loops: Loops, motions: Motions, nu: int) -> Loo
         response=np.zeros(nu),
         still=np.zeros((some, 6)),
         no_bias=np.zeros((some, 6)),
+        live=np.zeros(m, dtype=np.int64),
         rank=np.zeros(1, dtype=np.int64),
         drift=np.zeros(2),
     )
@@ -187,6 +194,53 @@ def row_wrenches(loops, ws, wrench):
             store_from(wrench, r, 3, t)
             store_from(wrench, r, 6, ZERO)
             store_from(wrench, r, 9, scale(-1.0, t))
+
+
+@jit
+def mark_live_rows(forest, loops, ws, arrays):
+    """Which rows act on any joint at all: those of which some entry of J is more than the rounding of its terms.
+
+    The entries are sums over the two links' wrenches, which cancel where no joint lets the two move as the row asks.
+    """
+    parent, live, wrench = forest.parent, arrays.live, arrays.wrench
+    for r in range(loops.kind.size):
+        live[r] = 1
+        if loops.kind[r] == DRIVE:
+            continue
+        a, b = loops.link_a[r], loops.link_b[r]
+        fb, nb = load_from(wrench, r, 0), load_from(wrench, r, 3)
+        fa, na = load_from(wrench, r, 6), load_from(wrench, r, 9)
+        live[r] = 0
+        # Parents come before their children: the outer of the two links is the one with the larger index. Below the
+        # link where the paths meet, the two sides act on different joints; above it they cancel.
+        while a != b:
+            if b > a:
+                if acts(forest, ws, b, nb, fb):
+                    live[r] = 1
+                    break
+                nb = add(nb, cross(load(ws.reach, b), fb))
+                b = parent[b]
+            else:
+                if acts(forest, ws, a, na, fa):
+                    live[r] = 1
+                    break
+                na = add(na, cross(load(ws.reach, a), fa))
+                a = parent[a]
+
+
+@jit
+def acts(forest, ws, i, n, f):
+    """Whether a moment and force on link i, about its origin, have more than a rounding of power in its joint."""
+    kind = forest.kind[i]
+    frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
+    for k in range(joints.freedoms(kind)):
+        sw, sv = joints.column(kind, load(forest.axis, i), k, frame, body)
+        terms = 0.0
+        for c in range(3):
+            terms += abs(sw[c] * n[c]) + abs(sv[c] * f[c])
+        if abs(dot(sw, n) + dot(sv, f)) > ROUNDING * terms:
+            return True
+    return False
 
 
 @jit

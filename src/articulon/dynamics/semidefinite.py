@@ -10,16 +10,17 @@ from theirs by less than 3e-6. Positions are exact to some 1e-13, and their squa
 
 
 @jit
-def factorise_semidefinite(A, scale, pivot):
+def factorise_semidefinite(A, live, most, scale, pivot):
     """Cholesky factorisation with diagonal pivoting of S A S, S the roots of the diagonal's inverses, in place; returns
-    the rank (Higham, Accuracy and Stability of Numerical Algorithms, 10.3).
+    the rank, ``most`` at most (Higham, Accuracy and Stability of Numerical Algorithms, 10.3).
 
-    ``A`` (m, m) holds L in its lower triangle afterwards, rows and columns in the order of ``pivot`` (m,).
+    Rows that are not ``live`` (m,) are left out. ``A`` (m, m) holds L in its lower triangle afterwards, rows and
+    columns in the order of ``pivot`` (m,).
     """
     m = A.shape[0]
     for i in range(m):
         pivot[i] = i
-        scale[i] = 1.0 / math.sqrt(A[i, i]) if A[i, i] > 0.0 else 0.0
+        scale[i] = 1.0 / math.sqrt(A[i, i]) if live[i] and A[i, i] > 0.0 else 0.0
     for i in range(m):
         for j in range(i + 1):
             A[i, j] *= scale[i] * scale[j]
@@ -29,7 +30,7 @@ def factorise_semidefinite(A, scale, pivot):
         for i in range(k + 1, m):
             if A[i, i] > A[best, best]:
                 best = i
-        if not A[best, best] > REDUNDANT:
+        if k >= most or not A[best, best] > REDUNDANT:
             return k
         if best != k:
             pivot[k], pivot[best] = pivot[best], pivot[k]

@@ -141,6 +141,7 @@ def loop_rows(
         motion=which[:, 2].copy(),
         path=path,
         place=place,
+        rank=np.array([len(kinds)], dtype=np.int64),
         column=np.cumsum([0, *freedoms]),
     )
 

@@ -71,6 +71,9 @@ class Loops(NamedTuple):
     """Links between the ground and any link of a row, outermost first, shape (path,)."""
     place: np.ndarray
     """Where each link stands in ``path``, −1 where it does not, shape (links,)."""
+    rank: np.ndarray
+    """How many of the rows are independent on the motions that the loops allow, shape (1,). Off them, by the error of a
+    step, redundant rows disagree a little and would otherwise seem to lock the mechanism."""
     column: np.ndarray
     """First of the speeds of each link on a path, these counted alone, and their number, shape (path + 1,)."""
 

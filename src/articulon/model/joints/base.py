@@ -30,6 +30,8 @@ class Row(NamedTuple):
 
 POINT = (Row(TRANSLATION, X), Row(TRANSLATION, Y), Row(TRANSLATION, Z))
 """The two origins coincide."""
+AXES = ((X, X), (Y, Y), (Z, Z))
+"""All three directions of the frames."""
 NO_TURN = (Row(ROTATION, X, Y), Row(ROTATION, Y, Z), Row(ROTATION, Z, X))
 """The two frames are parallel."""
 
@@ -65,6 +67,11 @@ class Joint:
     def rows(self) -> tuple[Row, ...]:
         """The conditions of a loop that this joint closes: one less than six for each freedom."""
         raise NotImplementedError
+
+    def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
+        """Directions of the joint frame and of the moving frame that point the same way, which right angles alone do
+        not tell from opposite ways; none by default."""
+        return ()
 
     @classmethod
     def rotates(cls) -> bool:

@@ -13,7 +13,7 @@ from articulon.algebra.vectors import (
 )
 from articulon.kernels import jit
 from articulon.model.joints.axis import AxisJoint, eliminate_one, rate_of_one
-from articulon.model.joints.base import NO_TURN, PRISMATIC, TRANSLATION, Row, perpendicular
+from articulon.model.joints.base import AXES, NO_TURN, PRISMATIC, TRANSLATION, Row, Vector, perpendicular
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,10 @@ class Prismatic(AxisJoint):
         """Five: no turn, and no displacement across the axis."""
         s, t = perpendicular(self.direction)
         return (Row(TRANSLATION, s), Row(TRANSLATION, t), *NO_TURN)
+
+    def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
+        """The frames are parallel."""
+        return AXES
 
 
 @jit

@@ -15,7 +15,7 @@ from articulon.algebra.vectors import (
 )
 from articulon.kernels import jit
 from articulon.model.joints.axis import AxisJoint, eliminate_one, rate_of_one
-from articulon.model.joints.base import POINT, REVOLUTE, ROTATION, Row, perpendicular
+from articulon.model.joints.base import POINT, REVOLUTE, ROTATION, Row, Vector, perpendicular
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,10 @@ class Revolute(AxisJoint):
         """Five: the origins coincide, and so do the axes."""
         s, t = perpendicular(self.direction)
         return (*POINT, Row(ROTATION, s, self.direction), Row(ROTATION, t, self.direction))
+
+    def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
+        """The axes."""
+        return ((self.direction, self.direction),)
 
 
 @jit

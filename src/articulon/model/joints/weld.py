@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from articulon.model.joints.base import NO_TURN, POINT, WELD, Joint, Row
+from articulon.model.joints.base import AXES, NO_TURN, POINT, WELD, Joint, Row, Vector
 
 
 @dataclass(frozen=True)
@@ -17,3 +17,7 @@ class Weld(Joint):
     def rows(self) -> tuple[Row, ...]:
         """Six: nothing moves."""
         return (*POINT, *NO_TURN)
+
+    def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
+        """The frames are parallel."""
+        return AXES

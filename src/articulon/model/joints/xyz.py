@@ -23,7 +23,7 @@ from articulon.algebra.vectors import (
     column as matrix_column,
 )
 from articulon.kernels import jit
-from articulon.model.joints.base import NO_TURN, PLACE, VELOCITY, XYZ, Joint, Row
+from articulon.model.joints.base import AXES, NO_TURN, PLACE, VELOCITY, XYZ, Joint, Row, Vector
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,10 @@ class Xyz(Joint):
     def rows(self) -> tuple[Row, ...]:
         """Three: no turn."""
         return NO_TURN
+
+    def aligned(self) -> tuple[tuple[Vector, Vector], ...]:
+        """The frames are parallel."""
+        return AXES
 
 
 @jit
