@@ -136,3 +136,11 @@ def test_what_does_not_go_together_is_refused():
         ar.simulate(model, 1.0, rule="kutta-merson", rotations="quaternions")
     with pytest.raises(ar.CaseError, match="'friction-implicit' integrates speeds, not the accelerations of Euler"):
         ar.simulate(model, 1.0, rule="friction-implicit", step=0.1, rotations="euler-parameters")
+
+
+@pytest.mark.parametrize("rule", ["verlet", "friction-implicit"])
+def test_rules_that_have_their_own_way_of_solving_refuse_another_solver(rule):
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("top", mass=1.0, inertia=(1.0, 2.0, 3.0), joint=ar.Free())
+    with pytest.raises(ar.CaseError, match=f"'{rule}' works by the articulated-body algorithm.*solver 'kane'"):
+        ar.simulate(builder.build(), 1.0, rule=rule, step=0.1, solver="kane")

@@ -68,7 +68,7 @@ class Evaluator:
         solver: str = "articulated",
         rotations: str = "speeds",
     ) -> None:
-        self.model, self.rotations = model, rotations
+        self.model, self.solver_name, self.rotations = model, solver, rotations
         self.users = UserFunctions()
         self.functions = (
             user_functions(model, self.users),

@@ -201,6 +201,20 @@ def driver(
     CaseError
         For a rule that cannot do what the model or its rotations ask for.
     """
+    _refuse_impossible(evaluator, integrator)
+    if isinstance(integrator, FrictionImplicit):
+        return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
+    if isinstance(integrator, PredictorCorrector):
+        return PredictorCorrectorDriver(evaluator, integrator, policy, parameters, state)
+    if isinstance(integrator, Canonical):
+        return CanonicalDriver(evaluator, integrator, policy, parameters, state)
+    if isinstance(integrator, SciPy):
+        return SciPyDriver(evaluator, integrator, policy, parameters, state)
+    return ExplicitDriver(evaluator, integrator, policy, parameters, state)
+
+
+def _refuse_impossible(evaluator: Evaluator, integrator: Any) -> None:
+    """Raises CaseError for a rule that cannot do what the model, its solver or its rotations ask for."""
     if evaluator.rotations == "euler-parameters" and not isinstance(integrator, Explicit):
         raise CaseError(
             f"integrator.rule: '{integrator.rule}' integrates speeds, not the accelerations of Euler parameters; "
@@ -218,12 +232,8 @@ def driver(
             f"joints or of springs between points; choose one of {', '.join(EXPLICIT)}, or 'scipy-radau' where they "
             "are stiff"
         )
-    if isinstance(integrator, FrictionImplicit):
-        return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
-    if isinstance(integrator, PredictorCorrector):
-        return PredictorCorrectorDriver(evaluator, integrator, policy, parameters, state)
-    if isinstance(integrator, Canonical):
-        return CanonicalDriver(evaluator, integrator, policy, parameters, state)
-    if isinstance(integrator, SciPy):
-        return SciPyDriver(evaluator, integrator, policy, parameters, state)
-    return ExplicitDriver(evaluator, integrator, policy, parameters, state)
+    if evaluator.solver_name != "articulated" and isinstance(integrator, FrictionImplicit | Canonical):
+        raise CaseError(
+            f"integrator.rule: '{integrator.rule}' works by the articulated-body algorithm and leaves nothing to the "
+            f"solver {evaluator.solver_name!r}; choose the solver 'articulated', or one of {', '.join(EXPLICIT)}"
+        )

@@ -112,7 +112,7 @@ def advance(
     copy_into(y[nq + nu :], state.work)
     fixed, longest, shortest = control.step[0], control.step[2], control.step[3]
     noisy, length = system.forces.noise.choice[0] != 0, system.forces.noise.window[0] * system.forces.noise.choice[1]
-    exponent = -1.0 / (tableau.order[0] + 1.0)
+    exponent = -1.0 / tableau.power[0]
     time = state.time[0]
     if state.step[0] == 0.0:
         state.step[0] = fixed if fixed > 0.0 else control.step[1]

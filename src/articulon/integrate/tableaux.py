@@ -18,16 +18,26 @@ class Tableau(NamedTuple):
     """Weights of the error estimate h Σ e_i k_i; zero where the formula has none, shape (stages,)."""
     order: np.ndarray
     """Order of the solution that is propagated, shape (1,)."""
+    power: np.ndarray
+    """The power of the step that the error estimate falls with, shape (1,)."""
 
 
-def tableau(rows: list[list[float]], b: list[float], error: list[float] | None, order: int) -> Tableau:
-    """A tableau from the rows of a; c follows as their sums."""
+def tableau(
+    rows: list[list[float]], b: list[float], error: list[float] | None, order: int, power: int | None = None
+) -> Tableau:
+    """A tableau from the rows of a; c follows as their sums. The error estimate falls with the ``power`` of the step,
+    one more than the order by default."""
     stages = len(b)
     a = np.zeros((stages, stages))
     for i, row in enumerate(rows):
         a[i + 1, : len(row)] = row
     return Tableau(
-        a, np.array(b), a.sum(axis=1), np.zeros(stages) if error is None else np.array(error), np.array([order])
+        a,
+        np.array(b),
+        a.sum(axis=1),
+        np.zeros(stages) if error is None else np.array(error),
+        np.array([order]),
+        np.array([power or order + 1]),
     )
 
 

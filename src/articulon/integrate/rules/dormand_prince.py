@@ -18,4 +18,5 @@ DORMAND_PRINCE = tableau(
     b=_FIFTH,
     error=[fifth - fourth for fifth, fourth in zip(_FIFTH, _FOURTH, strict=True)],
     order=5,
+    power=5,
 )
