@@ -159,6 +159,7 @@ def compare(
 ) -> None:
     """Run variants of a case side by side and print how they differ."""
     from articulon.cases import load_case
+    from articulon.cases.advice import foreign, how_to_vary
     from articulon.cases.overrides import parts, values_of
 
     description = load_case(case, _assignments(overrides))
@@ -176,7 +177,7 @@ def compare(
             try:
                 description.with_overrides({key.strip(): value})
             except CaseError as error:
-                advice = _how_to_vary(case, overrides, key.strip(), value, vary) if "unknown key" in str(error) else ""
+                advice = how_to_vary(case, overrides, key.strip(), value, vary) if foreign(description, key) else ""
                 raise CaseError(f"{error}{advice}") from None
         varied[key.strip()] = found
     folder = RUNS / f"{description.name}-compare" if out is None else out
@@ -240,21 +241,6 @@ def _how_to_continue(case: str, folder: Path, overrides: list[str]) -> str:
     if checkpoint.exists():
         return f"the checkpoint is {checkpoint}; continue with\n  {command}"
     return f"no checkpoint had been written to {folder} yet"
-
-
-def _how_to_vary(case: str, overrides: list[str], key: str, value: Any, vary: list[str]) -> str:
-    """What to do where a key belongs to another policy or rule than the case has; nothing for any other key."""
-    from shlex import join
-
-    from articulon.cases.overrides import choosing
-
-    found = choosing(key, value)
-    if found is None:
-        return ""
-    words, chosen = found
-    changes = [part for text in (*overrides, chosen) for part in ("--set", text)]
-    command = join(["articulon", "compare", case, *changes, *(part for text in vary for part in ("--vary", text))])
-    return f"\n{key} is a key of {', '.join(words)}; choose one of them first, for example\n  {command}"
 
 
 def _assignments(texts: list[str]) -> dict[str, Any]:

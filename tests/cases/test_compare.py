@@ -559,7 +559,7 @@ def test_different_frames_have_no_noise_path_in_common(file: Path) -> None:
     [
         ("scaling.a2=0.5,0.2", "constant, threshold-adaptive, two-factor"),
         ("scaling.b2=0.5,0.2", "two-factor"),
-        ("integrator.rtol=1e-5,1e-6", "kutta-merson"),
+        ("integrator.rtol=1e-5,1e-6", "kutta-merson, scipy-radau"),
     ],
 )
 def test_a_key_of_another_policy_is_answered_by_a_command_that_works(

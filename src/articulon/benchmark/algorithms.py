@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numba
@@ -24,6 +25,8 @@ KANE_BODIES = 1024
 """Longer chains take Kane's method seconds and, at 65,536, 32 GB for the mass matrix alone."""
 FITTED_FROM = 64
 """Exponents are fitted from this length on: below it, calls and not bodies take the time."""
+REPEATS = 5
+"""Calls in one compiled loop."""
 ALGORITHMS = ("articulated", "kane", "divide_1", "divide_2")
 """Divide and conquer on one thread and on two."""
 
@@ -37,7 +40,7 @@ def measure_algorithms(sizes: Sequence[int] = SIZES, seconds: float = 6.0) -> di
     for name in ALGORITHMS:
         figures[f"{name}_ns_per_body"] = [None] * len(sizes)
         figures[f"{name}_residual"] = [None] * len(sizes)
-    calls: list[tuple[str, int, Callable[[], Any]]] = []
+    calls: list[tuple[str, int, int, Callable[[], Any]]] = []
     for k, bodies in enumerate(sizes):
         c = chain("revolute", bodies)
         model = our_model(c)
@@ -45,28 +48,43 @@ def measure_algorithms(sizes: Sequence[int] = SIZES, seconds: float = 6.0) -> di
             found = _call(name, c, model)
             if found is None:
                 continue
-            call, udot = found
+            call, repeats, udot = found
             call()
             figures[f"{name}_residual"][k] = residual(model, c, udot)
-            calls.append((name, k, call))
+            calls.append((name, k, repeats, call))
     before = numba.get_num_threads()
     try:
         with one_blas_thread():
-            best = interleaved([call for _, _, call in calls], seconds, time.perf_counter)
+            best = interleaved([call for *_, call in calls], seconds, time.perf_counter)
     finally:
         numba.set_num_threads(before)
-    for (name, k, _), duration in zip(calls, best, strict=True):
-        figures[f"{name}_ns_per_body"][k] = round(1e9 * duration / sizes[k], 1)
+    for (name, k, repeats, _), duration in zip(calls, best, strict=True):
+        figures[f"{name}_ns_per_body"][k] = round(1e9 * duration / (repeats * sizes[k]), 1)
     figures["exponents"] = {name: exponent(sizes, figures[f"{name}_ns_per_body"]) for name in ALGORITHMS}
     return figures
 
 
-def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], np.ndarray] | None:
-    """One call of an algorithm, and where it puts the accelerations; None where it is not measured."""
+@cache
+def _repeated(kernel: Any) -> Any:
+    """A compiled loop over a kernel: a run calls a solver so, and the hundreds of arrays that a call from Python hands
+    over, some 60 μs, would hide the shorter chains."""
+
+    @numba.njit
+    def loop(count, *arguments):
+        for _ in range(count):
+            kernel(*arguments)
+
+    return loop
+
+
+def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], int, np.ndarray] | None:
+    """Some calls of an algorithm, how many, and where it puts the accelerations; None where it is not measured."""
     udot, links = np.empty(model.nu), model.forest.mass.size
     state = (c.q, c.u, np.zeros(model.nu), np.zeros((links, 6)), GRAVITY, scratch(model))
     if name == "articulated":
-        return lambda: articulated.forward_dynamics(model.forest, *state, udot), udot
+        kernel: Any = articulated.forward_dynamics
+        kernel(model.forest, *state, udot)
+        return _threads(1, _repeated(kernel), REPEATS, model.forest, *state, udot), REPEATS, udot
     if name == "kane":
         if model.nu > KANE_BODIES:
             return None
@@ -82,12 +100,17 @@ def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], np.ndar
     arguments = (*tables, *state, solver, udot)
     ready = prepared(kernel, arguments, model)
 
-    def call() -> None:
-        if name == "divide_2":
-            numba.set_num_threads(2)
-        ready(*arguments)
+    ready(*arguments)
+    repeats = 1 if name == "kane" else REPEATS
+    return _threads(2 if name == "divide_2" else 1, _repeated(ready), repeats, *arguments), repeats, udot
 
-    return call, udot
+
+def _threads(count: int, loop: Any, *arguments: Any) -> Callable[[], None]:
+    def call() -> None:
+        numba.set_num_threads(count)
+        loop(*arguments)
+
+    return call
 
 
 def exponent(sizes: Sequence[int], per_body: Sequence[float | None]) -> float | None:

@@ -16,7 +16,7 @@ from articulon.model.joints import WELD, Free, Weld
 def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = None) -> Model:
     """The same bodies, sites and forces with a free joint for every body, and each joint as a loop.
 
-    Welds stay welds. A joint of a body that moves freely against the ground is left as it is.
+    Welds stay welds, and a body that moves freely against the ground keeps its own coordinates.
 
     Parameters
     ----------
@@ -57,6 +57,19 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
                 joint=Weld(),
                 position=model.offset_position[k],
                 rotation=model.offset_rotation[k],
+                **common,
+            )
+            continue
+        i = int(model.link[k])
+        if isinstance(model.joints[k], Free) and model.forest.parent[i] < 0:
+            a, b = int(model.forest.q_start[i]), int(model.forest.u_start[i])
+            builder.add_body(
+                name,
+                joint=Free(),
+                position=model.forest.position[i],
+                rotation=model.forest.rotation[i],
+                q=start_q[a : a + 7],
+                u=start_u[b : b + 6],
                 **common,
             )
             continue

@@ -2,6 +2,8 @@
 can be in the metric of the mass matrix."""
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -9,10 +11,10 @@ from scipy import linalg
 from articulon.dynamics import body_poses, mass_matrix
 from articulon.dynamics.functions import moved, vector
 from articulon.dynamics.loop_functions import LoopEquations, loop_equations
+from articulon.dynamics.semidefinite import INDEPENDENT
 from articulon.errors import ModelError
-from articulon.model import Model
+from articulon.model import Model, checks
 from articulon.model.joints.base import TRANSLATION
-from articulon.model.loops import DRIVE
 from articulon.model.model import Closing
 from articulon.model.rotations import matrices
 
@@ -20,9 +22,9 @@ CLOSED = 1e-13
 """Largest error of a closed loop, in units of the model's size."""
 ALLOWED = 1e-9
 """Largest rate that given speeds may break the loops at, in units of the rates that they are made of."""
-INDEPENDENT = 3e-6
-"""Singular values of J above this, relative to the largest, count for its rank; see ``dynamics/semidefinite.py``."""
 MOST_STEPS = 200
+NUDGES = 5
+"""How often a mechanism that does not close is moved a little and tried again."""
 NUDGE = 0.01
 """How far a mechanism is moved to see whether it is singular only where it stands [rad, or of the model's size]."""
 
@@ -81,17 +83,24 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
         q, error = close_positions(model, model.q0, ~given_q, 0.0)
     if error > CLOSED:
         q, error = close_positions(model, model.q0, np.ones(model.nu, dtype=bool), 0.0)
+    rng = np.random.default_rng(0)
+    for _ in range(NUDGES):
+        if error <= CLOSED:
+            break
+        # A stretched or folded mechanism cannot move towards closing in first order: start from beside it.
+        beside = moved(model, model.q0, 10 * NUDGE * rng.standard_normal(model.nu) * ~given_q)
+        trial, reached = close_positions(model, beside, ~given_q, 0.0)
+        q, error = (trial, reached) if reached < error else (q, error)
     if error > CLOSED:
         raise _open(model, q, 0.0)
     _refuse_half_turns(model, q)
     u, left = close_speeds(model, q, model.u0, ~given_u, 0.0)
-    scale = _row_scale(model)
-    # Motions of a whole mechanism cancel in J u but for their rounding, and so |u| itself is a size.
-    size = max((scale * np.abs(start.rate)).max(), np.abs(u).max())
-    worst = int(np.argmax(scale * np.abs(left)))
-    if scale[worst] * abs(left[worst]) > ALLOWED * size:
+    scale = 1.0 / model.loops.size
+    sizes = _rate_sizes(model, u, start.rate)
+    worst = int(np.argmax(scale * np.abs(left) / sizes))
+    if scale[worst] * abs(left[worst]) > ALLOWED * sizes[worst]:
         raise ModelError(
-            f"{_row_name(model, worst)}: the initial speeds that are given break it at a rate of "
+            f"{model.loop_name(worst)}: the initial speeds that are given break it at a rate of "
             f"{abs(left[worst]):.3g}; give fewer of them, so that the others can follow, or speeds that agree"
         )
     rank = _refuse_singular(model, q)
@@ -101,10 +110,50 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
     return replace(model, q0=q, u0=u, closing=closing, loops=model.loops._replace(rank=np.array([rank])))
 
 
+def checked_state(model: Model, q: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A state that a user gives for a model, its own where None; raises ModelError for one that it cannot be in."""
+    if q is None and u is None:
+        return model.q0, model.u0
+    coordinates = model.q0 if q is None else _array(q, model.nq, "q")
+    speeds = model.u0 if u is None else _array(u, model.nu, "u")
+    for i, k in enumerate(model.head.tolist()):
+        at = model.joints[k].quaternion
+        if at is not None:
+            start = int(model.forest.q_start[i]) + at
+            whose = partial(_whose, f"q, body '{model.names[k]}'")
+            checks.unit_quaternions(coordinates[start : start + 4][None], whose)
+    if model.loops.kind.size:
+        equations = loop_equations(model, coordinates, speeds)
+        error = np.abs(equations.residual) / model.loops.size
+        rates = np.abs(equations.rate) / model.loops.size / _rate_sizes(model, speeds, np.zeros_like(equations.rate))
+        for what, values, limit in (("q leaves", error, ALLOWED), ("u breaks", rates, ALLOWED)):
+            row = int(np.argmax(values))
+            if values[row] > limit:
+                raise ModelError(
+                    f"{what} {model.loop_name(row)} open, by {values[row]:.3g} of its size; move the state onto the "
+                    "loops with articulon.close_loops(model, q, u)"
+                )
+    return coordinates, speeds
+
+
+def _array(value: Any, size: int, name: str) -> np.ndarray:
+    try:
+        result = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: expected {size} numbers, got {value!r}") from None
+    if result.shape != (size,) or not np.isfinite(result).all():
+        raise ModelError(f"{name}: expected {size} finite numbers, got {value!r}")
+    return result
+
+
+def _whose(name: str, _: int) -> str:
+    return name
+
+
 def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) -> tuple[np.ndarray, float]:
     """Coordinates that close the loops as far as the free ones can, and the largest error that is left over the
     model's size (Levenberg–Marquardt)."""
-    scale = _row_scale(model)
+    scale = 1.0 / model.loops.size
     rest = np.zeros(model.nu)
     equations = loop_equations(model, q, rest, time)
     error, damping = _error(model, equations.residual), 0.0
@@ -144,13 +193,29 @@ def close_speeds(
     if not free.any():
         return u, equations.rate
     L = linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
-    scale = _row_scale(model)
+    scale = 1.0 / model.loops.size
     J = linalg.solve_triangular(L, _jacobian(model, equations)[:, free].T, lower=True)
     result = u.copy()
     for _ in range(2):
         y = np.linalg.lstsq(J.T, -scale * loop_equations(model, q, result, time).rate, rcond=INDEPENDENT)[0]
         result[free] += linalg.solve_triangular(L, y, lower=True, trans=1)
     return result, loop_equations(model, q, result, time).rate
+
+
+def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """What the rate of each row is measured by (rows,): the largest speed of the joints on its way to the ground, or
+    the rate that it had. Motions of a whole mechanism cancel in the rate itself but for their rounding."""
+    forest, sizes = model.forest, np.abs(rate) / model.loops.size
+    ends = np.append(forest.u_start, model.nu)
+    order = np.sort(ends)
+    for r in range(sizes.size):
+        for i in (int(model.loops.link_a[r]), int(model.loops.link_b[r])):
+            while i >= 0:
+                start = int(forest.u_start[i])
+                end = int(order[np.searchsorted(order, start, side="right")])
+                sizes[r] = max(sizes[r], float(np.abs(u[start:end]).max()))
+                i = int(forest.parent[i])
+    return np.maximum(sizes, 1e-300)
 
 
 def _refuse_singular(model: Model, q: np.ndarray) -> int:
@@ -187,21 +252,9 @@ def _refuse_half_turns(model: Model, q: np.ndarray) -> None:
             )
 
 
-def _row_scale(model: Model) -> np.ndarray:
-    """1/size for rows that are lengths, 1 for others."""
-    forest, loops = model.forest, model.loops
-    arms = [np.abs(forest.position).max(initial=0.0), np.abs(loops.point_a).max(initial=0.0)]
-    size = max(*arms, np.abs(loops.point_b).max(initial=0.0)) or 1.0
-    driven = np.zeros(loops.kind.size, dtype=bool)
-    for r in np.flatnonzero(loops.kind == DRIVE).tolist():
-        drive = model.drives[int(loops.motion[r])]
-        driven[r] = model.joints[drive.body].coordinates[drive.component][1] == "length"
-    return np.where((loops.kind == TRANSLATION) | driven, 1.0 / size, 1.0)
-
-
 def _jacobian(model: Model, equations: LoopEquations) -> np.ndarray:
     """J with its rows over their sizes, zero for rows that act on no joint."""
-    return np.where(equations.live, _row_scale(model), 0.0)[:, None] * equations.jacobian
+    return np.where(equations.live, (1.0 / model.loops.size), 0.0)[:, None] * equations.jacobian
 
 
 def _rank(model: Model, q: np.ndarray) -> tuple[int, np.ndarray]:
@@ -218,21 +271,15 @@ def _rank(model: Model, q: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def _error(model: Model, residual: np.ndarray) -> float:
-    return float(np.abs(_row_scale(model) * residual).max())
-
-
-def _row_name(model: Model, row: int) -> str:
-    k = int(model.loops.loop[row])
-    n = len(model.loop_joints)
-    return f"loop '{model.loop_joints[k].name}'" if k < n else f"drive '{model.drives[k - n].name}'"
+    return float(np.abs((1.0 / model.loops.size) * residual).max())
 
 
 def _open(model: Model, q: np.ndarray, time: float) -> ModelError:
     residual = loop_equations(model, q, np.zeros(model.nu), time).residual
-    row = int(np.argmax(np.abs(_row_scale(model) * residual)))
+    row = int(np.argmax(np.abs((1.0 / model.loops.size) * residual)))
     what = "" if model.loops.kind[row] != TRANSLATION else f" {model.units.label('length')}".rstrip()
     return ModelError(
-        f"{_row_name(model, row)}: the loops cannot be closed; the best that was found leaves this one open by "
+        f"{model.loop_name(row)}: the loops cannot be closed; the best that was found leaves this one open by "
         f"{abs(residual[row]):.3g}{what}. Check the lengths and the places of its two ends, or start from coordinates "
         "that are nearer to a closed configuration"
     )

@@ -121,17 +121,21 @@ class ConstraintBuilder(BodyRegister):
         where = self._new_name(label, "drive")
         joint = self._joints[index]
         most = joint.nq if joint.quaternion is None else joint.quaternion
-        if not 0 <= component < most:
+        if not isinstance(component, int | np.integer) or not 0 <= component < most:
             raise ModelError(
                 f"{where}: a {type(joint).__name__.lower()} joint has {most} coordinates that can be driven, got the "
-                f"component {component}; for a turn about given axes take revolute joints, one for each"
+                f"component {component!r}; for a turn about given axes take revolute joints, one for each"
             )
         if any(other.body == index and other.component == component for other in self._drives):
             raise ModelError(f"{where}: this coordinate is driven already")
         if (times is None) != (values is None) or (times is None) == (function is None):
             raise ModelError(f"{where}: give either times and values, or a function")
+        if function is not None and not callable(function):
+            raise ModelError(f"{where}: expected a function(time, result), got {function!r}")
         knots, numbers = np.zeros(0), np.zeros(0)
         if times is not None:
+            if np.ndim(times) != 1:
+                raise ModelError(f"{where}, times: expected a list of increasing times, got {times!r}")
             knots = checks.array(times, (len(times),), "time", self.units, f"{where}, times")
             dimension = joint.coordinates[component][1]
             numbers = checks.array(values, (len(times),), dimension, self.units, f"{where}, values")

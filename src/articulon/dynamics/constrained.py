@@ -28,12 +28,15 @@ from articulon.dynamics.loops import (
 )
 from articulon.dynamics.semidefinite import factorise_semidefinite, solve_semidefinite
 from articulon.kernels import jit, kernel
+from articulon.model.joints.base import TRANSLATION
 from articulon.model.loops import DRIVE
 from articulon.model.tables import Workspace
 
 CLOSED = 1e-14
 """Error of a row, over the size of what it is the difference of, at which a projection of positions ends."""
-MOST_PROJECTIONS = 5
+OPEN = 1e-9
+"""Error, over the same size, above which a state is not on its loops."""
+MOST_PROJECTIONS = 8
 
 
 @jit
@@ -212,40 +215,43 @@ def at_rest(ws, arrays):
 
 @jit
 def largest_error(loops, q, ws, arrays):
-    """The largest |φ|, and the largest over the size of the numbers that φ is the difference of."""
-    absolute, relative = 0.0, 0.0
+    """The largest |φ|, and the largest over the size of the numbers that φ is the difference of, with its row."""
+    absolute, relative, worst = 0.0, 0.0, 0
     for r in range(loops.kind.size):
-        size = 1.0
+        size = loops.size[r]
         if loops.kind[r] == DRIVE:
-            size = max(abs(q[loops.coordinate[r]]), 1.0)
-        else:
+            size = max(abs(q[loops.coordinate[r]]), size)
+        elif loops.kind[r] == TRANSLATION:
             for i in (loops.link_a[r], loops.link_b[r]):
                 if i >= 0:
                     p = load(ws.position, i)
                     size = max(size, abs(p[0]) + abs(p[1]) + abs(p[2]))
-        absolute = max(absolute, abs(arrays.residual[r]))
-        relative = max(relative, abs(arrays.residual[r]) / size)
-    return absolute, relative
+        error = abs(arrays.residual[r])
+        absolute = max(absolute, error)
+        if not error <= relative * size:  # a number that is none is the worst
+            relative, worst = error / size, r
+    return absolute, relative, worst
 
 
 @kernel
 def project(forest, loops, motions, functions, time, q, u, ws, arrays):
     """Moves q, then u, onto the loops by the smallest step in the metric of the mass matrix.
 
-    How far they were off, max |φ| and max |φ'|, is left in ``drift``.
+    How far they were off, max |φ| and max |φ'|, is left in ``drift``, and what could not be removed in ``left``.
     """
     links = forest.mass.size
     still = at_rest(ws, arrays)
     nothing = (0.0, 0.0, 0.0)
     evaluate_motions(motions, functions, time, arrays.motion)
     before = math.inf
-    for turn in range(MOST_PROJECTIONS):
+    for turn in range(MOST_PROJECTIONS + 1):
         place(forest, q, ws, 0, links)
         row_residuals(loops, q, ws, arrays.motion, arrays.residual)
-        error, relative = largest_error(loops, q, ws, arrays)
+        error, relative, worst = largest_error(loops, q, ws, arrays)
         if turn == 0:
             arrays.drift[0] = error
-        if relative <= CLOSED or not relative < 0.5 * before:
+        arrays.left[0], arrays.rank[1] = relative, worst
+        if relative <= CLOSED or turn == MOST_PROJECTIONS or not relative < 0.5 * before:
             break
         before = relative
         solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated)
@@ -256,10 +262,10 @@ def project(forest, loops, motions, functions, time, q, u, ws, arrays):
     factor_loops(forest, loops, ws, arrays)
     move(forest, u, ws, 0, links)
     row_rates(loops, u, ws, arrays.wrench, arrays.motion, arrays.residual)
-    worst = 0.0
+    fastest = 0.0
     for r in range(loops.kind.size):
-        worst = max(worst, abs(arrays.residual[r]))
-    arrays.drift[1] = worst
+        fastest = max(fastest, abs(arrays.residual[r]))
+    arrays.drift[1] = fastest
     respond(forest, loops, still, arrays)
     for k in range(u.size):
         u[k] += arrays.response[k]

@@ -11,6 +11,7 @@ import numpy as np
 
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.assembly_tree import AssemblyTree, assembly_tree
+from articulon.dynamics.block_kinematics import BlockScratch, block_scratch, locate_by_blocks
 from articulon.dynamics.divide_and_conquer import (
     AssemblyScratch,
     assembly_scratch,
@@ -33,7 +34,7 @@ from articulon.model import Forest
 from articulon.model.loops import DRIVE
 
 PARALLEL_LINKS = 1024
-"""From this many links on, the assembly is shared out among threads. Both ways give the same bits."""
+"""From this many links on, the assembly is shared out among threads, and so are the kinematics."""
 
 
 class DividedScratch(NamedTuple):
@@ -45,6 +46,8 @@ class DividedScratch(NamedTuple):
     """In which order links are assembled."""
     assembly: AssemblyScratch
     """Of the assembly."""
+    blocks: BlockScratch
+    """Of the kinematics on several threads."""
     moving: np.ndarray
     """1 for the column of the motion, 0 for those of unit forces, shape (1 + rows,)."""
     tau: np.ndarray
@@ -66,6 +69,7 @@ def divided_scratch(forest: Forest, loops: LoopScratch, nu: int) -> DividedScrat
         loops,
         tree,
         assembly_scratch(forest, tree, columns),
+        block_scratch(tree),
         moving,
         np.zeros((columns, nu)),
         np.zeros((columns, links, 6)),
@@ -171,7 +175,6 @@ def divided_forward_dynamics_parallel(
     forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, solver, udot
 ):
     """The same on all threads."""
-    place(forest, q, ws, 0, forest.mass.size)
-    move(forest, u, ws, 0, forest.mass.size)
+    locate_by_blocks(forest, solver.tree, q, u, ws, solver.blocks)
     evaluate_motions(motions, functions, time, solver.loops.motion)
     solve_divided_parallel(forest, loops, tau, wrench, gravity, ws, solver, udot)

@@ -35,13 +35,12 @@ from articulon.dynamics.loops import (
     row_biases,
     row_wrenches,
 )
+from articulon.dynamics.semidefinite import INDEPENDENT
 from articulon.kernels import jit, kernel, routine_that_allocates
 from articulon.model.loops import DRIVE
 
 BLOCK = 64
 """Links whose partial velocities are multiplied at once."""
-INDEPENDENT = 3e-6
-"""Singular values above this, relative to the largest, count; the root of ``semidefinite.REDUNDANT``."""
 
 
 class KaneScratch(NamedTuple):

@@ -73,6 +73,17 @@ def _about_body_axes(kind, axis, u, k, frame, body):
 
 
 @jit
+def joint_motion(kind, axis, u, k, frame, body, r, pw, pv):
+    """Angular velocity of a link and velocity of its origin, from those of its parent, then the joint's
+    velocity-product acceleration, angular and linear; see ``move``."""
+    jw, jv = joints.velocity(kind, axis, u, k, frame, body)
+    swept, cw = cross(pw, r), cross(pw, jw)
+    if joints.mixed(kind):
+        cw = add(cw, cross(jw, _about_body_axes(kind, axis, u, k, frame, body)))
+    return add(pw, jw), add(add(pv, swept), jv), cw, cross(pw, add(swept, scale(2.0, jv)))
+
+
+@jit
 def move(forest, u, ws, start, end):
     """Velocities of links that have been placed, and the joints' velocity-product accelerations
     c = (ω_p × ω_J + ω_J × ω_B, ω_p × (ω_p × r) + 2 ω_p × v_J), where ω_B is the part of the joint's angular velocity
@@ -83,18 +94,14 @@ def move(forest, u, ws, start, end):
     for i in range(start, end):
         p, kind = parent[i], kinds[i]
         frame, body = frames(kind, parent, rotation, quaternion, R, i)
-        jw, jv = joints.velocity(kind, load(axes, i), u, u_start[i], frame, body)
         pw, pv = ZERO, ZERO
         if p >= 0:
             pw, pv = load_from(twist, p, 3), load_from(twist, p, 0)
-        swept = cross(pw, load(reach, i))
-        store_from(twist, i, 3, add(pw, jw))
-        store_from(twist, i, 0, add(add(pv, swept), jv))
-        cw = cross(pw, jw)
-        if joints.mixed(kind):
-            cw = add(cw, cross(jw, _about_body_axes(kind, load(axes, i), u, u_start[i], frame, body)))
+        w, v, cw, cv = joint_motion(kind, load(axes, i), u, u_start[i], frame, body, load(reach, i), pw, pv)
+        store_from(twist, i, 3, w)
+        store_from(twist, i, 0, v)
         store_from(bias, i, 0, cw)
-        store_from(bias, i, 3, cross(pw, add(swept, scale(2.0, jv))))
+        store_from(bias, i, 3, cv)
 
 
 @jit

@@ -7,6 +7,7 @@ a row on the links is Jᵀλ, a wrench on each of two links or a force on one sp
 constraint forces lie in the orthogonal complement of the loop joint's motion). World axes throughout.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +25,8 @@ MOTION = types.void(types.float64, types.float64[::1])
 """A motion as a function: (time, result), with result = (coordinate, rate, acceleration)."""
 
 ROUNDING = 1e-10
-"""An entry of J below this, relative to the terms that it is the sum of, is none: levers add some 1e-15 for each link
-on the way, and closed loops are closed to 1e-13."""
+"""An entry of J below this, relative to the sizes that it is made of, is none: levers add some 1e-16 for each link on
+the way, and closed loops are closed to 1e-13."""
 
 
 class LoopScratch(NamedTuple):
@@ -71,7 +72,10 @@ class LoopScratch(NamedTuple):
     live: np.ndarray
     """1 for rows that act on some joint, shape (rows,)."""
     rank: np.ndarray
-    """Independent rows at the latest solution, shape (1,)."""
+    """Independent rows at the latest solution, and the row that the latest projection left furthest open, shape
+    (2,)."""
+    left: np.ndarray
+    """The error of that row, over its size, shape (1,)."""
     drift: np.ndarray
     """Largest error of any row, and of its rate, found by the latest projection before it was removed, shape (2,)."""
 
@@ -100,7 +104,8 @@ def loop_scratch(forest: Forest, loops: Loops, motions: Motions, nu: int) -> Loo
         still=np.zeros((some, 6)),
         no_bias=np.zeros((some, 6)),
         live=np.zeros(m, dtype=np.int64),
-        rank=np.zeros(1, dtype=np.int64),
+        rank=np.zeros(2, dtype=np.int64),
+        left=np.zeros(1),
         drift=np.zeros(2),
     )
 
@@ -198,9 +203,8 @@ def row_wrenches(loops, ws, wrench):
 
 @jit
 def mark_live_rows(forest, loops, ws, arrays):
-    """Which rows act on any joint at all: those of which some entry of J is more than the rounding of its terms.
-
-    The entries are sums over the two links' wrenches, which cancel where no joint lets the two move as the row asks.
+    """Which rows act on any joint at all: those of which some entry of J is more than the rounding of what it is made
+    of. Where no joint lets the two links move as the row asks, the entries would all be zero but for that.
     """
     parent, live, wrench = forest.parent, arrays.live, arrays.wrench
     for r in range(loops.kind.size):
@@ -210,35 +214,46 @@ def mark_live_rows(forest, loops, ws, arrays):
         a, b = loops.link_a[r], loops.link_b[r]
         fb, nb = load_from(wrench, r, 0), load_from(wrench, r, 3)
         fa, na = load_from(wrench, r, 6), load_from(wrench, r, 9)
+        # Sizes of force and moment before anything cancels: a unit force with its lever, or the product of two unit
+        # directions.
+        force, size_a, size_b = 0.0, 1.0, 1.0
+        if loops.kind[r] == TRANSLATION:
+            arm = _turned(ws, b, load(loops.point_b, r))
+            force, size_b, size_a = 1.0, norm(arm), norm(arm) + norm(sub(_origin(ws, b), _origin(ws, a)))
         live[r] = 0
         # Parents come before their children: the outer of the two links is the one with the larger index. Below the
         # link where the paths meet, the two sides act on different joints; above it they cancel.
         while a != b:
             if b > a:
-                if acts(forest, ws, b, nb, fb):
+                if acts(forest, ws, b, nb, fb, size_b, force):
                     live[r] = 1
                     break
                 nb = add(nb, cross(load(ws.reach, b), fb))
+                size_b += force * norm(load(ws.reach, b))
                 b = parent[b]
             else:
-                if acts(forest, ws, a, na, fa):
+                if acts(forest, ws, a, na, fa, size_a, force):
                     live[r] = 1
                     break
                 na = add(na, cross(load(ws.reach, a), fa))
+                size_a += force * norm(load(ws.reach, a))
                 a = parent[a]
 
 
 @jit
-def acts(forest, ws, i, n, f):
-    """Whether a moment and force on link i, about its origin, have more than a rounding of power in its joint."""
+def norm(v):
+    return math.sqrt(dot(v, v))
+
+
+@jit
+def acts(forest, ws, i, n, f, moment, force):
+    """Whether a moment and force on link i, about its origin, have more power in its joint than the rounding of their
+    sizes ``moment`` and ``force``."""
     kind = forest.kind[i]
     frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
     for k in range(joints.freedoms(kind)):
         sw, sv = joints.column(kind, load(forest.axis, i), k, frame, body)
-        terms = 0.0
-        for c in range(3):
-            terms += abs(sw[c] * n[c]) + abs(sv[c] * f[c])
-        if abs(dot(sw, n) + dot(sv, f)) > ROUNDING * terms:
+        if abs(dot(sw, n) + dot(sv, f)) > ROUNDING * (moment * norm(sw) + force * norm(sv)):
             return True
     return False
 

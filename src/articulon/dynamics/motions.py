@@ -39,6 +39,19 @@ def prepared(kernel: Any, arguments: tuple[Any, ...], model: Model) -> Any:
     return prepare(kernel, signature)
 
 
+def check_time(model: Model, time: float) -> None:
+    """Raises ModelError for a time that the table of a given motion does not cover."""
+    for drive in model.drives:
+        if not drive.times.size:
+            continue
+        first, last = float(drive.times[0]), float(drive.times[-1])
+        slack = 1e-9 * (last - first)  # times that are reached by steps end there but for rounding
+        if not first - slack <= time <= last + slack:
+            raise ModelError(
+                f"drive '{drive.name}', times: the table goes from {first:.9g} to {last:.9g}, not {time:.9g}"
+            )
+
+
 def check_motions(model: Model, duration: float) -> None:
     """Raises ModelError for a given motion whose table does not cover a run [time]."""
     for drive in model.drives:

@@ -7,6 +7,8 @@ from articulon.kernels import jit
 REDUNDANT = 1e-11
 """A row whose pivot falls below this, with all diagonals scaled to one, follows from the others: its direction differs
 from theirs by less than 3e-6. Positions are exact to some 1e-13, and their squares must stay below it."""
+INDEPENDENT = math.sqrt(REDUNDANT)
+"""The same for singular values."""
 
 
 @jit

@@ -11,7 +11,7 @@ import numpy as np
 from articulon.dynamics import constrained, divided, kane
 from articulon.dynamics.embedding import embedding_scratch
 from articulon.dynamics.loops import LoopScratch, loop_scratch
-from articulon.dynamics.motions import motion_functions, prepared
+from articulon.dynamics.motions import check_time, motion_functions, prepared
 from articulon.errors import ModelError
 from articulon.kernels import one_blas_thread
 from articulon.model import Model, Workspace
@@ -68,6 +68,7 @@ def accelerations(
     ws: Workspace,
 ) -> np.ndarray:
     """u' (nu,) under generalised forces (nu,) and wrenches on the links (links, 6), with the loops kept."""
+    check_time(model, float(time))
     udot, tables = np.empty(model.nu), (model.forest, model.loops, model.motions, motion_functions(model))
     arguments = (*tables, float(time), q, u, tau, wrench, gravity, ws, solver_scratch(model, solver), udot)
     kernel = prepared(solver_kernel(model, solver), arguments, model)

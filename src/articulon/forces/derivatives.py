@@ -12,6 +12,7 @@ from numba import prange
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics import divided
 from articulon.dynamics.articulated import accelerate, eliminate
+from articulon.dynamics.block_kinematics import locate_by_blocks
 from articulon.dynamics.constrained import project, solve_loops, solve_tree_and_keep
 from articulon.dynamics.divided import solve_divided, solve_divided_parallel
 from articulon.dynamics.embedding import embed_dependents, embedded_accelerations, rates_of_speeds, speeds_of_rates
@@ -141,7 +142,11 @@ def derivative_by_division(system, functions, factor, time, window, y, ws, chann
 def derivative_by_division_parallel(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """The same on all threads."""
     nq, nu = sizes(y, channels)
-    prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
+    q, u = y[:nq], y[nq : nq + nu]
+    locate_by_blocks(system.forest, solver.tree, q, u, ws, solver.blocks)
+    fill(system, functions, time, window, q, u, ws, channels)
+    weigh(system, factor, u, channels)
+    book_powers(system, u, ws, channels)
     evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
     gravity = scaled_gravity(system.forces, factor)
     tau, wrench = channels.total_joint, channels.total_wrench

@@ -4,6 +4,7 @@ from numba import types
 
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
+from articulon.forces.evaluation import Evaluator
 from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
 from articulon.integrate.status import Stop
 from articulon.model import Model, State
@@ -26,6 +27,16 @@ class Driver:
     def advance(self, state: State, until: float, steps: int) -> int:
         """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED."""
         raise NotImplementedError
+
+
+def open_loop(evaluator: Evaluator) -> str:
+    """Why a step has not ended on the loops, for ``Driver.failure``."""
+    arrays, model = evaluator.solver.loops, evaluator.model
+    return (
+        f"{model.loop_name(int(arrays.rank[1]))} cannot be closed after the next step, its best error being "
+        f"{arrays.left[0]:.2g} of the model's size: what drives the mechanism takes it beyond its reach, or given "
+        "motions contradict each other; the acceleration is largest"
+    )
 
 
 def without_noise(model: Model, rule: str, reason: str) -> None:

@@ -12,12 +12,12 @@ from articulon.errors import CaseError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
 from articulon.integrate import explicit, friction_implicit
-from articulon.integrate.base import LINE, Driver
+from articulon.integrate.base import LINE, Driver, open_loop
 from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.scipy_adapter import SciPyDriver
-from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED, no_stop
+from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, no_stop
 from articulon.integrate.variables import WORK, blocks
 from articulon.kernels import prepare
 from articulon.model import State
@@ -84,8 +84,9 @@ class ExplicitDriver(Driver):
 
     def advance(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
+        self.failure = None
         if not self.embedded:
-            return self._advance(state, until, steps)
+            return self._closed(self._advance(state, until, steps))
         forest, solver = self.evaluator.model.forest, self.evaluator.solver
         if state.counters[STEPS] == 0:
             embedding.begin(forest, state.q, state.u, state.rate, state.dependent)
@@ -95,7 +96,19 @@ class ExplicitDriver(Driver):
         state.dependent[:] = solver.dependent
         state.counters[SWITCHES] = solver.switches[0]
         embedding.speeds(forest, state.q, state.rate, state.u)
-        return status
+        return self._closed(status)
+
+    def _closed(self, status: int) -> int:
+        """The status, and why loops have prevented the next step."""
+        loops = self.evaluator.model.loops
+        if status == NOT_CLOSED:
+            self.failure = open_loop(self.evaluator)
+        elif status == DIVERGED and loops.kind.size and self.control.step[0] == 0.0:
+            self.failure = (
+                "the step has become too short to go on: the mechanism comes to where its loops are singular or cannot "
+                "be closed any more, or a force varies too fast; the acceleration is largest"
+            )
+        return DIVERGED if status == NOT_CLOSED else status
 
     def _advance(self, state: State, until: float, steps: int) -> int:
         e = self.evaluator

@@ -6,8 +6,9 @@ import numpy as np
 
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
+from articulon.dynamics.constrained import OPEN
 from articulon.forces.filling import force_sums
-from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED, stop_reached
+from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS, WINDOW
@@ -176,16 +177,24 @@ def advance(
         for k in blocks.quaternion:
             e = normalised(quaternion_at(trial, k))
             trial[k], trial[k + 1], trial[k + 2], trial[k + 3] = e[0], e[1], e[2], e[3]
+        end = limit if lands else time + h
+        if settles:
+            settle(system, functions, end, trial, ws, channels, solver)
+            if not solver.loops.left[0] <= OPEN:  # a shorter step may stay within reach
+                counters[REJECTED] += 1
+                state.step[0] = 0.25 * h
+                if fixed > 0.0 or state.step[0] < max(shortest, 4e-16 * time):
+                    status = NOT_CLOSED
+                    break
+                continue
+            for k in range(2):
+                state.drift[k] = max(state.drift[k], solver.loops.drift[k])
         for v in range(y.size):
             y[v] = trial[v]
         counters[STEPS] += 1
         taken += 1
         fresh = True
-        time = limit if lands else time + h
-        if settles:
-            settle(system, functions, time, y, ws, channels, solver)
-            for k in range(2):
-                state.drift[k] = max(state.drift[k], solver.loops.drift[k])
+        time = end
         if noisy and time >= (counters[WINDOW] + 1) * length - 1e-9 * length:
             counters[WINDOW] += 1
         if lands and limit == until:

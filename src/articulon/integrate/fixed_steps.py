@@ -6,10 +6,10 @@ from numba import types
 
 from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
 from articulon.integrate import canonical, predictor_corrector
-from articulon.integrate.base import LINE, Driver, without_loops, without_noise
+from articulon.integrate.base import LINE, Driver, open_loop, without_loops, without_noise
 from articulon.integrate.declarations import Canonical, PredictorCorrector
 from articulon.integrate.rules import CANONICAL, PREDICTOR_CORRECTOR
-from articulon.integrate.status import DIVERGED, NOT_CONVERGED, PAUSED, REACHED, no_stop
+from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, no_stop
 from articulon.integrate.variables import blocks
 from articulon.kernels import prepare
 from articulon.model import State
@@ -19,6 +19,9 @@ from articulon.scaling.base import LAW, ScalingPolicy
 
 class FixedStepDriver(Driver):
     """Steps that are all equal. The step divides every time that is asked for."""
+
+    evaluator: Evaluator
+    """The model and its scratch."""
 
     step: float
     """The step [time]."""
@@ -35,6 +38,9 @@ class FixedStepDriver(Driver):
                 f"the implicit stages do not converge in steps of {self.step:.6g}, so shorten integrator.step; the "
                 "acceleration is largest"
             )
+            return DIVERGED
+        if status == NOT_CLOSED:
+            self.failure = open_loop(self.evaluator)
             return DIVERGED
         return PAUSED if status == REACHED and left > steps else status
 

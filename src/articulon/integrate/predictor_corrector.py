@@ -7,9 +7,10 @@ import numpy as np
 
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
+from articulon.dynamics.constrained import OPEN
 from articulon.forces.filling import force_sums
 from articulon.integrate.explicit import Scratch, combine
-from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
+from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Multistep
 from articulon.kernels import kernel
 from articulon.model.state import EVALUATIONS, STEPS
@@ -107,6 +108,13 @@ def advance(
         if not total < np.inf:
             status = DIVERGED
             break
+        if system.loops.kind.size > 0:
+            settle(system, functions, h * (counters[STEPS] + 1), trial, ws, channels, solver)
+            if not solver.loops.left[0] <= OPEN:
+                status = NOT_CLOSED
+                break
+            for k in range(2):
+                state.drift[k] = max(state.drift[k], solver.loops.drift[k])
         for i in range(EARLIER - 1, 0, -1):
             copy_into(history[1 + i * ny : 1 + (i + 1) * ny], history[1 + (i - 1) * ny : 1 + i * ny])
         copy_into(history[1 : 1 + ny], stages[0])
@@ -114,10 +122,6 @@ def advance(
         copy_into(y, trial)
         counters[STEPS] += 1
         taken += 1
-        if system.loops.kind.size > 0:
-            settle(system, functions, h * counters[STEPS], y, ws, channels, solver)
-            for k in range(2):
-                state.drift[k] = max(state.drift[k], solver.loops.drift[k])
     state.time[0] = h * counters[STEPS]
     copy_into(state.q, y[:nq])
     copy_into(state.u, y[nq : nq + nu])

@@ -6,8 +6,9 @@ import numba
 import numpy as np
 from scipy import integrate
 
+from articulon.dynamics.constrained import OPEN
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.base import Driver, without_noise, without_scaling_by_state
+from articulon.integrate.base import Driver, open_loop, without_noise, without_scaling_by_state
 from articulon.integrate.declarations import LEAST, SciPy
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, no_stop, stop_reached
 from articulon.integrate.variables import blocks
@@ -88,6 +89,9 @@ class SciPyDriver(Driver):
             y[k : k + 4] /= np.linalg.norm(y[k : k + 4])
         if e.system.loops.kind.size:
             e.settle(e.system, e.functions, float(state.time[0]), y, e.ws, e.channels, e.solver)
+            if status != DIVERGED and not e.solver.loops.left[0] <= OPEN:
+                self.failure = open_loop(e)
+                return DIVERGED
             np.maximum(state.drift, e.solver.loops.drift, out=state.drift)
         state.q[:], state.u[:], state.work[:] = y[:nq], y[nq : nq + nu], y[nq + nu :]
         return status

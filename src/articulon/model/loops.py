@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from articulon.model.joints import BY_KIND, Joint
+from articulon.model.joints.base import TRANSLATION
 from articulon.model.rotations import matrices
 from articulon.model.tables import Forest, Loops, Motions
 
@@ -123,8 +124,12 @@ def loop_rows(
     path = _paths(forest.parent, ends)
     place = np.full(forest.parent.size, -1, dtype=np.int64)
     place[path] = np.arange(path.size)
-    freedoms = [BY_KIND[kind].nu for kind in forest.kind[path].tolist()]
     at = np.array(points, dtype=np.float64).reshape(-1, 2, 3)
+    length = max(float(np.abs(forest.position).max(initial=0.0)), float(np.abs(at).max(initial=0.0))) or 1.0
+    driven = [BY_KIND[int(forest.kind[link[drive.body]])].coordinates[drive.component][1] for drive in drives]
+    of_loops = kinds[: len(kinds) - len(drives)]
+    is_length = [kind == TRANSLATION for kind in of_loops] + [dimension == "length" for dimension in driven]
+    freedoms = [BY_KIND[kind].nu for kind in forest.kind[path].tolist()]
     along = np.array(directions, dtype=np.float64).reshape(-1, 2, 3)
     which = np.array(scalars, dtype=np.int64).reshape(-1, 3)
     return Loops(
@@ -141,6 +146,7 @@ def loop_rows(
         motion=which[:, 2].copy(),
         path=path,
         place=place,
+        size=np.where(is_length, length, 1.0),
         rank=np.array([len(kinds)], dtype=np.int64),
         column=np.cumsum([0, *freedoms]),
     )

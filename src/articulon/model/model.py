@@ -136,6 +136,11 @@ class Model:
         """Index of the body with this name; KeyError where there is none."""
         return self._index[name]
 
+    def loop_name(self, row: int) -> str:
+        """What a row of the loops belongs to: "loop 'name'" or "drive 'name'"."""
+        k, n = int(self.loops.loop[row]), len(self.loop_joints)
+        return f"loop '{self.loop_joints[k].name}'" if k < n else f"drive '{self.drives[k - n].name}'"
+
     def joint_name(self, body: int) -> str:
         """Name of the kind of joint that carries a body."""
         return joint_type(int(self.kinds[body])).__name__.lower()

@@ -71,6 +71,9 @@ class Loops(NamedTuple):
     """Links between the ground and any link of a row, outermost first, shape (path,)."""
     place: np.ndarray
     """Where each link stands in ``path``, −1 where it does not, shape (links,)."""
+    size: np.ndarray
+    """What an error of each row is measured by: the model's length for rows that are lengths, 1 for others, shape
+    (rows,)."""
     rank: np.ndarray
     """How many of the rows are independent on the motions that the loops allow, shape (1,). Off them, by the error of a
     step, redundant rows disagree a little and would otherwise seem to lock the mechanism."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.building import cartesian
+from articulon.building.closing import checked_state
 from articulon.declaration import Declaration
 from articulon.dynamics import kinetic_energy
 from articulon.dynamics.motions import check_motions
@@ -82,7 +83,7 @@ class _Plan:
 
 def simulate(
     model: Model,
-    duration: float,
+    duration: float | str,
     *,
     rule: str = "dormand-prince",
     frames: int = 100,
@@ -102,7 +103,7 @@ def simulate(
     model
         The model.
     duration
-        Simulated time [time].
+        Simulated time [time]; a string carries its unit.
     rule
         Name of an integration rule; ``options`` are its settings, as in ``[integrator]`` of a case: ``step`` for fixed
         steps, ``rtol`` and ``atol`` for steps that their error estimate chooses, and so on.
@@ -121,12 +122,14 @@ def simulate(
         Chooses the random numbers.
     q, u
         Initial coordinates (nq,) and speeds (nu,), those of the model by default. They must fulfil its loops; see
-        :func:`articulon.close_loops`.
+        :func:`articulon.close_loops`, which moves them there.
 
     Raises
     ------
     CaseError
         For a rule, solver or option that does not exist or does not fit.
+    ModelError
+        For a state of the wrong shape, Euler parameters without unit length, or a state off the loops.
     DivergenceError
         Where the numbers stop meaning anything.
 
@@ -141,12 +144,24 @@ def simulate(
     >>> float(abs(run.kinetic_energy + run.potential_energy - run.potential_energy[0]).max()) < 1e-7
     True
     """
-    start_q = model.q0 if q is None else np.asarray(q, dtype=np.float64)
-    start_u = model.u0 if u is None else np.asarray(u, dtype=np.float64)
-    run = _Run(model, _integrator(rule, options, model), scaling or NoScaling(), _Times(float(duration), frames))
-    run.prepare(solver, rotations, coordinates, start_q, start_u, seed)
+    policy = NoScaling() if scaling is None else scaling
+    if not isinstance(policy, ScalingPolicy):
+        raise CaseError(f"simulate: scaling must be a policy of articulon.scaling, got {scaling!r}")
+    start = checked_state(model, q, u)
+    run = _Run(model, _integrator(rule, options, model), policy, _times(model, duration, frames))
+    run.prepare(solver, rotations, coordinates, *start, seed)
     with one_blas_thread():
         return run.integrate()
+
+
+def _times(model: Model, duration: Any, frames: Any) -> _Times:
+    """The frames of a simulation; raises CaseError for a duration or a number of frames that cannot be."""
+    length = model.units.value(duration, "time", "simulate: duration")
+    if not length > 0.0:
+        raise CaseError(f"simulate: duration must be positive, got {duration!r}")
+    if not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < 1:
+        raise CaseError(f"simulate: frames must be a whole number of at least 1, got {frames!r}")
+    return _Times(length, int(frames))
 
 
 def _integrator(rule: str, options: dict[str, Any], model: Model) -> Any:
