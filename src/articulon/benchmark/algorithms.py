@@ -25,8 +25,8 @@ KANE_BODIES = 1024
 """Longer chains take Kane's method seconds and, at 65,536, 32 GB for the mass matrix alone."""
 FITTED_FROM = 64
 """Exponents are fitted from this length on: below it, calls and not bodies take the time."""
-REPEATS = 5
-"""Calls in one compiled loop."""
+REPEATED_BODIES = 200_000
+"""Calls in one compiled loop, times the number of bodies."""
 ALGORITHMS = ("articulated", "kane", "divide_1", "divide_2")
 """Divide and conquer on one thread and on two."""
 
@@ -80,11 +80,12 @@ def _repeated(kernel: Any) -> Any:
 def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], int, np.ndarray] | None:
     """Some calls of an algorithm, how many, and where it puts the accelerations; None where it is not measured."""
     udot, links = np.empty(model.nu), model.forest.mass.size
+    repeats = max(1, REPEATED_BODIES // links) if name != "kane" else max(1, 64 // links)
     state = (c.q, c.u, np.zeros(model.nu), np.zeros((links, 6)), GRAVITY, scratch(model))
     if name == "articulated":
         kernel: Any = articulated.forward_dynamics
         kernel(model.forest, *state, udot)
-        return _threads(1, _repeated(kernel), REPEATS, model.forest, *state, udot), REPEATS, udot
+        return _threads(1, _repeated(kernel), repeats, model.forest, *state, udot), repeats, udot
     if name == "kane":
         if model.nu > KANE_BODIES:
             return None
@@ -101,7 +102,6 @@ def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], int, np
     ready = prepared(kernel, arguments, model)
 
     ready(*arguments)
-    repeats = 1 if name == "kane" else REPEATS
     return _threads(2 if name == "divide_2" else 1, _repeated(ready), repeats, *arguments), repeats, udot
 
 

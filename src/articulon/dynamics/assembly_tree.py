@@ -23,7 +23,7 @@ LINKS_PER_BLOCK = 128
 JOIN_COST = 10
 """Work of a join [links]."""
 
-PARALLEL_COST = 512
+PARALLEL_COST = 80
 """Work of a level [links] from which its nodes are shared out among threads: below it, starting them costs more. A
 fixed rule, not the number of threads, chooses."""
 

@@ -84,8 +84,6 @@ def set_columns(forest, loops, tau, wrench, ws, solver):
     arrays = solver.loops
     copy_into(solver.tau[0], tau)
     copy_into(solver.wrench[0].reshape(-1), wrench.reshape(-1))
-    if loops.kind.size == 0:
-        return
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
     for r in range(loops.kind.size):
@@ -108,8 +106,6 @@ def combine_columns(loops, gravity, ws, solver, udot):
     """The multipliers from the columns' accelerations, and the accelerations with all rows fulfilled."""
     arrays, rows = solver.loops, loops.kind.size
     copy_into(udot, solver.udot[0])
-    if rows == 0:
-        return
     A = arrays.matrix
     for r in range(rows):
         for s in range(rows):
@@ -144,9 +140,19 @@ def combine_columns(loops, gravity, ws, solver, udot):
 
 
 @jit
+def one_column(tau, wrench, udot):
+    """The arrays of a forest without loops as the only column, in place."""
+    return tau.reshape(1, -1), wrench.reshape(1, wrench.shape[0], 6), udot.reshape(1, -1)
+
+
+@jit
 def solve_divided(forest, loops, tau, wrench, gravity, ws, solver, udot):
     """Accelerations (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
     s = solver
+    if loops.kind.size == 0:
+        t, w, u = one_column(tau, wrench, udot)
+        solve_assembly(forest, s.tree, t, w, s.moving, gravity, ws, s.assembly, u, s.acceleration)
+        return
     set_columns(forest, loops, tau, wrench, ws, s)
     solve_assembly(forest, s.tree, s.tau, s.wrench, s.moving, gravity, ws, s.assembly, s.udot, s.acceleration)
     combine_columns(loops, gravity, ws, s, udot)
@@ -156,6 +162,10 @@ def solve_divided(forest, loops, tau, wrench, gravity, ws, solver, udot):
 def solve_divided_parallel(forest, loops, tau, wrench, gravity, ws, solver, udot):
     """The same with the assemblies of a level shared out among threads."""
     s = solver
+    if loops.kind.size == 0:
+        t, w, u = one_column(tau, wrench, udot)
+        solve_assembly_parallel(forest, s.tree, t, w, s.moving, gravity, ws, s.assembly, u, s.acceleration)
+        return
     set_columns(forest, loops, tau, wrench, ws, s)
     solve_assembly_parallel(forest, s.tree, s.tau, s.wrench, s.moving, gravity, ws, s.assembly, s.udot, s.acceleration)
     combine_columns(loops, gravity, ws, s, udot)
