@@ -10,7 +10,11 @@ import pytest
 
 import articulon as ar
 from articulon.dynamics.embedding import embedded_acceleration
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate import Explicit
+from articulon.integrate.drivers import PAUSED, REACHED, driver
 from articulon.model.state import SWITCHES
+from articulon.scaling import NoScaling
 
 EPS = np.finfo(float).eps
 
@@ -144,3 +148,22 @@ def test_rules_that_have_their_own_way_of_solving_refuse_another_solver(rule):
     builder.add_body("top", mass=1.0, inertia=(1.0, 2.0, 3.0), joint=ar.Free())
     with pytest.raises(ar.CaseError, match=f"'{rule}' works by the articulated-body algorithm.*solver 'kane'"):
         ar.simulate(builder.build(), 1.0, rule=rule, step=0.1, solver="kane")
+
+
+@pytest.mark.parametrize("rotations", ["speeds", "euler-parameters"])
+def test_chunks_of_steps_change_no_bit(rotations):
+    model = tumbling_tree(loop=True)
+    evaluator = Evaluator(model, rotations=rotations)
+    policy = NoScaling()
+    ends = []
+    for chunk in (10_000, 3):
+        state = model.initial_state()
+        advance = driver(evaluator, Explicit(rtol=1e-6, atol=1e-6), policy, policy.parameters(0.0), state)
+        status = PAUSED
+        while status == PAUSED:
+            status = advance.advance(state, 3.0, chunk)
+            state = state.copy()  # what a checkpoint would hold, and nothing else
+        assert status == REACHED
+        ends.append(state)
+    for name, one, other in zip(ends[0]._fields, *ends, strict=True):
+        assert np.array_equal(one, other), name

@@ -10,21 +10,26 @@ import numpy as np
 from rich.console import Console
 
 from articulon.benchmark.accuracy import residual
-from articulon.benchmark.chains import GRAVITY, Chain, chain, our_model
+from articulon.benchmark.chains import CENTRE, GRAVITY, LENGTH, MASS, MOMENTS, Chain, chain, our_model
 from articulon.benchmark.tables import show_table, target
 from articulon.benchmark.timing import interleaved
+from articulon.building import ModelBuilder
 from articulon.dynamics import articulated, divided
 from articulon.dynamics.functions import scratch
 from articulon.dynamics.motions import motion_functions, prepared
 from articulon.dynamics.solvers import solver_kernel, solver_scratch
 from articulon.kernels import one_blas_thread
 from articulon.model import Model
+from articulon.model.joints import MODULES
+from articulon.model.joints.axis import AxisJoint
 
 SIZES = (4, 16, 64, 256, 1024, 4096, 16384, 65536)
 KANE_BODIES = 1024
 """Longer chains take Kane's method seconds and, at 65,536, 32 GB for the mass matrix alone."""
 FITTED_FROM = 64
 """Exponents are fitted from this length on: below it, calls and not bodies take the time."""
+MIXED = (128, 4096, 65536)
+"""Lengths of the chains with a joint of every kind."""
 REPEATED_BODIES = 200_000
 """Calls in one compiled loop, times the number of bodies."""
 ALGORITHMS = ("articulated", "kane", "divide_1", "divide_2")
@@ -60,6 +65,7 @@ def measure_algorithms(sizes: Sequence[int] = SIZES, seconds: float = 6.0) -> di
         numba.set_num_threads(before)
     for (name, k, repeats, _), duration in zip(calls, best, strict=True):
         figures[f"{name}_ns_per_body"][k] = round(1e9 * duration / (repeats * sizes[k]), 1)
+    figures["mixed"] = measure_mixed()
     figures["exponents"] = {name: exponent(sizes, figures[f"{name}_ns_per_body"]) for name in ALGORITHMS}
     return figures
 
@@ -113,6 +119,42 @@ def _threads(count: int, loop: Any, *arguments: Any) -> Callable[[], None]:
     return call
 
 
+def mixed_model(bodies: int) -> Model:
+    """A chain with a joint of every kind in turn, of the chains' bodies, in motion."""
+    rng = np.random.default_rng(0)
+    kinds = [joint(axis=(0.0, 0.6, 0.8)) if issubclass(joint, AxisJoint) else joint() for joint in MODULES if joint.nu]
+    joints = [kinds[k % len(kinds)] for k in range(bodies)]
+    position = np.zeros((bodies, 3))
+    position[1:, 2] = LENGTH
+    builder = ModelBuilder(units="kg-m-s")
+    builder.add_bodies(
+        bodies,
+        mass=MASS,
+        com=CENTRE,
+        inertia=MOMENTS,
+        joint=joints,
+        parents=np.arange(bodies) - 1,
+        position=position,
+        u=0.1 * rng.normal(size=sum(joint.nu for joint in joints)),
+    )
+    return builder.build()
+
+
+def measure_mixed(sizes: Sequence[int] = MIXED, seconds: float = 2.0) -> dict[str, Any]:
+    """The articulated solver on chains with a joint of every kind [ns per body]."""
+    calls, counts = [], []
+    for bodies in sizes:
+        model = mixed_model(bodies)
+        arrays = (model.q0.copy(), model.u0.copy(), np.zeros(model.nu), np.zeros((bodies, 6)), GRAVITY, scratch(model))
+        count = max(1, REPEATED_BODIES // bodies)
+        loop = _repeated(articulated.forward_dynamics)
+        calls.append(_threads(1, loop, count, model.forest, *arrays, np.empty(model.nu)))
+        calls[-1]()
+        counts.append(count * bodies)
+    best = interleaved(calls, seconds)
+    return {"n": list(sizes), "ns_per_body": [round(1e9 * t / c, 1) for t, c in zip(best, counts, strict=True)]}
+
+
 def exponent(sizes: Sequence[int], per_body: Sequence[float | None]) -> float | None:
     """p of a time that grows as nᵖ, by least squares over the logarithms; None for fewer than three lengths."""
     points = [(n, n * t) for n, t in zip(sizes, per_body, strict=True) if t is not None and n >= FITTED_FROM]
@@ -145,6 +187,9 @@ def show_algorithms(figures: dict[str, Any], out: Console) -> None:
     show_table(
         out, "Algorithms on revolute chains: ns per body, wall-clock; residual", columns, zip(*lists, strict=True)
     )
+    mixed = figures["mixed"]
+    title = "The articulated solver on chains with a joint of every kind in turn: ns per body"
+    show_table(out, title, [f"n = {n:,}" for n in mixed["n"]], [mixed["ns_per_body"]])
     row = [figures["exponents"][name] for name in ALGORITHMS]
     title = f"Exponent of the time of one call in the number of bodies, from n = {FITTED_FROM}"
     show_table(out, title, ("articulated", "Kane", "divide, 1 thread", "divide, 2 threads"), [row])

@@ -69,7 +69,7 @@ class ModelBuilder(ConstraintBuilder):
         mass
             [mass], positive.
         joint
-            ``Weld``, ``Revolute``, ``Prismatic``, ``Spherical``, ``Xyz`` or ``Free``.
+            ``Weld``, ``Revolute``, ``Prismatic``, ``Universal``, ``Spherical``, ``Xyz`` or ``Free``.
         inertia
             About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix.
         parent

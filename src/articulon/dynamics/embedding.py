@@ -7,7 +7,9 @@ taken to depend on the three others, m, by e·e' = 0: e'_p = A e'_m with A = −
 
     (M_mm + Aᵀ M_pm + M_mp A + Aᵀ M_pp A) e''_m = Γ_m + Aᵀ Γ_p − (M_mp + Aᵀ M_pp)(−|e'|²/e_p)          (C.14)
 
-is solved for the independent accelerations, from which the dependent one follows. At the end of a step the dependent
+is solved for the independent accelerations, from which the dependent one follows. It is done joint by joint, on the
+equation that the recursion leaves of each, with M the link's articulated inertia: the result is that of the angular
+accelerations in other variables, whichever parameter depends. At the end of a step the dependent
 parameter and its rate follow from the others too, so that the constraint holds to rounding without renormalisation.
 A is singular where e_p = 0: the dependent parameter is switched when another has become twice as large (Haghshenas-
 Jaryani and Bowling 2013 choose by conditioning), so that |e_p| > 1/4 and no entry of A exceeds 4.
