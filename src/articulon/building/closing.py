@@ -22,6 +22,8 @@ CLOSED = 1e-13
 """Largest error of a closed loop, in units of the model's size."""
 ALLOWED = 1e-9
 """Largest rate that given speeds may break the loops at, in units of the rates that they are made of."""
+ROUNDED = 1e-6
+"""ALLOWED times this is the rounding of the largest speed of a model."""
 MOST_STEPS = 200
 NUDGES = 5
 """How often a mechanism that does not close is moved a little and tried again."""
@@ -204,7 +206,8 @@ def close_speeds(
 
 def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """What the rate of each row is measured by (rows,): the largest speed of the joints on its way to the ground, or
-    the rate that it had. Motions of a whole mechanism cancel in the rate itself but for their rounding."""
+    the rate that it had. Motions of a whole mechanism cancel in the rate itself but for their rounding, and speeds that
+    should be zero have the rounding of the others."""
     forest, sizes = model.forest, np.abs(rate) / model.loops.size
     ends = np.append(forest.u_start, model.nu)
     order = np.sort(ends)
@@ -215,7 +218,7 @@ def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
                 end = int(order[np.searchsorted(order, start, side="right")])
                 sizes[r] = max(sizes[r], float(np.abs(u[start:end]).max()))
                 i = int(forest.parent[i])
-    return np.maximum(sizes, 1e-300)
+    return np.maximum(sizes, max(ROUNDED * float(np.abs(u).max(initial=0.0)), 1e-300))
 
 
 def _refuse_singular(model: Model, q: np.ndarray) -> int:
