@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 
@@ -63,6 +64,37 @@ def test_a_mechanism_that_is_driven_beyond_its_reach_says_so(options, message):
         ar.simulate(model, 3.0, frames=6, **options)
     # The spline through the table reaches 2.5 at t = √6 − 1.
     assert caught.value.time == pytest.approx(np.sqrt(6.0) - 1.0, abs=0.01)
+
+
+@numba.njit
+def turn(time, result):
+    result[0], result[1], result[2] = 1.0 + 0.2 * time, 0.2, 0.0
+
+
+@numba.njit
+def push(time, result):
+    """Where the turning crank takes the slider, and t³/20 more."""
+    a = 1.0 + 0.2 * time
+    s, c = np.sin(a), np.cos(a)
+    root = np.sqrt(2.25 - s * s)
+    first, second = -s - s * c / root, -c - (c * c - s * s) / root - (s * c) ** 2 / root**3
+    result[0] = c + root + 0.05 * time**3
+    result[1] = 0.2 * first + 0.15 * time**2
+    result[2] = 0.04 * second + 0.3 * time
+
+
+def test_motions_that_come_to_contradict_each_other_are_refused_when_they_do():
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("crank", mass=1.0, inertia=0.1, com=(0.5, 0, 0), joint=HINGE, q=1.0)
+    builder.add_body(
+        "rod", parent="crank", mass=1.0, inertia=0.1, com=(0.75, 0, 0), joint=HINGE, position=(1.0, 0, 0), q=-1.5
+    )
+    builder.add_body("slider", mass=1.0, inertia=0.1, joint=ar.Prismatic(axis=(1, 0, 0)))
+    builder.add_loop("pin", joint=HINGE, parent="rod", child="slider", position=(1.5, 0, 0))
+    builder.add_drive("crank", function=turn)
+    builder.add_drive("slider", function=push)
+    with pytest.raises(ar.DivergenceError, match=r"cannot be closed after the next step.*motions contradict each other"):
+        ar.simulate(builder.build(), 3.0, rule="rk4", step=0.01, frames=6)
 
 
 def test_given_speeds_that_break_a_loop_are_refused_whatever_else_moves():
