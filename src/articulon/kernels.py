@@ -36,7 +36,10 @@ _LEAF = {
 }
 
 jit = numba.njit(**_LEAF, forceinline=True)
-"""For leaf functions: compiled into the kernel that calls them, every call inlined. Python cannot call them."""
+"""For leaf functions: compiled into the kernel that calls them, every call inlined. Python cannot call them.
+
+A leaf must not return an array to a kernel that counts references (``parallel`` or ``allocates``): the kernel would
+give back what the leaf never took, and the memory would be freed under its owner."""
 
 _ALLOCATES = {"fastmath": FASTMATH, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 routine_that_allocates = numba.njit(**_ALLOCATES)

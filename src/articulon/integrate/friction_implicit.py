@@ -40,12 +40,13 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics import joints
 from articulon.dynamics.articulated import accelerate, eliminate
+from articulon.dynamics.constrained import at_rest
 from articulon.dynamics.kinematics import move, place
 from articulon.forces.filling import book_powers, fill_friction, fill_positions, force_sums, scaled_gravity, weigh
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import jit, kernel, routine
-from articulon.model import Forest, Workspace
+from articulon.model import Forest
 from articulon.model.joints import FREE, SPHERICAL
 from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, WINDOW
 
@@ -239,17 +240,7 @@ def rub(system, factor, window, h, u, work, ws, channels, arrays):
         for k in range(6):
             arrays.inertia[i, k] = forest.inertia[i, k] + s * drag.inertia[i, k]
             total[i, k] = factor[DAMPING] * friction[0, i, k] + factor[STOCHASTIC] * friction[1, i, k]
-    still = Workspace(
-        ws.quaternion,
-        ws.rotation,
-        ws.position,
-        ws.reach,
-        arrays.still,
-        arrays.no_bias,
-        ws.gathered,
-        ws.record,
-        ws.acceleration,
-    )
+    still = at_rest(ws, arrays)
     no_gravity = (0.0, 0.0, 0.0)
     solve(forest, arrays.mass, arrays.moment, arrays.inertia, arrays.no_torque, total, no_gravity, still, arrays.udot)
     for k in range(u.size):
