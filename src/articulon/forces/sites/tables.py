@@ -1,0 +1,140 @@
+"""What the kernels of site forces read and write."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+MEASURES = 8
+ENERGY, W_XX, W_YY, W_ZZ, W_XY, W_XZ, W_YZ, LAPLACIAN = range(MEASURES)
+"""What a term's measure adds up: energy, virial W_ab = Σ F_a r_b [energy] and Laplacian Σ_i ∇_i² U over all sites
+[energy/length²]."""
+
+
+class Cell(NamedTuple):
+    """The box as kernels see it; without any periodic direction it says nothing but where the walls are."""
+
+    vectors: np.ndarray
+    """Edges a = (lx, 0, 0), b = (xy, ly, 0) and c = (xz, yz, lz), one a row [length], shape (3, 3)."""
+    inverse: np.ndarray
+    """Inverse of the matrix of edges, r = s @ vectors [1/length], shape (3, 3)."""
+    origin: np.ndarray
+    """The corner from which the edges start [length], shape (3,)."""
+    periodic: np.ndarray
+    """1 where the direction of an edge is periodic, shape (3,)."""
+
+
+class SiteTable(NamedTuple):
+    """One term."""
+
+    rows: np.ndarray
+    """Parameters: of a pair law, a row for each ordered pair of kinds (k = first * kinds + second); of a bonded term, a
+    row for each member; shape (rows, width)."""
+    members: np.ndarray
+    """Sites of each member of a bonded term, −1 where there are fewer than four, shape (members, 4)."""
+    constants: np.ndarray
+    """Numbers that are the same for all."""
+
+
+class Particles(NamedTuple):
+    """The sites in the order of cells, with their images; deleting it changes nothing but ``reference``, which belongs to
+    the state."""
+
+    site: np.ndarray
+    """Positions of the sites as the model has them, unwrapped [length], shape (3, sites)."""
+    reference: np.ndarray
+    """Those at the last rebuild of the neighbours, shape (3, sites); NaN before the first."""
+    place: np.ndarray
+    """Where each site is in cell order, shape (sites,)."""
+    order: np.ndarray
+    """The site at each place, shape (sites,)."""
+    wrap: np.ndarray
+    """What is added to a site's position to bring it into the box, in cell order [length], shape (3, sites)."""
+    x: np.ndarray
+    """Positions in cell order; images of sites across periodic faces follow [length], shape (capacity,)."""
+    y: np.ndarray
+    """Likewise."""
+    z: np.ndarray
+    """Likewise."""
+    kind: np.ndarray
+    """Kind, in the same order, shape (capacity,)."""
+    charge: np.ndarray
+    """Charge, in the same order, shape (capacity,)."""
+    parent: np.ndarray
+    """Place of the site that an image belongs to, shape (capacity,), from the number of sites on."""
+    shift: np.ndarray
+    """From that site to the image [length], shape (3, capacity)."""
+    fx: np.ndarray
+    """Forces in cell order, shape (sites,)."""
+    fy: np.ndarray
+    """Likewise."""
+    fz: np.ndarray
+    """Likewise."""
+    counts: np.ndarray
+    """Images, whether the list has overflowed, and rebuilds, shape (3,)."""
+
+
+class Neighbours(NamedTuple):
+    """A full list: every pair stands in the rows of both its sites, so that no two rows write to one place."""
+
+    index: np.ndarray
+    """Places of the neighbours of each place, in a fixed order, shape (sites, capacity)."""
+    count: np.ndarray
+    """How many there are, shape (sites,)."""
+    excluded_start: np.ndarray
+    """First excluded partner of each site, shape (sites + 1,)."""
+    excluded: np.ndarray
+    """Sites that are no neighbours of a site however near they are, sorted."""
+
+
+def example_types() -> tuple:
+    """Numba types of (table, cell, particles, neighbours)."""
+    table = SiteTable(np.zeros((1, 1)), np.zeros((1, 4), dtype=np.int64), np.zeros(1))
+    cell = Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64))
+    return tuple(_typeof(value) for value in (table, cell, empty_particles(1, 1), empty_neighbours(1, 1)))
+
+
+def _typeof(value: tuple) -> types.Type:
+    import numba
+
+    return numba.typeof(value)
+
+
+def empty_particles(sites: int, capacity: int) -> Particles:
+    """Arrays for a number of sites with room for their images."""
+    place = np.arange(sites, dtype=np.int64)
+    return Particles(
+        site=np.zeros((3, sites)),
+        reference=np.full((3, sites), np.nan),
+        place=place,
+        order=place.copy(),
+        wrap=np.zeros((3, sites)),
+        x=np.zeros(capacity),
+        y=np.zeros(capacity),
+        z=np.zeros(capacity),
+        kind=np.zeros(capacity, dtype=np.int32),
+        charge=np.zeros(capacity),
+        parent=np.zeros(capacity, dtype=np.int32),
+        shift=np.zeros((3, capacity)),
+        fx=np.zeros(sites),
+        fy=np.zeros(sites),
+        fz=np.zeros(sites),
+        counts=np.zeros(3, dtype=np.int64),
+    )
+
+
+def empty_neighbours(sites: int, capacity: int) -> Neighbours:
+    """Arrays for lists of at most ``capacity`` neighbours."""
+    return Neighbours(
+        np.zeros((sites, capacity), dtype=np.int32),
+        np.zeros(sites, dtype=np.int32),
+        np.zeros(sites + 1, dtype=np.int64),
+        np.zeros(0, dtype=np.int64),
+    )
+
+
+_TYPES = example_types()
+FORCES = types.void(*_TYPES)
+"""Signature of what adds a term's forces to ``fx``, ``fy`` and ``fz``."""
+MEASURE = types.void(*_TYPES, types.float64[::1])
+"""Signature of what adds a term's measures (8,) to its last argument."""
