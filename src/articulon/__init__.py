@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from articulon.model import Weld as Weld
     from articulon.model import Workspace as Workspace
     from articulon.model import Xyz as Xyz
+    from articulon.model.box import Box as Box
     from articulon.model.joints.universal import Universal as Universal
     from articulon.report.compare import compare as compare
     from articulon.simulate.simulation import Trajectory as Trajectory
@@ -61,6 +62,7 @@ _HOMES = {
         "Xyz",
         "Free",
     ),
+    "articulon.model.box": ("Box",),
     "articulon.model.joints.universal": ("Universal",),
     "articulon.dynamics": (
         "forward_dynamics",

@@ -42,7 +42,7 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
     _refuse_joint_forces(model)
     positions, rotations = body_poses(model, start_q)
     velocities = body_velocities(model, start_q, start_u)
-    builder = ModelBuilder(units=model.units.name)
+    builder = ModelBuilder(model.units.name, model.box)
     for k, name in enumerate(model.names):
         common: dict[str, Any] = {
             "mass": model.masses[k],

@@ -23,6 +23,7 @@ from articulon.forces import Force
 from articulon.forces.selection import body_index
 from articulon.integrate import Integrator
 from articulon.model import Model
+from articulon.model.box import Box
 from articulon.scaling import Policy
 from articulon.simulate.checks import Check
 from articulon.units import UnitSystem, unit_system
@@ -50,6 +51,8 @@ class Case:
     """What a reader must know."""
     model_declaration: ModelDeclaration
     """What is simulated."""
+    box: Box | None
+    """Where space repeats or ends."""
     forces: tuple[Force, ...]
     """What acts on it."""
     dynamics: Dynamics
@@ -69,7 +72,7 @@ class Case:
 
     def build_model(self) -> Model:
         """The model with its forces; raises CaseError, naming the file, for what cannot be built."""
-        builder = ModelBuilder(units=self.units.name)
+        builder = ModelBuilder(self.units.name, self.box)
         try:
             self.model_declaration.populate(builder)
             for force in self.forces:
@@ -115,6 +118,7 @@ class Case:
         sections = {
             "case": heading,
             "model": self.model_declaration.model_dump(),
+            **({} if self.box is None else {"box": self.box.model_dump()}),
             "forces": [force.model_dump() for force in self.forces],
             "dynamics": self.dynamics.model_dump(),
             "scaling": self.scaling.model_dump(),
@@ -217,6 +221,7 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
         cite=heading.cite,
         notes=heading.notes,
         model_declaration=_driven_beside(file.model, source),
+        box=file.box,
         forces=tuple(_beside(force, source) for force in file.forces),
         dynamics=file.dynamics,
         scaling=file.scaling,

@@ -12,6 +12,7 @@ from articulon.declaration import Declaration, Dimension, Quantity, nearest
 from articulon.errors import CaseError
 from articulon.forces import Force
 from articulon.integrate import Explicit, Integrator
+from articulon.model.box import Box
 from articulon.scaling import NoScaling, Policy
 from articulon.simulate.checks import AnyCheck
 from articulon.units import UnitSystem
@@ -154,6 +155,8 @@ class CaseFile(Section):
     """What it is."""
     model: ModelDeclaration
     """What is simulated."""
+    box: Box | None = None
+    """Where space repeats or ends."""
     forces: tuple[Force, ...] = ()
     """What acts on it."""
     dynamics: Dynamics = Dynamics()

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.model.box import Box
 from articulon.model.joints import BY_KIND, WELD, Joint
 from articulon.model.loops import Drive, LoopJoint, loop_rows, motion_tables
 from articulon.model.model import Model, Sites, joint_type
@@ -25,6 +26,7 @@ def assemble_forest(
     forces: tuple[Any, ...],
     loop_joints: tuple[LoopJoint, ...] = (),
     drives: tuple[Drive, ...] = (),
+    box: Box | None = None,
 ) -> Model:
     """The model of bodies given by columns in body order, parents first."""
     n = len(names)
@@ -106,6 +108,7 @@ def assemble_forest(
         motions=motions,
         motion_functions=motion_functions,
         joints=tuple(joints),
+        box=box,
     )
     # The solver's tables stay writable only because a read-only array is another type to the compiler.
     for array in (*vars(model).values(), *sites):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon.model.box import Box
 from articulon.model.joints import BY_KIND, Joint
 from articulon.model.loops import Drive, LoopJoint
 from articulon.model.state import State, initial_state
@@ -100,6 +101,8 @@ class Model:
     """Functions of the motions that have no table."""
     joints: tuple[Joint, ...]
     """The joint of each body."""
+    box: Box | None = None
+    """Where space repeats or ends; None where it does neither."""
     closing: Closing = OPEN
     """How the loops were closed when the model was built."""
 
@@ -150,9 +153,9 @@ class Model:
         """Tree of each link, shape (links,)."""
         return np.repeat(np.arange(self.trees), np.diff(self.forest.tree))
 
-    def initial_state(self, history: int = 0) -> State:
-        """The state at time zero; ``history`` is the size of that array, which the rule's driver says."""
-        return initial_state(self.q0, self.u0, history)
+    def initial_state(self, history: int = 0, bath: int = 0, listed: int = 0) -> State:
+        """The state at time zero; the sizes of its arrays are those of :func:`articulon.model.state.initial_state`."""
+        return initial_state(self.q0, self.u0, history, bath, listed)
 
 
 def joint_type(kind: int) -> type[Joint]:

@@ -45,6 +45,11 @@ class State(NamedTuple):
     """Rates of the coordinates, where Euler parameters are integrated by their accelerations, shape (nq,)."""
     dependent: np.ndarray
     """Which of four Euler parameters then depends on the others, at the first of each four, shape (nq,)."""
+    bath: np.ndarray
+    """Variables of the thermostat, shape (0,) where there is none or it has none."""
+    rebuild: np.ndarray
+    """Positions of the sites when their neighbours were last listed, which fixes the order of sums [length], shape
+    (3, sites), NaN before the first list; (3, 0) where no neighbours are listed."""
     drift: np.ndarray
     """How far steps have led from the loops before the state was moved back onto them: the largest error of any
     condition, and of its rate, since the start, shape (2,)."""
@@ -57,8 +62,18 @@ class State(NamedTuple):
         return State(*(array.copy() for array in self))
 
 
-def initial_state(q: np.ndarray, u: np.ndarray, history: int = 0) -> State:
-    """The state at time zero; ``history`` is the size of that array, which the rule's driver says."""
+def initial_state(q: np.ndarray, u: np.ndarray, history: int = 0, bath: int = 0, listed: int = 0) -> State:
+    """The state at time zero.
+
+    Parameters
+    ----------
+    q, u
+        Coordinates and speeds.
+    history, bath
+        Sizes of these arrays, which the rule's driver and the thermostat say.
+    listed
+        Number of sites whose neighbours are listed.
+    """
     return State(
         time=np.zeros(1),
         q=q.copy(),
@@ -70,6 +85,8 @@ def initial_state(q: np.ndarray, u: np.ndarray, history: int = 0) -> State:
         history=np.zeros(history),
         rate=np.zeros(q.size),
         dependent=np.zeros(q.size, dtype=np.int64),
+        bath=np.zeros(bath),
+        rebuild=np.full((3, listed), np.nan),
         drift=np.zeros(2),
         counters=np.zeros(5, dtype=np.int64),
     )
