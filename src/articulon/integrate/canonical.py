@@ -33,6 +33,7 @@ from articulon.integrate.variables import ROTATION, Blocks
 from articulon.kernels import jit, kernel, routine
 from articulon.model import Forest
 from articulon.model.state import EVALUATIONS, STEPS
+from articulon.scaling.base import INPUTS, STEP
 
 ITERATIONS = 100
 """Most iterations of a step; a step that needs more is too long."""
@@ -92,7 +93,7 @@ class Scratch(NamedTuple):
     quaternion: np.ndarray
     """First of each set of four Euler parameters, shape (quaternions,)."""
     sums: np.ndarray
-    """Force magnitudes by channel, shape (8,)."""
+    """What a scaling law reads, shape (11,)."""
     factor: np.ndarray
     """Factors just computed, shape (8,)."""
     work: np.ndarray
@@ -126,7 +127,7 @@ def scratch(forest: Forest, blocks: Blocks, nq: int, nu: int, stages: int) -> Sc
         turning,
         np.array([np.abs(lengths).max(initial=0.0)]),
         blocks.quaternion,
-        np.zeros(8),
+        np.zeros(INPUTS),
         np.zeros(8),
         np.zeros(8),
     )
@@ -321,6 +322,7 @@ def advance(law, system, functions, parameters, varies, pair, h, stop, state, ws
             changed = False
             if attempt == 0 and (varies or counters[STEPS] == 0):
                 force_sums(system, channels, ws, arrays.sums)
+                arrays.sums[STEP] = h
                 copy_into(arrays.factor, factor)
                 law(parameters, arrays.sums, arrays.factor)
                 for c in range(8):

@@ -12,6 +12,7 @@ from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, ST
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS, WINDOW
+from articulon.scaling.base import INPUTS, STEP
 
 
 class Control(NamedTuple):
@@ -35,14 +36,14 @@ class Scratch(NamedTuple):
     stages: np.ndarray
     """Derivatives of the stages, shape (stages, ny)."""
     sums: np.ndarray
-    """Force magnitudes by channel, shape (8,)."""
+    """What a scaling law reads, shape (11,)."""
     factor: np.ndarray
     """Factors just computed, shape (8,)."""
 
 
 def scratch(ny: int, tableau: Tableau) -> Scratch:
     """Arrays for a rule."""
-    return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((tableau.b.size, ny)), np.zeros(8), np.zeros(8))
+    return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((tableau.b.size, ny)), np.zeros(INPUTS), np.zeros(8))
 
 
 @jit
@@ -133,6 +134,7 @@ def advance(
             counters[EVALUATIONS] += 1
             if varies or counters[STEPS] == 0:
                 force_sums(system, channels, ws, scratch.sums)
+                scratch.sums[STEP] = h
                 changed = False
                 copy_into(scratch.factor, state.factor)
                 law(parameters, scratch.sums, scratch.factor)

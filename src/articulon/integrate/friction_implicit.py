@@ -49,6 +49,7 @@ from articulon.kernels import jit, kernel, routine
 from articulon.model import Forest
 from articulon.model.joints import FREE, SPHERICAL
 from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, WINDOW
+from articulon.scaling.base import INPUTS, STEP
 
 
 class Scratch(NamedTuple):
@@ -77,7 +78,7 @@ class Scratch(NamedTuple):
     no_bias: np.ndarray
     """Zero velocity-product accelerations, shape (links, 6)."""
     sums: np.ndarray
-    """Force magnitudes by channel, shape (8,)."""
+    """What a scaling law reads, shape (11,)."""
     q: np.ndarray
     """Coordinates of a step not yet finished, shape (nq,)."""
     u: np.ndarray
@@ -103,7 +104,7 @@ def scratch(forest: Forest, nq: int, nu: int) -> Scratch:
         np.zeros((n, 6)),
         np.zeros((n, 3)),
         np.zeros((n, 6)),
-        np.zeros(8),
+        np.zeros(INPUTS),
         np.zeros(nq),
         np.zeros(nu),
         np.zeros(8),
@@ -270,6 +271,7 @@ def advance(law, system, functions, parameters, h, stop, state, ws, channels, ar
         if stop_reached(stop, ws):
             return STOPPED
         force_sums(system, channels, ws, arrays.sums)
+        arrays.sums[STEP] = h
         law(parameters, arrays.sums, state.factor)
         kick(system, state.factor, 0.5 * h, u, work, udot, counters[STEPS] == 0, ws, channels, arrays)
         move(forest, u, ws, 0, forest.mass.size)

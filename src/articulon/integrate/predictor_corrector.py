@@ -14,6 +14,7 @@ from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED, STOPPED, s
 from articulon.integrate.tableaux import Multistep
 from articulon.kernels import kernel
 from articulon.model.state import EVALUATIONS, STEPS
+from articulon.scaling.base import INPUTS, STEP
 
 EARLIER = 3
 """Steps before the present one whose derivatives are kept."""
@@ -22,7 +23,7 @@ EARLIER = 3
 def scratch(ny: int, formula: Multistep) -> Scratch:
     """Arrays for a rule."""
     stages = max(formula.start.b.size, EARLIER + 1)
-    return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((stages, ny)), np.zeros(8), np.zeros(8))
+    return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((stages, ny)), np.zeros(INPUTS), np.zeros(8))
 
 
 def history_size(ny: int) -> int:
@@ -70,6 +71,7 @@ def advance(
         counters[EVALUATIONS] += 1
         if varies or counters[STEPS] == 0:
             force_sums(system, channels, ws, scratch.sums)
+            scratch.sums[STEP] = h
             changed = False
             copy_into(scratch.factor, factor)
             law(parameters, scratch.sums, scratch.factor)

@@ -15,7 +15,7 @@ from articulon.integrate.variables import blocks
 from articulon.kernels import kernel, prepare
 from articulon.model import State
 from articulon.model.state import EVALUATIONS, STEPS
-from articulon.scaling.base import LAW, ScalingPolicy
+from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
 
 SOLVERS = {"scipy-bdf": integrate.BDF, "scipy-radau": integrate.Radau}
 """Classes of SciPy by the name of the rule."""
@@ -67,7 +67,7 @@ class SciPyDriver(Driver):
         y = np.concatenate([state.q, state.u, state.work])
         if state.counters[STEPS] == 0:
             # The factors of a policy that does not vary do not depend on the forces.
-            self.law(self.parameters, np.zeros(8), state.factor)
+            self.law(self.parameters, np.zeros(INPUTS), state.factor)
         self.failure, status = None, REACHED
         # Trial states of the Newton iterations may overflow; they are rejected.
         with np.errstate(all="ignore"):

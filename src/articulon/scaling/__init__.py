@@ -4,12 +4,36 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from articulon.scaling.atomistic import Atomistic
+from articulon.scaling.atomistic_adaptive import AtomisticAdaptive
+from articulon.scaling.atomistic_clock import AtomisticClock
+from articulon.scaling.atomistic_two_factor import AtomisticTwoFactor
 from articulon.scaling.constant import Constant
 from articulon.scaling.none import NoScaling
 from articulon.scaling.threshold import ThresholdAdaptive
 from articulon.scaling.two_factor import TwoFactor
 
-Policy: TypeAlias = Annotated[NoScaling | Constant | TwoFactor | ThresholdAdaptive, Field(discriminator="policy")]
+AnyPolicy: TypeAlias = (
+    NoScaling
+    | Constant
+    | TwoFactor
+    | ThresholdAdaptive
+    | Atomistic
+    | AtomisticTwoFactor
+    | AtomisticAdaptive
+    | AtomisticClock
+)
+Policy: TypeAlias = Annotated[AnyPolicy, Field(discriminator="policy")]
 """Any scaling policy, chosen by its ``policy``."""
 
-__all__ = ["Constant", "NoScaling", "Policy", "ThresholdAdaptive", "TwoFactor"]
+__all__ = [
+    "Atomistic",
+    "AtomisticAdaptive",
+    "AtomisticClock",
+    "AtomisticTwoFactor",
+    "Constant",
+    "NoScaling",
+    "Policy",
+    "ThresholdAdaptive",
+    "TwoFactor",
+]

@@ -30,3 +30,7 @@ class Constant(ScalingPolicy):
     def least_factor(self) -> float:
         """a2."""
         return float(self.a2)
+
+    def configurational_factor(self) -> float:
+        """1/a2."""
+        return 1.0 / float(self.a2)

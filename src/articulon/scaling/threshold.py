@@ -46,3 +46,7 @@ class ThresholdAdaptive(ScalingPolicy):
     def least_factor(self) -> float:
         """a2."""
         return float(self.a2)
+
+    def configurational_factor(self) -> None:
+        """It varies."""
+        return None

@@ -34,3 +34,7 @@ class TwoFactor(ScalingPolicy):
     def least_factor(self) -> float:
         """a2, which lengthens the relaxation times."""
         return float(self.a2)
+
+    def configurational_factor(self) -> float:
+        """1/(a2 b2)."""
+        return 1.0 / (float(self.a2) * float(self.b2))

@@ -16,6 +16,7 @@ from articulon.integrate.drivers import Driver, driver
 from articulon.integrate.status import advance_stop
 from articulon.model import Model, State
 from articulon.scaling import ThresholdAdaptive
+from articulon.scaling.base import INPUTS
 from articulon.simulate.description import Description
 from articulon.simulate.noise_windows import Windows, windows_of
 from articulon.simulate.observers import Observer, evaluate, look
@@ -130,7 +131,8 @@ def first_state(prepared: Prepared) -> State:
     state = prepared.model.initial_state(prepared.driver.history)
     evaluator = prepared.evaluator
     evaluate(evaluator, state)
-    sums = np.empty(12)
-    look(evaluator.system, evaluator.channels, evaluator.ws, 0, 0, sums)
-    prepared.policy.law(prepared.parameters, sums[1:9].copy(), state.factor)
+    looked, sums = np.empty(12), np.zeros(INPUTS)
+    look(evaluator.system, evaluator.channels, evaluator.ws, 0, 0, looked)
+    sums[:8] = looked[1:9]
+    prepared.policy.law(prepared.parameters, sums, state.factor)
     return state

@@ -1,0 +1,44 @@
+"""One factor for a thermostatted system (Guy 2018, 4.12)."""
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+
+from articulon.declaration import Dimension, Quantity
+from articulon.kernels import first_class
+from articulon.model.state import THERMOSTAT
+from articulon.scaling.base import ScalingPolicy
+
+
+@first_class
+def atomistic(parameters, sums, factor):
+    for channel in range(factor.size):
+        factor[channel] = parameters[0]
+    factor[THERMOSTAT] = 1.0
+
+
+class Atomistic(ScalingPolicy):
+    """M q'' + (ζ + a2 kd ζ') M q' = a2 Γ: every force but the thermostat's ζ is multiplied by a2, as published.
+
+    The thermostat keeps the kinetic temperature at its target Td, and forces weaker by a2 let the system sample
+    positions with the weight of a2 Φ/(k Td): the configuration is that of **Td/a2**. With a2 = 10⁻³ and 773 K that is
+    773,000 K, and molten ions disperse like a gas. ``atomistic-clock`` is the form that keeps the configuration.
+    """
+
+    policy: Literal["atomistic"] = "atomistic"
+    a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
+    """The factor; Guy proposes ε = 1/(kd ζ') in the chosen unit of time as a first guess."""
+    law = staticmethod(atomistic)
+    thermostatted: ClassVar[bool] = True
+
+    def parameters(self, damping: float) -> np.ndarray:
+        """(a2,)."""
+        return np.array([float(self.a2)])
+
+    def least_factor(self) -> float:
+        """a2."""
+        return float(self.a2)
+
+    def configurational_factor(self) -> float:
+        """1/a2."""
+        return 1.0 / float(self.a2)

@@ -1,0 +1,46 @@
+"""Two factors for a thermostatted system, Case III of Guy (2018, table 4.1)."""
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+
+from articulon.declaration import Dimension, Quantity
+from articulon.kernels import first_class
+from articulon.model.state import THERMOSTAT
+from articulon.scaling.base import ScalingPolicy
+
+
+@first_class
+def atomistic_two_factor(parameters, sums, factor):
+    for channel in range(factor.size):
+        factor[channel] = parameters[0] * parameters[1]
+    factor[THERMOSTAT] = parameters[0]
+
+
+class AtomisticTwoFactor(ScalingPolicy):
+    """M q'' + (a2 ζ + a2 b2 kd ζ') M q' = a2 b2 Γ.
+
+    Guy (2018) names this case, where ζ is large as well, and prints no equation for it: this is the one that follows by
+    analogy with 2.15, with ζ in the place of the drag. ζ grows until the kinetic temperature is at its target Td all
+    the same, so that the configuration is that of **Td/(a2 b2)**.
+    """
+
+    policy: Literal["atomistic-two-factor"] = "atomistic-two-factor"
+    a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
+    """The factor of ζ."""
+    b2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
+    """What the other forces and kd ζ' are multiplied by besides."""
+    law = staticmethod(atomistic_two_factor)
+    thermostatted: ClassVar[bool] = True
+
+    def parameters(self, damping: float) -> np.ndarray:
+        """(a2, b2)."""
+        return np.array([float(self.a2), float(self.b2)])
+
+    def least_factor(self) -> float:
+        """a2 b2."""
+        return float(self.a2) * float(self.b2)
+
+    def configurational_factor(self) -> float:
+        """1/(a2 b2)."""
+        return 1.0 / self.least_factor()
