@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from articulon import baths as thermostats
     from articulon import forces as forces
     from articulon.building import ModelBuilder as ModelBuilder
     from articulon.building import cartesian as cartesian
@@ -81,7 +82,7 @@ _HOMES = {
     "articulon.errors": ("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBPACKAGES = ("forces",)
+_SUBPACKAGES = {"forces": "forces", "thermostats": "baths"}
 
 __all__ = sorted([*_HOME_OF, *_SUBPACKAGES, "__version__"])
 
@@ -90,7 +91,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
         value = getattr(import_module(_HOME_OF[name]), name)
     elif name in _SUBPACKAGES:
-        value = import_module(f"{__name__}.{name}")
+        value = import_module(f"{__name__}.{_SUBPACKAGES[name]}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
