@@ -12,9 +12,21 @@ from pydantic import Field
 from articulon.cases.conjugated_nanoparticle import ConjugatedNanoparticle
 from articulon.cases.explicit import ExplicitModel
 from articulon.cases.four_bars import FourBars
+from articulon.cases.lattice import Lattice
 from articulon.cases.link_chain import LinkChain
+from articulon.cases.molten_salt import MoltenSalt
+from articulon.cases.particles import Particles
 from articulon.cases.satellite import SatelliteWithBooms
 
-AnyModel: TypeAlias = ExplicitModel | ConjugatedNanoparticle | LinkChain | FourBars | SatelliteWithBooms
+AnyModel: TypeAlias = (
+    ExplicitModel
+    | ConjugatedNanoparticle
+    | LinkChain
+    | FourBars
+    | SatelliteWithBooms
+    | Particles
+    | Lattice
+    | MoltenSalt
+)
 ModelDeclaration: TypeAlias = Annotated[AnyModel, Field(discriminator="builder")]
 """Any declared model, chosen by its ``builder``."""

@@ -15,6 +15,7 @@ from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.explicit import ExplicitModel
 from articulon.cases.overrides import changed, dotted
+from articulon.cases.particles import Particles
 from articulon.cases.schema import CaseFile, Comparison, Dynamics, RunSettings, with_discriminators
 from articulon.cases.writing import toml
 from articulon.declaration import nearest
@@ -252,7 +253,9 @@ def _beside(force: Force, source: str) -> Force:
 
 
 def _driven_beside(model: ModelDeclaration, source: str) -> ModelDeclaration:
-    """So are the functions of driven joints."""
+    """So are the functions of driven joints, and files of particles."""
+    if isinstance(model, Particles):
+        return model.beside(source)
     if not isinstance(model, ExplicitModel):
         return model
     drives = [

@@ -1,0 +1,119 @@
+"""Particles on a crystal's lattice, in the periodic box that holds whole cells of it."""
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from articulon.building import ModelBuilder
+from articulon.cases.particles_shared import Species, thermal_velocities
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import CaseError, ModelError
+from articulon.model.box import Box
+
+_HALF = ((0.0, 0.5, 0.5), (0.5, 0.0, 0.5), (0.5, 0.5, 0.0))
+_BASES: dict[str, tuple[tuple[tuple[float, float, float], int], ...]] = {
+    "simple-cubic": (((0.0, 0.0, 0.0), 0),),
+    "body-centred-cubic": (((0.0, 0.0, 0.0), 0), ((0.5, 0.5, 0.5), 0)),
+    "face-centred-cubic": (((0.0, 0.0, 0.0), 0), *((place, 0) for place in _HALF)),
+    "rock-salt": (
+        ((0.0, 0.0, 0.0), 0),
+        *((place, 0) for place in _HALF),
+        ((0.5, 0.5, 0.5), 1),
+        ((0.5, 0.0, 0.0), 1),
+        ((0.0, 0.5, 0.0), 1),
+        ((0.0, 0.0, 0.5), 1),
+    ),
+}
+"""Places in a cell of edge 1, each with which of the species stands there."""
+
+
+class Lattice(Declaration):
+    """``cells`` of a crystal along x, y and z, each cubic with the edge ``constant``.
+
+    Where the case has no ``[box]`` it gets a periodic one with a corner at the origin that holds the cells exactly. A
+    lattice needs ``constant``, or ``number_density``, or a box whose lengths are divided by the cells. The first place
+    of the first cell lies a quarter of an edge from the corner, so that no particle begins on a face.
+    """
+
+    error_class: ClassVar = ModelError
+
+    builder: Literal["lattice"] = "lattice"
+    structure: Literal["simple-cubic", "body-centred-cubic", "face-centred-cubic", "rock-salt"]
+    """The crystal."""
+    cells: Annotated[int, Field(strict=True, ge=1)] | tuple[int, int, int]
+    """How many, in all directions or in each."""
+    species: dict[str, Species]
+    """One by its kind, or the two of rock salt, the first in its corners."""
+    constant: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """Edge of a cell [length]."""
+    number_density: Annotated[Quantity | None, Dimension("number_density", minimum=0, exclusive=True)] = None
+    """Particles in a volume [1/length³]."""
+    jitter: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.0
+    """How far a particle may begin from its place along each axis, in edges of a cell; evenly distributed."""
+    temperature: Annotated[Quantity, Dimension("temperature", minimum=0)] = 0.0
+    """Of the initial velocities: drawn from Maxwell's distribution, without total momentum, and of exactly the kinetic
+    energy of 3n − 3 degrees of freedom [temperature]."""
+    seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    """Chooses the velocities and the jitter."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        needed = 1 + max(which for _, which in _BASES[self.structure])
+        if len(self.species) != needed:
+            raise ValueError(f"species: {self.structure} needs {needed}, got {len(self.species)}")
+        if self.constant is not None and self.number_density is not None:
+            raise ValueError("give either constant or number_density")
+        if isinstance(self.cells, tuple) and min(self.cells) < 1:
+            raise ValueError(f"cells: expected whole numbers of at least 1, got {list(self.cells)}")
+        return self
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the particles, and the box where there is none; quantities are in the builder's units."""
+        cells = np.array(self.cells if isinstance(self.cells, tuple) else [self.cells] * 3)
+        basis = _BASES[self.structure]
+        edges = self._edges(builder.box, cells, len(basis))
+        if builder.box is None:
+            builder.box = Box(lengths=tuple((cells * edges).tolist()))
+        corner = np.array([float(x) for x in builder.box.origin])
+        steps = np.stack(np.meshgrid(*(np.arange(n) for n in cells), indexing="ij"), axis=-1).reshape(-1, 1, 3)
+        places = (steps + np.array([place for place, _ in basis]) + 0.25).reshape(-1, 3)
+        which = np.tile([species for _, species in basis], steps.shape[0])
+        rng = np.random.Generator(np.random.PCG64([self.seed, 1]))
+        places = places + float(self.jitter) * rng.uniform(-1.0, 1.0, places.shape)
+        names, kinds = list(self.species), list(self.species.values())
+        masses = np.array([float(kind.mass) for kind in kinds])[which]
+        velocities: Any = None
+        if float(self.temperature) > 0.0:
+            thermal_energy = builder.units.boltzmann * float(self.temperature)
+            velocities = thermal_velocities(masses, thermal_energy, self.seed)
+        builder.add_particles(
+            which.size,
+            mass=masses,
+            positions=corner + places * edges,
+            velocities=velocities,
+            charge=np.array([float(kind.charge) for kind in kinds])[which],
+            kind=[names[k] for k in which],
+        )
+
+    def _edges(self, box: Box | None, cells: np.ndarray, basis: int) -> np.ndarray:
+        """Edges of a cell along x, y and z [length]; raises CaseError where nothing or two things say them."""
+        edge = None if self.constant is None else float(self.constant)
+        if self.number_density is not None:
+            edge = float(np.cbrt(basis / float(self.number_density)))
+        if box is None:
+            if edge is None:
+                raise CaseError("model: a lattice needs constant or number_density, or a [box] to fill")
+            return np.full(3, edge)
+        lengths = np.array([float(x) for x in box.lengths])
+        if any(float(tilt) for tilt in box.tilts):
+            raise CaseError("box.tilts: a lattice fills a box of right angles; leave out the tilts")
+        if edge is None:
+            return lengths / cells
+        misfit = np.abs(cells * edge - lengths) > 1e-9 * lengths
+        if (misfit & box.periodic).any() or (cells * edge > lengths * (1.0 + 1e-9)).any():
+            raise CaseError(
+                f"box.lengths: {lengths.tolist()} do not hold {cells.tolist()} whole cells with edges of {edge:.12g}; "
+                "leave out the box, or the constant and number_density of the lattice"
+            )
+        return np.full(3, edge)

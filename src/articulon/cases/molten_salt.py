@@ -1,0 +1,136 @@
+"""A molten salt about a cluster of silica, in a cube with walls (Guy 2018, 3.3 and 4.4)."""
+
+import math
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from articulon.building import ModelBuilder
+from articulon.cases.particles_shared import Species, directions
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import CaseError, ModelError
+from articulon.model.box import Box
+
+
+class Ion(Species):
+    """A kind of ion."""
+
+    count: Annotated[int, Field(strict=True, ge=0)]
+    """How many there are."""
+
+
+class Cluster(Declaration):
+    """A sphere among the ions, which moves and does not turn."""
+
+    kind: str = "SiO2"
+    """What its site is called in tables of potentials."""
+    radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """[length]."""
+    density: Annotated[Quantity, Dimension("mass_density", minimum=0, exclusive=True)]
+    """From which its mass follows [mass/length³]."""
+    charge: Annotated[Quantity, Dimension("charge")] = 0.0
+    """[charge]."""
+
+    @property
+    def mass(self) -> float:
+        """[mass]."""
+        return 4.0 / 3.0 * math.pi * float(self.radius) ** 3 * float(self.density)
+
+
+class MoltenSalt(Declaration):
+    """Ions around a cluster in the middle of a cube, which is centred on the origin.
+
+    They begin on the places of a simple cubic lattice between the cluster and the walls, cations and anions by turns as
+    far as the numbers allow, each moved at random by ``jitter``. All ions begin with one speed in random directions,
+    and the cluster at rest, such that the kinetic temperature of all degrees of freedom is ``temperature``: Guy lets it
+    err from the thermostat's target, so that convergence can be seen. Bodies are called by their kind and a number.
+
+    Where the case has no ``[box]`` it gets this cube, open on all sides: walls are forces, such as
+    ``lennard-jones-wall``.
+    """
+
+    error_class: ClassVar = ModelError
+
+    builder: Literal["molten-salt"] = "molten-salt"
+    ions: dict[str, Ion]
+    """By kind."""
+    cluster: Cluster | None = None
+    """The cluster of silica, if there is one."""
+    side: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Edge of the cube [length]."""
+    clearance: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Least distance of an ion's place from the walls, and from the cluster's surface [length]."""
+    jitter: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.05
+    """How far an ion may begin from its place along each axis, in spacings of the lattice; evenly distributed."""
+    temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
+    """Initial kinetic temperature [temperature]."""
+    seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    """Chooses the places and the directions of the velocities."""
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the ions and the cluster, and the box where there is none; quantities are in the builder's units."""
+        rng = np.random.Generator(np.random.PCG64(self.seed))
+        kinds = [kind for kind, ion in self.ions.items() for _ in range(ion.count)]
+        masses = np.array([float(self.ions[kind].mass) for kind in kinds])
+        charges = np.array([float(self.ions[kind].charge) for kind in kinds])
+        if not kinds:
+            raise CaseError("model.ions: there are none; give each kind a count")
+        positions = self._places(charges, rng)
+        bodies = len(kinds) + (self.cluster is not None)
+        thermal_energy = builder.units.boltzmann * float(self.temperature)
+        speed = math.sqrt(3.0 * bodies * thermal_energy / masses.sum())
+        if builder.box is None:
+            side = float(self.side)
+            builder.box = Box(lengths=(side,) * 3, boundaries=("open",) * 3, origin=(-0.5 * side,) * 3)
+        if self.cluster is not None:
+            builder.add_particles(
+                1,
+                mass=self.cluster.mass,
+                positions=np.zeros((1, 3)),
+                charge=float(self.cluster.charge),
+                kind=self.cluster.kind,
+                names=["cluster"],
+            )
+        builder.add_particles(
+            len(kinds),
+            mass=masses,
+            positions=positions,
+            velocities=speed * directions(rng, len(kinds)),
+            charge=charges,
+            kind=kinds,
+            names=[f"{kind}-{k + 1}" for kind, ion in self.ions.items() for k in range(ion.count)],
+        )
+
+    def _places(self, charges: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Places of the ions, in their order [length], shape (ions, 3); raises CaseError where they find no room."""
+        half = 0.5 * float(self.side) - float(self.clearance)
+        hollow = 0.0 if self.cluster is None else float(self.cluster.radius) + float(self.clearance)
+        count = charges.size
+        for along in range(2, 2 + 4 * math.ceil(count ** (1 / 3))):
+            spacing = 2.0 * half / (along - 1)
+            steps = np.stack(np.meshgrid(*[np.arange(along)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+            places = spacing * steps - half
+            free = np.linalg.norm(places, axis=1) >= hollow
+            if half > 0.0 and free.sum() >= count:
+                break
+        else:
+            raise CaseError(
+                f"model.side: a cube of {float(self.side):g} with a clearance of {float(self.clearance):g} has no room "
+                f"for {count} ions outside the cluster"
+            )
+        places, even = places[free], steps[free].sum(axis=1) % 2 == 0
+        mixed = rng.permutation(len(places))
+        # Cations on the even places and anions on the odd ones; what finds none of its own takes what is left.
+        order = {sign: mixed[even[mixed] == sign] for sign in (True, False)}
+        chosen = np.full(count, -1)
+        for sign in (True, False):
+            mine = np.flatnonzero((charges >= 0.0) == sign)
+            mine = mine[rng.permutation(mine.size)]
+            taken = min(mine.size, order[sign].size)
+            chosen[mine[:taken]] = order[sign][:taken]
+        left = np.setdiff1d(mixed, chosen)
+        homeless = np.flatnonzero(chosen < 0)
+        chosen[homeless] = left[rng.permutation(left.size)[: homeless.size]]
+        shift = float(self.jitter) * spacing * rng.uniform(-1.0, 1.0, (count, 3))
+        return places[chosen] + shift

@@ -1,0 +1,145 @@
+"""Particles at given places: written out in the case, or in a file beside it."""
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from articulon.building import ModelBuilder
+from articulon.cases.explicit_joints import Vector
+from articulon.cases.particles_shared import Species, thermal_velocities
+from articulon.declaration import Declaration, Dimension, Quantity, nearest
+from articulon.errors import CaseError, ModelError
+
+
+class Particles(Declaration):
+    """Free particles, each of one of the ``species``.
+
+    Places, velocities and kinds are lists here, or come from a ``file``: an ``.xyz`` file, whose lines after the first
+    two hold a kind, three coordinates and three components of the velocity where there are any; or an ``.npz`` file
+    with ``positions``, ``kinds`` and, where there are any, ``velocities``. Its numbers are in the units of the case.
+    """
+
+    error_class: ClassVar = ModelError
+
+    builder: Literal["particles"] = "particles"
+    species: dict[str, Species]
+    """By kind."""
+    positions: Annotated[tuple[Vector, ...] | None, Dimension("length")] = None
+    """[length]."""
+    velocities: Annotated[tuple[Vector, ...] | None, Dimension("velocity")] = None
+    """[velocity]; at rest by default."""
+    kinds: str | tuple[str, ...] | None = None
+    """One for all or one each; may be left out where there is one."""
+    file: str | None = None
+    """Where they are instead, a path beside the case."""
+    sha256: str | None = None
+    """Of the file, so that a run does not go on with another; found when the case is read."""
+    temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0)] = None
+    """Of initial velocities, instead of given ones: drawn from Maxwell's distribution, without total momentum, and of
+    exactly the kinetic energy of 3n − 3 degrees of freedom [temperature]."""
+    seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    """Chooses these velocities."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.positions is None) == (self.file is None):
+            raise ValueError("give either positions or a file")
+        if self.file is not None and (self.velocities is not None or self.kinds is not None):
+            raise ValueError("the file holds the kinds and velocities: leave them out here")
+        if self.velocities is not None and self.temperature is not None:
+            raise ValueError("give either velocities or their temperature")
+        if not self.species:
+            raise ValueError("species: expected at least one kind of particle")
+        return self
+
+    def beside(self, source: str) -> "Particles":
+        """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
+        there or has changed."""
+        if self.file is None:
+            return self
+        beside = Path(source).parent / self.file
+        path = beside if beside.is_file() else Path(self.file)
+        try:
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError as error:
+            raise CaseError(f"{source}: model.file: {path} cannot be read: {error.strerror}") from None
+        if self.sha256 not in (None, digest):
+            raise CaseError(f"{source}: model.file: {path} is not the file that model.sha256 says; leave that key out")
+        return self.model_copy(update={"file": str(path.resolve()), "sha256": digest})
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the particles; quantities are in the builder's units."""
+        positions, velocities, kinds = self._listed() if self.file is None else _of_file(Path(self.file))
+        for kind in dict.fromkeys(kinds):
+            if kind not in self.species:
+                raise CaseError(
+                    f"model.species: there is no '{kind}', which particles are of; known: {[*self.species]}"
+                )
+        masses = np.array([float(self.species[kind].mass) for kind in kinds])
+        if self.temperature is not None:
+            if velocities is not None:
+                raise CaseError("model.temperature: the file holds velocities; leave the temperature out")
+            thermal_energy = builder.units.boltzmann * float(self.temperature)
+            velocities = thermal_velocities(masses, thermal_energy, self.seed)
+        builder.add_particles(
+            len(kinds),
+            mass=masses,
+            positions=positions,
+            velocities=velocities,
+            charge=np.array([float(self.species[kind].charge) for kind in kinds]),
+            kind=kinds,
+        )
+
+    def _listed(self) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+        positions = np.array(self.positions, dtype=float).reshape(-1, 3)
+        count = len(positions)
+        if self.kinds is None and len(self.species) > 1:
+            raise CaseError("model.kinds: is required where there are several species")
+        given = next(iter(self.species)) if self.kinds is None else self.kinds
+        kinds = [given] * count if isinstance(given, str) else list(given)
+        velocities = None if self.velocities is None else np.array(self.velocities, dtype=float).reshape(-1, 3)
+        for key, found in (("kinds", len(kinds)), ("velocities", count if velocities is None else len(velocities))):
+            if found != count:
+                raise CaseError(f"model.{key}: there are {found}, and {count} positions")
+        return positions, velocities, kinds
+
+
+def _of_file(path: Path) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+    """Positions, velocities and kinds in a file; raises CaseError, naming the line, for what cannot be read."""
+    if path.suffix == ".npz":
+        return _of_arrays(path)
+    if path.suffix != ".xyz":
+        raise CaseError(f"model.file: {path}: expected an .xyz or an .npz file")
+    rows: list[list[float]] = []
+    kinds: list[str] = []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for k, line in enumerate(lines[2:], start=3):
+        words = line.split()
+        if not words:
+            continue
+        try:
+            rows.append([float(word) for word in words[1:]])
+        except ValueError:
+            raise CaseError(f"{path}, line {k}: expected a kind and numbers, got {line!r}") from None
+        if len(rows[-1]) not in (3, 6) or len(rows[-1]) != len(rows[0]):
+            raise CaseError(f"{path}, line {k}: expected a kind and 3 or 6 numbers, as many in each line, got {line!r}")
+        kinds.append(words[0])
+    if not lines or lines[0].strip() != str(len(rows)):
+        raise CaseError(f"{path}, line 1: expected the number of particles, {len(rows)}, got {lines[:1]}")
+    values = np.array(rows)
+    return values[:, :3], values[:, 3:] if values.shape[1] == 6 else None, kinds
+
+
+def _of_arrays(path: Path) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+    with np.load(path, allow_pickle=False) as arrays:
+        found: dict[str, Any] = dict(arrays)
+    for name in ("positions", "kinds"):
+        if name not in found:
+            raise CaseError(f"{path}: holds no array '{name}'{nearest(name, list(found))}")
+    positions, kinds = np.asarray(found["positions"], dtype=float), [str(kind) for kind in found["kinds"]]
+    if positions.shape != (len(kinds), 3):
+        raise CaseError(f"{path}: {len(kinds)} kinds, but positions of shape {positions.shape}")
+    return positions, found.get("velocities"), kinds

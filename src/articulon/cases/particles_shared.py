@@ -1,0 +1,45 @@
+"""What the builders of particles share: kinds with their masses and charges, and the speeds of a temperature."""
+
+from typing import Annotated
+
+import numpy as np
+
+from articulon.declaration import Declaration, Dimension, Quantity
+
+
+class Species(Declaration):
+    """A kind of particle."""
+
+    mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
+    """[mass]."""
+    charge: Annotated[Quantity, Dimension("charge")] = 0.0
+    """[charge]."""
+
+
+def thermal_velocities(masses: np.ndarray, thermal_energy: float, seed: int) -> np.ndarray:
+    """Velocities (n, 3) drawn from the distribution of Maxwell, without total momentum [velocity].
+
+    They are then multiplied by one number, so that the kinetic energy is exactly that of 3n − 3 degrees of freedom.
+
+    Parameters
+    ----------
+    masses
+        [mass], shape (n,).
+    thermal_energy
+        kT [energy].
+    seed
+        Chooses the random numbers.
+    """
+    rng = np.random.Generator(np.random.PCG64(seed))
+    velocities = rng.standard_normal((masses.size, 3)) / np.sqrt(masses)[:, None]
+    if masses.size < 2:
+        return velocities * np.sqrt(thermal_energy)
+    velocities -= (masses @ velocities) / masses.sum()
+    twice_kinetic = float(masses @ (velocities**2).sum(axis=1))
+    return velocities * np.sqrt((3.0 * masses.size - 3.0) * thermal_energy / twice_kinetic)
+
+
+def directions(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Unit vectors (count, 3), evenly spread over the sphere."""
+    vectors = rng.standard_normal((count, 3))
+    return vectors / np.linalg.norm(vectors, axis=1)[:, None]
