@@ -68,6 +68,7 @@ _DIMENSIONS = {
     "mass_density": _Definition("a mass density", "2.2 g/cm^3", (1, -3, 0, 0, 0, 0)),
     "pressure": _Definition("a pressure", "1 bar", (1, -1, -2, 0, 0, 0)),
     "charge": _Definition("a charge", "-1 e", (0, 0, 0, 0, 1, 0)),
+    "wavenumber": _Definition("an inverse length", "3 nm^-1", (0, -1, 0, 0, 0, 0)),
     "energy_length": _Definition("an energy times a length", "230 zJ nm", (1, 3, -2, 0, 0, 0)),
     "energy_length6": _Definition("an energy times a length to the power 6", "4 zJ nm^6", (1, 8, -2, 0, 0, 0)),
     "energy_length12": _Definition("an energy times a length to the power 12", "4 zJ nm^12", (1, 14, -2, 0, 0, 0)),

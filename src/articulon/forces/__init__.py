@@ -10,12 +10,18 @@ from articulon.forces.joint_actuation import JointActuation
 from articulon.forces.joint_friction import JointDamping, JointFriction
 from articulon.forces.point_springs import PointSpring
 from articulon.forces.site_pairs import PairLaw, SitePairs
+from articulon.forces.sites.laws.coulomb import Coulomb
+from articulon.forces.sites.laws.lennard_jones import LennardJones
+from articulon.forces.sites.laws.twelve_six import TwelveSix
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.forces.torsional_springs import TorsionalSprings
 from articulon.forces.user import UserForce
 
 Force: TypeAlias = Annotated[
     SitePairs
+    | LennardJones
+    | TwelveSix
+    | Coulomb
     | TorsionalSprings
     | PointSpring
     | StokesDrag
@@ -31,15 +37,18 @@ Force: TypeAlias = Annotated[
 
 __all__ = [
     "Brownian",
+    "Coulomb",
     "Force",
     "Gravity",
     "JointActuation",
     "JointDamping",
     "JointFriction",
+    "LennardJones",
     "PairLaw",
     "PointSpring",
     "SitePairs",
     "StokesDrag",
     "TorsionalSprings",
+    "TwelveSix",
     "UserForce",
 ]

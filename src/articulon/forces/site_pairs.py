@@ -11,6 +11,7 @@ from articulon.algebra.vectors import add, apply, cross, load, load_from, load_m
 from articulon.declaration import Declaration, Dimension, Quantity, nearest
 from articulon.errors import ModelError
 from articulon.forces.selection import on_link
+from articulon.forces.sites.mixing import LennardJonesKind
 from articulon.forces.tables import Pairs
 from articulon.kernels import jit
 from articulon.model import Model
@@ -30,15 +31,6 @@ class PairLaw(Declaration):
     """Coulomb term; positive repels [energy length]."""
 
 
-class LennardJones(Declaration):
-    """Lennard-Jones parameters of one kind, combined by the mixing rule."""
-
-    epsilon: Annotated[Quantity, Dimension("energy", minimum=0)]
-    """Depth of the well [energy]."""
-    sigma: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
-    """Distance of zero energy [length]."""
-
-
 class SitePairs(Declaration):
     """U = A/r¹² − B/r⁶ + C/r between sites, F = −∇U.
 
@@ -49,7 +41,7 @@ class SitePairs(Declaration):
     kind: Literal["site-pairs"] = "site-pairs"
     table: tuple[PairLaw, ...] = ()
     """An explicit law for each pair of kinds that meet."""
-    parameters: dict[str, LennardJones] = {}
+    parameters: dict[str, LennardJonesKind] = {}
     """Lennard-Jones parameters by kind."""
     mixing: Literal["lorentz-berthelot", "geometric"] = "lorentz-berthelot"
     """ε = √(ε₁ε₂) with σ = (σ₁ + σ₂)/2, or with σ = √(σ₁σ₂)."""

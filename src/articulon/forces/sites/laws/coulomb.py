@@ -1,0 +1,147 @@
+"""Charges that act up to a cutoff."""
+
+import math
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import BeforeValidator, model_validator
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.sites.laws.cutoffs import check_cutoff, cut_rows
+from articulon.forces.sites.laws.damped import damped_coulomb_rows, degree
+from articulon.forces.sites.terms import PairTerm
+from articulon.kernels import jit
+from articulon.model import Model
+
+_DAMPED = ("force-shifted", "wolf")
+
+
+def _infinite(value: Any) -> Any:
+    return "infinite" if isinstance(value, float) and value == math.inf else value
+
+
+Permittivity = Annotated[
+    Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] | Literal["infinite"],
+    BeforeValidator(_infinite),
+]
+"""A relative permittivity; ``"infinite"`` and the number mean a conductor."""
+
+
+class Coulomb(Declaration):
+    """U = q₁q₂/(4πε₀ε_r) φ(r) between all charged sites, up to a cutoff r_c.
+
+    ``truncated``
+        φ = 1/r.
+    ``shifted``
+        φ = 1/r − 1/r_c.
+    ``reaction-field``
+        φ = 1/r + k r² − 1/r_c − k r_c² with k = (ε_s − ε_r)/((2ε_s + ε_r) r_c³): a medium ε_s lies beyond r_c (Tironi
+        et al., J. Chem. Phys. 102, 5451, 1995). As in OpenMM, no charge has an energy of its own.
+    ``force-shifted``
+        φ = v(r) − v(r_c) − (r − r_c) v'(r_c) with v = erfc(αr)/r (Fennell and Gezelter, J. Chem. Phys. 124, 234104,
+        2006, eq. 18): energy and force are continuous. It leaves the charges' own energy out, which is constant.
+    ``wolf``
+        φ = v(r) − v(r_c), and −(v(r_c)/2 + α/√π) for each charge with itself (Wolf et al., J. Chem. Phys. 110, 8254,
+        1999, eq. 5.13). Forces are the gradient of this energy, and jump at r_c by v'(r_c).
+    """
+
+    kind: Literal["coulomb"] = "coulomb"
+    cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """r_c, at most half of the smallest width of a periodic box; none lets all pairs interact [length]."""
+    truncation: Literal["truncated", "shifted", "reaction-field", "force-shifted", "wolf"] = "truncated"
+    """φ, as above."""
+    damping: Annotated[Quantity, Dimension("wavenumber", minimum=0)] = 0.0
+    """α, for ``force-shifted`` and ``wolf`` [1/length]."""
+    relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
+    """ε_r between the charges."""
+    reaction_permittivity: Permittivity = "infinite"
+    """ε_s, for ``reaction-field``."""
+    skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
+    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        if self.cutoff is None and self.truncation != "truncated":
+            raise ValueError(f"the truncation '{self.truncation}' needs a cutoff")
+        if self.damping != 0.0 and self.truncation not in _DAMPED:
+            raise ValueError(f"damping goes with 'force-shifted' and 'wolf', not with '{self.truncation}'")
+        if self.reaction_permittivity != "infinite" and self.truncation != "reaction-field":
+            raise ValueError(f"reaction_permittivity goes with 'reaction-field', not with '{self.truncation}'")
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError where no site is charged, and for a cutoff that does not fit."""
+        check_charges(model, where)
+        check_cutoff(model, self.cutoff, where)
+        if self.cutoff is not None:
+            degree(float(self.damping), float(self.cutoff), where)
+
+    def site_terms(self, model: Model) -> list[PairTerm]:
+        """The law as it is summed."""
+        kinds = len(model.sites.kinds) ** 2
+        rc, alpha = np.inf if self.cutoff is None else float(self.cutoff), float(self.damping)
+        factor = 1.0 / float(self.relative_permittivity)
+        energy, slope, field, own = 1.0 / rc, 0.0, 0.0, 0.0
+        if self.truncation == "truncated":
+            energy = 0.0
+        elif self.truncation == "reaction-field":
+            field = self._reaction() / rc**3
+            energy += field * rc**2
+        elif self.truncation in _DAMPED:
+            energy = math.erfc(alpha * rc) / rc
+            own = 0.5 * energy + alpha / math.sqrt(math.pi)
+            if self.truncation == "force-shifted":
+                own = 0.0
+                slope = -energy / rc - 2.0 * alpha / math.sqrt(math.pi) * math.exp(-((alpha * rc) ** 2)) / rc
+                energy -= rc * slope
+        charge = model.sites.charge
+        constant = (-own * factor * model.units.coulomb * float(charge @ charge), 0.0)
+        if alpha > 0.0:
+            leaf, name, rows = damped_coulomb_rows(kinds, alpha, rc, factor, energy, slope, self.kind)
+        else:
+            leaf, name = coulomb, "coulomb"
+            parameters = np.tile([factor, field, slope], (kinds, 1))
+            rows = cut_rows(parameters, rc, "shifted", None, energy, 0.0)
+        return [PairTerm(leaf, name, rows, rc, charged=True, constant=constant, skin=_number(self.skin))]
+
+    def bare_terms(self, model: Model) -> list[PairTerm]:
+        """The law without a cutoff, for pairs that are scaled."""
+        return bare_coulomb(model, float(self.relative_permittivity))
+
+    def _reaction(self) -> float:
+        """k r_c³."""
+        if self.reaction_permittivity == "infinite":
+            return 0.5
+        inside, outside = float(self.relative_permittivity), float(self.reaction_permittivity)
+        return (outside - inside) / (2.0 * outside + inside)
+
+
+def bare_coulomb(model: Model, relative_permittivity: float) -> list[PairTerm]:
+    """q₁q₂/(4πε₀ε_r r) without a cutoff."""
+    parameters = np.tile([1.0 / relative_permittivity, 0.0, 0.0], (len(model.sites.kinds) ** 2, 1))
+    rows = cut_rows(parameters, np.inf, "truncated", None, 0.0, 0.0)
+    return [PairTerm(coulomb, "coulomb", rows, np.inf, charged=True)]
+
+
+def check_charges(model: Model, where: str) -> None:
+    """Raises ModelError where no site is charged."""
+    if not model.sites.charge.any():
+        raise ModelError(f"{where}: no site has a charge; give charges to add_particles or add_site, or leave it out")
+
+
+def _number(value: float | str | None) -> float | None:
+    return None if value is None else float(value)
+
+
+@jit
+def coulomb(r2, rows, k, charges):
+    """U = charges factor [1/r + field r² − shift − slope r]; all kinds have one row, so that nothing is gathered."""
+    q, field, slope = charges * rows[0, 1], rows[0, 2], rows[0, 3]
+    inverse2 = 1.0 / r2
+    inverse = np.sqrt(inverse2)
+    return (
+        q * (inverse + field * r2 - slope * (r2 * inverse) - rows[0, 4]),
+        q * ((inverse2 + slope) * inverse - 2.0 * field),
+        q * (6.0 * field - 2.0 * slope * inverse),
+    )

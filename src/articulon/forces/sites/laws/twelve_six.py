@@ -1,0 +1,105 @@
+"""The law A/r¹² − B/r⁶ + C/r."""
+
+from typing import Literal, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from articulon.errors import ModelError
+from articulon.forces.site_pairs import PairLaw
+from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
+from articulon.forces.sites.laws.lennard_jones import check_tail_fields, power_term
+from articulon.forces.sites.mixing import pair_parameters
+from articulon.forces.sites.tails import check_tails
+from articulon.forces.sites.terms import PairTerm
+from articulon.kernels import jit
+from articulon.model import Model
+
+
+class TwelveSix(CutPairs):
+    """U = A/r¹² − B/r⁶ + C/r between all sites, A, B and C given for each pair of kinds (Guy 2018, 2.18 and 3.8)."""
+
+    kind: Literal["twelve-six"] = "twelve-six"
+    table: tuple[PairLaw, ...]
+    """A law for each pair of kinds that meet."""
+    tail_correction: bool = False
+    """Whether energy and pressure include what a fluid that is even beyond the cutoff would add; C must be zero."""
+
+    @model_validator(mode="after")
+    def _finite_tails(self) -> Self:
+        check_tail_fields(self.tail_correction, self.cutoff, self.truncation)
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for kinds that are not there or have no law, and for a cutoff that does not fit."""
+        self.check_ends(model, where)
+        laws = self.laws(model, where)
+        if not laws.any():
+            raise ModelError(f"{where}.table: no pair of sites interacts: A, B and C are zero for all that meet")
+        if self.tail_correction:
+            check_tails(model, where)
+            if laws[:, 2].any():
+                raise ModelError(f"{where}.tail_correction: the tail of C/r has no end; leave it out, or set C to zero")
+
+    def laws(self, model: Model, where: str) -> np.ndarray:
+        """A, B and C of every ordered pair of kinds, shape (kinds², 3)."""
+        return pair_parameters(
+            model, where, {}, self.table, lambda *_: (), lambda law: (float(law.A), float(law.B), float(law.C)), "table"
+        )
+
+    def site_terms(self, model: Model) -> list[PairTerm]:
+        """The law as it is summed."""
+        laws = self.laws(model, self.kind)
+        if not laws[:, 2].any():
+            return [power_term(model, laws[:, :2], self, self.tail_correction)]
+        truncation, rc, start, skin = ends_of(self)
+        A, B, C = laws.T
+        energy = A / rc**12 - B / rc**6 + C / rc
+        slope = -12.0 * A / rc**13 + 6.0 * B / rc**7 - C / rc**2
+        leaf, name = LEAVES[truncation]
+        return [PairTerm(leaf, name, cut_rows(laws, rc, truncation, start, energy, slope), rc, skin=skin)]
+
+    def bare_terms(self, model: Model) -> list[PairTerm]:
+        """The law without a cutoff, for pairs that are scaled: A/r¹² − B/r⁶, and C/r as one of charges."""
+        laws = self.laws(model, self.kind)
+        found = [power_term(model, laws[:, :2])]
+        if laws[:, 2].any():
+            coulomb = cut_rows(laws * np.array([0.0, 0.0, 1.0]), np.inf, "truncated", None, 0.0, 0.0)
+            found.append(PairTerm(twelve_six, "twelve-six", coulomb, np.inf, charged=True))
+        return found
+
+
+@jit
+def twelve_six(r2, rows, k, charges):
+    """U = A/r¹² − B/r⁶ + C/r − shift."""
+    A, B = rows[k, 1], rows[k, 2]
+    inverse2 = 1.0 / r2
+    inverse6 = inverse2 * inverse2 * inverse2
+    coulomb = rows[k, 3] * np.sqrt(inverse2)
+    return (
+        (A * inverse6 - B) * inverse6 + coulomb - rows[k, 4],
+        ((12.0 * A * inverse6 - 6.0 * B) * inverse6 + coulomb) * inverse2,
+        (132.0 * A * inverse6 - 30.0 * B) * inverse6 * inverse2,
+    )
+
+
+@jit
+def twelve_six_force_shifted(r2, rows, k, charges):
+    """The same less U'(r_c) r."""
+    U, g, L = twelve_six(r2, rows, k, charges)
+    return force_shifted(U, g, L, r2, rows[k, 5])
+
+
+@jit
+def twelve_six_switched(r2, rows, k, charges):
+    """The same times a switch."""
+    U, g, L = twelve_six(r2, rows, k, charges)
+    return switched(U, g, L, r2, rows[k, 5], rows[k, 6])
+
+
+LEAVES: dict[Truncation, tuple] = {
+    "truncated": (twelve_six, "twelve-six"),
+    "shifted": (twelve_six, "twelve-six"),
+    "force-shifted": (twelve_six_force_shifted, "twelve-six-force-shifted"),
+    "switched": (twelve_six_switched, "twelve-six-switched"),
+}

@@ -1,0 +1,58 @@
+"""What pairs beyond the cutoff would add, as if they were spread evenly there."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.model import Model
+
+
+def check_tails(model: Model, where: str) -> None:
+    """Raises ModelError where space does not go on evenly beyond the cutoff."""
+    if model.box is None or not model.box.periodic.all():
+        raise ModelError(
+            f"{where}.tail_correction: needs a box that is periodic in all directions; without one there is no even "
+            "density beyond the cutoff"
+        )
+
+
+def power_tails(
+    model: Model, powers: Sequence[tuple[int, np.ndarray]], cutoff: float, switch_start: float | None = None
+) -> tuple[float, float]:
+    """Energy and trace of the virial that the cutoff takes off U = Σ_n c_n/rⁿ, with g(r) = 1 beyond it [energy].
+
+    U_tail = (2π/V) Σ_ab N_a N_b ∫ u_ab r² dr and W_tail = −(2π/V) Σ_ab N_a N_b ∫ u'_ab r³ dr over what is left out:
+    all beyond r_c, and 1 − S of what lies between r_s and r_c (Allen and Tildesley, Computer Simulation of Liquids,
+    2nd ed., 2.144 to 2.147, for all pairs of kinds).
+
+    Parameters
+    ----------
+    powers
+        n > 3 and c_n of every ordered pair of kinds [energy lengthⁿ], shape (kinds²,).
+    cutoff
+        r_c [length].
+    switch_start
+        r_s, None for a law that is not switched [length].
+    """
+    sites, box = model.sites, model.box
+    assert box is not None
+    count = np.bincount(sites.kind, minlength=len(sites.kinds)).astype(float)
+    weight = (2.0 * math.pi / box.volume) * np.outer(count, count).ravel()
+    energy = virial = 0.0
+    for n, coefficient in powers:
+        total = float(weight @ coefficient)
+        beyond = cutoff ** (3 - n) / (n - 3)
+        energy += total * beyond
+        virial += total * n * beyond
+        if switch_start is not None:
+            # The integrand is smooth: its error falls below rounding well before 100 points.
+            x, w = np.polynomial.legendre.leggauss(100)
+            x, w = 0.5 * (x + 1.0), 0.5 * (cutoff - switch_start) * w
+            r = switch_start + (cutoff - switch_start) * x
+            off = x**3 * (10.0 - x * (15.0 - 6.0 * x))
+            slope = 30.0 * (x * (1.0 - x)) ** 2 / (cutoff - switch_start)
+            energy += total * float(w @ (off * r ** (2 - n)))
+            virial += total * float(w @ (n * off * r ** (2 - n) - slope * r ** (3 - n)))
+    return energy, virial

@@ -1,0 +1,288 @@
+"""Pair laws against their own energies: derivatives, what happens at the cutoff, and what lies beyond it."""
+
+import math
+
+import mpmath
+import numba
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import erf
+
+import articulon as ar
+from articulon.forces.sites.laws.damped import DEGREES, damped_coulomb, damped_coulomb_rows
+
+CUT = 2.5
+
+
+def model_of(*forces, kinds=("A", "B"), count=3, length=8.0, charges=(1.0, -2.0), box=True):
+    """Some particles of two kinds on a line, in a periodic box."""
+    periodic = ar.Box(lengths=(length,) * 3) if box else None
+    builder = ar.ModelBuilder(units="lj", box=periodic)
+    for k, (kind, charge) in enumerate(zip(kinds, charges, strict=True)):
+        positions = np.arange(count)[:, None] * np.array([0.7, 0.3, 0.2]) + k * np.array([0.0, 2.0, 1.0])
+        builder.add_particles(count, mass=1.0, positions=positions, charge=charge, kind=kind)
+    for force in forces:
+        builder.add_force(force)
+    return builder.build()
+
+
+def evaluated(term, r, k=1, charges=-2.0):
+    """U, g and l of a term at distances r, without the cutoff that the loop makes."""
+    law = term.law
+
+    @numba.njit
+    def call(r2, rows, k, charges, out):
+        for n in range(r2.size):
+            out[0, n], out[1, n], out[2, n] = law(r2[n], rows, k, charges)
+
+    out = np.zeros((3, np.size(r)))
+    call(np.square(np.atleast_1d(r)), term.rows, k, charges, out)
+    return out
+
+
+A, B, C = 3.0, 2.0, 1.5
+EPSILON, SIGMA = math.sqrt(0.5), 1.1
+WELLS = {"A": {"epsilon": 1.0, "sigma": 1.0}, "B": {"epsilon": 0.5, "sigma": 1.2}}
+TABLE = [{"kinds": pair, "A": A, "B": B, "C": C} for pair in (("A", "A"), ("A", "B"), ("B", "B"))]
+ALPHA = 1.1
+
+
+def lennard_jones(r):
+    s6 = (mpmath.mpf(SIGMA) / r) ** 6
+    return 4 * mpmath.sqrt(mpmath.mpf("0.5")) * (s6 * s6 - s6)
+
+
+def twelve_six(r):
+    return A / r**12 - B / r**6 + C / r
+
+
+def bare(r):
+    return -2 / r
+
+
+def damped(r):
+    return -2 * mpmath.erfc(mpmath.mpf(ALPHA) * r) / r
+
+
+def truncated(u):
+    return u
+
+
+def shifted(u):
+    return lambda r: u(r) - u(mpmath.mpf(CUT))
+
+
+def force_shifted(u):
+    rc = mpmath.mpf(CUT)
+    return lambda r: u(r) - u(rc) - (r - rc) * mpmath.diff(u, rc)
+
+
+def switched(u, start=2.0):
+    def law(r):
+        x = (r - start) / (CUT - mpmath.mpf(start))
+        return u(r) if x < 0 else u(r) * (1 - 10 * x**3 + 15 * x**4 - 6 * x**5)
+
+    return law
+
+
+def reaction_field(u, outside=10.0):
+    rc, k = mpmath.mpf(CUT), (mpmath.mpf(outside) - 1) / (2 * mpmath.mpf(outside) + 1)
+    return lambda r: u(r) * (1 + k * (r / rc) ** 3) - u(rc) * (1 + k)
+
+
+def wells(**fields):
+    return ar.forces.LennardJones(parameters=WELLS, cutoff=CUT, **fields)
+
+
+def powers(**fields):
+    return ar.forces.TwelveSix(table=TABLE, cutoff=CUT, **fields)
+
+
+def charges(**fields):
+    return ar.forces.Coulomb(cutoff=CUT, **fields)
+
+
+LAWS = {
+    "lj": (wells(), truncated(lennard_jones)),
+    "lj shifted": (wells(truncation="shifted"), shifted(lennard_jones)),
+    "lj force-shifted": (wells(truncation="force-shifted"), force_shifted(lennard_jones)),
+    "lj switched": (wells(truncation="switched", switch_start=2.0), switched(lennard_jones)),
+    "abc": (powers(), truncated(twelve_six)),
+    "abc shifted": (powers(truncation="shifted"), shifted(twelve_six)),
+    "abc force-shifted": (powers(truncation="force-shifted"), force_shifted(twelve_six)),
+    "abc switched": (powers(truncation="switched", switch_start=2.0), switched(twelve_six)),
+    "charges": (charges(), truncated(bare)),
+    "charges shifted": (charges(truncation="shifted"), shifted(bare)),
+    "reaction field": (charges(truncation="reaction-field", reaction_permittivity=10.0), reaction_field(bare)),
+    "conducting field": (charges(truncation="reaction-field"), reaction_field(bare, 1e30)),
+    "charges force-shifted": (charges(truncation="force-shifted"), force_shifted(bare)),
+    "damped force-shifted": (charges(truncation="force-shifted", damping=ALPHA), force_shifted(damped)),
+    "wolf": (charges(truncation="wolf", damping=ALPHA), shifted(damped)),
+}
+SMOOTH = {name: (2 if "switched" in name else 1) for name in LAWS if "force-shifted" in name or "switched" in name}
+SMOOTH |= {"conducting field": 1} | dict.fromkeys(("lj shifted", "abc shifted", "wolf", "reaction field"), 0)
+
+
+def term_of(force):
+    return model_of(force).forces[0].site_terms(model_of(force))[0]
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_forces_and_laplacians_are_derivatives_of_the_energy(name):
+    """Twenty digits of U, and so of its derivatives; ours may lose some units in the last place of its largest part."""
+    force, energy = LAWS[name]
+    term = term_of(force)
+    r = np.array([0.3, 0.7, 1.0, 1.2, 1.9, 2.0001, 2.2, 2.4, 2.4999])
+    with mpmath.workdps(40):
+        exact = [[mpmath.diff(energy, mpmath.mpf(x), n) for n in range(3)] for x in r]
+    found = evaluated(term, r)
+    for (U, dU, ddU), x, (u, g, lap) in zip(exact, r, found.T, strict=True):
+        scale = 64 * np.finfo(float).eps * (1.0 + abs(float(U)) + 12.0 * x**-6)
+        assert abs(u - float(U)) < scale
+        assert abs(g + float(dU) / x) < scale * 13 / x**2
+        assert abs(lap - float(ddU + 2 * dU / x)) < scale * 160 / x**2
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_a_law_ends_as_smoothly_as_it_says(name):
+    """Energy, force and Laplacian at the cutoff are zero to rounding, as far as the truncation promises."""
+    found = evaluated(term_of(LAWS[name][0]), CUT)[:, 0]
+    assert np.abs(found[: SMOOTH[name] + 1]).max() < 1e-14
+
+
+@pytest.mark.parametrize("reach", [0.5, 2.0, 3.1, 3.2, 4.2, 4.3, 7.2])
+def test_damped_charges_are_exact_to_rounding(reach):
+    """erfc(αr)/r by polynomials against SciPy's: 1e-14 α, and for the force 1e-14 α³."""
+    rc, alpha = 9.0, reach / 9.0
+    leaf, _, rows = damped_coulomb_rows(1, alpha, rc, 1.0, 0.0, 0.0, "coulomb")
+    r = np.linspace(1e-3, rc, 2000)
+
+    @numba.njit
+    def call(r2, rows, out):
+        for n in range(r2.size):
+            out[0, n], out[1, n], out[2, n] = leaf(r2[n], rows, 0, 1.0)
+
+    out = np.zeros((3, r.size))
+    call(r * r, rows, out)
+    gauss = 2.0 * alpha / math.sqrt(math.pi) * np.exp(-((alpha * r) ** 2))
+    with mpmath.workdps(30):
+        force = [float(mpmath.erf(alpha * mpmath.mpf(x)) / mpmath.mpf(x) ** 3 - g / mpmath.mpf(x) ** 2)
+                 if x > 0.1 else 0.0 for x, g in zip(r, gauss, strict=True)]  # fmt: skip
+    large = r > 0.1
+    rounding = 4e-16
+    assert (np.abs(1.0 / r - erf(alpha * r) / r - out[0]) < 1e-14 * alpha + rounding / r).all()
+    error = np.abs(1.0 / r**3 - np.array(force) - out[1])[large]
+    assert (error < 1e-14 * alpha**3 + 8 * rounding / r[large] ** 3 + 2e-15 * alpha / r[large] ** 2).all()
+    assert (np.abs(2.0 * alpha**2 * gauss - out[2]) < 2e-14 * alpha**3).all()
+    assert damped_coulomb(DEGREES[0]) is damped_coulomb(DEGREES[0])
+
+
+@pytest.mark.parametrize(("truncation", "start"), [("truncated", None), ("switched", 1.9)])
+def test_tails_are_what_the_cutoff_leaves_out(truncation, start):
+    """Against the integrals of the missing part, for two kinds in unequal numbers."""
+    force = ar.forces.LennardJones(
+        parameters=WELLS, cutoff=CUT, truncation=truncation, switch_start=start, tail_correction=True
+    )
+    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(8.0, 9.0, 10.0), tilts=(1.0, -2.0, 0.5)))
+    builder.add_particles(3, mass=1.0, positions=np.eye(3), kind="A")
+    builder.add_particles(5, mass=1.0, positions=3.0 + np.arange(15).reshape(5, 3), kind="B")
+    builder.add_force(force)
+    model = builder.build()
+    energy, virial = model.forces[0].site_terms(model)[0].constant
+    expected = [0.0, 0.0]
+    for one, two, weight in (("A", "A", 9), ("A", "B", 30), ("B", "B", 25)):
+        epsilon = math.sqrt(WELLS[one]["epsilon"] * WELLS[two]["epsilon"])
+        sigma = 0.5 * (WELLS[one]["sigma"] + WELLS[two]["sigma"])
+
+        def u(r, epsilon=epsilon, sigma=sigma):
+            return 4.0 * epsilon * ((sigma / r) ** 12 - (sigma / r) ** 6)
+
+        def du(r, epsilon=epsilon, sigma=sigma):
+            return -24.0 * epsilon / r * (2.0 * (sigma / r) ** 12 - (sigma / r) ** 6)
+
+        def x(r):
+            return (r - start) / (CUT - start)
+
+        def off(r):
+            return 10.0 * x(r) ** 3 - 15.0 * x(r) ** 4 + 6.0 * x(r) ** 5
+
+        def slope(r):
+            return 30.0 * (x(r) * (1.0 - x(r))) ** 2 / (CUT - start)
+
+        missing = quad(lambda r: u(r) * r**2, CUT, np.inf, epsabs=1e-13)[0]
+        force_missing = quad(lambda r: du(r) * r**3, CUT, np.inf, epsabs=1e-13)[0]
+        if start is not None:
+            missing += quad(lambda r: off(r) * u(r) * r**2, start, CUT)[0]
+            force_missing += quad(lambda r: (off(r) * du(r) + slope(r) * u(r)) * r**3, start, CUT)[0]
+        expected[0] += 2.0 * math.pi / 720.0 * weight * missing
+        expected[1] -= 2.0 * math.pi / 720.0 * weight * force_missing
+    np.testing.assert_allclose([energy, virial], expected, rtol=1e-10)
+
+
+def test_tail_of_the_reference_configuration():
+    """NIST's Lennard-Jones configurations of 30 particles in a box of 8: to every printed digit."""
+    for cutoff, printed in ((3.0, -0.54517), (4.0, -0.23008)):
+        builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(8.0, 8.0, 8.0)))
+        builder.add_particles(30, mass=1.0, positions=np.arange(90.0).reshape(30, 3), kind="A")
+        builder.add_force(ar.forces.LennardJones(parameters={"A": WELLS["A"]}, cutoff=cutoff, tail_correction=True))
+        model = builder.build()
+        assert abs(model.forces[0].site_terms(model)[0].constant[0] - printed) < 0.5e-5
+
+
+def test_mixing_rules():
+    """Against the rules written out; a pair of its own overrides them."""
+    s, t = 1.0, 1.2
+    sixth = 0.5 * (s**6 + t**6)
+    expected = {
+        "lorentz-berthelot": (math.sqrt(0.5), 1.1),
+        "geometric": (math.sqrt(0.5), math.sqrt(1.2)),
+        "sixth-power": (math.sqrt(0.5) * (s * t) ** 3 / sixth, sixth ** (1 / 6)),
+    }
+    for rule, (epsilon, sigma) in expected.items():
+        force = ar.forces.LennardJones(parameters=WELLS, cutoff=CUT, mixing=rule)
+        rows = term_of(force).rows
+        np.testing.assert_allclose(rows[1, 1:3], [4 * epsilon * sigma**12, 4 * epsilon * sigma**6], rtol=1e-14)
+        np.testing.assert_array_equal(rows[1], rows[2])
+    own = ar.forces.LennardJones(
+        parameters=WELLS, cutoff=CUT, pairs=({"kinds": ("B", "A"), "epsilon": 3.0, "sigma": 1.0},)
+    )
+    np.testing.assert_allclose(term_of(own).rows[1, 1:3], [12.0, 12.0], rtol=1e-15)
+
+
+def test_wolf_counts_each_charge_with_itself():
+    """−(erfc(αr_c)/(2r_c) + α/√π) Σq², here for three charges 1 and three −2."""
+    term = term_of(ar.forces.Coulomb(cutoff=CUT, truncation="wolf", damping=ALPHA))
+    own = math.erfc(ALPHA * CUT) / (2 * CUT) + ALPHA / math.sqrt(math.pi)
+    assert math.isclose(term.constant[0], -15.0 * own, rel_tol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("force", "message"),
+    [
+        (lambda: ar.forces.LennardJones(parameters={"A": WELLS["A"]}, cutoff=CUT), "'B' in"),
+        (lambda: ar.forces.LennardJones(parameters=WELLS | {"Aa": WELLS["A"]}, cutoff=CUT), "the kind 'Aa'; did you"),
+        (lambda: ar.forces.LennardJones(parameters=WELLS, cutoff=4.5), "4.5 is more than 4,"),
+        (lambda: ar.forces.LennardJones(parameters=WELLS), "needs one, of at most 4"),
+        (
+            lambda: ar.forces.LennardJones(parameters=WELLS, cutoff=2.5, truncation="switched", switch_start=2.5),
+            "switch_start: 2.5 is not below the cutoff 2.5",
+        ),
+        (lambda: ar.forces.LennardJones(parameters=WELLS, truncation="shifted"), "'shifted' needs a cutoff"),
+        (lambda: ar.forces.TwelveSix(table=TABLE[:2], cutoff=2.0), "B and B meet without parameters"),
+        (lambda: ar.forces.TwelveSix(table=[*TABLE, TABLE[1]], cutoff=2.0), r"table\[3\]: A and B are given twice"),
+        (lambda: ar.forces.TwelveSix(table=TABLE, cutoff=2.0, tail_correction=True), "the tail of C/r has no end"),
+        (lambda: ar.forces.Coulomb(cutoff=2.5, damping=1.0), "goes with 'force-shifted' and 'wolf'"),
+        (lambda: ar.forces.Coulomb(cutoff=3.0, truncation="wolf", damping=3.0), "choose a smaller damping"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(force, message):
+    with pytest.raises(ar.ModelError, match=message):
+        model_of(force())
+
+
+def test_charges_need_charges_and_tails_a_box():
+    with pytest.raises(ar.ModelError, match="no site has a charge"):
+        model_of(ar.forces.Coulomb(cutoff=2.0), charges=(0.0, 0.0))
+    with pytest.raises(ar.ModelError, match="periodic in all directions"):
+        model_of(ar.forces.LennardJones(parameters=WELLS, cutoff=2.0, tail_correction=True), box=False)
