@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from articulon import analysis as analysis
     from articulon import baths as thermostats
     from articulon import forces as forces
     from articulon.building import ModelBuilder as ModelBuilder
@@ -82,7 +83,7 @@ _HOMES = {
     "articulon.errors": ("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBPACKAGES = {"forces": "forces", "thermostats": "baths"}
+_SUBPACKAGES = {"analysis": "analysis", "forces": "forces", "thermostats": "baths"}
 
 __all__ = sorted([*_HOME_OF, *_SUBPACKAGES, "__version__"])
 

@@ -28,6 +28,7 @@ FLOORS = (
     ("integrate",),
     ("simulate",),
     ("cases",),
+    ("analysis",),
     ("io",),
     ("report",),
     ("benchmark",),
@@ -139,11 +140,11 @@ def test_simulate_can_be_called_whatever_has_been_loaded_before(first):
 
 def test_the_public_names_are_those_of_the_contract():
     assert set(ar.__all__) == {
-        *("ModelBuilder", "Model", "State", "Workspace"),
+        *("ModelBuilder", "Model", "State", "Workspace", "Box"),
         *("Weld", "Revolute", "Prismatic", "Spherical", "Universal", "Xyz", "Free"),
         *("forward_dynamics", "inverse_dynamics", "mass_matrix", "kinetic_energy", "body_poses"),
         *("cartesian", "close_loops", "loop_jacobian", "loop_residuals", "simulate", "Trajectory"),
-        *("potential_energy", "generalized_forces", "forces", "thermostats"),
+        *("potential_energy", "generalized_forces", "forces", "thermostats", "analysis"),
         *("load_case", "run", "open_run", "Run", "compare"),
         *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
         "__version__",

@@ -1,0 +1,24 @@
+"""What is measured on the frames of a run: structure, transport, temperatures, and how sure their means are.
+
+Each function takes a :class:`articulon.Run`; numbers are in the units of its case. A function that takes ``skip``
+leaves out that fraction of the frames at the start.
+"""
+
+from articulon.analysis.averages import Average, average, statistical_inefficiency
+from articulon.analysis.structure import RadialDistribution, radial_distribution
+from articulon.analysis.temperatures import configurational_temperature, isokinetic_spread, temperature_spread
+from articulon.analysis.transport import Correlation, mean_square_displacement, velocity_autocorrelation
+
+__all__ = [
+    "Average",
+    "Correlation",
+    "RadialDistribution",
+    "average",
+    "configurational_temperature",
+    "isokinetic_spread",
+    "mean_square_displacement",
+    "radial_distribution",
+    "statistical_inefficiency",
+    "temperature_spread",
+    "velocity_autocorrelation",
+]

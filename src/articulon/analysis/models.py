@@ -1,0 +1,33 @@
+"""The model behind a run, and its bodies by name."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.errors import ArticulonError
+from articulon.model import Model
+from articulon.simulate.results import Run
+
+
+def model_of(run: Run) -> Model:
+    """The model of a run, built anew from its case; kept with the run."""
+    if not isinstance(getattr(run, "model", None), Model):
+        case = run.case if run.case is not None else Case.read(run.folder / "case.toml")
+        run.model = case.build_model()  # type: ignore[attr-defined]
+    return run.model  # type: ignore[attr-defined]
+
+
+def chosen_bodies(model: Model, names: str | Sequence[str]) -> np.ndarray:
+    """Indices of the bodies with these names, where one that ends in ``*`` stands for all that begin with it; raises
+    ArticulonError where there is none."""
+    found: list[int] = []
+    for name in [names] if isinstance(names, str) else names:
+        prefix = name.removesuffix("*")
+        match = [
+            k for k, body in enumerate(model.names) if (body.startswith(prefix) if name.endswith("*") else body == name)
+        ]
+        if not match:
+            raise ArticulonError(f"there is no body '{name}'; the first is called '{model.names[0]}'")
+        found += match
+    return np.array(sorted(set(found)), dtype=np.int64)

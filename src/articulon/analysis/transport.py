@@ -1,0 +1,89 @@
+"""How far and how persistently particles move."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.analysis.averages import autocorrelation, first_frame
+from articulon.analysis.models import chosen_bodies, model_of
+from articulon.errors import ArticulonError
+from articulon.model.joints.free import Free
+from articulon.model.joints.xyz import Xyz
+from articulon.simulate.results import Run
+
+
+class Correlation(NamedTuple):
+    """A function of the time between two moments."""
+
+    times: np.ndarray
+    """Time between them, from 0 to the length of what was looked at [time], shape (lags,)."""
+    values: np.ndarray
+    """Its mean over all pairs of frames so far apart, and over the bodies, shape (lags,)."""
+
+
+def mean_square_displacement(run: Run, bodies: str | Sequence[str] = "*", skip: float = 0.0) -> Correlation:
+    """⟨|r(s + t) − r(s)|²⟩ of the bodies' origins [length²].
+
+    Positions are never wrapped into a periodic box, so that this grows as 6 D t in a liquid. Long times have few pairs
+    of frames: the last half is noise.
+
+    Parameters
+    ----------
+    run
+        A run.
+    bodies
+        Names; one that ends in ``*`` stands for all that begin with it.
+    skip
+        Fraction of the frames at the start that are left out.
+
+    Raises
+    ------
+    ArticulonError
+        For bodies that do not exist, or frames that are not equally far apart.
+    """
+    frames, times = _frames(run, skip)
+    r = np.asarray(run.positions)[frames][:, chosen_bodies(model_of(run), bodies)]
+    count = len(times)
+    flat = (r - r[0]).reshape(count, -1)
+    # |r(s+t) − r(s)|² = |r(s+t)|² + |r(s)|² − 2 r(s+t)·r(s): sums over s by differences of one running sum.
+    squares = (flat**2).sum(axis=1)
+    running = np.concatenate([[0.0], np.cumsum(squares)])
+    lags = np.arange(count)
+    both = running[count - lags] + (running[count] - running[lags])
+    values = (both / (count - lags) - 2.0 * autocorrelation(flat)) / r.shape[1]
+    values[0] = 0.0
+    return Correlation(times - times[0], values)
+
+
+def velocity_autocorrelation(run: Run, bodies: str | Sequence[str] = "*", skip: float = 0.0) -> Correlation:
+    """⟨v(s + t)·v(s)⟩ of free bodies [velocity²]; at t = 0 it is ⟨v²⟩, 3 k T/m.
+
+    Frames must be close enough to follow the velocities. For the other arguments see
+    :func:`mean_square_displacement`; raises ArticulonError also for bodies on joints that do not leave them free.
+    """
+    frames, times = _frames(run, skip)
+    model = model_of(run)
+    index = chosen_bodies(model, bodies)
+    bound = [k for k in index if not isinstance(model.joints[k], Xyz | Free) or model.parents[k] >= 0]
+    if bound:
+        raise ArticulonError(
+            f"velocity_autocorrelation: body '{model.names[bound[0]]}' does not move freely; name bodies that do"
+        )
+    start = model.forest.u_start[model.link[index]]
+    v = np.asarray(run.speeds)[frames][:, start[:, None] + np.arange(3)]
+    return Correlation(times - times[0], autocorrelation(v.reshape(len(times), -1)) / index.size)
+
+
+def _frames(run: Run, skip: float) -> tuple[slice, np.ndarray]:
+    times = np.asarray(run.times)
+    first = first_frame(times.size, skip)
+    times = times[first:]
+    if times.size < 2:
+        raise ArticulonError("there are fewer than two frames to compare; run longer, or skip less")
+    steps = np.diff(times)
+    # A run that was stopped has one frame more, between two of the others.
+    end = times.size - 1 if steps[-1] < steps[0] * (1.0 - 1e-6) else times.size
+    if np.ptp(steps[: end - 1]) > 1e-6 * steps[0]:
+        raise ArticulonError("the frames are not equally far apart in time")
+    return slice(first, first + end), times[:end]

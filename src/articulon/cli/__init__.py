@@ -1,0 +1,29 @@
+"""The command ``articulon``. What is heavy (kernels, plots, peers) is imported by the command that needs it."""
+
+from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app, fail
+from articulon.cli.looking import bench, cases, cite
+from articulon.cli.progress import RunProgress
+from articulon.cli.running import WRITTEN_BY_A_RUN, check_folder, compare, report, run
+
+__all__ = [
+    "EXIT_CHECK",
+    "EXIT_ERROR",
+    "EXIT_INTERRUPTED",
+    "WRITTEN_BY_A_RUN",
+    "RunProgress",
+    "app",
+    "bench",
+    "cases",
+    "check_folder",
+    "cite",
+    "compare",
+    "fail",
+    "main",
+    "report",
+    "run",
+]
+
+
+def main() -> None:
+    """The entry point of the command."""
+    app(prog_name="articulon")

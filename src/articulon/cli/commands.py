@@ -1,0 +1,97 @@
+"""The command ``articulon``. What is heavy (kernels, plots, peers) is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from articulon import __version__
+from articulon.errors import ArticulonError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+EXIT_ERROR = 2
+"""The case, the model or the files are at fault; the message says which and what to do."""
+EXIT_CHECK = 3
+"""The results of a run, which are kept, do not pass a check of its case."""
+EXIT_INTERRUPTED = 130
+"""Stopped by Ctrl-C, as shells report it."""
+
+
+class Commands(TyperGroup):
+    """The commands, with every error that articulon raises on purpose as one message and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interruption:
+            fail(" ".join(map(str, interruption.args)) or "stopped by Ctrl-C", "interrupted")
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        except ArticulonError as error:
+            fail(str(error))
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        raise typer.Exit(EXIT_ERROR)
+
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+CaseName = Annotated[str, typer.Argument(metavar="CASE", help="A built-in case (see `articulon cases`) or a file.")]
+Overrides = Annotated[
+    list[str],
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the case: run.duration='0.1 us'. Repeatable."),
+]
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results [runs/<case>].")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"articulon {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Dynamics of articulated molecules, nanoparticles, polymers and grains across scales."""
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+def fail(message: str, heading: str = "error") -> None:
+    """Print a message to the standard error, its heading in red."""
+    from rich.text import Text
+
+    console().print(Text.assemble((f"{heading}:", "bold red"), " ", message))
+
+
+def assignments(texts: list[str]) -> dict[str, Any]:
+    """The overrides that ``--set`` gives, by dotted key."""
+    from articulon.cases.overrides import assignment
+
+    found: dict[str, Any] = {}
+    for text in texts:
+        key, value = assignment(text)
+        found[key] = value
+    return found

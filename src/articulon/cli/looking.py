@@ -1,0 +1,45 @@
+"""The commands that look at cases and at this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from articulon.cli.commands import CaseName, app
+
+
+@app.command()
+def cases(
+    name: Annotated[str | None, typer.Argument(help="A built-in case, to print its file and notes.")] = None,
+) -> None:
+    """List the built-in cases, or print one."""
+    from articulon.cases.library import built_in_cases, titles
+    from articulon.cases.loading import find
+
+    if name is not None:
+        typer.echo(find(name).read_text(encoding="utf-8"), nl=False)
+        return
+    width = max(map(len, built_in_cases()), default=0)
+    for known, title in titles().items():
+        typer.echo(f"{known:<{width}}  {title}")
+
+
+@app.command()
+def cite(case: CaseName) -> None:
+    """Print what to cite for a case, as BibTeX."""
+    from articulon.cases import load_case
+    from articulon.cases.references import bibliography
+
+    typer.echo(bibliography(load_case(case).cite))
+
+
+@app.command()
+def bench(
+    name: Annotated[str | None, typer.Argument(help="A benchmark; all of them by default.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Measure speed and memory on this machine, beside other engines where they are installed."""
+    from articulon.benchmark import main as measure
+
+    measure(name, json)

@@ -1,0 +1,103 @@
+"""How a run is shown while it goes."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from articulon.cli.commands import console as _console
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+
+class RunProgress:
+    """Shows a run on the standard error: a bar on a terminal, and a line at every tenth of the way elsewhere.
+
+    Anything with the methods ``start``, ``message``, ``update`` and ``finish`` can be given to
+    :func:`articulon.run` as ``progress``.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = _console() if console is None else console
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._total = self._first = 0.0
+        self._unit = ""
+        self._began = 0.0
+        self._tenth = 0
+
+    def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
+        """The run begins, or goes on.
+
+        Parameters
+        ----------
+        total_time
+            The simulated time at which it will end [time].
+        unit
+            The symbol of the unit of time.
+        resumed_from
+            The simulated time at which it goes on [time].
+        """
+        self._total, self._first, self._unit = total_time, resumed_from, unit
+        self._began = time.monotonic()
+        self._tenth = int(10 * resumed_from / total_time)
+        if resumed_from:
+            self.message(f"continuing from {resumed_from:.6g} {unit}")
+        if not self._console.is_terminal:
+            return
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._bar = Progress(
+            TextColumn("{task.fields[simulated]}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[rate]}"),
+            console=self._console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=total_time, simulated="", rate="")
+        self._bar.update(self._task, completed=resumed_from)
+        self._bar.start()
+
+    def message(self, text: str) -> None:
+        """Something that a person should know, such as that kernels are being compiled."""
+        self._console.print(text, markup=False)
+
+    def update(self, time: float, step: float, steps: int) -> None:
+        """How far the run has come: simulated time [time], length of the current step [time], steps taken."""
+        simulated = f"{time:.6g} of {self._total:.6g} {self._unit}"
+        rate = f"{self._rate(time)}  step {step:.3g} {self._unit}, {steps:,} taken"
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=time, simulated=simulated, rate=rate)
+            return
+        tenth = int(10 * time / self._total)
+        if tenth > self._tenth:
+            self._tenth = tenth
+            self.message(f"{simulated}  {rate}")
+
+    def finish(self, text: str = "") -> None:
+        """The run is over; the text says how it ended."""
+        self.close()
+        if text:
+            self.message(text)
+
+    def close(self) -> None:
+        """Take the bar off the screen, however the run ended."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _rate(self, now: float) -> str:
+        elapsed, done = time.monotonic() - self._began, now - self._first
+        if elapsed <= 0.0 or done <= 0.0:
+            return ""
+        left = (self._total - now) * elapsed / done
+        return f"{3600.0 * done / elapsed:.3g} {self._unit}/h  {_clock(left)} left"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}"

@@ -1,0 +1,169 @@
+"""The commands that run cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from articulon.cli.commands import EXIT_CHECK, CaseName, Out, Overrides, app, assignments, fail
+from articulon.cli.progress import RunProgress
+from articulon.errors import ArticulonError, CaseError, CheckpointError
+
+if TYPE_CHECKING:
+    from articulon.cases import Case
+
+RUNS = Path("runs")
+"""Where results go by default, a folder for each case."""
+
+WRITTEN_BY_A_RUN = ("case.toml", "trajectory.h5", "checkpoint.npz", "checkpoint_prev.npz", "summary.json")
+"""Files that show that a folder holds a run."""
+
+
+@app.command()
+def run(
+    case: CaseName,
+    out: Out = None,
+    overrides: Overrides = [],  # noqa: B006
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run that the folder holds.")] = False,
+) -> None:
+    """Run a case and write its results and report."""
+    from articulon.cases import load_case
+
+    description = load_case(case, assignments(overrides))
+    folder = RUNS / description.name if out is None else out
+    check_folder(folder, description, resume)
+    progress = RunProgress()
+
+    from articulon.simulate.run import run as simulate
+
+    try:
+        done = simulate(description, out=folder, resume=resume, progress=progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_continue(case, folder, overrides)) from None
+    finally:
+        progress.close()
+
+    from articulon.report.html import write_report
+
+    report_file = write_report(folder)
+    _print_summary(done.summary)
+    failed = _print_checks(done.summary.get("checks") or [])
+    typer.echo(f"results {folder}\nreport  {report_file}")
+    if failed:
+        fail("; ".join(failed), "check failed")
+        raise typer.Exit(EXIT_CHECK)
+
+
+@app.command()
+def compare(
+    case: CaseName,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="A,B", help="Variants to run; by default those that the case names."),
+    ] = None,
+    vary: Annotated[
+        list[str], typer.Option("--vary", metavar="KEY=V1,V2", help="Run once for each value of a key. Repeatable.")
+    ] = [],  # noqa: B006
+    overrides: Overrides = [],  # noqa: B006
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results [runs/<case>-compare].")
+    ] = None,
+) -> None:
+    """Run variants of a case side by side and print how they differ."""
+    from articulon.cases import load_case
+    from articulon.cases.advice import foreign, how_to_vary
+    from articulon.cases.overrides import parts, values_of
+
+    description = load_case(case, assignments(overrides))
+    names = None if against is None else [name.strip() for name in against.split(",") if name.strip()]
+    for name in names or ():
+        description.variant(name)
+    varied: dict[str, list[Any]] = {}
+    for text in vary:
+        key, _, values = text.partition("=")
+        found = values_of(values)
+        if not found:
+            raise CaseError(f"cannot read --vary {text!r}; write key=value1,value2")
+        parts(key)
+        for value in found:
+            try:
+                description.with_overrides({key.strip(): value})
+            except CaseError as error:
+                advice = how_to_vary(case, overrides, key.strip(), value, vary) if foreign(description, key) else ""
+                raise CaseError(f"{error}{advice}") from None
+        varied[key.strip()] = found
+    folder = RUNS / f"{description.name}-compare" if out is None else out
+
+    from articulon.report.compare import compare as compare_variants
+
+    progress = RunProgress()
+    try:
+        compare_variants(description, against=names, vary=varied, out=folder, progress=progress)
+    finally:
+        progress.close()
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+) -> None:
+    """Write the report of a run again."""
+    if not (folder / "case.toml").is_file():
+        raise ArticulonError(f"{folder} holds no run (there is no case.toml in it); give the folder of a run")
+
+    from articulon.report.html import write_report
+
+    typer.echo(write_report(folder))
+
+
+def check_folder(folder: Path, case: Case, resume: bool) -> None:
+    """Raises unless a folder is free for a run, or holds the one that is to be continued."""
+    held = [name for name in WRITTEN_BY_A_RUN if (folder / name).exists()]
+    if not resume:
+        if held:
+            raise ArticulonError(
+                f"{folder} holds another run ({held[0]}); continue it with --resume, or choose another folder by --out"
+            )
+        return
+    if not held:
+        raise CheckpointError(
+            f"there is no run to resume in {folder}; leave out --resume, or give its folder with --out"
+        )
+    if (folder / "case.toml").exists():
+        case.check_continues(folder / "case.toml")
+
+
+def _how_to_continue(case: str, folder: Path, overrides: list[str]) -> str:
+    from shlex import join
+
+    changes = [part for text in overrides for part in ("--set", text)]
+    command = join(["articulon", "run", case, *changes, "--out", str(folder), "--resume"])
+    checkpoint = folder / "checkpoint.npz"
+    if checkpoint.exists():
+        return f"the checkpoint is {checkpoint}; continue with\n  {command}"
+    return f"no checkpoint had been written to {folder} yet"
+
+
+def _print_summary(summary: Any) -> None:
+    """The figures of a summary that are single numbers or words, one a line."""
+    plain = {key: value for key, value in summary.items() if isinstance(value, str | int | float)}
+    width = max(map(len, plain), default=0)
+    for key, value in plain.items():
+        shown = f"{value:.6g}" if isinstance(value, float) else value
+        typer.echo(f"{key.replace('_', ' '):<{width}}  {shown}")
+
+
+def _print_checks(checks: list[Any]) -> list[str]:
+    """Each check with what it found, one a line; returns those that failed."""
+    lines = {}
+    for check in checks:
+        value = "not a number" if check["value"] is None else f"{check['value']:.3g}"
+        found = f"{value}, allowed {check['bound']:.3g} {check['unit']}".rstrip()
+        if check.get("measured") is not None:
+            found = f"{check['measured']:.12g}, should be {check['reference']:.12g}, error {found}"
+        lines[f"{check['what']}: {found}"] = check["passed"]
+    for line, passed in lines.items():
+        typer.echo(f"{'passed' if passed else 'FAILED'}  {line}")
+    return [line for line, passed in lines.items() if not passed]
