@@ -1,16 +1,16 @@
 """Pair laws against their own energies: derivatives, what happens at the cutoff, and what lies beyond it."""
 
 import math
+from functools import cache
 
 import mpmath
 import numba
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.special import erf
 
 import articulon as ar
-from articulon.forces.sites.laws.damped import DEGREES, damped_coulomb, damped_coulomb_rows
+from articulon.forces.sites.laws.exponential import exponential
 
 CUT = 2.5
 
@@ -29,16 +29,19 @@ def model_of(*forces, kinds=("A", "B"), count=3, length=8.0, charges=(1.0, -2.0)
 
 def evaluated(term, r, k=1, charges=-2.0):
     """U, g and l of a term at distances r, without the cutoff that the loop makes."""
-    law = term.law
+    out = np.zeros((3, np.size(r)))
+    compiled(term.law)(np.square(np.atleast_1d(r)), term.rows, k, charges, out)
+    return out
 
+
+@cache
+def compiled(law):
     @numba.njit
     def call(r2, rows, k, charges, out):
         for n in range(r2.size):
             out[0, n], out[1, n], out[2, n] = law(r2[n], rows, k, charges)
 
-    out = np.zeros((3, np.size(r)))
-    call(np.square(np.atleast_1d(r)), term.rows, k, charges, out)
-    return out
+    return call
 
 
 A, B, C = 3.0, 2.0, 1.5
@@ -124,6 +127,47 @@ SMOOTH = {name: (2 if "switched" in name else 1) for name in LAWS if "force-shif
 SMOOTH |= {"conducting field": 1} | dict.fromkeys(("lj shifted", "abc shifted", "wolf", "reaction field"), 0)
 
 
+WELL = {"depth": 1.3, "width": 1.9, "distance": 1.2}
+MORSE = {"parameters": {"A": WELL, "B": WELL}, "cutoff": CUT}
+
+
+def morse(r):
+    E = mpmath.exp(-mpmath.mpf(1.9) * (r - mpmath.mpf(1.2)))
+    return mpmath.mpf(1.3) * E * (E - 2)
+
+
+def plain(r2, parameters):
+    return r2
+
+
+def hopeless(r2, parameters):
+    return parameters.nothing
+
+
+def harmonic(r2, parameters):
+    """½k(r − r₀)²."""
+    k, r0 = parameters[0], parameters[1]
+    r = np.sqrt(r2)
+    return 0.5 * k * (r - r0) ** 2, -k * (r - r0) / r, k + 2.0 * k * (r - r0) / r
+
+
+LAWS |= {
+    "wca": (
+        ar.forces.WeeksChandlerAndersen(parameters=WELLS),
+        lambda r: lennard_jones(r) + mpmath.sqrt(mpmath.mpf("0.5")),
+    ),
+    "morse": (ar.forces.Morse(**MORSE), morse),
+    "morse shifted": (ar.forces.Morse(**MORSE, truncation="shifted"), shifted(morse)),
+    "morse force-shifted": (ar.forces.Morse(**MORSE, truncation="force-shifted"), force_shifted(morse)),
+    "morse switched": (ar.forces.Morse(**MORSE, truncation="switched", switch_start=2.0), switched(morse)),
+    "user": (
+        ar.forces.UserPair(function=numba.njit(harmonic), parameters=(3.0, 1.5), cutoff=CUT),
+        lambda r: mpmath.mpf(1.5) * (r - mpmath.mpf(1.5)) ** 2,
+    ),
+}
+SMOOTH |= {"morse shifted": 0, "morse force-shifted": 1, "morse switched": 2}
+
+
 def term_of(force):
     return model_of(force).forces[0].site_terms(model_of(force))[0]
 
@@ -149,33 +193,6 @@ def test_a_law_ends_as_smoothly_as_it_says(name):
     """Energy, force and Laplacian at the cutoff are zero to rounding, as far as the truncation promises."""
     found = evaluated(term_of(LAWS[name][0]), CUT)[:, 0]
     assert np.abs(found[: SMOOTH[name] + 1]).max() < 1e-14
-
-
-@pytest.mark.parametrize("reach", [0.5, 2.0, 3.1, 3.2, 4.2, 4.3, 7.2])
-def test_damped_charges_are_exact_to_rounding(reach):
-    """erfc(αr)/r by polynomials against SciPy's: 1e-14 α, and for the force 1e-14 α³."""
-    rc, alpha = 9.0, reach / 9.0
-    leaf, _, rows = damped_coulomb_rows(1, alpha, rc, 1.0, 0.0, 0.0, "coulomb")
-    r = np.linspace(1e-3, rc, 2000)
-
-    @numba.njit
-    def call(r2, rows, out):
-        for n in range(r2.size):
-            out[0, n], out[1, n], out[2, n] = leaf(r2[n], rows, 0, 1.0)
-
-    out = np.zeros((3, r.size))
-    call(r * r, rows, out)
-    gauss = 2.0 * alpha / math.sqrt(math.pi) * np.exp(-((alpha * r) ** 2))
-    with mpmath.workdps(30):
-        force = [float(mpmath.erf(alpha * mpmath.mpf(x)) / mpmath.mpf(x) ** 3 - g / mpmath.mpf(x) ** 2)
-                 if x > 0.1 else 0.0 for x, g in zip(r, gauss, strict=True)]  # fmt: skip
-    large = r > 0.1
-    rounding = 4e-16
-    assert (np.abs(1.0 / r - erf(alpha * r) / r - out[0]) < 1e-14 * alpha + rounding / r).all()
-    error = np.abs(1.0 / r**3 - np.array(force) - out[1])[large]
-    assert (error < 1e-14 * alpha**3 + 8 * rounding / r[large] ** 3 + 2e-15 * alpha / r[large] ** 2).all()
-    assert (np.abs(2.0 * alpha**2 * gauss - out[2]) < 2e-14 * alpha**3).all()
-    assert damped_coulomb(DEGREES[0]) is damped_coulomb(DEGREES[0])
 
 
 @pytest.mark.parametrize(("truncation", "start"), [("truncated", None), ("switched", 1.9)])
@@ -263,6 +280,23 @@ def test_wolf_counts_each_charge_with_itself():
         (lambda: ar.forces.LennardJones(parameters={"A": WELLS["A"]}, cutoff=CUT), "'B' in"),
         (lambda: ar.forces.LennardJones(parameters=WELLS | {"Aa": WELLS["A"]}, cutoff=CUT), "the kind 'Aa'; did you"),
         (lambda: ar.forces.LennardJones(parameters=WELLS, cutoff=4.5), "4.5 is more than 4,"),
+        (
+            lambda: ar.forces.WeeksChandlerAndersen(parameters={k: w | {"sigma": 4.0} for k, w in WELLS.items()}),
+            r"the range 2\^\(1/6\) sigma: 4.48985 is more than 4,",
+        ),
+        (lambda: ar.forces.UserPair(function=plain, cutoff=2.0), "'plain' is plain Python.*@numba.njit"),
+        (lambda: ar.forces.UserPair(function=numba.njit(plain), cutoff=2.0), "must return three floats"),
+        (lambda: ar.forces.UserPair(function=numba.njit(harmonic), cutoff=2.0), "more than the 0 parameters"),
+        (lambda: ar.forces.UserPair(function=numba.njit(hopeless), cutoff=2.0), "cannot be compiled"),
+        (
+            lambda: ar.forces.UserPair(
+                function=numba.njit(harmonic),
+                cutoff=2.0,
+                parameters=(1.0, 2.0),
+                pairs=({"kinds": ("A", "B"), "parameters": (1.0,)},),
+            ),
+            r"equally many, not \[1, 2\]",
+        ),
         (lambda: ar.forces.LennardJones(parameters=WELLS), "needs one, of at most 4"),
         (
             lambda: ar.forces.LennardJones(parameters=WELLS, cutoff=2.5, truncation="switched", switch_start=2.5),
@@ -273,7 +307,7 @@ def test_wolf_counts_each_charge_with_itself():
         (lambda: ar.forces.TwelveSix(table=[*TABLE, TABLE[1]], cutoff=2.0), r"table\[3\]: A and B are given twice"),
         (lambda: ar.forces.TwelveSix(table=TABLE, cutoff=2.0, tail_correction=True), "the tail of C/r has no end"),
         (lambda: ar.forces.Coulomb(cutoff=2.5, damping=1.0), "goes with 'force-shifted' and 'wolf'"),
-        (lambda: ar.forces.Coulomb(cutoff=3.0, truncation="wolf", damping=3.0), "choose a smaller damping"),
+        (lambda: ar.forces.Coulomb(cutoff=3.0, truncation="wolf", damping=3.0), "lower the damping or the cutoff"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(force, message):
@@ -286,3 +320,42 @@ def test_charges_need_charges_and_tails_a_box():
         model_of(ar.forces.Coulomb(cutoff=2.0), charges=(0.0, 0.0))
     with pytest.raises(ar.ModelError, match="periodic in all directions"):
         model_of(ar.forces.LennardJones(parameters=WELLS, cutoff=2.0, tail_correction=True), box=False)
+
+
+def test_repulsion_ends_at_its_minimum():
+    """Energy and force are zero at 2^{1/6}σ, of every pair of kinds its own."""
+    term = term_of(ar.forces.WeeksChandlerAndersen(parameters=WELLS))
+    for k, sigma in ((0, 1.0), (1, 1.1), (2, 1.1), (3, 1.2)):
+        end = 2.0 ** (1.0 / 6.0) * sigma
+        assert math.isclose(term.rows[k, 0], end**2, rel_tol=1e-15)
+        assert np.abs(evaluated(term, end, k=k)[:2]).max() < 1e-14
+    assert math.isclose(term.cutoff, 2.0 ** (1.0 / 6.0) * 1.2)
+
+
+def test_a_law_from_a_file(tmp_path):
+    """By its place, with parameters of the pair over those of all."""
+    path = tmp_path / "law.py"
+    path.write_text("import numba\n\n@numba.njit\ndef law(r2, p):\n    return p[0] * r2, -2.0 * p[0], 6.0 * p[0]\n")
+    force = ar.forces.UserPair(
+        function=f"{path}:law", parameters=(2.0,), cutoff=2.0, pairs=({"kinds": ("A", "B"), "parameters": (3.0,)},)
+    )
+    term = term_of(force)
+    np.testing.assert_allclose(evaluated(term, 1.5, k=0)[:, 0], [4.5, -4.0, 12.0], rtol=1e-15)
+    np.testing.assert_allclose(evaluated(term, 1.5, k=1)[:, 0], [6.75, -6.0, 18.0], rtol=1e-15)
+
+
+def test_exponential_without_a_library():
+    """Against NumPy's, over all that doubles hold; what is not a number stays so."""
+    x = np.concatenate([np.linspace(-708.0, 709.0, 20001), np.linspace(-3.0, 3.0, 20001)])
+    odd = np.array([np.nan, np.inf, -np.inf, 1e300, -1e300, -800.0])
+    out, ends = np.zeros_like(x), np.zeros_like(odd)
+
+    @numba.njit
+    def call(x, out):
+        for n in range(x.size):
+            out[n] = exponential(x[n])
+
+    call(x, out)
+    call(odd, ends)
+    assert (np.abs(out / np.exp(x) - 1.0) < 1.2e-16 * (4.0 + np.abs(x))).all()
+    np.testing.assert_array_equal(ends, [np.nan, np.inf, 0.0, np.inf, 0.0, 0.0])

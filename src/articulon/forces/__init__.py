@@ -12,7 +12,10 @@ from articulon.forces.point_springs import PointSpring
 from articulon.forces.site_pairs import PairLaw, SitePairs
 from articulon.forces.sites.laws.coulomb import Coulomb
 from articulon.forces.sites.laws.lennard_jones import LennardJones
+from articulon.forces.sites.laws.morse import Morse
 from articulon.forces.sites.laws.twelve_six import TwelveSix
+from articulon.forces.sites.laws.user_pair import UserPair
+from articulon.forces.sites.laws.weeks_chandler_andersen import WeeksChandlerAndersen
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.forces.torsional_springs import TorsionalSprings
 from articulon.forces.user import UserForce
@@ -22,6 +25,9 @@ Force: TypeAlias = Annotated[
     | LennardJones
     | TwelveSix
     | Coulomb
+    | WeeksChandlerAndersen
+    | Morse
+    | UserPair
     | TorsionalSprings
     | PointSpring
     | StokesDrag
@@ -44,6 +50,7 @@ __all__ = [
     "JointDamping",
     "JointFriction",
     "LennardJones",
+    "Morse",
     "PairLaw",
     "PointSpring",
     "SitePairs",
@@ -51,4 +58,6 @@ __all__ = [
     "TorsionalSprings",
     "TwelveSix",
     "UserForce",
+    "UserPair",
+    "WeeksChandlerAndersen",
 ]

@@ -8,13 +8,13 @@ from pydantic import BeforeValidator, model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
+from articulon.forces.sites.error_function import SMOOTH_PARTS, coefficients, number_of_terms
 from articulon.forces.sites.laws.cutoffs import check_cutoff, cut_rows
-from articulon.forces.sites.laws.damped import damped_coulomb_rows, degree
 from articulon.forces.sites.terms import PairTerm
 from articulon.kernels import jit
 from articulon.model import Model
 
-_DAMPED = ("force-shifted", "wolf")
+_DAMPABLE = ("force-shifted", "wolf")
 
 
 def _infinite(value: Any) -> Any:
@@ -64,7 +64,7 @@ class Coulomb(Declaration):
     def _goes_together(self) -> Self:
         if self.cutoff is None and self.truncation != "truncated":
             raise ValueError(f"the truncation '{self.truncation}' needs a cutoff")
-        if self.damping != 0.0 and self.truncation not in _DAMPED:
+        if self.damping != 0.0 and self.truncation not in _DAMPABLE:
             raise ValueError(f"damping goes with 'force-shifted' and 'wolf', not with '{self.truncation}'")
         if self.reaction_permittivity != "infinite" and self.truncation != "reaction-field":
             raise ValueError(f"reaction_permittivity goes with 'reaction-field', not with '{self.truncation}'")
@@ -74,8 +74,8 @@ class Coulomb(Declaration):
         """Raises ModelError where no site is charged, and for a cutoff that does not fit."""
         check_charges(model, where)
         check_cutoff(model, self.cutoff, where)
-        if self.cutoff is not None:
-            degree(float(self.damping), float(self.cutoff), where)
+        if self.cutoff is not None and self.damping != 0.0:
+            coefficients(float(self.damping), float(self.cutoff), f"{where}.damping")
 
     def site_terms(self, model: Model) -> list[PairTerm]:
         """The law as it is summed."""
@@ -88,7 +88,7 @@ class Coulomb(Declaration):
         elif self.truncation == "reaction-field":
             field = self._reaction() / rc**3
             energy += field * rc**2
-        elif self.truncation in _DAMPED:
+        elif self.truncation in _DAMPABLE:
             energy = math.erfc(alpha * rc) / rc
             own = 0.5 * energy + alpha / math.sqrt(math.pi)
             if self.truncation == "force-shifted":
@@ -98,7 +98,11 @@ class Coulomb(Declaration):
         charge = model.sites.charge
         constant = (-own * factor * model.units.coulomb * float(charge @ charge), 0.0)
         if alpha > 0.0:
-            leaf, name, rows = damped_coulomb_rows(kinds, alpha, rc, factor, energy, slope, self.kind)
+            smooth = coefficients(alpha, rc, self.kind)
+            terms = number_of_terms(smooth)
+            leaf, name = DAMPED[terms], f"coulomb-damped-{terms}"
+            parameters = np.tile([factor, energy, slope, *smooth], (kinds, 1))
+            rows = np.insert(parameters, 0, rc**2, axis=1)
         else:
             leaf, name = coulomb, "coulomb"
             parameters = np.tile([factor, field, slope], (kinds, 1))
@@ -145,3 +149,25 @@ def coulomb(r2, rows, k, charges):
         q * ((inverse2 + slope) * inverse - 2.0 * field),
         q * (6.0 * field - 2.0 * slope * inverse),
     )
+
+
+def _damped(terms: int) -> Any:
+    smooth = SMOOTH_PARTS[terms]
+
+    @jit
+    def damped(r2, rows, k, charges):
+        q, slope = charges * rows[0, 1], rows[0, 3]
+        inverse2 = 1.0 / r2
+        inverse = np.sqrt(inverse2)
+        error, G, H = smooth(r2, rows)
+        return (
+            q * (inverse - error - rows[0, 2] - slope * (r2 * inverse)),
+            q * ((inverse2 + slope) * inverse - G),
+            q * (H - 2.0 * slope * inverse),
+        )
+
+    return damped
+
+
+DAMPED = {terms: _damped(terms) for terms in SMOOTH_PARTS}
+"""U = charges factor [erfc(αr)/r − shift − slope r] with a number of terms for erf(αr)/r."""

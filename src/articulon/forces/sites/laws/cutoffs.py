@@ -7,6 +7,7 @@ from pydantic import model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
+from articulon.forces.sites.images import widths
 from articulon.kernels import jit
 from articulon.model import Model
 
@@ -49,19 +50,17 @@ class CutPairs(Declaration):
             )
 
 
-def check_cutoff(model: Model, cutoff: float | str | None, where: str) -> None:
+def check_cutoff(model: Model, cutoff: float | str | None, where: str, what: str = "cutoff") -> None:
     """Raises ModelError where a cutoff is more than half of the smallest periodic width of the box, or missing."""
-    box = model.box
-    if box is None or not box.periodic.any():
+    half = 0.5 * float(widths(model).min())
+    if half == np.inf:
         return
-    widths = 1.0 / np.linalg.norm(np.linalg.inv(box.vectors), axis=0)
-    half = 0.5 * float(widths[box.periodic].min())
     if cutoff is None:
-        raise ModelError(f"{where}.cutoff: a periodic box needs one, of at most {half:g}, half of its smallest width")
+        raise ModelError(f"{where}.{what}: a periodic box needs one, of at most {half:g}, half of its smallest width")
     if float(cutoff) > half * (1.0 + 1e-12):
         raise ModelError(
-            f"{where}.cutoff: {float(cutoff):g} is more than {half:g}, half of the smallest width of the periodic box; "
-            "choose a smaller cutoff or a larger box"
+            f"{where}, {what}: {float(cutoff):g} is more than {half:g}, half of the smallest width of the periodic "
+            "box; choose a smaller one or a larger box"
         )
 
 
