@@ -286,7 +286,7 @@ def test_wolf_counts_each_charge_with_itself():
         ),
         (lambda: ar.forces.UserPair(function=plain, cutoff=2.0), "'plain' is plain Python.*@numba.njit"),
         (lambda: ar.forces.UserPair(function=numba.njit(plain), cutoff=2.0), "must return three floats"),
-        (lambda: ar.forces.UserPair(function=numba.njit(harmonic), cutoff=2.0), "more than the 0 parameters"),
+        (lambda: ar.forces.UserPair(function=numba.njit(harmonic), cutoff=2.0), "more than its 0 parameters"),
         (lambda: ar.forces.UserPair(function=numba.njit(hopeless), cutoff=2.0), "cannot be compiled"),
         (
             lambda: ar.forces.UserPair(

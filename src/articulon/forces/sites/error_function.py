@@ -73,7 +73,11 @@ def smooth_part(terms: int) -> Any:
         start = rows.shape[1] - 2 * terms - FIRST
         t = r2 * rows[0, start + SCALE] - 1.0
         G, H = 0.0, 0.0
-        for k in range(terms - 1, -1, -1):
+        # Two loops, as the compiler unrolls no longer ones, and the loop over neighbours would be no vector loop.
+        for k in range(terms - 1, terms // 2 - 1, -1):
+            G = G * t + rows[0, start + FIRST + k]
+            H = H * t + rows[0, start + FIRST + terms + k]
+        for k in range(terms // 2 - 1, -1, -1):
             G = G * t + rows[0, start + FIRST + k]
             H = H * t + rows[0, start + FIRST + terms + k]
         return r2 * G + H * rows[0, start + HALF_WIDTH], G, H
