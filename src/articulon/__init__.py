@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from articulon import analysis as analysis
-    from articulon import baths as thermostats
+    from articulon import baths as thermostats  # noqa: F401
     from articulon import forces as forces
     from articulon.building import ModelBuilder as ModelBuilder
     from articulon.building import cartesian as cartesian
@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from articulon.errors import CheckpointError as CheckpointError
     from articulon.errors import DivergenceError as DivergenceError
     from articulon.errors import ModelError as ModelError
+    from articulon.forces.evaluation import configurational_laplacian as configurational_laplacian
     from articulon.forces.evaluation import generalized_forces as generalized_forces
     from articulon.forces.evaluation import potential_energy as potential_energy
+    from articulon.forces.evaluation import pressure as pressure
+    from articulon.forces.evaluation import virial as virial
     from articulon.model import Free as Free
     from articulon.model import Model as Model
     from articulon.model import Prismatic as Prismatic
@@ -75,7 +78,13 @@ _HOMES = {
         "loop_residuals",
         "body_poses",
     ),
-    "articulon.forces.evaluation": ("potential_energy", "generalized_forces"),
+    "articulon.forces.evaluation": (
+        "potential_energy",
+        "generalized_forces",
+        "virial",
+        "pressure",
+        "configurational_laplacian",
+    ),
     "articulon.cases": ("load_case",),
     "articulon.cases.runs": ("run", "open_run", "Run"),
     "articulon.report.compare": ("compare",),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -75,10 +76,13 @@ announce: Callable[[str], None] = _quiet
 """Told before kernels are compiled that no run on this machine has needed before; a command replaces it."""
 
 
-def kernel(function: Callable | None = None, *, parallel: bool = False, allocates: bool = False) -> Any:
+def kernel(
+    function: Callable | None = None, *, parallel: bool = False, allocates: bool = False, cached: bool = True
+) -> Any:
     """Compile an entry point called from Python, cached on disk; its callees are compiled into it.
 
-    ``parallel`` shares its ``prange`` loops out among threads; ``allocates`` lets it call dense algebra.
+    ``parallel`` shares its ``prange`` loops out among threads; ``allocates`` lets it call dense algebra. A kernel of a
+    user's function is not ``cached``: nothing would tell two of them apart.
     """
 
     def wrap(function: Callable) -> Any:
@@ -87,7 +91,7 @@ def kernel(function: Callable | None = None, *, parallel: bool = False, allocate
         try:
             # No kernel allocates: without reference counts on every array it is a quarter faster. Threads need them.
             options = {"parallel": True} if parallel else {} if allocates else {"_nrt": False}
-            return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True, **options)(function)
+            return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=cached, **options)(function)
         finally:
             numba.config.CACHE_DIR = previous
 
@@ -118,3 +122,16 @@ def prepare(function: Any, signature: Any) -> Any:
     done.parent.mkdir(parents=True, exist_ok=True)
     done.touch()
     return function
+
+
+def specialised(
+    function: Callable, name: str, parallel: bool = False, allocates: bool = False, cached: bool = True, **replaced: Any
+) -> Any:
+    """A kernel of a function's code in which some of its global names stand for others, a law for another law.
+
+    A function that is closed over would have the kernel compiled anew in every process; a global is cached, under the
+    name that is given here.
+    """
+    copy = FunctionType(function.__code__, {**function.__globals__, **replaced}, name)
+    copy.__qualname__, copy.__module__ = name, function.__module__
+    return kernel(copy, parallel=parallel, allocates=allocates, cached=cached)

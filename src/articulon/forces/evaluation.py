@@ -2,13 +2,15 @@
 for Python."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
 from numba import types
 
-from articulon.dynamics import embedding, recursive
+from articulon.dynamics import embedding, kinetic_energy, recursive
 from articulon.dynamics.functions import vector
 from articulon.dynamics.kinematics import place
 from articulon.dynamics.motions import motion_functions, motion_type
@@ -21,6 +23,8 @@ from articulon.forces.joint_actuation import ACTUATION, actuation_functions, act
 from articulon.forces.joint_friction import joint_friction_table
 from articulon.forces.point_springs import point_spring_energy, point_spring_table
 from articulon.forces.site_pairs import pair_energy, pair_table, place_sites
+from articulon.forces.sites.evaluation import SiteForces, has_site_forces, no_sites, site_positions
+from articulon.forces.sites.tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ
 from articulon.forces.stokes_drag import drag_table
 from articulon.forces.tables import ChannelForces, Forces, channel_forces
 from articulon.forces.torsional_springs import spring_energy, spring_table
@@ -70,18 +74,76 @@ class Evaluator:
     ) -> None:
         self.model, self.solver_name, self.rotations = model, solver, rotations
         self.users = UserFunctions()
+        self.sites = SiteForces(model)
+        tables = force_tables(model, seed, window, average, self.sites)
+        self.system = System(model.forest, tables, model.loops, model.motions)
+        self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
         self.functions = (
             user_functions(model, self.users),
             motion_functions(model),
             actuation_functions(model, self.users),
+            *self.sites.functions,
         )
-        self.system = System(model.forest, force_tables(model, seed, window, average), model.loops, model.motions)
-        self.solver = solver_scratch(model, solver, rotations)
-        self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
-        self.ws: Workspace = workspace(model.forest)
-        self.channels: ChannelForces = channel_forces(self.system.forces, model.nu)
-        self.derivative: Any = prepare(derivative_kernel(model, solver, rotations), derivative_signature(self))
-        self.settle: Any = prepare(settle_kernel(model, rotations), settle_signature(self))
+
+    # What free particles do without is made when it is first asked for.
+
+    @cached_property
+    def ws(self) -> Workspace:
+        """Scratch of the dynamics."""
+        return workspace(self.model.forest)
+
+    @cached_property
+    def channels(self) -> ChannelForces:
+        """Forces by channel at the latest evaluation."""
+        return channel_forces(self.system.forces, self.model.nu)
+
+    @cached_property
+    def solver(self) -> Any:
+        """Scratch of the equation-of-motion algorithm."""
+        return solver_scratch(self.model, self.solver_name, self.rotations)
+
+    @cached_property
+    def derivative(self) -> Any:
+        """The compiled right-hand side."""
+        return prepare(derivative_kernel(self.model, self.solver_name, self.rotations), derivative_signature(self))
+
+    @cached_property
+    def settle(self) -> Any:
+        """What is done to a state after every step, compiled."""
+        return prepare(settle_kernel(self.model, self.rotations), settle_signature(self))
+
+    def rates(self, factor: np.ndarray, time: float, window: int, y: np.ndarray, dy: np.ndarray) -> None:
+        """Calls the right-hand side from Python, with more room for lists of neighbours where there is too little."""
+        while True:
+            self.derivative(
+                self.system, self.functions, factor, time, window, y, self.ws, self.channels, self.solver, dy
+            )
+            if not self.sites.overflowed:
+                return
+            self.grow()
+
+    def grow(self) -> None:
+        """Make more room for lists of neighbours."""
+        self.sites.grow()
+        self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
+
+    def energies(self, q: np.ndarray) -> np.ndarray:
+        """Energy functions of the channels at coordinates q, unscaled [energy], shape (8,)."""
+        result = np.empty(8)
+        energies(self.system, q, self.ws, self.channels.site, result)
+        if self.sites.sites:
+            result[POTENTIAL] += self.measure(q)[ENERGY]
+        return result
+
+    def measure(self, q: np.ndarray) -> np.ndarray:
+        """Energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian of the site forces at coordinates q, shape (8,)."""
+        measures = self.sites.measure(site_positions(self.model, q))
+        self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
+        return measures
+
+    def initial_state(self, history: int = 0) -> State:
+        """The state at time zero; ``history`` is the size of that array, which the rule's driver says."""
+        return self.model.initial_state(history, listed=self.sites.listed)
 
     def variables(self, state: State) -> np.ndarray:
         """What the derivative takes of a state: (q, u, works), or (q, q', works) with Euler parameters embedded."""
@@ -97,13 +159,15 @@ class Evaluator:
         """Numba types of (system, functions, workspace, channels, solver)."""
         users = types.UniTuple(types.FunctionType(SIGNATURE), len(self.functions[USERS]))
         actuations = types.UniTuple(types.FunctionType(ACTUATION), len(self.functions[ACTUATIONS]))
-        functions = types.Tuple((users, motion_type(self.model), actuations))
+        functions = types.Tuple((users, motion_type(self.model), actuations, *self.sites.function_types))
         arrays = (numba.typeof(value) for value in (self.ws, self.channels, self.solver))
         return numba.typeof(self.system), functions, *arrays
 
 
-def force_tables(model: Model, seed: int = 0, window: float = 1.0, average: int = 1) -> Forces:
-    """The kernels' tables of a model's forces."""
+def force_tables(
+    model: Model, seed: int = 0, window: float = 1.0, average: int = 1, sites: SiteForces | None = None
+) -> Forces:
+    """The kernels' tables of a model's forces; without ``sites`` those of site forces are left empty."""
     drag = drag_table(model)
     pairs, springs, bodies = pair_table(model), spring_table(model), body_table(model)
     point_springs = point_spring_table(model)
@@ -112,7 +176,7 @@ def force_tables(model: Model, seed: int = 0, window: float = 1.0, average: int 
         if isinstance(force, Gravity):
             gravity += [float(g) for g in force.acceleration]
     wrench_channels = set(bodies.channel.tolist())
-    if pairs.link.size or point_springs.link.size:
+    if pairs.link.size or point_springs.link.size or has_site_forces(model):
         wrench_channels.add(POTENTIAL)
     if drag.link.size or point_springs.constants[:, 2].any():
         wrench_channels.add(DAMPING)
@@ -135,6 +199,7 @@ def force_tables(model: Model, seed: int = 0, window: float = 1.0, average: int 
         bodies,
         friction,
         actuations,
+        no_sites() if sites is None else sites.system,
         np.array(sorted(wrench_channels), dtype=np.int64),
         np.array(joint_channels, dtype=np.int64),
     )
@@ -185,11 +250,57 @@ def potential_energy(model: Model, q: np.ndarray) -> float:
     Forces that a user writes have no energy function.
     """
     tables = force_tables(model)
-    result = np.empty(8)
+    coordinates, result = vector(q, model.nq, "q"), np.empty(8)
     site = channel_forces(tables, model.nu).site
     system = System(model.forest, tables, model.loops, model.motions)
-    energies(system, vector(q, model.nq, "q"), workspace(model.forest), site, result)
+    energies(system, coordinates, workspace(model.forest), site, result)
+    if has_site_forces(model):
+        result[POTENTIAL] += _sites_of(model).measure(site_positions(model, coordinates))[ENERGY]
     return float(result.sum())
+
+
+def virial(model: Model, q: np.ndarray) -> np.ndarray:
+    """Virial W_ab = Σ F_a r_b of the site forces at coordinates q, tails included [energy], shape (3, 3).
+
+    The pressure is (2K + tr W)/(3V); on bodies with several sites, r is that of the sites.
+    """
+    xx, yy, zz, xy, xz, yz = _measures(model, q)[W_XX : W_YZ + 1]
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def configurational_laplacian(model: Model, q: np.ndarray) -> float:
+    """Σ ∇² U of the site forces over the positions of all sites at coordinates q [energy/length²]."""
+    return float(_measures(model, q)[LAPLACIAN])
+
+
+def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
+    """(2K + tr W)/(3V), with the kinetic energy of the bodies' translations and the virial of the site forces
+    [energy/length³].
+
+    Raises
+    ------
+    ModelError
+        For a model without a periodic box, which has no volume.
+    """
+    if model.box is None or not model.box.periodic.all():
+        raise ModelError("pressure: the model has no box that is periodic in all directions, and so no volume")
+    return (2.0 * kinetic_energy(model, q, u) + float(np.trace(virial(model, q)))) / (3.0 * model.box.volume)
+
+
+def _measures(model: Model, q: np.ndarray) -> np.ndarray:
+    if not has_site_forces(model):
+        return np.zeros(MEASURES)
+    return _sites_of(model).measure(site_positions(model, vector(q, model.nq, "q")))
+
+
+_SITES: WeakKeyDictionary[Model, SiteForces] = WeakKeyDictionary()
+
+
+def _sites_of(model: Model) -> SiteForces:
+    """Site forces of a model that is asked for its energy again and again."""
+    if model not in _SITES:
+        _SITES[model] = SiteForces(model)
+    return _SITES[model]
 
 
 def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Iterable[str] | None = None) -> np.ndarray:
@@ -218,18 +329,7 @@ def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Ite
     evaluator = Evaluator(model)
     tau = np.empty(model.nu)
     y = np.concatenate([vector(q, model.nq, "q"), vector(u, model.nu, "u"), np.zeros(8)])
-    evaluator.derivative(
-        evaluator.system,
-        evaluator.functions,
-        factor,
-        0.0,
-        0,
-        y,
-        evaluator.ws,
-        evaluator.channels,
-        evaluator.solver,
-        np.empty_like(y),
-    )
+    evaluator.rates(factor, 0.0, 0, y, np.empty_like(y))
     if evaluator.users.error is not None:
         raise evaluator.users.error
     wrench = evaluator.channels.total_wrench.copy()

@@ -11,9 +11,10 @@ from articulon.forces.joint_actuation import actuate
 from articulon.forces.joint_friction import joint_frictions
 from articulon.forces.point_springs import point_spring_wrenches
 from articulon.forces.site_pairs import pair_wrenches, place_sites
+from articulon.forces.sites.evaluation import particle_wrenches, place_particles
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.forces.torsional_springs import spring_torques
-from articulon.forces.user import ACTUATIONS, USERS, user_wrenches
+from articulon.forces.user import ACTUATIONS, REFRESHES, SITE_SUMS, SITE_TERMS, USERS, user_wrenches
 from articulon.kernels import jit
 from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
 
@@ -34,6 +35,10 @@ def fill_positions(system, functions, time, q, u, ws, channels):
     if forces.pairs.link.size > 0:
         place_sites(forces.pairs, ws, channels.site)
         pair_wrenches(forces.pairs, ws, channels.site, wrench[POTENTIAL])
+    if forces.sites.kinds.size > 0:
+        place_particles(forces.sites, ws)
+        functions[SITE_SUMS][0](forces.sites, functions[SITE_TERMS], functions[REFRESHES][0])
+        particle_wrenches(forces.sites, ws, wrench[POTENTIAL])
     if forces.springs.link.size > 0:
         spring_torques(forest, forces.springs, q, joint[CONFORMATIONAL])
     if forces.point_springs.link.size > 0:

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.forces.sites.tables import SiteSystem
+
 
 class Pairs(NamedTuple):
     """Site-to-site potentials. Sites are ordered so that partners of one kind are contiguous; those on the ground come
@@ -128,6 +130,7 @@ class Forces(NamedTuple):
     bodies: "Bodies"
     joint_frictions: JointFrictions
     actuations: Actuations
+    sites: SiteSystem
     wrench_channels: np.ndarray
     """Channels with forces on bodies."""
     joint_channels: np.ndarray

@@ -26,8 +26,9 @@ SIGNATURE = types.void(
 )
 """(time, positions, rotations, velocities, parameters, wrenches)."""
 
-USERS, MOTIONS, ACTUATIONS = range(3)
-"""Places among a model's functions: forces on bodies, motions of driven joints, and forces of joints. (A named tuple of
+USERS, MOTIONS, ACTUATIONS, SITE_TERMS, REFRESHES, SITE_SUMS = range(6)
+"""Places among a model's functions: forces on bodies, motions of driven joints, forces of joints, forces of site terms,
+what brings the lists of sites up to date, and what sums their forces. (A named tuple of
 functions cannot be handed to a kernel.)"""
 
 

@@ -17,6 +17,8 @@ LINE = types.float64[::1]
 class Driver:
     """Advances a state in place, in chunks, to a given time."""
 
+    evaluator: Evaluator
+    """The model and its forces."""
     stop: Stop
     """The condition that ends the run before its time; may be replaced at any moment."""
     history: int = 0
@@ -26,6 +28,23 @@ class Driver:
 
     def advance(self, state: State, until: float, steps: int) -> int:
         """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED."""
+        sites = self.evaluator.sites
+        if not sites.listed:
+            return self.go(state, until, steps)
+        before = state.copy()
+        while True:
+            sites.restore(state)
+            status = self.go(state, until, steps)
+            if not sites.overflowed:
+                sites.save(state)
+                return status
+            # Nothing is lost where a list was too short: the steps are taken again with more room.
+            self.evaluator.grow()
+            for array, kept in zip(state, before, strict=True):
+                array[:] = kept
+
+    def go(self, state: State, until: float, steps: int) -> int:
+        """The same, but for the lists of neighbours."""
         raise NotImplementedError
 
 

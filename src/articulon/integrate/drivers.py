@@ -82,7 +82,7 @@ class ExplicitDriver(Driver):
         policy.law.compile(LAW)
         prepare(explicit.advance, signature)
 
-    def advance(self, state: State, until: float, steps: int) -> int:
+    def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
         self.failure = None
         if not self.embedded:
@@ -144,7 +144,7 @@ class ExplicitDriver(Driver):
         e = self.evaluator
         y = np.concatenate([state.q, state.u, state.work])
         dy = np.empty_like(y)
-        e.derivative(e.system, e.functions, state.factor, float(state.time[0]), 0, y, e.ws, e.channels, e.solver, dy)
+        e.rates(state.factor, float(state.time[0]), 0, y, dy)
         shortest = math.inf
         for start, end, kind in zip(self.blocks.start, self.blocks.end, self.blocks.kind, strict=True):
             rate = np.abs(dy[start:end]).max()
@@ -180,7 +180,7 @@ class FrictionImplicitDriver(Driver):
         policy.law.compile(LAW)
         prepare(friction_implicit.advance, signature)
 
-    def advance(self, state: State, until: float, steps: int) -> int:
+    def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
         e = self.evaluator
         left = round(until / self.step) - int(state.counters[STEPS])

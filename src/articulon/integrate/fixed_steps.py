@@ -26,7 +26,7 @@ class FixedStepDriver(Driver):
     step: float
     """The step [time]."""
 
-    def advance(self, state: State, until: float, steps: int) -> int:
+    def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
         if state.history.size != self.history:
             raise ValueError(f"state.history has {state.history.size} numbers, and this rule keeps {self.history}")

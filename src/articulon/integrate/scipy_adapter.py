@@ -59,7 +59,7 @@ class SciPyDriver(Driver):
         def derivative(time: float, y: np.ndarray) -> np.ndarray:
             dy = np.empty_like(y)
             line = np.ascontiguousarray(y)
-            e.derivative(e.system, e.functions, state.factor, time, 0, line, e.ws, e.channels, e.solver, dy)
+            e.rates(state.factor, time, 0, line, dy)
             state.counters[EVALUATIONS] += 1
             return dy
 

@@ -8,7 +8,7 @@ import numpy as np
 from articulon.dynamics import body_poses
 from articulon.dynamics.energy import kinetic_energy
 from articulon.errors import ArticulonError
-from articulon.forces.evaluation import Evaluator, channels_of, energies
+from articulon.forces.evaluation import Evaluator, channels_of
 from articulon.forces.filling import force_sums
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
@@ -58,18 +58,8 @@ def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = Non
     y = evaluator.variables(state)
     dy = np.empty_like(y)
     with users_errors(evaluator, state):
-        evaluator.derivative(
-            evaluator.system,
-            evaluator.functions,
-            state.factor if factor is None else factor,
-            float(state.time[0]),
-            int(state.counters[WINDOW]),
-            y,
-            evaluator.ws,
-            evaluator.channels,
-            evaluator.solver,
-            dy,
-        )
+        factors = state.factor if factor is None else factor
+        evaluator.rates(factors, float(state.time[0]), int(state.counters[WINDOW]), y, dy)
     return dy
 
 
@@ -121,7 +111,10 @@ class Observer:
         self.energies = [
             CHANNELS.index(name)
             for name, there in (
-                ("potential", forces.pairs.link.size > 0 or forces.point_springs.link.size > 0),
+                (
+                    "potential",
+                    bool(forces.pairs.link.size or forces.point_springs.link.size or forces.sites.kinds.size),
+                ),
                 ("conformational", forces.springs.link.size > 0),
                 ("external", bool(forces.gravity.any())),
             )
@@ -178,7 +171,7 @@ class Observer:
             observables[f"factor_{CHANNELS[c]}"] = float(state.factor[c])
         observables.update(zip(NET_FORCE, self._looked[9:12].tolist(), strict=True))
         if self.energies:
-            energies(evaluator.system, state.q, evaluator.ws, evaluator.channels.site, self._energies)
+            self._energies[:] = evaluator.energies(state.q)
             for c in self.energies:
                 observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
         poses = body_poses(model, state.q)

@@ -128,7 +128,7 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
 
 def first_state(prepared: Prepared) -> State:
     """The state at time zero, with the factors that the policy's law gives there."""
-    state = prepared.model.initial_state(prepared.driver.history)
+    state = prepared.evaluator.initial_state(prepared.driver.history)
     evaluator = prepared.evaluator
     evaluate(evaluator, state)
     looked, sums = np.empty(12), np.zeros(INPUTS)

@@ -190,7 +190,7 @@ class _Run:
         self.evaluator = Evaluator(self.model, seed, windows.window, windows.average, solver, rotations)
         parameters = self.policy.parameters(0.0)
         self.driver = driver(self.evaluator, self.integrator, self.policy, parameters, self.model.initial_state())
-        self.state = self.model.initial_state(self.driver.history)
+        self.state = self.evaluator.initial_state(self.driver.history)
         self.state.q[:], self.state.u[:] = q, u
 
     def integrate(self) -> Trajectory:

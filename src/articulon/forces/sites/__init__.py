@@ -1,5 +1,5 @@
-"""Forces that act on sites and depend on their positions alone: potentials of pairs, bonds, angles, dihedrals, walls and
-charges.
+"""Forces that act on sites and depend on their positions alone: potentials of pairs, bonds, angles, dihedrals, walls
+and charges.
 
 Every term is data: a table, and functions that add the forces and the measures of a table. A pair law is one small leaf
 function; the loop over neighbours, exclusions, boundaries and threads is written once.

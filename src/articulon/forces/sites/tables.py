@@ -1,6 +1,6 @@
 """What the kernels of site forces read and write."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -37,8 +37,8 @@ class SiteTable(NamedTuple):
 
 
 class Particles(NamedTuple):
-    """The sites in the order of cells, with their images; deleting it changes nothing but ``reference``, which belongs to
-    the state."""
+    """The sites in the order of cells, with their images. All but ``reference``, which belongs to the state, can be
+    recomputed."""
 
     site: np.ndarray
     """Positions of the sites as the model has them, unwrapped [length], shape (3, sites)."""
@@ -51,7 +51,8 @@ class Particles(NamedTuple):
     wrap: np.ndarray
     """What is added to a site's position to bring it into the box, in cell order [length], shape (3, sites)."""
     x: np.ndarray
-    """Positions in cell order; images of sites across periodic faces follow [length], shape (capacity,)."""
+    """Positions in cell order; images of sites across periodic faces follow, and at the very end a place that is far
+    from everything [length], shape (capacity,)."""
     y: np.ndarray
     """Likewise."""
     z: np.ndarray
@@ -71,15 +72,16 @@ class Particles(NamedTuple):
     fz: np.ndarray
     """Likewise."""
     counts: np.ndarray
-    """Images, whether the list has overflowed, and rebuilds, shape (3,)."""
+    """Images, whether there was too little room, rebuilds, and whether a position is not finite, shape (4,)."""
 
 
 class Neighbours(NamedTuple):
     """A full list: every pair stands in the rows of both its sites, so that no two rows write to one place."""
 
-    index: np.ndarray
-    """Places of the neighbours of each place, in a fixed order, shape (sites, capacity)."""
-    count: np.ndarray
+    places: np.ndarray
+    """Places of the neighbours of each place, in a fixed order, then the far place up to a whole number of vectors,
+    shape (sites, capacity)."""
+    number: np.ndarray
     """How many there are, shape (sites,)."""
     excluded_start: np.ndarray
     """First excluded partner of each site, shape (sites + 1,)."""
@@ -87,14 +89,62 @@ class Neighbours(NamedTuple):
     """Sites that are no neighbours of a site however near they are, sorted."""
 
 
-def example_types() -> tuple:
+class Grid(NamedTuple):
+    """Cells; scratch that is filled at every rebuild."""
+
+    reach: np.ndarray
+    """Distance within which neighbours are listed, and half the skin squared [length, length²], shape (2,)."""
+    corner: np.ndarray
+    """Lowest coordinates of any site or image [length], shape (3,)."""
+    edge: np.ndarray
+    """Edge of a cell [length], shape (1,)."""
+    size: np.ndarray
+    """Number of cells in each direction, and how many cells away a neighbour can be, shape (4,)."""
+    cell: np.ndarray
+    """Cell of each site in the model's order, then of each image in the order they were made, shape (capacity,)."""
+    start: np.ndarray
+    """First site of each cell, shape (cells + 1,)."""
+    image_start: np.ndarray
+    """First image of each cell, shape (cells + 1,)."""
+    candidates: np.ndarray
+    """Room for the sites in the cells around one, shape (1,)."""
+    made: np.ndarray
+    """Positions of images in the order they were made [length], shape (3, capacity)."""
+    made_parent: np.ndarray
+    """Places of their sites, likewise, shape (capacity,)."""
+    made_shift: np.ndarray
+    """Their shifts, likewise [length], shape (3, capacity)."""
+
+
+class SiteSystem(NamedTuple):
+    """Sites and their terms as kernels see them."""
+
+    cell: Cell
+    particles: Particles
+    neighbours: Neighbours
+    grid: Grid
+    kinds: np.ndarray
+    """Kind of each site, shape (sites,)."""
+    charges: np.ndarray
+    """Charge of each site, shape (sites,)."""
+    link: np.ndarray
+    """Link that carries each site, −1 for the ground, shape (sites,)."""
+    local: np.ndarray
+    """Position in the link's frame, or in the world [length], shape (sites, 3)."""
+    tables: tuple[SiteTable, ...]
+    """One for each term."""
+    level: np.ndarray
+    """Level of each term, shape (terms,)."""
+
+
+def example_types() -> tuple[types.Type, ...]:
     """Numba types of (table, cell, particles, neighbours)."""
     table = SiteTable(np.zeros((1, 1)), np.zeros((1, 4), dtype=np.int64), np.zeros(1))
     cell = Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64))
     return tuple(_typeof(value) for value in (table, cell, empty_particles(1, 1), empty_neighbours(1, 1)))
 
 
-def _typeof(value: tuple) -> types.Type:
+def _typeof(value: Any) -> types.Type:
     import numba
 
     return numba.typeof(value)
@@ -119,22 +169,22 @@ def empty_particles(sites: int, capacity: int) -> Particles:
         fx=np.zeros(sites),
         fy=np.zeros(sites),
         fz=np.zeros(sites),
-        counts=np.zeros(3, dtype=np.int64),
+        counts=np.zeros(4, dtype=np.int64),
     )
 
 
 def empty_neighbours(sites: int, capacity: int) -> Neighbours:
     """Arrays for lists of at most ``capacity`` neighbours."""
     return Neighbours(
-        np.zeros((sites, capacity), dtype=np.int32),
-        np.zeros(sites, dtype=np.int32),
+        np.zeros((sites, capacity), dtype=np.uint32),
+        np.zeros(sites, dtype=np.int64),
         np.zeros(sites + 1, dtype=np.int64),
         np.zeros(0, dtype=np.int64),
     )
 
 
-_TYPES = example_types()
-FORCES = types.void(*_TYPES)
+EXAMPLE_TYPES = example_types()
+FORCES = types.void(*EXAMPLE_TYPES)
 """Signature of what adds a term's forces to ``fx``, ``fy`` and ``fz``."""
-MEASURE = types.void(*_TYPES, types.float64[::1])
+MEASURE = types.void(*EXAMPLE_TYPES, types.float64[::1])
 """Signature of what adds a term's measures (8,) to its last argument."""

@@ -16,8 +16,8 @@ Level = Literal["bonded", "short", "long"]
 class PairTerm:
     """A law of pairs, summed over neighbours.
 
-    ``law(r2, rows, k, charges)`` is a leaf that returns U(r), −U'(r)/r and U'' + 2U'/r. It reads its parameters from row
-    k of the table, of which the first is the square of the cutoff, where the loop cuts it off; ``charges`` is the
+    ``law(r2, rows, k, charges)`` is a leaf that returns U(r), −U'(r)/r and U'' + 2U'/r. It reads its parameters from
+    row k of the table, of which the first is the square of the cutoff, where the loop cuts it off; ``charges`` is the
     product of the two charges with Coulomb's constant [energy length].
     """
 

@@ -1,0 +1,377 @@
+"""Site forces made ready for a model: their tables, compiled loops, and lists of neighbours that grow as they must."""
+
+from collections.abc import Iterable
+from functools import cache
+from itertools import zip_longest
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
+from articulon.dynamics import body_poses
+from articulon.errors import ModelError
+from articulon.forces.sites.images import cell_of, widths
+from articulon.forces.sites.neighbours import (
+    FAR,
+    LOST,
+    OVERFLOW,
+    REFRESH,
+    SKIN,
+    VECTOR,
+    grid,
+    refresh_parallel,
+    refresh_places,
+    refresh_serial,
+)
+from articulon.forces.sites.pair_sums import PARALLEL_SITES, compiled, no_rows, pair_table
+from articulon.forces.sites.tables import (
+    ENERGY,
+    FORCES,
+    MEASURE,
+    MEASURES,
+    W_XX,
+    W_ZZ,
+    Cell,
+    SiteSystem,
+    SiteTable,
+    empty_neighbours,
+    empty_particles,
+)
+from articulon.forces.sites.terms import Level, PairTerm, SumTerm
+from articulon.kernels import first_class, jit, kernel, prepare
+from articulon.model import Model, State
+from articulon.model.rotations import matrices
+
+SLOTS = 4
+"""Terms for which there is room at first; more make the kernels compile again."""
+LEVELS: tuple[Level, ...] = ("bonded", "short", "long")
+
+
+@first_class
+def no_forces(table, cell, particles, neighbours):
+    pass
+
+
+@first_class
+def no_measure(table, cell, particles, neighbours, result):
+    pass
+
+
+@jit
+def clear_forces(particles):
+    """Sets the forces to zero."""
+    fx, fy, fz = particles.fx, particles.fy, particles.fz
+    for p in range(fx.size):
+        fx[p], fy[p], fz[p] = 0.0, 0.0, 0.0
+
+
+@jit
+def add_forces(system, functions):
+    """Forces of all terms at sites that are up to date; not a number where they cannot be found."""
+    particles = system.particles
+    clear_forces(particles)
+    if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
+        fx = particles.fx
+        for p in range(fx.size):
+            fx[p] = np.nan
+        return
+    for k in range(len(functions)):
+        functions[k](system.tables[k], system.cell, particles, system.neighbours)
+
+
+@kernel
+def site_forces(system, functions, refresh):
+    """Brings the lists up to date with ``particles.site`` and adds the forces of all terms, in cell order."""
+    refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
+    add_forces(system, functions)
+
+
+@kernel
+def site_measures(system, measures, refresh, result):
+    """The same for the measures; not a number where they cannot be found."""
+    refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
+    counts = system.particles.counts
+    lost = counts[OVERFLOW] + counts[LOST] > 0
+    for m in range(result.size):
+        result[m] = np.nan if lost else 0.0
+    if not lost:
+        for k in range(len(measures)):
+            measures[k](system.tables[k], system.cell, system.particles, system.neighbours, result)
+
+
+class SiteForces:
+    """The site forces of a model.
+
+    Parameters
+    ----------
+    model
+        The model; without a site force it has no sites here.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        terms = [term for force in model.forces if hasattr(force, "site_terms") for term in force.site_terms(model)]
+        some, sites = slice(None) if terms else slice(0, 0), model.sites
+        body = sites.body[some]
+        self.sites = body.size
+        self.parallel = self.sites >= PARALLEL_SITES
+        self.cell = cell_of(model)
+        self.kinds, self.charges = sites.kind[some].astype(np.int64), sites.charge[some].copy()
+        self.link, self.local = site_places(model, some)
+        self.excluded_start, self.excluded = _exclusions(model, self.sites)
+        self.pairs = [term for term in terms if isinstance(term, PairTerm)]
+        self.constant = np.sum([term.constant for term in terms] or [(0.0, 0.0)], axis=0)
+        cutoffs = [term.cutoff for term in self.pairs]
+        self.cutoff = max(cutoffs, default=0.0)
+        periodic = bool(np.isfinite(widths(model)).any())
+        if periodic and not np.isfinite(self.cutoff):
+            raise ModelError("a pair force without a cutoff has no end in a periodic box; give it a cutoff")
+        self.lists = bool(self.pairs)
+        self.everything = self.lists and not np.isfinite(self.cutoff) and not self.excluded.size and not periodic
+        skins = [term.skin for term in self.pairs if term.skin is not None]
+        self.skin = max(skins) if skins else SKIN * self.cutoff if np.isfinite(self.cutoff) else np.inf
+        self._compile(terms)
+        self._room = 0, 0, 0
+        self._make_room(*self._guess())
+        refresh = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
+        self.refresh = prepare(refresh, REFRESH)
+        slots, system = len(self.tables), numba.typeof(self.system)
+        functions, measures = (types.UniTuple(types.FunctionType(kind), slots) for kind in (FORCES, MEASURE))
+        how = types.FunctionType(REFRESH)
+        self.sum_signature = types.void(system, functions, how)
+        self.sum = prepare(site_forces, self.sum_signature)
+        self.add = prepare(site_measures, types.void(system, measures, how, types.float64[::1]))
+
+    def _compile(self, terms: list[PairTerm | SumTerm]) -> None:
+        forces, measures, tables, levels = [], [], [], []
+        kinds = len(self.model.sites.kinds)
+        for plain, charged in _fused(self.pairs):
+            rows = [no_rows(kinds) if term is None else term.rows for term in (plain, charged)]
+            names = tuple("none" if term is None else term.name for term in (plain, charged))
+            laws = tuple(None if term is None else term.law for term in (plain, charged))
+            pair = compiled(names, laws, kinds == 1, self.everything, self.parallel)
+            forces.append(pair[0])
+            measures.append(pair[1])
+            tables.append(pair_table(*rows, self.model.units.coulomb))
+            levels.append((plain or charged).level)
+        for term in terms:
+            if isinstance(term, SumTerm):
+                forces.append(prepare(term.forces, FORCES))
+                measures.append(prepare(term.measure, MEASURE))
+                tables.append(term.table)
+                levels.append(term.level)
+        slots = SLOTS if len(forces) <= SLOTS else -(-len(forces) // SLOTS) * SLOTS
+        empty = SiteTable(np.zeros((0, 1)), np.zeros((0, 4), dtype=np.int64), np.zeros(0))
+        no_forces.compile(FORCES)
+        no_measure.compile(MEASURE)
+        for _ in range(len(forces), slots):
+            forces.append(no_forces)
+            measures.append(no_measure)
+            tables.append(empty)
+            levels.append("bonded")
+        self.forces, self.measures, self.tables = tuple(forces), tuple(measures), tuple(tables)
+        self.level = np.array([LEVELS.index(level) for level in levels])
+
+    def _guess(self) -> tuple[int, int, int]:
+        """Room for images, neighbours and candidates: what an even distribution would need, and some more."""
+        n, box = self.sites, self.model.box
+        if not self.lists or self.everything:
+            return 1, 1, 1
+        if not np.isfinite(self.cutoff):
+            return 1, n + 2 * VECTOR, n + 1
+        reach = self.cutoff + self.skin
+        if box is None:
+            volume = max(n * (0.5 * self.cutoff) ** 3, 1e-300)
+            density, images = n / volume, 1.0
+        else:
+            density = n / box.volume
+            images = float(np.prod(1.0 + np.where(box.periodic, 2.0 * reach / widths(self.model), 0.0)))
+        near = density * 4.0 / 3.0 * np.pi * reach**3
+        neighbours = min(int(1.35 * near) + 24, n * int(np.ceil(images) + 1) + 2 * VECTOR)
+        return int(1.1 * n * (images - 1.0)) + 128, neighbours // VECTOR * VECTOR + 2 * VECTOR, int(6.0 * near) + 256
+
+    def _make_room(self, images: int, neighbours: int, candidates: int) -> None:
+        self._room = images, neighbours, candidates
+        capacity = self.sites + images
+        particles = empty_particles(self.sites, capacity + 1)
+        finite = np.isfinite(self.cutoff)
+        reach = self.cutoff + self.skin if finite else 1e75
+        lists = empty_neighbours(self.sites, neighbours)._replace(
+            excluded_start=self.excluded_start, excluded=self.excluded
+        )
+        self.system = SiteSystem(
+            self.cell,
+            particles,
+            lists,
+            grid(capacity if self.lists else 1, reach, self.skin if finite else 1e75, candidates),
+            self.kinds,
+            self.charges,
+            self.link,
+            self.local,
+            self.tables,
+            self.level,
+        )
+        for coordinate in (particles.x, particles.y, particles.z):
+            coordinate[-1] = FAR
+
+        if not self.listed:
+            particles.kind[: self.sites], particles.charge[: self.sites] = self.kinds, self.charges
+
+    @property
+    def functions(self) -> tuple[Any, Any, Any]:
+        """What the right-hand side takes: the forces of all terms, what brings lists up to date, and the sum."""
+        return self.forces, (self.refresh,), (self.sum,)
+
+    @property
+    def function_types(self) -> tuple[Any, Any, Any]:
+        """Their Numba types."""
+        kinds = (FORCES, len(self.forces)), (REFRESH, 1), (self.sum_signature, 1)
+        forces, refresh, total = (types.UniTuple(types.FunctionType(kind), count) for kind, count in kinds)
+        return forces, refresh, total
+
+    @property
+    def listed(self) -> int:
+        """Number of sites whose neighbours are listed."""
+        return self.sites if self.lists and not self.everything else 0
+
+    def restore(self, state: State) -> None:
+        """Set out from the lists of a state."""
+        particles = self.system.particles
+        if not self.listed or np.array_equal(particles.reference, state.rebuild, equal_nan=True):
+            return
+        if np.isfinite(state.rebuild).all():
+            particles.reference[:] = np.nan
+            particles.site[:] = state.rebuild
+            self._refresh()
+        else:
+            particles.reference[:] = np.nan
+
+    def save(self, state: State) -> None:
+        """Keep in a state what fixes the order of sums."""
+        if self.listed:
+            state.rebuild[:] = self.system.particles.reference
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether there was too little room for a list."""
+        return bool(self.system.particles.counts[OVERFLOW])
+
+    def grow(self) -> None:
+        """Make more room, and list anew at the next evaluation."""
+        images, neighbours, candidates = self._room
+        most = self.sites + images
+        self._make_room(2 * images + 64, min(2 * neighbours, most) // VECTOR * VECTOR + 2 * VECTOR, 2 * candidates)
+
+    def _refresh(self) -> None:
+        s = self.system
+        while True:
+            self.refresh(s.cell, s.particles, s.neighbours, s.grid, s.kinds, s.charges)
+            if not self.overflowed:
+                return
+            site = s.particles.site.copy()
+            self.grow()
+            s = self.system
+            s.particles.site[:] = site
+
+    def evaluate(self, positions: np.ndarray) -> np.ndarray:
+        """Forces on the sites at their positions (sites, 3) [force], shape (sites, 3); NaN where a position is."""
+        self.system.particles.site[:] = positions.T
+        self._refresh()
+        self.sum(self.system, self.forces, self.refresh)
+        p = self.system.particles
+        return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
+
+    def measure(self, positions: np.ndarray) -> np.ndarray:
+        """Energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian at positions (sites, 3), tails and all, shape (8,)."""
+        self.system.particles.site[:] = positions.T
+        self._refresh()
+        result = np.zeros(MEASURES)
+        self.add(self.system, self.measures, self.refresh, result)
+        result[ENERGY] += self.constant[0]
+        result[W_XX : W_ZZ + 1] += self.constant[1] / 3.0
+        return result
+
+
+def has_site_forces(model: Model) -> bool:
+    """Whether a model has forces of this kind."""
+    return any(hasattr(force, "site_terms") for force in model.forces)
+
+
+@cache
+def no_sites() -> SiteSystem:
+    """What stands for these in a model that has none."""
+    empty = SiteTable(np.zeros((0, 1)), np.zeros((0, 4), dtype=np.int64), np.zeros(0))
+    particles = empty_particles(0, 1)
+    return SiteSystem(
+        Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
+        particles,
+        empty_neighbours(0, 1),
+        grid(1, 1.0, 1.0, 1),
+        np.zeros(0, dtype=np.int64),
+        np.zeros(0),
+        np.zeros(0, dtype=np.int64),
+        np.zeros((0, 3)),
+        (empty,) * SLOTS,
+        np.zeros(SLOTS, dtype=np.int64),
+    )
+
+
+def _fused(pairs: list[PairTerm]) -> Iterable[tuple[PairTerm | None, PairTerm | None]]:
+    """Laws that share a loop: one that is of charges and one that is not."""
+    plain, charged = ([term for term in pairs if term.charged is kind] for kind in (False, True))
+    return zip_longest(plain, charged)
+
+
+def _exclusions(model: Model, sites: int) -> tuple[np.ndarray, np.ndarray]:
+    """Excluded partners of each site: where they start, and who they are, sorted."""
+    try:
+        from articulon.forces.sites.exclusions import exclusion_table
+    except ImportError:
+        return np.zeros(sites + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return exclusion_table(model) if sites else (np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+def site_places(model: Model, some: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+    """Link of each site, −1 for the ground, and its position there, shape (sites,) and (sites, 3)."""
+    body, local = model.sites.body[some], np.ascontiguousarray(model.sites.position[some])
+    carried = body >= 0
+    link = np.where(carried, model.link[body], -1)
+    moved = model.offset_position[body] + np.einsum("kij,kj->ki", matrices(model.offset_rotation[body]), local)
+    return link, np.where(carried[:, None], moved, local)
+
+
+def site_positions(model: Model, q: np.ndarray) -> np.ndarray:
+    """World positions of the sites at coordinates q [length], shape (sites, 3)."""
+    positions, rotations = body_poses(model, q)
+    body, local = model.sites.body, model.sites.position
+    moved = positions[body] + np.einsum("kij,kj->ki", matrices(rotations[body]), local)
+    return np.where((body >= 0)[:, None], moved, local)
+
+
+@jit
+def place_particles(system, ws):
+    """World positions of the sites, in the model's order."""
+    links, local, rotation, position = system.link, system.local, ws.rotation, ws.position
+    site = system.particles.site
+    for s in range(links.size):
+        i, p = links[s], load(local, s)
+        if i >= 0:
+            p = add(load(position, i), apply(load_matrix(rotation, i), p))
+        site[0, s], site[1, s], site[2, s] = p[0], p[1], p[2]
+
+
+@jit
+def particle_wrenches(system, ws, wrench):
+    """Adds the forces on the sites, found before, to the wrenches of their links."""
+    links, position, place, site = system.link, ws.position, system.particles.place, system.particles.site
+    fx, fy, fz = system.particles.fx, system.particles.fy, system.particles.fz
+    for s in range(links.size):
+        i = links[s]
+        if i >= 0:
+            p = place[s]
+            f, o = (fx[p], fy[p], fz[p]), load(position, i)
+            arm = (site[0, s] - o[0], site[1, s] - o[1], site[2, s] - o[2])
+            store_from(wrench, i, 0, add(load_from(wrench, i, 0), f))
+            store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arm, f)))

@@ -1,0 +1,356 @@
+"""Lists of neighbours: sites sorted into cells with their images across periodic faces, and for each the sites within
+reach, which is the largest cutoff and a skin.
+
+Images are copies of sites, so that no force ever asks for the nearest image and one loop serves open, orthorhombic and
+triclinic boxes of any size. Lists are full: a site sums its own forces in a fixed order, which needs no atomic
+additions, keeps the loop a vector loop, and gives the same bits for any number of threads (M. P. Allen and D. J.
+Tildesley, Computer Simulation of Liquids, 2nd ed., 5.3, have the half list and the cells).
+"""
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numba import prange, types
+
+from articulon.forces.sites.tables import EXAMPLE_TYPES, Grid
+from articulon.kernels import jit, kernel, specialised
+
+SKIN = 0.12
+"""Skin by the largest cutoff. For a Lennard-Jones liquid it makes the least of the cost of the forces, which grows with
+the reach, and of the lists, which are built less often."""
+VECTOR = 8
+"""Neighbours are listed in multiples of this, the rest being a place far away."""
+FAR = 1e100
+"""Coordinates of that place."""
+IMAGES, OVERFLOW, REBUILDS, LOST = range(4)
+"""Places in ``Particles.counts``: images, whether there was too little room, rebuilds, and whether a position is not
+finite."""
+
+
+def grid(capacity: int, reach: float, skin: float, candidates: int) -> Grid:
+    """Scratch for a number of sites and images together."""
+    cells = 2 * capacity + 64
+    return Grid(
+        np.array([reach, 0.25 * skin * skin]),
+        np.zeros(3),
+        np.zeros(1),
+        np.zeros(4, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(cells + 1, dtype=np.int64),
+        np.zeros(cells + 1, dtype=np.int64),
+        np.array([candidates]),
+        np.zeros((3, capacity)),
+        np.zeros(capacity, dtype=np.int32),
+        np.zeros((3, capacity)),
+    )
+
+
+@jit
+def cell_number(grid, x, y, z):
+    """The cell of a point."""
+    corner, size, scale = grid.corner, grid.size, 1.0 / grid.edge[0]
+    i = min(max(int((x - corner[0]) * scale), 0), size[0] - 1)
+    j = min(max(int((y - corner[1]) * scale), 0), size[1] - 1)
+    k = min(max(int((z - corner[2]) * scale), 0), size[2] - 1)
+    return (i * size[1] + j) * size[2] + k
+
+
+@jit
+def fractions(cell, x, y, z):
+    """Coordinates of a point along the edges of the box."""
+    inverse, origin = cell.inverse, cell.origin
+    dx, dy, dz = x - origin[0], y - origin[1], z - origin[2]
+    return (
+        dx * inverse[0, 0] + dy * inverse[1, 0] + dz * inverse[2, 0],
+        dy * inverse[1, 1] + dz * inverse[2, 1],
+        dz * inverse[2, 2],
+    )
+
+
+@jit
+def lay_grid(grid, low, high):
+    """Cells of half the reach over the space from low to high, larger where there would be too many of them."""
+    edge, most = 0.5 * grid.reach[0], grid.start.size - 1
+    while True:
+        cells = 1.0
+        for a in range(3):
+            cells *= math.floor((high[a] - low[a]) / edge) + 1.0
+        if cells <= most:
+            break
+        edge *= 1.26
+    grid.edge[0] = edge
+    for a in range(3):
+        grid.corner[a] = low[a]
+        grid.size[a] = int((high[a] - low[a]) / edge) + 1
+    grid.size[3] = math.ceil(grid.reach[0] / edge * (1.0 - 1e-12))
+
+
+@kernel
+def sort_sites(cell, particles, grid, kinds, charges):
+    """Wraps the sites into the box, sorts them by cells and makes their images.
+
+    What it writes depends on ``particles.site`` alone, not on any earlier order. Where the images need more room,
+    nothing can be listed: then ``counts`` says so.
+    """
+    site, n = particles.site, particles.site.shape[1]
+    capacity = particles.x.size - 1
+    vectors, inverse, periodic = cell.vectors, cell.inverse, cell.periodic
+    reach = grid.reach[0]
+    counts, wrap, order, place = particles.counts, grid.made_shift, particles.order, particles.place
+    low0, low1, low2, high0, high1, high2 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
+    for s in range(n):
+        x, y, z = site[0, s], site[1, s], site[2, s]
+        a, b, c = fractions(cell, x, y, z)
+        w0, w1, w2 = 0.0, 0.0, 0.0
+        if periodic[2] != 0:
+            k = math.floor(c)
+            w0, w1, w2 = w0 - k * vectors[2, 0], w1 - k * vectors[2, 1], w2 - k * vectors[2, 2]
+        if periodic[1] != 0:
+            k = math.floor(b)
+            w0, w1 = w0 - k * vectors[1, 0], w1 - k * vectors[1, 1]
+        if periodic[0] != 0:
+            w0 -= math.floor(a) * vectors[0, 0]
+        wrap[0, s], wrap[1, s], wrap[2, s] = w0, w1, w2
+        x, y, z = x + w0, y + w1, z + w2
+        low0, low1, low2 = min(low0, x), min(low1, y), min(low2, z)
+        high0, high1, high2 = max(high0, x), max(high1, y), max(high2, z)
+    if not (high0 - low0) + (high1 - low1) + (high2 - low2) < np.inf:
+        counts[LOST] = 1
+        return
+    margin = reach if periodic[0] + periodic[1] + periodic[2] > 0 else 0.0
+    low, high = (low0 - margin, low1 - margin, low2 - margin), (high0 + margin, high1 + margin, high2 + margin)
+    lay_grid(grid, low, high)
+    cells = grid.size[0] * grid.size[1] * grid.size[2]
+    start = grid.start
+    for c in range(cells + 1):
+        start[c] = 0
+    for s in range(n):
+        k = cell_number(grid, site[0, s] + wrap[0, s], site[1, s] + wrap[1, s], site[2, s] + wrap[2, s])
+        grid.cell[s] = k
+        start[k + 1] += 1
+    for c in range(cells):
+        start[c + 1] += start[c]
+    for s in range(n):  # each cell's start moves to its end, which is the next one's start
+        k = grid.cell[s]
+        place[s] = start[k]
+        order[start[k]] = s
+        start[k] += 1
+    for c in range(cells, 0, -1):
+        start[c] = start[c - 1]
+    start[0] = 0
+    for p in range(n):
+        s = order[p]
+        particles.wrap[0, p], particles.wrap[1, p], particles.wrap[2, p] = wrap[0, s], wrap[1, s], wrap[2, s]
+        particles.x[p], particles.y[p] = site[0, s] + wrap[0, s], site[1, s] + wrap[1, s]
+        particles.z[p] = site[2, s] + wrap[2, s]
+        particles.kind[p], particles.charge[p] = kinds[s], charges[s]
+        for a in range(3):
+            particles.reference[a, s] = site[a, s]
+    # Images of the sites across a, then of all of these across b, then across c.
+    made, parent, shift = grid.made, grid.made_parent, grid.made_shift
+    total = 0
+    for axis in range(3):
+        if periodic[axis] == 0:
+            continue
+        across = math.sqrt(inverse[0, axis] ** 2 + inverse[1, axis] ** 2 + inverse[2, axis] ** 2)
+        margin = reach * across
+        turns = math.ceil(margin)
+        before = total
+        for q in range(n + before):
+            if q < n:
+                x, y, z, root = particles.x[q], particles.y[q], particles.z[q], q
+                sx, sy, sz = 0.0, 0.0, 0.0
+            else:
+                m = q - n
+                x, y, z, root = made[0, m], made[1, m], made[2, m], parent[m]
+                sx, sy, sz = shift[0, m], shift[1, m], shift[2, m]
+            f = fractions(cell, x, y, z)
+            along = f[0] if axis == 0 else f[1] if axis == 1 else f[2]
+            for k in range(-turns, turns + 1):
+                if k != 0 and -margin <= along + k and along + k <= 1.0 + margin:
+                    if n + total >= capacity:
+                        counts[OVERFLOW] = 1
+                        return
+                    tx, ty, tz = sx + k * vectors[axis, 0], sy + k * vectors[axis, 1], sz + k * vectors[axis, 2]
+                    # From the site at once, as in every later step.
+                    made[0, total] = particles.x[root] + tx
+                    made[1, total] = particles.y[root] + ty
+                    made[2, total] = particles.z[root] + tz
+                    parent[total] = root
+                    shift[0, total], shift[1, total], shift[2, total] = tx, ty, tz
+                    total += 1
+    start = grid.image_start
+    for c in range(cells + 1):
+        start[c] = 0
+    for m in range(total):
+        k = cell_number(grid, made[0, m], made[1, m], made[2, m])
+        grid.cell[m] = k
+        start[k + 1] += 1
+    start[0] = n
+    for c in range(cells):
+        start[c + 1] += start[c]
+    for m in range(total):
+        k = grid.cell[m]
+        p = start[k]
+        start[k] += 1
+        root = parent[m]
+        particles.x[p], particles.y[p], particles.z[p] = made[0, m], made[1, m], made[2, m]
+        particles.kind[p], particles.charge[p] = particles.kind[root], particles.charge[root]
+        particles.parent[p] = root
+        particles.shift[0, p], particles.shift[1, p], particles.shift[2, p] = shift[0, m], shift[1, m], shift[2, m]
+    for c in range(cells, 0, -1):
+        start[c] = start[c - 1]
+    start[0] = n
+    counts[IMAGES] = total
+    particles.x[capacity], particles.y[capacity], particles.z[capacity] = FAR, FAR, FAR
+    particles.kind[capacity], particles.charge[capacity] = 0, 0.0
+
+
+@jit
+def gather_candidates(particles, grid, c, bx, by, bz, place):
+    """Copies the sites and images of the cells around a cell; returns how many, −1 where there is no room."""
+    size, x, y, z = grid.size, particles.x, particles.y, particles.z
+    cx, cy, cz = c // (size[1] * size[2]), (c // size[2]) % size[1], c % size[2]
+    around, m = size[3], 0
+    first, last = max(cz - around, 0), min(cz + around, size[2] - 1)
+    for ax in range(max(cx - around, 0), min(cx + around, size[0] - 1) + 1):
+        for ay in range(max(cy - around, 0), min(cy + around, size[1] - 1) + 1):
+            row = (ax * size[1] + ay) * size[2]
+            for images in range(2):
+                start = grid.image_start if images else grid.start
+                begin, end = start[row + first], start[row + last + 1]
+                if m + end - begin > bx.size:
+                    return -1
+                for j in range(begin, end):
+                    bx[m], by[m], bz[m], place[m] = x[j], y[j], z[j], j
+                    m += 1
+    return m
+
+
+@jit
+def exclude(particles, neighbours, p, count):
+    """Takes the excluded partners out of the list of a place; returns how many are left."""
+    s = particles.order[p]
+    first, last = neighbours.excluded_start[s], neighbours.excluded_start[s + 1]
+    if first == last:
+        return count
+    kept, sites, row = 0, particles.order.size, neighbours.places[p]
+    for k in range(count):
+        j = np.int64(row[k])
+        other = particles.order[j if j < sites else particles.parent[j]]
+        low, high = first, last
+        while low < high:
+            middle = (low + high) // 2
+            if neighbours.excluded[middle] < other:
+                low = middle + 1
+            else:
+                high = middle
+        row[kept] = row[k]
+        kept += not (low < last and neighbours.excluded[low] == other)
+    return kept
+
+
+@jit
+def list_cell(particles, neighbours, grid, c, bx, by, bz, place, inside):
+    """Lists the neighbours of the sites of one cell; returns whether there was room."""
+    far, room, reach2 = particles.x.size - 1, neighbours.places.shape[1], grid.reach[0] * grid.reach[0]
+    if grid.start[c] == grid.start[c + 1]:
+        return True
+    m = gather_candidates(particles, grid, c, bx, by, bz, place)
+    if m < 0:
+        return False
+    for p in range(grid.start[c], grid.start[c + 1]):
+        xp, yp, zp, found = particles.x[p], particles.y[p], particles.z[p], 0
+        row = neighbours.places[p]
+        for k in range(m):  # a vector loop
+            dx, dy, dz = xp - bx[k], yp - by[k], zp - bz[k]
+            inside[k] = (dx * dx + dy * dy + dz * dz < reach2) & (place[k] != p)
+            found += inside[k]
+        if found > room - VECTOR:
+            return False
+        n = 0
+        for k in range(m):  # append without a branch
+            row[n] = place[k]
+            n += inside[k]
+        n = exclude(particles, neighbours, p, n)
+        neighbours.number[p] = n
+        for k in range(n, n + VECTOR):
+            row[k] = far
+    return True
+
+
+def list_cells(particles, neighbours, grid):
+    """Lists the neighbours of all sites, cell by cell."""
+    candidates, cells = grid.candidates[0], grid.size[0] * grid.size[1] * grid.size[2]
+    for block in prange((cells + 63) // 64):
+        bx, by, bz = np.empty(candidates), np.empty(candidates), np.empty(candidates)
+        place, inside = np.empty(candidates, np.uint32), np.empty(candidates, np.bool_)
+        begin = 64 * np.int64(block)
+        for c in range(begin, min(begin + 64, cells)):
+            if not list_cell(particles, neighbours, grid, c, bx, by, bz, place, inside):
+                particles.counts[OVERFLOW] = 1  # whichever thread writes it
+
+
+@jit
+def farthest(particles):
+    """The square of the longest way that any site has gone since its neighbours were listed; NaN before that."""
+    site, reference = particles.site, particles.reference
+    worst = 0.0
+    for s in range(site.shape[1]):
+        dx, dy, dz = site[0, s] - reference[0, s], site[1, s] - reference[1, s], site[2, s] - reference[2, s]
+        d = dx * dx + dy * dy + dz * dz
+        if not d <= worst:
+            worst = d
+    return worst
+
+
+@jit
+def move_images(particles):
+    """Positions of the images from those of their sites."""
+    n = particles.order.size
+    x, y, z, parent, shift = particles.x, particles.y, particles.z, particles.parent, particles.shift
+    for p in range(n, n + particles.counts[IMAGES]):
+        root = parent[p]
+        x[p], y[p], z[p] = x[root] + shift[0, p], y[root] + shift[1, p], z[root] + shift[2, p]
+
+
+@jit
+def move_sites(particles):
+    """Positions of all sites in cell order, and of their images."""
+    site, order, wrap = particles.site, particles.order, particles.wrap
+    x, y, z = particles.x, particles.y, particles.z
+    for p in range(order.size):
+        s = order[p]
+        x[p], y[p], z[p] = site[0, s] + wrap[0, p], site[1, s] + wrap[1, p], site[2, s] + wrap[2, p]
+    move_images(particles)
+
+
+LIST: Any = None
+
+
+def refresh(cell, particles, neighbours, grid, kinds, charges):
+    """Brings places, images and lists up to date with ``particles.site``."""
+    if farthest(particles) <= grid.reach[1]:
+        move_sites(particles)
+        return
+    sort_sites(cell, particles, grid, kinds, charges)
+    if particles.counts[OVERFLOW] == 0 and particles.counts[LOST] == 0:
+        LIST(particles, neighbours, grid)
+        particles.counts[REBUILDS] += 1
+
+
+@kernel
+def refresh_places(cell, particles, neighbours, grid, kinds, charges):
+    """The same where nothing is listed: the sites stay in the model's order."""
+    move_sites(particles)
+
+
+list_serial = specialised(list_cells, "list_serial", allocates=True)
+list_parallel = specialised(list_cells, "list_parallel", parallel=True)
+refresh_serial = specialised(refresh, "refresh_serial", allocates=True, LIST=list_serial)
+refresh_parallel = specialised(refresh, "refresh_parallel", allocates=True, LIST=list_parallel)
+_EXAMPLE = grid(1, 1.0, 1.0, 1)
+REFRESH = types.void(*EXAMPLE_TYPES[1:], numba.typeof(_EXAMPLE), types.int64[::1], types.float64[::1])
+"""Signature of what brings places, images and lists up to date."""
