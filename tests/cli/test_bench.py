@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import tracemalloc
 from functools import partial
 from typing import Any
@@ -16,7 +17,19 @@ from tests.support import bounds
 
 import articulon as ar
 from articulon import benchmark
-from articulon.benchmark import accuracy, chains, docking, memory, solver, tables, timing
+from articulon.benchmark import (
+    accuracy,
+    chains,
+    docking,
+    lammps_melt,
+    melt,
+    memory,
+    openmm_melt,
+    pairs,
+    solver,
+    tables,
+    timing,
+)
 
 SIZES = (2, 9)
 KINDS = pytest.mark.parametrize("kind", solver.KINDS)
@@ -220,6 +233,82 @@ def test_json_is_all_that_is_on_the_standard_output(
     benchmark.main(name, json=False)
     out, _ = capsys.readouterr()
     assert out.count("**Targets**") == (2 if name is None else 1)
+
+
+def test_entrants_take_turns_and_one_that_cannot_run_has_no_further_turn() -> None:
+    order: list[str] = []
+    times = {"a": [3.0, 1.0, 2.0], "b": [None], "c": [5.0, None, 4.0]}
+
+    def entrant(name: str) -> float | None:
+        order.append(name)
+        return times[name].pop(0)
+
+    best = timing.in_turn({name: partial(entrant, name) for name in times}, 3)
+    assert best == {"a": 1.0, "b": None, "c": None}
+    assert order == ["a", "b", "c", "a", "c", "a"]
+
+
+def test_the_melt_is_that_of_lammps() -> None:
+    start = melt.melt(5)
+    assert start.atoms == 500
+    np.testing.assert_allclose(start.atoms / start.length**3, 0.8442, rtol=1e-12)
+    np.testing.assert_allclose(start.velocities.sum(axis=0), 0.0, atol=1e-10)
+    np.testing.assert_allclose(np.vdot(start.velocities, start.velocities) / (3 * 500 - 3), 1.44, rtol=1e-12)
+    # An fcc lattice: twelve neighbours at a/√2, a being the edge of the cube with four atoms.
+    away = start.positions - start.positions[0]
+    away -= start.length * np.rint(away / start.length)
+    distance = np.sort(np.linalg.norm(away, axis=1))[1:]
+    np.testing.assert_allclose(distance[:12], (4 / 0.8442) ** (1 / 3) / np.sqrt(2.0), rtol=1e-12)
+    assert distance[12] > 1.4 * distance[0]
+
+
+def lammps_says(monkeypatch: pytest.MonkeyPatch, text: str, status: int = 0) -> tuple[float | None, list[str]]:
+    said: list[str] = []
+    done = subprocess.CompletedProcess([], status, stdout=text, stderr="")
+    monkeypatch.setattr(lammps_melt, "executable", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    return lammps_melt.runner(lammps_melt.RANKS, said.append)(200), said
+
+
+def test_the_time_of_lammps_is_that_of_its_last_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "Loop time of {} on 2 procs for {} steps with 32000 atoms\n\nPerformance: 1 tau/day\n"
+    assert lammps_says(monkeypatch, line.format(0.7, 100) + line.format(1.25, 200)) == (1.25, [])
+
+
+@pytest.mark.parametrize("text, status", [("ERROR: Unknown command", 1), ("", 0), ("Loop time of 1 on 1 procs", 0)])
+def test_lammps_that_does_not_run_is_left_out(monkeypatch: pytest.MonkeyPatch, text: str, status: int) -> None:
+    taken, said = lammps_says(monkeypatch, text, status)
+    assert taken is None
+    assert "did not run" in said[0]
+
+
+def test_peers_that_are_not_installed_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    said: list[str] = []
+    monkeypatch.setattr(lammps_melt, "executable", lambda name: None if name == "mpirun" else "/bin/true")
+    monkeypatch.setattr("importlib.import_module", missing)
+    assert lammps_melt.runner(lammps_melt.RANKS, said.append)(1) is None
+    assert openmm_melt.runner(melt.melt(2), 1, said.append)(1) is None
+    assert ["not installed" in text for text in said] == [True, True]
+
+
+def test_ratios_and_targets_of_pairs() -> None:
+    figures = {
+        "ours": {"1": 4.5, "2": 9.0},
+        "lammps": {"1": 3.0, "2": 6.0},
+        "lammps_checked": {"1": 2.5, "2": None},
+        "openmm": {"1": None, "2": 3.0},
+    }
+    figures["ratios"] = pairs.ratios(figures)
+    assert figures["ratios"]["lammps"] == {"1": 1.5, "2": 1.5}
+    assert figures["ratios"]["openmm"] == {"1": None, "2": 3.0}
+    assert figures["ratios"]["one_thread"] == {"1": 1.0, "2": 2.0}
+    figures["scaling"] = {"atoms": [10, 1000], "ns_per_atom_step": [100.0, 120.0], "bytes_per_atom": [9e9, 1000.0]}
+    assert [t["met"] for t in pairs.targets(figures)] == [True, True, True, True, False, True]
+    figures["ratios"]["lammps"]["1"] = None
+    assert pairs.targets(figures)[0]["met"] is None
 
 
 def test_a_benchmark_that_does_not_exist() -> None:

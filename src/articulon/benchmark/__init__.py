@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from articulon import kernels
-from articulon.benchmark import docking, solver
+from articulon.benchmark import docking, pairs, solver
 from articulon.declaration import nearest
 from articulon.errors import ArticulonError
 
@@ -17,8 +17,10 @@ BENCHMARKS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., None]]]
     "solver": (solver.measure, solver.show),
     "docking": (docking.measure, docking.show),
     "docking-full": (partial(docking.measure, scaled=docking.DURATION), docking.show),
+    "pairs": (pairs.measure, pairs.show),
 }
-"""What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs, which takes minutes."""
+"""What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
+``pairs`` does."""
 DEFAULT = ("solver", "docking")
 """What is measured when nothing is named."""
 

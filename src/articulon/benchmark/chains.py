@@ -102,7 +102,7 @@ def ours(c: Chain, model: Model, kernel: Any = articulated.forward_dynamics) -> 
 
 def pinocchio(c: Chain) -> Solver | None:
     """Pinocchio's ``aba``; None where it is not installed or the chain is too long for it."""
-    pin = _installed("pinocchio")
+    pin = installed("pinocchio")
     if pin is None or c.freedoms > PINOCCHIO_FREEDOMS:
         return None
     model, last = pin.Model(), 0
@@ -121,7 +121,7 @@ def pinocchio(c: Chain) -> Solver | None:
 
 def mujoco(c: Chain) -> Solver | None:
     """MuJoCo's ``mj_forward`` without contacts; None where it is not installed or the chain is too long for it."""
-    mj = _installed("mujoco")
+    mj = installed("mujoco")
     if mj is None or c.bodies > MUJOCO_BODIES[c.kind]:
         return None
     spec = mj.MjSpec()
@@ -139,7 +139,7 @@ def mujoco(c: Chain) -> Solver | None:
     return Solver(lambda: mj.mj_forward(model, data), lambda: np.array(data.qacc))
 
 
-def _installed(name: str) -> ModuleType | None:
+def installed(name: str) -> ModuleType | None:
     from importlib import import_module
 
     try:

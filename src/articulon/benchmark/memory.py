@@ -1,5 +1,6 @@
 """How much memory a model takes."""
 
+import resource
 import sys
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -25,3 +26,9 @@ def bytes_of(*values: Any) -> int:
         elif is_dataclass(value):
             left.extend(getattr(value, field.name) for field in fields(value))
     return total
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has held at a time, its libraries and compiled code included [bytes]."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most  # macOS counts bytes, Linux kilobytes

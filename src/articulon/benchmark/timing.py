@@ -5,7 +5,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -68,10 +68,31 @@ def interleaved(
     return best
 
 
-def machine() -> dict[str, Any]:
+def in_turn(entrants: Mapping[str, Callable[[], float | None]], rounds: int) -> dict[str, float | None]:
+    """Best of the times that each of several entrants returns [s], when they take turns.
+
+    Parameters
+    ----------
+    entrants
+        Each takes its own time, without what it needs to get ready, and returns it [s]; None where it cannot run, after
+        which it has no further turn.
+    rounds
+        How often each has its turn.
+    """
+    best: dict[str, float | None] = {}
+    for k in range(rounds):
+        for name, run in entrants.items():
+            if k and best[name] is None:
+                continue
+            taken, least = run(), best.get(name)
+            best[name] = taken if least is None or taken is None else min(least, taken)
+    return best
+
+
+def machine(packages: Mapping[str, str] = PACKAGES) -> dict[str, Any]:
     """The processor, its cores, how busy they are, the date and the versions."""
     versions: dict[str, str | None] = {"articulon": __version__, "python": platform.python_version()}
-    for name, package in PACKAGES.items():
+    for name, package in packages.items():
         try:
             versions[name] = version(package)
         except PackageNotFoundError:
