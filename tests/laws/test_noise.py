@@ -368,3 +368,18 @@ def test_the_instantaneous_temperature_sets_the_noise_of_a_thermostatted_run() -
     # ½ Σ v² = 3 v² is the kinetic energy of six freedoms: T = v².
     assert noise(2.0) == pytest.approx(2.0 * noise(1.0), rel=1e-6)
     assert np.abs(noise(1.0)).min() > 0.0
+
+
+def test_forces_without_drag_bring_in_what_nothing_takes_out() -> None:
+    """Guy (2018), chapter 3: β sizes the forces and does not act. Held over Δ, a force of variance 2βkT/Δ gives speeds
+    of variance 2βkTΔ/m² in each window, in every component; the mean over n of them errs by √(2/n)."""
+    beta, kT, held, mass, count = 1.5, 0.8, 0.25, 2.0, 2000
+    builder = ar.ModelBuilder(units="lj")
+    builder.add_bodies(count, mass=mass, joint=ar.Xyz())
+    builder.add_force(ar.forces.StokesDrag(translational=beta))
+    builder.add_force(ar.forces.Brownian(temperature=kT, dissipation="none"))
+    run = Running(builder.build(), Explicit(rule="rk4", step=held), window=held).to(4 * held)
+    expected = 4 * 2.0 * beta * kT * held / mass**2
+    assert (run.u**2).mean() == pytest.approx(expected, rel=4.0 * np.sqrt(2.0 / (3 * count)))
+    assert run.work("damping") == 0.0
+    assert run.work("stochastic") == pytest.approx(run.kinetic_energy(), rel=1e-12)

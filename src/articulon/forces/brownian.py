@@ -43,6 +43,9 @@ class Brownian(Declaration):
     amplitude_from: Literal["bath", "instantaneous"] = "bath"
     """Whether T is the medium's (5.17) or the model's instantaneous kinetic temperature (3.13). With the latter a model
     at rest stays at rest."""
+    dissipation: Literal["drag", "none"] = "drag"
+    """``"none"`` lets the drag, whose β gives the forces their size, not act itself: what they bring in is left to a
+    thermostat, as in Guy (2018, chapter 3)."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError where there is no Stokes drag to balance."""
@@ -52,6 +55,17 @@ class Brownian(Declaration):
             raise ModelError(
                 f"{where}: Brownian forces are declared twice; one declaration serves every body with drag"
             )
+
+
+def acting(drag: Drag, model: Model) -> Drag:
+    """The drag of a model, or none on any body where it only gives Brownian forces their size."""
+    force = brownian_of(model)
+    if force is None or force.dissipation == "drag":
+        return drag
+    silent = {name: np.zeros_like(getattr(drag, name)) for name in ("mass", "moment", "inertia")}
+    return drag._replace(
+        translational=np.zeros_like(drag.translational), rotational=np.zeros_like(drag.rotational), **silent
+    )
 
 
 def brownian_of(model: Model) -> Brownian | None:

@@ -16,7 +16,7 @@ from articulon.dynamics.kinematics import place
 from articulon.dynamics.motions import motion_functions, motion_type
 from articulon.dynamics.solvers import solver_scratch
 from articulon.errors import ModelError
-from articulon.forces.brownian import brownian_of, noise_table
+from articulon.forces.brownian import acting, brownian_of, noise_table
 from articulon.forces.derivatives import derivative_kernel, settle_kernel
 from articulon.forces.gravity import Gravity, gravity_energy
 from articulon.forces.joint_actuation import ACTUATION, actuation_functions, actuation_table
@@ -168,7 +168,8 @@ def force_tables(
     model: Model, seed: int = 0, window: float = 1.0, average: int = 1, sites: SiteForces | None = None
 ) -> Forces:
     """The kernels' tables of a model's forces; without ``sites`` those of site forces are left empty."""
-    drag = drag_table(model)
+    every_drag = drag_table(model)
+    drag = acting(every_drag, model)
     pairs, springs, bodies = pair_table(model), spring_table(model), body_table(model)
     point_springs = point_spring_table(model)
     gravity = np.zeros(3)
@@ -178,7 +179,7 @@ def force_tables(
     wrench_channels = set(bodies.channel.tolist())
     if pairs.link.size or point_springs.link.size or has_site_forces(model):
         wrench_channels.add(POTENTIAL)
-    if drag.link.size or point_springs.constants[:, 2].any():
+    if (drag.link.size and drag is every_drag) or point_springs.constants[:, 2].any():
         wrench_channels.add(DAMPING)
     if brownian_of(model) is not None:
         wrench_channels.add(STOCHASTIC)
@@ -194,7 +195,7 @@ def force_tables(
         springs,
         point_springs,
         drag,
-        noise_table(model, drag, seed, window, average),
+        noise_table(model, every_drag, seed, window, average),
         gravity,
         bodies,
         friction,
