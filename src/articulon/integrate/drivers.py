@@ -15,6 +15,7 @@ from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.base import LINE, Driver, open_loop
 from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
+from articulon.integrate.particle_driver import ParticleDriver, only_particles
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.scipy_adapter import SciPyDriver
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, no_stop
@@ -219,6 +220,8 @@ def driver(
         return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
     if isinstance(integrator, PredictorCorrector):
         return PredictorCorrectorDriver(evaluator, integrator, policy, parameters, state)
+    if isinstance(integrator, Canonical) and integrator.rule == "velocity-verlet" and only_particles(evaluator.model):
+        return ParticleDriver(evaluator, float(integrator.step), policy, parameters, state)
     if isinstance(integrator, Canonical):
         return CanonicalDriver(evaluator, integrator, policy, parameters, state)
     if isinstance(integrator, SciPy):

@@ -12,6 +12,7 @@ from numba import types
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.dynamics import body_poses
 from articulon.errors import ModelError
+from articulon.forces.sites.appending import LANES
 from articulon.forces.sites.images import cell_of, widths
 from articulon.forces.sites.neighbours import (
     FAR,
@@ -133,7 +134,6 @@ class SiteForces:
         skins = [term.skin for term in self.pairs if term.skin is not None]
         self.skin = max(skins) if skins else SKIN * self.cutoff if np.isfinite(self.cutoff) else np.inf
         self._compile(terms)
-        self._room = 0, 0, 0
         self._make_room(*self._guess())
         refresh = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
         self.refresh = prepare(refresh, REFRESH)
@@ -174,13 +174,13 @@ class SiteForces:
         self.forces, self.measures, self.tables = tuple(forces), tuple(measures), tuple(tables)
         self.level = np.array([LEVELS.index(level) for level in levels])
 
-    def _guess(self) -> tuple[int, int, int]:
-        """Room for images, neighbours and candidates: what an even distribution would need, and some more."""
+    def _guess(self) -> tuple[int, int]:
+        """Room for images and neighbours: what an even distribution would need, and some more."""
         n, box = self.sites, self.model.box
         if not self.lists or self.everything:
-            return 1, 1, 1
+            return 1, 1
         if not np.isfinite(self.cutoff):
-            return 1, n + 2 * VECTOR, n + 1
+            return 1, n + 3 * VECTOR
         reach = self.cutoff + self.skin
         if box is None:
             volume = max(n * (0.5 * self.cutoff) ** 3, 1e-300)
@@ -190,12 +190,12 @@ class SiteForces:
             images = float(np.prod(1.0 + np.where(box.periodic, 2.0 * reach / widths(self.model), 0.0)))
         near = density * 4.0 / 3.0 * np.pi * reach**3
         neighbours = min(int(1.35 * near) + 24, n * int(np.ceil(images) + 1) + 2 * VECTOR)
-        return int(1.1 * n * (images - 1.0)) + 128, neighbours // VECTOR * VECTOR + 2 * VECTOR, int(6.0 * near) + 256
+        return int(1.1 * n * (images - 1.0)) + 128, neighbours // VECTOR * VECTOR + 3 * VECTOR
 
-    def _make_room(self, images: int, neighbours: int, candidates: int) -> None:
-        self._room = images, neighbours, candidates
+    def _make_room(self, images: int, neighbours: int) -> None:
+        self._room = images, neighbours
         capacity = self.sites + images
-        particles = empty_particles(self.sites, capacity + 1)
+        particles = empty_particles(self.sites, capacity + LANES)
         finite = np.isfinite(self.cutoff)
         reach = self.cutoff + self.skin if finite else 1e75
         lists = empty_neighbours(self.sites, neighbours)._replace(
@@ -205,7 +205,7 @@ class SiteForces:
             self.cell,
             particles,
             lists,
-            grid(capacity if self.lists else 1, reach, self.skin if finite else 1e75, candidates),
+            grid(capacity if self.lists else 1, reach, self.skin if finite else 1e75),
             self.kinds,
             self.charges,
             self.link,
@@ -260,9 +260,9 @@ class SiteForces:
 
     def grow(self) -> None:
         """Make more room, and list anew at the next evaluation."""
-        images, neighbours, candidates = self._room
+        images, neighbours = self._room
         most = self.sites + images
-        self._make_room(2 * images + 64, min(2 * neighbours, most) // VECTOR * VECTOR + 2 * VECTOR, 2 * candidates)
+        self._make_room(2 * images + 64, min(2 * neighbours, most) // VECTOR * VECTOR + 3 * VECTOR)
 
     def _refresh(self) -> None:
         s = self.system
@@ -303,12 +303,12 @@ def has_site_forces(model: Model) -> bool:
 def no_sites() -> SiteSystem:
     """What stands for these in a model that has none."""
     empty = SiteTable(np.zeros((0, 1)), np.zeros((0, 4), dtype=np.int64), np.zeros(0))
-    particles = empty_particles(0, 1)
+    particles = empty_particles(0, LANES)
     return SiteSystem(
         Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
         particles,
         empty_neighbours(0, 1),
-        grid(1, 1.0, 1.0, 1),
+        grid(1, 1.0, 1.0),
         np.zeros(0, dtype=np.int64),
         np.zeros(0),
         np.zeros(0, dtype=np.int64),

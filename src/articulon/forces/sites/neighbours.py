@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numba import prange, types
 
+from articulon.forces.sites.appending import LANES, append_near
 from articulon.forces.sites.tables import EXAMPLE_TYPES, Grid
 from articulon.kernels import jit, kernel, specialised
 
@@ -29,7 +30,7 @@ IMAGES, OVERFLOW, REBUILDS, LOST = range(4)
 finite."""
 
 
-def grid(capacity: int, reach: float, skin: float, candidates: int) -> Grid:
+def grid(capacity: int, reach: float, skin: float) -> Grid:
     """Scratch for a number of sites and images together."""
     cells = 2 * capacity + 64
     return Grid(
@@ -40,7 +41,6 @@ def grid(capacity: int, reach: float, skin: float, candidates: int) -> Grid:
         np.zeros(capacity, dtype=np.int64),
         np.zeros(cells + 1, dtype=np.int64),
         np.zeros(cells + 1, dtype=np.int64),
-        np.array([candidates]),
         np.zeros((3, capacity)),
         np.zeros(capacity, dtype=np.int32),
         np.zeros((3, capacity)),
@@ -95,7 +95,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
     nothing can be listed: then ``counts`` says so.
     """
     site, n = particles.site, particles.site.shape[1]
-    capacity = particles.x.size - 1
+    capacity, far = particles.x.size - LANES, particles.x.size - 1
     vectors, inverse, periodic = cell.vectors, cell.inverse, cell.periodic
     reach = grid.reach[0]
     counts, wrap, order, place = particles.counts, grid.made_shift, particles.order, particles.place
@@ -116,6 +116,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
         x, y, z = x + w0, y + w1, z + w2
         low0, low1, low2 = min(low0, x), min(low1, y), min(low2, z)
         high0, high1, high2 = max(high0, x), max(high1, y), max(high2, z)
+    counts[LOST] = 0
     if not (high0 - low0) + (high1 - low1) + (high2 - low2) < np.inf:
         counts[LOST] = 1
         return
@@ -204,28 +205,26 @@ def sort_sites(cell, particles, grid, kinds, charges):
         start[c] = start[c - 1]
     start[0] = n
     counts[IMAGES] = total
-    particles.x[capacity], particles.y[capacity], particles.z[capacity] = FAR, FAR, FAR
-    particles.kind[capacity], particles.charge[capacity] = 0, 0.0
+    particles.x[far], particles.y[far], particles.z[far] = FAR, FAR, FAR
+    particles.kind[far], particles.charge[far] = 0, 0.0
 
 
 @jit
-def gather_candidates(particles, grid, c, bx, by, bz, place):
-    """Copies the sites and images of the cells around a cell; returns how many, −1 where there is no room."""
-    size, x, y, z = grid.size, particles.x, particles.y, particles.z
+def ranges_around(grid, c, ranges):
+    """Ranges of places in the cells around a cell, first and end of each; returns how many there are. The cells along
+    z follow each other, and so do their sites, and their images."""
+    size, around = grid.size, grid.size[3]
     cx, cy, cz = c // (size[1] * size[2]), (c // size[2]) % size[1], c % size[2]
-    around, m = size[3], 0
     first, last = max(cz - around, 0), min(cz + around, size[2] - 1)
+    m = 0
     for ax in range(max(cx - around, 0), min(cx + around, size[0] - 1) + 1):
         for ay in range(max(cy - around, 0), min(cy + around, size[1] - 1) + 1):
             row = (ax * size[1] + ay) * size[2]
             for images in range(2):
                 start = grid.image_start if images else grid.start
                 begin, end = start[row + first], start[row + last + 1]
-                if m + end - begin > bx.size:
-                    return -1
-                for j in range(begin, end):
-                    bx[m], by[m], bz[m], place[m] = x[j], y[j], z[j], j
-                    m += 1
+                ranges[m, 0], ranges[m, 1] = begin, end
+                m += begin < end
     return m
 
 
@@ -253,27 +252,19 @@ def exclude(particles, neighbours, p, count):
 
 
 @jit
-def list_cell(particles, neighbours, grid, c, bx, by, bz, place, inside):
+def list_cell(particles, neighbours, grid, c, ranges):
     """Lists the neighbours of the sites of one cell; returns whether there was room."""
-    far, room, reach2 = particles.x.size - 1, neighbours.places.shape[1], grid.reach[0] * grid.reach[0]
+    x, y, z, far = particles.x, particles.y, particles.z, particles.x.size - 1
+    room, reach2 = neighbours.places.shape[1] - 2 * VECTOR, grid.reach[0] * grid.reach[0]
     if grid.start[c] == grid.start[c + 1]:
         return True
-    m = gather_candidates(particles, grid, c, bx, by, bz, place)
-    if m < 0:
-        return False
+    m = ranges_around(grid, c, ranges)
     for p in range(grid.start[c], grid.start[c + 1]):
-        xp, yp, zp, found = particles.x[p], particles.y[p], particles.z[p], 0
-        row = neighbours.places[p]
-        for k in range(m):  # a vector loop
-            dx, dy, dz = xp - bx[k], yp - by[k], zp - bz[k]
-            inside[k] = (dx * dx + dy * dy + dz * dz < reach2) & (place[k] != p)
-            found += inside[k]
-        if found > room - VECTOR:
+        row, n = neighbours.places[p], 0
+        for k in range(m):
+            n = append_near(x, y, z, ranges[k, 0], ranges[k, 1], x[p], y[p], z[p], reach2, p, row, n, room)
+        if n > room:
             return False
-        n = 0
-        for k in range(m):  # append without a branch
-            row[n] = place[k]
-            n += inside[k]
         n = exclude(particles, neighbours, p, n)
         neighbours.number[p] = n
         for k in range(n, n + VECTOR):
@@ -283,13 +274,12 @@ def list_cell(particles, neighbours, grid, c, bx, by, bz, place, inside):
 
 def list_cells(particles, neighbours, grid):
     """Lists the neighbours of all sites, cell by cell."""
-    candidates, cells = grid.candidates[0], grid.size[0] * grid.size[1] * grid.size[2]
+    cells, rows = grid.size[0] * grid.size[1] * grid.size[2], 2 * grid.size[3] + 1
     for block in prange((cells + 63) // 64):
-        bx, by, bz = np.empty(candidates), np.empty(candidates), np.empty(candidates)
-        place, inside = np.empty(candidates, np.uint32), np.empty(candidates, np.bool_)
+        ranges = np.empty((2 * rows * rows + 1, 2), np.int64)
         begin = 64 * np.int64(block)
         for c in range(begin, min(begin + 64, cells)):
-            if not list_cell(particles, neighbours, grid, c, bx, by, bz, place, inside):
+            if not list_cell(particles, neighbours, grid, c, ranges):
                 particles.counts[OVERFLOW] = 1  # whichever thread writes it
 
 
@@ -351,6 +341,6 @@ list_serial = specialised(list_cells, "list_serial", allocates=True)
 list_parallel = specialised(list_cells, "list_parallel", parallel=True)
 refresh_serial = specialised(refresh, "refresh_serial", allocates=True, LIST=list_serial)
 refresh_parallel = specialised(refresh, "refresh_parallel", allocates=True, LIST=list_parallel)
-_EXAMPLE = grid(1, 1.0, 1.0, 1)
+_EXAMPLE = grid(1, 1.0, 1.0)
 REFRESH = types.void(*EXAMPLE_TYPES[1:], numba.typeof(_EXAMPLE), types.int64[::1], types.float64[::1])
 """Signature of what brings places, images and lists up to date."""

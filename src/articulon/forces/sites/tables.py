@@ -106,8 +106,6 @@ class Grid(NamedTuple):
     """First site of each cell, shape (cells + 1,)."""
     image_start: np.ndarray
     """First image of each cell, shape (cells + 1,)."""
-    candidates: np.ndarray
-    """Room for the sites in the cells around one, shape (1,)."""
     made: np.ndarray
     """Positions of images in the order they were made [length], shape (3, capacity)."""
     made_parent: np.ndarray

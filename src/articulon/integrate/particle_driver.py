@@ -1,0 +1,158 @@
+"""The driver of free particles."""
+
+import math
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.baths.base import BATH, BaseThermostat, leave, no_bath
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.sites.neighbours import REFRESH
+from articulon.forces.sites.tables import FORCES
+from articulon.integrate import particles
+from articulon.integrate.base import LINE, Driver
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
+from articulon.kernels import prepare
+from articulon.model import Model, State
+from articulon.model.joints import XYZ
+from articulon.model.state import STEPS
+from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
+
+
+def only_particles(model: Model) -> bool:
+    """Whether a model is one of free particles under site forces, which need no tree."""
+    forest, sites = model.forest, model.sites
+    n = model.bodies
+    return bool(
+        n
+        and forest.kind.size == n
+        and (forest.kind == XYZ).all()
+        and (forest.parent < 0).all()
+        and not forest.position.any()
+        and (forest.rotation == [1.0, 0.0, 0.0, 0.0]).all()
+        and not model.loops.kind.size
+        and np.array_equal(sites.body, np.arange(n))
+        and not sites.position.any()
+        and model.forces
+        and all(getattr(force, "on_sites", hasattr(force, "site_terms")) for force in model.forces)
+    )
+
+
+class ParticleDriver(Driver):
+    """Velocity Verlet with any thermostat, on plain arrays. The step divides every time that is asked for."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        step: float,
+        policy: ScalingPolicy,
+        parameters: np.ndarray,
+        state: State,
+        thermostat: BaseThermostat | None = None,
+        seed: int = 0,
+    ) -> None:
+        model = evaluator.model
+        self.evaluator, self.step, self.stop = evaluator, step, no_stop()
+        self.law, self.parameters, self.varies = policy.law, parameters, policy.varies
+        self.bath = no_bath() if thermostat is None else thermostat.table(model, seed)
+        self.relax = leave if thermostat is None else thermostat.advance
+        self.moving = particles.moving(model.masses, reflecting_walls(model))
+        self.sums = np.zeros(INPUTS)
+        parallel = model.bodies >= particles.PARALLEL_PARTICLES
+        signatures = particles.PASS, particles.PASS, particles.SHAKE
+        self.passes = tuple(
+            prepare(function, signature)
+            for function, signature in zip(particles.PASSES[parallel], signatures, strict=True)
+        )
+        sites = evaluator.sites
+        signature = (
+            types.UniTuple(types.FunctionType(particles.PASS), 2),
+            types.UniTuple(types.FunctionType(particles.SHAKE), 1),
+            types.FunctionType(REFRESH),
+            types.UniTuple(types.FunctionType(FORCES), len(sites.forces)),
+            types.UniTuple(types.FunctionType(BATH), 1),
+            numba.typeof(self.bath),
+            types.FunctionType(LAW),
+            LINE,
+            types.boolean,
+            numba.typeof(sites.system),
+            numba.typeof(self.moving),
+            types.float64,
+            numba.typeof(state),
+            LINE,
+            types.int64,
+        )
+        policy.law.compile(LAW)
+        self.relax.compile(BATH)
+        prepare(particles.advance_verlet, signature)
+
+    def advance(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`."""
+        sites, kept = self.evaluator.sites, _small(state)
+        while True:
+            sites.restore(state)
+            status = self.go(state, until, steps)
+            if status != particles.CROWDED:
+                sites.save(state)
+                return status
+            self.evaluator.grow()
+            _restore(state, kept)
+
+    def go(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`."""
+        before = int(state.counters[STEPS])
+        left = round(until / self.step) - before if math.isfinite(until) else steps
+        kept = _small(state)
+        status = self._advance(state, min(left, steps))
+        if status == DIVERGED:
+            # The state is that of before the chunk: the steps that went well are taken again.
+            taken = int(state.counters[STEPS]) - before
+            _restore(state, kept)
+            if taken:
+                self._advance(state, taken)
+        return PAUSED if status == REACHED and left > steps else status
+
+    def _advance(self, state: State, steps: int) -> int:
+        sites = self.evaluator.sites
+        return particles.advance_verlet(
+            self.passes[:2],
+            self.passes[2:],
+            sites.refresh,
+            sites.forces,
+            (self.relax,),
+            self.bath,
+            self.law,
+            self.parameters,
+            self.varies,
+            sites.system,
+            self.moving,
+            self.step,
+            state,
+            self.sums,
+            steps,
+        )
+
+
+_SMALL = ("time", "work", "factor", "bath", "counters")
+
+
+def _small(state: State) -> dict[str, np.ndarray]:
+    """What a chunk changes of a state before its end."""
+    return {name: getattr(state, name).copy() for name in _SMALL}
+
+
+def _restore(state: State, kept: dict[str, np.ndarray]) -> None:
+    for name, array in kept.items():
+        getattr(state, name)[:] = array
+
+
+def reflecting_walls(model: Model) -> np.ndarray:
+    """Lowest and highest coordinates between reflecting walls, infinite where there are none [length], shape (2, 3)."""
+    walls = np.array([[-np.inf] * 3, [np.inf] * 3])
+    if model.box is not None:
+        for axis, kind in enumerate(model.box.boundaries):
+            if kind == "reflecting":
+                low = float(model.box.origin[axis])
+                walls[:, axis] = low, low + float(model.box.lengths[axis])
+    return walls
