@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from articulon.model.box import Box as Box
     from articulon.model.joints.universal import Universal as Universal
     from articulon.report.compare import compare as compare
+    from articulon.simulate.minimisation import minimise as minimise
     from articulon.simulate.simulation import Trajectory as Trajectory
     from articulon.simulate.simulation import simulate as simulate
 
@@ -88,6 +89,7 @@ _HOMES = {
     "articulon.cases": ("load_case",),
     "articulon.cases.runs": ("run", "open_run", "Run"),
     "articulon.report.compare": ("compare",),
+    "articulon.simulate.minimisation": ("minimise",),
     "articulon.simulate.simulation": ("Trajectory", "simulate"),
     "articulon.errors": ("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
 }

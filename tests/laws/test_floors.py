@@ -143,7 +143,7 @@ def test_the_public_names_are_those_of_the_contract():
         *("ModelBuilder", "Model", "State", "Workspace", "Box"),
         *("Weld", "Revolute", "Prismatic", "Spherical", "Universal", "Xyz", "Free"),
         *("forward_dynamics", "inverse_dynamics", "mass_matrix", "kinetic_energy", "body_poses"),
-        *("cartesian", "close_loops", "loop_jacobian", "loop_residuals", "simulate", "Trajectory"),
+        *("cartesian", "close_loops", "loop_jacobian", "loop_residuals", "simulate", "Trajectory", "minimise"),
         *("potential_energy", "generalized_forces", "forces", "thermostats", "analysis"),
         *("load_case", "run", "open_run", "Run", "compare"),
         *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
