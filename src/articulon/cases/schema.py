@@ -107,6 +107,8 @@ class RunSettings(Section):
     """Wall-clock time between checkpoints [s]."""
     threads: Annotated[int | None, Field(strict=True, ge=1)] = None
     """Threads to use, all by default; the results are the same bits for any number."""
+    minimise: bool = False
+    """Whether the run begins downhill from the model's initial coordinates, where particles no longer overlap."""
     stop: Stop | None = None
     """What ends the run before its duration is over."""
 

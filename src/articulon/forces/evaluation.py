@@ -141,6 +141,12 @@ class Evaluator:
         self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
         return measures
 
+    def on_sites(self, positions: np.ndarray) -> np.ndarray:
+        """Forces of the site forces on the sites at given positions (sites, 3) [force], shape (sites, 3)."""
+        forces = self.sites.evaluate(positions)
+        self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
+        return forces
+
     def initial_state(self, history: int = 0) -> State:
         """The state at time zero; ``history`` is the size of that array, which the rule's driver says."""
         return self.model.initial_state(history, listed=self.sites.listed)

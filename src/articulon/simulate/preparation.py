@@ -18,8 +18,10 @@ from articulon.model import Model, State
 from articulon.scaling import ThresholdAdaptive
 from articulon.scaling.base import INPUTS
 from articulon.simulate.description import Description
+from articulon.simulate.minimisation import minimise
 from articulon.simulate.noise_windows import Windows, windows_of
 from articulon.simulate.observers import Observer, evaluate, look
+from articulon.simulate.starting import check_start
 from articulon.simulate.threshold import Threshold, find_threshold
 
 
@@ -128,8 +130,14 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
 
 def first_state(prepared: Prepared) -> State:
     """The state at time zero, with the factors that the policy's law gives there."""
-    state = prepared.evaluator.initial_state(prepared.driver.history)
-    evaluator = prepared.evaluator
+    state, evaluator = prepared.evaluator.initial_state(prepared.driver.history), prepared.evaluator
+    state.u[:] *= prepared.policy.speed_factor()
+    try:
+        if prepared.case.run.minimise:
+            state.q[:] = minimise(prepared.model, state.q)
+        check_start(evaluator, state)
+    except ModelError as error:
+        raise CaseError(f"{prepared.case.source}: {error}") from None
     evaluate(evaluator, state)
     looked, sums = np.empty(12), np.zeros(INPUTS)
     look(evaluator.system, evaluator.channels, evaluator.ws, 0, 0, looked)

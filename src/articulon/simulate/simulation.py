@@ -23,6 +23,7 @@ from articulon.scaling.base import ScalingPolicy
 from articulon.simulate.divergence import diagnosis
 from articulon.simulate.noise_windows import windows_of
 from articulon.simulate.observers import users_errors
+from articulon.simulate.starting import check_start
 from articulon.units import UnitSystem
 
 MOST_STEPS = 2**40
@@ -191,7 +192,8 @@ class _Run:
         parameters = self.policy.parameters(0.0)
         self.driver = driver(self.evaluator, self.integrator, self.policy, parameters, self.model.initial_state())
         self.state = self.evaluator.initial_state(self.driver.history)
-        self.state.q[:], self.state.u[:] = q, u
+        self.state.q[:], self.state.u[:] = q, self.policy.speed_factor() * u
+        check_start(self.evaluator, self.state)
 
     def integrate(self) -> Trajectory:
         rows: list[tuple[np.ndarray, ...]] = [self._row()]

@@ -1,0 +1,85 @@
+"""Where a run begins: at the model's initial state or downhill from it, and whether particles overlap there."""
+
+import numpy as np
+
+from articulon.dynamics import kinetic_energy
+from articulon.errors import ModelError
+from articulon.forces.brownian import brownian_of
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.sites.evaluation import site_positions
+from articulon.model import Model, State
+
+FAR_TOO_HOT = 1e4
+"""Repulsion of a pair over kT beyond which it is an overlap and no collision: a steep wall U ∝ r⁻¹² is climbed to
+10⁴ kT by speeds a hundred times the thermal one."""
+STEEPNESS = 12.0
+"""Of that wall: U = F r/12."""
+
+
+def check_start(evaluator: Evaluator, state: State, temperature: float | None = None) -> None:
+    """Raises ModelError, naming two sites and how to part them, where site forces at a state are no forces to start
+    with: not finite, or those of a repulsion far beyond thermal energy.
+
+    Parameters
+    ----------
+    evaluator
+        The forces.
+    state
+        Where the run begins.
+    temperature
+        Of what the model is coupled to [temperature]; that of its Brownian forces or of its initial speeds by default.
+        Without any only forces that are not finite are refused.
+    """
+    sites, model = evaluator.sites, evaluator.model
+    if not sites.sites:
+        return
+    positions = site_positions(model, state.q)
+    forces = np.linalg.norm(evaluator.on_sites(positions), axis=1)
+    faulty = np.flatnonzero(~np.isfinite(forces))
+    worst = int(faulty[0]) if faulty.size else int(np.argmax(forces))
+    near = _displacements(model, positions - positions[worst])
+    near[worst] = np.inf
+    other = int(np.argmin(near))
+    thermal = model.units.boltzmann * _temperature(model, state, temperature)
+    if not faulty.size and (thermal <= 0.0 or forces[worst] * near[other] / STEEPNESS <= FAR_TOO_HOT * thermal):
+        return
+    names = [_name(model, site) for site in (worst, other)]
+    if near[other] == 0.0:
+        raise ModelError(f"{names[0]} and {names[1]} begin at one point, where no force parts them; move one of them")
+    reduced = model.units.mass is None
+    force, length = ("", "") if reduced else (f" {model.units.label(name)}" for name in ("force", "length"))
+    how = "not finite" if faulty.size else f"{forces[worst]:.3g}{force}"
+    raise ModelError(
+        f"{names[0]} and {names[1]} begin {near[other]:.4g}{length} apart, and the force on the first is {how}: they "
+        "overlap. Move them apart, or let the run begin downhill from here: run.minimise = true in the case, and "
+        "q = articulon.minimise(model) in Python"
+    )
+
+
+def _temperature(model: Model, state: State, given: float | None) -> float:
+    if given is not None:
+        return given
+    noise = brownian_of(model)
+    if noise is not None:
+        return float(noise.temperature)
+    twice = 2.0 * kinetic_energy(model, state.q, state.u)
+    return twice / (model.units.boltzmann * max(1, model.degrees_of_freedom))
+
+
+def _displacements(model: Model, vectors: np.ndarray) -> np.ndarray:
+    """Lengths of vectors (n, 3) to the nearest images in the model's box."""
+    box = model.box
+    if box is not None and box.periodic.any():
+        edges = box.vectors
+        for k in (2, 1, 0):
+            if box.periodic[k]:
+                vectors = vectors - np.rint(vectors[:, k] / edges[k, k])[:, None] * edges[k]
+    return np.linalg.norm(vectors, axis=1)
+
+
+def _name(model: Model, site: int) -> str:
+    """A site for people: its body, with the site's number where a body has several."""
+    body = int(model.sites.body[site])
+    several = int((model.sites.body == body).sum()) > 1
+    carrier = "the ground" if body < 0 else f"body '{model.names[body]}'"
+    return f"site {site} of {carrier}" if several else carrier
