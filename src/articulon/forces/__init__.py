@@ -10,12 +10,17 @@ from articulon.forces.joint_actuation import JointActuation
 from articulon.forces.joint_friction import JointDamping, JointFriction
 from articulon.forces.point_springs import PointSpring
 from articulon.forces.site_pairs import PairLaw, SitePairs
+from articulon.forces.sites.angles import HarmonicAngles
+from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
+from articulon.forces.sites.dihedrals import HarmonicDihedrals, PeriodicDihedrals
+from articulon.forces.sites.exclusions import Exclusions
 from articulon.forces.sites.laws.coulomb import Coulomb
 from articulon.forces.sites.laws.lennard_jones import LennardJones
 from articulon.forces.sites.laws.morse import Morse
 from articulon.forces.sites.laws.twelve_six import TwelveSix
 from articulon.forces.sites.laws.user_pair import UserPair
 from articulon.forces.sites.laws.weeks_chandler_andersen import WeeksChandlerAndersen
+from articulon.forces.sites.walls import LennardJonesWall
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.forces.torsional_springs import TorsionalSprings
 from articulon.forces.user import UserForce
@@ -28,6 +33,13 @@ Force: TypeAlias = Annotated[
     | WeeksChandlerAndersen
     | Morse
     | UserPair
+    | HarmonicBonds
+    | FeneBonds
+    | HarmonicAngles
+    | PeriodicDihedrals
+    | HarmonicDihedrals
+    | LennardJonesWall
+    | Exclusions
     | TorsionalSprings
     | PointSpring
     | StokesDrag
@@ -44,14 +56,21 @@ Force: TypeAlias = Annotated[
 __all__ = [
     "Brownian",
     "Coulomb",
+    "Exclusions",
+    "FeneBonds",
     "Force",
     "Gravity",
+    "HarmonicAngles",
+    "HarmonicBonds",
+    "HarmonicDihedrals",
     "JointActuation",
     "JointDamping",
     "JointFriction",
     "LennardJones",
+    "LennardJonesWall",
     "Morse",
     "PairLaw",
+    "PeriodicDihedrals",
     "PointSpring",
     "SitePairs",
     "StokesDrag",

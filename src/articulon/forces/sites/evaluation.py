@@ -130,7 +130,7 @@ class SiteForces:
         if periodic and not np.isfinite(self.cutoff):
             raise ModelError("a pair force without a cutoff has no end in a periodic box; give it a cutoff")
         self.lists = bool(self.pairs)
-        self.everything = self.lists and not np.isfinite(self.cutoff) and not self.excluded.size and not periodic
+        self.everything = self.lists and np.isinf(cutoffs).all() and not self.excluded.size and not periodic
         skins = [term.skin for term in self.pairs if term.skin is not None]
         self.skin = max(skins) if skins else SKIN * self.cutoff if np.isfinite(self.cutoff) else np.inf
         self._compile(terms)

@@ -188,7 +188,7 @@ def compiled(names: tuple[str, str], laws: tuple[Any, Any], one_kind: bool, ever
         "CHARGED_LAW": laws[1] or no_law,
         "CHARGED": charged,
         "ONE_KIND": one_kind,
-        "cached": "user" not in names,
+        "cached": not any(name.startswith("user-pair") for name in names),
     }
     forces, measure = (all_forces, all_measure) if everything else (list_forces, list_measure)
     how = "parallel" if parallel else "serial"

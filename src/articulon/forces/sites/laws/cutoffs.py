@@ -43,6 +43,10 @@ class CutPairs(Declaration):
     def check_ends(self, model: Model, where: str) -> None:
         """Raises ModelError for a cutoff that the box has no room for, and a switch that starts beyond it."""
         check_cutoff(model, self.cutoff, where)
+        self.check_switch(where)
+
+    def check_switch(self, where: str) -> None:
+        """Raises ModelError for a switch that starts beyond the cutoff."""
         if self.switch_start is not None and self.cutoff is not None and not self.switch_start < self.cutoff:  # type: ignore[operator]
             raise ModelError(
                 f"{where}.switch_start: {self.switch_start:g} is not below the cutoff {self.cutoff:g}; the law is "

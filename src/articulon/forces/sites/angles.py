@@ -1,0 +1,95 @@
+"""Angles between three sites."""
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from articulon.algebra.vectors import cross, dot
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.forces.sites.images import minimum_image
+from articulon.forces.sites.members import add_virial, member_table
+from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
+from articulon.forces.sites.terms import SumTerm
+from articulon.kernels import jit, kernel
+from articulon.model import Model
+
+
+class HarmonicAngles(Declaration):
+    """U = ½ k (θ − θ₀)² for each angle, θ at the middle of three sites."""
+
+    kind: Literal["harmonic-angles"] = "harmonic-angles"
+    angles: Annotated[tuple[tuple[int, int, int], ...], Field(min_length=1)]
+    """Three sites each, by index, the middle one at the vertex."""
+    stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("torsional_stiffness", minimum=0)]
+    """k, one for all or one each [energy/rad²]."""
+    angle: Annotated[Quantity | tuple[Quantity, ...], Dimension("angle", minimum=0)]
+    """θ₀, one for all or one each [rad]."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for sites that do not exist, and for parameters that do not match the angles."""
+        self.table(model, where)
+
+    def table(self, model: Model, where: str) -> SiteTable:
+        """A row (k, θ₀) for each angle."""
+        return member_table(model, f"{where}.angles", self.angles, stiffness=self.stiffness, angle=self.angle)
+
+    def site_terms(self, model: Model) -> list[SumTerm]:
+        """The angles as they are summed."""
+        return [SumTerm(angle_forces, angle_measure, self.table(model, self.kind))]
+
+
+@jit
+def bend(table, cell, particles, m):
+    """Arms a and b from the vertex to the ends, forces on the ends, U, and the sum of ∇²U over the three sites.
+
+    ∇_i θ = â × n̂/a and ∇_k θ = n̂ × b̂/b with n = a × b. Over the three sites, Σ|∇θ|² = 2/a² + 2/b² − 2 cos θ/(ab) and
+    Σ∇²θ = [2 cos θ (1/a² + 1/b²) − 2/(ab)]/sin θ. On a straight angle n̂ is any direction, and the force zero.
+    """
+    x, y, z, place, members = particles.x, particles.y, particles.z, particles.place, table.members
+    i, j, k = place[members[m, 0]], place[members[m, 1]], place[members[m, 2]]
+    a = minimum_image(cell, x[i] - x[j], y[i] - y[j], z[i] - z[j])
+    b = minimum_image(cell, x[k] - x[j], y[k] - y[j], z[k] - z[j])
+    n = cross(a, b)
+    aa, bb, sine, cosine = dot(a, a), dot(b, b), math.sqrt(dot(n, n)), dot(a, b)
+    theta, ab = math.atan2(sine, cosine), math.sqrt(aa * bb)
+    stiffness, bent = table.rows[m, 0], theta - table.rows[m, 1]
+    slope = stiffness * bent
+    per = slope / sine if sine > 0.0 else 0.0 * slope
+    f = cross(n, a)
+    h = cross(b, n)
+    s, t = per / aa, per / bb
+    fi, fk = (s * f[0], s * f[1], s * f[2]), (t * h[0], t * h[1], t * h[2])
+    # U'/sin θ at a straight angle of rest, where both vanish, is ±k.
+    ratio = slope * ab / sine if sine > 0.0 or slope != 0.0 else math.copysign(stiffness, cosine)
+    inverse, c = 1.0 / aa + 1.0 / bb, cosine / ab
+    laplacian = stiffness * (2.0 * inverse - 2.0 * c / ab) + ratio * (2.0 * c * inverse - 2.0 / ab)
+    return i, j, k, a, b, fi, fk, 0.5 * slope * bent, laplacian
+
+
+@kernel
+def angle_forces(table, cell, particles, neighbours):
+    """Adds −∇U of each angle to its three sites."""
+    fx, fy, fz = particles.fx, particles.fy, particles.fz
+    for m in range(table.members.shape[0]):
+        i, j, k, _, _, fi, fk, _, _ = bend(table, cell, particles, m)
+        fx[i] += fi[0]
+        fy[i] += fi[1]
+        fz[i] += fi[2]
+        fx[k] += fk[0]
+        fy[k] += fk[1]
+        fz[k] += fk[2]
+        fx[j] -= fi[0] + fk[0]
+        fy[j] -= fi[1] + fk[1]
+        fz[j] -= fi[2] + fk[2]
+
+
+@kernel
+def angle_measure(table, cell, particles, neighbours, result):
+    """Adds energy, virial and Laplacian of each angle."""
+    for m in range(table.members.shape[0]):
+        _, _, _, a, b, fi, fk, U, laplacian = bend(table, cell, particles, m)
+        result[ENERGY] += U
+        result[LAPLACIAN] += laplacian
+        add_virial(result, fi[0], fi[1], fi[2], a[0], a[1], a[2])
+        add_virial(result, fk[0], fk[1], fk[2], b[0], b[1], b[2])

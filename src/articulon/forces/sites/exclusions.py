@@ -1,0 +1,250 @@
+"""Pairs of sites that the forces between all sites leave out or weaken: those on one body, and those near by bonds."""
+
+from functools import cache
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from articulon.declaration import Declaration
+from articulon.errors import ModelError
+from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
+from articulon.forces.sites.images import minimum_image
+from articulon.forces.sites.laws.lennard_jones import lennard_jones
+from articulon.forces.sites.members import add_virial, member_table
+from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
+from articulon.forces.sites.terms import PairTerm, SumTerm
+from articulon.kernels import specialised
+from articulon.model import Model
+from articulon.model.joints import UNBOUND
+
+Factor = Annotated[float, Field(ge=0.0)]
+
+
+class Scaled14(Declaration):
+    """What pairs of sites three bonds apart keep of their forces."""
+
+    lennard_jones: Factor = 1.0
+    """Of laws that are not of charges: Lennard-Jones, Morse, a user's."""
+    coulomb: Factor = 1.0
+    """Of charges, and of C in A/r¹² − B/r⁶ + C/r."""
+
+
+class Exclusions(Declaration):
+    """Which pairs of sites the forces between all sites leave out, beside those on one body, which never interact.
+
+    Pairs three bonds apart can be weakened instead: they are left out of the sums over neighbours and of long-range
+    sums, and added, times a factor, by each law without its cutoff, shift or switch, as OpenMM and AMBER do.
+    """
+
+    kind: Literal["exclusions"] = "exclusions"
+    bonds: tuple[tuple[int, int], ...] | None = None
+    """Pairs of sites that count as bonded, by index; by default those of all bonds that are declared as forces."""
+    bonds_apart: Annotated[int, Field(ge=0, le=3)] = 2
+    """Pairs this many bonds apart, or fewer, do not interact."""
+    pairs: tuple[tuple[int, int], ...] = ()
+    """Further pairs that do not interact, by index."""
+    excluded_joints: Annotated[int, Field(ge=0)] = 0
+    """Sites whose bodies are this many joints apart, or fewer, do not interact."""
+    scaled_14: Scaled14 | None = None
+    """What pairs three bonds apart keep of each force; all by default."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.scaled_14 is not None and self.bonds_apart != 2:
+            raise ValueError(
+                "scaled_14 goes with bonds_apart = 2: pairs three bonds apart are scaled, nearer ones left out"
+            )
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for sites that do not exist, for a second declaration, and where nothing is left out."""
+        if sum(isinstance(force, Exclusions) for force in model.forces) > 1:
+            raise ModelError(f"{where}: exclusions are declared twice; one declaration holds every pair")
+        for key, pairs in (("bonds", self.bonds), ("pairs", self.pairs)):
+            if pairs:
+                member_table(model, f"{where}.{key}", pairs, none=0.0)
+        if self.bonds == () or (self.bonds is None and not len(bonded(model))):
+            if self.scaled_14 is not None:
+                raise ModelError(f"{where}.scaled_14: there are no bonds; list them in {where}.bonds")
+            if not self.pairs and not self.excluded_joints:
+                raise ModelError(f"{where}: nothing is left out: there are no bonds; list some, or pairs")
+
+    def site_terms(self, model: Model) -> list[SumTerm]:
+        """The scaled pairs of every law."""
+        scaled = scaled_pairs(model)
+        if self.scaled_14 is None or not len(scaled):
+            return []
+        terms = [term for force in model.forces if hasattr(force, "bare_terms") for term in force.bare_terms(model)]
+        return [
+            _scaled_term(model, term, scaled, factor)
+            for term in terms
+            if (factor := self.scaled_14.coulomb if term.charged else self.scaled_14.lennard_jones) > 0.0
+        ]
+
+
+def bonded(model: Model) -> np.ndarray:
+    """Pairs of sites that count as bonded, shape (bonds, 2)."""
+    declared = declared_exclusions(model)
+    if declared is not None and declared.bonds is not None:
+        return np.array(declared.bonds, dtype=np.int64).reshape(-1, 2)
+    lists = [force.bonds for force in model.forces if isinstance(force, HarmonicBonds | FeneBonds)]
+    return np.array([bond for bonds in lists for bond in bonds], dtype=np.int64).reshape(-1, 2)
+
+
+def declared_exclusions(model: Model) -> Exclusions | None:
+    """The declaration, if there is one."""
+    return next((force for force in model.forces if isinstance(force, Exclusions)), None)
+
+
+def exclusion_table(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Sites that no sum over pairs lets a site meet, in the order of sites.
+
+    Returns
+    -------
+    start
+        Where the partners of each site start, shape (sites + 1,).
+    partners
+        Sorted for each site; every pair stands there twice. Pairs that are scaled are among them.
+    """
+    from scipy.sparse import coo_array
+
+    sites, declared = model.sites.body.size, declared_exclusions(model)
+    excluded = _same_link(model, 0 if declared is None else declared.excluded_joints)
+    if declared is not None:
+        depth = 3 if declared.scaled_14 is not None else declared.bonds_apart
+        excluded = excluded + _near(sites, bonded(model), depth) + _graph(sites, declared.pairs)
+    found = coo_array(excluded)
+    off = found.row != found.col
+    result = coo_array(
+        (np.ones(off.sum(), dtype=np.int8), (found.row[off], found.col[off])), shape=excluded.shape
+    ).tocsr()
+    result.sort_indices()
+    return result.indptr.astype(np.int64), result.indices.astype(np.int64)
+
+
+def scaled_pairs(model: Model) -> np.ndarray:
+    """Pairs of sites three bonds apart, and no fewer, that interact by a factor; smaller first, shape (pairs, 2)."""
+    from scipy.sparse import coo_array
+
+    declared, sites = declared_exclusions(model), model.sites.body.size
+    if declared is None or declared.scaled_14 is None:
+        return np.zeros((0, 2), dtype=np.int64)
+    bonds = bonded(model)
+    nearer = _same_link(model, declared.excluded_joints) + _near(sites, bonds, 2) + _graph(sites, declared.pairs)
+    far = coo_array(_near(sites, bonds, 3))
+    near = coo_array(nearer)
+    once = far.row < far.col
+    pairs = np.stack([far.row[once], far.col[once]], axis=1).astype(np.int64)
+    known = near.row.astype(np.int64) * sites + near.col
+    left = pairs[~np.isin(pairs[:, 0] * sites + pairs[:, 1], known)]
+    return left[np.lexsort((left[:, 1], left[:, 0]))]
+
+
+def _graph(nodes: int, edges: Any) -> Any:
+    """Symmetric adjacency of pairs."""
+    from scipy.sparse import coo_array
+
+    pairs = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    rows, columns = np.concatenate([pairs, pairs[:, ::-1]]).T
+    return coo_array((np.ones(rows.size, dtype=np.int64), (rows, columns)), shape=(nodes, nodes)).tocsr()
+
+
+def _near(nodes: int, edges: Any, depth: int) -> Any:
+    """Nonzero where two nodes are at most ``depth`` edges apart, but for some of the diagonal."""
+    one = _graph(nodes, edges)
+    reached = step = one
+    for _ in range(1, depth):
+        step = step @ one
+        # Only which are there matters: counts of ways would grow without bound.
+        step.data[:] = 1
+        reached = reached + step
+    return reached if depth else 0 * one
+
+
+def _same_link(model: Model, joints: int) -> Any:
+    """Nonzero where the bodies of two sites are welded together, or at most some joints apart."""
+    from scipy.sparse import coo_array, eye_array
+
+    body = model.sites.body
+    # The ground, link −1, comes first.
+    link = np.where(body < 0, 0, model.link[body] + 1)
+    links, parent = model.forest.parent.size, model.forest.parent
+    carried = coo_array(
+        (np.ones(link.size, dtype=np.int64), (np.arange(link.size), link)), shape=(link.size, links + 1)
+    )
+    carried = carried.tocsr()
+    near = eye_array(links + 1, dtype=np.int64, format="csr")
+    if joints:
+        # A joint that leaves all translations free bonds nothing.
+        bound = np.flatnonzero(~np.isin(model.forest.kind, UNBOUND))
+        near = near + _near(links + 1, np.stack([bound + 1, parent[bound] + 1], axis=1), joints)
+    return carried @ near @ carried.T
+
+
+def _scaled_term(model: Model, term: PairTerm, pairs: np.ndarray, factor: float) -> SumTerm:
+    """A law of pairs over listed ones, times a factor."""
+    sites = model.sites
+    kinds = len(sites.kinds)
+    members = np.full((len(pairs), 4), -1, dtype=np.int64)
+    members[:, :2] = pairs
+    members[:, 2] = sites.kind[pairs[:, 0]] * kinds + sites.kind[pairs[:, 1]]
+    charges = model.units.coulomb * sites.charge[pairs[:, 0]] * sites.charge[pairs[:, 1]]
+    forces, measure = _kernels(term.law, term.name)
+    return SumTerm(forces, measure, SiteTable(term.rows, members, np.array([factor, *charges])))
+
+
+LAW = lennard_jones
+"""Stands for the law in the loops below."""
+
+
+def scaled_forces(table, cell, particles, neighbours):
+    """Adds −f ∇U of each listed pair."""
+    x, y, z, place, members = particles.x, particles.y, particles.z, particles.place, table.members
+    fx, fy, fz, rows, factor, charges = (
+        particles.fx,
+        particles.fy,
+        particles.fz,
+        table.rows,
+        table.constants[0],
+        table.constants,
+    )
+    for m in range(members.shape[0]):
+        i, j, k = place[members[m, 0]], place[members[m, 1]], members[m, 2]
+        dx, dy, dz = minimum_image(cell, x[i] - x[j], y[i] - y[j], z[i] - z[j])
+        r2 = dx * dx + dy * dy + dz * dz
+        if r2 >= rows[k, 0]:
+            continue
+        g = factor * LAW(r2, rows, k, charges[m + 1])[1]
+        fx[i] += g * dx
+        fy[i] += g * dy
+        fz[i] += g * dz
+        fx[j] -= g * dx
+        fy[j] -= g * dy
+        fz[j] -= g * dz
+
+
+def scaled_measure(table, cell, particles, neighbours, result):
+    """Adds f times energy, virial and Laplacian of each listed pair."""
+    x, y, z, place, members = particles.x, particles.y, particles.z, particles.place, table.members
+    rows, factor, charges = table.rows, table.constants[0], table.constants
+    for m in range(members.shape[0]):
+        i, j, k = place[members[m, 0]], place[members[m, 1]], members[m, 2]
+        dx, dy, dz = minimum_image(cell, x[i] - x[j], y[i] - y[j], z[i] - z[j])
+        r2 = dx * dx + dy * dy + dz * dz
+        if r2 >= rows[k, 0]:
+            continue
+        U, g, laplacian = LAW(r2, rows, k, charges[m + 1])
+        g *= factor
+        result[ENERGY] += factor * U
+        result[LAPLACIAN] += 2.0 * factor * laplacian
+        add_virial(result, g * dx, g * dy, g * dz, dx, dy, dz)
+
+
+@cache
+def _kernels(law: Any, name: str) -> tuple[Any, Any]:
+    cached = not name.startswith("user-pair")
+    return (
+        specialised(scaled_forces, f"scaled_forces_{name}", cached=cached, LAW=law),
+        specialised(scaled_measure, f"scaled_measure_{name}", cached=cached, LAW=law),
+    )

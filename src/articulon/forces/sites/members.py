@@ -1,0 +1,72 @@
+"""What terms of listed sites share: bonds, angles and dihedrals."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.sites.evaluation import site_positions
+from articulon.forces.sites.images import cell_of
+from articulon.forces.sites.tables import W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
+from articulon.kernels import jit
+from articulon.model import Model
+
+
+def member_table(model: Model, where: str, members: Sequence[Sequence[int]], **values: Any) -> SiteTable:
+    """A table of listed sites, and of parameters that are one for all or one for each.
+
+    Raises
+    ------
+    ModelError
+        Naming the entry, for sites that do not exist or are listed twice in it, and for numbers of parameters that do
+        not match.
+    """
+    sites = model.sites.body.size
+    listed = np.array(members, dtype=np.int64)
+    outside = (listed < 0) | (listed >= sites)
+    if outside.any():
+        k, at = np.argwhere(outside)[0]
+        raise ModelError(f"{where}[{k}]: there is no site {listed[k, at]}; the model has {sites}, numbered from 0")
+    ordered = np.sort(listed, axis=1)
+    twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if twice.any():
+        k = int(np.flatnonzero(twice)[0])
+        raise ModelError(f"{where}[{k}]: a site is listed twice in {tuple(listed[k].tolist())}")
+    columns = []
+    for key, value in values.items():
+        given = np.array(value, dtype=np.float64)
+        if given.ndim and given.size != len(listed):
+            owner = where.rpartition(".")[0]
+            raise ModelError(f"{owner}.{key}: give one for all or {len(listed)}, one for each, not {given.size}")
+        columns.append(np.broadcast_to(given, len(listed)))
+    padded = np.full((len(listed), 4), -1, dtype=np.int64)
+    padded[:, : listed.shape[1]] = listed
+    return SiteTable(np.ascontiguousarray(np.stack(columns, axis=1)), padded, np.zeros(0))
+
+
+def separations(model: Model, pairs: np.ndarray) -> np.ndarray:
+    """Distances of pairs of sites by their nearest images, in the model's initial state [length], shape (pairs,)."""
+    x = site_positions(model, model.q0)
+    d = (x[pairs[:, 0]] - x[pairs[:, 1]]).T
+    return np.linalg.norm(nearest_image(cell_of(model), d), axis=0)
+
+
+def nearest_image(cell: Any, displacements: np.ndarray) -> np.ndarray:
+    """Displacements (3, n) less whole edges of the periodic directions."""
+    d = displacements.copy()
+    for k in (2, 1, 0):
+        if cell.periodic[k]:
+            d -= np.rint(d[k] * cell.inverse[k, k]) * cell.vectors[k][:, None]
+    return d
+
+
+@jit
+def add_virial(result, fx, fy, fz, dx, dy, dz):
+    """Adds F_a d_b; of the terms of one potential the sum is symmetric."""
+    result[W_XX] += fx * dx
+    result[W_YY] += fy * dy
+    result[W_ZZ] += fz * dz
+    result[W_XY] += fx * dy
+    result[W_XZ] += fx * dz
+    result[W_YZ] += fy * dz
