@@ -15,6 +15,7 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.baths.momentum import check_momentum_is_kept
 from articulon.baths.schedule import Temperature, check_schedule, schedule_arrays
 from articulon.declaration import Declaration
 from articulon.errors import CaseError
@@ -107,6 +108,8 @@ class BaseThermostat(Declaration):
                 f"{where}: the joint '{model.drives[0].name}' follows a given motion, whose kinetic energy is no "
                 "temperature; leave out the thermostat or the drive"
             )
+        if self.centre_of_mass == "removed":
+            check_momentum_is_kept(model, where)
 
     def check_schedule(self, duration: float, where: str = "thermostat") -> None:
         """Raises CaseError for a table of temperatures that does not last as long as the run [time]."""
@@ -116,8 +119,8 @@ class BaseThermostat(Declaration):
         """Number of degrees of freedom N that share the kinetic energy ½ N k T."""
         return model.degrees_of_freedom - (3 if self.centre_of_mass == "removed" else 0)
 
-    def table(self, model: Model, seed: int) -> Bath:
-        """The kernels' table."""
+    def table(self, model: Model, seed: int, target_factor: float = 1.0) -> Bath:
+        """The kernels' table; ``target_factor`` multiplies the target, and leaves Q as it is."""
         times, temperatures, linear = schedule_arrays(self.temperature)
         freedoms, boltzmann = float(self.freedoms(model)), model.units.boltzmann
         return Bath(
@@ -125,7 +128,7 @@ class BaseThermostat(Declaration):
             np.array([freedoms, boltzmann, *self.numbers()]),
             self.thermostat_masses(freedoms * boltzmann * temperatures[0], boltzmann * temperatures[0]),
             times,
-            temperatures,
+            target_factor * temperatures,
         )
 
     def numbers(self) -> tuple[float, float, float]:

@@ -39,12 +39,12 @@ class Frictional(BaseThermostat):
 
     def check(self, model: Model, where: str = "thermostat") -> None:
         """See :class:`BaseThermostat`; also refuses to keep a momentum at zero that noise changes."""
-        super().check(model, where)
         if self.centre_of_mass == "removed":
             raise CaseError(
                 f"{where}.centre_of_mass: noise moves the centre of mass, so its momentum cannot stay removed; use "
                 "'free'"
             )
+        super().check(model, where)
 
     def numbers(self) -> tuple[float, float, float]:
         """γ."""

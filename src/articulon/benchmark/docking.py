@@ -101,7 +101,7 @@ def evaluation_seconds(seconds: float, count: int = 500) -> tuple[float, float]:
     state = first_state(prepared)
     prepared.driver.advance(state, 1e-3, 10_000)  # away from rest
     evaluator, factor, window = prepared.evaluator, np.ones(8), int(state.counters[WINDOW])
-    y = np.concatenate([state.q, state.u, state.work])
+    y = np.concatenate([state.q, state.u, state.work, state.bath])
     dy = np.empty_like(y)
     system, functions, ws, channels, solver = evaluator.types
     line = types.float64[::1]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from articulon import __version__
+from articulon.baths import Thermostat
 from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.explicit import ExplicitModel
@@ -60,6 +61,8 @@ class Case:
     """How the equations of motion are solved."""
     scaling: Policy
     """How forces are scaled."""
+    thermostat: Thermostat | None
+    """What keeps the temperature, if anything does."""
     integrator: Integrator
     """How the state is advanced."""
     run: RunSettings
@@ -123,6 +126,7 @@ class Case:
             "forces": [force.model_dump() for force in self.forces],
             "dynamics": self.dynamics.model_dump(),
             "scaling": self.scaling.model_dump(),
+            **({} if self.thermostat is None else {"thermostat": self.thermostat.model_dump()}),
             "integrator": self.integrator.model_dump(),
             "run": self.run.model_dump(),
             "checks": [check.model_dump() for check in self.checks],
@@ -226,6 +230,7 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
         forces=tuple(_beside(force, source) for force in file.forces),
         dynamics=file.dynamics,
         scaling=file.scaling,
+        thermostat=file.thermostat,
         integrator=file.integrator,
         run=file.run,
         checks=file.checks,

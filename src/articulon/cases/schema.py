@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from articulon.baths import Thermostat
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.references import check_cited
 from articulon.declaration import Declaration, Dimension, Quantity, nearest
@@ -165,6 +166,8 @@ class CaseFile(Section):
     """How the equations of motion are solved."""
     scaling: Policy = NoScaling()
     """How forces are scaled."""
+    thermostat: Thermostat | None = None
+    """What keeps the temperature, if anything does."""
     integrator: Integrator = Explicit()
     """How the state is advanced."""
     run: RunSettings

@@ -1,8 +1,8 @@
 """The whole right-hand side, one kernel for each equation-of-motion algorithm.
 
 Each is ``derivative(system, functions, factor, time, window, y, ws, channels, solver, dy)``: dy/dt of y = (q, u, works
-by channel). Kinematics places the links and their sites, forces fill the channels, scaling weighs them, dynamics turns
-them into accelerations.
+by channel, thermostat variables). Kinematics places the links and their sites, forces fill the channels, scaling weighs
+them, dynamics turns them into accelerations.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ from articulon.dynamics.functions import PARALLEL_LINKS
 from articulon.dynamics.kane import solve_kane
 from articulon.dynamics.kinematics import move, place
 from articulon.dynamics.loops import drive_power, evaluate_motions
-from articulon.forces.filling import book_powers, fill, finish, scaled_gravity, weigh
+from articulon.forces.filling import book_powers, fill, finish, finish_works, scaled_gravity, weigh
 from articulon.forces.user import MOTIONS
 from articulon.kernels import jit, kernel
 from articulon.model import Model
@@ -44,10 +44,11 @@ def prepare_forces(system, functions, factor, time, window, q, u, ws, channels):
 
 
 @jit
-def sizes(y, channels):
-    """nq and nu of y = (q, u, 8 works)."""
-    nu = channels.total_joint.size
-    return y.size - nu - 8, nu
+def unpack(y, channels):
+    """nq and nu of y = (q, u, 8 works, thermostat variables); the last are left in ``channels.bath``."""
+    nu, variables = channels.total_joint.size, channels.bath.shape[1]
+    copy_into(channels.bath[0], y[y.size - variables :])
+    return y.size - nu - 8 - variables, nu
 
 
 @kernel
@@ -55,7 +56,7 @@ def derivative(system, functions, factor, time, window, y, ws, channels, solver,
     """By the articulated-body algorithm, for a forest without loops."""
     forest = system.forest
     links = forest.mass.size
-    nq, nu = sizes(y, channels)
+    nq, nu = unpack(y, channels)
     q, u = y[:nq], y[nq : nq + nu]
     fill_and_weigh(system, functions, factor, time, window, q, u, ws, channels)
     wrench, tau = channels.total_wrench, channels.total_joint
@@ -84,7 +85,7 @@ def solve_parallel(forest, tau, wrench, gravity, ws, udot):
 @kernel
 def derivative_parallel(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """The same with the trees shared out among the threads."""
-    nq, nu = sizes(y, channels)
+    nq, nu = unpack(y, channels)
     q, u = y[:nq], y[nq : nq + nu]
     locate_parallel(system.forest, q, u, ws)
     fill(system, functions, time, window, q, u, ws, channels)
@@ -105,7 +106,7 @@ def finish_with_drives(system, factor, y, nq, nu, channels, solver, dy):
 @kernel
 def derivative_with_loops(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """By the articulated-body algorithm, with loops and driven joints."""
-    nq, nu = sizes(y, channels)
+    nq, nu = unpack(y, channels)
     prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
     evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
     gravity = scaled_gravity(system.forces, factor)
@@ -117,7 +118,7 @@ def derivative_with_loops(system, functions, factor, time, window, y, ws, channe
 @kernel(allocates=True)
 def derivative_by_kane(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """By Kane's method, with loops and driven joints."""
-    nq, nu = sizes(y, channels)
+    nq, nu = unpack(y, channels)
     prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
     evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
     gravity = scaled_gravity(system.forces, factor)
@@ -129,7 +130,7 @@ def derivative_by_kane(system, functions, factor, time, window, y, ws, channels,
 @kernel
 def derivative_by_division(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """By divide and conquer, with loops and driven joints."""
-    nq, nu = sizes(y, channels)
+    nq, nu = unpack(y, channels)
     prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
     evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
     gravity = scaled_gravity(system.forces, factor)
@@ -141,7 +142,7 @@ def derivative_by_division(system, functions, factor, time, window, y, ws, chann
 @kernel
 def derivative_by_division_parallel(system, functions, factor, time, window, y, ws, channels, solver, dy):
     """The same on all threads."""
-    nq, nu = sizes(y, channels)
+    nq, nu = unpack(y, channels)
     q, u = y[:nq], y[nq : nq + nu]
     locate_by_blocks(system.forest, solver.tree, q, u, ws, solver.blocks)
     fill(system, functions, time, window, q, u, ws, channels)
@@ -156,10 +157,10 @@ def derivative_by_division_parallel(system, functions, factor, time, window, y, 
 
 @kernel
 def derivative_with_embedding(system, functions, factor, time, window, y, ws, channels, solver, dy):
-    """By the articulated-body algorithm with Euler parameters' accelerations: y = (q, q', works), with loops or
-    without."""
+    """By the articulated-body algorithm with Euler parameters' accelerations: y = (q, q', works, thermostat
+    variables), with loops or without."""
     forest, tau, wrench = system.forest, channels.total_joint, channels.total_wrench
-    nq = (y.size - 8) // 2
+    nq = (unpack(y, channels)[0] + channels.total_joint.size) // 2
     q, qdot, u, udot = y[:nq], y[nq : 2 * nq], solver.u, solver.udot
     speeds_of_rates(forest, q, qdot, u)
     prepare_forces(system, functions, factor, time, window, q, u, ws, channels)
@@ -172,15 +173,14 @@ def derivative_with_embedding(system, functions, factor, time, window, y, ws, ch
     articulated = solver.loops.articulated
     embedded_accelerations(forest, ws, articulated, q, qdot, udot, solver.dependent, dy[nq : 2 * nq])
     copy_into(dy[:nq], qdot)
-    for c in range(8):
-        dy[2 * nq + c] = factor[c] * channels.power[c]
+    finish_works(factor, 2 * nq, channels, dy)
     dy[2 * nq + EXTERNAL] += drive_power(system.loops, u, solver.loops.multiplier)
 
 
 @kernel
 def settle_with_embedding(system, functions, time, y, ws, channels, solver):
     """Dependent Euler parameters and rates from the independent ones, then onto the loops."""
-    nq = (y.size - 8) // 2
+    nq = (unpack(y, channels)[0] + channels.total_joint.size) // 2
     q, qdot, u = y[:nq], y[nq : 2 * nq], solver.u
     embed_dependents(system.forest, q, qdot, solver.dependent, solver.switches)
     if system.loops.kind.size > 0:
@@ -192,7 +192,7 @@ def settle_with_embedding(system, functions, time, y, ws, channels, solver):
 @kernel
 def settle(system, functions, time, y, ws, channels, solver):
     """Moves q and u of y onto the loops and driven joints; how far they were off is left in ``solver.loops.drift``."""
-    nq, nu = sizes(y, channels)
+    nq, nu = unpack(y, channels)
     q, u = y[:nq], y[nq : nq + nu]
     project(system.forest, system.loops, system.motions, functions[MOTIONS], time, q, u, ws, solver.loops)
 

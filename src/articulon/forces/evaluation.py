@@ -10,6 +10,8 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.baths.base import GAIN, NOTHING, WAY, BaseThermostat, Bath, no_bath, variables_of
+from articulon.baths.momentum import without_momentum
 from articulon.dynamics import embedding, kinetic_energy, recursive
 from articulon.dynamics.functions import vector
 from articulon.dynamics.kinematics import place
@@ -32,7 +34,7 @@ from articulon.forces.user import ACTUATIONS, SIGNATURE, USERS, body_table, user
 from articulon.forces.user_functions import UserFunctions
 from articulon.kernels import kernel, prepare
 from articulon.model import CHANNELS, Forest, Loops, Model, Motions, State, Workspace, workspace
-from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
+from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE
 
 
 class System(NamedTuple):
@@ -42,6 +44,7 @@ class System(NamedTuple):
     forces: Forces
     loops: Loops
     motions: Motions
+    bath: Bath
 
 
 class Evaluator:
@@ -61,6 +64,10 @@ class Evaluator:
         Name of the equation-of-motion algorithm.
     rotations
         ``"speeds"``, or ``"euler-parameters"`` for these by their accelerations.
+    thermostat
+        A thermostat; those that are equations of motion act in every evaluation, others in steps that know them.
+    target_factor
+        What a scaling policy multiplies the thermostat's target by.
     """
 
     def __init__(
@@ -71,12 +78,16 @@ class Evaluator:
         average: int = 1,
         solver: str = "articulated",
         rotations: str = "speeds",
+        thermostat: BaseThermostat | None = None,
+        target_factor: float = 1.0,
     ) -> None:
-        self.model, self.solver_name, self.rotations = model, solver, rotations
+        self.model, self.solver_name, self.rotations, self.thermostat = model, solver, rotations, thermostat
+        self.target_factor = target_factor
+        bath = no_bath() if thermostat is None else thermostat.table(model, seed, target_factor)
         self.users = UserFunctions()
         self.sites = SiteForces(model)
-        tables = force_tables(model, seed, window, average, self.sites)
-        self.system = System(model.forest, tables, model.loops, model.motions)
+        tables = force_tables(model, seed, window, average, self.sites, bath)
+        self.system = System(model.forest, tables, model.loops, model.motions, bath)
         self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
         self.functions = (
             user_functions(model, self.users),
@@ -95,7 +106,7 @@ class Evaluator:
     @cached_property
     def channels(self) -> ChannelForces:
         """Forces by channel at the latest evaluation."""
-        return channel_forces(self.system.forces, self.model.nu)
+        return channel_forces(self.system.forces, self.model.nu, variables_of(self.system.bath))
 
     @cached_property
     def solver(self) -> Any:
@@ -147,18 +158,39 @@ class Evaluator:
         self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
         return forces
 
-    def initial_state(self, history: int = 0) -> State:
-        """The state at time zero; ``history`` is the size of that array, which the rule's driver says."""
-        return self.model.initial_state(history, listed=self.sites.listed)
-
     def variables(self, state: State) -> np.ndarray:
-        """What the derivative takes of a state: (q, u, works), or (q, q', works) with Euler parameters embedded."""
+        """What the derivative takes of a state: (q, u, works, thermostat variables), with q' in place of u where Euler
+        parameters are embedded."""
         speeds = state.u
         if self.rotations == "euler-parameters":
             speeds = np.zeros(self.model.nq)
             self.solver.dependent[:] = 0
             embedding.begin(self.model.forest, state.q, state.u, speeds, self.solver.dependent)
-        return np.concatenate([state.q, speeds, state.work])
+        return np.concatenate([state.q, speeds, state.work, state.bath])
+
+    def initial_state(self, history: int = 0, speed_factor: float = 1.0) -> State:
+        """The state at time zero, its speeds without total momentum where the thermostat says so, and times
+        ``speed_factor``; ``history`` is the size of that array, which the rule's driver says."""
+        state = self.model.initial_state(history, variables_of(self.system.bath), self.sites.listed)
+        self.start(state, state.q, state.u, speed_factor)
+        return state
+
+    def start(self, state: State, q: np.ndarray, u: np.ndarray, speed_factor: float = 1.0) -> None:
+        """Puts coordinates and speeds into a state at time zero, as :meth:`initial_state` does those of the model."""
+        if self.thermostat is not None and self.thermostat.centre_of_mass == "removed":
+            u = without_momentum(self.model, q, u)
+        state.q[:], state.u[:] = q, speed_factor * u
+
+    def thermostat_rates(self) -> tuple[float, float]:
+        """ζ and kd ζ' of the thermostat at the latest evaluation [1/time], zeros without one."""
+        if not self.channels.bath.size:
+            return 0.0, 0.0
+        return float(self.channels.bath[0, 0]), float(self.system.bath.constants[GAIN] * self.channels.bath[1, 0])
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number that share the kinetic energy."""
+        return self.model.degrees_of_freedom if self.thermostat is None else self.thermostat.freedoms(self.model)
 
     @property
     def types(self) -> tuple[Any, ...]:
@@ -171,9 +203,15 @@ class Evaluator:
 
 
 def force_tables(
-    model: Model, seed: int = 0, window: float = 1.0, average: int = 1, sites: SiteForces | None = None
+    model: Model,
+    seed: int = 0,
+    window: float = 1.0,
+    average: int = 1,
+    sites: SiteForces | None = None,
+    bath: Bath | None = None,
 ) -> Forces:
-    """The kernels' tables of a model's forces; without ``sites`` those of site forces are left empty."""
+    """The kernels' tables of a model's forces and of a thermostat's; without ``sites`` those of site forces are left
+    empty."""
     every_drag = drag_table(model)
     drag = acting(every_drag, model)
     pairs, springs, bodies = pair_table(model), spring_table(model), body_table(model)
@@ -189,6 +227,8 @@ def force_tables(
         wrench_channels.add(DAMPING)
     if brownian_of(model) is not None:
         wrench_channels.add(STOCHASTIC)
+    if bath is not None and bath.masses.size:
+        wrench_channels.update(thermostat_channels(bath))
     friction, actuations = joint_friction_table(model), actuation_table(model)
     present = {
         CONFORMATIONAL: springs.link.size,
@@ -212,12 +252,21 @@ def force_tables(
     )
 
 
-def channels_of(model: Model) -> tuple[str, ...]:
-    """Names of the channels that the model has forces in."""
+def thermostat_channels(bath: Bath) -> set[int]:
+    """Channels that a thermostat acts in."""
+    if bath.choice[WAY] == NOTHING:
+        return set()
+    return {THERMOSTAT, THERMOSTAT_RATE} if bath.constants[GAIN] > 0.0 else {THERMOSTAT}
+
+
+def channels_of(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
+    """Names of the channels that the model and a thermostat have forces in."""
     tables = force_tables(model)
     present = {*tables.wrench_channels.tolist(), *tables.joint_channels.tolist()}
     if tables.gravity.any():
         present.add(EXTERNAL)
+    if bath is not None:
+        present |= thermostat_channels(bath)
     return tuple(CHANNELS[c] for c in sorted(present))
 
 
@@ -259,7 +308,7 @@ def potential_energy(model: Model, q: np.ndarray) -> float:
     tables = force_tables(model)
     coordinates, result = vector(q, model.nq, "q"), np.empty(8)
     site = channel_forces(tables, model.nu).site
-    system = System(model.forest, tables, model.loops, model.motions)
+    system = System(model.forest, tables, model.loops, model.motions, no_bath())
     energies(system, coordinates, workspace(model.forest), site, result)
     if has_site_forces(model):
         result[POTENTIAL] += _sites_of(model).measure(site_positions(model, coordinates))[ENERGY]

@@ -2,7 +2,9 @@
 
 import math
 
-from articulon.algebra.vectors import load_from
+from articulon.algebra.vectors import copy_into, load_from
+from articulon.baths.base import GAIN
+from articulon.baths.equations import thermostat_wrenches
 from articulon.dynamics import energy
 from articulon.dynamics.kinematics import coordinate_rates
 from articulon.forces.brownian import draw, noise_wrenches
@@ -75,10 +77,13 @@ def fill_friction(system, window, u, ws, channels, damping, stochastic):
 
 @jit
 def fill(system, functions, time, window, q, u, ws, channels):
-    """Forces of every channel at links that have been placed and moved."""
+    """Forces of every channel at links that have been placed and moved, a thermostat's by the variables that ``unpack``
+    has left."""
     fill_positions(system, functions, time, q, u, ws, channels)
     fill_friction(system, window, u, ws, channels, channels.wrench[DAMPING], channels.wrench[STOCHASTIC])
     joint_frictions(system.forces.joint_frictions, u, channels.joint[DAMPING])
+    if channels.bath.size > 0:
+        thermostat_wrenches(system.forest, system.bath, time, ws, channels.bath[0], channels.wrench, channels.bath[1])
 
 
 @jit
@@ -125,10 +130,13 @@ def book_powers(system, u, ws, channels):
 
 @jit
 def force_sums(system, channels, ws, sums):
-    """Σ |F| over the bodies by channel, unscaled; of joint forces, Σ |torque| over the joints' freedoms."""
+    """Σ |F| over the bodies by channel, unscaled; of joint forces, Σ |torque| over the joints' freedoms; a
+    thermostat's ζ and kd ζ' behind them, where there is room."""
     forest, forces = system.forest, system.forces
     for c in range(sums.size):
         sums[c] = 0.0
+    if channels.bath.size > 0 and sums.size > 8:  # what a policy's law reads of it
+        sums[8], sums[9] = channels.bath[0, 0], system.bath.constants[GAIN] * channels.bath[1, 0]
     for c in forces.wrench_channels:
         for i in range(forest.mass.size):
             f = load_from(channels.wrench[c], i, 0)
@@ -142,10 +150,17 @@ def force_sums(system, channels, ws, sums):
 
 @jit
 def finish(system, factor, y, nq, nu, channels, dy):
-    """q' and the scaled powers, beside the accelerations."""
+    """q', the scaled powers and the rates of a thermostat, beside the accelerations."""
     coordinate_rates(system.forest, y[:nq], y[nq : nq + nu], dy[:nq])
+    finish_works(factor, nq + nu, channels, dy)
+
+
+@jit
+def finish_works(factor, start, channels, dy):
+    """The scaled powers, from ``start`` on, and the rates of a thermostat's variables."""
     for c in range(8):
-        dy[nq + nu + c] = factor[c] * channels.power[c]
+        dy[start + c] = factor[c] * channels.power[c]
+    copy_into(dy[start + 8 :], channels.bath[1])
 
 
 @jit

@@ -181,12 +181,14 @@ class ChannelForces(NamedTuple):
     """What a user's force writes, shape (bodies, 6)."""
     joint_written: np.ndarray
     """What a user's force of joints writes, shape (nu,), or (0,) where there is none."""
+    bath: np.ndarray
+    """A thermostat's variables at the latest evaluation, and their rates, shape (2, variables)."""
     held_window: np.ndarray
     """The window that ``held`` belongs to, −1 for none, shape (1,)."""
 
 
-def channel_forces(forces: Forces, nu: int) -> ChannelForces:
-    """Zeroed arrays for a model's forces."""
+def channel_forces(forces: Forces, nu: int, bath: int = 0) -> ChannelForces:
+    """Zeroed arrays for a model's forces and a number of thermostat variables."""
     links, dragged, bodies = forces.drag.mass.size, forces.drag.link.size, forces.bodies.link.size
     return ChannelForces(
         wrench=np.zeros((8, links, 6)),
@@ -203,5 +205,6 @@ def channel_forces(forces: Forces, nu: int) -> ChannelForces:
         body_velocity=np.zeros((bodies, 6)),
         body_wrench=np.zeros((bodies, 6)),
         joint_written=np.zeros(nu if forces.actuations.function_start.size > 1 else 0),
+        bath=np.zeros((2, bath)),
         held_window=np.full(1, -1, dtype=np.int64),
     )

@@ -76,6 +76,15 @@ def without_loops(model: Model, rule: str) -> None:
         )
 
 
+def without_thermostat(evaluator: Evaluator, rule: str) -> None:
+    """Raises CaseError where a thermostat acts, which has no canonical momenta."""
+    if evaluator.thermostat is not None:
+        raise CaseError(
+            f"integrator.rule: '{rule}' is a map of canonical momenta, and a thermostat changes them: choose "
+            f"friction-implicit or one of {', '.join(EXPLICIT)}, or leave out the thermostat"
+        )
+
+
 def without_scaling_by_state(policy: ScalingPolicy, rule: str) -> None:
     """Raises CaseError for a policy that weighs anew at every step, where a rule takes no steps of its own."""
     if policy.varies:

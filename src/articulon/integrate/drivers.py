@@ -7,6 +7,7 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.baths.base import BATH, leave, variables_of
 from articulon.dynamics import embedding
 from articulon.errors import CaseError
 from articulon.forces.brownian import fastest_relaxation
@@ -39,7 +40,8 @@ class ExplicitDriver(Driver):
         model = evaluator.model
         self.tableau = EXPLICIT[integrator.rule]
         self.embedded = evaluator.rotations == "euler-parameters"
-        self.blocks = blocks(model.forest, model.nq, model.nu, self.embedded)
+        variables = variables_of(evaluator.system.bath)
+        self.blocks = blocks(model.forest, model.nq, model.nu, self.embedded, variables)
         first = float(integrator.first_step or 0.0)
         relaxation = fastest_relaxation(model)
         if not first and math.isfinite(relaxation):
@@ -57,7 +59,9 @@ class ExplicitDriver(Driver):
                 ]
             ),
         )
-        self.scratch = explicit.scratch(model.nq + (model.nq if self.embedded else model.nu) + 8, self.tableau)
+        self.scratch = explicit.scratch(
+            model.nq + (model.nq if self.embedded else model.nu) + 8 + variables, self.tableau
+        )
         system, functions, ws, channels, solver = evaluator.types
         signature = (
             types.FunctionType(derivative_signature(evaluator)),
@@ -143,7 +147,7 @@ class ExplicitDriver(Driver):
         """A first step for a model without relaxation times: a hundredth of the time in which some variable changes by
         its size (Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, II.4)."""
         e = self.evaluator
-        y = np.concatenate([state.q, state.u, state.work])
+        y = np.concatenate([state.q, state.u, state.work, state.bath])
         dy = np.empty_like(y)
         e.rates(state.factor, float(state.time[0]), 0, y, dy)
         shortest = math.inf
@@ -163,10 +167,14 @@ class FrictionImplicitDriver(Driver):
     ) -> None:
         self.evaluator, self.parameters, self.law, self.step = evaluator, parameters, policy.law, step
         self.stop = no_stop()
-        self.scratch = friction_implicit.scratch(evaluator.model.forest, evaluator.model.nq, evaluator.model.nu)
+        model, thermostat = evaluator.model, evaluator.thermostat
+        self.bath_step = leave if thermostat is None else thermostat.advance
+        variables = variables_of(evaluator.system.bath)
+        self.scratch = friction_implicit.scratch(model.forest, model.nq, model.nu, variables)
         system, functions, ws, channels, _ = evaluator.types
         signature = (
             types.FunctionType(LAW),
+            types.FunctionType(BATH),
             system,
             functions,
             LINE,
@@ -179,6 +187,7 @@ class FrictionImplicitDriver(Driver):
             types.int64,
         )
         policy.law.compile(LAW)
+        self.bath_step.compile(BATH)
         prepare(friction_implicit.advance, signature)
 
     def go(self, state: State, until: float, steps: int) -> int:
@@ -187,6 +196,7 @@ class FrictionImplicitDriver(Driver):
         left = round(until / self.step) - int(state.counters[STEPS])
         status = friction_implicit.advance(
             self.law,
+            self.bath_step,
             e.system,
             e.functions,
             self.parameters,

@@ -111,7 +111,8 @@ def advance(
     y, trial, stages, counters = scratch.y, scratch.trial, scratch.stages, state.counters
     copy_into(y[:nq], state.q)
     copy_into(y[nq : nq + nu], state.u)
-    copy_into(y[nq + nu :], state.work)
+    copy_into(y[nq + nu : nq + nu + 8], state.work)
+    copy_into(y[nq + nu + 8 :], state.bath)
     fixed, longest, shortest = control.step[0], control.step[2], control.step[3]
     noisy, length = system.forces.noise.choice[0] != 0, system.forces.noise.window[0] * system.forces.noise.choice[1]
     exponent = -1.0 / tableau.power[0]
@@ -205,5 +206,6 @@ def advance(
     state.time[0] = time
     copy_into(state.q, y[:nq])
     copy_into(state.u, y[nq : nq + nu])
-    copy_into(state.work, y[nq + nu :])
+    copy_into(state.work, y[nq + nu : nq + nu + 8])
+    copy_into(state.bath, y[nq + nu + 8 :])
     return status

@@ -4,9 +4,10 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.baths.base import variables_of
 from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
 from articulon.integrate import canonical, predictor_corrector
-from articulon.integrate.base import LINE, Driver, open_loop, without_loops, without_noise
+from articulon.integrate.base import LINE, Driver, open_loop, without_loops, without_noise, without_thermostat
 from articulon.integrate.declarations import Canonical, PredictorCorrector
 from articulon.integrate.rules import CANONICAL, PREDICTOR_CORRECTOR
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, no_stop
@@ -64,7 +65,7 @@ class PredictorCorrectorDriver(FixedStepDriver):
         self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
         self.varies, self.stop, self.step = policy.varies, no_stop(), float(integrator.step)
         model = evaluator.model
-        ny = model.nq + model.nu + 8
+        ny = model.nq + model.nu + 8 + variables_of(evaluator.system.bath)
         self.formula = PREDICTOR_CORRECTOR[integrator.rule]
         self.quaternions = blocks(model.forest, model.nq, model.nu).quaternion
         self.history = predictor_corrector.history_size(ny)
@@ -124,6 +125,7 @@ class CanonicalDriver(FixedStepDriver):
     ) -> None:
         without_noise(evaluator.model, integrator.rule, "is a map of (q, p), in which noise has no place")
         without_loops(evaluator.model, integrator.rule)
+        without_thermostat(evaluator, integrator.rule)
         self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
         self.varies, self.stop, self.step = policy.varies, no_stop(), float(integrator.step)
         model = evaluator.model

@@ -6,6 +6,9 @@ the articulated-body algorithm with every body's inertia I replaced by I + h/2 B
 two drifts it gives free diffusion and constant drift exactly at any step: the rule of Grønbech-Jensen and Farago (Mol.
 Phys. 111, 983, 2013) carried over to trees. Forces bound the step as in velocity Verlet, and so does the angle that a
 body turns in half a step.
+
+A thermostat that multiplies all speeds does so before the first and after the last kick. Langevin's friction and noise
+are part of the middle, u⁺ = c u + √(1 − c²) w with c = e^{−γh} and w from N(0, kT M⁻¹): BAOAB on trees.
 """
 
 from typing import NamedTuple
@@ -38,17 +41,23 @@ from articulon.algebra.vectors import (
     store_matrix,
     sub,
 )
+from articulon.baths.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
+from articulon.baths.chains import chain_rates
+from articulon.baths.langevin import decay_and_noise
+from articulon.baths.schedule import target
 from articulon.dynamics import joints
 from articulon.dynamics.articulated import accelerate, eliminate
 from articulon.dynamics.constrained import at_rest
+from articulon.dynamics.energy import kinetic_energy
 from articulon.dynamics.kinematics import move, place
+from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
 from articulon.forces.filling import book_powers, fill_friction, fill_positions, force_sums, scaled_gravity, weigh
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import jit, kernel, routine
 from articulon.model import Forest
 from articulon.model.joints import FREE, SPHERICAL
-from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, WINDOW
+from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, THERMOSTAT, WINDOW
 from articulon.scaling.base import INPUTS, STEP
 
 
@@ -87,10 +96,14 @@ class Scratch(NamedTuple):
     """Works, likewise, shape (8,)."""
     acceleration: np.ndarray
     """Accelerations of the latest kick, likewise, shape (nu,)."""
+    bath: np.ndarray
+    """A thermostat's variables, likewise."""
+    draw: Draw
+    """Of Langevin's noise."""
 
 
-def scratch(forest: Forest, nq: int, nu: int) -> Scratch:
-    """Arrays for a model."""
+def scratch(forest: Forest, nq: int, nu: int, variables: int = 0) -> Scratch:
+    """Arrays for a model and a number of thermostat variables."""
     n = forest.mass.size
     return Scratch(
         np.zeros(n),
@@ -109,6 +122,8 @@ def scratch(forest: Forest, nq: int, nu: int) -> Scratch:
         np.zeros(nu),
         np.zeros(8),
         np.zeros(nu),
+        np.zeros(variables),
+        draw_arrays(nu),
     )
 
 
@@ -254,15 +269,49 @@ def rub(system, factor, window, h, u, work, ws, channels, arrays):
     work[DAMPING] += h * factor[DAMPING] * power_of(friction[0], ws)
 
 
+@routine
+def read_thermostat(system, time, u, ws, channels, arrays):
+    """ζ and its rate, for a policy's law, at links that have been placed."""
+    move(system.forest, u, ws, 0, system.forest.mass.size)
+    twice_kinetic, variables = 2.0 * kinetic_energy(system.forest, ws), channels.bath[0]
+    copy_into(variables, arrays.bath)
+    chain_rates(system.bath, twice_kinetic, target(system.bath, time), variables, channels.bath[1])
+
+
+@routine
+def thermostat(bath_step, system, time, h, count, factor, u, work, ws, arrays):
+    """Carries a thermostat that multiplies all speeds over a time h, at links that have been placed."""
+    move(system.forest, u, ws, 0, system.forest.mass.size)
+    s = bath_step(system.bath, kinetic_energy(system.forest, ws), time, h, count, factor, arrays.bath, work)
+    for k in range(u.size):
+        u[k] *= s
+
+
+@routine
+def stir(system, time, h, step, u, work, ws, arrays):
+    """Langevin's friction and noise over a time h, at links that have been placed and moved."""
+    forest, bath, draw = system.forest, system.bath, arrays.draw
+    before = kinetic_energy(forest, ws)
+    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
+    draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], step, 1.0, at_rest(ws, arrays), draw)
+    for k in range(u.size):
+        u[k] = c * u[k] + s * draw.speeds[k]
+    move(forest, u, ws, 0, forest.mass.size)
+    work[THERMOSTAT] += kinetic_energy(forest, ws) - before
+
+
 @kernel
-def advance(law, system, functions, parameters, h, stop, state, ws, channels, arrays, steps):
+def advance(law, bath_step, system, functions, parameters, h, stop, state, ws, channels, arrays, steps):
     """Advances the state by a number of steps of length h: REACHED, STOPPED, or DIVERGED where a number is no longer
     finite; the state is then that of the last whole step."""
     forest = system.forest
     q, u, work, counters = arrays.q, arrays.u, arrays.work, state.counters
+    way = system.bath.choice[WAY]
+    rubs = system.forces.drag.link.size > 0 or system.forces.noise.choice[0] != 0
     copy_into(q, state.q)
     copy_into(u, state.u)
     copy_into(work, state.work)
+    copy_into(arrays.bath, state.bath)
     udot = arrays.acceleration
     copy_into(udot, state.acceleration)
     locate(forest, q, u, ws)
@@ -270,21 +319,32 @@ def advance(law, system, functions, parameters, h, stop, state, ws, channels, ar
     for _ in range(steps):
         if stop_reached(stop, ws):
             return STOPPED
+        step = counters[STEPS]
+        time = h * step
+        if arrays.bath.size > 0:
+            read_thermostat(system, time, u, ws, channels, arrays)
         force_sums(system, channels, ws, arrays.sums)
         arrays.sums[STEP] = h
         law(parameters, arrays.sums, state.factor)
-        kick(system, state.factor, 0.5 * h, u, work, udot, counters[STEPS] == 0, ws, channels, arrays)
+        if way == SCALES:
+            thermostat(bath_step, system, time, 0.5 * h, 2 * step, state.factor, u, work, ws, arrays)
+        kick(system, state.factor, 0.5 * h, u, work, udot, step == 0, ws, channels, arrays)
         move(forest, u, ws, 0, forest.mass.size)
         drift(forest, q, u, ws, 0.5 * h)
         move(forest, u, ws, 0, forest.mass.size)
-        rub(system, state.factor, counters[WINDOW], h, u, work, ws, channels, arrays)
-        move(forest, u, ws, 0, forest.mass.size)
+        if rubs:
+            rub(system, state.factor, counters[WINDOW], h, u, work, ws, channels, arrays)
+            move(forest, u, ws, 0, forest.mass.size)
+        if way == KICKS:
+            stir(system, time, h, step, u, work, ws, arrays)
         drift(forest, q, u, ws, 0.5 * h)
-        time = h * (counters[STEPS] + 1)
+        time = h * (step + 1)
         # From q alone, so that a step's end is a function of the state and a run resumes to the same bits.
         locate(forest, q, u, ws)
         fill_positions(system, functions, time, q, u, ws, channels)
         kick(system, state.factor, 0.5 * h, u, work, udot, True, ws, channels, arrays)
+        if way == SCALES:
+            thermostat(bath_step, system, h * (step + 0.5), 0.5 * h, 2 * step + 1, state.factor, u, work, ws, arrays)
         total = 0.0
         for k in range(u.size):
             total += u[k] * u[k]
@@ -299,5 +359,6 @@ def advance(law, system, functions, parameters, h, stop, state, ws, channels, ar
         copy_into(state.q, q)
         copy_into(state.u, u)
         copy_into(state.work, work)
+        copy_into(state.bath, arrays.bath)
         copy_into(state.acceleration, udot)
     return STOPPED if stop_reached(stop, ws) else REACHED

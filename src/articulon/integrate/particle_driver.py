@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.baths.base import BATH, BaseThermostat, leave, no_bath
+from articulon.baths.base import BATH, leave
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.neighbours import REFRESH
 from articulon.forces.sites.tables import FORCES
@@ -49,14 +49,12 @@ class ParticleDriver(Driver):
         policy: ScalingPolicy,
         parameters: np.ndarray,
         state: State,
-        thermostat: BaseThermostat | None = None,
-        seed: int = 0,
     ) -> None:
         model = evaluator.model
         self.evaluator, self.step, self.stop = evaluator, step, no_stop()
         self.law, self.parameters, self.varies = policy.law, parameters, policy.varies
-        self.bath = no_bath() if thermostat is None else thermostat.table(model, seed)
-        self.relax = leave if thermostat is None else thermostat.advance
+        self.bath = evaluator.system.bath
+        self.relax = leave if evaluator.thermostat is None else evaluator.thermostat.advance
         self.moving = particles.moving(model.masses, reflecting_walls(model))
         self.sums = np.zeros(INPUTS)
         parallel = model.bodies >= particles.PARALLEL_PARTICLES

@@ -303,8 +303,10 @@ def drive_law(bath, kinetic, time, h, variables, sums):
     """What a policy's law reads beside the forces: ζ, kd ζ' and the step."""
     sums[STEP] = h
     if variables.size > 0:
-        excess = 2.0 * kinetic - bath.constants[FREEDOMS] * target(bath, time)
-        sums[ZETA], sums[ZETA_RATE] = variables[0], bath.constants[GAIN] * excess / bath.masses[0]
+        rate = (2.0 * kinetic - bath.constants[FREEDOMS] * target(bath, time)) / bath.masses[0]
+        if bath.masses.size > 1:
+            rate -= variables[0] * variables[1]
+        sums[ZETA], sums[ZETA_RATE] = variables[0], bath.constants[GAIN] * rate
 
 
 @kernel

@@ -63,7 +63,8 @@ def advance(
     ny, start, factor = y.size, formula.start, state.factor
     copy_into(y[:nq], state.q)
     copy_into(y[nq : nq + nu], state.u)
-    copy_into(y[nq + nu :], state.work)
+    copy_into(y[nq + nu : nq + nu + 8], state.work)
+    copy_into(y[nq + nu + 8 :], state.bath)
     status, taken = REACHED, 0
     while taken < steps:
         time = h * counters[STEPS]
@@ -127,5 +128,6 @@ def advance(
     state.time[0] = h * counters[STEPS]
     copy_into(state.q, y[:nq])
     copy_into(state.u, y[nq : nq + nu])
-    copy_into(state.work, y[nq + nu :])
+    copy_into(state.work, y[nq + nu : nq + nu + 8])
+    copy_into(state.bath, y[nq + nu + 8 :])
     return status

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 from scipy import integrate
 
+from articulon.baths.base import variables_of
 from articulon.dynamics.constrained import OPEN
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.base import Driver, open_loop, without_noise, without_scaling_by_state
@@ -41,9 +42,11 @@ class SciPyDriver(Driver):
         without_scaling_by_state(policy, integrator.rule)
         self.evaluator, self.parameters, self.law, self.stop = evaluator, parameters, policy.law, no_stop()
         self.solver, model = SOLVERS[integrator.rule], evaluator.model
-        self.blocks = blocks(model.forest, model.nq, model.nu)
+        variables = variables_of(evaluator.system.bath)
+        self.blocks = blocks(model.forest, model.nq, model.nu, bath=variables)
         self.first_step = math.inf if integrator.first_step is None else float(integrator.first_step)
-        absolute, atol = [float(one) for _, _, one in integrator.tolerances()], np.empty(model.nq + model.nu + 8)
+        absolute = [float(one) for _, _, one in integrator.tolerances()]
+        atol = np.empty(model.nq + model.nu + 8 + variables)
         for start, end, kind in zip(self.blocks.start, self.blocks.end, self.blocks.kind, strict=True):
             atol[start:end] = absolute[kind]
         longest = float(integrator.max_step or math.inf)
@@ -64,7 +67,7 @@ class SciPyDriver(Driver):
             return dy
 
         first = min(self.first_step, until - start) if self.first_step < math.inf else None
-        y = np.concatenate([state.q, state.u, state.work])
+        y = np.concatenate([state.q, state.u, state.work, state.bath])
         if state.counters[STEPS] == 0:
             # The factors of a policy that does not vary do not depend on the forces.
             self.law(self.parameters, np.zeros(INPUTS), state.factor)
@@ -93,5 +96,6 @@ class SciPyDriver(Driver):
                 self.failure = open_loop(e)
                 return DIVERGED
             np.maximum(state.drift, e.solver.loops.drift, out=state.drift)
-        state.q[:], state.u[:], state.work[:] = y[:nq], y[nq : nq + nu], y[nq + nu :]
+        works = nq + nu + 8
+        state.q[:], state.u[:], state.work[:], state.bath[:] = y[:nq], y[nq : nq + nu], y[nq + nu : works], y[works:]
         return status

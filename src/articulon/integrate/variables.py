@@ -1,4 +1,5 @@
-"""The integrated variables y = (q, u, works): which block of them is measured by which tolerance."""
+"""The integrated variables y = (q, u, works, thermostat variables): which block of them is measured by which
+tolerance."""
 
 from typing import NamedTuple
 
@@ -23,8 +24,9 @@ class Blocks(NamedTuple):
     """First of each set of four Euler parameters, shape (quaternions,)."""
 
 
-def blocks(forest: Forest, nq: int, nu: int, embedded: bool = False) -> Blocks:
-    """One block for each joint's translation, rotation and their speeds, and one for the works.
+def blocks(forest: Forest, nq: int, nu: int, embedded: bool = False, bath: int = 0) -> Blocks:
+    """One block for each joint's translation, rotation and their speeds, one for the works, and for a thermostat with
+    ``bath`` variables one for each of its ζ, measured as a speed, and one for the energy of its reservoir.
 
     With Euler parameters ``embedded`` the speeds are the rates of all coordinates, and none are to be normalised.
     """
@@ -44,6 +46,10 @@ def blocks(forest: Forest, nq: int, nu: int, embedded: bool = False) -> Blocks:
             ]
         if joint.quaternion is not None and not embedded:
             quaternions.append(k + joint.quaternion)
-    rows.append((nq + nu, nq + nu + 8, WORK))
-    start, end, kinds = np.array(rows, dtype=np.int64).T.copy()
-    return Blocks(start, end, kinds, np.array(quaternions, dtype=np.int64))
+    end = nq + nu + 8
+    rows.append((nq + nu, end, WORK))
+    if bath:
+        rows += [(v, v + 1, VELOCITY) for v in range(end, end + bath - 1)]
+        rows.append((end + bath - 1, end + bath, WORK))
+    start, last, kinds = np.array(rows, dtype=np.int64).T.copy()
+    return Blocks(start, last, kinds, np.array(quaternions, dtype=np.int64))

@@ -42,6 +42,11 @@ class Description(Protocol):
         ...
 
     @property
+    def thermostat(self) -> Any:
+        """The thermostat, or None."""
+        ...
+
+    @property
     def integrator(self) -> Any:
         """The declared integrator."""
         ...

@@ -13,6 +13,7 @@ from articulon.forces.filling import force_sums
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL, POTENTIAL, STEPS, WINDOW
+from articulon.simulate.thermostat_observer import ThermostatObserver
 from articulon.simulate.trajectory import Frame
 
 NET_FORCE = ("net_force_1", "net_force_2", "net_force_3")
@@ -96,16 +97,22 @@ class Observer:
         Length of a fixed step [time], or None where the state says what the step is.
     stop
         Body and unit direction whose ``advance`` is observed, or None.
+    varies
+        Whether the scaling factors change along the run.
     """
 
     def __init__(
-        self, evaluator: Evaluator, fixed_step: float | None = None, stop: tuple[int, np.ndarray] | None = None
+        self,
+        evaluator: Evaluator,
+        fixed_step: float | None = None,
+        stop: tuple[int, np.ndarray] | None = None,
+        varies: bool = False,
     ) -> None:
         self.evaluator = evaluator
         self.model = model = evaluator.model
         self.fixed_step = fixed_step
         self.stop = stop
-        present = channels_of(model)
+        present = channels_of(model, evaluator.system.bath)
         self.channels = [CHANNELS.index(name) for name in present]
         forces = evaluator.system.forces
         self.energies = [
@@ -120,6 +127,7 @@ class Observer:
             )
             if there
         ]
+        self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
         self.slowest, self.relaxation = slowest_tree(model, evaluator)
         tree = model.forest.tree
         self._range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
@@ -139,6 +147,7 @@ class Observer:
             names[f"force_{CHANNELS[c]}"] = "force"
             names[f"factor_{CHANNELS[c]}"] = "dimensionless"
         names.update(dict.fromkeys(NET_FORCE, "force"))
+        names.update(self.thermostat.dimensions)
         if self.model.loops.kind.size:
             names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
         if self.stop is not None:
@@ -157,8 +166,9 @@ class Observer:
         evaluate(evaluator, state)
         self._look()
         kinetic = float(self._looked[0])
-        damping = float(state.factor[DAMPING])
-        thermal = model.units.boltzmann * model.degrees_of_freedom * damping
+        # Friction that is scaled scales the temperature with it; a thermostat's is that of its target.
+        scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
+        thermal = model.units.boltzmann * evaluator.degrees_of_freedom * scaled
         observables = {
             "kinetic_energy": kinetic,
             "energy_balance": kinetic - self.start_energy - float(state.work.sum()),
@@ -174,6 +184,7 @@ class Observer:
             self._energies[:] = evaluator.energies(state.q)
             for c in self.energies:
                 observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
+        observables.update(self.thermostat.look(state, kinetic, self._energies))
         poses = body_poses(model, state.q)
         if model.loops.kind.size:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.drift)

@@ -14,9 +14,10 @@ from articulon.forces.stokes_drag import StokesDrag
 from articulon.integrate import FIXED
 from articulon.integrate.drivers import Driver, driver
 from articulon.integrate.status import advance_stop
+from articulon.integrate.thermostatting import check_thermostat
 from articulon.model import Model, State
 from articulon.scaling import ThresholdAdaptive
-from articulon.scaling.base import INPUTS
+from articulon.scaling.base import INPUTS, ZETA, ZETA_RATE
 from articulon.simulate.description import Description
 from articulon.simulate.minimisation import minimise
 from articulon.simulate.noise_windows import Windows, windows_of
@@ -105,15 +106,28 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
         if policy.threshold is None:
             threshold = threshold or find_threshold(case, model, damping)
             policy = policy.model_copy(update={"threshold": threshold.value})
+    try:
+        check_thermostat(case.thermostat, case.integrator, policy, model, float(case.run.duration))
+    except CaseError as error:
+        raise CaseError(f"{case.source}: {error}") from None
     windows = windows_of(case, model)
     dynamics = case.dynamics
-    evaluator = Evaluator(model, case.run.seed, windows.window, windows.average, dynamics.solver, dynamics.rotations)
+    evaluator = Evaluator(
+        model,
+        case.run.seed,
+        windows.window,
+        windows.average,
+        dynamics.solver,
+        dynamics.rotations,
+        case.thermostat,
+        policy.target_factor(),
+    )
     parameters = policy.parameters(damping)
     integrator = case.integrator
     if isinstance(integrator, FIXED):
         integrator = integrator.model_copy(update={"step": windows.step})
     try:
-        advance = driver(evaluator, integrator, policy, parameters, model.initial_state())
+        advance = driver(evaluator, integrator, policy, parameters, evaluator.initial_state())
     except CaseError as error:
         raise CaseError(f"{case.source}: {error}") from None
     stop = None
@@ -124,14 +138,14 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
             raise CaseError(f"{case.source}: run.stop.body: '{case.run.stop.body}' is welded to the ground")
         stop = body, direction / np.linalg.norm(direction)
         advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
-    observer = Observer(evaluator, windows.step or getattr(integrator, "step", None), stop)
+    observer = Observer(evaluator, windows.step or getattr(integrator, "step", None), stop, policy.varies)
     return Prepared(case, model, evaluator, windows, policy, damping, parameters, advance, observer, threshold)
 
 
 def first_state(prepared: Prepared) -> State:
     """The state at time zero, with the factors that the policy's law gives there."""
-    state, evaluator = prepared.evaluator.initial_state(prepared.driver.history), prepared.evaluator
-    state.u[:] *= prepared.policy.speed_factor()
+    evaluator = prepared.evaluator
+    state = evaluator.initial_state(prepared.driver.history, prepared.policy.speed_factor())
     try:
         if prepared.case.run.minimise:
             state.q[:] = minimise(prepared.model, state.q)
@@ -142,5 +156,6 @@ def first_state(prepared: Prepared) -> State:
     looked, sums = np.empty(12), np.zeros(INPUTS)
     look(evaluator.system, evaluator.channels, evaluator.ws, 0, 0, looked)
     sums[:8] = looked[1:9]
+    sums[ZETA], sums[ZETA_RATE] = evaluator.thermostat_rates()
     prepared.policy.law(prepared.parameters, sums, state.factor)
     return state

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon.baths.base import BaseThermostat
 from articulon.building import cartesian
 from articulon.building.closing import checked_state
 from articulon.declaration import Declaration
@@ -16,6 +17,7 @@ from articulon.forces.evaluation import Evaluator, potential_energy
 from articulon.forces.joint_actuation import check_actuations
 from articulon.integrate import Integrator
 from articulon.integrate.drivers import DIVERGED, driver
+from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import one_blas_thread
 from articulon.model import Model, State
 from articulon.scaling import NoScaling
@@ -45,6 +47,9 @@ class Trajectory(NamedTuple):
     """[energy], shape (frames,)."""
     potential_energy: np.ndarray
     """Energy of all potential and conformational terms and of gravity [energy], shape (frames,)."""
+    bath: np.ndarray
+    """The thermostat's own variables, ζ of each member of its chain [1/time] and the energy of its reservoir [energy],
+    shape (frames, variables); no variables for those without."""
     loop_drift: np.ndarray
     """How far steps have led from the loops, before they were moved back: the largest error of any condition, and of
     its rate, since the start, shape (frames, 2)."""
@@ -92,6 +97,7 @@ def simulate(
     rotations: str = "speeds",
     coordinates: str = "relative",
     scaling: ScalingPolicy | None = None,
+    thermostat: BaseThermostat | None = None,
     seed: int = 1,
     q: Sequence[float] | np.ndarray | None = None,
     u: Sequence[float] | np.ndarray | None = None,
@@ -119,6 +125,8 @@ def simulate(
         ``"relative"`` keeps the joints' coordinates; ``"cartesian"`` frees every body and keeps the joints by loops.
     scaling
         A policy that weighs the forces; none by default.
+    thermostat
+        One of ``articulon.thermostats``; none by default.
     seed
         Chooses the random numbers.
     q, u
@@ -148,8 +156,12 @@ def simulate(
     policy = NoScaling() if scaling is None else scaling
     if not isinstance(policy, ScalingPolicy):
         raise CaseError(f"simulate: scaling must be a policy of articulon.scaling, got {scaling!r}")
+    if thermostat is not None:
+        if not isinstance(thermostat, BaseThermostat):
+            raise CaseError(f"simulate: thermostat must be one of articulon.thermostats, got {thermostat!r}")
+        thermostat = thermostat.resolved(model.units, "simulate: thermostat")
     start = checked_state(model, q, u)
-    run = _Run(model, _integrator(rule, options, model), policy, _times(model, duration, frames))
+    run = _Run(model, _integrator(rule, options, model), policy, _times(model, duration, frames), thermostat)
     run.prepare(solver, rotations, coordinates, *start, seed)
     with one_blas_thread():
         return run.integrate()
@@ -174,8 +186,16 @@ def _integrator(rule: str, options: dict[str, Any], model: Model) -> Any:
 class _Run:
     """A simulation on its way."""
 
-    def __init__(self, model: Model, integrator: Any, policy: ScalingPolicy, times: _Times) -> None:
+    def __init__(
+        self,
+        model: Model,
+        integrator: Any,
+        policy: ScalingPolicy,
+        times: _Times,
+        thermostat: BaseThermostat | None,
+    ) -> None:
         self.model, self.integrator, self.policy, self.times = model, integrator, policy, times
+        self.thermostat = thermostat
 
     def prepare(self, solver: str, rotations: str, coordinates: str, q: np.ndarray, u: np.ndarray, seed: int) -> None:
         if coordinates == "cartesian":
@@ -185,14 +205,27 @@ class _Run:
             raise CaseError(f"simulate: unknown coordinates {coordinates!r}; choose 'relative' or 'cartesian'")
         check_motions(self.model, self.times.duration)
         check_actuations(self.model, self.times.duration)
+        try:
+            check_thermostat(self.thermostat, self.integrator, self.policy, self.model, self.times.duration)
+        except CaseError as error:
+            raise CaseError(f"simulate: {error}") from None
         windows = windows_of(_Plan(self.integrator, self.policy, self.times, self.model.units), self.model)
         if windows.step is not None:
             self.integrator = self.integrator.model_copy(update={"step": windows.step})
-        self.evaluator = Evaluator(self.model, seed, windows.window, windows.average, solver, rotations)
+        self.evaluator = Evaluator(
+            self.model,
+            seed,
+            windows.window,
+            windows.average,
+            solver,
+            rotations,
+            self.thermostat,
+            self.policy.target_factor(),
+        )
         parameters = self.policy.parameters(0.0)
-        self.driver = driver(self.evaluator, self.integrator, self.policy, parameters, self.model.initial_state())
+        self.driver = driver(self.evaluator, self.integrator, self.policy, parameters, self.evaluator.initial_state())
         self.state = self.evaluator.initial_state(self.driver.history)
-        self.state.q[:], self.state.u[:] = q, self.policy.speed_factor() * u
+        self.evaluator.start(self.state, q, u, self.policy.speed_factor())
         check_start(self.evaluator, self.state)
 
     def integrate(self) -> Trajectory:
@@ -204,7 +237,7 @@ class _Run:
                 step = getattr(self.integrator, "step", None)
                 raise diagnosis(self.evaluator, step, self.state, None, self.driver.failure)
             rows.append(self._row())
-        q, u, works, drift = (np.array(column) for column in zip(*rows, strict=True))
+        q, u, works, bath, drift = (np.array(column) for column in zip(*rows, strict=True))
         return Trajectory(
             times=np.array(self.times.frame_times()),
             q=q,
@@ -212,6 +245,7 @@ class _Run:
             works=works,
             kinetic_energy=np.array([kinetic_energy(self.model, *pair) for pair in zip(q, u, strict=True)]),
             potential_energy=np.array([potential_energy(self.model, coordinates) for coordinates in q]),
+            bath=bath,
             loop_drift=drift,
             state=self.state,
             model=self.model,
@@ -219,4 +253,4 @@ class _Run:
 
     def _row(self) -> tuple[np.ndarray, ...]:
         state = self.state
-        return state.q.copy(), state.u.copy(), state.work.copy(), state.drift.copy()
+        return state.q.copy(), state.u.copy(), state.work.copy(), state.bath.copy(), state.drift.copy()

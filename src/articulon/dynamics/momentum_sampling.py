@@ -1,0 +1,115 @@
+"""Speeds drawn from N(0, kT M⁻¹), in O(n), by the articulated recursion.
+
+With the articulated inertia Iᴬ of a link, Sᵢ the columns of its joint, Uᵢ = Iᴬᵢ Sᵢ and Dᵢ = Sᵢᵀ Uᵢ (Featherstone 2008,
+7.2), twice the kinetic energy is a sum of squares, Σ zᵢᵀ Dᵢ zᵢ with zᵢ = uᵢ + Dᵢ⁻¹ Uᵢᵀ V, V the velocity of the parent
+carried to the link's origin: the elimination of u from the leaves inward. So the zᵢ are independent, of covariance
+kT Dᵢ⁻¹, and the outward pass finds the speeds from them. Both passes are those of forward dynamics: the inward one with
+a force of covariance kT Dᵢ at each joint, of which nothing is passed on to the parent.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.inertia import force_of, moment_of, skew
+from articulon.algebra.vectors import (
+    ZERO,
+    apply,
+    dot,
+    isotropic,
+    load,
+    load_symmetric,
+    store6,
+    symmetric_rotate,
+)
+from articulon.dynamics import joints
+from articulon.dynamics.articulated import accelerate, gather, store_inertia
+from articulon.dynamics.kinematics import frames
+from articulon.kernels import jit
+from articulon.rng import normal_pair
+
+MOST = 6
+"""Speeds of the freest joint."""
+
+
+class Draw(NamedTuple):
+    """Arrays of a draw; deleting them changes nothing."""
+
+    torque: np.ndarray
+    """Forces of the joints, shape (nu,)."""
+    D: np.ndarray
+    """Of a joint, then its lower triangular root, shape (6, 6)."""
+    speeds: np.ndarray
+    """The speeds that are drawn, shape (nu,)."""
+
+
+def draw_arrays(nu: int) -> Draw:
+    """Zeroed arrays for a model."""
+    return Draw(np.zeros(nu), np.zeros((MOST, MOST)), np.zeros(nu))
+
+
+@jit
+def joint_inertia(kind, axis, frame, R, A, H, M, D):
+    """Sᵀ Iᴬ S of a joint, its lower triangle."""
+    for k in range(joints.freedoms(kind)):
+        sw, sv = joints.column(kind, axis, k, frame, R)
+        n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
+        for m in range(k, joints.freedoms(kind)):
+            tw, tv = joints.column(kind, axis, m, frame, R)
+            D[m, k] = dot(tw, n) + dot(tv, f)
+
+
+@jit
+def factorise_in_place(D, n):
+    """D = L Lᵀ of the leading n × n block, L in the lower triangle."""
+    for k in range(n):
+        s = D[k, k]
+        for j in range(k):
+            s -= D[k, j] * D[k, j]
+        D[k, k] = math.sqrt(s)
+        for i in range(k + 1, n):
+            s = D[i, k]
+            for j in range(k):
+                s -= D[i, j] * D[k, j]
+            D[i, k] = s / D[k, k]
+
+
+@jit
+def draw_speeds(forest, seed, stream, count, kT, ws, draw):
+    """Speeds of N(0, kT M⁻¹) into ``draw.speeds``, at links that have been placed; ``ws`` is that of links at rest.
+
+    The numbers are those of indices 0 to nu − 1 of the step ``count``.
+    """
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    slot, first, torque, D = forest.slot, forest.first, draw.torque, draw.D
+    gathered, root = ws.gathered, math.sqrt(kT)
+    for i in range(parent.size - 1, -1, -1):
+        kind, p, j = kinds[i], parent[i], u_start[i]
+        frame, R = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
+        A, H = symmetric_rotate(R, load_symmetric(forest.inertia, i)), skew(apply(R, load(forest.moment, i)))
+        M, axis = isotropic(forest.mass[i]), load(axes, i)
+        if slot[i] >= 0:
+            A, H, M, _, _ = gather(gathered, slot[i], A, H, M, ZERO, ZERO)
+        n = joints.freedoms(kind)
+        joint_inertia(kind, axis, frame, R, A, H, M, D)
+        factorise_in_place(D, n)
+        for k in range(n):
+            torque[j + k] = 0.0
+        for k in range(n):
+            normal, _ = normal_pair(seed, stream, count, j + k)
+            for m in range(k, n):
+                torque[j + m] += root * D[m, k] * normal
+        A, H, M, _, _, left = joints.eliminate(
+            kind, axis, torque, j, frame, R, load(ws.reach, i), ZERO, ZERO, A, H, M, ZERO, ZERO
+        )
+        store6(ws.record, i, 0, left)
+        store6(ws.record, i, 6, left[6:])
+        if p >= 0:
+            s = slot[p]
+            if not first[i]:  # siblings have been here
+                A, H, M, _, _ = gather(gathered, s, A, H, M, ZERO, ZERO)
+            store_inertia(gathered, s, A, H, M)
+            for k in range(21, 27):
+                gathered[s, k] = 0.0
+    accelerate(forest, ZERO, ws, draw.speeds, 0, parent.size)

@@ -1,0 +1,57 @@
+"""Which thermostat goes with which rule, model and policy."""
+
+from typing import Any
+
+from articulon.baths import Overdamped
+from articulon.baths.base import BaseThermostat
+from articulon.errors import CaseError
+from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy
+from articulon.integrate.particle_driver import only_particles
+from articulon.integrate.rules import EXPLICIT
+from articulon.model import Model
+from articulon.scaling.base import ScalingPolicy
+
+PARTICLES = ("velocity-verlet", "r-respa")
+"""Rules that take a thermostat as a part of their step on free particles."""
+OVERDAMPED = "ermak-mccammon"
+
+
+def check_thermostat(
+    thermostat: BaseThermostat | None, integrator: Any, policy: ScalingPolicy, model: Model, duration: float
+) -> None:
+    """Raises CaseError for a thermostat that cannot go with the rule, the policy, the model or the duration [time]."""
+    if policy.thermostatted and not (thermostat is not None and thermostat.deterministic):
+        has = "there is none" if thermostat is None else f"it is '{_kind(thermostat)}'"
+        raise CaseError(
+            f"scaling.policy: '{getattr(policy, 'policy', '')}' scales the force of a thermostat of Nosé and Hoover, "
+            f"and {has}; add [thermostat] with the kind modified-nose-hoover, or choose another policy"
+        )
+    rule = integrator.rule
+    if thermostat is None:
+        if rule == OVERDAMPED:
+            raise CaseError(f"integrator.rule: '{rule}' needs a thermostat of the kind overdamped; add [thermostat]")
+        return
+    if isinstance(thermostat, Overdamped) != (rule == OVERDAMPED):
+        raise CaseError(
+            f"thermostat.kind: '{_kind(thermostat)}' and integrator.rule '{rule}' do not go together: overdamped "
+            f"motion has no speeds, and only '{OVERDAMPED}' takes its steps"
+        )
+    splits = isinstance(integrator, FrictionImplicit) or (rule in PARTICLES and only_particles(model))
+    integrates = thermostat.deterministic and isinstance(integrator, Explicit | PredictorCorrector | SciPy)
+    if rule != OVERDAMPED and not splits and not integrates:
+        choice = f"'friction-implicit', or '{PARTICLES[0]}' for a model of free particles"
+        if thermostat.deterministic:
+            choice += f", or one of {', '.join(EXPLICIT)}"
+        why = "is a map of canonical momenta" if isinstance(integrator, Canonical) else "integrates equations of motion"
+        raise CaseError(f"integrator.rule: '{rule}' {why} and cannot carry '{_kind(thermostat)}'; choose {choice}")
+    if getattr(policy, "policy", "none") != "none" and not thermostat.deterministic:
+        raise CaseError(
+            f"scaling.policy: a policy weighs forces, and '{_kind(thermostat)}' is none; choose the policy 'none', or "
+            "a thermostat of Nosé and Hoover"
+        )
+    thermostat.check(model)
+    thermostat.check_schedule(duration)
+
+
+def _kind(thermostat: BaseThermostat) -> str:
+    return str(getattr(thermostat, "kind", ""))
