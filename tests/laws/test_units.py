@@ -90,6 +90,7 @@ def test_converting_out_and_reading_back_is_the_identity(name, dimension):
     """SI units of each dimension; the factor, the product and the result are each rounded by 2^-53."""
     si = {
         "length": "m",
+        "wavenumber": "1/m",
         "mass": "kg",
         "time": "s",
         "velocity": "m/s",
