@@ -25,7 +25,8 @@ def power_tails(
 
     U_tail = (2π/V) Σ_ab N_a N_b ∫ u_ab r² dr and W_tail = −(2π/V) Σ_ab N_a N_b ∫ u'_ab r³ dr over what is left out:
     all beyond r_c, and 1 − S of what lies between r_s and r_c (Allen and Tildesley, Computer Simulation of Liquids,
-    2nd ed., 2.144 to 2.147, for all pairs of kinds).
+    2nd ed., 2.144 to 2.147, for all pairs of kinds). LAMMPS counts pairs in the same way; OpenMM takes N(N + 1)/2 of
+    one kind, which differs by 1/N where there are several.
 
     Parameters
     ----------
