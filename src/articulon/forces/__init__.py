@@ -13,6 +13,7 @@ from articulon.forces.site_pairs import PairLaw, SitePairs
 from articulon.forces.sites.angles import HarmonicAngles
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
 from articulon.forces.sites.dihedrals import HarmonicDihedrals, PeriodicDihedrals
+from articulon.forces.sites.ewald import Ewald
 from articulon.forces.sites.exclusions import Exclusions
 from articulon.forces.sites.laws.coulomb import Coulomb
 from articulon.forces.sites.laws.lennard_jones import LennardJones
@@ -40,6 +41,7 @@ Force: TypeAlias = Annotated[
     | HarmonicDihedrals
     | LennardJonesWall
     | Exclusions
+    | Ewald
     | TorsionalSprings
     | PointSpring
     | StokesDrag
@@ -58,6 +60,7 @@ __all__ = [
     "Coulomb",
     "Exclusions",
     "FeneBonds",
+    "Ewald",
     "Force",
     "Gravity",
     "HarmonicAngles",

@@ -1,7 +1,7 @@
 """erf(αr)/r without the error function: for loops that the compiler turns into vector instructions.
 
-As a function of s = r² it is entire, so on [0, cutoff²] a polynomial replaces it to the last digits of double precision;
-erfc(αr)/r is 1/r less it. With Boys' functions F_n(x) = ∫₀¹ u²ⁿ exp(−xu²) du (Boys 1950) and x = α²s:
+As a function of s = r² it is entire, so on [0, cutoff²] a polynomial replaces it to the last digits of double
+precision; erfc(αr)/r is 1/r less it. With Boys' functions F_n(x) = ∫₀¹ u²ⁿ exp(−xu²) du (Boys 1950) and x = α²s:
 
     erf(αr)/r = (2α/√π) F₀(x) = s G + H/(2α²),    G = (4α³/√π) F₁(x),    H = (4α³/√π) exp(−x),
 
@@ -10,6 +10,7 @@ where G = −2 d(erf(αr)/r)/ds is −U'(r)/r and −H is the Laplacian of erf(�
 
 import math
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ LARGEST = 6.5
 """The largest damping times cutoff that ``TERMS`` suffice for; erfc(6.5) is 4e-20."""
 _TOLERANCE = 1e-14
 """Of the polynomials, relative to the function at r = 0."""
-_NODES = 80
+_NODES = np.polynomial.legendre.leggauss(80)
 SCALE, HALF_WIDTH, FIRST = range(3)
 """Where a row has 2/cutoff², 1/(2α²) and the first coefficient: those of G, then those of H, lowest power first."""
 
@@ -48,24 +49,18 @@ def coefficients(damping: float, cutoff: float, where: str) -> np.ndarray:
     product = damping * cutoff
     if not 0.0 < product <= LARGEST:
         raise ModelError(
-            f"{where}: damping times cutoff is {product:.4g}; it must lie between 0 and {LARGEST}, beyond which nothing "
-            "is left of a pair's force long before the cutoff: lower the damping or the cutoff"
+            f"{where}: damping times cutoff is {product:.4g}; it must lie between 0 and {LARGEST}, beyond which "
+            "nothing is left of a pair's force long before the cutoff: lower the damping or the cutoff"
         )
-    half = 0.5 * product**2
     front = 4.0 * damping**3 / math.sqrt(math.pi)
-    for terms in TERMS:
-        G, left_of_G = _boys(half, terms)
-        H, left_of_H = _gaussian(half, terms)
-        if max(3.0 * left_of_G, left_of_H) < _TOLERANCE:
-            break
-    return np.concatenate([[2.0 / cutoff**2, 0.5 / damping**2], front * G, front * H])
+    return np.concatenate([[2.0 / cutoff**2, 0.5 / damping**2], front * _polynomials(0.5 * product**2)])
 
 
 def smooth_part(terms: int) -> Any:
     """The leaf ``(r2, rows) -> (erf(αr)/r, G, H)`` for a number of terms.
 
-    It reads the last ``2 + 2 terms`` numbers of the first row, whatever the kinds of the pair are, so that the loop over
-    neighbours holds them in registers or broadcasts them.
+    It reads the last ``2 + 2 terms`` numbers of the first row, whatever the kinds of the pair are, so that the loop
+    over neighbours holds them in registers or broadcasts them.
     """
 
     @jit
@@ -94,6 +89,17 @@ def number_of_terms(row: np.ndarray) -> int:
     return (row.size - FIRST) // 2
 
 
+@cache
+def _polynomials(half: float) -> np.ndarray:
+    """F₁ and the exponential on [0, 2 half], by the fewest terms that suffice, one after the other."""
+    for terms in TERMS:
+        first, left = _boys(half, terms)
+        gauss, left_of_gauss = _gaussian(half, terms)
+        if max(3.0 * left, left_of_gauss) < _TOLERANCE:
+            break
+    return np.concatenate([first, gauss])
+
+
 def _gaussian(half: float, terms: int) -> tuple[np.ndarray, float]:
     """exp(−half (1 + t)) on [−1, 1]: polynomial in t, and the largest of the coefficients left out."""
     from scipy.special import ive
@@ -106,8 +112,7 @@ def _boys(half: float, terms: int) -> tuple[np.ndarray, float]:
     """F₁(half (1 + t)) likewise, by its integral over exponentials."""
     from scipy.special import ive
 
-    u, weight = np.polynomial.legendre.leggauss(_NODES)
-    u, weight = 0.5 * (u + 1.0), 0.5 * weight
+    u, weight = 0.5 * (_NODES[0] + 1.0), 0.5 * _NODES[1]
     series = 2.0 * (weight * u**2 * ive(np.arange(terms + 8)[:, None], half * u**2)).sum(axis=1)
     return _powers(series, terms)
 

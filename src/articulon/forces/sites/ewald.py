@@ -1,0 +1,177 @@
+"""Charges in a periodic box and all their images, by Ewald's sum."""
+
+import math
+from functools import cache
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.sites.error_function import LARGEST, SMOOTH_PARTS, coefficients, number_of_terms
+from articulon.forces.sites.ewald_estimate import Charges, EwaldParameters, choose
+from articulon.forces.sites.ewald_exclusions import exclusion_forces, exclusion_measure, exclusion_table
+from articulon.forces.sites.ewald_waves import (
+    reciprocal_forces,
+    reciprocal_forces_parallel,
+    reciprocal_measure,
+    reciprocal_table,
+    wave_table,
+    waves_within,
+)
+from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb, check_charges
+from articulon.forces.sites.laws.cutoffs import check_cutoff
+from articulon.forces.sites.terms import PairTerm, SumTerm
+from articulon.kernels import jit
+from articulon.model import Model
+
+PARALLEL_WORK = 2_000_000
+"""Charges times waves from which on the threads share the reciprocal part."""
+NEUTRAL = 1e-9
+"""Net charge that rounding may leave, relative to Σ|q|."""
+
+
+class Ewald(Declaration):
+    """U = ½ Σ_ij Σ'_n q_i q_j/(4πε₀ε_r |r_ij + n|) over all images n of a neutral periodic box, by Ewald's sum.
+
+    The sum is split by erfc(αr)/r, summed over neighbours up to a cutoff, and the smooth rest, summed over waves of the
+    reciprocal lattice (Ewald 1921; Frenkel and Smit, Understanding Molecular Simulation, 2nd ed., 12.1.5). Which α,
+    cutoff and waves are chosen for a precision, and with what error, ``parameters(model)`` says.
+
+    Pairs that are left out by exclusions, or lie on one body, are left out here with their nearest image.
+    """
+
+    kind: Literal["ewald"] = "ewald"
+    relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
+    """ε_r of the medium between the charges."""
+    precision: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1e-6
+    """Expected rms error of the forces, relative to the force between two charges of rms magnitude at their mean
+    distance (volume/number)^⅓."""
+    cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """Of the real part, at most half of the smallest width of the box; by default the cheapest [length]."""
+    damping: Annotated[Quantity | None, Dimension("wavenumber", minimum=0, exclusive=True)] = None
+    """α; by default what the cutoff needs for the precision [1/length]."""
+    waves: tuple[int, int, int] | None = None
+    """The largest index of a wave along each reciprocal edge; by default all waves up to the length that the precision
+    needs."""
+    surface_permittivity: Permittivity = "infinite"
+    """ε' of what surrounds the large sphere of boxes: ``"infinite"`` is a conductor (tin foil). A finite one adds
+    2π/((2ε' + 1) V) |Σ q r|² over positions as they are, never wrapped, so that a site that crosses a face goes on
+    smoothly: let no site start off a whole box away from its molecule (de Leeuw, Perram and Smith 1980)."""
+    skin: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
+    """How far beyond the cutoff neighbours are listed; chosen by a fixed rule where it is not given [length]."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for a box that is not periodic or not neutral, a cutoff that does not fit, and a second
+        declaration."""
+        box = model.box
+        if box is None or not box.periodic.all():
+            raise ModelError(
+                f"{where}: an Ewald sum needs a box that is periodic in all three directions; in open or walled space "
+                "use 'fast-multipole', or 'coulomb' without a cutoff"
+            )
+        check_charges(model, where)
+        charge = model.sites.charge
+        net = float(charge.sum())
+        if abs(net) > NEUTRAL * float(np.abs(charge).sum()):
+            raise ModelError(
+                f"{where}: the box has a net charge of {net:g}, and the energy of a periodic lattice of charged boxes "
+                "is infinite; add counter-ions, or correct the charges so that they add up to zero"
+            )
+        if sum(isinstance(force, Ewald) for force in model.forces) > 1:
+            raise ModelError(f"{where}: Ewald sums are declared twice; one holds every charge")
+        if self.waves is not None and min(self.waves) < 1:
+            raise ModelError(f"{where}.waves: each must be at least 1, got {self.waves}")
+        if self.cutoff is not None:
+            check_cutoff(model, self.cutoff, f"{where}.cutoff")
+        found = self.parameters(model, where)
+        if found.damping * found.cutoff > LARGEST:
+            raise ModelError(
+                f"{where}: damping times cutoff is {found.damping * found.cutoff:.4g}, and beyond {LARGEST} nothing "
+                "is left of the real part long before the cutoff; lower one of them"
+            )
+
+    def parameters(self, model: Model, where: str = "ewald") -> EwaldParameters:
+        """What the sum is made of in a model, chosen by the estimate of Kolafa and Perram (1992) where it is not given.
+
+        Raises
+        ------
+        ModelError
+            Where what is given leaves no cutoff that the box has room for.
+        """
+        return self._chosen(model, where)[0]
+
+    def _chosen(self, model: Model, where: str) -> tuple[EwaldParameters, list[tuple[int, int, int]]]:
+        assert model.box is not None
+        charge = model.sites.charge
+        vectors = model.box.vectors
+        charges = Charges(int((charge != 0.0).sum()), float(charge @ charge), vectors)
+        cutoff, damping = (None if value is None else float(value) for value in (self.cutoff, self.damping))
+        damping, cutoff, longest = choose(charges, float(self.precision), cutoff, damping, self.waves, where)
+        limits = charges.indices(longest) if self.waves is None else self.waves
+        inverse = np.linalg.inv(vectors)
+        columns = waves_within(inverse, limits, longest)
+        found = EwaldParameters(
+            damping,
+            cutoff,
+            longest,
+            limits,
+            sum(2 * top + 1 if a or b else top for a, b, top in columns),
+            charges.real_error(damping, cutoff),
+            charges.reciprocal_error(damping, charges.complete(limits) if self.waves is not None else longest),
+        )
+        return found, columns
+
+    def site_terms(self, model: Model) -> list[PairTerm | SumTerm]:
+        """Real part, reciprocal part, and what takes the excluded pairs out of it."""
+        assert model.box is not None
+        found, columns = self._chosen(model, self.kind)
+        constant = model.units.coulomb / float(self.relative_permittivity)
+        volume, charge = model.box.volume, model.sites.charge
+        sites = np.flatnonzero(charge)
+        # Real part.
+        polynomials = coefficients(found.damping, found.cutoff, self.kind)
+        row = np.concatenate([[found.cutoff**2, 1.0 / float(self.relative_permittivity)], polynomials])
+        rows = np.tile(row, (len(model.sites.kinds) ** 2, 1))
+        terms = number_of_terms(polynomials)
+        own = -constant * found.damping / math.sqrt(math.pi) * float(charge @ charge)
+        skin = None if self.skin is None else float(self.skin)
+        real = PairTerm(
+            ewald_law(terms), f"ewald-{terms}", rows, found.cutoff, charged=True, constant=(own, 0.0), skin=skin
+        )
+        # Reciprocal part.
+        surface = 0.0
+        if self.surface_permittivity != "infinite":
+            surface = constant * 4.0 * math.pi / ((2.0 * float(self.surface_permittivity) + 1.0) * volume)
+        waves = wave_table(np.linalg.inv(model.box.vectors), columns, found.damping, constant * 4.0 * math.pi / volume)
+        parallel = sites.size * waves.number >= PARALLEL_WORK
+        reciprocal = SumTerm(
+            reciprocal_forces_parallel if parallel else reciprocal_forces,
+            reciprocal_measure,
+            reciprocal_table(sites, waves, found.damping, surface),
+            level="long",
+        )
+        excluded = exclusion_table(model, found.damping, constant)
+        if not excluded.members.size:
+            return [real, reciprocal]
+        return [real, reciprocal, SumTerm(exclusion_forces, exclusion_measure, excluded, level="long")]
+
+    def bare_terms(self, model: Model) -> list[PairTerm]:
+        """The law without a cutoff, for pairs that are scaled."""
+        return bare_coulomb(model, float(self.relative_permittivity))
+
+
+@cache
+def ewald_law(terms: int) -> Any:
+    """The leaf of U = charges erfc(αr)/(ε_r r) for a number of terms of the polynomials."""
+    smooth = SMOOTH_PARTS[terms]
+
+    @jit
+    def law(r2, rows, k, charges):
+        q = charges * rows[0, 1]
+        E, G, H = smooth(r2, rows)
+        inverse2 = 1.0 / r2
+        inverse = np.sqrt(inverse2)
+        return q * (inverse - E), q * (inverse2 * inverse - G), q * H
+
+    return law

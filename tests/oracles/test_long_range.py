@@ -1,0 +1,243 @@
+"""Long-range electrostatics against lattice sums, direct sums, closed forms and another engine."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import articulon as ar
+from articulon.forces.sites.evaluation import SiteForces
+
+MADELUNG = 1.74756459463318
+"""Of rock salt, per ion pair at the distance of nearest neighbours (Borwein and Borwein 1998, and any table)."""
+BOXES = {
+    "cube": ((5.0, 5.0, 5.0), (0.0, 0.0, 0.0)),
+    "orthorhombic": ((5.0, 6.5, 4.0), (0.0, 0.0, 0.0)),
+    "triclinic": ((5.0, 6.0, 4.5), (2.0, -1.5, 2.5)),
+}
+
+
+def random_ions(count, lengths, seed=1):
+    """Ions at random, anywhere in space, with charges that add up to zero."""
+    rng = np.random.default_rng(seed)
+    charges = rng.uniform(0.5, 2.0, count) * np.where(np.arange(count) % 2, 1.0, -1.0)
+    return rng.uniform(-1.0, 2.0, (count, 3)) * lengths, charges - charges.mean()
+
+
+def model_of(positions, charges, lengths, tilts=(0.0, 0.0, 0.0), **ewald):
+    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=lengths, tilts=tilts))
+    builder.add_particles(len(charges), mass=1.0, positions=positions, charge=charges)
+    builder.add_force(ar.forces.Ewald(**ewald))
+    return builder.build()
+
+
+def forces(model, positions):
+    q = positions.ravel()
+    return ar.generalized_forces(model, q, np.zeros(q.size)).reshape(-1, 3)
+
+
+def energy(model, positions):
+    return ar.potential_energy(model, positions.ravel())
+
+
+def rock_salt(cells):
+    positions = np.array(list(itertools.product(range(2 * cells), repeat=3)), dtype=float)
+    return positions, 1.0 - 2.0 * (positions.sum(axis=1) % 2.0)
+
+
+@pytest.mark.parametrize("precision, bound", [(1e-6, 1e-6), (1e-12, 1e-11)])
+@pytest.mark.parametrize("cells", [1, 2, 3])
+def test_rock_salt_has_madelungs_constant(cells, precision, bound):
+    positions, charges = rock_salt(cells)
+    model = model_of(positions, charges, (2.0 * cells,) * 3, precision=precision)
+    assert -2.0 * energy(model, positions) / len(charges) == pytest.approx(MADELUNG, rel=bound)
+
+
+@pytest.mark.parametrize("precision", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("box", BOXES)
+def test_forces_have_the_precision_that_was_asked_for(box, precision):
+    lengths, tilts = BOXES[box]
+    positions, charges = random_ions(200, lengths)
+    fine = forces(model_of(positions, charges, lengths, tilts, precision=1e-13), positions)
+    error = forces(model_of(positions, charges, lengths, tilts, precision=precision), positions) - fine
+    n = len(charges)
+    unit = charges @ charges / n * (n / np.prod(lengths)) ** (2.0 / 3.0)
+    # The estimate is of an average over random places; over 200 of them it is met within some ten percent.
+    assert 0.5 < np.sqrt((error**2).sum() / n) / unit / precision < 1.4
+
+
+@pytest.mark.parametrize("box", BOXES)
+def test_nothing_depends_on_the_damping(box):
+    lengths, tilts = BOXES[box]
+    positions, charges = random_ions(40, lengths)
+    found = []
+    for cutoff in (1.3, 1.6, 1.9):
+        sites = SiteForces(model_of(positions, charges, lengths, tilts, precision=1e-13, cutoff=cutoff))
+        found.append((sites.evaluate(positions), sites.measure(positions)))
+    for f, measures in found[1:]:
+        assert np.abs(f - found[0][0]).max() < 1e-10 * np.abs(f).max()
+        assert np.abs(measures - found[0][1]).max() < 1e-10 * np.abs(measures[:4]).max()
+
+
+def lattice_sum(positions, charges, edge, shells):
+    """½ Σ q_i q_j/r over all cubic cells up to a number of shells around each pair."""
+    around = np.array(list(itertools.product(range(-shells, shells + 1), repeat=3))) * edge
+    total = 0.0
+    for i, j in itertools.product(range(len(charges)), repeat=2):
+        r = np.linalg.norm(positions[i] - positions[j] + around, axis=1)
+        total += 0.5 * charges[i] * charges[j] * (1.0 / r[r > 0.0]).sum()
+    return total
+
+
+def test_a_sum_over_cells_in_vacuum_is_what_a_sphere_of_cells_has():
+    positions, charges = random_ions(6, (3.0, 3.0, 3.0))
+    model = model_of(positions, charges, (3.0, 3.0, 3.0), precision=1e-12, surface_permittivity=1.0)
+    near, far = (lattice_sum(positions, charges, 3.0, shells) for shells in (5, 10))
+    # What shells leave out falls with the square of their distance, then with the fourth power.
+    extrapolated = (far * 10.5**2 - near * 5.5**2) / (10.5**2 - 5.5**2)
+    left = abs(far - near) / 5.5**2
+    assert abs(energy(model, positions) - extrapolated) < left
+    tin_foil = energy(model_of(positions, charges, (3.0, 3.0, 3.0), precision=1e-12), positions)
+    assert abs(tin_foil - extrapolated) > 1e3 * left
+
+
+@pytest.mark.parametrize("surface", ["infinite", 3.0])
+@pytest.mark.parametrize("box", BOXES)
+def test_forces_virial_and_laplacian_are_derivatives_of_the_energy(box, surface):
+    lengths, tilts = BOXES[box]
+    positions, charges = random_ions(12, lengths)
+    # Of the sum over given waves, which is what is computed; nothing of the real part is left at the cutoff.
+    options = {"cutoff": 1.9, "damping": 3.2, "waves": (6, 7, 5)}
+    options |= {"surface_permittivity": surface, "relative_permittivity": 2.0}
+    model = model_of(positions, charges, lengths, tilts, **options)
+    found = forces(model, positions)
+    h = 1e-3
+    weights = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
+    for i, a in ((0, 0), (3, 1), (11, 2)):
+        step = np.zeros_like(positions)
+        step[i, a] = h
+        slope = sum(w * energy(model, positions + k * step) for k, w in weights) / h
+        # The fourth-order formula leaves h⁴ U⁽⁵⁾/30, and rounding 1e-13 of the energy over h.
+        assert found[i, a] == pytest.approx(-slope, abs=1e-8 * np.abs(found).max())
+    virial = ar.virial(model, positions.ravel())
+    cell = model.box.vectors
+    for a, b in ((0, 0), (1, 1), (2, 2), (1, 0), (2, 0), (2, 1)):
+        slope = 0.0
+        for k, w in weights:
+            strain = np.eye(3)
+            strain[a, b] += k * h
+            edges = cell @ strain
+            strained = model_of(
+                positions @ strain, charges, np.diag(edges), (edges[1, 0], edges[2, 0], edges[2, 1]), **options
+            )
+            slope += w * energy(strained, positions @ strain) / h
+        assert virial[a, b] == pytest.approx(-slope, abs=1e-7 * np.abs(virial).max())
+
+
+@pytest.mark.parametrize("surface", ["infinite", 1.0, 3.0])
+def test_virial_and_laplacian_are_those_of_charges_in_a_background(surface):
+    lengths, tilts = BOXES["triclinic"]
+    positions, charges = random_ions(30, lengths)
+    model = model_of(positions, charges, lengths, tilts, precision=1e-12, surface_permittivity=surface)
+    # The energy scales with 1/length.
+    assert np.trace(ar.virial(model, positions.ravel())) == pytest.approx(energy(model, positions), rel=1e-10)
+    # A charge moves with the lattice of its images: what it feels are the others, in a background of −q/V that
+    # neutralises them, and what the surface adds.
+    background = -4.0 * np.pi * charges @ charges / model.box.volume
+    outside = 0.0 if surface == "infinite" else 3.0 / (2.0 * surface + 1.0)
+    found = ar.configurational_laplacian(model, positions.ravel())
+    assert found == pytest.approx(background * (1.0 - outside), abs=1e-8 * abs(background))
+
+
+def test_whole_edges_make_no_difference():
+    lengths, tilts = BOXES["triclinic"]
+    positions, charges = random_ions(30, lengths)
+    model = model_of(positions, charges, lengths, tilts)
+    moved = positions + np.random.default_rng(2).integers(-3, 4, positions.shape) @ model.box.vectors
+    assert (
+        np.abs(forces(model, moved) - forces(model, positions)).max() < 1e-11 * np.abs(forces(model, positions)).max()
+    )
+
+
+def test_threads_and_one_thread_give_the_same_bits():
+    from articulon.forces.sites import ewald_waves
+    from articulon.forces.sites.tables import FORCES
+    from articulon.kernels import prepare
+
+    lengths = (9.0, 8.0, 10.0)
+    positions, charges = random_ions(700, lengths)
+    model = model_of(positions, charges, lengths, precision=1e-4)
+    sites = SiteForces(model)
+    sites.evaluate(positions)
+    table = next(term.table for term in model.forces[0].site_terms(model) if term.level == "long")
+    particles, results = sites.system.particles, []
+    for kernel in (ewald_waves.reciprocal_forces, ewald_waves.reciprocal_forces_parallel):
+        for f in (particles.fx, particles.fy, particles.fz):
+            f[:] = 0.0
+        prepare(kernel, FORCES)(table, sites.cell, particles, sites.system.neighbours)
+        results.append(np.stack([particles.fx, particles.fy, particles.fz]))
+    assert np.abs(results[0]).min() > 0.0
+    assert np.array_equal(*results)
+
+
+def test_what_is_given_is_kept_and_the_rest_is_chosen_for_the_precision():
+    lengths, tilts = BOXES["triclinic"]
+    positions, charges = random_ions(100, lengths)
+
+    def chosen(**given):
+        model = model_of(positions, charges, lengths, tilts, precision=1e-7, **given)
+        return model.forces[0].parameters(model)
+
+    for given in ({}, {"cutoff": 1.5}, {"damping": 2.5}, {"cutoff": 1.5, "damping": 2.8}, {"waves": (16, 18, 16)}):
+        found = chosen(**given)
+        for name, value in given.items():
+            assert getattr(found, name) == value
+        assert found.error < 1.01e-7
+        assert found.count > 100
+    assert chosen(cutoff=1.5, damping=2.0).real_error > 1e-6  # both given: what they leave is said
+
+
+@pytest.mark.parametrize("box, method", [("cube", "Ewald"), ("orthorhombic", "Ewald"), ("triclinic", "PME")])
+def test_openmm_finds_the_same_energy_and_forces(box, method):
+    openmm = pytest.importorskip("openmm")
+    lengths, tilts = BOXES[box]
+    positions, charges = random_ions(100, lengths)
+    cell = ar.Box(lengths=lengths, tilts=tilts).vectors
+    system = openmm.System()
+    system.setDefaultPeriodicBoxVectors(*cell)
+    force = openmm.NonbondedForce()
+    force.setNonbondedMethod(getattr(openmm.NonbondedForce, method))
+    force.setCutoffDistance(1.9)
+    force.setEwaldErrorTolerance(1e-10)
+    if method == "PME":
+        force.setPMEParameters(2.2, 160, 160, 160)
+    for charge in charges:
+        system.addParticle(1.0)
+        force.addParticle(charge, 1.0, 0.0)
+    system.addForce(force)
+    context = openmm.Context(system, openmm.VerletIntegrator(0.001), openmm.Platform.getPlatformByName("Reference"))
+    context.setPositions(positions)
+    state = context.getState(getEnergy=True, getForces=True)
+    constant = 138.93545764438198  # e²/(4πε₀) in kJ nm/mol, as OpenMM has it
+    theirs = state.getForces(asNumpy=True)._value / constant
+    model = model_of(positions, charges, lengths, tilts, precision=1e-10)
+    assert energy(model, positions) == pytest.approx(state.getPotentialEnergy()._value / constant, rel=1e-6)
+    assert np.abs(forces(model, positions) - theirs).max() < 1e-6 * np.abs(theirs).max()
+
+
+def test_what_has_no_ewald_sum_is_refused():
+    positions, charges = random_ions(10, (5.0, 5.0, 5.0))
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]: the box has a net charge of 10, .* add counter-ions"):
+        model_of(positions, charges + 1.0, (5.0, 5.0, 5.0))
+    with pytest.raises(ar.ModelError, match="half of the smallest width"):
+        model_of(positions, charges, (5.0, 5.0, 5.0), cutoff=2.6)
+    with pytest.raises(ar.ModelError, match="more waves"):
+        model_of(positions, charges, (5.0, 5.0, 5.0), damping=0.1)
+    with pytest.raises(ar.ModelError, match="no site has a charge"):
+        model_of(positions, 0.0 * charges, (5.0, 5.0, 5.0))
+    for boundaries in (("periodic", "periodic", "open"), ("reflecting",) * 3):
+        builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(5.0, 5.0, 5.0), boundaries=boundaries))
+        builder.add_particles(10, mass=1.0, positions=positions % 5.0, charge=charges)
+        builder.add_force(ar.forces.Ewald())
+        with pytest.raises(ar.ModelError, match="fast-multipole"):
+            builder.build()
