@@ -313,7 +313,7 @@ def reciprocal_forces(table, cell, particles, neighbours):
 
 @kernel(parallel=True)
 def reciprocal_forces_parallel(table, cell, particles, neighbours):
-    """The same, to the last bit, shared out among threads."""
+    """The same, shared out among threads."""
     groups = table.rows.shape[0] - 1
     for group in prange(groups):
         _group_structure(table, cell, particles, group)
