@@ -4,14 +4,14 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy
+from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, Respa, SciPy
 
 Integrator: TypeAlias = Annotated[
-    Explicit | PredictorCorrector | Canonical | SciPy | FrictionImplicit, Field(discriminator="rule")
+    Explicit | PredictorCorrector | Canonical | Respa | SciPy | FrictionImplicit, Field(discriminator="rule")
 ]
 """Any integration rule with its driver, chosen by its ``rule``."""
 
-FIXED = (PredictorCorrector, Canonical, FrictionImplicit)
+FIXED = (PredictorCorrector, Canonical, Respa, FrictionImplicit)
 """Rules whose steps are all equal, and fill the time between frames."""
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "FrictionImplicit",
     "Integrator",
     "PredictorCorrector",
+    "Respa",
     "SciPy",
 ]

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import CaseError
@@ -167,6 +167,25 @@ class Canonical(Declaration):
     """The formula: of order 4 for ``lobatto-iiia-iiib-3``, else of order 2."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
+
+
+class Respa(Declaration):
+    """r-RESPA for free particles: velocity Verlet with several steps of the fast forces in each step of the slow ones.
+
+    Long-range forces are evaluated once in a step, those of pairs ``pair_steps`` times, and those of bonds, angles,
+    dihedrals and walls ``bonded_steps`` times in each of these.
+    """
+
+    foreign: ClassVar[Mapping[str, str]] = _FIXED
+
+    rule: Literal["r-respa"] = "r-respa"
+    """The formula, of order 2."""
+    step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
+    """The outermost step [time]."""
+    pair_steps: Annotated[int, Field(strict=True, ge=1)] = 1
+    """Steps of pairs in each step."""
+    bonded_steps: Annotated[int, Field(strict=True, ge=1)] = 4
+    """Steps of bonded forces in each step of pairs."""
 
 
 class SciPy(Controlled):

@@ -1,6 +1,7 @@
 """The driver of free particles."""
 
 import math
+from typing import Any
 
 import numba
 import numpy as np
@@ -10,7 +11,7 @@ from articulon.baths.base import BATH, leave
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.neighbours import REFRESH
 from articulon.forces.sites.tables import FORCES
-from articulon.integrate import particles
+from articulon.integrate import particles, respa
 from articulon.integrate.base import LINE, Driver
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
@@ -63,8 +64,18 @@ class ParticleDriver(Driver):
             prepare(function, signature)
             for function, signature in zip(particles.PASSES[parallel], signatures, strict=True)
         )
-        sites = evaluator.sites
-        signature = (
+        policy.law.compile(LAW)
+        self.relax.compile(BATH)
+        self._prepare(state)
+
+    def _prepare(self, state: State) -> None:
+        """Compiles the steps."""
+        prepare(particles.advance_verlet, (*self._types(), types.float64, numba.typeof(state), LINE, types.int64))
+
+    def _types(self) -> tuple[Any, ...]:
+        """Numba types of what every step takes."""
+        sites = self.evaluator.sites
+        return (
             types.UniTuple(types.FunctionType(particles.PASS), 2),
             types.UniTuple(types.FunctionType(particles.SHAKE), 1),
             types.FunctionType(REFRESH),
@@ -76,14 +87,24 @@ class ParticleDriver(Driver):
             types.boolean,
             numba.typeof(sites.system),
             numba.typeof(self.moving),
-            types.float64,
-            numba.typeof(state),
-            LINE,
-            types.int64,
         )
-        policy.law.compile(LAW)
-        self.relax.compile(BATH)
-        prepare(particles.advance_verlet, signature)
+
+    def _values(self) -> tuple[Any, ...]:
+        """Their values."""
+        sites = self.evaluator.sites
+        return (
+            self.passes[:2],
+            self.passes[2:],
+            sites.refresh,
+            sites.forces,
+            (self.relax,),
+            self.bath,
+            self.law,
+            self.parameters,
+            self.varies,
+            sites.system,
+            self.moving,
+        )
 
     def advance(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
@@ -112,24 +133,31 @@ class ParticleDriver(Driver):
         return PAUSED if status == REACHED and left > steps else status
 
     def _advance(self, state: State, steps: int) -> int:
-        sites = self.evaluator.sites
-        return particles.advance_verlet(
-            self.passes[:2],
-            self.passes[2:],
-            sites.refresh,
-            sites.forces,
-            (self.relax,),
-            self.bath,
-            self.law,
-            self.parameters,
-            self.varies,
-            sites.system,
-            self.moving,
-            self.step,
-            state,
-            self.sums,
-            steps,
-        )
+        return particles.advance_verlet(*self._values(), self.step, state, self.sums, steps)
+
+
+class RespaDriver(ParticleDriver):
+    """r-RESPA, likewise.
+
+    Parameters
+    ----------
+    parts
+        Steps of pairs in each step, and bonded steps in each of these.
+    """
+
+    def __init__(self, *arguments: Any, parts: tuple[int, int], **more: Any) -> None:
+        self.parts = np.array(parts)
+        super().__init__(*arguments, **more)
+
+    def _prepare(self, state: State) -> None:
+        self.levels = np.zeros((3, 3, self.evaluator.model.bodies))
+        levels = numba.typeof(self.levels), numba.typeof(self.parts)
+        signature = (*self._types(), *levels, types.float64, numba.typeof(state), LINE, types.int64)
+        prepare(respa.advance_respa, signature)
+
+    def _advance(self, state: State, steps: int) -> int:
+        more = self.levels, self.parts, self.step
+        return respa.advance_respa(*self._values(), *more, state, self.sums, steps)
 
 
 _SMALL = ("time", "work", "factor", "bath", "counters")

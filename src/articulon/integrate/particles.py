@@ -61,11 +61,11 @@ class Moving(NamedTuple):
 def moving(masses: np.ndarray, walls: np.ndarray) -> Moving:
     """Scratch for particles of these masses, in the order of the model."""
     n = masses.size
-    lines = (np.zeros(n) for _ in range(7))
     site = np.zeros((4, n))
     site[0] = 1.0 / masses
     blocks = (n + BLOCK - 1) // BLOCK
-    return Moving(*lines, np.zeros((3, n)), site, np.zeros((blocks, 2)), walls, np.zeros(1, dtype=np.int64))
+    x, y, z, vx, vy, vz, light = np.zeros((7, n))
+    return Moving(x, y, z, vx, vy, vz, light, np.zeros((3, n)), site, np.zeros((blocks, 2)), walls, np.zeros(1, dtype=np.int64))
 
 
 @jit
@@ -292,8 +292,7 @@ def sum_forces(system, functions):
 
 @jit
 def force_magnitudes(particles, sums):
-    """What a policy's law reads: Σ|F| of the potential."""
-    sums[:] = 0.0
+    """Adds Σ|F| to what a policy's law reads of the potential."""
     for p in range(particles.fx.size):
         sums[POTENTIAL] += np.sqrt(particles.fx[p] ** 2 + particles.fy[p] ** 2 + particles.fz[p] ** 2)
 
@@ -334,6 +333,7 @@ def advance_verlet(
             break
         step, time = counters[STEPS], h * counters[STEPS]
         if varies or step == 0:
+            sums[POTENTIAL] = 0.0
             force_magnitudes(particles, sums)
             drive_law(bath, kinetic, time, h, state.bath, sums)
             law(parameters, sums, factor)

@@ -32,7 +32,7 @@ class Box(Declaration):
             return self
         (lx, ly, _), (xy, xz, yz) = self.lengths, self.tilts
         for name, tilt, length in (("xy", xy, lx), ("xz", xz, lx), ("yz", yz, ly)):
-            if abs(float(tilt)) > 0.5 * float(length) * (1.0 + 1e-12):
+            if float(length) > 0.0 and abs(float(tilt)) > 0.5 * float(length) * (1.0 + 1e-12):
                 raise ValueError(f"tilts: {name} = {tilt:g} is beyond half of {length:g}; take off whole edges from it")
         if any(map(float, self.tilts)) and "reflecting" in self.boundaries:
             raise ValueError("boundaries: a tilted box has no reflecting walls; leave out the tilts")

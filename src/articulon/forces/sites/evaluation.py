@@ -148,14 +148,14 @@ class SiteForces:
         forces, measures, tables, levels = [], [], [], []
         kinds = len(self.model.sites.kinds)
         for plain, charged in _fused(self.pairs):
-            rows = [no_rows(kinds) if term is None else term.rows for term in (plain, charged)]
+            first, second = (no_rows(kinds) if term is None else term.rows for term in (plain, charged))
             names = tuple("none" if term is None else term.name for term in (plain, charged))
             laws = tuple(None if term is None else term.law for term in (plain, charged))
             pair = compiled(names, laws, kinds == 1, self.everything, self.parallel)
             forces.append(pair[0])
             measures.append(pair[1])
-            tables.append(pair_table(*rows, self.model.units.coulomb))
-            levels.append((plain or charged).level)
+            tables.append(pair_table(first, second, self.model.units.coulomb))
+            levels.append(next(term.level for term in (plain, charged) if term is not None))
         for term in terms:
             if isinstance(term, SumTerm):
                 forces.append(prepare(term.forces, FORCES))

@@ -1,0 +1,161 @@
+"""r-RESPA on plain arrays: forces that change fast are evaluated more often than those that change slowly
+(M. Tuckerman, B. J. Berne and G. J. Martyna, J. Chem. Phys. 97, 1990, 1992).
+
+Three levels, each velocity Verlet about the next: long range, pairs, bonded. With one inner step at every level it is
+velocity Verlet.
+"""
+
+import numpy as np
+
+from articulon.baths.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
+from articulon.baths.langevin import decay_and_noise
+from articulon.baths.schedule import target
+from articulon.forces.sites.neighbours import LOST, OVERFLOW
+from articulon.integrate.particles import (
+    CROWDED,
+    drive_law,
+    force_magnitudes,
+    kinetic_energy,
+    load_state,
+    longest,
+    relist,
+    save_state,
+    scale,
+    total,
+)
+from articulon.integrate.status import DIVERGED, REACHED
+from articulon.kernels import jit, kernel
+from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
+
+BONDED, SHORT, LONG = range(3)
+"""The levels, in the order of ``LEVELS`` of site forces."""
+
+
+@jit
+def sum_level(system, functions, level, forces):
+    """Forces of the terms of one level, kept in ``forces`` (3, n)."""
+    particles = system.particles
+    fx, fy, fz = particles.fx, particles.fy, particles.fz
+    for p in range(fx.size):
+        fx[p], fy[p], fz[p] = 0.0, 0.0, 0.0
+    for k in range(len(functions)):
+        if system.level[k] == level:
+            functions[k](system.tables[k], system.cell, particles, system.neighbours)
+    for p in range(fx.size):
+        forces[level, 0, p], forces[level, 1, p], forces[level, 2, p] = fx[p], fy[p], fz[p]
+
+
+@jit
+def take_level(particles, level, forces):
+    """Makes the forces of a level those of the next kick."""
+    fx, fy, fz = particles.fx, particles.fy, particles.fz
+    for p in range(fx.size):
+        fx[p], fy[p], fz[p] = forces[level, 0, p], forces[level, 1, p], forces[level, 2, p]
+
+
+@kernel
+def advance_respa(
+    passes,
+    shaking,
+    refresh,
+    functions,
+    relaxing,
+    bath,
+    law,
+    parameters,
+    varies,
+    system,
+    moving,
+    forces,
+    parts,
+    h,
+    state,
+    sums,
+    steps,
+):
+    """As ``advance_verlet``, with ``parts`` (2,) steps of pairs in each step, and bonded steps in each of those.
+
+    A thermostat that scales acts at both ends of a step, one that kicks in the middle of every innermost drift.
+    """
+    kicks, drifts = passes
+    particles, counters, work, factor = system.particles, state.counters, state.work, state.factor
+    way, h1, h0 = bath.choice[WAY], h / parts[0], h / (parts[0] * parts[1])
+    load_state(system, moving, refresh, state)
+    # The forces of a level are those of the coordinates at which it was last needed, so they are found anew.
+    moving.held[0] = 0
+    for level in range(3):
+        sum_level(system, functions, level, forces)
+    kinetic = kinetic_energy(moving)
+    status = REACHED
+    for _ in range(steps):
+        if particles.counts[OVERFLOW] + particles.counts[LOST] > 0 or status == DIVERGED:
+            break
+        step, time = counters[STEPS], h * counters[STEPS]
+        if varies or step == 0:
+            sums[POTENTIAL] = 0.0
+            for level in range(3):
+                take_level(particles, level, forces)
+                force_magnitudes(particles, sums)
+            drive_law(bath, kinetic, time, h, state.bath, sums)
+            law(parameters, sums, factor)
+        a2 = factor[POTENTIAL]
+        if way == SCALES:
+            scale(moving, relaxing[0](bath, kinetic, time, 0.5 * h, 2 * step, factor, state.bath, work))
+        take_level(particles, LONG, forces)
+        kicks(particles, moving, 0.5 * h * a2)
+        work[POTENTIAL] += total(moving, 0)
+        for i in range(parts[0]):
+            take_level(particles, SHORT, forces)
+            kicks(particles, moving, 0.5 * h1 * a2)
+            work[POTENTIAL] += total(moving, 0)
+            for j in range(parts[1]):
+                take_level(particles, BONDED, forces)
+                kicks(particles, moving, 0.5 * h0 * a2)
+                work[POTENTIAL] += total(moving, 0)
+                if way == KICKS:
+                    drifts(particles, moving, 0.5 * h0)
+                    inner = (step * parts[0] + i) * parts[1] + j
+                    c, s = decay_and_noise(bath.constants[FRICTION], h0, target(bath, time + i * h1 + (j + 0.5) * h0))
+                    shaking[0](particles, moving, c, s, bath.choice[SEED], bath.choice[STREAM], inner)
+                    work[THERMOSTAT] += total(moving, 0)
+                    drifts(particles, moving, 0.5 * h0)
+                else:
+                    drifts(particles, moving, h0)
+                gone = longest(moving)
+                if not gone < np.inf:
+                    status = DIVERGED
+                elif gone > system.grid.reach[1] and particles.counts[OVERFLOW] == 0:
+                    relist(system, moving, refresh)
+                if status == DIVERGED or particles.counts[OVERFLOW] > 0:
+                    break
+                sum_level(system, functions, BONDED, forces)
+                kicks(particles, moving, 0.5 * h0 * a2)
+                work[POTENTIAL] += total(moving, 0)
+            if status == DIVERGED or particles.counts[OVERFLOW] > 0:
+                break
+            sum_level(system, functions, SHORT, forces)
+            kicks(particles, moving, 0.5 * h1 * a2)
+            work[POTENTIAL] += total(moving, 0)
+        if status == DIVERGED or particles.counts[OVERFLOW] > 0:
+            break
+        sum_level(system, functions, LONG, forces)
+        kicks(particles, moving, 0.5 * h * a2)
+        work[POTENTIAL] += total(moving, 0)
+        kinetic = total(moving, 1)
+        if not kinetic < np.inf:
+            status = DIVERGED
+            break
+        if way == SCALES:
+            s = relaxing[0](bath, kinetic, time + 0.5 * h, 0.5 * h, 2 * step + 1, factor, state.bath, work)
+            scale(moving, s)
+            kinetic = kinetic_energy(moving)
+        counters[STEPS] = step + 1
+        counters[WINDOW] += 1
+        counters[EVALUATIONS] += parts[0]
+        state.time[0] = h * (step + 1)
+    if particles.counts[OVERFLOW] > 0:
+        return CROWDED
+    if status == DIVERGED or particles.counts[LOST] > 0:
+        return DIVERGED
+    save_state(particles, moving, state)
+    return status
