@@ -14,9 +14,9 @@ from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
 from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.base import LINE, Driver, open_loop
-from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy
+from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, Respa, SciPy
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
-from articulon.integrate.particle_driver import ParticleDriver, only_particles
+from articulon.integrate.particle_driver import ParticleDriver, RespaDriver, only_particles
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.scipy_adapter import SciPyDriver
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, no_stop
@@ -211,6 +211,10 @@ class FrictionImplicitDriver(Driver):
         return PAUSED if status == REACHED and left > steps else status
 
 
+PARTICLE_RULES = ("velocity-verlet", "r-respa")
+"""Rules that move free particles on plain arrays."""
+
+
 def driver(
     evaluator: Evaluator,
     integrator: Any,
@@ -230,7 +234,10 @@ def driver(
         return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
     if isinstance(integrator, PredictorCorrector):
         return PredictorCorrectorDriver(evaluator, integrator, policy, parameters, state)
-    if isinstance(integrator, Canonical) and integrator.rule == "velocity-verlet" and only_particles(evaluator.model):
+    if isinstance(integrator, Respa):
+        parts = integrator.pair_steps, integrator.bonded_steps
+        return RespaDriver(evaluator, float(integrator.step), policy, parameters, state, parts=parts)
+    if _on_plain_arrays(evaluator, integrator):
         return ParticleDriver(evaluator, float(integrator.step), policy, parameters, state)
     if isinstance(integrator, Canonical):
         return CanonicalDriver(evaluator, integrator, policy, parameters, state)
@@ -239,8 +246,25 @@ def driver(
     return ExplicitDriver(evaluator, integrator, policy, parameters, state)
 
 
+def _on_plain_arrays(evaluator: Evaluator, integrator: Any) -> bool:
+    """Whether a rule takes the steps of free particles without a tree."""
+    return getattr(integrator, "rule", "") in PARTICLE_RULES and only_particles(evaluator.model)
+
+
 def _refuse_impossible(evaluator: Evaluator, integrator: Any) -> None:
     """Raises CaseError for a rule that cannot do what the model, its solver or its rotations ask for."""
+    if isinstance(integrator, Respa) and not only_particles(evaluator.model):
+        raise CaseError(
+            "integrator.rule: 'r-respa' moves free particles under forces between their sites, and this model has other "
+            "bodies or forces; choose velocity-verlet"
+        )
+    box = evaluator.model.box
+    if box is not None and "reflecting" in box.boundaries and not _on_plain_arrays(evaluator, integrator):
+        raise CaseError(
+            f"integrator.rule: '{integrator.rule}' does not end its steps at reflecting walls, on which box.boundaries "
+            f"sets; choose one of {', '.join(PARTICLE_RULES)} for a model of free particles, or a wall with a potential "
+            "(lennard-jones-wall)"
+        )
     if evaluator.rotations == "euler-parameters" and not isinstance(integrator, Explicit):
         raise CaseError(
             f"integrator.rule: '{integrator.rule}' integrates speeds, not the accelerations of Euler parameters; "

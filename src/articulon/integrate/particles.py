@@ -65,7 +65,9 @@ def moving(masses: np.ndarray, walls: np.ndarray) -> Moving:
     site[0] = 1.0 / masses
     blocks = (n + BLOCK - 1) // BLOCK
     x, y, z, vx, vy, vz, light = np.zeros((7, n))
-    return Moving(x, y, z, vx, vy, vz, light, np.zeros((3, n)), site, np.zeros((blocks, 2)), walls, np.zeros(1, dtype=np.int64))
+    return Moving(
+        x, y, z, vx, vy, vz, light, np.zeros((3, n)), site, np.zeros((blocks, 2)), walls, np.zeros(1, dtype=np.int64)
+    )
 
 
 @jit
