@@ -25,7 +25,8 @@ from articulon.forces.joint_actuation import ACTUATION, actuation_functions, act
 from articulon.forces.joint_friction import joint_friction_table
 from articulon.forces.point_springs import point_spring_energy, point_spring_table
 from articulon.forces.site_pairs import pair_energy, pair_table, place_sites
-from articulon.forces.sites.evaluation import SiteForces, has_site_forces, no_sites, site_positions
+from articulon.forces.sites.evaluation import SiteForces, has_site_forces, no_sites
+from articulon.forces.sites.places import only_particles, site_positions
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ
 from articulon.forces.stokes_drag import drag_table
 from articulon.forces.tables import ChannelForces, Forces, channel_forces
@@ -85,9 +86,11 @@ class Evaluator:
         self.target_factor = target_factor
         bath = no_bath() if thermostat is None else thermostat.table(model, seed, target_factor)
         self.users = UserFunctions()
+        self.particles = only_particles(model)
         self.sites = SiteForces(model)
         tables = force_tables(model, seed, window, average, self.sites, bath)
         self.system = System(model.forest, tables, model.loops, model.motions, bath)
+        self.bath = np.zeros((2, variables_of(bath)))
         self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
         self.functions = (
             user_functions(model, self.users),
@@ -106,7 +109,8 @@ class Evaluator:
     @cached_property
     def channels(self) -> ChannelForces:
         """Forces by channel at the latest evaluation."""
-        return channel_forces(self.system.forces, self.model.nu, variables_of(self.system.bath))
+        channels = channel_forces(self.system.forces, self.model.nu, variables_of(self.system.bath))
+        return channels._replace(bath=self.bath)
 
     @cached_property
     def solver(self) -> Any:
@@ -140,8 +144,9 @@ class Evaluator:
 
     def energies(self, q: np.ndarray) -> np.ndarray:
         """Energy functions of the channels at coordinates q, unscaled [energy], shape (8,)."""
-        result = np.empty(8)
-        energies(self.system, q, self.ws, self.channels.site, result)
+        result = np.zeros(8)
+        if not self.particles:
+            energies(self.system, q, self.ws, self.channels.site, result)
         if self.sites.sites:
             result[POTENTIAL] += self.measure(q)[ENERGY]
         return result
@@ -183,9 +188,9 @@ class Evaluator:
 
     def thermostat_rates(self) -> tuple[float, float]:
         """ζ and kd ζ' of the thermostat at the latest evaluation [1/time], zeros without one."""
-        if not self.channels.bath.size:
+        if not self.bath.size:
             return 0.0, 0.0
-        return float(self.channels.bath[0, 0]), float(self.system.bath.constants[GAIN] * self.channels.bath[1, 0])
+        return float(self.bath[0, 0]), float(self.system.bath.constants[GAIN] * self.bath[1, 0])
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -305,8 +310,10 @@ def potential_energy(model: Model, q: np.ndarray) -> float:
 
     Forces that a user writes have no energy function.
     """
-    tables = force_tables(model)
     coordinates, result = vector(q, model.nq, "q"), np.empty(8)
+    if only_particles(model):
+        return float(_sites_of(model).measure(coordinates.reshape(-1, 3))[ENERGY])
+    tables = force_tables(model)
     site = channel_forces(tables, model.nu).site
     system = System(model.forest, tables, model.loops, model.motions, no_bath())
     energies(system, coordinates, workspace(model.forest), site, result)

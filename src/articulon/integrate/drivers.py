@@ -12,11 +12,12 @@ from articulon.dynamics import embedding
 from articulon.errors import CaseError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
+from articulon.forces.sites.places import only_particles
 from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.base import LINE, Driver, open_loop
 from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, Respa, SciPy
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
-from articulon.integrate.particle_driver import ParticleDriver, RespaDriver, only_particles
+from articulon.integrate.particle_driver import ParticleDriver, RespaDriver
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.scipy_adapter import SciPyDriver
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, no_stop
@@ -255,15 +256,15 @@ def _refuse_impossible(evaluator: Evaluator, integrator: Any) -> None:
     """Raises CaseError for a rule that cannot do what the model, its solver or its rotations ask for."""
     if isinstance(integrator, Respa) and not only_particles(evaluator.model):
         raise CaseError(
-            "integrator.rule: 'r-respa' moves free particles under forces between their sites, and this model has other "
-            "bodies or forces; choose velocity-verlet"
+            "integrator.rule: 'r-respa' moves free particles under forces between their sites, and this model has "
+            "other bodies or forces; choose velocity-verlet"
         )
     box = evaluator.model.box
     if box is not None and "reflecting" in box.boundaries and not _on_plain_arrays(evaluator, integrator):
         raise CaseError(
             f"integrator.rule: '{integrator.rule}' does not end its steps at reflecting walls, on which box.boundaries "
-            f"sets; choose one of {', '.join(PARTICLE_RULES)} for a model of free particles, or a wall with a potential "
-            "(lennard-jones-wall)"
+            f"sets; choose one of {', '.join(PARTICLE_RULES)} for a model of free particles, or a wall with a "
+            "potential (lennard-jones-wall)"
         )
     if evaluator.rotations == "euler-parameters" and not isinstance(integrator, Explicit):
         raise CaseError(

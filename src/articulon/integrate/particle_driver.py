@@ -16,28 +16,8 @@ from articulon.integrate.base import LINE, Driver
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
 from articulon.model import Model, State
-from articulon.model.joints import XYZ
 from articulon.model.state import STEPS
 from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
-
-
-def only_particles(model: Model) -> bool:
-    """Whether a model is one of free particles under site forces, which need no tree."""
-    forest, sites = model.forest, model.sites
-    n = model.bodies
-    return bool(
-        n
-        and forest.kind.size == n
-        and (forest.kind == XYZ).all()
-        and (forest.parent < 0).all()
-        and not forest.position.any()
-        and (forest.rotation == [1.0, 0.0, 0.0, 0.0]).all()
-        and not model.loops.kind.size
-        and np.array_equal(sites.body, np.arange(n))
-        and not sites.position.any()
-        and model.forces
-        and all(getattr(force, "on_sites", hasattr(force, "site_terms")) for force in model.forces)
-    )
 
 
 class ParticleDriver(Driver):

@@ -5,8 +5,8 @@ from typing import Any
 from articulon.baths import Overdamped
 from articulon.baths.base import BaseThermostat
 from articulon.errors import CaseError
+from articulon.forces.sites.places import only_particles
 from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy
-from articulon.integrate.particle_driver import only_particles
 from articulon.integrate.rules import EXPLICIT
 from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy

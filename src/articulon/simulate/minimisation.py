@@ -13,7 +13,7 @@ import numpy as np
 from articulon.dynamics.functions import kinetic_energy, moved
 from articulon.errors import ModelError
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.sites.evaluation import site_positions
+from articulon.forces.sites.places import site_positions
 from articulon.kernels import one_blas_thread
 from articulon.model import Model
 from articulon.model.joints import BY_KIND

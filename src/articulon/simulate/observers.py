@@ -5,14 +5,17 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from articulon.baths.chains import chain_rates
+from articulon.baths.schedule import target
 from articulon.dynamics import body_poses
 from articulon.dynamics.energy import kinetic_energy
 from articulon.errors import ArticulonError
 from articulon.forces.evaluation import Evaluator, channels_of
 from articulon.forces.filling import force_sums
+from articulon.forces.sites.places import only_particles
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
-from articulon.model.state import CONTACT, DAMPING, EXTERNAL, POTENTIAL, STEPS, WINDOW
+from articulon.model.state import CONTACT, DAMPING, EXTERNAL, POTENTIAL, STEPS, THERMOSTAT, THERMOSTAT_RATE, WINDOW
 from articulon.simulate.thermostat_observer import ThermostatObserver
 from articulon.simulate.trajectory import Frame
 
@@ -34,6 +37,12 @@ def look(system, channels, ws, start, end, result):
         result[9 + k] = total
 
 
+@kernel
+def thermostat_rates(bath, kinetic, time, variables, rates):
+    """Rates of a thermostat's variables."""
+    chain_rates(bath, 2.0 * kinetic, target(bath, time), variables, rates)
+
+
 def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
     """The tree with the longest relaxation time Σm/Σβ, and that time [time]; tree 0 and infinity without any drag."""
     starts = model.forest.tree[:-1]
@@ -46,6 +55,33 @@ def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
     times = np.divide(mass, drag, out=np.zeros_like(mass), where=drag > 0.0)
     slowest = int(np.argmax(times))
     return slowest, float(times[slowest])
+
+
+def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarray:
+    """What ``look`` finds at a state, on the links from start to end."""
+    result = np.zeros(12)
+    if evaluator.particles:
+        _survey_particles(evaluator, state, start, end, result)
+    else:
+        evaluate(evaluator, state)
+        look(evaluator.system, evaluator.channels, evaluator.ws, start, end, result)
+    return result
+
+
+def _survey_particles(evaluator: Evaluator, state: State, start: int, end: int, result: np.ndarray) -> None:
+    """The same for free particles, without a tree."""
+    masses, bath = evaluator.model.masses, evaluator.system.bath
+    velocities = state.u.reshape(-1, 3)
+    forces = evaluator.on_sites(state.q.reshape(-1, 3))
+    result[0] = kinetic = 0.5 * float(masses @ (velocities**2).sum(axis=1))
+    result[1 + POTENTIAL] = np.linalg.norm(forces, axis=1).sum()
+    result[9:12] = forces[start:end].sum(axis=0)
+    if evaluator.bath.size:
+        evaluator.bath[0] = state.bath
+        thermostat_rates(bath, kinetic, float(state.time[0]), state.bath, evaluator.bath[1])
+        momenta = float(masses @ np.linalg.norm(velocities, axis=1))
+        zeta, rate = evaluator.thermostat_rates()
+        result[1 + THERMOSTAT], result[1 + THERMOSTAT_RATE] = abs(zeta) * momenta, abs(rate) * momenta
 
 
 def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = None) -> np.ndarray:
@@ -84,6 +120,13 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
         f"a force of kind 'user' failed after t = {time}, step {state.counters[STEPS]}: {type(error).__name__}: "
         f"{error}{place}"
     ) from error
+
+
+def poses_at(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and Euler parameters of the bodies, without a tree where there is none."""
+    if only_particles(model):
+        return q.reshape(-1, 3).copy(), np.tile([1.0, 0.0, 0.0, 0.0], (model.bodies, 1))
+    return body_poses(model, q)
 
 
 class Observer:
@@ -156,15 +199,13 @@ class Observer:
 
     def begin(self, state: State) -> None:
         """Remember the kinetic energy from which the balance is counted."""
-        evaluate(self.evaluator, state)
-        self._look()
+        self._looked = survey(self.evaluator, state, *self._range)
         self.start_energy = float(self._looked[0])
 
     def frame(self, state: State) -> Frame:
         """The frame of a state."""
         evaluator, model = self.evaluator, self.model
-        evaluate(evaluator, state)
-        self._look()
+        self._looked = survey(evaluator, state, *self._range)
         kinetic = float(self._looked[0])
         # Friction that is scaled scales the temperature with it; a thermostat's is that of its target.
         scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
@@ -185,7 +226,7 @@ class Observer:
             for c in self.energies:
                 observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
         observables.update(self.thermostat.look(state, kinetic, self._energies))
-        poses = body_poses(model, state.q)
+        poses = poses_at(model, state.q)
         if model.loops.kind.size:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.drift)
         if self.stop is not None:
@@ -215,10 +256,6 @@ class Observer:
     def _advance(self, poses: tuple[np.ndarray, np.ndarray]) -> float:
         assert self.stop is not None
         return float(self.stop[1] @ (self._centre(poses) - self.start_place))
-
-    def _look(self) -> None:
-        e = self.evaluator
-        look(e.system, e.channels, e.ws, *self._range, self._looked)
 
     def _centre(self, poses: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """The watched body's centre of mass, world frame [length]."""

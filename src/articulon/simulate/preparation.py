@@ -21,7 +21,7 @@ from articulon.scaling.base import INPUTS, ZETA, ZETA_RATE
 from articulon.simulate.description import Description
 from articulon.simulate.minimisation import minimise
 from articulon.simulate.noise_windows import Windows, windows_of
-from articulon.simulate.observers import Observer, evaluate, look
+from articulon.simulate.observers import Observer, survey
 from articulon.simulate.starting import check_start
 from articulon.simulate.threshold import Threshold, find_threshold
 
@@ -152,9 +152,7 @@ def first_state(prepared: Prepared) -> State:
         check_start(evaluator, state)
     except ModelError as error:
         raise CaseError(f"{prepared.case.source}: {error}") from None
-    evaluate(evaluator, state)
-    looked, sums = np.empty(12), np.zeros(INPUTS)
-    look(evaluator.system, evaluator.channels, evaluator.ws, 0, 0, looked)
+    looked, sums = survey(evaluator, state, 0, 0), np.zeros(INPUTS)
     sums[:8] = looked[1:9]
     sums[ZETA], sums[ZETA_RATE] = evaluator.thermostat_rates()
     prepared.policy.law(prepared.parameters, sums, state.factor)

@@ -6,7 +6,7 @@ from articulon.dynamics import kinetic_energy
 from articulon.errors import ModelError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.sites.evaluation import site_positions
+from articulon.forces.sites.places import site_positions
 from articulon.model import Model, State
 
 FAR_TOO_HOT = 1e4

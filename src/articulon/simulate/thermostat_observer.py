@@ -51,7 +51,7 @@ class ThermostatObserver:
             return {}
         found = {"temperature_target": self.target(float(state.time[0]))}
         if self.bath.masses.size:
-            rate = float(self.evaluator.channels.bath[1, 0])
+            rate = float(self.evaluator.bath[1, 0])
             found["thermostat_zeta"] = float(state.bath[0])
             found["thermostat_rate"] = float(self.bath.constants[GAIN]) * rate
         if self.conserves:

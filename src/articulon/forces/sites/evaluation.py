@@ -10,9 +10,9 @@ import numpy as np
 from numba import types
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
-from articulon.dynamics import body_poses
 from articulon.errors import ModelError
 from articulon.forces.sites.appending import LANES
+from articulon.forces.sites.exclusions import exclusion_table
 from articulon.forces.sites.images import cell_of, widths
 from articulon.forces.sites.neighbours import (
     FAR,
@@ -27,6 +27,7 @@ from articulon.forces.sites.neighbours import (
     refresh_serial,
 )
 from articulon.forces.sites.pair_sums import PARALLEL_SITES, compiled, no_rows, pair_table
+from articulon.forces.sites.places import site_places
 from articulon.forces.sites.tables import (
     ENERGY,
     FORCES,
@@ -43,7 +44,6 @@ from articulon.forces.sites.tables import (
 from articulon.forces.sites.terms import Level, PairTerm, SumTerm
 from articulon.kernels import first_class, jit, kernel, prepare
 from articulon.model import Model, State
-from articulon.model.rotations import matrices
 
 SLOTS = 4
 """Terms for which there is room at first; more make the kernels compile again."""
@@ -326,28 +326,7 @@ def _fused(pairs: list[PairTerm]) -> Iterable[tuple[PairTerm | None, PairTerm | 
 
 def _exclusions(model: Model, sites: int) -> tuple[np.ndarray, np.ndarray]:
     """Excluded partners of each site: where they start, and who they are, sorted."""
-    try:
-        from articulon.forces.sites.exclusions import exclusion_table
-    except ImportError:
-        return np.zeros(sites + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
     return exclusion_table(model) if sites else (np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
-
-
-def site_places(model: Model, some: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
-    """Link of each site, −1 for the ground, and its position there, shape (sites,) and (sites, 3)."""
-    body, local = model.sites.body[some], np.ascontiguousarray(model.sites.position[some])
-    carried = body >= 0
-    link = np.where(carried, model.link[body], -1)
-    moved = model.offset_position[body] + np.einsum("kij,kj->ki", matrices(model.offset_rotation[body]), local)
-    return link, np.where(carried[:, None], moved, local)
-
-
-def site_positions(model: Model, q: np.ndarray) -> np.ndarray:
-    """World positions of the sites at coordinates q [length], shape (sites, 3)."""
-    positions, rotations = body_poses(model, q)
-    body, local = model.sites.body, model.sites.position
-    moved = positions[body] + np.einsum("kij,kj->ki", matrices(rotations[body]), local)
-    return np.where((body >= 0)[:, None], moved, local)
 
 
 @jit

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.forces.sites.evaluation import site_positions
 from articulon.forces.sites.images import cell_of
+from articulon.forces.sites.places import site_positions
 from articulon.forces.sites.tables import W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
 from articulon.kernels import jit
 from articulon.model import Model

@@ -8,11 +8,11 @@ from pydantic import model_validator
 
 from articulon.declaration import nearest
 from articulon.errors import ModelError
-from articulon.forces.sites.evaluation import site_positions
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of
 from articulon.forces.sites.laws.lennard_jones import LEAVES, lennard_jones
 from articulon.forces.sites.members import add_virial
 from articulon.forces.sites.mixing import LennardJonesKind
+from articulon.forces.sites.places import site_positions
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
 from articulon.forces.sites.terms import SumTerm
 from articulon.kernels import jit, specialised
