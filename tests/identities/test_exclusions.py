@@ -141,10 +141,8 @@ SCALED = {
         table=[{"kinds": k, "A": 0.4, "B": 0.3, "C": 0.8} for k in (("A", "A"), ("A", "B"), ("B", "B"))], cutoff=0.01
     ),
     "coulomb": ar.forces.Coulomb(cutoff=0.01, truncation="shifted"),
-    "morse": ar.forces.Morse(
-        parameters=dict.fromkeys("AB", {"depth": 1.0, "width": 2.0, "distance": 1.5}), cutoff=0.01
-    ),
-    "wca": ar.forces.WeeksChandlerAndersen(parameters=dict.fromkeys("AB", {"epsilon": 1.0, "sigma": 3.3})),
+    "morse": ar.forces.Morse(parameters={k: {"depth": 1.0, "width": 2.0, "distance": 1.5} for k in "AB"}, cutoff=0.01),
+    "wca": ar.forces.WeeksChandlerAndersen(parameters={k: {"epsilon": 1.0, "sigma": 3.3} for k in "AB"}),
 }
 
 
