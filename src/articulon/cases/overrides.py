@@ -19,12 +19,19 @@ from articulon.scaling import Constant, NoScaling, ThresholdAdaptive, TwoFactor
 
 Part: TypeAlias = str | int
 
-DISCRIMINATORS: dict[tuple[Part, ...], str] = {("scaling",): "policy", ("integrator",): "rule", ("model",): "builder"}
+DISCRIMINATORS: dict[tuple[Part, ...], str] = {
+    ("scaling",): "policy",
+    ("integrator",): "rule",
+    ("model",): "builder",
+    ("thermostat",): "kind",
+}
 """The key of a section that decides which other keys it has; that of an element of ``forces`` is ``kind``."""
 
 ALTERNATIVES: dict[tuple[Part, ...], str] = {
     ("run", "frames"): "frame_interval",
     ("run", "frame_interval"): "frames",
+    ("thermostat", "mass"): "period",
+    ("thermostat", "period"): "mass",
 }
 """Keys of which only one is given: setting the first removes the second."""
 
