@@ -127,9 +127,10 @@ def drift_block(particles, moving, first, last, h):
 def follow_block(particles, first, last):
     """Moves some images to where their sites have gone."""
     x, y, z, parent, shift = particles.x, particles.y, particles.z, particles.parent, particles.shift
-    for p in range(first, last):
-        root = parent[p]
-        x[p], y[p], z[p] = x[root] + shift[0, p], y[root] + shift[1, p], z[root] + shift[2, p]
+    n = particles.order.size
+    for m in range(first, last):
+        root = parent[m]
+        x[n + m], y[n + m], z[n + m] = x[root] + shift[0, m], y[root] + shift[1, m], z[root] + shift[2, m]
 
 
 def drift(particles, moving, h):
@@ -140,8 +141,8 @@ def drift(particles, moving, h):
         partial[b, 0] = drift_block(particles, moving, first, min(first + BLOCK, n), h)
     images = particles.counts[IMAGES]
     for b in prange((images + BLOCK - 1) // BLOCK):
-        first = n + BLOCK * np.int64(b)
-        follow_block(particles, first, min(first + BLOCK, n + images))
+        first = BLOCK * np.int64(b)
+        follow_block(particles, first, min(first + BLOCK, images))
 
 
 @jit

@@ -67,17 +67,18 @@ def assemble_forest(
     rotation[hung] = quaternion_product(offset_rotation[body], rotation[hung])
 
     slot, first = _slots(link_parent)
+    com, inertias = _lean(com), _lean(columns["inertia"])
     forest = Forest(
         parent=link_parent,
         kind=kinds[heads],
         q_start=(np.cumsum(sizes_q) - sizes_q)[heads],
         u_start=(np.cumsum(sizes_u) - sizes_u)[heads],
-        position=position,
+        position=_lean(position),
         rotation=rotation,
         axis=np.array([joints[k].direction for k in heads.tolist()]).reshape(-1, 3),
         mass=mass[heads],
-        moment=moment[heads],
-        inertia=inertia[heads],
+        moment=_lean(moment[heads]),
+        inertia=_lean(inertia[heads]),
         slot=slot,
         first=first,
         tree=starts,
@@ -92,7 +93,7 @@ def assemble_forest(
         kinds=kinds,
         masses=columns["mass"],
         centres=com,
-        inertias=columns["inertia"],
+        inertias=inertias,
         link=link,
         offset_position=offset_position,
         offset_rotation=offset_rotation,
@@ -100,7 +101,7 @@ def assemble_forest(
         forest=forest,
         q0=columns["q"],
         u0=columns["u"],
-        sites=sites,
+        sites=sites._replace(position=_lean(sites.position)),
         forces=forces,
         loop_joints=loop_joints,
         drives=drives,
@@ -111,10 +112,15 @@ def assemble_forest(
         box=box,
     )
     # The solver's tables stay writable only because a read-only array is another type to the compiler.
-    for array in (*vars(model).values(), *sites):
+    for array in (*vars(model).values(), *model.sites):
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
     return model
+
+
+def _lean(array: np.ndarray) -> np.ndarray:
+    """The array, or zeros that no memory has been touched for: half of what a free particle would take is zeros."""
+    return array if array.any() else np.zeros(array.shape)
 
 
 def _about_carrier(

@@ -189,13 +189,12 @@ class SiteForces:
             density = n / box.volume
             images = float(np.prod(1.0 + np.where(box.periodic, 2.0 * reach / widths(self.model), 0.0)))
         near = density * 4.0 / 3.0 * np.pi * reach**3
-        neighbours = min(int(1.35 * near) + 24, n * int(np.ceil(images) + 1) + 2 * VECTOR)
+        neighbours = min(int(1.15 * near) + 8, n * int(np.ceil(images) + 1) + 2 * VECTOR)
         return int(1.1 * n * (images - 1.0)) + 128, neighbours // VECTOR * VECTOR + 3 * VECTOR
 
     def _make_room(self, images: int, neighbours: int) -> None:
         self._room = images, neighbours
-        capacity = self.sites + images
-        particles = empty_particles(self.sites, capacity + LANES)
+        particles = empty_particles(self.sites, images, LANES)
         finite = np.isfinite(self.cutoff)
         reach = self.cutoff + self.skin if finite else 1e75
         lists = empty_neighbours(self.sites, neighbours)._replace(
@@ -205,7 +204,7 @@ class SiteForces:
             self.cell,
             particles,
             lists,
-            grid(capacity if self.lists else 1, reach, self.skin if finite else 1e75),
+            grid(self.sites if self.listed else 1, images, reach, self.skin if finite else 1e75),
             self.kinds,
             self.charges,
             self.link,
@@ -262,7 +261,8 @@ class SiteForces:
         """Make more room, and list anew at the next evaluation."""
         images, neighbours = self._room
         most = self.sites + images
-        self._make_room(2 * images + 64, min(2 * neighbours, most) // VECTOR * VECTOR + 3 * VECTOR)
+        more = min(neighbours + neighbours // 2, most) // VECTOR * VECTOR + 3 * VECTOR
+        self._make_room(images + images // 2 + 64, more)
 
     def _refresh(self) -> None:
         s = self.system
@@ -303,12 +303,12 @@ def has_site_forces(model: Model) -> bool:
 def no_sites() -> SiteSystem:
     """What stands for these in a model that has none."""
     empty = SiteTable(np.zeros((0, 1)), np.zeros((0, 4), dtype=np.int64), np.zeros(0))
-    particles = empty_particles(0, LANES)
+    particles = empty_particles(0, 1, LANES)
     return SiteSystem(
         Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
         particles,
         empty_neighbours(0, 1),
-        grid(1, 1.0, 1.0),
+        grid(1, 1, 1.0, 1.0),
         np.zeros(0, dtype=np.int64),
         np.zeros(0),
         np.zeros(0, dtype=np.int64),

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numba import prange, types
 
-from articulon.forces.sites.appending import LANES, append_near
+from articulon.forces.sites.appending import append_near
 from articulon.forces.sites.tables import EXAMPLE_TYPES, Grid
 from articulon.kernels import jit, kernel, specialised
 
@@ -30,20 +30,20 @@ IMAGES, OVERFLOW, REBUILDS, LOST = range(4)
 finite."""
 
 
-def grid(capacity: int, reach: float, skin: float) -> Grid:
-    """Scratch for a number of sites and images together."""
-    cells = 2 * capacity + 64
+def grid(sites: int, images: int, reach: float, skin: float) -> Grid:
+    """Scratch for a number of sites and images."""
+    cells = sites + images + 64
     return Grid(
         np.array([reach, 0.25 * skin * skin]),
         np.zeros(3),
         np.zeros(1),
         np.zeros(4, dtype=np.int64),
-        np.zeros(capacity, dtype=np.int64),
-        np.zeros(cells + 1, dtype=np.int64),
-        np.zeros(cells + 1, dtype=np.int64),
-        np.zeros((3, capacity)),
-        np.zeros(capacity, dtype=np.int32),
-        np.zeros((3, capacity)),
+        np.zeros(max(sites, images), dtype=np.int32),
+        np.zeros(cells + 1, dtype=np.int32),
+        np.zeros(cells + 1, dtype=np.int32),
+        np.zeros((3, images)),
+        np.zeros(images, dtype=np.int32),
+        np.zeros((3, max(sites, images))),
     )
 
 
@@ -95,7 +95,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
     nothing can be listed: then ``counts`` says so.
     """
     site, n = particles.site, particles.site.shape[1]
-    capacity, far = particles.x.size - LANES, particles.x.size - 1
+    room, far = grid.made_parent.size, particles.x.size - 1
     vectors, inverse, periodic = cell.vectors, cell.inverse, cell.periodic
     reach = grid.reach[0]
     counts, wrap, order, place = particles.counts, grid.made_shift, particles.order, particles.place
@@ -171,7 +171,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
             along = f[0] if axis == 0 else f[1] if axis == 1 else f[2]
             for k in range(-turns, turns + 1):
                 if k != 0 and -margin <= along + k and along + k <= 1.0 + margin:
-                    if n + total >= capacity:
+                    if total >= room:
                         counts[OVERFLOW] = 1
                         return
                     tx, ty, tz = sx + k * vectors[axis, 0], sy + k * vectors[axis, 1], sz + k * vectors[axis, 2]
@@ -199,8 +199,9 @@ def sort_sites(cell, particles, grid, kinds, charges):
         root = parent[m]
         particles.x[p], particles.y[p], particles.z[p] = made[0, m], made[1, m], made[2, m]
         particles.kind[p], particles.charge[p] = particles.kind[root], particles.charge[root]
-        particles.parent[p] = root
-        particles.shift[0, p], particles.shift[1, p], particles.shift[2, p] = shift[0, m], shift[1, m], shift[2, m]
+        particles.parent[p - n] = root
+        for a in range(3):
+            particles.shift[a, p - n] = shift[a, m]
     for c in range(cells, 0, -1):
         start[c] = start[c - 1]
     start[0] = n
@@ -238,7 +239,7 @@ def exclude(particles, neighbours, p, count):
     kept, sites, row = 0, particles.order.size, neighbours.places[p]
     for k in range(count):
         j = np.int64(row[k])
-        other = particles.order[j if j < sites else particles.parent[j]]
+        other = particles.order[j if j < sites else particles.parent[j - sites]]
         low, high = first, last
         while low < high:
             middle = (low + high) // 2
@@ -301,9 +302,9 @@ def move_images(particles):
     """Positions of the images from those of their sites."""
     n = particles.order.size
     x, y, z, parent, shift = particles.x, particles.y, particles.z, particles.parent, particles.shift
-    for p in range(n, n + particles.counts[IMAGES]):
-        root = parent[p]
-        x[p], y[p], z[p] = x[root] + shift[0, p], y[root] + shift[1, p], z[root] + shift[2, p]
+    for m in range(particles.counts[IMAGES]):
+        root = parent[m]
+        x[n + m], y[n + m], z[n + m] = x[root] + shift[0, m], y[root] + shift[1, m], z[root] + shift[2, m]
 
 
 @jit
@@ -341,6 +342,6 @@ list_serial = specialised(list_cells, "list_serial", allocates=True)
 list_parallel = specialised(list_cells, "list_parallel", parallel=True)
 refresh_serial = specialised(refresh, "refresh_serial", allocates=True, LIST=list_serial)
 refresh_parallel = specialised(refresh, "refresh_parallel", allocates=True, LIST=list_parallel)
-_EXAMPLE = grid(1, 1.0, 1.0)
+_EXAMPLE = grid(1, 1, 1.0, 1.0)
 REFRESH = types.void(*EXAMPLE_TYPES[1:], numba.typeof(_EXAMPLE), types.int64[::1], types.float64[::1])
 """Signature of what brings places, images and lists up to date."""

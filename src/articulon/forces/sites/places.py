@@ -13,6 +13,8 @@ from articulon.model.rotations import matrices
 def site_places(model: Model, some: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
     """Link of each site, −1 for the ground, and its position there, shape (sites,) and (sites, 3)."""
     body, local = model.sites.body[some], np.ascontiguousarray(model.sites.position[some])
+    if only_particles(model):
+        return body.copy(), np.zeros(local.shape)
     carried = body >= 0
     link = np.where(carried, model.link[body], -1)
     moved = model.offset_position[body] + np.einsum("kij,kj->ki", matrices(model.offset_rotation[body]), local)

@@ -62,9 +62,9 @@ class Particles(NamedTuple):
     charge: np.ndarray
     """Charge, in the same order, shape (capacity,)."""
     parent: np.ndarray
-    """Place of the site that an image belongs to, shape (capacity,), from the number of sites on."""
+    """Place of the site that each image belongs to, shape (images,)."""
     shift: np.ndarray
-    """From that site to the image [length], shape (3, capacity)."""
+    """From that site to the image [length], shape (3, images)."""
     fx: np.ndarray
     """Forces in cell order, shape (sites,)."""
     fy: np.ndarray
@@ -101,17 +101,17 @@ class Grid(NamedTuple):
     size: np.ndarray
     """Number of cells in each direction, and how many cells away a neighbour can be, shape (4,)."""
     cell: np.ndarray
-    """Cell of each site in the model's order, then of each image in the order they were made, shape (capacity,)."""
+    """Cell of each site in the model's order, then of each image in the order they were made."""
     start: np.ndarray
     """First site of each cell, shape (cells + 1,)."""
     image_start: np.ndarray
     """First image of each cell, shape (cells + 1,)."""
     made: np.ndarray
-    """Positions of images in the order they were made [length], shape (3, capacity)."""
+    """Positions of images in the order they were made [length], shape (3, images)."""
     made_parent: np.ndarray
-    """Places of their sites, likewise, shape (capacity,)."""
+    """Places of their sites, likewise, shape (images,)."""
     made_shift: np.ndarray
-    """Their shifts, likewise [length], shape (3, capacity)."""
+    """Their shifts, likewise, and before that the sites' shifts into the box [length]."""
 
 
 class SiteSystem(NamedTuple):
@@ -139,7 +139,7 @@ def example_types() -> tuple[types.Type, ...]:
     """Numba types of (table, cell, particles, neighbours)."""
     table = SiteTable(np.zeros((1, 1)), np.zeros((1, 4), dtype=np.int64), np.zeros(1))
     cell = Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64))
-    return tuple(_typeof(value) for value in (table, cell, empty_particles(1, 1), empty_neighbours(1, 1)))
+    return tuple(_typeof(value) for value in (table, cell, empty_particles(1, 1, 1), empty_neighbours(1, 1)))
 
 
 def _typeof(value: Any) -> types.Type:
@@ -148,8 +148,9 @@ def _typeof(value: Any) -> types.Type:
     return numba.typeof(value)
 
 
-def empty_particles(sites: int, capacity: int) -> Particles:
-    """Arrays for a number of sites with room for their images."""
+def empty_particles(sites: int, images: int, beyond: int) -> Particles:
+    """Arrays for a number of sites and their images, with some places beyond them."""
+    capacity = sites + images + beyond
     place = np.arange(sites, dtype=np.int64)
     return Particles(
         site=np.zeros((3, sites)),
@@ -162,8 +163,8 @@ def empty_particles(sites: int, capacity: int) -> Particles:
         z=np.zeros(capacity),
         kind=np.zeros(capacity, dtype=np.int32),
         charge=np.zeros(capacity),
-        parent=np.zeros(capacity, dtype=np.int32),
-        shift=np.zeros((3, capacity)),
+        parent=np.zeros(images, dtype=np.int32),
+        shift=np.zeros((3, images)),
         fx=np.zeros(sites),
         fy=np.zeros(sites),
         fz=np.zeros(sites),
