@@ -8,7 +8,8 @@ import pytest
 
 import articulon as ar
 from articulon.forces.sites import ewald_waves
-from articulon.forces.sites.evaluation import SiteForces, site_positions
+from articulon.forces.sites.evaluation import SiteForces
+from articulon.forces.sites.places import site_positions
 from articulon.forces.sites.tables import FORCES
 from articulon.kernels import prepare
 
