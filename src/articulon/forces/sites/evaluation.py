@@ -195,7 +195,7 @@ class SiteForces:
     def _make_room(self, images: int, neighbours: int) -> None:
         self._room = images, neighbours
         particles = empty_particles(self.sites, images, LANES)
-        finite = np.isfinite(self.cutoff)
+        finite = bool(self.listed) and np.isfinite(self.cutoff)
         reach = self.cutoff + self.skin if finite else 1e75
         lists = empty_neighbours(self.sites, neighbours)._replace(
             excluded_start=self.excluded_start, excluded=self.excluded
@@ -214,9 +214,9 @@ class SiteForces:
         )
         for coordinate in (particles.x, particles.y, particles.z):
             coordinate[-1] = FAR
-
         if not self.listed:
             particles.kind[: self.sites], particles.charge[: self.sites] = self.kinds, self.charges
+            particles.reference[:] = 0.0  # there is nothing to list, however far they go
 
     @property
     def functions(self) -> tuple[Any, Any, Any]:
