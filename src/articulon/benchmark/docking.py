@@ -1,10 +1,6 @@
 """The built-in docking case under the published conditions: one evaluation, and 5 μs in two ways."""
 
-import tempfile
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +9,13 @@ from rich.console import Console
 
 from articulon.benchmark.tables import console, show_machine, show_table, show_targets, target
 from articulon.benchmark.timing import interleaved, machine
+from articulon.benchmark.whole_runs import Timed, timed
 from articulon.cases import Case, load_case
 from articulon.forces.evaluation import derivative_signature
 from articulon.kernels import kernel
 from articulon.kernels import prepare as prepare_kernel
 from articulon.model.state import WINDOW
 from articulon.simulate.preparation import first_state, prepare
-from articulon.simulate.run import run
 
 CASE = "nanoparticle-docking"
 VARIANT = "published"
@@ -122,62 +118,10 @@ def evaluation_seconds(seconds: float, count: int = 500) -> tuple[float, float]:
     return held / count, fresh / count
 
 
-@dataclass
-class Timed:
-    """What a run took: to get ready, and then to advance."""
-
-    simulated: float
-    """[μs]."""
-    ready: tuple[float, float]
-    """Before the first step: wall-clock and processor time [s]."""
-    advancing: tuple[float, float]
-    """From the first step until the results were written [s]."""
-    steps: int
-    evaluations: int
-
-    def wall(self, duration: float) -> float:
-        """Wall-clock time for a duration [μs], the time to get ready included [s]."""
-        return self.ready[0] + self.advancing[0] * duration / self.simulated
-
-    def processor(self, duration: float) -> float:
-        """Processor time for a duration [μs], the time to get ready included [s]."""
-        return self.ready[1] + self.advancing[1] * duration / self.simulated
-
-
-class Stopwatch:
-    """The progress of a run, which notes when it started to advance."""
-
-    def __init__(self) -> None:
-        self.started = (0.0, 0.0)
-
-    def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
-        """The run begins."""
-        self.started = (time.perf_counter(), time.process_time())
-
-    def message(self, text: str) -> None:
-        """Nothing is shown."""
-
-    def update(self, time: float, step: float, steps: int) -> None:
-        """Nothing is shown."""
-
-    def finish(self, text: str = "") -> None:
-        """Nothing is shown."""
-
-
 def timed_run(changes: dict[str, Any], simulated: float) -> Timed:
-    """A whole run as ``articulon run`` makes it, into a folder that is thrown away, kernels loaded beforehand."""
+    """A whole run of so many μs."""
     settings = {"run.duration": f"{simulated} us", "run.frames": max(1, round(80 * simulated))}
-    case = published({**changes, **settings})
-    prepare(case)
-    watch = Stopwatch()
-    with tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter(), time.process_time()
-        done = run(case, Path(folder) / "docking", progress=watch)
-        ended = time.perf_counter(), time.process_time()
-        summary = done.summary
-    ready = watch.started[0] - began[0], watch.started[1] - began[1]
-    advancing = ended[0] - watch.started[0], ended[1] - watch.started[1]
-    return Timed(simulated, ready, advancing, summary["steps"], summary["evaluations"])
+    return timed(published({**changes, **settings}), simulated)
 
 
 def show(figures: dict[str, Any], out: Console | None = None) -> None:
