@@ -311,6 +311,28 @@ def test_ratios_and_targets_of_pairs() -> None:
     assert pairs.targets(figures)[0]["met"] is None
 
 
+def test_the_melt_has_the_energy_that_lammps_prints_for_in_lj() -> None:
+    start = melt.melt(6)
+    model = melt.our_model(start)
+    # The first line of the output of bench/in.lj, whatever the size: E_pair = -6.7733681.
+    np.testing.assert_allclose(ar.potential_energy(model, model.q0) / start.atoms, -6.7733681, rtol=1e-8)
+
+
+@pytest.mark.slow
+def test_figures_of_pairs() -> None:
+    said: list[str] = []
+    f = pairs.measure(cells=5, steps=3, rounds=1, scaling=((5, 3, 1), (6, 3, 1)), say=said.append)
+    for engine in pairs.ENGINES:
+        assert all(f[engine][threads] > 0.0 for threads in ("1", "2")), said
+    assert f["lammps_way"]["1"] == "-sf opt"
+    assert f["scaling"]["atoms"] == [500, 864]
+    assert all(value > 0.0 for what in ("ns_per_atom_step", "bytes_per_atom") for value in f["scaling"][what])
+    assert json.loads(json.dumps(f, allow_nan=False)) == f
+    text = printed(pairs.show, f)
+    assert "500 atoms" in text
+    assert "LAMMPS, list of in.lj" in text
+
+
 def test_a_benchmark_that_does_not_exist() -> None:
     with pytest.raises(ar.ArticulonError, match="no benchmark 'sovler'; did you mean 'solver'"):
         benchmark.main("sovler", json=False)

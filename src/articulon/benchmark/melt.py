@@ -30,6 +30,9 @@ CELLS = 20
 MELTING = 100
 """Steps before the first that is timed: the lattice has melted and the temperature has halved."""
 
+AGES = 1e9
+"""A time that no run reaches [τ]."""
+
 
 @dataclass(frozen=True)
 class Melt:
@@ -75,14 +78,14 @@ def ours(start: Melt) -> Callable[[int, int], float]:
     evaluator = Evaluator(model, 0, 1.0, 1)
     rule = Canonical(rule="velocity-verlet", step=STEP)
     moved = driver(evaluator, rule, policy, policy.parameters(0.0), model.initial_state())
-    state = model.initial_state(moved.history)
+    state = evaluator.initial_state(moved.history)
 
     def advance(threads: int, steps: int) -> float:
         before = numba.get_num_threads()
         numba.set_num_threads(threads)
         try:
             began = time.perf_counter()
-            status = moved.advance(state, np.inf, steps)
+            status = moved.advance(state, AGES, steps)
             taken = time.perf_counter() - began
         finally:
             numba.set_num_threads(before)
