@@ -9,22 +9,19 @@ the mass matrix with the engine.
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tests.support.chains import mean_and_error
 from tests.support.docking import FASTEST
 from tests.support.running import Running, momenta, turned
+from validation.page import table, write_section
 
 import articulon as ar
 from articulon.integrate import FrictionImplicit
 from articulon.integrate.drivers import REACHED
 
-PAGE = Path(__file__).parents[1] / "docs" / "validation.md"
-BEGIN, END = "<!-- statistics: begin -->", "<!-- statistics: end -->"
 LINKS = (
     ("D", 1.25e-3, 1.63e-5, 1.02e-11, 5e-3),
     ("C", 1.25e-3, 1.66e-5, 1.04e-11, 2e-3),
@@ -131,19 +128,13 @@ def stable_ratio(noise: bool, steps: int) -> tuple[int, int]:
     return good, tried[-1]
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def main() -> None:
     began = time.monotonic()
     rows = [row_of_chains(ratio, 300, 0.06, 400) for ratio in RATIOS]
     noisy, too_long = stable_ratio(True, 50_000)
     quiet, quiet_too_long = stable_ratio(False, 5_000)
     head = ["h/τ", "h [ps]", *(f"⟨u·p⟩ {n} [%]" for n, *_ in LINKS), *(f"spring {n} [%]" for n, *_ in LINKS)]
-    text = f"""{BEGIN}
-
+    text = f"""
 ## Friction-implicit steps far above the fastest relaxation time
 
 `python -m validation.statistics`, {time.monotonic() - began:.0f} s. GP1b chains of Guy (2018), tables D.3 and D.4, at
@@ -160,14 +151,8 @@ with three seeds, and not at {too_long} τ; without noise, over 5,000 steps from
 {quiet_too_long} τ.
 With noise the bound is the angle by which thermal motion turns the lightest body in a step, √(kT/I) h: at
 {noisy} τ it is {np.sqrt(4.142e-3 / 8.38e-12) * noisy * FASTEST:.2f} rad.
-
-{END}
 """
-    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else f"# Validation\n\n{BEGIN}\n{END}\n"
-    if BEGIN not in page:
-        page += f"\n{BEGIN}\n{END}\n"
-    PAGE.write_text(page[: page.index(BEGIN)] + text + page[page.index(END) + len(END) + 1 :], encoding="utf-8")
-    sys.stdout.write(text)
+    write_section("statistics", text)
 
 
 if __name__ == "__main__":
