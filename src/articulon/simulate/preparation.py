@@ -149,7 +149,7 @@ def first_state(prepared: Prepared) -> State:
     try:
         if prepared.case.run.minimise:
             state.q[:] = minimise(prepared.model, state.q)
-        check_start(evaluator, state)
+        check_start(evaluator, state, prepared.observer.fixed_step)
     except ModelError as error:
         raise CaseError(f"{prepared.case.source}: {error}") from None
     looked, sums = survey(evaluator, state, 0, 0), np.zeros(INPUTS)

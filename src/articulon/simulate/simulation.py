@@ -226,7 +226,7 @@ class _Run:
         self.driver = driver(self.evaluator, self.integrator, self.policy, parameters, self.evaluator.initial_state())
         self.state = self.evaluator.initial_state(self.driver.history)
         self.evaluator.start(self.state, q, u, self.policy.speed_factor())
-        check_start(self.evaluator, self.state)
+        check_start(self.evaluator, self.state, getattr(self.integrator, "step", None))
 
     def integrate(self) -> Trajectory:
         rows: list[tuple[np.ndarray, ...]] = [self._row()]

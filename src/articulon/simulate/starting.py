@@ -16,9 +16,10 @@ STEEPNESS = 12.0
 """Of that wall: U = F r/12."""
 
 
-def check_start(evaluator: Evaluator, state: State, temperature: float | None = None) -> None:
+def check_start(evaluator: Evaluator, state: State, step: float | None = None) -> None:
     """Raises ModelError, naming two sites and how to part them, where site forces at a state are no forces to start
-    with: not finite, or those of a repulsion far beyond thermal energy.
+    with: not finite, those of a repulsion far beyond thermal energy, or such as throw one site past the other in the
+    first step. Sites outside reflecting walls are refused too.
 
     Parameters
     ----------
@@ -26,22 +27,25 @@ def check_start(evaluator: Evaluator, state: State, temperature: float | None = 
         The forces.
     state
         Where the run begins.
-    temperature
-        Of what the model is coupled to [temperature]; that of its Brownian forces or of its initial speeds by default.
-        Without any only forces that are not finite are refused.
+    step
+        The first step, where it is fixed [time].
     """
     sites, model = evaluator.sites, evaluator.model
     if not sites.sites:
         return
     positions = site_positions(model, state.q)
+    _check_walls(model, positions)
     forces = np.linalg.norm(evaluator.on_sites(positions), axis=1)
     faulty = np.flatnonzero(~np.isfinite(forces))
     worst = int(faulty[0]) if faulty.size else int(np.argmax(forces))
     near = _displacements(model, positions - positions[worst])
     near[worst] = np.inf
     other = int(np.argmin(near))
-    thermal = model.units.boltzmann * _temperature(model, state, temperature)
-    if not faulty.size and (thermal <= 0.0 or forces[worst] * near[other] / STEEPNESS <= FAR_TOO_HOT * thermal):
+    thermal = model.units.boltzmann * _temperature(evaluator, state)
+    hot = thermal > 0.0 and forces[worst] * near[other] / STEEPNESS > FAR_TOO_HOT * thermal
+    body = int(model.sites.body[worst])
+    thrown = step is not None and body >= 0 and forces[worst] * step**2 > 2.0 * model.masses[body] * near[other]
+    if not (faulty.size or hot or thrown):
         return
     names = [_name(model, site) for site in (worst, other)]
     if near[other] == 0.0:
@@ -56,9 +60,27 @@ def check_start(evaluator: Evaluator, state: State, temperature: float | None = 
     )
 
 
-def _temperature(model: Model, state: State, given: float | None) -> float:
-    if given is not None:
-        return given
+def _check_walls(model: Model, positions: np.ndarray) -> None:
+    """Raises ModelError for a site outside reflecting walls, which would throw it nowhere."""
+    if model.box is None:
+        return
+    for axis, kind in enumerate(model.box.boundaries):
+        low = float(model.box.origin[axis])
+        high = low + float(model.box.lengths[axis])
+        outside = np.flatnonzero((positions[:, axis] < low) | (positions[:, axis] > high))
+        if kind == "reflecting" and outside.size:
+            site = int(outside[0])
+            raise ModelError(
+                f"{_name(model, site)} begins outside the reflecting walls of the box, at {'xyz'[axis]} = "
+                f"{positions[site, axis]:.6g}, which must lie between {low:g} and {high:g}; move it inside"
+            )
+
+
+def _temperature(evaluator: Evaluator, state: State) -> float:
+    """Of the thermostat, the Brownian forces or the initial speeds, whichever there is first [temperature]."""
+    model = evaluator.model
+    if evaluator.thermostat is not None:
+        return float(evaluator.system.bath.temperatures[0])
     noise = brownian_of(model)
     if noise is not None:
         return float(noise.temperature)

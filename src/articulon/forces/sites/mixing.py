@@ -118,6 +118,9 @@ def pair_parameters(
                     else f"{where}.{pairs_key}: {kinds[a]} and {kinds[b]} meet without parameters; give them here"
                 )
         found[a, b] = mix(by_kind[kinds[a]], by_kind[kinds[b]])
+    if not found:
+        # One site alone meets no other; its parameters are there all the same.
+        found = {(a, a): mix(by_kind[kind], by_kind[kind]) for a, kind in enumerate(kinds) if kind in by_kind}
     width = len(next(iter(found.values()))) if found else 0
     rows = np.zeros((len(kinds) ** 2, width))
     for (a, b), values in found.items():
