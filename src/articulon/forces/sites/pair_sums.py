@@ -1,7 +1,8 @@
 """Sums of a law, or of two, over pairs of sites: one loop, compiled for each combination of laws.
 
 The loops below are templates: ``LAW`` and ``CHARGED_LAW`` stand for leaves, ``ONE_KIND`` for whether all sites are of
-one kind, so that parameters stay in registers.
+one kind, so that parameters stay in registers, ``EVERYTHING`` for whether there is no cutoff, image or exclusion,
+so that nothing is listed.
 """
 
 from functools import cache
@@ -39,82 +40,26 @@ def no_law(r2, rows, k, charges):
 
 
 LAW = CHARGED_LAW = no_law
-ONE_KIND = CHARGED = False
+ONE_KIND = CHARGED = EVERYTHING = False
 
 
-def list_forces(table, cell, particles, neighbours):
-    """Adds −Σ_j ∇U(r_ij) over the listed neighbours."""
-    x, y, z, kind, charge = particles.x, particles.y, particles.z, particles.kind, particles.charge
-    rows, second = table.rows, table.rows[:, int(table.constants[0]) :]
-    kinds, coulomb = int(table.constants[1]), table.constants[2]
-    fx, fy, fz = particles.fx, particles.fy, particles.fz
-    for i in prange(fx.size):
-        ax, ay, az = 0.0, 0.0, 0.0
-        xi, yi, zi, first, q = x[i], y[i], z[i], kinds * np.int64(kind[i]), coulomb * charge[i]
-        row = neighbours.places[i]
-        for k in range((neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR):  # a vector loop
-            j = row[k]
-            dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
-            r2 = dx * dx + dy * dy + dz * dz
-            t = 0 if ONE_KIND else first + np.int64(kind[j])
-            qq = q * charge[j] if CHARGED else 0.0
-            g = LAW(r2, rows, t, qq)[1]
-            g = g if r2 < rows[t, 0] else 0.0
-            if CHARGED:
-                h = CHARGED_LAW(r2, second, t, qq)[1]
-                g += h if r2 < second[t, 0] else 0.0
-            ax += g * dx
-            ay += g * dy
-            az += g * dz
-        fx[i] += ax
-        fy[i] += ay
-        fz[i] += az
+@jit
+def near(r2, rows, t, i, j):
+    """Whether a pair is within the cutoff."""
+    return r2 < rows[t, 0]
 
 
-def list_measure(table, cell, particles, neighbours, result):
-    """Adds the measures of the listed pairs, each of which stands in two lists."""
-    x, y, z, kind, charge = particles.x, particles.y, particles.z, particles.kind, particles.charge
-    rows, second = table.rows, table.rows[:, int(table.constants[0]) :]
-    kinds, coulomb = int(table.constants[1]), table.constants[2]
-    for i in range(particles.fx.size):
-        e, xx, yy, zz, xy, xz, yz, lap = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        xi, yi, zi, first, q = x[i], y[i], z[i], kinds * np.int64(kind[i]), coulomb * charge[i]
-        row = neighbours.places[i]
-        for k in range((neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR):
-            j = row[k]
-            dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
-            r2 = dx * dx + dy * dy + dz * dz
-            t = 0 if ONE_KIND else first + np.int64(kind[j])
-            qq = q * charge[j] if CHARGED else 0.0
-            u, g, v = LAW(r2, rows, t, qq)
-            inside = r2 < rows[t, 0]
-            u, g, v = u if inside else 0.0, g if inside else 0.0, v if inside else 0.0
-            if CHARGED:
-                u2, g2, v2 = CHARGED_LAW(r2, second, t, qq)
-                inside = r2 < second[t, 0]
-                u += u2 if inside else 0.0
-                g += g2 if inside else 0.0
-                v += v2 if inside else 0.0
-            e += u
-            lap += v
-            xx += g * dx * dx
-            yy += g * dy * dy
-            zz += g * dz * dz
-            xy += g * dx * dy
-            xz += g * dx * dz
-            yz += g * dy * dz
-        result[ENERGY] += 0.5 * e
-        result[W_XX] += 0.5 * xx
-        result[W_YY] += 0.5 * yy
-        result[W_ZZ] += 0.5 * zz
-        result[W_XY] += 0.5 * xy
-        result[W_XZ] += 0.5 * xz
-        result[W_YZ] += 0.5 * yz
-        result[LAPLACIAN] += lap
+@jit
+def other(r2, rows, t, i, j):
+    """Whether a pair is one, where nothing is listed."""
+    return i != j
 
 
-def all_forces(table, cell, particles, neighbours):
-    """The same over all other sites, where there is no cutoff, no image and nothing is excluded."""
+WITHIN = near
+
+
+def pair_forces(table, cell, particles, neighbours):
+    """Adds −Σ_j ∇U(r_ij) over the neighbours, or over all other sites where nothing is listed."""
     x, y, z, kind, charge = particles.x, particles.y, particles.z, particles.kind, particles.charge
     rows, second = table.rows, table.rows[:, int(table.constants[0]) :]
     kinds, coulomb = int(table.constants[1]), table.constants[2]
@@ -123,15 +68,18 @@ def all_forces(table, cell, particles, neighbours):
     for i in prange(n):
         ax, ay, az = 0.0, 0.0, 0.0
         xi, yi, zi, first, q = x[i], y[i], z[i], kinds * np.int64(kind[i]), coulomb * charge[i]
-        for j in range(n):  # a vector loop
+        row = neighbours.places[0 if EVERYTHING else i]
+        for k in range(n if EVERYTHING else (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR):  # a vector loop
+            j = k if EVERYTHING else row[k]
             dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
             r2 = dx * dx + dy * dy + dz * dz
             t = 0 if ONE_KIND else first + np.int64(kind[j])
             qq = q * charge[j] if CHARGED else 0.0
             g = LAW(r2, rows, t, qq)[1]
+            g = g if WITHIN(r2, rows, t, i, j) else 0.0
             if CHARGED:
-                g += CHARGED_LAW(r2, second, t, qq)[1]
-            g = g if i != j else 0.0
+                h = CHARGED_LAW(r2, second, t, qq)[1]
+                g += h if WITHIN(r2, second, t, i, j) else 0.0
             ax += g * dx
             ay += g * dy
             az += g * dz
@@ -140,8 +88,8 @@ def all_forces(table, cell, particles, neighbours):
         fz[i] += az
 
 
-def all_measure(table, cell, particles, neighbours, result):
-    """Likewise."""
+def pair_measure(table, cell, particles, neighbours, result):
+    """Adds the measures of the same pairs, each of which is met twice."""
     x, y, z, kind, charge = particles.x, particles.y, particles.z, particles.kind, particles.charge
     rows, second = table.rows, table.rows[:, int(table.constants[0]) :]
     kinds, coulomb = int(table.constants[1]), table.constants[2]
@@ -149,17 +97,20 @@ def all_measure(table, cell, particles, neighbours, result):
     for i in range(n):
         e, xx, yy, zz, xy, xz, yz, lap = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         xi, yi, zi, first, q = x[i], y[i], z[i], kinds * np.int64(kind[i]), coulomb * charge[i]
-        for j in range(n):
+        row = neighbours.places[0 if EVERYTHING else i]
+        for k in range(n if EVERYTHING else (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR):
+            j = k if EVERYTHING else row[k]
             dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
             r2 = dx * dx + dy * dy + dz * dz
             t = 0 if ONE_KIND else first + np.int64(kind[j])
             qq = q * charge[j] if CHARGED else 0.0
             u, g, v = LAW(r2, rows, t, qq)
+            cut = WITHIN(r2, rows, t, i, j)
+            u, g, v = u if cut else 0.0, g if cut else 0.0, v if cut else 0.0
             if CHARGED:
                 u2, g2, v2 = CHARGED_LAW(r2, second, t, qq)
-                u, g, v = u + u2, g + g2, v + v2
-            other = i != j
-            u, g, v = u if other else 0.0, g if other else 0.0, v if other else 0.0
+                cut = WITHIN(r2, second, t, i, j)
+                u, g, v = u + (u2 if cut else 0.0), g + (g2 if cut else 0.0), v + (v2 if cut else 0.0)
             e += u
             lap += v
             xx += g * dx * dx
@@ -188,13 +139,14 @@ def compiled(names: tuple[str, str], laws: tuple[Any, Any], one_kind: bool, ever
         "CHARGED_LAW": laws[1] or no_law,
         "CHARGED": charged,
         "ONE_KIND": one_kind,
+        "EVERYTHING": everything,
+        "WITHIN": other if everything else near,
         "cached": not any(name.startswith("user-pair") for name in names),
     }
-    forces, measure = (all_forces, all_measure) if everything else (list_forces, list_measure)
     how = "parallel" if parallel else "serial"
     return (
-        prepare(specialised(forces, f"forces_{how}_{label}", parallel=parallel, **stand_ins), FORCES),
-        prepare(specialised(measure, f"measure_{label}", **stand_ins), MEASURE),
+        prepare(specialised(pair_forces, f"forces_{how}_{label}", parallel=parallel, **stand_ins), FORCES),
+        prepare(specialised(pair_measure, f"measure_{label}", **stand_ins), MEASURE),
     )
 
 
