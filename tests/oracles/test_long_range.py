@@ -296,3 +296,101 @@ def test_what_has_no_ewald_sum_is_refused():
         builder.add_force(ar.forces.Ewald())
         with pytest.raises(ar.ModelError, match="fast-multipole"):
             builder.build()
+
+
+def open_model(positions, charges, *more, **multipole):
+    builder = ar.ModelBuilder(units="zg-nm-ns")
+    builder.add_particles(len(charges), mass=1.0, positions=positions, charge=charges)
+    builder.add_force(ar.forces.FastMultipole(**multipole))
+    for force in more:
+        builder.add_force(force)
+    return builder.build()
+
+
+def direct_sum(positions, charges, left_out=()):
+    """Energy, forces and virial of 1/r."""
+    d = positions[:, None] - positions
+    r = np.linalg.norm(d, axis=2)
+    np.fill_diagonal(r, np.inf)
+    U = charges[:, None] * charges / r
+    for i, j in left_out:
+        U[i, j] = U[j, i] = 0.0
+    pulls = (U / r**2)[:, :, None] * d
+    return 0.5 * U.sum(), pulls.sum(axis=1), 0.5 * np.einsum("ija,ijb->ab", pulls, d)
+
+
+@pytest.mark.parametrize("precision", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("neutral", [True, False])
+def test_fast_multipoles_agree_with_direct_sums_to_the_precision_that_was_asked_for(precision, neutral):
+    pytest.importorskip("fmm3dpy")
+    rng = np.random.default_rng(4)
+    # A dense ball in a thin gas, so that the tree is deep in one place, and farther from the origin than it is large.
+    positions = np.concatenate([rng.normal(size=(600, 3)) * 0.1, rng.normal(size=(600, 3))]) + [20.0, -10.0, 5.0]
+    charges = np.where(rng.random(1200) < 0.5, 1.0, -1.0) if neutral else rng.random(1200)
+    charges[::10] = 0.0
+    model = open_model(positions, charges, precision=precision, relative_permittivity=2.0)
+    constant = model.units.coulomb / 2.0
+    U, f, W = (constant * value for value in direct_sum(positions, charges))
+    # The library's errors are relative to the norm over all charges.
+    assert np.linalg.norm(forces(model, positions) - f) < precision * np.linalg.norm(f)
+    scale = np.linalg.norm(W) if neutral else U
+    assert abs(energy(model, positions) - U) < precision * scale
+    assert np.abs(ar.virial(model, positions.ravel()) - W).max() < precision * scale
+    assert ar.configurational_laplacian(model, positions.ravel()) == 0.0
+
+
+def test_fast_multipoles_leave_excluded_pairs_out():
+    pytest.importorskip("fmm3dpy")
+    rng = np.random.default_rng(5)
+    positions, charges = rng.normal(size=(60, 3)), rng.uniform(-1.0, 1.0, 60)
+    pairs = ((0, 1), (3, 40), (58, 59))
+    positions[40] = positions[3] + [0.01, 0.0, 0.0]
+    model = open_model(positions, charges, ar.forces.Exclusions(pairs=pairs))
+    U, f, W = (model.units.coulomb * value for value in direct_sum(positions, charges, pairs))
+    assert energy(model, positions) == pytest.approx(U, rel=1e-9)
+    assert np.abs(forces(model, positions) - f).max() < 1e-9 * np.abs(f).max()
+    assert np.abs(ar.virial(model, positions.ravel()) - W).max() < 1e-9 * np.abs(W).max()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_fast_multipoles_of_hardly_any_charges(count):
+    pytest.importorskip("fmm3dpy")
+    positions = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 5.0]])[:count]
+    model = open_model(positions, np.ones(count))
+    U, f, _ = (model.units.coulomb * value for value in direct_sum(positions, np.ones(count)))
+    assert energy(model, positions) == pytest.approx(U, rel=1e-12)
+    assert np.abs(forces(model, positions) - f).max() <= 1e-12 * U
+
+
+def test_what_fast_multipoles_cannot_do_is_refused(monkeypatch):
+    positions, charges = random_ions(10, (5.0, 5.0, 5.0))
+    with pytest.raises(ar.ModelError, match=r"forces\[0\].precision: must lie between 1e-14 and 0.1"):
+        open_model(positions, charges, precision=1e-16)
+    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(5.0, 5.0, 5.0)))
+    builder.add_particles(10, mass=1.0, positions=positions, charge=charges)
+    builder.add_force(ar.forces.FastMultipole())
+    with pytest.raises(ar.ModelError, match="use 'ewald'"):
+        builder.build()
+    monkeypatch.setattr("articulon.forces.sites.fast_multipole.find_spec", lambda name: None)
+    with pytest.raises(ar.ModelError, match=r"pip install 'articulon\[longrange\]'"):
+        open_model(positions, charges)
+
+
+@pytest.mark.parametrize("rule", ["velocity-verlet", "rk4"])
+def test_an_error_of_the_multipole_library_ends_the_run_and_names_the_force(monkeypatch, rule):
+    fmm3dpy = pytest.importorskip("fmm3dpy")
+    original, calls = fmm3dpy.lfmm3d, []
+
+    def failing(**arguments):
+        found = original(**arguments)
+        calls.append(0)
+        found.ier = 4 if len(calls) > 10 else 0
+        return found
+
+    monkeypatch.setattr(fmm3dpy, "lfmm3d", failing)
+    positions, charges = random_ions(10, (5.0, 5.0, 5.0))
+    model = open_model(positions, charges)
+    with pytest.raises(ar.ArticulonError, match=r"a force of kind 'fast-multipole' failed .* code 4"):
+        ar.simulate(model, 1e-4, rule=rule, step=1e-6)
+    with pytest.raises(ar.ArticulonError, match="code 4"):
+        energy(model, positions)

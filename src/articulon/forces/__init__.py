@@ -15,6 +15,7 @@ from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
 from articulon.forces.sites.dihedrals import HarmonicDihedrals, PeriodicDihedrals
 from articulon.forces.sites.ewald import Ewald
 from articulon.forces.sites.exclusions import Exclusions
+from articulon.forces.sites.fast_multipole import FastMultipole
 from articulon.forces.sites.laws.coulomb import Coulomb
 from articulon.forces.sites.laws.lennard_jones import LennardJones
 from articulon.forces.sites.laws.morse import Morse
@@ -42,6 +43,7 @@ Force: TypeAlias = Annotated[
     | LennardJonesWall
     | Exclusions
     | Ewald
+    | FastMultipole
     | TorsionalSprings
     | PointSpring
     | StokesDrag
@@ -59,6 +61,7 @@ __all__ = [
     "Brownian",
     "Coulomb",
     "Exclusions",
+    "FastMultipole",
     "FeneBonds",
     "Ewald",
     "Force",

@@ -85,9 +85,9 @@ class Evaluator:
         self.model, self.solver_name, self.rotations, self.thermostat = model, solver, rotations, thermostat
         self.target_factor = target_factor
         bath = no_bath() if thermostat is None else thermostat.table(model, seed, target_factor)
-        self.users = UserFunctions()
         self.particles = only_particles(model)
         self.sites = SiteForces(model)
+        self.users = UserFunctions(others=self.sites.users)
         tables = force_tables(model, seed, window, average, self.sites, bath)
         self.system = System(model.forest, tables, model.loops, model.motions, bath)
         self.bath = np.zeros((2, variables_of(bath)))

@@ -3,7 +3,7 @@
 import ctypes
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +42,30 @@ def loaded_function(function: str, where: str) -> Callable[..., None]:
 
 
 class UserFunctions:
-    """Users' functions in the form that kernels call, and what went wrong in a plain Python one."""
+    """Users' functions in the form that kernels call, and what went wrong in a plain Python one.
 
-    def __init__(self) -> None:
-        self.error: BaseException | None = None
+    Parameters
+    ----------
+    kind
+        Of the forces whose functions they are, for messages.
+    others
+        Whose errors are this one's too.
+    """
+
+    def __init__(self, kind: str = "user", others: Iterable["UserFunctions"] = ()) -> None:
+        self.kind, self.others = kind, tuple(others)
+        self.own: BaseException | None = None
         self._kept: list[Any] = []
+
+    @property
+    def failed(self) -> "UserFunctions | None":
+        """This one or the first of the others in which something went wrong."""
+        return self if self.own is not None else next((other for other in self.others if other.own is not None), None)
+
+    @property
+    def error(self) -> BaseException | None:
+        """What went wrong."""
+        return None if self.failed is None else self.failed.own
 
     def compiled(
         self,
@@ -93,7 +112,7 @@ class UserFunctions:
             except BaseException as error:
                 error.add_note(f"in {where}, {function.__name__}() at time {time:.9g}")
                 # An exception cannot cross the compiled code: the run sees NaN, stops, and raises this one.
-                self.error = error
+                self.own = error
                 arrays[-1][:] = np.nan
 
         return call

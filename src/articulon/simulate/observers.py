@@ -116,8 +116,9 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
         return
     time = f"{state.time[0]:.9g} {evaluator.model.units.symbols[2]}"
     place = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
+    kind = (evaluator.users.failed or evaluator.users).kind
     raise ArticulonError(
-        f"a force of kind 'user' failed after t = {time}, step {state.counters[STEPS]}: {type(error).__name__}: "
+        f"a force of kind '{kind}' failed after t = {time}, step {state.counters[STEPS]}: {type(error).__name__}: "
         f"{error}{place}"
     ) from error
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
-from articulon.errors import ModelError
+from articulon.errors import ArticulonError, ModelError
 from articulon.forces.sites.appending import LANES
 from articulon.forces.sites.exclusions import exclusion_table
 from articulon.forces.sites.images import cell_of, widths
@@ -123,6 +123,7 @@ class SiteForces:
         self.link, self.local = site_places(model, some)
         self.excluded_start, self.excluded = _exclusions(model, self.sites)
         self.pairs = [term for term in terms if isinstance(term, PairTerm)]
+        self.users = [term.users for term in terms if isinstance(term, SumTerm) and term.users is not None]
         self.constant = np.sum([term.constant for term in terms] or [(0.0, 0.0)], axis=0)
         cutoffs = [term.cutoff for term in self.pairs]
         self.cutoff = max(cutoffs, default=0.0)
@@ -275,11 +276,18 @@ class SiteForces:
             s = self.system
             s.particles.site[:] = site
 
+    def _raise(self) -> None:
+        for users in self.users:
+            if users.error is not None:
+                what = f"{type(users.error).__name__}: {users.error}"
+                raise ArticulonError(f"a force of kind '{users.kind}' failed: {what}") from users.error
+
     def evaluate(self, positions: np.ndarray) -> np.ndarray:
         """Forces on the sites at their positions (sites, 3) [force], shape (sites, 3); NaN where a position is."""
         self.system.particles.site[:] = positions.T
         self._refresh()
         self.sum(self.system, self.forces, self.refresh)
+        self._raise()
         p = self.system.particles
         return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
 
@@ -289,6 +297,7 @@ class SiteForces:
         self._refresh()
         result = np.zeros(MEASURES)
         self.add(self.system, self.measures, self.refresh, result)
+        self._raise()
         result[ENERGY] += self.constant[0]
         result[W_XX : W_ZZ + 1] += self.constant[1] / 3.0
         return result

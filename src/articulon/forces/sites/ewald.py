@@ -10,7 +10,7 @@ from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.sites.error_function import LARGEST, SMOOTH_PARTS, coefficients, number_of_terms
 from articulon.forces.sites.ewald_estimate import Charges, EwaldParameters, choose
-from articulon.forces.sites.ewald_exclusions import exclusion_forces, exclusion_measure, exclusion_table
+from articulon.forces.sites.ewald_exclusions import exclusion_terms
 from articulon.forces.sites.ewald_waves import (
     reciprocal_forces,
     reciprocal_forces_parallel,
@@ -151,10 +151,8 @@ class Ewald(Declaration):
             reciprocal_table(sites, waves, found.damping, surface),
             level="long",
         )
-        excluded = exclusion_table(model, found.damping, constant)
-        if not excluded.members.size:
-            return [real, reciprocal]
-        return [real, reciprocal, SumTerm(exclusion_forces, exclusion_measure, excluded, level="long")]
+        factor = 1.0 / float(self.relative_permittivity)
+        return [real, reciprocal, *exclusion_terms(model, found.damping, factor)]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
         """The law without a cutoff, for pairs that are scaled."""

@@ -13,7 +13,7 @@ from articulon.forces.sites.images import minimum_image
 from articulon.forces.sites.laws.lennard_jones import lennard_jones
 from articulon.forces.sites.members import add_virial, member_table
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
-from articulon.forces.sites.terms import PairTerm, SumTerm
+from articulon.forces.sites.terms import Level, PairTerm, SumTerm
 from articulon.kernels import specialised
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
@@ -77,7 +77,7 @@ class Exclusions(Declaration):
             return []
         terms = [term for force in model.forces if hasattr(force, "bare_terms") for term in force.bare_terms(model)]
         return [
-            _scaled_term(model, term, scaled, factor)
+            listed_pairs(model, term, scaled, factor)
             for term in terms
             if (factor := self.scaled_14.coulomb if term.charged else self.scaled_14.lennard_jones) > 0.0
         ]
@@ -121,6 +121,15 @@ def exclusion_table(model: Model) -> tuple[np.ndarray, np.ndarray]:
     ).tocsr()
     result.sort_indices()
     return result.indptr.astype(np.int64), result.indices.astype(np.int64)
+
+
+def excluded_charges(model: Model) -> np.ndarray:
+    """Pairs of charged sites that no sum lets meet, smaller first, shape (pairs, 2)."""
+    start, partners = exclusion_table(model)
+    first = np.repeat(np.arange(start.size - 1), np.diff(start))
+    charge = model.sites.charge
+    left_out = (first < partners) & (charge[first] * charge[partners] != 0.0)
+    return np.stack([first[left_out], partners[left_out]], axis=1)
 
 
 def scaled_pairs(model: Model) -> np.ndarray:
@@ -182,8 +191,8 @@ def _same_link(model: Model, joints: int) -> Any:
     return carried @ near @ carried.T
 
 
-def _scaled_term(model: Model, term: PairTerm, pairs: np.ndarray, factor: float) -> SumTerm:
-    """A law of pairs over listed ones, times a factor."""
+def listed_pairs(model: Model, term: PairTerm, pairs: np.ndarray, factor: float, level: Level = "bonded") -> SumTerm:
+    """A law of pairs over listed ones, by their nearest images, times a factor."""
     sites = model.sites
     kinds = len(sites.kinds)
     members = np.full((len(pairs), 4), -1, dtype=np.int64)
@@ -191,7 +200,7 @@ def _scaled_term(model: Model, term: PairTerm, pairs: np.ndarray, factor: float)
     members[:, 2] = sites.kind[pairs[:, 0]] * kinds + sites.kind[pairs[:, 1]]
     charges = model.units.coulomb * sites.charge[pairs[:, 0]] * sites.charge[pairs[:, 1]]
     forces, measure = _kernels(term.law, term.name)
-    return SumTerm(forces, measure, SiteTable(term.rows, members, np.array([factor, *charges])))
+    return SumTerm(forces, measure, SiteTable(term.rows, members, np.array([factor, *charges])), level)
 
 
 LAW = lennard_jones

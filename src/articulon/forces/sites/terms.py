@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from articulon.forces.sites.tables import SiteTable
+from articulon.forces.user_functions import UserFunctions
 
 Level = Literal["bonded", "short", "long"]
 """How fast a term's force changes: what r-RESPA evaluates how often."""
@@ -51,6 +52,8 @@ class SumTerm:
     level: Level = "bonded"
     constant: tuple[float, float] = (0.0, 0.0)
     """As for a pair term."""
+    users: UserFunctions | None = None
+    """What knows of an error in Python code that the kernels call."""
 
 
 Term = PairTerm | SumTerm

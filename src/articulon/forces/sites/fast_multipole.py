@@ -1,0 +1,205 @@
+"""Charges in open space by the fast multipole method (POEMS, section 6), through FMM3D and its ``fmm3dpy``."""
+
+import math
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Annotated, Any, Literal
+
+import numba
+import numpy as np
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.sites.exclusions import excluded_charges, listed_pairs
+from articulon.forces.sites.laws.coulomb import bare_coulomb, check_charges
+from articulon.forces.sites.tables import ENERGY, FORCES, MEASURE, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
+from articulon.forces.sites.terms import PairTerm, SumTerm
+from articulon.forces.user_functions import UserFunctions, callback, view
+from articulon.kernels import jit
+from articulon.model import Model
+
+FINEST, COARSEST = 1e-14, 0.1
+"""Precisions that the library can be asked for."""
+
+
+class FastMultipole(Declaration):
+    """U = ½ Σ_ij q_i q_j/(4πε₀ε_r r_ij) between all charges in open space, in a time that grows with their number.
+
+    Charges far from a charge act on it together, by expansions in an octree (Greengard and Rokhlin 1987); the library
+    is FMM3D (Cheng, Greengard and Rokhlin 1999; Flatiron Institute), in ``pip install 'articulon[longrange]'``. Sums
+    over all pairs are faster for small numbers of charges: ``articulon bench multipole`` finds where that ends.
+
+    Excluded pairs are taken out again one by one.
+    """
+
+    kind: Literal["fast-multipole"] = "fast-multipole"
+    relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
+    """ε_r of the medium between the charges."""
+    precision: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1e-9
+    """Error of the forces of all charges together, relative to these: ‖F − F₀‖/‖F₀‖, from 1e-14 to 0.1."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for periodic boxes, for a precision out of range and where the library is missing."""
+        if model.box is not None and model.box.periodic.any():
+            raise ModelError(
+                f"{where}: the fast multipole method is for open space, and the box is periodic; use 'ewald' where all "
+                "three directions are, or make all of them open or reflecting"
+            )
+        check_charges(model, where)
+        if not FINEST <= float(self.precision) <= COARSEST:
+            raise ModelError(
+                f"{where}.precision: must lie between {FINEST:g} and {COARSEST:g}, got {float(self.precision):g}"
+            )
+        if sum(isinstance(force, FastMultipole) for force in model.forces) > 1:
+            raise ModelError(f"{where}: fast multipole sums are declared twice; one holds every charge")
+        if find_spec("fmm3dpy") is None:
+            raise ModelError(
+                f"{where}: the fast multipole method needs fmm3dpy, which is not installed: pip install "
+                "'articulon[longrange]'"
+            )
+
+    def site_terms(self, model: Model) -> list[SumTerm]:
+        """The sum over all pairs, and what takes the excluded ones out of it."""
+        charge = model.sites.charge
+        sites = np.flatnonzero(charge)
+        constant = model.units.coulomb / float(self.relative_permittivity)
+        members = np.full((sites.size, 4), -1, dtype=np.int64)
+        members[:, 0] = sites
+        # Scratch: positions, gradients, and potentials, one after the other.
+        rows = np.zeros((2 * sites.size + -(-sites.size // 3), 3))
+        users = UserFunctions(self.kind)
+        call = multipole_sum(charge[sites], constant, float(self.precision))
+        arguments = "table, cell, particles, neighbours"
+        terms = [
+            SumTerm(
+                users.compiled(call, FORCES, arguments, _forces_bridge, self.kind),
+                users.compiled(call, MEASURE, f"{arguments}, result", _measure_bridge, self.kind),
+                SiteTable(rows, members, np.zeros(1)),
+                level="long",
+                users=users,
+            )
+        ]
+        pairs = excluded_charges(model)
+        if len(pairs):
+            law = bare_coulomb(model, float(self.relative_permittivity))[0]
+            law = PairTerm(coulomb_apart, "coulomb-apart", law.rows, law.cutoff, charged=True)
+            terms.append(listed_pairs(model, law, pairs, -1.0, level="long"))
+        return terms
+
+    def bare_terms(self, model: Model) -> list[PairTerm]:
+        """The law without a cutoff, for pairs that are scaled."""
+        return bare_coulomb(model, float(self.relative_permittivity))
+
+
+def multipole_sum(charges: np.ndarray, constant: float, precision: float) -> Callable[..., None]:
+    """What fills in the energies and forces of charges at given positions.
+
+    Returns
+    -------
+    function
+        ``function(time, positions, result)`` with arrays (n, 3) and (4 n,): three numbers of each force [force], then
+        the energy of each charge, of which half the sum is the energy of all.
+    """
+    from fmm3dpy import lfmm3d
+    from threadpoolctl import ThreadpoolController
+
+    threads = ThreadpoolController()
+    # The library's potential is q/(4πr).
+    scale = 4.0 * math.pi * constant * charges
+
+    def fast_multipole(time: float, positions: np.ndarray, result: np.ndarray) -> None:
+        n = charges.size
+        if n < 2 or not np.isfinite(positions).all():
+            # Not a number has no place in an octree; a charge alone has no box.
+            result[:] = 0.0 if n < 2 else np.nan
+            return
+        # On one thread: the order of the library's sums may depend on how many there are.
+        with threads.limit(limits=1, user_api="openmp"):
+            found = lfmm3d(eps=precision, sources=positions.T, charges=charges, pg=2)
+        if found.ier:
+            raise MemoryError(f"lfmm3d of {n} charges ended with code {found.ier}")
+        result[: 3 * n] = (-scale * found.grad).T.ravel()
+        result[3 * n :] = scale * found.pot
+
+    return fast_multipole
+
+
+@jit
+def gather(table, particles):
+    """Positions of the charged sites into the first rows."""
+    members, rows = table.members, table.rows
+    for i in range(members.shape[0]):
+        p = particles.place[members[i, 0]]
+        rows[i, 0], rows[i, 1], rows[i, 2] = particles.x[p], particles.y[p], particles.z[p]
+
+
+@jit
+def scatter(table, particles):
+    """Adds their forces."""
+    members, rows = table.members, table.rows
+    n = members.shape[0]
+    for i in range(n):
+        p = particles.place[members[i, 0]]
+        particles.fx[p] += rows[n + i, 0]
+        particles.fy[p] += rows[n + i, 1]
+        particles.fz[p] += rows[n + i, 2]
+
+
+@jit
+def collect(table, result):
+    """Adds energy and virial; the Laplacian of 1/r is zero. Positions are taken from the first charge, as forces add up
+    to zero but for their error."""
+    rows = table.rows
+    n = table.members.shape[0]
+    for i in range(n):
+        x, y, z = rows[i, 0] - rows[0, 0], rows[i, 1] - rows[0, 1], rows[i, 2] - rows[0, 2]
+        fx, fy, fz = rows[n + i, 0], rows[n + i, 1], rows[n + i, 2]
+        result[ENERGY] += 0.5 * rows[2 * n + i // 3, i % 3]
+        result[W_XX] += fx * x
+        result[W_YY] += fy * y
+        result[W_ZZ] += fz * z
+        result[W_XY] += 0.5 * (fx * y + fy * x)
+        result[W_XZ] += 0.5 * (fx * z + fz * x)
+        result[W_YZ] += 0.5 * (fy * z + fz * y)
+
+
+def _address(function: Callable[..., None]) -> Any:
+    """The Python function as one of C, of the address of the scratch and the number of charges."""
+
+    def call(time: float, address: int, n: int) -> None:
+        rows = view(address, 7 * n)
+        function(time, rows[: 3 * n].reshape(n, 3), rows[3 * n :])
+
+    return callback(call, 2)
+
+
+def _forces_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
+    address = _address(function)
+
+    @numba.njit
+    def multipole_forces(table, cell, particles, neighbours):
+        gather(table, particles)
+        address(0.0, table.rows.ctypes.data, table.members.shape[0])
+        scatter(table, particles)
+
+    return multipole_forces, address
+
+
+def _measure_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
+    address = _address(function)
+
+    @numba.njit
+    def multipole_measure(table, cell, particles, neighbours, result):
+        gather(table, particles)
+        address(0.0, table.rows.ctypes.data, table.members.shape[0])
+        collect(table, result)
+
+    return multipole_measure, address
+
+
+@jit
+def coulomb_apart(r2, rows, k, charges):
+    """U = charges/(ε_r r); nothing between charges at one place, which the method leaves out too."""
+    inverse = 1.0 / np.sqrt(r2) if r2 > 0.0 else 0.0
+    U = charges * rows[0, 1] * inverse
+    return U, U * inverse * inverse, 0.0
