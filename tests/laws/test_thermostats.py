@@ -304,3 +304,35 @@ def test_a_run_goes_on_to_the_same_bits(model):
             going.advance(half, 0.2, 1000)
             for a, b in zip(whole, half, strict=True):
                 np.testing.assert_array_equal(a, b)
+
+
+def bonded(count, stiffness):
+    """Pairs of particles far apart, each on a harmonic bond of no length: its ends are independent along each axis."""
+    builder = ar.ModelBuilder(units="lj")
+    places = np.repeat(100.0 * np.arange(count)[:, None] * [1.0, 0.0, 0.0], 2, axis=0)
+    places[1::2] += 0.5
+    builder.add_particles(2 * count, mass=2.0, positions=places, velocities=np.ones((2 * count, 3)), kind="A")
+    bonds = [(2 * k, 2 * k + 1) for k in range(count)]
+    builder.add_force(ar.forces.HarmonicBonds(bonds=bonds, stiffness=stiffness, length=0.0))
+    return builder.build()
+
+
+def test_overdamped_steps_diffuse_and_relax_as_they_must():
+    """With D = kT/(m γ): the middle of a pair diffuses by D h, and of its stretch r along an axis the step of
+    r' = −2 k r/(m γ) keeps ⟨r²⟩ = kT/k / (1 − k h/(m γ)), exactly."""
+    count, stiffness, kT, friction, step = 300, 2.0, 1.5, 4.0, 0.4
+    model = bonded(count, stiffness)
+    thermostat = THERMOSTATS.Overdamped(temperature=kT, friction=friction)
+    run = ar.simulate(model, 240.0, rule="ermak-mccammon", step=step, frames=60, thermostat=thermostat)
+    q = run.q.reshape(61, count, 2, 3)
+    middle, stretch = q.mean(axis=2), (q[:, :, 0] - q[:, :, 1])[5:]
+    diffusion = kT / (2.0 * friction)
+    for series, expected in (
+        ((np.diff(middle, axis=0) ** 2).mean(axis=(0, 2)), 2.0 * 0.5 * diffusion * 4.0),
+        ((stretch**2).mean(axis=(0, 2)), kT / stiffness / (1.0 - stiffness * step / (2.0 * friction))),
+    ):
+        assert series.mean() == pytest.approx(expected, abs=4.0 * series.std(ddof=1) / math.sqrt(count))
+        assert series.std(ddof=1) / math.sqrt(count) < 0.01 * expected
+    assert not run.u.any()
+    assert imbalance(run) < 1e-9
+    np.testing.assert_allclose(run.works[:, 0], run.potential_energy[0] - run.potential_energy, atol=1e-7)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from articulon.declaration import Declaration, nearest
 from articulon.errors import CaseError
-from articulon.integrate import Canonical, Explicit, FrictionImplicit, PredictorCorrector, Respa, SciPy
+from articulon.integrate import Canonical, ErmakMcCammon, Explicit, FrictionImplicit, PredictorCorrector, Respa, SciPy
 from articulon.scaling import Constant, NoScaling, ThresholdAdaptive, TwoFactor
 
 Part: TypeAlias = str | int
@@ -37,7 +37,7 @@ ALTERNATIVES: dict[tuple[Part, ...], str] = {
 
 FORMS: dict[str, tuple[type[Declaration], ...]] = {
     "scaling": (NoScaling, Constant, ThresholdAdaptive, TwoFactor),
-    "integrator": (Explicit, FrictionImplicit, PredictorCorrector, Canonical, Respa, SciPy),
+    "integrator": (Explicit, FrictionImplicit, PredictorCorrector, Canonical, Respa, ErmakMcCammon, SciPy),
 }
 """The forms of the sections in which a policy or rule decides which keys there are."""
 EXAMPLES = {"a2": 0.2, "b2": 0.5, "step": "8 ps"}

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.baths.base import GAIN, NOTHING, WAY, BaseThermostat, Bath, no_bath, variables_of
+from articulon.baths.base import GAIN, NOTHING, OVERDAMPS, WAY, BaseThermostat, Bath, no_bath, variables_of
 from articulon.baths.momentum import without_momentum
 from articulon.dynamics import embedding, kinetic_energy, recursive
 from articulon.dynamics.functions import vector
@@ -184,6 +184,8 @@ class Evaluator:
         """Puts coordinates and speeds into a state at time zero, as :meth:`initial_state` does those of the model."""
         if self.thermostat is not None and self.thermostat.centre_of_mass == "removed":
             u = without_momentum(self.model, q, u)
+        if self.system.bath.choice[WAY] == OVERDAMPS:
+            u = np.zeros_like(u)
         state.q[:], state.u[:] = q, speed_factor * u
 
     def thermostat_rates(self) -> tuple[float, float]:

@@ -4,19 +4,29 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, Respa, SciPy
+from articulon.integrate.declarations import (
+    Canonical,
+    ErmakMcCammon,
+    Explicit,
+    FrictionImplicit,
+    PredictorCorrector,
+    Respa,
+    SciPy,
+)
 
 Integrator: TypeAlias = Annotated[
-    Explicit | PredictorCorrector | Canonical | Respa | SciPy | FrictionImplicit, Field(discriminator="rule")
+    Explicit | PredictorCorrector | Canonical | Respa | ErmakMcCammon | SciPy | FrictionImplicit,
+    Field(discriminator="rule"),
 ]
 """Any integration rule with its driver, chosen by its ``rule``."""
 
-FIXED = (PredictorCorrector, Canonical, Respa, FrictionImplicit)
+FIXED = (PredictorCorrector, Canonical, Respa, ErmakMcCammon, FrictionImplicit)
 """Rules whose steps are all equal, and fill the time between frames."""
 
 __all__ = [
     "FIXED",
     "Canonical",
+    "ErmakMcCammon",
     "Explicit",
     "FrictionImplicit",
     "Integrator",

@@ -188,6 +188,20 @@ class Respa(Declaration):
     """Steps of bonded forces in each step of pairs."""
 
 
+class ErmakMcCammon(Declaration):
+    """Overdamped steps of free particles, with a thermostat of the kind ``overdamped``: x += h F/(m γ) + noise.
+
+    Of weak order 1 in the step, which the stiffest force bounds by h ≪ m γ/k.
+    """
+
+    foreign: ClassVar[Mapping[str, str]] = _FIXED
+
+    rule: Literal["ermak-mccammon"] = "ermak-mccammon"
+    """The formula."""
+    step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
+    """The step [time]."""
+
+
 class SciPy(Controlled):
     """A stiff solver of SciPy: variable-order backward differences, or Radau IIA of order 5.
 

@@ -15,9 +15,17 @@ from articulon.forces.evaluation import Evaluator, derivative_signature, settle_
 from articulon.forces.sites.places import only_particles
 from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.base import LINE, Driver, open_loop
-from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, Respa, SciPy
+from articulon.integrate.declarations import (
+    Canonical,
+    ErmakMcCammon,
+    Explicit,
+    FrictionImplicit,
+    PredictorCorrector,
+    Respa,
+    SciPy,
+)
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
-from articulon.integrate.particle_driver import ParticleDriver, RespaDriver
+from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.scipy_adapter import SciPyDriver
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, no_stop
@@ -212,7 +220,7 @@ class FrictionImplicitDriver(Driver):
         return PAUSED if status == REACHED and left > steps else status
 
 
-PARTICLE_RULES = ("velocity-verlet", "r-respa")
+PARTICLE_RULES = ("velocity-verlet", "r-respa", "ermak-mccammon")
 """Rules that move free particles on plain arrays."""
 
 
@@ -238,6 +246,8 @@ def driver(
     if isinstance(integrator, Respa):
         parts = integrator.pair_steps, integrator.bonded_steps
         return RespaDriver(evaluator, float(integrator.step), policy, parameters, state, parts=parts)
+    if isinstance(integrator, ErmakMcCammon):
+        return ErmakMcCammonDriver(evaluator, float(integrator.step), policy, parameters, state)
     if _on_plain_arrays(evaluator, integrator):
         return ParticleDriver(evaluator, float(integrator.step), policy, parameters, state)
     if isinstance(integrator, Canonical):
@@ -254,10 +264,11 @@ def _on_plain_arrays(evaluator: Evaluator, integrator: Any) -> bool:
 
 def _refuse_impossible(evaluator: Evaluator, integrator: Any) -> None:
     """Raises CaseError for a rule that cannot do what the model, its solver or its rotations ask for."""
-    if isinstance(integrator, Respa) and not only_particles(evaluator.model):
+    if isinstance(integrator, Respa | ErmakMcCammon) and not only_particles(evaluator.model):
+        instead = "velocity-verlet" if isinstance(integrator, Respa) else "friction-implicit"
         raise CaseError(
-            "integrator.rule: 'r-respa' moves free particles under forces between their sites, and this model has "
-            "other bodies or forces; choose velocity-verlet"
+            f"integrator.rule: '{integrator.rule}' moves free particles under forces between their sites, and this "
+            f"model has other bodies or forces; choose {instead}"
         )
     box = evaluator.model.box
     if box is not None and "reflecting" in box.boundaries and not _on_plain_arrays(evaluator, integrator):

@@ -11,7 +11,7 @@ from articulon.baths.base import BATH, leave
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.neighbours import REFRESH
 from articulon.forces.sites.tables import FORCES
-from articulon.integrate import particles, respa
+from articulon.integrate import ermak_mccammon, particles, respa
 from articulon.integrate.base import LINE, Driver
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
@@ -138,6 +138,21 @@ class RespaDriver(ParticleDriver):
     def _advance(self, state: State, steps: int) -> int:
         more = self.levels, self.parts, self.step
         return respa.advance_respa(*self._values(), *more, state, self.sums, steps)
+
+
+class ErmakMcCammonDriver(ParticleDriver):
+    """Overdamped steps, likewise."""
+
+    def _prepare(self, state: State) -> None:
+        passes, _, refresh, functions, _, bath, law, parameters, _, system, moving = self._types()
+        taken = passes, refresh, functions, bath, law, parameters, system, moving
+        signature = (*taken, types.float64, numba.typeof(state), LINE, types.int64)
+        prepare(ermak_mccammon.advance_overdamped, signature)
+
+    def _advance(self, state: State, steps: int) -> int:
+        passes, _, refresh, functions, _, bath, law, parameters, _, system, moving = self._values()
+        taken = passes, refresh, functions, bath, law, parameters, system, moving
+        return ermak_mccammon.advance_overdamped(*taken, self.step, state, self.sums, steps)
 
 
 _SMALL = ("time", "work", "factor", "bath", "counters")

@@ -36,6 +36,11 @@ def check_thermostat(
             f"thermostat.kind: '{_kind(thermostat)}' and integrator.rule '{rule}' do not go together: overdamped "
             f"motion has no speeds, and only '{OVERDAMPED}' takes its steps"
         )
+    if rule == OVERDAMPED and not only_particles(model):
+        raise CaseError(
+            f"integrator.rule: '{rule}' moves free particles under forces between their sites, and this model has "
+            "other bodies or forces; choose friction-implicit with the thermostat langevin"
+        )
     splits = isinstance(integrator, FrictionImplicit) or (rule in PARTICLES and only_particles(model))
     integrates = thermostat.deterministic and isinstance(integrator, Explicit | PredictorCorrector | SciPy)
     if rule != OVERDAMPED and not splits and not integrates:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from articulon.baths.base import GAIN
+from articulon.baths.base import GAIN, OVERDAMPS, WAY
 from articulon.forces.evaluation import Evaluator
 from articulon.model import CHANNELS, State
 from articulon.model.state import THERMOSTAT, THERMOSTAT_RATE
@@ -31,7 +31,7 @@ class ThermostatObserver:
     def __init__(self, evaluator: Evaluator, present: Iterable[str], energies: Iterable[str], varies: bool) -> None:
         self.evaluator, self.bath = evaluator, evaluator.system.bath
         counted = set(energies) - without_energy(evaluator.model)
-        self.conserves = not varies and set(present) <= counted | set(EXCHANGING)
+        self.conserves = not varies and self.bath.choice[WAY] != OVERDAMPS and set(present) <= counted | set(EXCHANGING)
         self.energies = [CHANNELS.index(name) for name in energies]
 
     @property

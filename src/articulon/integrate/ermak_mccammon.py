@@ -1,0 +1,107 @@
+"""Overdamped steps of free particles, x += h F/(m γ) + √(2 k T h/(m γ)) ξ (Ermak and McCammon, J. Chem. Phys. 69, 1352,
+1978, without hydrodynamic interactions)."""
+
+import math
+
+import numpy as np
+
+from articulon.baths.base import FRICTION, SEED, STREAM
+from articulon.baths.langevin import particle_normals
+from articulon.baths.schedule import target
+from articulon.forces.sites.neighbours import LOST, OVERFLOW
+from articulon.integrate.particles import (
+    BLOCK,
+    CROWDED,
+    force_magnitudes,
+    load_state,
+    longest,
+    relist,
+    save_state,
+    sum_forces,
+)
+from articulon.integrate.status import DIVERGED, REACHED
+from articulon.kernels import jit, kernel
+from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
+
+
+@jit
+def pull(bath, particles, moving, h, kT, step):
+    """Velocities that carry every particle over the step's way in a time h."""
+    friction, seed, stream = bath.constants[FRICTION], bath.choice[SEED], bath.choice[STREAM]
+    fx, fy, fz, light, order = particles.fx, particles.fy, particles.fz, moving.light, particles.order
+    for p in range(light.size):
+        a, b, c = particle_normals(seed, stream, step, order[p])
+        drag = light[p] / friction
+        noise = math.sqrt(2.0 * kT * drag / h)
+        moving.vx[p] = drag * fx[p] + noise * a
+        moving.vy[p] = drag * fy[p] + noise * b
+        moving.vz[p] = drag * fz[p] + noise * c
+
+
+@jit
+def power(particles, moving):
+    """Σ F·v, in blocks."""
+    fx, fy, fz, vx, vy, vz = particles.fx, particles.fy, particles.fz, moving.vx, moving.vy, moving.vz
+    result = 0.0
+    for b in range(moving.partial.shape[0]):
+        part = 0.0
+        for p in range(BLOCK * b, min(BLOCK * b + BLOCK, vx.size)):
+            part += fx[p] * vx[p] + fy[p] * vy[p] + fz[p] * vz[p]
+        result += part
+    return result
+
+
+@kernel
+def advance_overdamped(passes, refresh, functions, bath, law, parameters, system, moving, h, state, sums, steps):
+    """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
+    CROWDED, where the state is that of before.
+
+    The work of the forces is taken by the trapezoidal rule, and is what the bath gives: there is no kinetic energy.
+    """
+    particles, counters, work = system.particles, state.counters, state.work
+    drifts = passes[1]
+    load_state(system, moving, refresh, state)
+    if moving.held[0] == 0:
+        sum_forces(system, functions)
+        moving.held[0] = 1
+        counters[EVALUATIONS] += 1
+    status = REACHED
+    for _ in range(steps):
+        if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
+            break
+        step = counters[STEPS]
+        if step == 0:
+            force_magnitudes(particles, sums)
+            law(parameters, sums, state.factor)
+        pull(bath, particles, moving, h, target(bath, h * (step + 0.5)), step)
+        done = 0.5 * h * power(particles, moving)
+        drifts(particles, moving, h)
+        gone = longest(moving)
+        if not gone < np.inf:
+            status = DIVERGED
+            break
+        if gone > system.grid.reach[1]:
+            relist(system, moving, refresh)
+            if particles.counts[OVERFLOW] > 0:
+                break
+        sum_forces(system, functions)
+        done += 0.5 * h * power(particles, moving)
+        if not abs(done) < np.inf:
+            status = DIVERGED
+            break
+        work[POTENTIAL] += done
+        work[THERMOSTAT] -= done
+        counters[STEPS] = step + 1
+        counters[WINDOW] += 1
+        counters[EVALUATIONS] += 1
+        state.time[0] = h * (step + 1)
+    if particles.counts[OVERFLOW] > 0:
+        moving.held[0] = 0
+        return CROWDED
+    if status == DIVERGED or particles.counts[LOST] > 0:
+        moving.held[0] = 0
+        return DIVERGED
+    for p in range(moving.vx.size):
+        moving.vx[p], moving.vy[p], moving.vz[p] = 0.0, 0.0, 0.0
+    save_state(particles, moving, state)
+    return status
