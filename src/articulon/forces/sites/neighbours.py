@@ -335,6 +335,9 @@ def refresh(cell, particles, neighbours, grid, kinds, charges):
 @kernel
 def refresh_places(cell, particles, neighbours, grid, kinds, charges):
     """The same where nothing is listed: the sites stay in the model's order."""
+    for a in range(3):
+        for s in range(particles.order.size):  # from where they have gone nowhere
+            particles.reference[a, s] = particles.site[a, s]
     move_sites(particles)
 
 
