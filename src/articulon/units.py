@@ -66,6 +66,7 @@ _DIMENSIONS = {
     "torsional_stiffness": _Definition("a torsional stiffness", "40 pN nm/rad^2", (1, 2, -2, 0, 0, -2)),
     "number_density": _Definition("a number density", "21 nm^-3", (0, -3, 0, 0, 0, 0)),
     "mass_density": _Definition("a mass density", "2.2 g/cm^3", (1, -3, 0, 0, 0, 0)),
+    "force_squared": _Definition("a force squared", "25 pN^2", (2, 2, -4, 0, 0, 0)),
     "pressure": _Definition("a pressure", "1 bar", (1, -1, -2, 0, 0, 0)),
     "charge": _Definition("a charge", "-1 e", (0, 0, 0, 0, 1, 0)),
     "wavenumber": _Definition("an inverse length", "3 nm^-1", (0, -1, 0, 0, 0, 0)),

@@ -111,6 +111,7 @@ def test_converting_out_and_reading_back_is_the_identity(name, dimension):
         "momentum": "kg m/s",
         "number_density": "m^-3",
         "mass_density": "kg/m^3",
+        "force_squared": "N^2",
         "pressure": "Pa",
         "angular_momentum": "kg m^2/s",
         "torsional_stiffness": "N m/rad^2",

@@ -142,13 +142,16 @@ class Evaluator:
         self.sites.grow()
         self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
 
-    def energies(self, q: np.ndarray) -> np.ndarray:
-        """Energy functions of the channels at coordinates q, unscaled [energy], shape (8,)."""
+    def energies(self, q: np.ndarray, measures: np.ndarray | None = None) -> np.ndarray:
+        """Energy functions of the channels at coordinates q, unscaled [energy], shape (8,).
+
+        ``measures`` are those of the site forces there, where they are known.
+        """
         result = np.zeros(8)
         if not self.particles:
             energies(self.system, q, self.ws, self.channels.site, result)
         if self.sites.sites:
-            result[POTENTIAL] += self.measure(q)[ENERGY]
+            result[POTENTIAL] += (self.measure(q) if measures is None else measures)[ENERGY]
         return result
 
     def measure(self, q: np.ndarray) -> np.ndarray:

@@ -5,99 +5,23 @@ What it looks at are the frames; what happens between them it does not see.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 import numpy as np
 from pydantic import Field
 
-from articulon.declaration import Declaration, Dimension, Quantity, nearest
+from articulon.declaration import Dimension, Quantity, nearest
 from articulon.dynamics import body_poses
 from articulon.dynamics.loop_functions import loop_equations
-from articulon.dynamics.momentum import momentum
 from articulon.errors import CaseError, ModelError
 from articulon.forces.selection import body_index
 from articulon.model import CHANNELS, Model
 from articulon.model.rotations import matrices
 from articulon.simulate import ledger
-from articulon.simulate.layout import label
+from articulon.simulate.check_base import Check, Frames, Outcome, ValueCheck, passages, taken
+from articulon.simulate.site_observables import why_not_defined
 
-Take: TypeAlias = Literal["final", "largest", "smallest", "period"]
-"""What is taken of a quantity over time; a period is the mean time between its upward passages through zero."""
-
-
-@dataclass(frozen=True)
-class Frames:
-    """What a run leaves to be checked."""
-
-    model: Model
-    """The model."""
-    times: np.ndarray
-    """[time], shape (frames,)."""
-    q: np.ndarray
-    """Coordinates, shape (frames, nq)."""
-    u: np.ndarray
-    """Speeds, shape (frames, nu)."""
-    observables: Mapping[str, np.ndarray]
-    """By name, each of shape (frames,)."""
-    dimensions: Mapping[str, str]
-    """Those of the observables, by name."""
-    varies: bool = False
-    """Whether the factors of the channels change along the run."""
-
-    @cached_property
-    def momenta(self) -> np.ndarray:
-        """P, L, Σ|p| and Σ|l| of every frame, shape (frames, 8)."""
-        return np.array([momentum(self.model, q, u) for q, u in zip(self.q, self.u, strict=True)])
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a check has found."""
-
-    what: str
-    """What was checked, for people."""
-    value: float
-    """What should be zero."""
-    bound: float
-    """The largest magnitude of it that passes."""
-    unit: str = ""
-    """Unit of all numbers here; empty for a pure number."""
-    measured: float | None = None
-    """What was compared with a reference, if anything was."""
-    reference: float | None = None
-    """That reference."""
-
-    @property
-    def passed(self) -> bool:
-        """Not where the value is not a number."""
-        return abs(self.value) <= self.bound
-
-    def record(self) -> dict[str, Any]:
-        """The entry in ``summary.json``."""
-        found = {"what": self.what, "value": self.value, "bound": self.bound, "passed": self.passed, "unit": self.unit}
-        if self.measured is not None:
-            found |= {"measured": self.measured, "reference": self.reference}
-        return found
-
-
-class Check(Declaration):
-    """Base of the checks."""
-
-    error_class: ClassVar = CaseError
-
-    what: str | None = None
-    """What the summary and the report call it."""
-
-    def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
-        """A copy in the units of a model, whose observables have these dimensions; raises ModelError or CaseError
-        for what does not exist there."""
-        return self
-
-    def outcome(self, frames: Frames) -> Outcome:
-        """What the frames of a run show."""
-        raise NotImplementedError
+__all__ = ["AnyCheck", "Check", "Frames", "Outcome", "passages", "prepared_checks", "taken"]
 
 
 class EnergyCheck(Check):
@@ -199,50 +123,6 @@ class FreedomCheck(Check):
         return Outcome(what, float(found - self.count), 0.0, "", float(found), float(self.count))
 
 
-class ValueCheck(Check):
-    """Base of the checks that compare a quantity over time with a reference."""
-
-    take: Take = "final"
-    """What of it is compared."""
-    reference: Quantity
-    """What it should be, in the quantity's own dimension; a time for a period."""
-    tolerance: Quantity
-    """How far it may be from that."""
-
-    def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
-        """Of the quantity; raises CaseError or ModelError where there is none such."""
-        raise NotImplementedError
-
-    def series(self, frames: Frames) -> np.ndarray:
-        """The quantity, shape (frames,)."""
-        raise NotImplementedError
-
-    def name(self) -> str:
-        """What the quantity is called."""
-        raise NotImplementedError
-
-    def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
-        """See :class:`Check`."""
-        found = self.dimension(model, observables, where)
-        dimension = "time" if self.take == "period" else found
-        values = {
-            key: model.units.value(given, dimension, f"{where}.{key}")
-            for key, given in (("reference", self.reference), ("tolerance", self.tolerance))
-        }
-        if values["tolerance"] < 0.0:
-            raise CaseError(f"{where}.tolerance: must be at least 0, got {self.tolerance!r}")
-        return self.model_copy(update=values)
-
-    def outcome(self, frames: Frames) -> Outcome:
-        """See :class:`Check`."""
-        measured, reference = taken(self.take, frames.times, self.series(frames)), float(self.reference)
-        period = self.take == "period"
-        dimension = "time" if period else self.dimension(frames.model, frames.dimensions, "")
-        what = self.what or (f"period of the {self.name()}" if period else f"{self.take} {self.name()}")
-        unit = label(frames.model.units, dimension)
-        return Outcome(what, measured - reference, float(self.tolerance), unit, measured, reference)
-
-
 class JointCheck(ValueCheck):
     """A coordinate or a speed of a body's joint."""
 
@@ -335,8 +215,42 @@ class ObservableCheck(ValueCheck):
         return self.observable.replace("_", " ")
 
 
+class ConfigurationalTemperatureCheck(ValueCheck):
+    """k T = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ over the frames, the temperature of the positions [temperature]."""
+
+    kind: Literal["configurational-temperature"]
+    """Which check this is."""
+    take: Literal["mean"] = "mean"
+    """A ratio of means."""
+
+    def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
+        """See :class:`ValueCheck`."""
+        reason = why_not_defined(model)
+        if reason is not None:
+            raise CaseError(f"{where}: the configurational temperature is not defined here: {reason}")
+        return "temperature"
+
+    def series(self, frames: Frames) -> np.ndarray:
+        """|∇Φ|² over the mean of k ∇²Φ, whose mean it is."""
+        late = frames.times >= float(self.after) * (1.0 - 1e-9)
+        laplacian = np.asarray(frames.observables["laplacian"])[late].mean()
+        squares = np.asarray(frames.observables["gradient_squared"])
+        return squares / (laplacian * frames.model.units.boltzmann)
+
+    def name(self) -> str:
+        """See :class:`ValueCheck`."""
+        return "configurational temperature"
+
+
 AnyCheck: TypeAlias = Annotated[
-    EnergyCheck | MomentumCheck | LoopCheck | FreedomCheck | JointCheck | PositionCheck | ObservableCheck,
+    EnergyCheck
+    | MomentumCheck
+    | LoopCheck
+    | FreedomCheck
+    | JointCheck
+    | PositionCheck
+    | ObservableCheck
+    | ConfigurationalTemperatureCheck,
     Field(discriminator="kind"),
 ]
 """Any declared check, chosen by its ``kind``."""
@@ -350,27 +264,6 @@ def prepared_checks(
         return tuple(check.prepared(model, observables, f"checks[{k}]") for k, check in enumerate(checks))
     except (CaseError, ModelError) as error:
         raise CaseError(f"{source}: {error}") from None
-
-
-def taken(take: Take, times: np.ndarray, values: np.ndarray) -> float:
-    """What is taken of values over the times of frames, shapes (frames,); not a number where there is nothing."""
-    if take != "period":
-        return float({"final": values[-1], "largest": values.max(), "smallest": values.min()}[take])
-    upward = [t for t, rising in passages(times, values) if rising]
-    return (upward[-1] - upward[0]) / (len(upward) - 1) if len(upward) > 1 else np.nan
-
-
-def passages(times: np.ndarray, values: np.ndarray) -> list[tuple[float, bool]]:
-    """When a spline of fifth degree through the values passes through zero, and whether it rises there."""
-    # SciPy's splines take a second to import, which a run without such a check need not pay.
-    from scipy.interpolate import PPoly, make_interp_spline
-
-    if len(times) < 6:
-        return []
-    spline = make_interp_spline(times, values, k=5)
-    roots = PPoly.from_spline(spline).roots(discontinuity=False, extrapolate=False)
-    inside = roots[np.isfinite(roots) & (roots > times[0]) & (roots < times[-1])]
-    return [(float(t), bool(spline.derivative()(t) > 0.0)) for t in inside]
 
 
 def _largest(values: np.ndarray) -> float:

@@ -17,6 +17,7 @@ from articulon.forces.sites.places import only_particles
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL, POTENTIAL, STEPS, THERMOSTAT, THERMOSTAT_RATE, WINDOW
+from articulon.simulate.site_observables import SiteObserver
 from articulon.simulate.thermostat_observer import ThermostatObserver
 from articulon.simulate.trajectory import Frame
 
@@ -173,6 +174,7 @@ class Observer:
             if there
         ]
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
+        self.sites = SiteObserver(evaluator)
         self.slowest, self.relaxation = slowest_tree(model, evaluator)
         tree = model.forest.tree
         self._range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
@@ -193,6 +195,7 @@ class Observer:
             names[f"factor_{CHANNELS[c]}"] = "dimensionless"
         names.update(dict.fromkeys(NET_FORCE, "force"))
         names.update(self.thermostat.dimensions)
+        names.update(self.sites.dimensions)
         if self.model.loops.kind.size:
             names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
         if self.stop is not None:
@@ -225,8 +228,12 @@ class Observer:
             observables[f"force_{CHANNELS[c]}"] = float(self._looked[1 + c])
             observables[f"factor_{CHANNELS[c]}"] = float(state.factor[c])
         observables.update(zip(NET_FORCE, self._looked[9:12].tolist(), strict=True))
+        if evaluator.sites.sites:
+            forces = self.sites.forces()
+            measures = evaluator.measure(state.q)
+            observables.update(self.sites.observables(forces, measures, kinetic / scaled if scaled else kinetic))
         if self.energies:
-            self._energies[:] = evaluator.energies(state.q)
+            self._energies[:] = evaluator.energies(state.q, measures if evaluator.sites.sites else None)
             for c in self.energies:
                 observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
         observables.update(self.thermostat.look(state, kinetic, self._energies))
