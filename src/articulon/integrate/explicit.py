@@ -7,12 +7,12 @@ import numpy as np
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.constrained import OPEN
-from articulon.forces.filling import force_sums
+from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS, WINDOW
-from articulon.scaling.base import INPUTS, STEP
+from articulon.scaling.base import INPUTS
 
 
 class Control(NamedTuple):
@@ -134,8 +134,7 @@ def advance(
             derivative(system, functions, state.factor, time, counters[WINDOW], y, ws, channels, solver, first)
             counters[EVALUATIONS] += 1
             if varies or counters[STEPS] == 0:
-                force_sums(system, channels, ws, scratch.sums)
-                scratch.sums[STEP] = h
+                law_inputs(system, channels, ws, h, scratch.sums)
                 changed = False
                 copy_into(scratch.factor, state.factor)
                 law(parameters, scratch.sums, scratch.factor)

@@ -8,13 +8,13 @@ import numpy as np
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.constrained import OPEN
-from articulon.forces.filling import force_sums
 from articulon.integrate.explicit import Scratch, combine
+from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Multistep
 from articulon.kernels import kernel
 from articulon.model.state import EVALUATIONS, STEPS
-from articulon.scaling.base import INPUTS, STEP
+from articulon.scaling.base import INPUTS
 
 EARLIER = 3
 """Steps before the present one whose derivatives are kept."""
@@ -71,8 +71,7 @@ def advance(
         derivative(system, functions, factor, time, 0, y, ws, channels, solver, stages[0])
         counters[EVALUATIONS] += 1
         if varies or counters[STEPS] == 0:
-            force_sums(system, channels, ws, scratch.sums)
-            scratch.sums[STEP] = h
+            law_inputs(system, channels, ws, h, scratch.sums)
             changed = False
             copy_into(scratch.factor, factor)
             law(parameters, scratch.sums, scratch.factor)

@@ -54,6 +54,11 @@ def check_thermostat(
             f"scaling.policy: a policy weighs forces, and '{_kind(thermostat)}' is none; choose the policy 'none', or "
             "a thermostat of Nosé and Hoover"
         )
+    if policy.varies and policy.thermostatted and isinstance(integrator, FrictionImplicit):
+        raise CaseError(
+            f"scaling.policy: '{getattr(policy, 'policy', '')}' follows kd ζ', which '{rule}' does not follow within a "
+            f"step; choose a policy of constant factors, or one of the rules {', '.join(EXPLICIT)}"
+        )
     thermostat.check(model)
     thermostat.check_schedule(duration)
 
