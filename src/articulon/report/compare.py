@@ -53,6 +53,8 @@ class Comparison:
     """What each run did, by name; without the runs that were not made."""
     deviations: dict[str, Deviation] = field(repr=False)
     """Distance from the reference over time, by name."""
+    varied: tuple[str, ...] = ()
+    """Keys of which several values were run."""
 
     def row(self, name: str) -> dict[str, Any]:
         """Figures of the run with this name; KeyError where there is none."""
@@ -152,7 +154,7 @@ def compare(
             if view is not None:
                 views[entry.name] = view
         deviations = _compared(chosen, rows, views)
-        done = Comparison(case, list(rows.values()), folder, views, deviations)
+        done = Comparison(case, list(rows.values()), folder, views, deviations, tuple(vary or ()))
         _write(done)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(reuse.how_to_continue(folder, chosen)) from None

@@ -11,10 +11,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from articulon.report import page, style
+from articulon.report import page, style, thermal_comparison
 from articulon.report.figures import draw_forces, mark_stop, normalised
 from articulon.report.measures import SAME_STEPS
 from articulon.report.quantities import number, percent, suited, wall_time
+from articulon.report.thermal_comparison import TEMPERATURE, temperature_rows, thermal_figures
 from articulon.report.view import View
 
 if TYPE_CHECKING:
@@ -30,14 +31,16 @@ FIDELITY = ("largest\ndeviation", "standard\ndeviation", "{stop} at", "late by",
 
 
 def tables(done: Comparison) -> list[tuple[list[str], list[list[str]]]]:
-    """Headings and rows of the two tables, the name of the run in the first column."""
+    """Headings and rows of the tables, the name of the run in the first column."""
     stop = done.case.run.stop
     fidelity = [head.format(stop="stopped" if stop is None else stop.label) for head in FIDELITY]
     names = [row["name"] + (" (reference)" if row["is_reference"] else "") for row in done.rows]
-    return [
+    found = [
         (["run", *heads], [[name, *texts(done, row)] for name, row in zip(names, done.rows, strict=True)])
         for heads, texts in ((COST, _cost), (fidelity, _fidelity))
     ]
+    thermostatted = temperature_rows(done)
+    return [*found, (["run", *TEMPERATURE], thermostatted)] if thermostatted else found
 
 
 def _cost(done: Comparison, row: Mapping[str, Any]) -> list[str]:
@@ -105,7 +108,7 @@ def page_of(done: Comparison) -> str:
     """The page of a comparison."""
     marked = [k for k, row in enumerate(done.rows) if row["is_reference"]]
     links = [f"{row['name']}/report.html" if row["name"] in done.views else None for row in done.rows]
-    cost, fidelity = tables(done)
+    cost, fidelity, *temperatures = tables(done)
     drawn = figures(done)
     notes = [f"{row['name']}: {note}" for row in done.rows for note in row["notes"]]
     explained = [
@@ -123,6 +126,7 @@ def page_of(done: Comparison) -> str:
         [
             page.section("Cost", page.table(*cost, marked, links)),
             page.section("Fidelity", page.table(*fidelity, marked, links), page.paragraphs(explained)),
+            *(page.section("Temperature", page.table(*found)) for found in temperatures),
             page.section("Figures", *body),
             page.section("Notes", page.items([*notes, *done.case.notes])),
         ],
@@ -139,6 +143,7 @@ def figures(done: Comparison) -> dict[str, Figure]:
             "forces": _forces(done),
             "factors": _factors(done),
             "step_size": _step_size(done),
+            **thermal_figures(done, looks(done)),
         }
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
@@ -150,6 +155,7 @@ CAPTIONS = {
     "forces": "Magnitudes of the forces by kind, summed over the bodies, before scaling.",
     "factors": "Scaling factors of the runs in which anything is scaled.",
     "step_size": "Length of the integration steps.",
+    **thermal_comparison.CAPTIONS,
 }
 
 

@@ -14,6 +14,13 @@ from articulon.report import style
 from articulon.report.drawing import model_drawing
 from articulon.report.joint_figures import joints
 from articulon.report.quantities import Scale, suited
+from articulon.report.thermal_figures import (
+    configurational_temperature,
+    over_time,
+    temperature,
+    thermostat_energies,
+    thermostat_phase,
+)
 from articulon.report.view import View
 from articulon.simulate.results import Run
 
@@ -35,7 +42,8 @@ def figures(run: Run | View) -> dict[str, Figure]:
     -------
     dict
         Of ``position``, ``joints``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``, ``kinetic_energy``,
-        ``temperature``, ``works_normalised`` and ``step_size``, those for which the run has data.
+        ``temperature``, ``configurational_temperature``, ``thermostat_energies``, ``thermostat_phase``,
+        ``works_normalised`` and ``step_size``, those for which the run has data.
     """
     view = run if isinstance(run, View) else View.of(run)
     if view.times.size < 2:
@@ -59,7 +67,7 @@ def position(view: View) -> Figure | None:
             axes.plot(t, length.factor * moved[:, k], label=f"along {axis}", **dashes)
         axes.set_ylabel(length.axis("displacement"))
         style.legend(axes)
-        _over_time(axes, view)
+        over_time(axes, view)
         return figure
     figure, (axes, across) = style.panels(2, height=2.5)
     axes.plot(t, length.factor * view.advance, color=style.BLUE, label="advance")
@@ -78,7 +86,7 @@ def position(view: View) -> Figure | None:
     across.set_ylim(min(low, -fine.factor * least), max(high, fine.factor * least))
     across.set_ylabel(fine.axis("sideways"))
     style.legend(across)
-    _over_time(across, view)
+    over_time(across, view)
     return figure
 
 
@@ -119,7 +127,7 @@ def energies(view: View) -> Figure | None:
         _mark_switches(axes, view)
         axes.set_ylabel(style.label("energy", view.case.units, "energy"))
         style.legend(axes)
-    _over_time(all_axes[-1], view)
+    over_time(all_axes[-1], view)
     return figure
 
 
@@ -162,7 +170,7 @@ def balance(view: View) -> Figure | None:
     t = view.time_scale.factor * view.times
     axes.plot(t, residual, color=style.BLACK, label="$T - T_0 - \\Sigma W$")
     axes.set_ylabel(style.label("balance", view.case.units, "energy"))
-    _over_time(axes, view)
+    over_time(axes, view)
     _mark_switches(axes, view)
     style.legend(axes)
     return figure
@@ -176,7 +184,7 @@ def forces(view: View) -> Figure | None:
     figure, (axes,) = style.panels(height=3.2)
     draw_forces(axes, view, sums, view.time_scale, sums.values())
     style.legend(axes)
-    _over_time(axes, view)
+    over_time(axes, view)
     return figure
 
 
@@ -205,7 +213,7 @@ def factors(view: View) -> Figure | None:
     style.logarithmic(axes, [np.ones(1), *(values for _, values, _ in groups)])
     axes.set_ylim(top=1.6 if axes.get_yscale() == "log" else 1.1)
     axes.set_ylabel("scaling factor")
-    _over_time(axes, view)
+    over_time(axes, view)
     style.legend(axes)
     return figure
 
@@ -248,7 +256,7 @@ def kinetic_energy(view: View) -> Figure | None:
     _show_constants(axes, shown)
     _mark_switches(axes, view)
     axes.set_ylabel(style.label("kinetic energy" if potential is None else "energy", view.case.units, "energy"))
-    _over_time(axes, view)
+    over_time(axes, view)
     if view.switches or potential is not None:
         style.legend(axes)
     return figure
@@ -260,25 +268,6 @@ def _show_constants(axes: Axes, series: Sequence[np.ndarray]) -> None:
     size = max(abs(low), abs(high))
     if 0.0 < high - low < STEADY * size:
         axes.set_ylim(min(1.15 * low, 0.0), max(1.15 * high, 0.0))
-
-
-def temperature(view: View) -> Figure | None:
-    """Kinetic temperature beside the bath's; nothing where there is no bath, as it then is no temperature."""
-    values, bath = view.observables.get("temperature_kinetic"), view.bath_temperature
-    if values is None or bath is None:
-        return None
-    figure, (axes,) = style.panels()
-    shown = np.where(values > 0.0, values, np.nan)
-    axes.plot(view.time_scale.factor * view.times, shown, color=style.BLACK, linewidth=1.0, label="kinetic")
-    axes.axhline(bath, color=style.VERMILION, linestyle=(0, (5, 1.5)), label="bath")
-    if values.max() > 20.0 * bath:
-        style.logarithmic(axes, [values[values > 0.1 * bath]])
-    else:
-        axes.set_ylim(bottom=0.0)
-    axes.set_ylabel(style.label("temperature", view.case.units, "temperature"))
-    _over_time(axes, view)
-    style.legend(axes)
-    return figure
 
 
 def works_normalised(view: View) -> Figure | None:
@@ -293,7 +282,7 @@ def works_normalised(view: View) -> Figure | None:
         axes.plot(view.time_scale.factor * view.times, normalised(values), label=name, **style.CHANNEL_STYLE[channel])
     _mark_switches(axes, view)
     axes.set_ylabel("work / largest work")
-    _over_time(axes, view)
+    over_time(axes, view)
     style.legend(axes)
     return figure
 
@@ -316,18 +305,10 @@ def step_size(view: View) -> Figure | None:
     style.logarithmic(axes, [shown])
     _mark_switches(axes, view)
     axes.set_ylabel(scale.axis("step"))
-    _over_time(axes, view)
+    over_time(axes, view)
     if view.switches:
         style.legend(axes)
     return figure
-
-
-def _over_time(axes: Axes, view: View) -> None:
-    """The axis of time below the lowest panel, from the first frame to the last."""
-    first, last = (view.time_scale.factor * float(view.times[k]) for k in (0, -1))
-    margin = 0.01 * (last - first)
-    axes.set_xlim(first - margin, last + margin)
-    axes.set_xlabel(view.time_scale.axis("time"))
 
 
 def _mark_switches(axes: Axes, view: View, scale: Scale | None = None) -> None:
@@ -353,6 +334,9 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
     "factors": factors,
     "kinetic_energy": kinetic_energy,
     "temperature": temperature,
+    "configurational_temperature": configurational_temperature,
+    "thermostat_energies": thermostat_energies,
+    "thermostat_phase": thermostat_phase,
     "works_normalised": works_normalised,
     "step_size": step_size,
 }
@@ -374,6 +358,15 @@ CAPTIONS: dict[str, str] = {
     "factors": "What each kind of force is multiplied by.",
     "kinetic_energy": "Kinetic energy.",
     "temperature": "Kinetic temperature.",
+    "configurational_temperature": (
+        "Temperature of the positions, the mean of |∇Φ|² over that of k∇²Φ in a tenth of the run, and the means of the "
+        "kinetic temperature over the same times."
+    ),
+    "thermostat_energies": (
+        "Kinetic energy, potential energy as scaled, the work of the thermostat and of what else has no energy, and "
+        "T + Φ − W, which only the error of the integration changes."
+    ),
+    "thermostat_phase": "The thermostat's variable ζ and its rate.",
     "works_normalised": "Work of friction and of Brownian forces, each divided by its largest magnitude.",
     "step_size": "Length of the integration step.",
 }

@@ -17,6 +17,8 @@ from articulon.simulate.atomic import write_text
 __all__ = ["figures", "write_report"]
 
 FILE = "report.html"
+THERMAL = ("temperature", "configurational_temperature", "thermostat_energies", "thermostat_phase")
+"""Figures of temperatures and thermostats."""
 
 VERDICTS = {
     "trusted": "The scaled run can be trusted by the premises that are checked.",
@@ -72,7 +74,7 @@ def report(view: View) -> str:
             page.section("Motion", *_figures(drawn, captions, "position", "joints", "model")),
             page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),
             page.section(forces, *_figures(drawn, captions, "forces", "factors")),
-            page.section(energy, *_figures(drawn, captions, "kinetic_energy", "temperature")),
+            page.section(energy, *_figures(drawn, captions, "kinetic_energy", *THERMAL)),
             page.section("Integration", *_figures(drawn, captions, "step_size")),
             page.section("Notes", page.items(notes)),
             page.section(
