@@ -15,7 +15,16 @@ from typing import Any, TypeAlias
 from articulon.declaration import Declaration, nearest
 from articulon.errors import CaseError
 from articulon.integrate import Canonical, ErmakMcCammon, Explicit, FrictionImplicit, PredictorCorrector, Respa, SciPy
-from articulon.scaling import Constant, NoScaling, ThresholdAdaptive, TwoFactor
+from articulon.scaling import (
+    Atomistic,
+    AtomisticAdaptive,
+    AtomisticClock,
+    AtomisticTwoFactor,
+    Constant,
+    NoScaling,
+    ThresholdAdaptive,
+    TwoFactor,
+)
 
 Part: TypeAlias = str | int
 
@@ -36,11 +45,20 @@ ALTERNATIVES: dict[tuple[Part, ...], str] = {
 """Keys of which only one is given: setting the first removes the second."""
 
 FORMS: dict[str, tuple[type[Declaration], ...]] = {
-    "scaling": (NoScaling, Constant, ThresholdAdaptive, TwoFactor),
+    "scaling": (
+        NoScaling,
+        Constant,
+        ThresholdAdaptive,
+        TwoFactor,
+        Atomistic,
+        AtomisticTwoFactor,
+        AtomisticAdaptive,
+        AtomisticClock,
+    ),
     "integrator": (Explicit, FrictionImplicit, PredictorCorrector, Canonical, Respa, ErmakMcCammon, SciPy),
 }
 """The forms of the sections in which a policy or rule decides which keys there are."""
-EXAMPLES = {"a2": 0.2, "b2": 0.5, "step": "8 ps"}
+EXAMPLES = {"a2": 0.2, "b2": 0.5, "step": "8 ps", "time_scale": "1 ns"}
 """Values of the keys that a form must have, for a command that shows how to choose it."""
 
 _LABELS = ("kind", "name")
@@ -195,7 +213,7 @@ def _put(here: dict[str, Any] | list[Any], part: Part, value: Any, walked: tuple
     if isinstance(part, int):
         raise _no_list(here, walked, key)
     path = (*walked, part)
-    if value is None:
+    if value is None or (value is False and isinstance(here.get(part), Mapping)):
         here.pop(part, None)
         return
     if path in ALTERNATIVES:
