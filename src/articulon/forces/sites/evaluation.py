@@ -26,7 +26,7 @@ from articulon.forces.sites.neighbours import (
     refresh_places,
     refresh_serial,
 )
-from articulon.forces.sites.pair_sums import PARALLEL_SITES, compiled, no_rows, pair_table
+from articulon.forces.sites.pair_sums import PARALLEL_ALL, PARALLEL_SITES, compiled, no_rows, pair_table
 from articulon.forces.sites.places import site_places
 from articulon.forces.sites.tables import (
     ENERGY,
@@ -117,7 +117,6 @@ class SiteForces:
         some, sites = slice(None) if terms else slice(0, 0), model.sites
         body = sites.body[some]
         self.sites = body.size
-        self.parallel = self.sites >= PARALLEL_SITES
         self.cell = cell_of(model)
         self.kinds, self.charges = sites.kind[some].astype(np.int64), sites.charge[some].copy()
         self.link, self.local = site_places(model, some)
@@ -132,6 +131,7 @@ class SiteForces:
             raise ModelError("a pair force without a cutoff has no end in a periodic box; give it a cutoff")
         self.lists = bool(self.pairs)
         self.everything = self.lists and np.isinf(cutoffs).all() and not self.excluded.size and not periodic
+        self.parallel = self.sites >= (PARALLEL_ALL if self.everything else PARALLEL_SITES)
         skins = [term.skin for term in self.pairs if term.skin is not None]
         self.skin = max(skins) if skins else SKIN * self.cutoff if np.isfinite(self.cutoff) else np.inf
         self._compile(terms)

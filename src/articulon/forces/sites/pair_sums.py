@@ -31,6 +31,8 @@ LIMIT = 1e150
 """What stands for the square of an infinite cutoff, so that the place far away lies beyond it."""
 PARALLEL_SITES = 2000
 """From this number of sites on, the threads share them."""
+PARALLEL_ALL = 400
+"""The same where all pairs interact."""
 
 
 @jit
