@@ -361,3 +361,20 @@ def test_a_periodic_box_lets_particles_fly_on():
     found = run(model, 1000)
     centre = found.q.reshape(-1, 2, 3).mean(axis=1)
     assert np.abs(centre - positions.mean(axis=0) - found.times[:, None] * velocities[0]).max() <= 1e-11
+
+
+@pytest.mark.parametrize("runner", [0, 1, 63])
+def test_a_list_is_renewed_whichever_particle_alone_has_gone_too_far(runner):
+    """Also when it is the first, whose place is what asks for a new list: shot at the others, it must meet them."""
+    places = 3.0 * np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    velocities = np.zeros((64, 3))
+    places[runner], velocities[runner] = (-12.0, 3.1, 3.2), (4.0, 0.0, 0.0)
+    builder = ar.ModelBuilder(units="lj")
+    builder.add_particles(64, mass=1.0, positions=places, velocities=velocities, kind="A")
+    builder.add_force(
+        ar.forces.LennardJones(parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}, cutoff=2.5, truncation="force-shifted")
+    )
+    done = ar.simulate(builder.build(), 4.0, rule="velocity-verlet", step=0.001, frames=40)
+    assert np.ptp(done.kinetic_energy) > 1.0  # it did
+    energy = done.kinetic_energy + done.potential_energy
+    assert np.ptp(energy) < 1e-3

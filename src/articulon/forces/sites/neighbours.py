@@ -292,8 +292,9 @@ def farthest(particles):
     for s in range(site.shape[1]):
         dx, dy, dz = site[0, s] - reference[0, s], site[1, s] - reference[1, s], site[2, s] - reference[2, s]
         d = dx * dx + dy * dy + dz * dz
-        if not d <= worst:
-            worst = d
+        if not d < np.inf:  # the next one must not hide it
+            return np.nan
+        worst = max(worst, d)
     return worst
 
 
