@@ -16,12 +16,14 @@ from typing import Any
 import numba
 import numpy as np
 
-import articulon as ar
 from articulon.benchmark.memory import peak_bytes
+from articulon.building import ModelBuilder
+from articulon.forces import LennardJones
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Canonical
 from articulon.integrate.drivers import PAUSED, driver
 from articulon.model import Model
+from articulon.model.box import Box
 from articulon.scaling import NoScaling
 
 DENSITY, TEMPERATURE, CUTOFF, STEP = 0.8442, 1.44, 2.5, 0.005
@@ -66,9 +68,9 @@ def melt(cells: int = CELLS) -> Melt:
 
 def our_model(start: Melt) -> Model:
     """The melt as a model."""
-    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(start.length,) * 3))
+    builder = ModelBuilder(units="lj", box=Box(lengths=(start.length,) * 3))
     builder.add_particles(start.atoms, mass=1.0, positions=start.positions, velocities=start.velocities, kind="A")
-    builder.add_force(ar.forces.LennardJones(parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}, cutoff=CUTOFF))
+    builder.add_force(LennardJones(parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}, cutoff=CUTOFF))
     return builder.build()
 
 

@@ -110,7 +110,7 @@ def drift_block(particles, moving, first, last, h):
     x, y, z, vx, vy, vz = moving.x, moving.y, moving.z, moving.vx, moving.vy, moving.vz
     wrap, reference, walls = particles.wrap, moving.reference, moving.walls
     px, py, pz = particles.x, particles.y, particles.z
-    worst = 0.0
+    worst, all_ways = 0.0, 0.0
     for p in range(first, last):
         ax, bx = reflect(x[p] + h * vx[p], vx[p], walls[0, 0], walls[1, 0])
         ay, by = reflect(y[p] + h * vy[p], vy[p], walls[0, 1], walls[1, 1])
@@ -119,8 +119,10 @@ def drift_block(particles, moving, first, last, h):
         px[p], py[p], pz[p] = ax + wrap[0, p], ay + wrap[1, p], az + wrap[2, p]
         dx, dy, dz = ax - reference[0, p], ay - reference[1, p], az - reference[2, p]
         d = dx * dx + dy * dy + dz * dz
-        worst = d if not d <= worst else worst
-    return worst
+        worst = max(worst, d)
+        all_ways += d
+    # A way that is not a number hides in a maximum, not in a sum.
+    return worst if all_ways < np.inf else np.nan
 
 
 @jit
@@ -199,7 +201,9 @@ def longest(moving):
     worst = 0.0
     for b in range(moving.partial.shape[0]):
         d = moving.partial[b, 0]
-        worst = d if not d <= worst else worst
+        if not d < np.inf:
+            return np.nan
+        worst = max(worst, d)
     return worst
 
 
