@@ -125,28 +125,30 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     n, found = figures["n"][-1], []
     for name, taken in figures["multipole"].items():
         times = None if taken[-1] is None else figures["direct"]["1"][-1] / taken[-1]
-        what = f"precision {name}: times as fast as the sum over pairs of {n:,} charges on one thread, at least"
+        what = f"{n:,} charges, {name}: times as fast as the sum over pairs"
         found.append(target(what, times, 1.0, at_least=True))
     for name, errors in figures["error"].items():
         known = [error for error in errors if error is not None]
-        found.append(target(f"precision {name}: error of the forces", max(known, default=None), float(name)))
+        found.append(target(f"{name}: error of the forces", max(known, default=None), float(name)))
     return found
+
+
+def _threads(count: str) -> str:
+    return "1 thread" if count == "1" else f"{count} threads"
 
 
 def show(figures: dict[str, Any], out: Console | None = None) -> None:
     """Prints the figures as tables."""
     out = console() if out is None else out
     direct, multipole = figures["direct"], figures["multipole"]
-    columns = ["charges", *(f"pairs, {t} thread{'s' * (t != '1')}" for t in direct)]
-    for name in multipole:
-        columns += [f"multipole, {name}", "error"]
-    lists = [figures["n"], *([None if t is None else 1e3 * t for t in taken] for taken in direct.values())]
-    for name, taken in multipole.items():
-        lists += [[None if t is None else 1e3 * t for t in taken], figures["error"][name]]
-    title = "Forces of charges in open space [ms]: sum over all pairs, fast multipole method by precision"
-    show_table(out, title, columns, zip(*lists, strict=True))
-    rows = [(f"{t} thread{'s' * (t != '1')}", *found.values()) for t, found in figures["crossover"].items()]
-    rows = [(row[0], *(None if n is None else round(n) for n in row[1:])) for row in rows]
+    lists = [[None if t is None else 1e3 * t for t in taken] for taken in (*direct.values(), *multipole.values())]
+    title = "Forces of charges in open space [ms]: sum over all pairs by threads, fast multipole method by precision"
+    columns = ["charges", *(_threads(t) for t in direct), *multipole]
+    show_table(out, title, columns, zip(figures["n"], *lists, strict=True))
+    title = "Error of the forces of the method, ‖F − F₀‖/‖F₀‖"
+    show_table(out, title, ["charges", *multipole], zip(figures["n"], *figures["error"].values(), strict=True))
+    found = figures["crossover"].items()
+    rows = [(_threads(t), *(None if n is None else round(n) for n in numbers.values())) for t, numbers in found]
     title = "The fast multipole method beats the sum over pairs from this number of charges on"
     show_table(out, title, ["sum over pairs", *multipole], rows, words=1)
     show_targets(out, figures["targets"])
