@@ -19,7 +19,7 @@ import numpy as np
 from articulon.errors import ModelError
 from articulon.forces.sites.error_function import LARGEST
 
-PAIR_COST, WAVE_COST = 3.0, 0.55
+PAIR_COST, WAVE_COST = 4.4, 0.55
 """What a neighbour and a wave cost for each charge [ns, of one core]; only their ratio matters, and no run measures it,
 so that every machine chooses alike."""
 _CHOICES = 60
