@@ -22,7 +22,7 @@ TEMPERATURE = 773.0
 """[K]."""
 STEP = "0.5 fs"
 EQUILIBRATION, BLOCK, BLOCKS = "50 ps", "50 ps", 20
-SAMPLES = 500
+SAMPLES = 5000
 """Of a block."""
 OPENMM = 1.1e-7
 """OpenMM's own, in double precision at 0.5 fs without a cutoff [kT per ns and degree of freedom]."""
