@@ -52,7 +52,9 @@ def power(particles, moving):
 
 
 @kernel
-def advance_overdamped(passes, refresh, functions, bath, law, parameters, system, moving, h, state, sums, steps):
+def advance_overdamped(
+    passes, ordering, refresh, functions, bath, law, parameters, system, moving, h, state, sums, steps
+):
     """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
     CROWDED, where the state is that of before.
 
@@ -60,7 +62,7 @@ def advance_overdamped(passes, refresh, functions, bath, law, parameters, system
     """
     particles, counters, work = system.particles, state.counters, state.work
     drifts = passes[1]
-    load_state(system, moving, refresh, state)
+    load_state(system, moving, refresh, ordering, state)
     if moving.held[0] == 0:
         sum_forces(system, functions)
         moving.held[0] = 1
@@ -81,7 +83,7 @@ def advance_overdamped(passes, refresh, functions, bath, law, parameters, system
             status = DIVERGED
             break
         if gone > system.grid.reach[1]:
-            relist(system, moving, refresh)
+            relist(system, moving, refresh, ordering)
             if particles.counts[OVERFLOW] > 0:
                 break
         sum_forces(system, functions)
@@ -103,5 +105,5 @@ def advance_overdamped(passes, refresh, functions, bath, law, parameters, system
         return DIVERGED
     for p in range(moving.vx.size):
         moving.vx[p], moving.vy[p], moving.vz[p] = 0.0, 0.0, 0.0
-    save_state(particles, moving, state)
+    save_state(particles, moving, ordering, state)
     return status

@@ -39,7 +39,7 @@ class ParticleDriver(Driver):
         self.moving = particles.moving(model.masses, reflecting_walls(model))
         self.sums = np.zeros(INPUTS)
         parallel = model.bodies >= particles.PARALLEL_PARTICLES
-        signatures = particles.PASS, particles.PASS, particles.SHAKE
+        signatures = particles.PASS, particles.PASS, particles.SHAKE, particles.ORDER, particles.ORDER
         self.passes = tuple(
             prepare(function, signature)
             for function, signature in zip(particles.PASSES[parallel], signatures, strict=True)
@@ -58,6 +58,7 @@ class ParticleDriver(Driver):
         return (
             types.UniTuple(types.FunctionType(particles.PASS), 2),
             types.UniTuple(types.FunctionType(particles.SHAKE), 1),
+            types.UniTuple(types.FunctionType(particles.ORDER), 2),
             types.FunctionType(REFRESH),
             types.UniTuple(types.FunctionType(FORCES), len(sites.forces)),
             types.UniTuple(types.FunctionType(BATH), 1),
@@ -74,7 +75,8 @@ class ParticleDriver(Driver):
         sites = self.evaluator.sites
         return (
             self.passes[:2],
-            self.passes[2:],
+            self.passes[2:3],
+            self.passes[3:],
             sites.refresh,
             sites.forces,
             (self.relax,),
@@ -89,6 +91,8 @@ class ParticleDriver(Driver):
     def advance(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
         sites, kept = self.evaluator.sites, _small(state)
+        if sites.touched:  # forces at other positions may stand where the driver left its own
+            self.moving.held[0], sites.touched = 0, False
         while True:
             sites.restore(state)
             status = self.go(state, until, steps)
@@ -144,14 +148,14 @@ class ErmakMcCammonDriver(ParticleDriver):
     """Overdamped steps, likewise."""
 
     def _prepare(self, state: State) -> None:
-        passes, _, refresh, functions, _, bath, law, parameters, _, system, moving = self._types()
-        taken = passes, refresh, functions, bath, law, parameters, system, moving
+        passes, _, ordering, refresh, functions, _, bath, law, parameters, _, system, moving = self._types()
+        taken = passes, ordering, refresh, functions, bath, law, parameters, system, moving
         signature = (*taken, types.float64, numba.typeof(state), LINE, types.int64)
         prepare(ermak_mccammon.advance_overdamped, signature)
 
     def _advance(self, state: State, steps: int) -> int:
-        passes, _, refresh, functions, _, bath, law, parameters, _, system, moving = self._values()
-        taken = passes, refresh, functions, bath, law, parameters, system, moving
+        passes, _, ordering, refresh, functions, _, bath, law, parameters, _, system, moving = self._values()
+        taken = passes, ordering, refresh, functions, bath, law, parameters, system, moving
         return ermak_mccammon.advance_overdamped(*taken, self.step, state, self.sums, steps)
 
 

@@ -171,15 +171,55 @@ def shake(particles, moving, c, s, seed, stream, step):
         partial[b, 0] = shake_block(particles, moving, first, last, c, s, seed, stream, step)
 
 
+@jit
+def collect_block(particles, moving, first, last):
+    """Writes coordinates and velocities of some particles in the order of the model."""
+    order, site, line = particles.order, particles.site, moving.site
+    for p in range(first, last):
+        s = order[p]
+        site[0, s], site[1, s], site[2, s] = moving.x[p], moving.y[p], moving.z[p]
+        line[1, s], line[2, s], line[3, s] = moving.vx[p], moving.vy[p], moving.vz[p]
+
+
+def collect(particles, moving):
+    """Writes coordinates and velocities in the order of the model."""
+    n = moving.light.size
+    for b in prange(moving.partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        collect_block(particles, moving, first, min(first + BLOCK, n))
+
+
+@jit
+def distribute_block(particles, moving, first, last):
+    """Reads some of them into the order of cells."""
+    order, site, line, reference = particles.order, particles.site, moving.site, particles.reference
+    for p in range(first, last):
+        s = order[p]
+        moving.x[p], moving.y[p], moving.z[p] = site[0, s], site[1, s], site[2, s]
+        moving.light[p], moving.vx[p], moving.vy[p], moving.vz[p] = line[0, s], line[1, s], line[2, s], line[3, s]
+        for a in range(3):
+            moving.reference[a, p] = reference[a, s]
+
+
+def distribute(particles, moving):
+    """Reads them into the order of cells."""
+    n = moving.light.size
+    for b in prange(moving.partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        distribute_block(particles, moving, first, min(first + BLOCK, n))
+
+
 _EXAMPLES = (numba.typeof(no_sites().particles), numba.typeof(moving(np.ones(1), np.zeros((2, 3)))))
 PASS = types.void(*_EXAMPLES, types.float64)
 """Signature of ``kick`` and ``drift``."""
 SHAKE = types.void(*_EXAMPLES, types.float64, types.float64, types.int64, types.int64, types.int64)
 """Signature of ``shake``."""
+ORDER = types.void(*_EXAMPLES)
+"""Signature of ``collect`` and ``distribute``."""
 PASSES = {
     parallel: tuple(
         specialised(function, f"{function.__name__}_{'parallel' if parallel else 'serial'}", parallel=parallel)
-        for function in (kick, drift, shake)
+        for function in (kick, drift, shake, collect, distribute)
     )
     for parallel in (False, True)
 }
@@ -229,29 +269,7 @@ def kinetic_energy(moving):
 
 
 @jit
-def collect(particles, moving):
-    """Writes coordinates and velocities in the order of the model."""
-    order, site, line = particles.order, particles.site, moving.site
-    for p in range(order.size):
-        s = order[p]
-        site[0, s], site[1, s], site[2, s] = moving.x[p], moving.y[p], moving.z[p]
-        line[1, s], line[2, s], line[3, s] = moving.vx[p], moving.vy[p], moving.vz[p]
-
-
-@jit
-def distribute(particles, moving):
-    """Reads them into the order of cells."""
-    order, site, line, reference = particles.order, particles.site, moving.site, particles.reference
-    for p in range(order.size):
-        s = order[p]
-        moving.x[p], moving.y[p], moving.z[p] = site[0, s], site[1, s], site[2, s]
-        moving.light[p], moving.vx[p], moving.vy[p], moving.vz[p] = line[0, s], line[1, s], line[2, s], line[3, s]
-        for a in range(3):
-            moving.reference[a, p] = reference[a, s]
-
-
-@jit
-def load_state(system, moving, refresh, state):
+def load_state(system, moving, refresh, ordering, state):
     """Takes coordinates and velocities from the state, and lists neighbours where they have gone too far."""
     particles, q, u = system.particles, state.q, state.u
     site, line, order = particles.site, moving.site, particles.order
@@ -264,26 +282,26 @@ def load_state(system, moving, refresh, state):
             site[a, s], line[1 + a, s] = q[3 * s + a], u[3 * s + a]
     moving.held[0] = same
     refresh(system.cell, particles, system.neighbours, system.grid, system.kinds, system.charges)
-    distribute(particles, moving)
+    ordering[1](particles, moving)
 
 
 @jit
-def save_state(particles, moving, state):
+def save_state(particles, moving, ordering, state):
     """Gives them back."""
-    collect(particles, moving)
+    ordering[0](particles, moving)
     for s in range(particles.order.size):
         for a in range(3):
             state.q[3 * s + a], state.u[3 * s + a] = particles.site[a, s], moving.site[1 + a, s]
 
 
 @jit
-def relist(system, moving, refresh):
+def relist(system, moving, refresh, ordering):
     """Lists the neighbours anew."""
     particles = system.particles
-    collect(particles, moving)
+    ordering[0](particles, moving)
     particles.reference[0, 0] = np.nan
     refresh(system.cell, particles, system.neighbours, system.grid, system.kinds, system.charges)
-    distribute(particles, moving)
+    ordering[1](particles, moving)
 
 
 @jit
@@ -317,7 +335,22 @@ def drive_law(bath, kinetic, time, h, variables, sums):
 
 @kernel
 def advance_verlet(
-    passes, shaking, refresh, functions, relaxing, bath, law, parameters, varies, system, moving, h, state, sums, steps
+    passes,
+    shaking,
+    ordering,
+    refresh,
+    functions,
+    relaxing,
+    bath,
+    law,
+    parameters,
+    varies,
+    system,
+    moving,
+    h,
+    state,
+    sums,
+    steps,
 ):
     """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
     CROWDED, where the state is that of before.
@@ -328,7 +361,7 @@ def advance_verlet(
     kicks, drifts = passes
     particles, counters, work, factor = system.particles, state.counters, state.work, state.factor
     way = bath.choice[WAY]
-    load_state(system, moving, refresh, state)
+    load_state(system, moving, refresh, ordering, state)
     if moving.held[0] == 0:
         sum_forces(system, functions)
         moving.held[0] = 1
@@ -362,7 +395,7 @@ def advance_verlet(
             status = DIVERGED
             break
         if gone > system.grid.reach[1]:
-            relist(system, moving, refresh)
+            relist(system, moving, refresh, ordering)
             if particles.counts[OVERFLOW] > 0:
                 break
         sum_forces(system, functions)
@@ -386,5 +419,5 @@ def advance_verlet(
     if status == DIVERGED or particles.counts[LOST] > 0:
         moving.held[0] = 0
         return DIVERGED
-    save_state(particles, moving, state)
+    save_state(particles, moving, ordering, state)
     return status

@@ -57,6 +57,7 @@ def take_level(particles, level, forces):
 def advance_respa(
     passes,
     shaking,
+    ordering,
     refresh,
     functions,
     relaxing,
@@ -80,7 +81,7 @@ def advance_respa(
     kicks, drifts = passes
     particles, counters, work, factor = system.particles, state.counters, state.work, state.factor
     way, h1, h0 = bath.choice[WAY], h / parts[0], h / (parts[0] * parts[1])
-    load_state(system, moving, refresh, state)
+    load_state(system, moving, refresh, ordering, state)
     # The forces of a level are those of the coordinates at which it was last needed, so they are found anew.
     moving.held[0] = 0
     for level in range(3):
@@ -125,7 +126,7 @@ def advance_respa(
                 if not gone < np.inf:
                     status = DIVERGED
                 elif gone > system.grid.reach[1] and particles.counts[OVERFLOW] == 0:
-                    relist(system, moving, refresh)
+                    relist(system, moving, refresh, ordering)
                 if status == DIVERGED or particles.counts[OVERFLOW] > 0:
                     break
                 sum_level(system, functions, BONDED, forces)
@@ -157,5 +158,5 @@ def advance_respa(
         return CROWDED
     if status == DIVERGED or particles.counts[LOST] > 0:
         return DIVERGED
-    save_state(particles, moving, state)
+    save_state(particles, moving, ordering, state)
     return status

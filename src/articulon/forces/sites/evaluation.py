@@ -136,6 +136,8 @@ class SiteForces:
         self.skin = max(skins) if skins else SKIN * self.cutoff if np.isfinite(self.cutoff) else np.inf
         self._compile(terms)
         self._make_room(*self._guess())
+        self.touched = False
+        """Whether Python has asked for forces since a driver last left its own."""
         refresh = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
         self.refresh = prepare(refresh, REFRESH)
         slots, system = len(self.tables), numba.typeof(self.system)
@@ -285,6 +287,7 @@ class SiteForces:
     def evaluate(self, positions: np.ndarray) -> np.ndarray:
         """Forces on the sites at their positions (sites, 3) [force], shape (sites, 3); NaN where a position is."""
         self.system.particles.site[:] = positions.T
+        self.touched = True
         self._refresh()
         self.sum(self.system, self.forces, self.refresh)
         self._raise()

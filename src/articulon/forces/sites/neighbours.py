@@ -23,6 +23,8 @@ SKIN = 0.12
 the reach, and of the lists, which are built less often."""
 VECTOR = 8
 """Neighbours are listed in multiples of this, the rest being a place far away."""
+BLOCK = 1024
+"""Sites that are looked at together."""
 FAR = 1e100
 """Coordinates of that place."""
 IMAGES, OVERFLOW, REBUILDS, LOST = range(4)
@@ -44,6 +46,7 @@ def grid(sites: int, images: int, reach: float, skin: float) -> Grid:
         np.zeros((3, images)),
         np.zeros(images, dtype=np.int32),
         np.zeros((3, max(sites, images))),
+        np.zeros(((sites + BLOCK - 1) // BLOCK, 7)),
     )
 
 
@@ -87,20 +90,14 @@ def lay_grid(grid, low, high):
     grid.size[3] = math.ceil(grid.reach[0] / edge * (1.0 - 1e-12))
 
 
-@kernel
-def sort_sites(cell, particles, grid, kinds, charges):
-    """Wraps the sites into the box, sorts them by cells and makes their images.
-
-    What it writes depends on ``particles.site`` alone, not on any earlier order. Where the images need more room,
-    nothing can be listed: then ``counts`` says so.
-    """
-    site, n = particles.site, particles.site.shape[1]
-    room, far = grid.made_parent.size, particles.x.size - 1
-    vectors, inverse, periodic = cell.vectors, cell.inverse, cell.periodic
-    reach = grid.reach[0]
-    counts, wrap, order, place = particles.counts, grid.made_shift, particles.order, particles.place
+@jit
+def wrap_block(cell, particles, wrap, first, last, extent):
+    """Shifts of some sites into the box; ``extent`` (7,) gets their lowest and highest coordinates there, and a sum
+    that is finite where all of them are."""
+    site, vectors, periodic = particles.site, cell.vectors, cell.periodic
     low0, low1, low2, high0, high1, high2 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
-    for s in range(n):
+    everything = 0.0
+    for s in range(first, last):
         x, y, z = site[0, s], site[1, s], site[2, s]
         a, b, c = fractions(cell, x, y, z)
         w0, w1, w2 = 0.0, 0.0, 0.0
@@ -116,21 +113,93 @@ def sort_sites(cell, particles, grid, kinds, charges):
         x, y, z = x + w0, y + w1, z + w2
         low0, low1, low2 = min(low0, x), min(low1, y), min(low2, z)
         high0, high1, high2 = max(high0, x), max(high1, y), max(high2, z)
-    counts[LOST] = 0
-    if not (high0 - low0) + (high1 - low1) + (high2 - low2) < np.inf:
-        counts[LOST] = 1
+        everything += abs(x) + abs(y) + abs(z)
+    extent[0], extent[1], extent[2], extent[3], extent[4], extent[5] = low0, low1, low2, high0, high1, high2
+    extent[6] = everything
+
+
+def wrap_sites(cell, particles, grid):
+    """Shifts of all sites into the box, and how far they reach there."""
+    n = particles.order.size
+    for b in prange(grid.extent.shape[0]):
+        first = BLOCK * np.int64(b)
+        wrap_block(cell, particles, grid.made_shift, first, min(first + BLOCK, n), grid.extent[b])
+
+
+@jit
+def number_block(particles, grid, first, last):
+    """Cells of some sites."""
+    site, wrap = particles.site, grid.made_shift
+    for s in range(first, last):
+        x, y, z = site[0, s] + wrap[0, s], site[1, s] + wrap[1, s], site[2, s] + wrap[2, s]
+        grid.cell[s] = cell_number(grid, x, y, z)
+
+
+def number_sites(cell, particles, grid):
+    """Cells of all sites."""
+    n = particles.order.size
+    for b in prange(grid.extent.shape[0]):
+        first = BLOCK * np.int64(b)
+        number_block(particles, grid, first, min(first + BLOCK, n))
+
+
+@jit
+def permute_block(particles, wrap, kinds, charges, first, last):
+    """Writes some sites where they belong in the order of cells."""
+    site, order, reference = particles.site, particles.order, particles.reference
+    for p in range(first, last):
+        s = order[p]
+        x, y, z, w0, w1, w2 = site[0, s], site[1, s], site[2, s], wrap[0, s], wrap[1, s], wrap[2, s]
+        particles.wrap[0, p], particles.wrap[1, p], particles.wrap[2, p] = w0, w1, w2
+        particles.x[p], particles.y[p], particles.z[p] = x + w0, y + w1, z + w2
+        particles.kind[p], particles.charge[p] = kinds[s], charges[s]
+        reference[0, s], reference[1, s], reference[2, s] = x, y, z
+
+
+def permute_sites(particles, grid, kinds, charges):
+    """Writes all sites where they belong."""
+    n = particles.order.size
+    for b in prange(grid.extent.shape[0]):
+        first = BLOCK * np.int64(b)
+        permute_block(particles, grid.made_shift, kinds, charges, first, min(first + BLOCK, n))
+
+
+WRAP: Any = None
+NUMBER: Any = None
+PERMUTE: Any = None
+"""Stand for the passes over all sites, shared among threads or not."""
+
+
+def sort_sites(cell, particles, grid, kinds, charges):
+    """Wraps the sites into the box, sorts them by cells and makes their images.
+
+    What it writes depends on ``particles.site`` alone, not on any earlier order. Where the images need more room,
+    nothing can be listed: then ``counts`` says so.
+    """
+    n, reach = particles.order.size, grid.reach[0]
+    room, far = grid.made_parent.size, particles.x.size - 1
+    vectors, inverse, periodic = cell.vectors, cell.inverse, cell.periodic
+    counts, order, place, extent = particles.counts, particles.order, particles.place, grid.extent
+    WRAP(cell, particles, grid)
+    low0, low1, low2, high0, high1, high2 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
+    everything = 0.0
+    for b in range(extent.shape[0]):
+        low0, low1, low2 = min(low0, extent[b, 0]), min(low1, extent[b, 1]), min(low2, extent[b, 2])
+        high0, high1, high2 = max(high0, extent[b, 3]), max(high1, extent[b, 4]), max(high2, extent[b, 5])
+        everything += extent[b, 6]
+    counts[LOST] = 0 if everything < np.inf else 1
+    if counts[LOST] != 0:
         return
     margin = reach if periodic[0] + periodic[1] + periodic[2] > 0 else 0.0
     low, high = (low0 - margin, low1 - margin, low2 - margin), (high0 + margin, high1 + margin, high2 + margin)
     lay_grid(grid, low, high)
+    NUMBER(cell, particles, grid)
     cells = grid.size[0] * grid.size[1] * grid.size[2]
     start = grid.start
     for c in range(cells + 1):
         start[c] = 0
     for s in range(n):
-        k = cell_number(grid, site[0, s] + wrap[0, s], site[1, s] + wrap[1, s], site[2, s] + wrap[2, s])
-        grid.cell[s] = k
-        start[k + 1] += 1
+        start[grid.cell[s] + 1] += 1
     for c in range(cells):
         start[c + 1] += start[c]
     for s in range(n):  # each cell's start moves to its end, which is the next one's start
@@ -141,14 +210,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
     for c in range(cells, 0, -1):
         start[c] = start[c - 1]
     start[0] = 0
-    for p in range(n):
-        s = order[p]
-        particles.wrap[0, p], particles.wrap[1, p], particles.wrap[2, p] = wrap[0, s], wrap[1, s], wrap[2, s]
-        particles.x[p], particles.y[p] = site[0, s] + wrap[0, s], site[1, s] + wrap[1, s]
-        particles.z[p] = site[2, s] + wrap[2, s]
-        particles.kind[p], particles.charge[p] = kinds[s], charges[s]
-        for a in range(3):
-            particles.reference[a, s] = site[a, s]
+    PERMUTE(particles, grid, kinds, charges)
     # Images of the sites across a, then of all of these across b, then across c.
     made, parent, shift = grid.made, grid.made_parent, grid.made_shift
     total = 0
@@ -319,6 +381,7 @@ def move_sites(particles):
     move_images(particles)
 
 
+SORT: Any = None
 LIST: Any = None
 
 
@@ -327,7 +390,7 @@ def refresh(cell, particles, neighbours, grid, kinds, charges):
     if farthest(particles) <= grid.reach[1]:
         move_sites(particles)
         return
-    sort_sites(cell, particles, grid, kinds, charges)
+    SORT(cell, particles, grid, kinds, charges)
     if particles.counts[OVERFLOW] == 0 and particles.counts[LOST] == 0:
         LIST(particles, neighbours, grid)
         particles.counts[REBUILDS] += 1
@@ -342,10 +405,19 @@ def refresh_places(cell, particles, neighbours, grid, kinds, charges):
     move_sites(particles)
 
 
-list_serial = specialised(list_cells, "list_serial", allocates=True)
-list_parallel = specialised(list_cells, "list_parallel", parallel=True)
-refresh_serial = specialised(refresh, "refresh_serial", allocates=True, LIST=list_serial)
-refresh_parallel = specialised(refresh, "refresh_parallel", allocates=True, LIST=list_parallel)
+def _variant(parallel: bool) -> Any:
+    """``refresh`` with its passes shared among threads, or not."""
+    how = "parallel" if parallel else "serial"
+
+    def one(function: Any) -> Any:
+        return specialised(function, f"{function.__name__}_{how}", parallel=parallel, allocates=True)
+
+    passes = {"WRAP": one(wrap_sites), "NUMBER": one(number_sites), "PERMUTE": one(permute_sites)}
+    sort = specialised(sort_sites, f"sort_{how}", allocates=True, **passes)
+    return specialised(refresh, f"refresh_{how}", allocates=True, SORT=sort, LIST=one(list_cells))
+
+
+refresh_serial, refresh_parallel = _variant(False), _variant(True)
 _EXAMPLE = grid(1, 1, 1.0, 1.0)
 REFRESH = types.void(*EXAMPLE_TYPES[1:], numba.typeof(_EXAMPLE), types.int64[::1], types.float64[::1])
 """Signature of what brings places, images and lists up to date."""

@@ -112,6 +112,8 @@ class Grid(NamedTuple):
     """Places of their sites, likewise, shape (images,)."""
     made_shift: np.ndarray
     """Their shifts, likewise, and before that the sites' shifts into the box [length]."""
+    extent: np.ndarray
+    """Lowest and highest coordinates of blocks of sites in the box, and a sum of them, shape (blocks, 7)."""
 
 
 class SiteSystem(NamedTuple):
