@@ -99,9 +99,11 @@ def kick(particles, moving, h):
 
 @jit
 def reflect(x, v, low, high):
-    """A coordinate and its velocity after walls have thrown the particle back."""
+    """A coordinate and its velocity after walls have thrown the particle back; not a number where it has flown through
+    the whole box in one step."""
     below, above = x < low, x > high
-    return (2.0 * low - x if below else 2.0 * high - x if above else x), (-v if below or above else v)
+    y = 2.0 * low - x if below else 2.0 * high - x if above else x
+    return (np.nan if y < low or y > high else y), (-v if below or above else v)
 
 
 @jit
