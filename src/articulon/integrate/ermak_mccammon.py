@@ -11,12 +11,11 @@ from articulon.baths.schedule import target
 from articulon.forces.sites.neighbours import LOST, OVERFLOW
 from articulon.integrate.particles import (
     BLOCK,
-    CROWDED,
+    begin,
+    finish,
     force_magnitudes,
-    load_state,
     longest,
     relist,
-    save_state,
     sum_forces,
 )
 from articulon.integrate.status import DIVERGED, REACHED
@@ -62,11 +61,7 @@ def advance_overdamped(
     """
     particles, counters, work = system.particles, state.counters, state.work
     drifts = passes[1]
-    load_state(system, moving, refresh, ordering, state)
-    if moving.held[0] == 0:
-        sum_forces(system, functions)
-        moving.held[0] = 1
-        counters[EVALUATIONS] += 1
+    begin(system, functions, moving, refresh, ordering, state)
     status = REACHED
     for _ in range(steps):
         if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
@@ -97,13 +92,6 @@ def advance_overdamped(
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         state.time[0] = h * (step + 1)
-    if particles.counts[OVERFLOW] > 0:
-        moving.held[0] = 0
-        return CROWDED
-    if status == DIVERGED or particles.counts[LOST] > 0:
-        moving.held[0] = 0
-        return DIVERGED
     for p in range(moving.vx.size):
         moving.vx[p], moving.vy[p], moving.vz[p] = 0.0, 0.0, 0.0
-    save_state(particles, moving, ordering, state)
-    return status
+    return finish(particles, moving, ordering, state, status)

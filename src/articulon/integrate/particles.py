@@ -297,6 +297,19 @@ def save_state(particles, moving, ordering, state):
 
 
 @jit
+def finish(particles, moving, ordering, state, status):
+    """Ends a chunk: gives the particles back to the state, unless they are lost or their lists had too little room."""
+    if particles.counts[OVERFLOW] > 0:
+        moving.held[0] = 0
+        return CROWDED
+    if status == DIVERGED or particles.counts[LOST] > 0:
+        moving.held[0] = 0
+        return DIVERGED
+    save_state(particles, moving, ordering, state)
+    return status
+
+
+@jit
 def relist(system, moving, refresh, ordering):
     """Lists the neighbours anew."""
     particles = system.particles
@@ -315,6 +328,16 @@ def sum_forces(system, functions):
         fx[p], fy[p], fz[p] = 0.0, 0.0, 0.0
     for k in range(len(functions)):
         functions[k](system.tables[k], system.cell, particles, system.neighbours)
+
+
+@jit
+def begin(system, functions, moving, refresh, ordering, state):
+    """Begins a chunk: takes the particles from the state, and finds their forces where they are not at hand."""
+    load_state(system, moving, refresh, ordering, state)
+    if moving.held[0] == 0:
+        sum_forces(system, functions)
+        moving.held[0] = 1
+        state.counters[EVALUATIONS] += 1
 
 
 @jit
@@ -363,11 +386,7 @@ def advance_verlet(
     kicks, drifts = passes
     particles, counters, work, factor = system.particles, state.counters, state.work, state.factor
     way = bath.choice[WAY]
-    load_state(system, moving, refresh, ordering, state)
-    if moving.held[0] == 0:
-        sum_forces(system, functions)
-        moving.held[0] = 1
-        counters[EVALUATIONS] += 1
+    begin(system, functions, moving, refresh, ordering, state)
     kinetic = kinetic_energy(moving)
     status = REACHED
     for _ in range(steps):
@@ -415,11 +434,4 @@ def advance_verlet(
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         state.time[0] = h * (step + 1)
-    if particles.counts[OVERFLOW] > 0:
-        moving.held[0] = 0
-        return CROWDED
-    if status == DIVERGED or particles.counts[LOST] > 0:
-        moving.held[0] = 0
-        return DIVERGED
-    save_state(particles, moving, ordering, state)
-    return status
+    return finish(particles, moving, ordering, state, status)

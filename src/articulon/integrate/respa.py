@@ -12,14 +12,13 @@ from articulon.baths.langevin import decay_and_noise
 from articulon.baths.schedule import target
 from articulon.forces.sites.neighbours import LOST, OVERFLOW
 from articulon.integrate.particles import (
-    CROWDED,
     drive_law,
+    finish,
     force_magnitudes,
     kinetic_energy,
     load_state,
     longest,
     relist,
-    save_state,
     scale,
     total,
 )
@@ -154,9 +153,4 @@ def advance_respa(
         counters[WINDOW] += 1
         counters[EVALUATIONS] += parts[0]
         state.time[0] = h * (step + 1)
-    if particles.counts[OVERFLOW] > 0:
-        return CROWDED
-    if status == DIVERGED or particles.counts[LOST] > 0:
-        return DIVERGED
-    save_state(particles, moving, ordering, state)
-    return status
+    return finish(particles, moving, ordering, state, status)
