@@ -2,7 +2,7 @@
 
     python -m validation.energy_drift
 
-takes some minutes and rewrites its section of docs/validation.md.
+takes about ten minutes and rewrites its section of docs/validation.md.
 """
 
 from __future__ import annotations
