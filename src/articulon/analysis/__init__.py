@@ -5,6 +5,8 @@ leaves out that fraction of the frames at the start.
 """
 
 from articulon.analysis.averages import Average, average, statistical_inefficiency
+from articulon.analysis.relaxation import RelaxationAnalysis, analyse_relaxation
+from articulon.analysis.scales import ThermostatAnalysis, analyse_thermostat
 from articulon.analysis.structure import RadialDistribution, radial_distribution
 from articulon.analysis.temperatures import configurational_temperature, isokinetic_spread, temperature_spread
 from articulon.analysis.transport import Correlation, mean_square_displacement, velocity_autocorrelation
@@ -13,6 +15,10 @@ __all__ = [
     "Average",
     "Correlation",
     "RadialDistribution",
+    "RelaxationAnalysis",
+    "ThermostatAnalysis",
+    "analyse_relaxation",
+    "analyse_thermostat",
     "average",
     "configurational_temperature",
     "isokinetic_spread",

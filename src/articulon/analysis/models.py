@@ -10,11 +10,17 @@ from articulon.model import Model
 from articulon.simulate.results import Run
 
 
+def case_of(run: Run) -> Case:
+    """The case of a run, read from its folder where it is not known."""
+    if run.case is None:
+        run.case = Case.read(run.folder / "case.toml")
+    return run.case
+
+
 def model_of(run: Run) -> Model:
     """The model of a run, built anew from its case; kept with the run."""
     if not isinstance(getattr(run, "model", None), Model):
-        case = run.case if run.case is not None else Case.read(run.folder / "case.toml")
-        run.model = case.build_model()  # type: ignore[attr-defined]
+        run.model = case_of(run).build_model()  # type: ignore[attr-defined]
     return run.model  # type: ignore[attr-defined]
 
 

@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.analysis.averages import Average, kept, statistical_inefficiency
-from articulon.analysis.models import model_of
+from articulon.analysis.averages import Average, first_frame, kept, statistical_inefficiency
+from articulon.analysis.models import case_of, model_of
 from articulon.errors import ArticulonError
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.sites.places import site_positions
 from articulon.simulate.results import Run
 
 GRADIENT, LAPLACIAN = "gradient_squared", "laplacian"
@@ -67,27 +69,37 @@ def temperature_spread(run: Run, skip: float = 0.2) -> Spread:
 
 
 def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float = 0.2) -> float:
-    """σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T) [temperature]: the standard deviation of the kinetic temperature under a
-    modified Nosé–Hoover thermostat, where 2 kd N k T/Q is well above the fastest frequency.
+    """σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T) [temperature]: the standard deviation of the kinetic temperature of free
+    particles under a modified Nosé–Hoover thermostat, where 2 kd N k T/Q is well above the fastest frequency.
 
-    The thermostat then balances what the forces do: its ζ + kd ζ' follows q'ᵀΓ/q'ᵀMq', and with it ζ'. The power of the
-    forces is taken from the run's frames.
+    The thermostat then balances what the forces do: its ζ + kd ζ' follows q'ᵀΓ/q'ᵀMq', and with it ζ'. The forces are
+    taken from the run's frames.
 
     Parameters
     ----------
     run
-        A run with the observable ``power_potential``.
+        A run.
     derivative_gain, mass
         kd [time] and Q [energy time²] of the thermostat.
     skip
         Fraction of the frames at the start that are left out.
     """
-    power, kinetic = kept(run, "power_potential", skip), kept(run, "kinetic_energy", skip)
-    boltzmann = model_of(run).units.boltzmann
-    return mass * float((0.5 * power / kinetic).std()) / (derivative_gain * freedoms(run) * boltzmann)
+    model = model_of(run)
+    values = pushes(Evaluator(model), run)[first_frame(len(run.times), skip) :]
+    return mass * float(values.std()) / (derivative_gain * freedoms(run) * model.units.boltzmann)
+
+
+def pushes(evaluator: Evaluator, done: Run) -> np.ndarray:
+    """q'ᵀΓ/q'ᵀMq' of the site forces on free particles at the frames of a run [1/time], shape (frames,)."""
+    model, found = evaluator.model, []
+    for q, u in zip(done.coordinates, done.speeds, strict=True):
+        v = np.asarray(u).reshape(-1, 3)
+        forces = evaluator.on_sites(site_positions(model, np.asarray(q, dtype=float)))
+        found.append(float((forces * v).sum()) / float(model.masses @ (v**2).sum(axis=1)))
+    return np.array(found)
 
 
 def freedoms(run: Run) -> int:
     """Degrees of freedom that share the kinetic energy."""
-    found = run.summary.get("thermal_degrees_of_freedom", run.summary["degrees_of_freedom"])
-    return int(found)
+    thermostat = case_of(run).thermostat
+    return int(run.summary["degrees_of_freedom"] if thermostat is None else thermostat.freedoms(model_of(run)))

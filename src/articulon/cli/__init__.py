@@ -1,5 +1,6 @@
 """The command ``articulon``. What is heavy (kernels, plots, peers) is imported by the command that needs it."""
 
+from articulon.cli.analysing import analyse
 from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app, fail
 from articulon.cli.looking import bench, cases, cite
 from articulon.cli.progress import RunProgress
@@ -11,6 +12,7 @@ __all__ = [
     "EXIT_INTERRUPTED",
     "WRITTEN_BY_A_RUN",
     "RunProgress",
+    "analyse",
     "app",
     "bench",
     "cases",

@@ -78,13 +78,19 @@ def fastest_relaxation(model: Model) -> float:
 
     Each body is taken by itself, its moment of inertia about its own centre of mass.
     """
+    return min((min(pair) for pair in relaxation_times(model).values()), default=math.inf)
+
+
+def relaxation_times(model: Model) -> dict[int, tuple[float, float]]:
+    """τ = m/β and the shortest I/β_ω of every link with drag, by its number [time]; infinity where it has no drag of
+    that kind."""
     drag = drag_table(model)
     if not drag.link.size:
-        return math.inf
+        return {}
     forest = model.forest
-    times = [math.inf]
+    found: dict[int, tuple[float, float]] = {}
     for i in np.flatnonzero(drag.mass > 0.0).tolist():
-        times.append(forest.mass[i] / drag.mass[i])
+        turn = math.inf
         if (drag.inertia[i, [0, 3, 5]] > 0.0).any():
             full = [0, 1, 2, 1, 3, 4, 2, 4, 5]
             c = forest.moment[i] / forest.mass[i]
@@ -93,8 +99,9 @@ def fastest_relaxation(model: Model) -> float:
             turning = drag.inertia[i][full].reshape(3, 3) - drag.mass[i] * (d @ d * np.eye(3) - np.outer(d, d))
             moments, drags = np.linalg.eigvalsh(about), np.linalg.eigvalsh(turning)
             if moments[0] > 0.0 and drags[-1] > 0.0:
-                times.append(moments[0] / drags[-1])
-    return float(min(times))
+                turn = float(moments[0] / drags[-1])
+        found[i] = float(forest.mass[i] / drag.mass[i]), turn
+    return found
 
 
 def least_inertia(model: Model) -> float:

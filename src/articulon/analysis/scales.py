@@ -1,0 +1,294 @@
+"""Which scaling a case allows: what ``articulon analyse`` finds by short unscaled runs.
+
+For a thermostatted case the procedure of Guy (2018, 4.6): Q such that the temperature of the standard thermostat swings
+three times in the window, kd the smallest for which the modified one settles without swinging, a2 ≈ ε = 1/(kd ζ') in
+the time scale at which the system is looked at. Which of his cases that is (table 4.1) follows from ζ and kd ζ'.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.analysis.averages import first_frame
+from articulon.analysis.temperatures import pushes
+from articulon.baths import ModifiedNoseHoover
+from articulon.baths.schedule import TemperatureTable
+from articulon.cases.case import Case
+from articulon.errors import CaseError
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.sites.places import only_particles
+from articulon.model import Model
+from articulon.simulate.description import Progress, Silent
+from articulon.simulate.results import Run
+from articulon.simulate.run import run
+
+LARGE = 10.0**1.5
+"""A term above this times the acceleration, in the unit of time, is large: table 4.1 has 1 for what is not and 10³ for
+what is, and this lies half-way."""
+SWINGS = 3.0
+"""Periods of the standard thermostat's temperature in the window (4.6)."""
+TIGHT = 0.5
+"""Part of the canonical spread √(2/N) T that a settled temperature may have."""
+CLOSE = 0.15
+"""Relative error of a period that is close enough."""
+FRAMES = 400
+SCALES = ("1 ps", "1 ns", "1 us")
+"""Time scales of table 4.1."""
+CASES = {
+    "I": (0, "neither ζ nor kd ζ' is large: no scaling"),
+    "II": (1, "kd ζ' is large and ζ is not: one scaling factor"),
+    "III": (2, "ζ and kd ζ' are large: two scaling factors"),
+}
+"""Guy's cases: how many factors, and what they are."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How large the thermostat's terms are beside the acceleration, at a time scale."""
+
+    label: str
+    """The time scale."""
+    zeta: float
+    """Root mean square of ζ times the time scale."""
+    rate: float
+    """Root mean square of kd ζ' times the time scale."""
+
+    @property
+    def case(self) -> str:
+        """Guy's case: I, II or III."""
+        if self.rate < LARGE:
+            return "I"
+        return "II" if self.zeta < LARGE else "III"
+
+    @property
+    def borders(self) -> bool:
+        """Whether twice or half of a term would make it another case."""
+        return any(0.5 * LARGE < term < 2.0 * LARGE for term in (self.zeta, self.rate))
+
+    @property
+    def epsilon(self) -> float:
+        """ε = 1/(kd ζ')."""
+        return 1.0 / self.rate if self.rate > 0.0 else math.inf
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A short unscaled run under a thermostat of one ζ."""
+
+    what: str
+    """What it was made for."""
+    mass: float
+    """Q [energy time²]."""
+    gain: float
+    """kd [time]; 0 for the standard thermostat."""
+    duration: float
+    """[time]."""
+    zeta: float
+    """Root mean square of ζ, settled [1/time]."""
+    rate: float
+    """Root mean square of kd ζ', settled [1/time]."""
+    spread: float
+    """Standard deviation of the kinetic temperature, settled [temperature]."""
+    period: float
+    """Of the swinging of ζ [time]."""
+    push: float
+    """Standard deviation of q'ᵀΓ/q'ᵀMq' [1/time]."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Constants by the procedure of Guy (2018, 4.6)."""
+
+    mass: float
+    """Q [energy time²]."""
+    gain: float
+    """kd [time]."""
+    a2: float
+    """The first guess ε of the scaling factor, at most 1."""
+
+
+@dataclass(frozen=True)
+class ThermostatAnalysis:
+    """What is found of a thermostatted case."""
+
+    case: Case
+    """The case."""
+    temperature: float
+    """Td [temperature]."""
+    freedoms: int
+    """N."""
+    window: float
+    """The time that is looked at [time]."""
+    stretches: tuple[Stretch, ...]
+    """The runs."""
+    scales: tuple[Terms, ...]
+    """The terms at the time scales of table 4.1, and at the chosen one last."""
+    proposal: Proposal
+    """What follows."""
+    notes: tuple[str, ...] = field(default=())
+    """What to know."""
+
+    @property
+    def chosen(self) -> Terms:
+        """The terms at the chosen time scale."""
+        return self.scales[-1]
+
+    @property
+    def canonical(self) -> float:
+        """√(2/N) Td [temperature]."""
+        return self.temperature * math.sqrt(2.0 / self.freedoms)
+
+
+def analyse_thermostat(
+    case: Case,
+    time_scale: float | str | None = None,
+    window: float | str | None = None,
+    progress: Progress | None = None,
+) -> ThermostatAnalysis:
+    """Runs a case of thermostatted free particles unscaled for short times, and says how it may be scaled.
+
+    Parameters
+    ----------
+    case
+        The case; its thermostat's Q and kd, where it has them, are where the search begins.
+    time_scale
+        At which the system is looked at [time]; the unit of time of the case by default.
+    window
+        The time in which the temperature is to swing three times [time]; the duration of the case by default.
+    progress
+        Told what is being run.
+
+    Raises
+    ------
+    CaseError
+        For a case without a thermostat, or whose bodies are no free particles.
+    """
+    shown, units = Silent() if progress is None else progress, case.units
+    model = case.build_model()
+    thermostat = case.thermostat
+    if thermostat is None or not only_particles(model):
+        raise CaseError(f"{case.source}: this is no case of free particles with a thermostat")
+    span = float(case.run.duration) if window is None else units.value(window, "time", "window")
+    chosen = 1.0 if time_scale is None else units.value(time_scale, "time", "time_scale")
+    given = thermostat.temperature
+    temperature = float(given.values[0] if isinstance(given, TemperatureTable) else given)
+    freedoms = thermostat.freedoms(model)
+    if temperature <= 0.0:
+        raise CaseError(f"{case.source}: thermostat.temperature: nothing swings at a temperature of 0")
+    plain = case.with_overrides({"scaling": {"policy": "none"}, "run.stop": None})
+    look = _Look(plain, model, temperature, freedoms, shown)
+    wanted, thermal = span / SWINGS, freedoms * units.boltzmann * temperature
+    stretches: list[Stretch] = []
+    masses = thermostat.table(model, 0).masses
+    mass = float(masses[0]) if masses.size == 1 else 2.0 * thermal * (wanted / (2.0 * math.pi)) ** 2
+    if isinstance(thermostat, ModifiedNoseHoover):
+        stretches.append(look("the case as it stands", mass, float(thermostat.derivative_gain), 0.5 * span))
+    for _ in range(2):
+        found = look("the standard thermostat", mass, 0.0, span)
+        stretches.append(found)
+        if abs(found.period / wanted - 1.0) <= CLOSE:
+            break
+        mass *= (wanted / found.period) ** 2
+    settles = wanted / math.pi
+    tightens = found.push * mass / (TIGHT * math.sqrt(2.0 / freedoms) * thermal)
+    gain = max(settles, tightens)
+    stretches.append(look("the proposed constants", mass, gain, 0.5 * span))
+    # The case as it stands, where it has the terms that table 4.1 is about; else what is proposed.
+    basis = stretches[0] if stretches[0].gain > 0.0 else stretches[-1]
+    scales = tuple(_terms(basis, *named) for named in _named_scales(units, chosen))
+    epsilon = 1.0 / (stretches[-1].rate * chosen) if stretches[-1].rate > 0.0 else 1.0
+    proposal = Proposal(mass, gain, min(1.0, epsilon))
+    return ThermostatAnalysis(
+        case, temperature, freedoms, span, tuple(stretches), scales, proposal, _notes(temperature, proposal, scales[-1])
+    )
+
+
+def _terms(stretch: Stretch, label: str, scale: float) -> Terms:
+    return Terms(label, stretch.zeta * scale, stretch.rate * scale)
+
+
+def _named_scales(units: Any, chosen: float) -> list[tuple[str, float]]:
+    """Time scales by their label, the chosen one last [time]."""
+    if units.mass is None:
+        return [(f"{chosen:g}", chosen)]
+    named = [(text, units.value(text, "time", "time scale")) for text in SCALES]
+    others = [(text, scale) for text, scale in named if not math.isclose(scale, chosen, rel_tol=1e-9)]
+    return [*others, (f"{chosen:g} {units.symbols[2]}", chosen)]
+
+
+def _notes(temperature: float, proposal: Proposal, chosen: Terms) -> tuple[str, ...]:
+    count, words = CASES[chosen.case]
+    near = " A term is within a factor of 2 of the border, where his table names no case." if chosen.borders else ""
+    notes = [f"Case {chosen.case} of Guy (2018, table 4.1) at {chosen.label}: {words}.{near}"]
+    if count == 0:
+        notes.append("At this time scale his analysis allows no scaling: run the case unscaled, with policy = 'none'.")
+        return tuple(notes)
+    notes.append(
+        f"The published form (policy = 'atomistic', a2 = {proposal.a2:.2g}) keeps the kinetic temperature and samples "
+        f"positions at Td/a2 = {temperature / proposal.a2:,.0f}, not at {temperature:g}: what it shows is another "
+        "system, hotter by 1/a2. The summary of a run reports the configurational temperature."
+    )
+    notes.append(
+        "The consistent form (policy = 'atomistic-clock') keeps the configuration and is the unscaled motion in a "
+        "clock slower by √a2: no gain for equal physical times."
+    )
+    return tuple(notes)
+
+
+class _Look:
+    """Makes the short runs and measures them."""
+
+    def __init__(self, case: Case, model: Model, temperature: float, freedoms: int, shown: Progress) -> None:
+        self.case, self.model, self.temperature, self.freedoms, self.shown = case, model, temperature, freedoms, shown
+        self.evaluator = Evaluator(model)
+
+    def __call__(self, what: str, mass: float, gain: float, duration: float) -> Stretch:
+        settings: dict[str, Any] = {"temperature": self.temperature, "mass": mass}
+        kind = "modified-nose-hoover" if gain > 0.0 else "nose-hoover"
+        if gain > 0.0:
+            settings["derivative_gain"] = gain
+        if self.case.thermostat is not None:
+            settings["centre_of_mass"] = self.case.thermostat.centre_of_mass
+        case = self.case.with_overrides(
+            {"thermostat": {"kind": kind, **settings}, "run.duration": duration, "run.frames": FRAMES, "checks": []}
+        )
+        self.shown.message(f"{what}: Q = {mass:.4g}, kd = {gain:.4g}, {duration:.4g} {case.units.symbols[2]} unscaled")
+        with tempfile.TemporaryDirectory() as scratch:
+            return self._measured(what, mass, gain, duration, run(case, out=Path(scratch) / "run"))
+
+    def _measured(self, what: str, mass: float, gain: float, duration: float, done: Run) -> Stretch:
+        seen = done.observables
+        # A thermostat that settles does so early; one that swings does so all along.
+        late = slice(first_frame(len(done.times), 0.25), None)
+        return Stretch(
+            what,
+            mass,
+            gain,
+            duration,
+            float(np.sqrt((seen["thermostat_zeta"][late] ** 2).mean())),
+            float(np.sqrt((seen["thermostat_rate"][late] ** 2).mean())),
+            float(seen["temperature_kinetic"][late].std()),
+            swing(np.asarray(done.times), seen["thermostat_zeta"]),
+            float(pushes(self.evaluator, done)[late].std()),
+        )
+
+
+def swing(times: np.ndarray, values: np.ndarray) -> float:
+    """Period of the sinusoid about a constant that fits values best, from four frames to twice the times' length
+    [time]."""
+    length = float(times[-1] - times[0])
+    best, found = math.inf, length
+    for cycles in np.linspace(0.5, times.size / 8.0, 40 * times.size // 8):
+        angle = 2.0 * math.pi * cycles * (times - times[0]) / length
+        basis = np.stack([np.ones_like(angle), np.cos(angle), np.sin(angle)], axis=1)
+        rest = values - basis @ np.linalg.lstsq(basis, values, rcond=None)[0]
+        error = float(rest @ rest)
+        if error < best:
+            best, found = error, length / float(cycles)
+    return found

@@ -1,0 +1,123 @@
+"""The command ``analyse``, and how it tells what it has found."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from articulon.cli.commands import CaseName, Overrides, app, assignments
+from articulon.cli.progress import RunProgress
+
+if TYPE_CHECKING:
+    from articulon.analysis import RelaxationAnalysis, ThermostatAnalysis
+
+MOST_BODIES = 12
+"""Bodies whose relaxation times are printed."""
+
+
+@app.command()
+def analyse(
+    case: CaseName,
+    time_scale: Annotated[
+        str | None,
+        typer.Option(
+            "--time-scale", metavar="TIME", help="At which the system is looked at: '1 ns' [unit of the case]."
+        ),
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option("--window", metavar="TIME", help="Length of the longest short run [the case's duration]."),
+    ] = None,
+    overrides: Overrides = [],  # noqa: B006
+) -> None:
+    """Say which scaling a case allows: for thermostatted particles by short unscaled runs, else by its drag."""
+    from articulon.analysis import analyse_relaxation, analyse_thermostat
+    from articulon.cases import load_case
+    from articulon.forces.sites.places import only_particles
+
+    description = load_case(case, assignments(overrides))
+    if description.thermostat is None or not only_particles(description.build_model()):
+        if description.thermostat is not None:
+            typer.echo("The thermostat is on bodies that are no free particles: what follows is of their drag alone.")
+        _print_relaxation(analyse_relaxation(description))
+        return
+    progress = RunProgress()
+    try:
+        _print_thermostat(analyse_thermostat(description, time_scale, window, progress))
+    finally:
+        progress.close()
+
+
+def _print_relaxation(found: RelaxationAnalysis) -> None:
+    unit = found.case.units.symbols[2]
+    if found.bodies:
+        rows = [
+            [one.body, f"{one.translation:.4g}", "–" if math.isinf(one.rotation) else f"{one.rotation:.4g}"]
+            for one in found.bodies[:MOST_BODIES]
+        ]
+        _table(["body", f"m/β ({unit})", f"I/β_ω ({unit})"], rows)
+        if len(found.bodies) > MOST_BODIES:
+            typer.echo(f"and {len(found.bodies) - MOST_BODIES} slower ones")
+    for note in found.notes:
+        typer.echo(note)
+
+
+def _print_thermostat(found: ThermostatAnalysis) -> None:
+    units = found.case.units
+    reduced = units.mass is None
+    time, mass = ("", "") if reduced else (f" {units.symbols[2]}", f" {units.label('inertia')}")
+    typer.echo(f"{found.case.title}\nTd = {found.temperature:g}, {found.freedoms} degrees of freedom\n")
+    _table(
+        ["unscaled run", "Q", "kd", "period of ζ", "ζ", "kd ζ'", "σ of T"],
+        [
+            [
+                one.what,
+                f"{one.mass:.4g}",
+                f"{one.gain:.3g}",
+                f"{one.period:.3g}" if one.gain == 0.0 else "–",
+                f"{one.zeta:.3g}",
+                f"{one.rate:.3g}" if one.gain > 0.0 else "–",
+                f"{one.spread:.3g}",
+            ]
+            for one in found.stretches
+        ],
+    )
+    typer.echo(f"ζ and kd ζ' are root mean squares once settled; the canonical σ of T is {found.canonical:.3g}\n")
+    rows = []
+    for terms in found.scales:
+        factors = {"I": "0", "II": "1", "III": "2"}[terms.case]
+        rows.append(
+            [
+                terms.label,
+                _power(terms.zeta),
+                f"{1.0 / terms.zeta:.2g}" if terms.zeta else "–",
+                _power(terms.rate),
+                f"{terms.epsilon:.2g}",
+                terms.case,
+                factors,
+            ]
+        )
+    _table(["time scale", "ζ", "1/ζ", "kd ζ'", "ε = 1/(kd ζ')", "case", "factors"], rows)
+    proposal = found.proposal
+    typer.echo(
+        f"\nProposed by the procedure of Guy (2018, 4.6) for a window of {found.window:.4g}{time}:\n"
+        f"  thermostat.mass            = {proposal.mass:.4g}{mass}\n"
+        f"  thermostat.derivative_gain = {proposal.gain:.3g}{time}\n"
+        f"  a2 ≈ ε                     = {proposal.a2:.2g}"
+    )
+    for note in found.notes:
+        typer.echo(note)
+
+
+def _power(value: float) -> str:
+    return f"{value:.2g}"
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> None:
+    widths = [max(len(row[k]) for row in [heads, *rows]) for k in range(len(heads))]
+    for row in [heads, *rows]:
+        first, *others = row
+        cells = [first.ljust(widths[0]), *(text.rjust(width) for text, width in zip(others, widths[1:], strict=True))]
+        typer.echo("  ".join(cells).rstrip())
