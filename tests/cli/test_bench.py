@@ -24,6 +24,7 @@ from articulon.benchmark import (
     lammps_melt,
     melt,
     memory,
+    molten_salt,
     openmm_melt,
     pairs,
     solver,
@@ -331,6 +332,34 @@ def test_figures_of_pairs() -> None:
     text = printed(pairs.show, f)
     assert "500 atoms" in text
     assert "LAMMPS, list of in.lj" in text
+
+
+def test_figures_of_the_molten_salt() -> None:
+    figures: dict[str, Any] = {"machine": timing.machine(), "extrapolated_from_ps": None, "paper_h": 64.0}
+    for name, seconds in (("published", 300.0), ("velocity_verlet", 50.0)):
+        figures[f"{name}_20ps_s"] = figures[f"{name}_20ps_processor_s"] = seconds
+        figures[f"{name}_steps_per_ps"] = figures[f"{name}_evaluations_per_ps"] = 1000
+    figures["targets"] = molten_salt.targets(figures)
+    assert [t["met"] for t in figures["targets"]] == [True, True]
+    text = printed(molten_salt.show, figures)
+    assert "in full" in text
+    assert "230,400" in text
+
+
+@pytest.mark.slow
+def test_the_molten_salt_is_timed_as_published_and_by_velocity_verlet() -> None:
+    rules = {name: molten_salt.unscaled(rule, 1.0) for name, rule in molten_salt.WAYS.items()}
+    assert rules["published"].integrator.rule == "kutta-merson"
+    assert (rules["published"].integrator.rtol, rules["published"].integrator.atol) == (1e-6, 1e-7)
+    assert rules["velocity_verlet"].integrator.rule == "velocity-verlet"
+    for case in rules.values():
+        assert case.scaling.policy == "none"
+        assert case.thermostat.kind == "modified-nose-hoover"
+        assert case.build_model().bodies == 1025
+    figures = molten_salt.measure(duration=0.01)
+    assert figures["extrapolated_from_ps"] == 0.01
+    assert figures["published_20ps_s"] > 0.0
+    assert "extrapolated from 0.01 ps" in printed(molten_salt.show, figures)
 
 
 def test_a_benchmark_that_does_not_exist() -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from articulon import kernels
-from articulon.benchmark import docking, multipole, pairs, solver
+from articulon.benchmark import docking, molten_salt, multipole, pairs, solver
 from articulon.declaration import nearest
 from articulon.errors import ArticulonError
 
@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., None]]]
     "docking": (docking.measure, docking.show),
     "docking-full": (partial(docking.measure, scaled=docking.DURATION), docking.show),
     "pairs": (pairs.measure, pairs.show),
+    "molten-salt": (molten_salt.measure, molten_salt.show),
     "multipole": (multipole.measure, multipole.show),
 }
 """What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
