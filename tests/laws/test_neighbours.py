@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -199,8 +201,8 @@ SECTIONS = {
 def test_a_run_that_is_broken_off_between_rebuilds_goes_on_to_the_same_bits(tmp_path, monkeypatch, bath):
     from articulon.simulate import loop
 
-    def interrupt() -> None:
-        raise KeyboardInterrupt
+    def interrupt() -> None:  # which saves the state between two frames
+        os.kill(os.getpid(), signal.SIGINT)
 
     case = case_of(tmp_path, melt(tmp_path, SECTIONS[bath]))
     whole = ar.run(case, tmp_path / "whole")
