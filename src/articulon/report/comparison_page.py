@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,17 +30,25 @@ FIDELITY = ("largest\ndeviation", "standard\ndeviation", "{stop} at", "late by",
 """Headings of how true a run is; ``{stop}`` is what the case calls its stop."""
 
 
-def tables(done: Comparison) -> list[tuple[list[str], list[list[str]]]]:
-    """Headings and rows of the tables, the name of the run in the first column."""
+def tables(done: Comparison) -> dict[str, tuple[list[str], list[list[str]]]]:
+    """Headings and rows of the tables by what they are about, the name of the run in the first column.
+
+    The paths of thermostatted particles are chaotic, so that their deviations say nothing: there are temperatures
+    instead.
+    """
     stop = done.case.run.stop
-    fidelity = [head.format(stop="stopped" if stop is None else stop.label) for head in FIDELITY]
+    heads = [head.format(stop="stopped" if stop is None else stop.label) for head in FIDELITY]
     names = [row["name"] + (" (reference)" if row["is_reference"] else "") for row in done.rows]
-    found = [
-        (["run", *heads], [[name, *texts(done, row)] for name, row in zip(names, done.rows, strict=True)])
-        for heads, texts in ((COST, _cost), (fidelity, _fidelity))
-    ]
-    thermostatted = temperature_rows(done)
-    return [*found, (["run", *TEMPERATURE], thermostatted)] if thermostatted else found
+
+    def table(heads: Sequence[str], texts: Any) -> tuple[list[str], list[list[str]]]:
+        return ["run", *heads], [[name, *texts(done, row)] for name, row in zip(names, done.rows, strict=True)]
+
+    found, thermostatted = {"Cost": table(COST, _cost)}, temperature_rows(done)
+    if len(thermostatted) < len(done.views) or not thermostatted:
+        found["Fidelity"] = table(heads, _fidelity)
+    if thermostatted:
+        found["Temperature"] = ["run", *TEMPERATURE], thermostatted
+    return found
 
 
 def _cost(done: Comparison, row: Mapping[str, Any]) -> list[str]:
@@ -89,7 +97,7 @@ def saving_text(found: Mapping[str, Any]) -> str:
 def terminal_tables(done: Comparison) -> Group:
     """The tables and notes for a terminal."""
     parts: list[Any] = [Text(done.case.title, style="bold")]
-    for heads, rows in tables(done):
+    for heads, rows in tables(done).values():
         table = Table()
         for k, head in enumerate(heads):
             table.add_column(head, justify="right" if k else "left")
@@ -108,7 +116,7 @@ def page_of(done: Comparison) -> str:
     """The page of a comparison."""
     marked = [k for k, row in enumerate(done.rows) if row["is_reference"]]
     links = [f"{row['name']}/report.html" if row["name"] in done.views else None for row in done.rows]
-    cost, fidelity, *temperatures = tables(done)
+    found = tables(done)
     drawn = figures(done)
     notes = [f"{row['name']}: {note}" for row in done.rows for note in row["notes"]]
     explained = [
@@ -124,9 +132,12 @@ def page_of(done: Comparison) -> str:
         f"Comparison: {done.case.title}",
         f"{done.case.name}: {len(done.views)} runs side by side",
         [
-            page.section("Cost", page.table(*cost, marked, links)),
-            page.section("Fidelity", page.table(*fidelity, marked, links), page.paragraphs(explained)),
-            *(page.section("Temperature", page.table(*found)) for found in temperatures),
+            page.section("Cost", page.table(*found["Cost"], marked, links), page.paragraphs(explained[:1])),
+            *(
+                page.section(name, page.table(*table), page.paragraphs(explained[1:] if name == "Fidelity" else []))
+                for name, table in found.items()
+                if name != "Cost"
+            ),
             page.section("Figures", *body),
             page.section("Notes", page.items([*notes, *done.case.notes])),
         ],

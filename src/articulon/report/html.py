@@ -100,7 +100,7 @@ def caption(name: str, view: View) -> str:
         count = len(view.switches)
         times = view.time_scale.text(view.switches[0], 3)
         extra.append(f"The scaling factor switches {'once' if count == 1 else f'{count} times'}, first at {times}.")
-    if name == "temperature" and case_is_scaled(view.case):
+    if name == "temperature" and case_is_scaled(view.case) and view.case.thermostat is None:
         extra.append("It is divided by the factor of the damping, as the scaled system's own is lower by that factor.")
     if name == "kinetic_energy" and view.potential_energy is not None:
         extra.append("Beside it the energy of the forces since the start, and the sum of both, which stays.")

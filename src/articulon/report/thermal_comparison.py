@@ -24,6 +24,9 @@ PANELS = 9
 SWEPT = {"thermostat.mass", "thermostat.derivative_gain"}
 """Keys that make a comparison a sweep over the constants of a thermostat."""
 
+PHASES = 4
+"""Runs whose phases are drawn together."""
+
 TEMPERATURE = ("mean T", "σ of T", "canonical σ", "configurational T", "T + Φ − W")
 """Headings of what a thermostat has done."""
 
@@ -117,7 +120,11 @@ def _total_energy(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]
 
 
 def _phase(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]) -> Figure | None:
-    phases = {name: found for name, view in views.items() if (found := thermal.phase(view)) is not None}
+    # A target that changes draws a path of its own for each value, and noise fills the plane.
+    aims = {name: thermal.target(view) for name, view in views.items()}
+    steady = {name: views[name] for name, aim in aims.items() if aim is not None and np.ptp(aim) == 0.0}
+    phases = {name: found for name, view in steady.items() if (found := thermal.phase(view)) is not None}
+    phases = dict(list(phases.items())[:PHASES])
     if not phases:
         return None
     sizes = {
@@ -140,7 +147,7 @@ def _phase(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]) -> Fi
         all_axes[1].set_ylabel("")
         all_axes[1].set_title("near the origin, settled", fontsize=8.0, pad=2.0)
     handles, labels = all_axes[0].get_legend_handles_labels()
-    figure.subplots_adjust(left=0.11, right=0.98, bottom=0.27, top=0.92, wspace=0.28)
+    figure.subplots_adjust(left=0.11, right=0.98, bottom=0.27, top=0.9, wspace=0.28)
     figure.legend(handles, labels, loc="lower center", ncols=min(4, len(labels)), fontsize=8.0)
     return figure
 

@@ -104,10 +104,15 @@ def drift(observables: Mapping[str, np.ndarray]) -> dict[str, Any]:
 
 def fidelity(observables: Mapping[str, np.ndarray], relaxation: float) -> dict[str, Any]:
     """The fidelity section of a scaled run's summary: the worst verdict of its premises, and each of them."""
-    premises = {"lag": lag(observables, relaxation), "drift": drift(observables)}
+    return verdict_of({"lag": lag(observables, relaxation), "drift": drift(observables)})
+
+
+def verdict_of(premises: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The worst verdict of premises, by name, and each of them."""
     verdicts = [premise["verdict"] for premise in premises.values()]
+    basis = f"the premise{'s' if len(premises) > 1 else ''} of {' and '.join(premises)}"
     worst = next(v for v in ("violated", "inconclusive", "suspect", "trusted") if v in verdicts)
-    return {"verdict": worst, "basis": "the premises of lag and drift alone", "premises": premises}
+    return {"verdict": worst, "basis": f"{basis} alone", "premises": premises}
 
 
 def _verdict(error: float) -> str:

@@ -27,6 +27,7 @@ from articulon.simulate.preparation import Prepared, first_state, prepare
 from articulon.simulate.results import Run
 from articulon.simulate.summary import FILE as SUMMARY
 from articulon.simulate.summary import summary, write_summary
+from articulon.simulate.temperatures import scaling_notes
 from articulon.simulate.threshold import Threshold
 from articulon.simulate.trajectory import TrajectoryWriter
 
@@ -288,6 +289,9 @@ def _notes(prepared: Prepared) -> list[str]:
                 f"step; beyond {TURN:g} rad friction-implicit steps may not stay finite, so take at most "
                 f"{prepared.windows.step * TURN / turn:.3g} {unit}"
             )
+    thermostat = prepared.evaluator.thermostat
+    if thermostat is not None:
+        notes += scaling_notes(case.scaling, float(prepared.evaluator.system.bath.temperatures[0]))
     if isinstance(case.scaling, TwoFactor):
         b2 = float(case.scaling.b2)
         clock = f"scaling: the two-factor policy relaxes positions more slowly by 1/b2 = {1 / b2:g}"

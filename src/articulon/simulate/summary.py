@@ -18,8 +18,9 @@ from articulon.model.state import EVALUATIONS, REJECTED, STEPS
 from articulon.scaling import NoScaling
 from articulon.simulate import ledger
 from articulon.simulate.atomic import write_text
-from articulon.simulate.fidelity import fidelity
+from articulon.simulate.fidelity import fidelity, verdict_of
 from articulon.simulate.preparation import Prepared
+from articulon.simulate.temperatures import configuration, temperatures
 
 FILE = "summary.json"
 
@@ -74,12 +75,25 @@ def summary(
     if observables is None or not len(observables["time"]):
         return figures
     scaled, without = not isinstance(prepared.policy, NoScaling), ledger.without_energy(model)
+    evaluator = prepared.evaluator
+    found = temperatures(
+        observables,
+        evaluator.degrees_of_freedom,
+        model.units.boltzmann,
+        prepared.observer.sites.not_defined,
+    )
+    judged = None
+    if scaled and evaluator.thermostat is not None:
+        judged = verdict_of({"configuration": configuration(found, prepared.policy, len(observables["time"]))})
+    elif scaled:
+        judged = fidelity(observables, prepared.observer.relaxation)
     return figures | {
         "frames": len(observables["time"]),
         **ledger.balance(observables),
         "conservative_works": ledger.conservative_works(observables, prepared.policy.varies, without),
         "scaling_factors": ledger.factors(observables),
-        "fidelity": fidelity(observables, prepared.observer.relaxation) if scaled else None,
+        "temperatures": found,
+        "fidelity": judged,
     }
 
 
