@@ -251,7 +251,7 @@ def test_figures_are_those_of_the_files(done: comparing.Comparison) -> None:
 
 
 def test_the_table_says_it_in_words(done: comparing.Comparison, capsys: pytest.CaptureFixture[str]) -> None:
-    (cost_heads, cost), (fidelity_heads, fidelity) = tables(done)
+    (cost_heads, cost), (fidelity_heads, fidelity) = tables(done).values()
     assert cost[0][0] == "implicit (reference)"
     assert {len(row) for row in cost} == {len(cost_heads)} and {len(row) for row in fidelity} == {len(fidelity_heads)}
     assert "arrived at" in fidelity_heads
