@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from articulon.forces.evaluation import configurational_laplacian as configurational_laplacian
     from articulon.forces.evaluation import generalized_forces as generalized_forces
     from articulon.forces.evaluation import potential_energy as potential_energy
-    from articulon.forces.evaluation import pressure as pressure
     from articulon.forces.evaluation import virial as virial
+    from articulon.forces.pressure import pressure as pressure
     from articulon.model import Free as Free
     from articulon.model import Model as Model
     from articulon.model import Prismatic as Prismatic
@@ -83,9 +83,9 @@ _HOMES = {
         "potential_energy",
         "generalized_forces",
         "virial",
-        "pressure",
         "configurational_laplacian",
     ),
+    "articulon.forces.pressure": ("pressure",),
     "articulon.cases": ("load_case",),
     "articulon.cases.runs": ("run", "open_run", "Run"),
     "articulon.report.compare": ("compare",),

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.dynamics.momentum import momentum
 from tests.support.pair_sums import pairs_within
 from tests.support.particle_models import (
     box_vectors,
@@ -290,6 +291,67 @@ def test_what_is_not_a_number_survives(term, place):
     assert np.isnan(ar.configurational_laplacian(model, q))
     assert np.isnan(ar.virial(model, q)).any()
     assert np.isnan(forces_of(model, q)[3:6]).any()
+
+
+def test_the_pressure_of_bodies_is_what_a_change_of_volume_costs_that_moves_them_whole():
+    """Free dumbbells of two links on a hinge: strain moves their centres of mass and turns and bends nothing."""
+    rng, law = np.random.default_rng(5), {"A": {"epsilon": 1.0, "sigma": 1.0}}
+    turns = rng.normal(size=(8, 4))
+    speeds = rng.normal(size=(8, 7))
+
+    def model_of(scale: float) -> Any:
+        builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(7.0 * scale,) * 3))
+        for k in range(8):
+            centre = 3.5 * np.array([k & 1, k >> 1 & 1, k >> 2]) + 0.5
+            turn = turns[k] / np.linalg.norm(turns[k])
+            inertia = (0.3, 0.4, 0.5)
+            one = builder.add_body(
+                f"a{k}", mass=2.0, inertia=inertia, com=(0.1, 0.0, 0.0), joint=ar.Free(),
+                q=(*centre, *turn), u=speeds[k, :6],
+            )  # fmt: skip
+            two = builder.add_body(
+                f"b{k}", parent=one, mass=1.0, inertia=inertia, joint=ar.Revolute(axis=(0, 0, 1)),
+                position=(0.5, 0.0, 0.0), q=0.3, u=speeds[k, 6],
+            )  # fmt: skip
+            builder.add_site(one, position=(-0.4, 0.2, 0.0), kind="A")
+            builder.add_site(two, position=(0.5, 0.0, 0.1), kind="A")
+        builder.add_force(ar.forces.LennardJones(parameters=law, cutoff=3.0, truncation="force-shifted"))
+        builder.add_force(ar.forces.Exclusions(excluded_joints=1))
+        return builder.build()
+
+    model = model_of(1.0)
+    volume = model.box.volume
+    energy = [_scaled_energy(model_of, model, scale) for scale in (1 - 2e-4, 1 - 1e-4, 1 + 1e-4, 1 + 2e-4)]
+    slope = (energy[0] - 8.0 * energy[1] + 8.0 * energy[2] - energy[3]) / 12e-4
+    still = ar.pressure(model, model.q0, np.zeros(model.nu))
+    assert still == pytest.approx(-slope / (3.0 * volume), rel=1e-8)
+    # One dumbbell's momentum alone, by the momentum of the whole model.
+    kinetic = 0.0
+    for k in range(8):
+        u = np.zeros(model.nu)
+        u[7 * k : 7 * k + 7] = model.u0[7 * k : 7 * k + 7]
+        kinetic += 0.5 * float((momentum(model, model.q0, u)[:3] ** 2).sum()) / 3.0
+    assert ar.pressure(model, model.q0, model.u0) - still == pytest.approx(2.0 * kinetic / (3.0 * volume), rel=1e-12)
+
+
+def _scaled_energy(model_of: Callable[[float], Any], model: Any, scale: float) -> float:
+    """The energy of the dumbbells where their centres of mass have moved with the box, and nothing else has."""
+    q = model.q0.copy()
+    positions, rotations = ar.body_poses(model, q)
+    for k in range(8):
+        w, v, c = rotations[2 * k, 0], rotations[2 * k, 1:], np.array([0.1, 0.0, 0.0])
+        first = positions[2 * k] + c + 2.0 * np.cross(v, np.cross(v, c) + w * c)
+        q[8 * k : 8 * k + 3] += (scale - 1.0) * (2.0 * first + positions[2 * k + 1]) / 3.0
+    return float(ar.potential_energy(model_of(scale), q))
+
+
+def test_a_position_without_a_number_leaves_no_trace_in_what_is_asked_next():
+    model = model_in("triclinic", "together")
+    before, broken = ar.potential_energy(model, model.q0), model.q0.copy()
+    broken[10] = np.nan
+    assert np.isnan(ar.potential_energy(model, broken))
+    assert np.isnan(ar.virial(model, broken)).all()
+    assert ar.potential_energy(model, model.q0) == before
 
 
 # Sums over images

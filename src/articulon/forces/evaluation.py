@@ -12,7 +12,7 @@ from numba import types
 
 from articulon.baths.base import GAIN, NOTHING, OVERDAMPS, WAY, BaseThermostat, Bath, no_bath, variables_of
 from articulon.baths.momentum import without_momentum
-from articulon.dynamics import embedding, kinetic_energy, recursive
+from articulon.dynamics import embedding, recursive
 from articulon.dynamics.functions import vector
 from articulon.dynamics.kinematics import place
 from articulon.dynamics.motions import motion_functions, motion_type
@@ -27,7 +27,7 @@ from articulon.forces.point_springs import point_spring_energy, point_spring_tab
 from articulon.forces.site_pairs import pair_energy, pair_table, place_sites
 from articulon.forces.sites.evaluation import SiteForces, has_site_forces, no_sites
 from articulon.forces.sites.places import only_particles, site_positions
-from articulon.forces.sites.tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ
+from articulon.forces.sites.tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ, W_ZZ
 from articulon.forces.stokes_drag import drag_table
 from articulon.forces.tables import ChannelForces, Forces, channel_forces
 from articulon.forces.torsional_springs import spring_energy, spring_table
@@ -330,7 +330,7 @@ def potential_energy(model: Model, q: np.ndarray) -> float:
 def virial(model: Model, q: np.ndarray) -> np.ndarray:
     """Virial W_ab = Σ F_a r_b of the site forces at coordinates q, tails included [energy], shape (3, 3).
 
-    The pressure is (2K + tr W)/(3V); on bodies with several sites, r is that of the sites.
+    r is that of the sites, also on bodies with several; see :func:`articulon.pressure` for the pressure of those.
     """
     xx, yy, zz, xy, xz, yz = _measures(model, q)[W_XX : W_YZ + 1]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -341,18 +341,14 @@ def configurational_laplacian(model: Model, q: np.ndarray) -> float:
     return float(_measures(model, q)[LAPLACIAN])
 
 
-def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
-    """(2K + tr W)/(3V), with the kinetic energy of the bodies' translations and the virial of the site forces
-    [energy/length³].
-
-    Raises
-    ------
-    ModelError
-        For a model without a periodic box, which has no volume.
-    """
-    if model.box is None or not model.box.periodic.all():
-        raise ModelError("pressure: the model has no box that is periodic in all directions, and so no volume")
-    return (2.0 * kinetic_energy(model, q, u) + float(np.trace(virial(model, q)))) / (3.0 * model.box.volume)
+def site_sums(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Forces of the site forces on the sites [force], their positions [length], both (sites, 3), and the trace of the
+    virial [energy] at coordinates q."""
+    if not has_site_forces(model):
+        return np.zeros((0, 3)), np.zeros((0, 3)), 0.0
+    sites, positions = _sites_of(model), site_positions(model, q)
+    trace = float(sites.measure(positions)[W_XX : W_ZZ + 1].sum())
+    return sites.evaluate(positions), positions, trace
 
 
 def _measures(model: Model, q: np.ndarray) -> np.ndarray:

@@ -112,6 +112,7 @@ class ParticleDriver(Driver):
             # The state is that of before the chunk: the steps that went well are taken again.
             taken = int(state.counters[STEPS]) - before
             _restore(state, kept)
+            self.evaluator.sites.restore(state)
             if taken:
                 self._advance(state, taken)
         return PAUSED if status == REACHED and left > steps else status

@@ -337,6 +337,7 @@ def begin(system, functions, moving, refresh, ordering, state):
     if moving.held[0] == 0:
         sum_forces(system, functions)
         moving.held[0] = 1
+    if state.counters[STEPS] == 0:  # later the step before has counted them, and a break finds them anew
         state.counters[EVALUATIONS] += 1
 
 

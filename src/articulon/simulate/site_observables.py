@@ -7,6 +7,7 @@ from articulon.forces.gravity import Gravity
 from articulon.forces.sites.tables import LAPLACIAN, W_XX, W_ZZ
 from articulon.forces.sites.terms import SumTerm
 from articulon.model import Model
+from articulon.model.joints import XYZ
 from articulon.model.state import POTENTIAL
 
 ROUGH = ("truncated", "shifted", "wolf")
@@ -42,6 +43,8 @@ def why_not_defined(model: Model) -> str | None:
         if getattr(force, "cutoff", None) is not None and getattr(force, "truncation", None) in ROUGH:
             how = "choose the truncation 'force-shifted' or 'switched'"
             return f"the force of '{force.kind}' jumps at its cutoff ({how})"
+        if getattr(force, "truncation", None) == "reaction-field" and force.reaction_permittivity != "infinite":
+            return "a reaction field of finite permittivity lets the force of 'coulomb' jump at its cutoff"
     walls = any(force.kind.endswith("wall") for force in sites)
     if not walls and (model.box is None or "open" in model.box.boundaries):
         return "nothing confines the bodies: there is no periodic box and there are no walls"
@@ -68,7 +71,9 @@ class SiteObserver:
         self.evaluator, self.model = evaluator, evaluator.model
         model = self.model
         self.not_defined = why_not_defined(model)
-        box, particles = model.box, not (np.diff(model.forest.tree) > 1).any() and not _several_sites(model)
+        # What turns has kinetic energy that is no pressure.
+        box, particles = model.box, bool((model.forest.kind == XYZ).all()) and not (model.forest.parent >= 0).any()
+        particles = particles and not _several_sites(model)
         self.volume = box.volume if box is not None and box.periodic.all() and particles else None
         # Constant forces have a gradient and no Laplacian.
         self.weight = sum(

@@ -388,6 +388,7 @@ LIST: Any = None
 def refresh(cell, particles, neighbours, grid, kinds, charges):
     """Brings places, images and lists up to date with ``particles.site``."""
     if farthest(particles) <= grid.reach[1]:
+        particles.counts[LOST] = 0  # a position without a number may have been asked for since
         move_sites(particles)
         return
     SORT(cell, particles, grid, kinds, charges)
