@@ -235,8 +235,8 @@ def _cost(done: Comparison, gains: list[Gain]) -> Figure | None:
         standard = [float(rows[one.name][key]) for one in gains if one.gain == 0.0]
         if standard:
             axes.axhline(float(np.median(standard)), color=style.GREY, linestyle=(0, (1, 1)), label="standard")
-        axes.set_yscale("log")
         axes.set_xscale("log")
+        style.logarithmic(axes, [np.array([float(rows[one.name][key]) for one in gains])])
         axes.set_ylabel(what)
         style.legend(axes)
     all_axes[-1].set_xlabel(scale.axis("$k_d$"))

@@ -58,7 +58,8 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
 
     Without ``vary`` they are the case itself and its variants, those of ``against`` or else those that the case names
     for comparison. With it they are the case with every combination of the values, and the variants of ``against``.
-    Where no variants are asked for, an unscaled explicit one is offered, to say what the others save.
+    Where no variants are asked for, an unscaled explicit one is offered, to say what the others save, unless values of
+    a case that is one are asked for.
     The reference is the one that the case names; else the case itself where it is unscaled, or the first unscaled
     variant, friction-implicit ones first.
 
@@ -69,7 +70,9 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
     """
     varied = combinations(vary or {})
     names = list(against) if against is not None else [] if vary else _compared(case)
-    rivals = [] if against is not None else _unscaled_explicit(case, names)
+    # A case that is unscaled and explicit itself shows what others would be held against.
+    itself = case.scaling.policy == "none" and not isinstance(case.integrator, FrictionImplicit)
+    rivals = [] if against is not None or (vary and itself) else _unscaled_explicit(case, names)
     groups: dict[tuple[tuple[str, str], ...], int] = {}
     found: list[Entry] = []
     for values in varied:
