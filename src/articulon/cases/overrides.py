@@ -160,7 +160,7 @@ def choosing(key: str, value: Any) -> tuple[list[str], str] | None:
     None for a key of another section, or that no policy or rule has.
 
     >>> choosing("scaling.b2", 0.5)
-    (['two-factor'], 'scaling={policy="two-factor",a2=0.2,b2=0.5}')
+    (['two-factor', 'atomistic-two-factor'], 'scaling={policy="two-factor",a2=0.2,b2=0.5}')
     """
     section, *rest = parts(key)
     if len(rest) != 1 or section not in FORMS:
