@@ -18,7 +18,8 @@ import articulon as ar
 from articulon.cases.library import built_in_cases
 
 G = 9.81
-MECHANISMS = sorted(set(built_in_cases()) - {"nanoparticle-docking"})
+PARTICLES = {"lj-melt", "molten-salt-100", "molten-salt-1025", "rock-salt"}
+MECHANISMS = sorted(set(built_in_cases()) - PARTICLES - {"nanoparticle-docking"})
 LONG = {"dzhanibekov": {"run.duration": "16 s", "run.frames": 800}, "n-link-chain": {"run.duration": "4 s"}}
 """What shortens a case for a quick test and leaves its checks as they are."""
 
@@ -32,6 +33,24 @@ def failed(run: ar.Run) -> list[str]:
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_built_in_case_passes_its_own_checks(name: str, tmp_path: Path) -> None:
     assert failed(ar.run(name, tmp_path / "run", overrides=LONG.get(name))) == []
+
+
+def test_rock_salt_has_madelungs_energy_and_pressure(tmp_path: Path) -> None:
+    assert failed(ar.run("rock-salt", tmp_path / "run")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(PARTICLES - {"rock-salt"}))
+def test_a_case_of_particles_passes_its_own_checks(name: str, tmp_path: Path) -> None:
+    assert failed(ar.run(name, tmp_path / "run")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["standard", "velocity-verlet", "chain"])
+def test_the_variants_of_the_molten_salt_keep_their_energy(variant: str, tmp_path: Path) -> None:
+    run = ar.run(ar.load_case("molten-salt-100").variant(variant), tmp_path / "run")
+    checks = {check["what"]: check["passed"] for check in run.summary["checks"]}
+    assert checks["change of T + Phi - W over the kinetic energy"]
 
 
 @pytest.mark.slow
