@@ -218,3 +218,12 @@ def test_a_driven_model_has_no_temperature():
     builder.add_drive("crank", times=[0, 1, 2, 3], values=[0, 1, 2, 3])
     with pytest.raises(CaseError, match=r"thermostat: .* follows a given motion"):
         ar.simulate(builder.build(), 1.0, thermostat=ar.thermostats.NoseHoover(temperature=1, mass=1))
+
+
+def test_a_total_momentum_that_nothing_samples_is_noted(tmp_path):
+    case = case_of(tmp_path, {"run.duration": 0.02, "run.frames": 1, **IMPLICIT})
+    notes = ar.run(case, tmp_path / "free").summary["notes"]
+    assert any(note.startswith("thermostat.centre_of_mass") for note in notes)
+    removed = case.with_overrides({"thermostat.centre_of_mass": "removed"})
+    notes = ar.run(removed, tmp_path / "removed").summary["notes"]
+    assert not any(note.startswith("thermostat.centre_of_mass") for note in notes)

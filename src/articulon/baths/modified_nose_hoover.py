@@ -41,6 +41,10 @@ class ModifiedNoseHoover(OneVariable):
     σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T). Take it as an isokinetic thermostat, not where fluctuations of the kinetic
     energy matter, such as for heat capacities. The ledger books the two parts apart, as thermostat and thermostat_rate.
 
+    Speeds that hardly exchange energy with the rest slowly take all of it: the part of ζ' damps the fluctuations of the
+    others and leaves those. The total momentum of particles in a periodic box is the first to grow; take it out by
+    ``centre_of_mass = "removed"``. At a constant kinetic energy ½ N k T the positions are those of T N/(N − 1).
+
     Conserved: K + Φ + ½ Q ζ² + N k ∫T ζ dt less the work of the part of ζ'.
     """
 

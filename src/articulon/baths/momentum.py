@@ -34,6 +34,11 @@ def check_momentum_is_kept(model: Model, where: str) -> None:
         raise CaseError(f"{where}.centre_of_mass: {reason}, so the total momentum does not stay removed; use 'free'")
 
 
+def keeps_momentum(model: Model) -> bool:
+    """Whether nothing changes the total momentum of a model."""
+    return _changed_by(model) is None
+
+
 def _changed_by(model: Model) -> str | None:
     forest = model.forest
     roots = forest.tree[:-1]

@@ -12,6 +12,8 @@ import numba
 import numpy as np
 
 from articulon import kernels
+from articulon.baths.base import SCALES
+from articulon.baths.momentum import keeps_momentum
 from articulon.errors import ArticulonError, CheckpointError
 from articulon.forces.brownian import brownian_of, least_inertia
 from articulon.model import State
@@ -278,6 +280,17 @@ def _notes(prepared: Prepared) -> list[str]:
         notes.append(
             f"scaling.threshold: {found.value:.6g} {case.units.label('velocity')}, found by an unscaled run of "
             f"{found.duration:.6g} {unit}, in which the channel '{found.channel}' was the largest beside the potential"
+        )
+    thermostat = case.thermostat
+    if (
+        thermostat is not None
+        and thermostat.way == SCALES
+        and thermostat.centre_of_mass == "free"
+        and keeps_momentum(prepared.model)
+    ):
+        notes.append(
+            "thermostat.centre_of_mass: no force changes the total momentum, and this thermostat has no noise that "
+            "does; its three degrees of freedom are counted and not sampled: use 'removed'"
         )
     noise = brownian_of(prepared.model)
     if noise is not None and prepared.windows.step is not None:
