@@ -5,7 +5,6 @@ https://www.nist.gov/mml/csd/chemical-informatics-group/lennard-jones-fluid-refe
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -19,18 +18,13 @@ LENGTH = 8.0
 BOX = {"lengths": (LENGTH,) * 3, "origin": (-LENGTH / 2,) * 3}
 
 
-def reference_data() -> Path:
-    """The file, which is not part of this project: below $ARTICULON_REFERENCE_DATA, or beside the checkout."""
-    beside = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-    return Path(os.environ.get("ARTICULON_REFERENCE_DATA", beside)) / "nist" / "lj_sample_config_periodic4.txt"
+FILE = Path(__file__).parents[1] / "data" / "nist" / "lj_sample_config_periodic4.txt"
+"""Configuration 4 of NIST's Standard Reference Simulation Website."""
 
 
 @pytest.fixture(scope="module")
 def positions() -> np.ndarray:
-    file = reference_data()
-    if not file.exists():
-        pytest.skip(f"NIST's configuration is not at {file}; download it and set ARTICULON_REFERENCE_DATA")
-    count, box, *rows = file.read_text(encoding="utf-8").splitlines()
+    count, box, *rows = FILE.read_text(encoding="utf-8").splitlines()
     assert (int(count), box.split()[1:]) == (30, ["8.0", "8.0", "8.0"])
     return np.array([row.split()[1:] for row in rows], dtype=float)
 
