@@ -116,10 +116,9 @@ def test_the_summary_says_what_the_temperatures_are(done: ar.Run) -> None:
 
 def test_the_pressure_is_the_engines_own(done: ar.Run) -> None:
     model = ar.load_case(done.folder / "case.toml").build_model()
-    from articulon.forces.evaluation import pressure
 
     q, u = done.coordinates[-1], done.speeds[-1]
-    assert done.observables["pressure"][-1] == pytest.approx(pressure(model, q, u), rel=1e-10)
+    assert done.observables["pressure"][-1] == pytest.approx(ar.pressure(model, q, u), rel=1e-10)
 
 
 def test_the_spread_of_the_temperature_is_what_the_gain_says(file: Path, tmp_path: Path) -> None:
