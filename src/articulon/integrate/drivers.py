@@ -274,8 +274,8 @@ def _refuse_impossible(evaluator: Evaluator, integrator: Any) -> None:
     if box is not None and "reflecting" in box.boundaries and not _on_plain_arrays(evaluator, integrator):
         raise CaseError(
             f"integrator.rule: '{integrator.rule}' does not end its steps at reflecting walls, on which box.boundaries "
-            f"sets; choose one of {', '.join(PARTICLE_RULES)} for a model of free particles, or a wall with a "
-            "potential (lennard-jones-wall)"
+            f"sets; choose one of {', '.join(PARTICLE_RULES)} for a model of free particles with no forces but those "
+            "between sites, or a wall with a potential (lennard-jones-wall)"
         )
     if evaluator.rotations == "euler-parameters" and not isinstance(integrator, Explicit):
         raise CaseError(

@@ -24,17 +24,27 @@ from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WIN
 
 
 @jit
-def pull(bath, particles, moving, h, kT, step):
-    """Velocities that carry every particle over the step's way in a time h."""
+def pull(bath, particles, moving, before, h, kT, step):
+    """Velocities that carry every particle over the step's way in a time h; its place ``before``, (3, n)."""
     friction, seed, stream = bath.constants[FRICTION], bath.choice[SEED], bath.choice[STREAM]
     fx, fy, fz, light, order = particles.fx, particles.fy, particles.fz, moving.light, particles.order
     for p in range(light.size):
+        before[0, p], before[1, p], before[2, p] = moving.x[p], moving.y[p], moving.z[p]
         a, b, c = particle_normals(seed, stream, step, order[p])
         drag = light[p] / friction
         noise = math.sqrt(2.0 * kT * drag / h)
         moving.vx[p] = drag * fx[p] + noise * a
         moving.vy[p] = drag * fy[p] + noise * b
         moving.vz[p] = drag * fz[p] + noise * c
+
+
+@jit
+def mean_velocities(moving, before, h):
+    """Velocities that would have brought every particle straight to where it is: walls may have thrown it back."""
+    for p in range(moving.vx.size):
+        moving.vx[p] = (moving.x[p] - before[0, p]) / h
+        moving.vy[p] = (moving.y[p] - before[1, p]) / h
+        moving.vz[p] = (moving.z[p] - before[2, p]) / h
 
 
 @jit
@@ -52,16 +62,17 @@ def power(particles, moving):
 
 @kernel
 def advance_overdamped(
-    passes, ordering, refresh, functions, bath, law, parameters, system, moving, h, state, sums, steps
+    passes, ordering, handing, refresh, functions, bath, law, parameters, system, moving, before, h, state, sums, steps
 ):
     """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
     CROWDED, where the state is that of before.
 
-    The work of the forces is taken by the trapezoidal rule, and is what the bath gives: there is no kinetic energy.
+    The work of the forces is taken by the trapezoidal rule from place to place, and is what the bath gives: there is no
+    kinetic energy.
     """
     particles, counters, work = system.particles, state.counters, state.work
-    drifts = passes[1]
-    begin(system, functions, moving, refresh, ordering, state)
+    _, drifts, clears = passes
+    begin(system, functions, moving, clears, refresh, ordering, handing, state)
     status = REACHED
     for _ in range(steps):
         if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
@@ -70,18 +81,19 @@ def advance_overdamped(
         if step == 0:
             force_magnitudes(particles, sums)
             law(parameters, sums, state.factor)
-        pull(bath, particles, moving, h, target(bath, h * (step + 0.5)), step)
-        done = 0.5 * h * power(particles, moving)
+        pull(bath, particles, moving, before, h, target(bath, h * (step + 0.5)), step)
         drifts(particles, moving, h)
         gone = longest(moving)
         if not gone < np.inf:
             status = DIVERGED
             break
+        mean_velocities(moving, before, h)
+        done = 0.5 * h * power(particles, moving)
         if gone > system.grid.reach[1]:
             relist(system, moving, refresh, ordering)
             if particles.counts[OVERFLOW] > 0:
                 break
-        sum_forces(system, functions)
+        sum_forces(system, functions, moving, clears)
         done += 0.5 * h * power(particles, moving)
         if not abs(done) < np.inf:
             status = DIVERGED
@@ -94,4 +106,4 @@ def advance_overdamped(
         state.time[0] = h * (step + 1)
     for p in range(moving.vx.size):
         moving.vx[p], moving.vy[p], moving.vz[p] = 0.0, 0.0, 0.0
-    return finish(particles, moving, ordering, state, status)
+    return finish(particles, moving, handing, state, status)

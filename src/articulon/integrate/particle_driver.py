@@ -39,7 +39,12 @@ class ParticleDriver(Driver):
         self.moving = particles.moving(model.masses, reflecting_walls(model))
         self.sums = np.zeros(INPUTS)
         parallel = model.bodies >= particles.PARALLEL_PARTICLES
-        signatures = particles.PASS, particles.PASS, particles.SHAKE, particles.ORDER, particles.ORDER
+        signatures = (
+            *(particles.PASS,) * 3,
+            particles.SHAKE,
+            *(particles.ORDER,) * 2,
+            *(particles.STATE,) * 2,
+        )
         self.passes = tuple(
             prepare(function, signature)
             for function, signature in zip(particles.PASSES[parallel], signatures, strict=True)
@@ -56,9 +61,10 @@ class ParticleDriver(Driver):
         """Numba types of what every step takes."""
         sites = self.evaluator.sites
         return (
-            types.UniTuple(types.FunctionType(particles.PASS), 2),
+            types.UniTuple(types.FunctionType(particles.PASS), 3),
             types.UniTuple(types.FunctionType(particles.SHAKE), 1),
             types.UniTuple(types.FunctionType(particles.ORDER), 2),
+            types.UniTuple(types.FunctionType(particles.STATE), 2),
             types.FunctionType(REFRESH),
             types.UniTuple(types.FunctionType(FORCES), len(sites.forces)),
             types.UniTuple(types.FunctionType(BATH), 1),
@@ -74,9 +80,10 @@ class ParticleDriver(Driver):
         """Their values."""
         sites = self.evaluator.sites
         return (
-            self.passes[:2],
-            self.passes[2:3],
-            self.passes[3:],
+            self.passes[:3],
+            self.passes[3:4],
+            self.passes[4:6],
+            self.passes[6:],
             sites.refresh,
             sites.forces,
             (self.relax,),
@@ -105,7 +112,7 @@ class ParticleDriver(Driver):
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
         before = int(state.counters[STEPS])
-        left = round(until / self.step) - before if math.isfinite(until) else steps
+        left = round(until / self.step) - before if math.isfinite(until) else steps + 1
         kept = _small(state)
         status = self._advance(state, min(left, steps))
         if status == DIVERGED:
@@ -149,15 +156,16 @@ class ErmakMcCammonDriver(ParticleDriver):
     """Overdamped steps, likewise."""
 
     def _prepare(self, state: State) -> None:
-        passes, _, ordering, refresh, functions, _, bath, law, parameters, _, system, moving = self._types()
-        taken = passes, ordering, refresh, functions, bath, law, parameters, system, moving
-        signature = (*taken, types.float64, numba.typeof(state), LINE, types.int64)
+        self.before = np.zeros((3, self.evaluator.model.bodies))
+        passes, _, ordering, handing, refresh, functions, _, bath, law, parameters, _, system, moving = self._types()
+        taken = passes, ordering, handing, refresh, functions, bath, law, parameters, system, moving
+        signature = (*taken, numba.typeof(self.before), types.float64, numba.typeof(state), LINE, types.int64)
         prepare(ermak_mccammon.advance_overdamped, signature)
 
     def _advance(self, state: State, steps: int) -> int:
-        passes, _, ordering, refresh, functions, _, bath, law, parameters, _, system, moving = self._values()
-        taken = passes, ordering, refresh, functions, bath, law, parameters, system, moving
-        return ermak_mccammon.advance_overdamped(*taken, self.step, state, self.sums, steps)
+        passes, _, ordering, handing, refresh, functions, _, bath, law, parameters, _, system, moving = self._values()
+        taken = passes, ordering, handing, refresh, functions, bath, law, parameters, system, moving
+        return ermak_mccammon.advance_overdamped(*taken, self.before, self.step, state, self.sums, steps)
 
 
 _SMALL = ("time", "work", "factor", "bath", "counters")

@@ -107,6 +107,22 @@ def reflect(x, v, low, high):
 
 
 @jit
+def clear_block(particles, first, last):
+    """Takes the forces off some particles."""
+    fx, fy, fz = particles.fx, particles.fy, particles.fz
+    for p in range(first, last):
+        fx[p], fy[p], fz[p] = 0.0, 0.0, 0.0
+
+
+def clear(particles, moving, h):
+    """Takes the forces off all of them."""
+    n = moving.light.size
+    for b in prange(moving.partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        clear_block(particles, first, min(first + BLOCK, n))
+
+
+@jit
 def drift_block(particles, moving, first, last, h):
     """x += h v of some particles; the square of the longest way since neighbours were listed."""
     x, y, z, vx, vy, vz = moving.x, moving.y, moving.z, moving.vx, moving.vy, moving.vz
@@ -211,17 +227,64 @@ def distribute(particles, moving):
         distribute_block(particles, moving, first, min(first + BLOCK, n))
 
 
+@jit
+def compare_block(particles, moving, q, u, first, last):
+    """How many of some particles are not where a state has them or where they and their neighbours were last listed,
+    and how many have other velocities."""
+    order, wrap, elsewhere, others = particles.order, particles.wrap, 0, 0
+    for p in range(first, last):
+        s, k, x, y, z = order[p], 3 * order[p], moving.x[p], moving.y[p], moving.z[p]
+        here = x == q[k] and y == q[k + 1] and z == q[k + 2]
+        here = here and particles.x[p] == x + wrap[0, p] and particles.y[p] == y + wrap[1, p]
+        here = here and particles.z[p] == z + wrap[2, p]
+        for a in range(3):
+            here = here and moving.reference[a, p] == particles.reference[a, s]
+        elsewhere += not here
+        others += not (moving.vx[p] == u[k] and moving.vy[p] == u[k + 1] and moving.vz[p] == u[k + 2])
+    return elsewhere, others
+
+
+def compare(particles, moving, q, u):
+    """``partial`` holds how many particles are elsewhere, and how many have other velocities."""
+    partial, n = moving.partial, moving.light.size
+    for b in prange(partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        elsewhere, others = compare_block(particles, moving, q, u, first, min(first + BLOCK, n))
+        partial[b, 0] = elsewhere
+        partial[b, 1] = others
+
+
+@jit
+def store_block(particles, moving, q, u, first, last):
+    """Writes coordinates and velocities of some particles into a state."""
+    order = particles.order
+    for p in range(first, last):
+        k = 3 * order[p]
+        q[k], q[k + 1], q[k + 2] = moving.x[p], moving.y[p], moving.z[p]
+        u[k], u[k + 1], u[k + 2] = moving.vx[p], moving.vy[p], moving.vz[p]
+
+
+def store(particles, moving, q, u):
+    """Writes them into a state."""
+    n = moving.light.size
+    for b in prange(moving.partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        store_block(particles, moving, q, u, first, min(first + BLOCK, n))
+
+
 _EXAMPLES = (numba.typeof(no_sites().particles), numba.typeof(moving(np.ones(1), np.zeros((2, 3)))))
 PASS = types.void(*_EXAMPLES, types.float64)
-"""Signature of ``kick`` and ``drift``."""
+"""Signature of ``kick``, ``drift`` and ``clear``."""
 SHAKE = types.void(*_EXAMPLES, types.float64, types.float64, types.int64, types.int64, types.int64)
 """Signature of ``shake``."""
 ORDER = types.void(*_EXAMPLES)
 """Signature of ``collect`` and ``distribute``."""
+STATE = types.void(*_EXAMPLES, types.float64[::1], types.float64[::1])
+"""Signature of ``compare`` and ``store``."""
 PASSES = {
     parallel: tuple(
         specialised(function, f"{function.__name__}_{'parallel' if parallel else 'serial'}", parallel=parallel)
-        for function in (kick, drift, shake, collect, distribute)
+        for function in (kick, drift, clear, shake, collect, distribute, compare, store)
     )
     for parallel in (False, True)
 }
@@ -271,33 +334,24 @@ def kinetic_energy(moving):
 
 
 @jit
-def load_state(system, moving, refresh, ordering, state):
+def load_state(system, moving, refresh, ordering, handing, state):
     """Takes coordinates and velocities from the state, and lists neighbours where they have gone too far."""
     particles, q, u = system.particles, state.q, state.u
-    site, line, order = particles.site, moving.site, particles.order
-    same = moving.held[0] == 1
-    for p in range(order.size):
-        k = 3 * order[p]
-        same = same and moving.x[p] == q[k] and moving.y[p] == q[k + 1] and moving.z[p] == q[k + 2]
-    for s in range(order.size):
+    handing[0](particles, moving, q, u)
+    elsewhere, others = total(moving, 0), total(moving, 1)
+    if moving.held[0] == 1 and elsewhere == 0.0 and others == 0.0:  # they are here from the chunk before
+        return
+    moving.held[0] = moving.held[0] == 1 and elsewhere == 0.0
+    site, line = particles.site, moving.site
+    for s in range(particles.order.size):
         for a in range(3):
             site[a, s], line[1 + a, s] = q[3 * s + a], u[3 * s + a]
-    moving.held[0] = same
     refresh(system.cell, particles, system.neighbours, system.grid, system.kinds, system.charges)
     ordering[1](particles, moving)
 
 
 @jit
-def save_state(particles, moving, ordering, state):
-    """Gives them back."""
-    ordering[0](particles, moving)
-    for s in range(particles.order.size):
-        for a in range(3):
-            state.q[3 * s + a], state.u[3 * s + a] = particles.site[a, s], moving.site[1 + a, s]
-
-
-@jit
-def finish(particles, moving, ordering, state, status):
+def finish(particles, moving, handing, state, status):
     """Ends a chunk: gives the particles back to the state, unless they are lost or their lists had too little room."""
     if particles.counts[OVERFLOW] > 0:
         moving.held[0] = 0
@@ -305,7 +359,7 @@ def finish(particles, moving, ordering, state, status):
     if status == DIVERGED or particles.counts[LOST] > 0:
         moving.held[0] = 0
         return DIVERGED
-    save_state(particles, moving, ordering, state)
+    handing[1](particles, moving, state.q, state.u)
     return status
 
 
@@ -320,22 +374,20 @@ def relist(system, moving, refresh, ordering):
 
 
 @jit
-def sum_forces(system, functions):
+def sum_forces(system, functions, moving, clears):
     """Forces of all terms at particles that are up to date."""
     particles = system.particles
-    fx, fy, fz = particles.fx, particles.fy, particles.fz
-    for p in range(fx.size):
-        fx[p], fy[p], fz[p] = 0.0, 0.0, 0.0
+    clears(particles, moving, 0.0)
     for k in range(len(functions)):
         functions[k](system.tables[k], system.cell, particles, system.neighbours)
 
 
 @jit
-def begin(system, functions, moving, refresh, ordering, state):
+def begin(system, functions, moving, clears, refresh, ordering, handing, state):
     """Begins a chunk: takes the particles from the state, and finds their forces where they are not at hand."""
-    load_state(system, moving, refresh, ordering, state)
+    load_state(system, moving, refresh, ordering, handing, state)
     if moving.held[0] == 0:
-        sum_forces(system, functions)
+        sum_forces(system, functions, moving, clears)
         moving.held[0] = 1
     if state.counters[STEPS] == 0:  # later the step before has counted them, and a break finds them anew
         state.counters[EVALUATIONS] += 1
@@ -364,6 +416,7 @@ def advance_verlet(
     passes,
     shaking,
     ordering,
+    handing,
     refresh,
     functions,
     relaxing,
@@ -384,10 +437,10 @@ def advance_verlet(
     Half a thermostat that scales, half a kick, the drift with the exact friction and noise of one that kicks in its
     middle, half a kick, half a thermostat.
     """
-    kicks, drifts = passes
+    kicks, drifts, clears = passes
     particles, counters, work, factor = system.particles, state.counters, state.work, state.factor
     way = bath.choice[WAY]
-    begin(system, functions, moving, refresh, ordering, state)
+    begin(system, functions, moving, clears, refresh, ordering, handing, state)
     kinetic = kinetic_energy(moving)
     status = REACHED
     for _ in range(steps):
@@ -420,7 +473,7 @@ def advance_verlet(
             relist(system, moving, refresh, ordering)
             if particles.counts[OVERFLOW] > 0:
                 break
-        sum_forces(system, functions)
+        sum_forces(system, functions, moving, clears)
         kicks(particles, moving, 0.5 * h * a2)
         work[POTENTIAL] += total(moving, 0)
         kinetic = total(moving, 1)
@@ -435,4 +488,4 @@ def advance_verlet(
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         state.time[0] = h * (step + 1)
-    return finish(particles, moving, ordering, state, status)
+    return finish(particles, moving, handing, state, status)

@@ -52,11 +52,21 @@ def take_level(particles, level, forces):
         fx[p], fy[p], fz[p] = forces[level, 0, p], forces[level, 1, p], forces[level, 2, p]
 
 
+@jit
+def take_all(particles, forces):
+    """Makes the forces of all levels together those of the particles."""
+    for p in range(particles.fx.size):
+        particles.fx[p] = forces[BONDED, 0, p] + forces[SHORT, 0, p] + forces[LONG, 0, p]
+        particles.fy[p] = forces[BONDED, 1, p] + forces[SHORT, 1, p] + forces[LONG, 1, p]
+        particles.fz[p] = forces[BONDED, 2, p] + forces[SHORT, 2, p] + forces[LONG, 2, p]
+
+
 @kernel
 def advance_respa(
     passes,
     shaking,
     ordering,
+    handing,
     refresh,
     functions,
     relaxing,
@@ -77,10 +87,10 @@ def advance_respa(
 
     A thermostat that scales acts at both ends of a step, one that kicks in the middle of every innermost drift.
     """
-    kicks, drifts = passes
+    kicks, drifts, _ = passes
     particles, counters, work, factor = system.particles, state.counters, state.work, state.factor
     way, h1, h0 = bath.choice[WAY], h / parts[0], h / (parts[0] * parts[1])
-    load_state(system, moving, refresh, ordering, state)
+    load_state(system, moving, refresh, ordering, handing, state)
     # The forces of a level are those of the coordinates at which it was last needed, so they are found anew.
     moving.held[0] = 0
     for level in range(3):
@@ -93,9 +103,8 @@ def advance_respa(
         step, time = counters[STEPS], h * counters[STEPS]
         if varies or step == 0:
             sums[POTENTIAL] = 0.0
-            for level in range(3):
-                take_level(particles, level, forces)
-                force_magnitudes(particles, sums)
+            take_all(particles, forces)
+            force_magnitudes(particles, sums)
             drive_law(bath, kinetic, time, h, state.bath, sums)
             law(parameters, sums, factor)
         a2 = factor[POTENTIAL]
@@ -153,4 +162,4 @@ def advance_respa(
         counters[WINDOW] += 1
         counters[EVALUATIONS] += parts[0]
         state.time[0] = h * (step + 1)
-    return finish(particles, moving, ordering, state, status)
+    return finish(particles, moving, handing, state, status)

@@ -129,12 +129,15 @@ class ValueCheck(Check):
 
     def outcome(self, frames: Frames) -> Outcome:
         """See :class:`Check`."""
-        late, values = frames.times >= float(self.after) * (1.0 - 1e-9), self.series(frames)
+        late = frames.times >= float(self.after) * (1.0 - 1e-9)
+        values = self.series(frames) if late.any() else np.full(late.size, np.nan)
         measured, reference = taken(self.take, frames.times[late], values[late]), float(self.reference)
         period = self.take == "period"
         dimension = "time" if period else self.dimension(frames.model, frames.dimensions, "")
         taken_of = self.take in ("period", "mean", "standard-deviation")
         what = self.what or f"{self.take.replace('-', ' ')} {'of the ' if taken_of else ''}{self.name()}"
+        if not late.any():
+            what += f" (the run ends before checks.after, {float(self.after):g})"
         unit = label(frames.model.units, dimension)
         return Outcome(what, measured - reference, float(self.tolerance), unit, measured, reference)
 

@@ -293,6 +293,11 @@ def _notes(prepared: Prepared) -> list[str]:
             "does; its three degrees of freedom are counted and not sampled: use 'removed'"
         )
     noise = brownian_of(prepared.model)
+    if noise is not None and thermostat is not None:
+        notes.append(
+            f"thermostat: '{thermostat.kind}' and the force 'brownian' are two baths at once; where their temperatures "
+            "differ heat flows between them, and the temperature of the run is neither"
+        )
     if noise is not None and prepared.windows.step is not None:
         kT = case.units.boltzmann * float(noise.temperature)
         turn = prepared.windows.step * math.sqrt(kT / least_inertia(prepared.model))

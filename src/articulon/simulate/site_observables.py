@@ -6,6 +6,7 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.gravity import Gravity
 from articulon.forces.sites.tables import LAPLACIAN, W_XX, W_ZZ
 from articulon.forces.sites.terms import SumTerm
+from articulon.forces.sites.walls import LennardJonesWall
 from articulon.model import Model
 from articulon.model.joints import XYZ
 from articulon.model.state import POTENTIAL
@@ -45,9 +46,11 @@ def why_not_defined(model: Model) -> str | None:
             return f"the force of '{force.kind}' jumps at its cutoff ({how})"
         if getattr(force, "truncation", None) == "reaction-field" and force.reaction_permittivity != "infinite":
             return "a reaction field of finite permittivity lets the force of 'coulomb' jump at its cutoff"
-    walls = any(force.kind.endswith("wall") for force in sites)
-    if not walls and (model.box is None or "open" in model.box.boundaries):
-        return "nothing confines the bodies: there is no periodic box and there are no walls"
+    walls = {face for force in sites if isinstance(force, LennardJonesWall) for face in force.faces_of(model)}
+    free = (True,) * 3 if model.box is None else tuple(kind == "open" for kind in model.box.boundaries)
+    for axis, is_free in zip("xyz", free, strict=True):
+        if is_free and not {f"{axis}-", f"{axis}+"} <= walls:
+            return f"nothing confines the bodies along {axis}: the box is not periodic there and has no two walls"
     if model.box is not None and "reflecting" in model.box.boundaries:
         return "reflecting walls have no potential energy"
     return None

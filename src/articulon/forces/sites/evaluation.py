@@ -27,7 +27,7 @@ from articulon.forces.sites.neighbours import (
     refresh_serial,
 )
 from articulon.forces.sites.pair_sums import PARALLEL_ALL, PARALLEL_SITES, compiled, no_rows, pair_table
-from articulon.forces.sites.places import site_places
+from articulon.forces.sites.places import only_particles, site_places
 from articulon.forces.sites.tables import (
     ENERGY,
     FORCES,
@@ -114,7 +114,7 @@ class SiteForces:
     def __init__(self, model: Model) -> None:
         self.model = model
         terms = [term for force in model.forces if hasattr(force, "site_terms") for term in force.site_terms(model)]
-        some, sites = slice(None) if terms else slice(0, 0), model.sites
+        some, sites = slice(None) if has_site_forces(model) else slice(0, 0), model.sites
         body = sites.body[some]
         self.sites = body.size
         self.cell = cell_of(model)
@@ -307,8 +307,8 @@ class SiteForces:
 
 
 def has_site_forces(model: Model) -> bool:
-    """Whether a model has forces of this kind."""
-    return any(hasattr(force, "site_terms") for force in model.forces)
+    """Whether a model has forces of this kind, or moves as one that has nothing else."""
+    return any(hasattr(force, "site_terms") for force in model.forces) or only_particles(model)
 
 
 @cache

@@ -12,6 +12,7 @@ import numpy as np
 from numba import prange
 
 from articulon.forces.sites.neighbours import VECTOR
+from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.forces.sites.tables import (
     ENERGY,
     FORCES,
@@ -27,6 +28,8 @@ from articulon.forces.sites.tables import (
 )
 from articulon.kernels import jit, prepare, specialised
 
+ROWS_AHEAD, SITES_AHEAD = 16, 8
+"""How many sites before they are needed the rows of the list, and the last positions that they name, are asked for."""
 LIMIT = 1e150
 """What stands for the square of an infinite cutoff, so that the place far away lies beyond it."""
 PARALLEL_SITES = 2000
@@ -60,6 +63,23 @@ def other(r2, rows, t, i, j):
 WITHIN = near
 
 
+@jit
+def fetch_ahead(particles, neighbours, i):
+    """Asks for what a site some places further on will read. The last positions of its row are those in the farthest
+    plane of cells, which no row before has read."""
+    places, last = neighbours.places, particles.fx.size - 1
+    width = places.shape[1]
+    row = min(i + ROWS_AHEAD, last)
+    for k in range(0, neighbours.number[row], LINE // 4):
+        prefetch(places, row * width + k)
+    row = min(i + SITES_AHEAD, last)
+    for k in range(2):
+        j = np.int64(places[row, max(neighbours.number[row] - 1 - 4 * k, 0)])
+        prefetch(particles.x, j)
+        prefetch(particles.y, j)
+        prefetch(particles.z, j)
+
+
 def pair_forces(table, cell, particles, neighbours):
     """Adds −Σ_j ∇U(r_ij) over the neighbours, or over all other sites where nothing is listed."""
     x, y, z, kind, charge = particles.x, particles.y, particles.z, particles.kind, particles.charge
@@ -71,6 +91,8 @@ def pair_forces(table, cell, particles, neighbours):
         ax, ay, az = 0.0, 0.0, 0.0
         xi, yi, zi, first, q = x[i], y[i], z[i], kinds * np.int64(kind[i]), coulomb * charge[i]
         row = neighbours.places[0 if EVERYTHING else i]
+        if not EVERYTHING:
+            fetch_ahead(particles, neighbours, np.int64(i))
         for k in range(n if EVERYTHING else (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR):  # a vector loop
             j = k if EVERYTHING else row[k]
             dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]

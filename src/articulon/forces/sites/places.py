@@ -25,7 +25,7 @@ _PARTICLES: WeakKeyDictionary[Model, bool] = WeakKeyDictionary()
 
 
 def only_particles(model: Model) -> bool:
-    """Whether a model is one of free particles under site forces, which need no tree."""
+    """Whether a model is one of free particles under forces between sites alone, if any, which need no tree."""
     if model not in _PARTICLES:
         forest, sites, n = model.forest, model.sites, model.bodies
         _PARTICLES[model] = bool(
@@ -38,7 +38,6 @@ def only_particles(model: Model) -> bool:
             and not model.loops.kind.size
             and np.array_equal(sites.body, np.arange(n))
             and not sites.position.any()
-            and model.forces
             and all(hasattr(force, "site_terms") for force in model.forces)
         )
     return _PARTICLES[model]

@@ -52,7 +52,7 @@ class LennardJonesWall(CutPairs):
                 raise ModelError(f"{where}.parameters: there are no sites of the kind '{kind}'{nearest(kind, kinds)}")
         sites = table.members[:, 0]
         x = site_positions(model, model.q0)[sites]
-        for face, wall in zip(self._faces(model, where), table.constants.reshape(-1, 4), strict=True):
+        for face, wall in zip(self.faces_of(model, where), table.constants.reshape(-1, 4), strict=True):
             distance = x @ wall[:3] + wall[3]
             beyond = np.flatnonzero(~(distance > 0.0))
             if beyond.size:
@@ -66,7 +66,7 @@ class LennardJonesWall(CutPairs):
     def table(self, model: Model, where: str) -> SiteTable:
         """A row of the law for each kind, (site, kind) as members, inward normal and offset of each face."""
         sites = model.sites
-        walls = np.array([_plane(model, face) for face in self._faces(model, where)])
+        walls = np.array([_plane(model, face) for face in self.faces_of(model, where)])
         moving = np.flatnonzero(sites.body >= 0)
         powers = []
         for k, kind in enumerate(sites.kinds):
@@ -88,7 +88,8 @@ class LennardJonesWall(CutPairs):
         forces, measure = _kernels(self.truncation)
         return [SumTerm(forces, measure, self.table(model, self.kind))]
 
-    def _faces(self, model: Model, where: str) -> tuple[Face, ...]:
+    def faces_of(self, model: Model, where: str = "") -> tuple[Face, ...]:
+        """The faces that act in a model."""
         box = model.box
         if box is None:
             raise ModelError(f"{where}: walls are faces of the box, and there is none; give the model a box")
