@@ -439,3 +439,11 @@ def test_a_case_file_says_where_the_fault_is(tmp_path, change, words):
 def test_the_sound_case_runs(tmp_path: Path):
     done = ar.run(case_of(tmp_path, CASE.replace("POSITIONS", str(GRID.tolist()))), tmp_path / "run")
     assert done.summary["status"] == "complete"
+
+
+def test_a_particle_in_a_wall_is_named_with_the_wall():
+    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(9, 9, 9), boundaries=("open",) * 3))
+    builder.add_particles(2, mass=1.0, positions=[[0.2, 4, 4], [0.8, 4, 4]], velocities=[[1.0, 0, 0]] * 2, kind="A")
+    builder.add_force(ar.forces.LennardJonesWall(parameters={"A": {"epsilon": 1, "sigma": 1}}, cutoff=2.5))
+    with pytest.raises(ar.ModelError, match=r"A-0' and the wall x- begin 0\.2 apart"):
+        ar.simulate(builder.build(), 1.0, rule="velocity-verlet", step=0.001)

@@ -138,7 +138,7 @@ def test_the_report_shows_temperatures_energies_and_phase(done: ar.Run) -> None:
     assert any("canonical" in label for label in labels) and "target" in labels
 
 
-SMOOTH = {"parameters": {"A": {"epsilon": 1, "sigma": 1}}, "cutoff": 2.5, "truncation": "force-shifted"}
+SMOOTH = {"parameters": {"A": {"epsilon": 1, "sigma": 0.2}}, "cutoff": 0.5, "truncation": "force-shifted"}
 CUT = {"kind": "lennard-jones", "parameters": {"A": {"epsilon": 1, "sigma": 1}}, "cutoff": 1.6}
 
 
@@ -149,7 +149,13 @@ CUT = {"kind": "lennard-jones", "parameters": {"A": {"epsilon": 1, "sigma": 1}},
             {"forces[0]": {"kind": "lennard-jones", "parameters": {"A": {"epsilon": 1, "sigma": 1}}, "cutoff": 1.6}},
             "jumps",
         ),
-        ({"box": {"lengths": [9, 9, 9], "boundaries": ["open"] * 3}, "model.number_density": 0.7}, "nothing confines"),
+        (
+            {
+                "box": {"lengths": [9, 9, 9], "boundaries": ["open"] * 3},
+                "model.number_density": 0.7,
+            },
+            "nothing confines",
+        ),
         (
             {
                 "box": {"lengths": [9, 9, 9], "boundaries": ["open"] * 3},

@@ -7,6 +7,7 @@ from articulon.errors import ModelError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.places import site_positions
+from articulon.forces.sites.walls import LennardJonesWall
 from articulon.model import Model, State
 
 FAR_TOO_HOT = 1e4
@@ -48,6 +49,17 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
     if not (faulty.size or hot or thrown):
         return
     names = [_name(model, site) for site in (worst, other)]
+    gap, face = min(
+        (
+            (d, f)
+            for force in model.forces
+            if isinstance(force, LennardJonesWall)
+            for f, d in force.distances(model, positions[worst])
+        ),
+        default=(np.inf, ""),
+    )
+    if gap < near[other]:
+        near[other], names[1] = gap, f"the wall {face}"
     if near[other] == 0.0:
         raise ModelError(f"{names[0]} and {names[1]} begin at one point, where no force parts them; move one of them")
     reduced = model.units.mass is None

@@ -88,6 +88,11 @@ class LennardJonesWall(CutPairs):
         forces, measure = _kernels(self.truncation)
         return [SumTerm(forces, measure, self.table(model, self.kind))]
 
+    def distances(self, model: Model, point: np.ndarray) -> list[tuple[Face, float]]:
+        """How far inside of every face that acts a point (3,) lies [length]."""
+        planes = [(face, _plane(model, face)) for face in self.faces_of(model)]
+        return [(face, float(plane[:3] @ point + plane[3])) for face, plane in planes]
+
     def faces_of(self, model: Model, where: str = "") -> tuple[Face, ...]:
         """The faces that act in a model."""
         box = model.box
