@@ -534,6 +534,7 @@ write_checkpoint(folder, state(writer.frames))
 """
 
 
+@pytest.mark.slow
 def test_a_run_killed_ten_times_at_random_opens_each_time_and_ends_with_the_same_bytes(tmp_path):
     write_topology(tmp_path / "topology.pdb", layout().body_names, np.zeros((N, 3)), [0, 0, 1], [(0, 1)])
     random = np.random.default_rng(20)

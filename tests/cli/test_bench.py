@@ -148,6 +148,7 @@ def test_calls_are_timed_in_turn_and_the_best_is_kept() -> None:
     assert order == ["a", "b"] + ["a", "a", "b", "b"] * timing.LEAST_ROUNDS
 
 
+@pytest.mark.slow
 def test_figures_of_the_solver(solver_figures: dict[str, Any]) -> None:
     for kind in solver.KINDS:
         of = solver_figures[kind]
@@ -211,6 +212,7 @@ def test_the_docking_runs_under_the_published_conditions_and_to_its_end() -> Non
     assert brownian.temperature == 300.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["solver", "docking", None])
 def test_json_is_all_that_is_on_the_standard_output(
     name: str | None,

@@ -55,6 +55,8 @@ def pendulum(kind: str) -> Any:
 
 
 PENDULA = ("double pendulum", "spherical chain", "floating tree")
+PENDULA_IN_TURN = [PENDULA[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in PENDULA[1:])]
+"""The same, one of them quick."""
 
 
 def reference(model: Any, until: float) -> np.ndarray:
@@ -97,7 +99,7 @@ def error(run: Running, exact: np.ndarray) -> float:
     return float(np.linalg.norm(np.concatenate([run.q, run.u]) - exact))
 
 
-@pytest.mark.parametrize("kind", PENDULA)
+@pytest.mark.parametrize("kind", PENDULA_IN_TURN)
 @pytest.mark.parametrize(("rule", "order", "steps"), [("euler", 1, 4096), ("rk4", 4, 256), ("kutta-merson", 4, 128)])
 def test_explicit_rules_converge_in_their_order(kind: str, rule: Any, order: int, steps: int) -> None:
     model, until = pendulum(kind), 0.8
@@ -135,7 +137,7 @@ def test_the_tableau_of_kutta_and_merson_is_of_fourth_order_with_an_estimate_for
     assert 1 / 120 - b @ powers[4] == pytest.approx(1 / 720, rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", PENDULA)
+@pytest.mark.parametrize("kind", PENDULA_IN_TURN)
 def test_the_error_follows_the_tolerance(kind: str) -> None:
     """An error-controlled rule of order 4 takes steps ∝ tolerance^(1/5): its global error falls as tolerance^(4/5)."""
     model, until = pendulum(kind), 2.0

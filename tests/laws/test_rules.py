@@ -45,6 +45,7 @@ def error(integrator: Any) -> float:
     return float(np.linalg.norm(variables(Running(tree(), integrator).to(UNTIL)) - exact()))
 
 
+@pytest.mark.slow
 def test_the_reference_is_confirmed_by_another_rule() -> None:
     assert error(SciPy(rule="scipy-radau", rtol=1e-12, atol=1e-13)) < 1e-11
 
