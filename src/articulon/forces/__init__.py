@@ -5,6 +5,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from articulon.forces.brownian import Brownian
+from articulon.forces.fixman import Fixman
 from articulon.forces.gravity import Gravity
 from articulon.forces.joint_actuation import JointActuation
 from articulon.forces.joint_friction import JointDamping, JointFriction
@@ -48,6 +49,7 @@ Force: TypeAlias = Annotated[
     | PointSpring
     | StokesDrag
     | Brownian
+    | Fixman
     | Gravity
     | JointActuation
     | JointDamping
@@ -64,6 +66,7 @@ __all__ = [
     "FastMultipole",
     "FeneBonds",
     "Ewald",
+    "Fixman",
     "Force",
     "Gravity",
     "HarmonicAngles",

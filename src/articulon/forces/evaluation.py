@@ -20,6 +20,7 @@ from articulon.dynamics.solvers import solver_scratch
 from articulon.errors import ModelError
 from articulon.forces.brownian import acting, brownian_of, noise_table
 from articulon.forces.derivatives import derivative_kernel, settle_kernel
+from articulon.forces.fixman import fixman_energy, fixman_table
 from articulon.forces.gravity import Gravity, gravity_energy
 from articulon.forces.joint_actuation import ACTUATION, actuation_functions, actuation_table
 from articulon.forces.joint_friction import joint_friction_table
@@ -239,9 +240,9 @@ def force_tables(
         wrench_channels.add(STOCHASTIC)
     if bath is not None and bath.masses.size:
         wrench_channels.update(thermostat_channels(bath))
-    friction, actuations = joint_friction_table(model), actuation_table(model)
+    friction, actuations, fixman = joint_friction_table(model), actuation_table(model), fixman_table(model)
     present = {
-        CONFORMATIONAL: springs.link.size,
+        CONFORMATIONAL: springs.link.size + fixman.half_kT.size,
         DAMPING: friction.start.size,
         EXTERNAL: actuations.speed.size + actuations.function_start.size - 1,
     }
@@ -256,6 +257,7 @@ def force_tables(
         bodies,
         friction,
         actuations,
+        fixman,
         no_sites() if sites is None else sites.system,
         np.array(sorted(wrench_channels), dtype=np.int64),
         np.array(joint_channels, dtype=np.int64),
@@ -307,6 +309,8 @@ def energies(system, q, ws, site, result):
         result[POTENTIAL] += point_spring_energy(forces.point_springs, ws)
     if forces.springs.link.size > 0:
         result[CONFORMATIONAL] = spring_energy(forest, forces.springs, q)
+    if forces.fixman.half_kT.size > 0:
+        result[CONFORMATIONAL] += fixman_energy(forest, forces.fixman, ws)
     result[EXTERNAL] = gravity_energy(forest.mass, forest.moment, forces.gravity, ws)
 
 

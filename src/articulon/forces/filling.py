@@ -8,6 +8,7 @@ from articulon.baths.equations import thermostat_wrenches
 from articulon.dynamics import energy
 from articulon.dynamics.kinematics import coordinate_rates
 from articulon.forces.brownian import draw, noise_wrenches
+from articulon.forces.fixman import fixman_forces
 from articulon.forces.gravity import gravity_power
 from articulon.forces.joint_actuation import actuate
 from articulon.forces.joint_friction import joint_frictions
@@ -43,6 +44,8 @@ def fill_positions(system, functions, time, q, u, ws, channels):
         particle_wrenches(forces.sites, ws, wrench[POTENTIAL])
     if forces.springs.link.size > 0:
         spring_torques(forest, forces.springs, q, joint[CONFORMATIONAL])
+    if forces.fixman.half_kT.size > 0:
+        fixman_forces(forest, forces.fixman, ws, joint[CONFORMATIONAL])
     if forces.point_springs.link.size > 0:
         point_spring_wrenches(forces.point_springs, ws, wrench[POTENTIAL], wrench[DAMPING])
     user_wrenches(

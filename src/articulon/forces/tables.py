@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.forces.fixman import FixmanTable
 from articulon.forces.sites.tables import SiteSystem
 
 
@@ -130,6 +131,7 @@ class Forces(NamedTuple):
     bodies: "Bodies"
     joint_frictions: JointFrictions
     actuations: Actuations
+    fixman: FixmanTable
     sites: SiteSystem
     wrench_channels: np.ndarray
     """Channels with forces on bodies."""

@@ -1,0 +1,255 @@
+"""ln det M of the joint-space mass matrix and its gradient, in O(n), by the articulated recursion.
+
+In articulated inertias Iᴬ the mass matrix is a product of Dᵢ = Sᵢᵀ Iᴬᵢ Sᵢ, block by block, and triangular factors of
+determinant one (Jain, J. Comput. Phys. 136, 289, 1997): ln det M = Σ ln det Dᵢ, found inward.
+
+Its gradient is the reverse derivative of that sweep, found outward. With Iᵃ = Iᴬ − Iᴬ S D⁻¹ Sᵀ Iᴬ, what a link passes
+on to its parent, and ψ = 1 − S D⁻¹ Sᵀ Iᴬ, the derivative G of ln det M by Iᴬ follows from that of the parent carried to
+the link's origin, G⁺, and gives the slope along a speed of column s:
+
+    G = S D⁻¹ Sᵀ + ψ G⁺ ψᵀ,    ∂ ln det M = −2 tr(G⁺ Iᵃ [s×]),
+
+since to move a joint turns Iᵃ with the link and leaves D as it is (Jain, Kandel, Wagner, Larsen and Vaidehi, J. Chem.
+Phys. 139, 244103, 2013, have the same trace). G = J M⁻¹ Jᵀ is also the covariance of the twist of a link at kT = 1, and
+the slope twice the mean ∂T/∂q of thermal motion. Columns that stay with the joint frame when the link turns, as one of
+a universal joint, add a term by dS.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.inertia import force_of, moment_of, shift, skew
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    apply_t,
+    cross,
+    dot,
+    isotropic,
+    load,
+    load_from,
+    load_symmetric,
+    scale,
+    store_from,
+    sub,
+    symmetric_apply,
+    symmetric_rotate,
+    symmetric_rows,
+    transpose,
+)
+from articulon.dynamics import joints
+from articulon.dynamics.articulated import gather, store_inertia
+from articulon.dynamics.kinematics import frames, place
+from articulon.dynamics.momentum_sampling import MOST, factorise_in_place, joint_inertia
+from articulon.kernels import jit, kernel
+
+
+class Determinant(NamedTuple):
+    """Arrays of the two sweeps; deleting them changes nothing."""
+
+    whole: np.ndarray
+    """Articulated inertia of each link about its origin, with what its joint takes up, shape (links, 21)."""
+    passed: np.ndarray
+    """The same without that, shape (links, 21)."""
+    compliance: np.ndarray
+    """J M⁻¹ Jᵀ of each link about its origin: linear, linear by angular, angular, shape (links, 21)."""
+    D: np.ndarray
+    """Of a joint, then its lower triangular root L, shape (6, 6)."""
+    motion: np.ndarray
+    """Rows of L⁻¹ Sᵀ, angular then linear: motions of the joint that the inertia makes orthonormal, shape (6, 6)."""
+    momentum: np.ndarray
+    """The inertia's momenta of these, moment then force, shape (6, 6)."""
+    dual: np.ndarray
+    """A column of L⁻¹, shape (6,)."""
+    torque: np.ndarray
+    """Zeros, shape (nu,)."""
+    gradient: np.ndarray
+    """d ln det M along each speed, shape (nu,)."""
+
+
+def determinant_arrays(links: int, nu: int) -> Determinant:
+    """Zeroed arrays for a model."""
+    inertias = np.zeros((3, links, 21))
+    joint = np.zeros((3, MOST, MOST))
+    return Determinant(
+        inertias[0], inertias[1], inertias[2], joint[0], joint[1], joint[2], np.zeros(MOST), np.zeros(nu), np.zeros(nu)
+    )
+
+
+@jit
+def load_inertia(a, i):
+    """(A, H, M) of row i."""
+    M = (a[i, 15], a[i, 16], a[i, 17], a[i, 18], a[i, 19], a[i, 20])
+    return load_symmetric(a, i), (load_from(a, i, 6), load_from(a, i, 9), load_from(a, i, 12)), M
+
+
+@jit
+def articulate(forest, ws, arrays):
+    """Inward: the articulated inertia of every placed link, and what of it reaches the parent."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    slot, first, gathered = forest.slot, forest.first, ws.gathered
+    whole, passed, torque = arrays.whole, arrays.passed, arrays.torque
+    for i in range(parent.size - 1, -1, -1):
+        kind, p = kinds[i], parent[i]
+        frame, R = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
+        A, H = symmetric_rotate(R, load_symmetric(forest.inertia, i)), skew(apply(R, load(forest.moment, i)))
+        M = isotropic(forest.mass[i])
+        if slot[i] >= 0:
+            A, H, M, _, _ = gather(gathered, slot[i], A, H, M, ZERO, ZERO)
+        store_inertia(whole, i, A, H, M)
+        if p >= 0:
+            A, H, M, _, _, _ = joints.eliminate(
+                kind, load(axes, i), torque, u_start[i], frame, R, ZERO, ZERO, ZERO, A, H, M, ZERO, ZERO
+            )
+            store_inertia(passed, i, A, H, M)
+            A, H = shift(load(ws.reach, i), A, H, M)
+            s = slot[p]
+            if not first[i]:  # siblings have been here
+                A, H, M, _, _ = gather(gathered, s, A, H, M, ZERO, ZERO)
+            store_inertia(gathered, s, A, H, M)
+
+
+@jit
+def orthonormal_motions(kind, axis, frame, R, A, H, M, arrays):
+    """Motions of a joint that are orthonormal in the inertia, their momenta, and ln det D."""
+    D, motion, momentum = arrays.D, arrays.motion, arrays.momentum
+    n = joints.freedoms(kind)
+    joint_inertia(kind, axis, frame, R, A, H, M, D)
+    factorise_in_place(D, n)
+    total = 0.0
+    for k in range(n):
+        w, v = joints.column(kind, axis, k, frame, R)
+        for j in range(k):
+            w = sub(w, scale(D[k, j], load_from(motion, j, 0)))
+            v = sub(v, scale(D[k, j], load_from(motion, j, 3)))
+        w, v = scale(1.0 / D[k, k], w), scale(1.0 / D[k, k], v)
+        store_from(motion, k, 0, w)
+        store_from(motion, k, 3, v)
+        store_from(momentum, k, 0, moment_of(A, H, w, v))
+        store_from(momentum, k, 3, force_of(H, M, w, v))
+        total += 2.0 * math.log(D[k, k])
+    return total
+
+
+@jit
+def symmetric_less_product(S, a, b):
+    """S − a bᵀ − b aᵀ."""
+    return (
+        S[0] - 2.0 * a[0] * b[0],
+        S[1] - (a[0] * b[1] + b[0] * a[1]),
+        S[2] - (a[0] * b[2] + b[0] * a[2]),
+        S[3] - 2.0 * a[1] * b[1],
+        S[4] - (a[1] * b[2] + b[1] * a[2]),
+        S[5] - 2.0 * a[2] * b[2],
+    )
+
+
+@jit
+def release(w, v, n, f, V, X, W):
+    """G ← (1 − s pᵀ) G (1 − p sᵀ) + s sᵀ: the compliance once the joint moves freely along s = (w, v), p = (n, f)."""
+    gv, gw = moment_of(V, X, f, n), force_of(X, W, f, n)
+    half = 0.5 * (1.0 + dot(n, gw) + dot(f, gv))
+    gv, gw = sub(gv, scale(half, v)), sub(gw, scale(half, w))
+    V, W = symmetric_less_product(V, v, gv), symmetric_less_product(W, w, gw)
+    X = (
+        sub(X[0], add(scale(v[0], gw), scale(gv[0], w))),
+        sub(X[1], add(scale(v[1], gw), scale(gv[1], w))),
+        sub(X[2], add(scale(v[2], gw), scale(gv[2], w))),
+    )
+    return V, X, W
+
+
+@jit
+def product_trace(V, X, W, A, H, M):
+    """(φ, χ) with tr(G I [s×]) = φ·w + χ·v for a motion s = (w, v), of a compliance G and an inertia I."""
+    turning, moving, Y = symmetric_rows(W), symmetric_rows(V), transpose(X)
+    # The angular block of G I and the linear one, summed; then the angular by linear one.
+    p0, r0 = product_row(turning[0], moving[0], Y[0], X[0], A, H, M)
+    p1, r1 = product_row(turning[1], moving[1], Y[1], X[1], A, H, M)
+    p2, r2 = product_row(turning[2], moving[2], Y[2], X[2], A, H, M)
+    return (p1[2] - p2[1], p2[0] - p0[2], p0[1] - p1[0]), (r1[2] - r2[1], r2[0] - r0[2], r0[1] - r1[0])
+
+
+@jit
+def product_row(w, v, y, x, A, H, M):
+    p = add(add(symmetric_apply(A, w), apply(H, y)), add(apply_t(H, x), symmetric_apply(M, v)))
+    return p, add(apply_t(H, w), symmetric_apply(M, y))
+
+
+@jit
+def from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays):
+    """What is added along (w, v) by the columns that stay with the joint frame: the derivative by S times the change of
+    S beside one that turns with the link, 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ) dS)."""
+    D, dual, momentum, n, total = arrays.D, arrays.dual, arrays.momentum, joints.freedoms(kind), 0.0
+    for j in range(n):
+        if not joints.fixed_in_body(kind, j):
+            tw, tv = joints.column(kind, axis, j, frame, R)
+            dw, dv = cross(tw, w), add(cross(tv, w), cross(tw, v))
+            moment, force = moment_of(A, H, dw, dv), force_of(H, M, dw, dv)
+            dw, dv = sub(dw, force_of(X, W, force, moment)), sub(dv, moment_of(V, X, force, moment))
+            for a in range(j, n):  # column j of L⁻¹
+                c = 1.0 if a == j else 0.0
+                for b in range(j, a):
+                    c -= D[a, b] * dual[b]
+                dual[a] = c / D[a, a]
+                total += 2.0 * dual[a] * (dot(load_from(momentum, a, 0), dw) + dot(load_from(momentum, a, 3), dv))
+    return total
+
+
+@jit
+def log_determinant(forest, ws, arrays):
+    """ln det M at links that have been placed."""
+    articulate(forest, ws, arrays)
+    total = 0.0
+    for i in range(forest.kind.size):
+        kind = forest.kind[i]
+        frame, R = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
+        A, H, M = load_inertia(arrays.whole, i)
+        joint_inertia(kind, load(forest.axis, i), frame, R, A, H, M, arrays.D)
+        factorise_in_place(arrays.D, joints.freedoms(kind))
+        for k in range(joints.freedoms(kind)):
+            total += 2.0 * math.log(arrays.D[k, k])
+    return total
+
+
+@jit
+def log_determinant_gradient(forest, ws, arrays):
+    """d ln det M along every speed into ``arrays.gradient``, at links that have been placed; gives ln det M."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    compliance, motion, momentum, gradient = arrays.compliance, arrays.motion, arrays.momentum, arrays.gradient
+    articulate(forest, ws, arrays)
+    nothing, total = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 0.0
+    for i in range(parent.size):
+        kind, p, axis = kinds[i], parent[i], load(axes, i)
+        frame, R = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
+        A, H, M = load_inertia(arrays.whole, i)
+        total += orthonormal_motions(kind, axis, frame, R, A, H, M, arrays)
+        V, X, W = nothing, (ZERO, ZERO, ZERO), nothing
+        A, H, M = nothing, (ZERO, ZERO, ZERO), nothing
+        if p >= 0:
+            A, H, M = load_inertia(arrays.passed, i)
+            V, X, W = load_inertia(compliance, p)
+            V, X = shift(scale(-1.0, load(ws.reach, i)), V, X, W)
+        turning, moving = product_trace(V, X, W, A, H, M)
+        for k in range(joints.freedoms(kind)):
+            w, v = joints.column(kind, axis, k, frame, R)
+            slope = -2.0 * (dot(turning, w) + dot(moving, v))
+            if joints.framed(kind):
+                slope += from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays)
+            gradient[u_start[i] + k] = slope
+        if forest.slot[i] >= 0:
+            for k in range(joints.freedoms(kind)):
+                w, v = load_from(motion, k, 0), load_from(motion, k, 3)
+                V, X, W = release(w, v, load_from(momentum, k, 0), load_from(momentum, k, 3), V, X, W)
+            store_inertia(compliance, i, V, X, W)
+    return total
+
+
+@kernel
+def log_determinant_at(forest, q, ws, arrays):
+    """ln det M at q; its gradient is left in ``arrays.gradient``."""
+    place(forest, q, ws, 0, forest.kind.size)
+    return log_determinant_gradient(forest, ws, arrays)
