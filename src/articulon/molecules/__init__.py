@@ -1,0 +1,22 @@
+"""Molecules: structure files, rigid clusters and torsions, and the models made of them."""
+
+from articulon.molecules.articulation import Articulation, Torsion
+from articulon.molecules.building import build, populate, stokes_drag
+from articulon.molecules.openmm_exchange import from_openmm, to_openmm
+from articulon.molecules.perception import perceive
+from articulon.molecules.reading import read_structure
+from articulon.molecules.structure import Residue, Structure
+
+__all__ = [
+    "Articulation",
+    "Residue",
+    "Structure",
+    "Torsion",
+    "build",
+    "from_openmm",
+    "perceive",
+    "populate",
+    "read_structure",
+    "stokes_drag",
+    "to_openmm",
+]

@@ -1,0 +1,64 @@
+"""Rigid clusters, the torsions between them, and the loops that they close."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+Level = Literal["all-atom-torsion", "side-chains", "residue", "domain"]
+
+
+class Torsion(NamedTuple):
+    """A bond about which two clusters turn against each other."""
+
+    name: str
+    """``phi``, ``psi``, ``omega``, ``chi1`` ..., or the two atoms of the axis: ``CB-OG``."""
+    residue: int
+    """The residue that it belongs to."""
+    atoms: tuple[int, int, int, int]
+    """The dihedral angle that tells the coordinate; the bond is between the middle two."""
+    parent: int
+    """The cluster nearer the root, or for a loop the one whose end of the bond comes first."""
+    child: int
+    """The cluster that turns."""
+
+    def towards_child(self, cluster: np.ndarray) -> tuple[int, int, int, int]:
+        """The four atoms in the order from the parent to the child."""
+        return self.atoms if cluster[self.atoms[1]] == self.parent else self.atoms[::-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Articulation:
+    """How a structure is cut into rigid bodies. Clusters are in the order of the bodies, parents first."""
+
+    level: Level
+    """The resolution."""
+    cluster: np.ndarray
+    """Cluster of each atom, shape (atoms,)."""
+    parent: np.ndarray
+    """Parent of each cluster, −1 for the root of a molecule, shape (clusters,)."""
+    joint: tuple[str, ...]
+    """Joint of each cluster with its parent: ``free`` or ``xyz`` for a root, ``revolute``, or ``spherical`` at the
+    level ``residue``."""
+    axis: np.ndarray
+    """Atoms of the bond to the parent, the parent's first; −1 for a root, shape (clusters, 2)."""
+    torsions: tuple[Torsion, ...]
+    """Of the revolute joints, in the order of their clusters."""
+    loops: tuple[Torsion, ...]
+    """Bonds that close loops: revolute joints, or spherical ones at the level ``residue``."""
+    inferred: tuple[str, ...]
+    """What was inferred, of the structure and here, a line each."""
+
+    @cached_property
+    def members(self) -> tuple[np.ndarray, ...]:
+        """Atoms of each cluster."""
+        order = np.argsort(self.cluster, kind="stable")
+        return tuple(np.split(order, np.cumsum(np.bincount(self.cluster, minlength=len(self.parent)))[:-1]))
+
+    @cached_property
+    def torsion(self) -> np.ndarray:
+        """Index of the torsion by which each cluster turns, −1 for the others, shape (clusters,)."""
+        found = np.full(len(self.parent), -1, dtype=np.int64)
+        found[[torsion.child for torsion in self.torsions]] = np.arange(len(self.torsions))
+        return found

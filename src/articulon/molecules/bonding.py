@@ -1,0 +1,168 @@
+"""Bonds: standard residues by their templates, ligands by the file's records or by distance, links by both."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.molecules.elements import covalent_radii, metal
+from articulon.molecules.structure import Structure
+from articulon.molecules.templates import template
+
+LINK = 0.2
+"""A peptide or phosphodiester bond is at most so long [nm]; they are 0.133 and 0.161 nm."""
+DISULFIDE = 0.25
+"""And a disulfide, 0.205 nm in equilibrium [nm]."""
+SLACK = 0.045
+"""Atoms of ligands count as bonded up to this much beyond the sum of their covalent radii [nm] (the rule of Meng and
+Lewis, J. Comput. Chem. 12, 891, 1991, with a tolerance of 0.045 nm, as in Open Babel)."""
+HYDROGEN = 0.15
+"""Farthest that a hydrogen may be from its heavy atom [nm]."""
+
+
+def bonded(structure: Structure, explicit: Sequence[tuple[int, int]] = ()) -> Structure:
+    """A copy with all bonds, and what of them was inferred.
+
+    Parameters
+    ----------
+    structure
+        Atoms and residues; its bonds are not read.
+    explicit
+        Pairs of atoms that the file says are bonded.
+
+    Raises
+    ------
+    ModelError
+        Naming the atom, for a hydrogen without a neighbour, or an atom that is not in its residue's template.
+    """
+    said = {(min(pair), max(pair)) for pair in explicit}
+    found: set[tuple[int, int]] = set()
+    inferred: list[str] = []
+    unknown: list[str] = []
+    for k, residue in enumerate(structure.residues):
+        atoms = range(residue.start, residue.stop)
+        heavy = [a for a in atoms if structure.elements[a] != "H"]
+        if residue.standard:
+            known = template(residue.standard)
+            at = {structure.names[a]: a for a in heavy}
+            unknown.extend(structure.label(a) for name, a in at.items() if name not in known.atoms)
+            found.update(_pair(at[a], at[b]) for a, b in known.bonds if a in at and b in at)
+        elif residue.kind == "ligand" and len(heavy) > 1:
+            found.update(_ligand_bonds(structure, k, heavy, said, inferred))
+        found.update(_hydrogen_bonds(structure, residue.label, heavy, atoms))
+    if unknown:
+        raise ModelError(
+            f"{structure.source}: {', '.join(unknown[:8])}: no atom of this name is in the template of its residue; "
+            "rename it, or give the residue a name of its own, so that it counts as a ligand"
+        )
+    found.update(_links(structure))
+    found.update(_disulfides(structure, inferred))
+    found.update(_said_links(structure, said - found, inferred))
+    bonds = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+    return replace(structure, bonds=bonds, inferred=(*structure.inferred, *inferred))
+
+
+def _pair(a: int, b: int) -> tuple[int, int]:
+    return (a, b) if a < b else (b, a)
+
+
+def _distance(structure: Structure, a: int, b: int) -> float:
+    return float(np.linalg.norm(structure.positions[a] - structure.positions[b]))
+
+
+def _hydrogen_bonds(structure: Structure, label: str, heavy: list[int], atoms: range) -> set[tuple[int, int]]:
+    """Each hydrogen on the nearest heavy atom of its residue, so that no scheme of names matters."""
+    hydrogens = [a for a in atoms if structure.elements[a] == "H"]
+    if not hydrogens:
+        return set()
+    if not heavy:
+        if len(hydrogens) == 2 and _distance(structure, *hydrogens) < HYDROGEN:
+            return {_pair(*hydrogens)}
+        raise ModelError(f"{structure.source}: {label} has nothing but hydrogen; leave it out")
+    apart = np.linalg.norm(structure.positions[hydrogens][:, None] - structure.positions[heavy][None], axis=2)
+    nearest = apart.argmin(axis=1)
+    far = np.flatnonzero(apart.min(axis=1) > HYDROGEN)
+    if far.size:
+        h = int(far[0])
+        raise ModelError(
+            f"{structure.source}: {structure.label(hydrogens[h])} is {apart[h].min():.3f} nm from the nearest heavy "
+            f"atom of its residue, {structure.names[heavy[nearest[h]]]}; a bond to hydrogen is at most {HYDROGEN} nm"
+        )
+    return {_pair(h, heavy[n]) for h, n in zip(hydrogens, nearest.tolist(), strict=True)}
+
+
+def _ligand_bonds(
+    structure: Structure, k: int, heavy: list[int], said: set[tuple[int, int]], inferred: list[str]
+) -> set[tuple[int, int]]:
+    """Heavy bonds of a residue without a template: those of the file if it has any for it, else by distance."""
+    residue, members = structure.residues[k], set(heavy)
+    given = {pair for pair in said if set(pair) <= members}
+    if given:
+        inferred.append(f"{residue.label}: bonds are those of the file's records ({len(given)} between heavy atoms)")
+        return given
+    radii = covalent_radii([structure.elements[a] for a in heavy])
+    apart = np.linalg.norm(structure.positions[heavy][:, None] - structure.positions[heavy][None], axis=2)
+    near = np.argwhere(np.triu(apart < radii[:, None] + radii[None] + SLACK, 1))
+    inferred.append(f"{residue.label}: bonds are inferred from distances ({len(near)} between heavy atoms)")
+    return {_pair(heavy[a], heavy[b]) for a, b in near.tolist()}
+
+
+def _links(structure: Structure) -> set[tuple[int, int]]:
+    """Peptide and phosphodiester bonds between residues that follow each other."""
+    found = set()
+    for k, (one, other) in enumerate(zip(structure.residues, structure.residues[1:], strict=False)):
+        if one.chain != other.chain:
+            continue
+        ends = ("O3'", "P") if one.kind == "nucleotide" else ("C", "N")
+        if one.kind not in ("amino-acid", "cap", "nucleotide") or (other.kind == "nucleotide") != (ends[1] == "P"):
+            continue
+        if one.standard in ("NME", "NH2") or other.standard == "ACE":
+            continue
+        a, b = structure.atom(k, ends[0]), structure.atom(k + 1, ends[1])
+        if a >= 0 and b >= 0 and _distance(structure, a, b) < LINK:
+            found.add(_pair(a, b))
+    return found
+
+
+def _disulfides(structure: Structure, inferred: list[str]) -> set[tuple[int, int]]:
+    """Between sulfur atoms of cysteines without a hydrogen there, by distance."""
+    sulfur = []
+    for k, residue in enumerate(structure.residues):
+        names = structure.names[residue.start : residue.stop]
+        if residue.standard == "CYS" and "SG" in names and not {"HG", "HG1"} & set(names):
+            sulfur.append(structure.atom(k, "SG"))
+    found: set[tuple[int, int]] = set()
+    used: set[int] = set()
+    pairs = [(_distance(structure, a, b), a, b) for i, a in enumerate(sulfur) for b in sulfur[i + 1 :]]
+    for apart, a, b in sorted(pairs):
+        if apart >= DISULFIDE:
+            break
+        if used & {a, b}:
+            raise ModelError(
+                f"{structure.source}: {structure.label(a)} and {structure.label(b)} are {apart:.3f} nm apart, and one "
+                "of them has a disulfide already; correct the coordinates"
+            )
+        used |= {a, b}
+        found.add(_pair(a, b))
+        inferred.append(f"{structure.label(a)}-{structure.label(b)}: a disulfide, by its length of {apart:.3f} nm")
+    return found
+
+
+def _said_links(structure: Structure, said: set[tuple[int, int]], inferred: list[str]) -> set[tuple[int, int]]:
+    """Bonds between residues that only the file's records say."""
+    found = set()
+    for a, b in sorted(said):
+        if structure.residue[a] == structure.residue[b]:
+            continue
+        elements = [structure.elements[a], structure.elements[b]]
+        name = f"{structure.label(a)}-{structure.label(b)}"
+        apart, radii = _distance(structure, a, b), covalent_radii(elements)
+        if any(metal(element) for element in elements):
+            inferred.append(f"{name}: the file's record of a bond to a metal is no joint; it is left to other forces")
+        elif apart > radii.sum() + SLACK:
+            inferred.append(f"{name}: the file's record of a bond is left out: the atoms are {apart:.3f} nm apart")
+        else:
+            found.add((a, b))
+            inferred.append(f"{name}: bonded, by a record of the file")
+    return found

@@ -1,0 +1,46 @@
+"""Masses and radii of the elements, from gemmi's tables."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+
+ANGSTROM = 0.1
+"""[nm]."""
+
+
+def gemmi() -> Any:
+    """The package that reads structure files; raises ModelError with what to install."""
+    try:
+        import gemmi as package
+    except ImportError:
+        raise ModelError("structures are read by gemmi: pip install 'articulon[molecules]'") from None
+    return package
+
+
+@cache
+def _element(symbol: str) -> Any:
+    return gemmi().Element(symbol)
+
+
+def masses(symbols: Sequence[str]) -> np.ndarray:
+    """Standard atomic weights [Da]."""
+    return np.array([_element(symbol).weight for symbol in symbols])
+
+
+def covalent_radii(symbols: Sequence[str]) -> np.ndarray:
+    """Cordero et al., Dalton Trans. 2008, 2832 [nm]."""
+    return ANGSTROM * np.array([_element(symbol).covalent_r for symbol in symbols])
+
+
+def van_der_waals_radii(symbols: Sequence[str]) -> np.ndarray:
+    """Those of gemmi, after Bondi and cctbx [nm]."""
+    return ANGSTROM * np.array([_element(symbol).vdw_r for symbol in symbols])
+
+
+def metal(symbol: str) -> bool:
+    """Whether bonds to the element count as coordination."""
+    return bool(_element(symbol).is_metal)

@@ -1,0 +1,137 @@
+"""What is wrong with a structure, by chain, residue and atom, and what can be done about it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.molecules.elements import covalent_radii, metal
+from articulon.molecules.structure import Structure
+from articulon.molecules.templates import template
+
+FAULTS = {
+    "missing-atoms": "build them with PDBFixer or a modelling program; OpenMM's modeller adds hydrogens only",
+    "missing-hydrogens": "add_missing = true lets OpenMM's modeller add them",
+    "missing-ends": "add_missing = true places the second oxygen of the last residue",
+    "gaps": "build the missing residues with PDBFixer or a modelling program, or cap the ends",
+    "clashes": "correct the coordinates, or leave one of the two out",
+}
+"""Kinds of faults, each with what to do."""
+
+OVERLAP = 0.02
+"""Atoms that are not bonded clash when they are nearer than the sum of their covalent radii and this [nm]: as near as
+bonded ones. (Two hydrogens of a water are 0.15 nm apart, and the sum of their radii is 0.06 nm.)"""
+SHOWN = 20
+"""How many faults a message lists."""
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong."""
+
+    kind: str
+    """One of :data:`FAULTS`."""
+    text: str
+    """Where, and what."""
+
+
+def faults_of(structure: Structure) -> list[Fault]:
+    """Everything that is wrong with a structure whose bonds are known."""
+    return [*_missing(structure), *_gaps(structure), *_clashes(structure)]
+
+
+def refuse(structure: Structure, faults: list[Fault], accept: Sequence[str], added: bool) -> Structure:
+    """The structure with its accepted faults listed; raises ModelError for the others."""
+    left = [fault for fault in faults if fault.kind not in accept]
+    if left:
+        lines = [f"{structure.source}: {fault.text}" for fault in left[:SHOWN]]
+        if len(left) > SHOWN:
+            lines.append(f"{structure.source}: and {len(left) - SHOWN} more")
+        for kind in dict.fromkeys(fault.kind for fault in left):
+            tried = added and "add_missing" in FAULTS[kind]
+            advice = "OpenMM's modeller did not add them" if tried else FAULTS[kind]
+            lines.append(f"{kind}: {advice}; or accept = ['{kind}'] to go on without")
+        raise ModelError("\n".join(lines))
+    listed = tuple(f"{fault.text} (accepted)" for fault in faults)
+    return replace(structure, inferred=(*structure.inferred, *listed))
+
+
+def _missing(structure: Structure) -> list[Fault]:
+    """Heavy atoms of templates, and hydrogens on carbon and on the peptide's nitrogen."""
+    faults = []
+    hydrogens = [sum(structure.elements[b] == "H" for b in bonds) for bonds in structure.neighbours]
+    none = "H" not in structure.elements
+    for k, residue in enumerate(structure.residues):
+        if residue.kind == "water" and not none:
+            oxygens = [a for a in range(residue.start, residue.stop) if structure.elements[a] == "O"]
+            if len(oxygens) == 1 and hydrogens[oxygens[0]] != 2:
+                text = f"{structure.label(oxygens[0])} has {hydrogens[oxygens[0]]} hydrogens of 2"
+                faults.append(Fault("missing-hydrogens", text))
+        if not residue.standard:
+            continue
+        known = template(residue.standard)
+        at = {structure.names[a]: a for a in range(residue.start, residue.stop)}
+        lost = sorted(known.atoms - known.optional - set(at))
+        if lost:
+            faults.append(Fault("missing-atoms", f"{residue.label}: {', '.join(lost)}: missing"))
+        if residue.kind == "amino-acid" and "C" in at and "OXT" not in at and not _linked(structure, at["C"], k):
+            faults.append(Fault("missing-ends", f"{residue.label}: the chain ends here without OXT or a cap"))
+        if not none:
+            expected = dict(known.hydrogens)
+            if residue.kind == "amino-acid" and residue.standard != "PRO":
+                expected["N"] = 1
+            for name, count in expected.items():
+                if name in at and hydrogens[at[name]] < count:
+                    text = f"{structure.label(at[name])} has {hydrogens[at[name]]} hydrogens of {count}"
+                    faults.append(Fault("missing-hydrogens", text))
+    if none and any(residue.standard or residue.kind == "water" for residue in structure.residues):
+        faults.insert(0, Fault("missing-hydrogens", "there are no hydrogens"))
+    return faults
+
+
+def _linked(structure: Structure, atom: int, residue: int) -> bool:
+    """Whether an atom is bonded to another residue."""
+    return any(structure.residue[b] != residue for b in structure.neighbours[atom])
+
+
+def _gaps(structure: Structure) -> list[Fault]:
+    """Residues of one chain that follow each other and are not bonded, where neither ends the chain."""
+    faults = []
+    for k, (one, other) in enumerate(zip(structure.residues, structure.residues[1:], strict=False)):
+        if one.chain != other.chain or one.kind != "amino-acid" or other.kind != "amino-acid":
+            continue
+        c, n = structure.atom(k, "C"), structure.atom(k + 1, "N")
+        if c < 0 or n < 0 or structure.atom(k, "OXT") >= 0 or n in structure.neighbours[c]:
+            continue
+        ended = sum(structure.elements[b] == "H" for b in structure.neighbours[n]) >= 2
+        if ended:
+            continue
+        apart = np.linalg.norm(structure.positions[c] - structure.positions[n])
+        between = other.number - one.number - 1
+        lost = f"{between} residues are missing between" if between > 0 else "the chain is broken between"
+        faults.append(Fault("gaps", f"{lost} {one.label} and {other.label}, whose C and N are {apart:.2f} nm apart"))
+    return faults
+
+
+def _clashes(structure: Structure) -> list[Fault]:
+    """Atoms that are as near as bonded ones and are not bonded."""
+    from scipy.spatial import cKDTree
+
+    if len(structure) < 2:
+        return []
+    symbols = sorted(set(structure.elements))
+    by_symbol = dict(zip(symbols, covalent_radii(symbols), strict=True))
+    radii = np.array([by_symbol[symbol] for symbol in structure.elements])
+    metals = {symbol for symbol in symbols if metal(symbol)}
+    pairs = cKDTree(structure.positions).query_pairs(2.0 * radii.max() + OVERLAP, output_type="ndarray")
+    apart = np.linalg.norm(structure.positions[pairs[:, 0]] - structure.positions[pairs[:, 1]], axis=1)
+    near = pairs[apart < radii[pairs].sum(axis=1) + OVERLAP]
+    faults = []
+    for a, b in near[np.lexsort((near[:, 1], near[:, 0]))].tolist():
+        if b in structure.neighbours[a] or {structure.elements[a], structure.elements[b]} & metals:
+            continue
+        distance = np.linalg.norm(structure.positions[a] - structure.positions[b])
+        text = f"{structure.label(a)} and {structure.label(b)} are {distance:.3f} nm apart and not bonded"
+        faults.append(Fault("clashes", text))
+    return faults

@@ -1,0 +1,127 @@
+"""Cycles of clusters: those of disulfides and domains are closed by loops, others would break a ring."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from articulon.errors import ModelError
+from articulon.molecules.clusters import ClusterGraph
+from articulon.molecules.structure import Structure
+
+STIFF = 6
+"""A closed chain of so many torsions or fewer does not move: closing it takes six."""
+SPHERICAL = 3
+"""How many torsions a spherical joint stands for."""
+
+
+def disulfides_of(structure: Structure) -> list[tuple[int, int]]:
+    """Bonds between the sulfur atoms of two cysteines."""
+    return [
+        (a, b)
+        for a, b in structure.bonds.tolist()
+        if structure.names[a] == structure.names[b] == "SG"
+        and structure.elements[a] == structure.elements[b] == "S"
+        and structure.residue[a] != structure.residue[b]
+    ]
+
+
+def close_disulfides(graph: ClusterGraph, bridges: list[tuple[int, int]], level: str, inferred: list[str]) -> None:
+    """Cut each cycle through a disulfide, or make it one cluster where it could not move."""
+    weight = SPHERICAL if level == "residue" else 1
+    for bridge in bridges:
+        key = _bond_at(graph, bridge)
+        if key is None:
+            continue
+        rest = graph.path(graph.of(key[1]), graph.of(key[0]), without=key)
+        if rest is None:
+            continue
+        name = graph.structure.bond_label(*bridge)
+        cycle = [key, *rest]
+        if weight * len(cycle) <= STIFF:
+            for bond in cycle:
+                graph.join(*bond)
+            inferred.append(f"{name}: the disulfide is rigid: the {len(cycle)} joints around it could not move")
+            continue
+        _cut(graph, cycle, anywhere=level == "residue")
+        inferred.append(f"{name}: the disulfide closes a loop, cut at {graph.structure.bond_label(*graph.cut[-1])}")
+
+
+def close_domains(graph: ClusterGraph, domains: Sequence[str], pieces: list[list[int]], inferred: list[str]) -> None:
+    """Cut the cycles that rigid domains of several segments make of the chain between them."""
+    homes = [graph.of(atoms[0]) for atoms in pieces]
+    for k, home in enumerate(homes):
+        if home in homes[:k]:
+            one, other = domains[homes.index(home)], domains[k]
+            raise ModelError(
+                f"domains: '{one}' and '{other}' are held together rigidly; leave residues between them out of both, "
+                "or let omega be free"
+            )
+    while homes:
+        cycle = _through(graph, homes)
+        if cycle is None:
+            return
+        if len(cycle) <= STIFF:
+            labels = ", ".join(graph.structure.bond_label(*bond) for bond in cycle)
+            raise ModelError(
+                f"domains: the linkers between domains have {len(cycle)} torsions ({labels}), which could not move: "
+                f"a closed chain needs more than {STIFF}; leave more residues between the domains out of both"
+            )
+        _cut(graph, cycle, anywhere=False)
+        where = graph.structure.bond_label(*graph.cut[-1])
+        inferred.append(f"{where}: closes a loop of domains with {len(cycle)} torsions")
+
+
+def refuse_rings(graph: ClusterGraph, rings: Literal["refuse", "rigid", "loops"], inferred: list[str]) -> None:
+    """What is done with large rings that are left."""
+    while (cycle := graph.cycle()) is not None:
+        structure = graph.structure
+        labels = ", ".join(structure.bond_label(*bond) for bond in cycle[:6]) + (", ..." if len(cycle) > 6 else "")
+        if rings == "refuse":
+            raise ModelError(
+                f"{structure.source}: a ring with {len(cycle)} bonds that turn ({labels}) would have to break; hold "
+                "it rigid (rings = 'rigid'), or close it by a loop (rings = 'loops')"
+            )
+        if rings == "rigid" or len(cycle) <= STIFF:
+            for bond in cycle:
+                graph.join(*bond)
+            inferred.append(f"{structure.bond_label(*cycle[0])}: the ring of {len(cycle)} torsions is held rigid")
+        else:
+            _cut(graph, cycle, anywhere=False)
+            inferred.append(f"{structure.bond_label(*graph.cut[-1])}: closes the ring of {len(cycle)} torsions")
+
+
+def _bond_at(graph: ClusterGraph, bridge: tuple[int, int]) -> tuple[int, int] | None:
+    """The bridge itself, or, where it is welded, a bond by which its piece turns."""
+    if graph.of(bridge[0]) != graph.of(bridge[1]):
+        return bridge
+    edges = graph.edges()[graph.of(bridge[0])]
+    return edges[-1][1] if len(edges) > 1 else None
+
+
+def _through(graph: ClusterGraph, homes: list[int]) -> list[tuple[int, int]] | None:
+    """A shortest cycle through one of some clusters."""
+    edges = graph.edges()
+    for home in homes:
+        for partner, bond in edges[home]:
+            rest = graph.path(partner, home, without=bond)
+            if rest is not None:
+                return [bond, *rest]
+    return None
+
+
+def _cut(graph: ClusterGraph, cycle: list[tuple[int, int]], *, anywhere: bool) -> None:
+    """Cut the bond nearest the first of the cycle whose ends keep something to turn."""
+    n = len(cycle)
+    for k in sorted(range(n), key=lambda k: (min(k, n - k), k)):
+        if anywhere or graph.may_be_cut(cycle[k]):
+            graph.cut.append(_as_stored(graph, cycle[k]))
+            return
+    structure = graph.structure
+    raise ModelError(
+        f"{structure.source}: the loop through {structure.bond_label(*cycle[0])} cannot be cut anywhere: no atom near "
+        "it is off the axes; hold it rigid"
+    )
+
+
+def _as_stored(graph: ClusterGraph, bond: tuple[int, int]) -> tuple[int, int]:
+    """The bond, its smaller atom first, as the structure has it."""
+    return (min(bond), max(bond))

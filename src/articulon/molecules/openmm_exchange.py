@@ -1,0 +1,81 @@
+"""To and from OpenMM's topologies, for its force fields and its modeller."""
+
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.molecules.elements import masses
+from articulon.molecules.structure import Residue, Structure
+from articulon.molecules.templates import kind_and_template
+
+
+def openmm_app() -> Any:
+    """The package ``openmm.app``; raises ModelError with what to install."""
+    try:
+        import openmm.app as package
+    except ImportError:
+        raise ModelError("this needs OpenMM: pip install 'articulon[molecules]'") from None
+    return package
+
+
+def to_openmm(structure: Structure) -> tuple[Any, Any]:
+    """OpenMM's topology of a structure, its atoms in the same order, and their positions as a quantity."""
+    import openmm
+    from openmm import unit
+
+    app = openmm_app()
+    topology = app.Topology()
+    chain, name, atoms = None, None, []
+    for residue in structure.residues:
+        if chain is None or residue.chain != name:
+            chain, name = topology.addChain(residue.chain or "A"), residue.chain
+        group = topology.addResidue(residue.name, chain, str(residue.number), residue.insertion)
+        for k in range(residue.start, residue.stop):
+            element = app.Element.getBySymbol(structure.elements[k])
+            atoms.append(topology.addAtom(structure.names[k], element, group))
+    for a, b in structure.bonds.tolist():
+        topology.addBond(atoms[a], atoms[b])
+    places = [openmm.Vec3(*place) for place in structure.positions.tolist()]
+    return topology, unit.Quantity(places, unit.nanometer)
+
+
+def from_openmm(topology: Any, positions: Any, source: str = "topology", inferred: tuple[str, ...] = ()) -> Structure:
+    """The structure of OpenMM's topology and positions; massless sites are refused."""
+    from openmm import unit
+
+    names: list[str] = []
+    elements: list[str] = []
+    residues: list[Residue] = []
+    for group in topology.residues():
+        start = len(names)
+        for atom in group.atoms():
+            if atom.element is None:
+                raise ModelError(f"{source}: {group.name}{group.id}:{atom.name}: a site without mass; leave it out")
+            names.append(atom.name)
+            elements.append(atom.element.symbol)
+        kind, standard = kind_and_template(group.name)
+        residues.append(
+            Residue(
+                group.name,
+                int(group.id),
+                group.insertionCode.strip(),
+                group.chain.id,
+                kind or ("ion" if len(names) - start == 1 else "ligand"),  # type: ignore[arg-type]
+                standard,
+                start,
+                len(names),
+            )
+        )
+    pairs = sorted((min(a.index, b.index), max(a.index, b.index)) for a, b in topology.bonds())
+    places = positions.value_in_unit(unit.nanometer) if unit.is_quantity(positions) else positions
+    return Structure(
+        source,
+        tuple(names),
+        tuple(elements),
+        tuple(residues),
+        np.array([list(place) for place in places], dtype=float),
+        masses(elements),
+        np.array(sorted(set(pairs)), dtype=np.int64).reshape(-1, 2),
+        inferred,
+    )

@@ -1,0 +1,181 @@
+"""From bonds to a tree of rigid clusters on torsions, at the resolution that is asked for."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.molecules.articulation import Articulation, Level
+from articulon.molecules.clusters import ClusterGraph
+from articulon.molecules.domains import domain_atoms
+from articulon.molecules.loops import close_disulfides, close_domains, disulfides_of, refuse_rings
+from articulon.molecules.naming import torsion_of
+from articulon.molecules.rigidity import rigidity
+from articulon.molecules.structure import Structure
+
+BACKBONE = frozenset(("N", "CA", "C", "O", "OXT", "CH3"))
+SUGAR = frozenset(("P", "OP1", "OP2", "OP3", "O5'", "C5'", "C4'", "O4'", "C3'", "O3'", "C2'", "C1'"))
+HEAVY_SHARE = 0.25
+"""A cluster with more of a molecule's mass is its root; else the middle of the tree is, which keeps it shallow."""
+
+
+def perceive(
+    structure: Structure,
+    *,
+    level: Level = "all-atom-torsion",
+    omega: Literal["rigid", "free"] = "rigid",
+    disulfides: Literal["loops", "welds"] = "loops",
+    domains: Sequence[str] = (),
+    rings: Literal["refuse", "rigid", "loops"] = "refuse",
+) -> Articulation:
+    """Rigid clusters of a structure and the torsions between them.
+
+    Rings of at most eight atoms and double or conjugated bonds are rigid; every other single bond turns, if it has
+    anything to turn. A molecule is one tree, its root on a free joint; an ion moves and does not turn.
+
+    Parameters
+    ----------
+    structure
+        From :func:`read_structure`.
+    level
+        ``all-atom-torsion``; ``side-chains``, with each backbone rigid; ``residue``, with each residue rigid, on a
+        spherical joint at the bond to the next; or ``domain``, with rigid ``domains`` and all torsions elsewhere.
+    omega
+        Whether peptide bonds turn.
+    disulfides
+        Whether all three torsions of a bridge turn, in a loop, or the bridge is welded to one rigid piece.
+    domains
+        For the level ``domain``: chains and ranges of residue numbers, such as ``"A:1-29,68-117"``.
+    rings
+        What is done with a ring of more than eight atoms, no disulfide's, that would have to be cut: refuse it, hold
+        it rigid, or close it by a loop.
+
+    Raises
+    ------
+    ModelError
+        Naming the residues, for a ring that would have to break, domains that cannot be, or a molecule on one line.
+    """
+    if (level == "domain") != bool(domains):
+        raise ModelError("domains: the level 'domain' needs a list of them, and no other level takes one")
+    known = rigidity(structure, omega)
+    inferred = [*structure.inferred, *known.inferred]
+    turns = known.turns.copy()
+    pieces = domain_atoms(structure, domains)
+    residue = structure.residue
+    ends = structure.bonds
+    if level == "side-chains":
+        turns &= ~np.array([_backbone(structure, a) and _backbone(structure, b) for a, b in ends.tolist()], dtype=bool)
+    elif level == "residue":
+        turns = residue[ends[:, 0]] != residue[ends[:, 1]]
+    bridges = disulfides_of(structure)
+    if disulfides == "welds" and level != "residue":
+        welded = {sulfur for bridge in bridges for sulfur in bridge}
+        cb = [any(a in welded and structure.elements[b] in "SC" for a, b in (e, e[::-1])) for e in ends.tolist()]
+        turns &= ~np.array(cb, dtype=bool)
+    graph = ClusterGraph(structure, turns)
+    for atoms in pieces:
+        for a in atoms[1:]:
+            graph.join(atoms[0], a)
+    if level != "residue":
+        graph.drop_idle()
+    close_disulfides(graph, bridges, level, inferred)
+    close_domains(graph, domains, pieces, inferred)
+    refuse_rings(graph, rings, inferred)
+    return _tree(graph, level, inferred)
+
+
+def _backbone(structure: Structure, atom: int) -> bool:
+    residue = structure.residues[structure.residue[atom]]
+    names = SUGAR if residue.kind == "nucleotide" else BACKBONE
+    return residue.kind in ("amino-acid", "cap", "nucleotide") and structure.names[atom] in names
+
+
+def _tree(graph: ClusterGraph, level: Level, inferred: list[str]) -> Articulation:
+    """The clusters in depth-first order from the root of each molecule."""
+    structure, members, edges = graph.structure, graph.members(), graph.edges()
+    number: dict[int, int] = {}
+    parents: list[int] = []
+    joints: list[str] = []
+    axes: list[tuple[int, int]] = []
+    for seed in sorted(members, key=lambda c: members[c][0]):
+        if seed in number:
+            continue
+        tree = _reach(edges, seed)
+        root = _root(structure, members, edges, tree)
+        stack: list[tuple[int, int, tuple[int, int]]] = [(root, -1, (-1, -1))]
+        while stack:
+            cluster, parent, axis = stack.pop()
+            number[cluster] = len(parents)
+            parents.append(parent)
+            axes.append(axis)
+            if parent >= 0:
+                joints.append("spherical" if level == "residue" else "revolute")
+            else:
+                joints.append("xyz" if len(members[cluster]) == 1 and len(tree) == 1 else "free")
+            below = [(to, number[cluster], bond) for to, bond in edges[cluster] if to not in number]
+            stack.extend(sorted(below, key=lambda item: item[2], reverse=True))
+        _refuse_lines(structure, members[root], len(tree))
+    home = np.array([number[graph.of(a)] for a in range(len(structure))], dtype=np.int64)
+    torsions = tuple(
+        torsion_of(structure, *axes[k], parents[k], k) for k in range(len(parents)) if joints[k] == "revolute"
+    )
+    loops = tuple(torsion_of(structure, a, b, int(home[a]), int(home[b])) for a, b in graph.cut if home[a] != home[b])
+    return Articulation(
+        level,
+        home,
+        np.array(parents, dtype=np.int64),
+        tuple(joints),
+        np.array(axes, dtype=np.int64).reshape(-1, 2),
+        torsions,
+        loops,
+        tuple(inferred),
+    )
+
+
+def _reach(edges: dict[int, list[tuple[int, tuple[int, int]]]], seed: int) -> list[int]:
+    """All clusters of a tree, breadth first."""
+    found, seen = [seed], {seed}
+    for cluster in found:
+        for partner, _ in edges[cluster]:
+            if partner not in seen:
+                seen.add(partner)
+                found.append(partner)
+    return found
+
+
+def _root(
+    structure: Structure,
+    members: dict[int, list[int]],
+    edges: dict[int, list[tuple[int, tuple[int, int]]]],
+    tree: list[int],
+) -> int:
+    """The cluster with a large share of the mass, or the middle of the longest path."""
+    mass = {cluster: structure.masses[members[cluster]].sum() for cluster in tree}
+    heaviest = max(tree, key=lambda cluster: (mass[cluster], -cluster))
+    if mass[heaviest] > HEAVY_SHARE * sum(mass.values()):
+        return heaviest
+    one = _reach(edges, tree[0])[-1]
+    order = _reach(edges, one)
+    came = {one: one}
+    for cluster in order:
+        for partner, _ in edges[cluster]:
+            came.setdefault(partner, cluster)
+    path = [order[-1]]
+    while path[-1] != one:
+        path.append(came[path[-1]])
+    # A middle of several atoms, so that the body on the free joint has an inertia of its own.
+    middle = sorted(range(len(path)), key=lambda k: (abs(2 * k - len(path)), k))
+    return next((path[k] for k in middle if len(members[path[k]]) > 2), path[middle[0]])
+
+
+def _refuse_lines(structure: Structure, atoms: list[int], clusters: int) -> None:
+    """A molecule of atoms on one line has no inertia about it."""
+    if clusters > 1 or len(atoms) == 1:
+        return
+    x = structure.positions[atoms]
+    if np.linalg.matrix_rank(x - x.mean(axis=0), tol=1e-4) < 2:
+        raise ModelError(
+            f"{structure.source}: {structure.residues[structure.residue[atoms[0]]].label}: its atoms lie on one line, "
+            "about which it cannot turn; leave it out, or build it by hand"
+        )

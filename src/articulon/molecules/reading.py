@@ -1,0 +1,261 @@
+"""Reads PDB and mmCIF files, plain or compressed by gzip, by gemmi."""
+
+import gzip
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.molecules.bonding import bonded
+from articulon.molecules.elements import ANGSTROM, gemmi, masses
+from articulon.molecules.faults import FAULTS, faults_of, refuse
+from articulon.molecules.structure import Residue, Structure
+from articulon.molecules.templates import ATOM_NAMES, kind_and_template
+
+LIMIT = 256 * 1024 * 1024
+"""Largest file that is read, after decompression [bytes]: two million atoms as PDB."""
+
+
+def read_structure(
+    path: str | Path,
+    *,
+    model: int | None = None,
+    altloc: str | None = None,
+    chains: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
+    add_missing: bool = False,
+    accept: Sequence[str] = (),
+    limit: int = LIMIT,
+) -> Structure:
+    """The structure in a PDB or mmCIF file, which may be compressed (``.gz``).
+
+    Nothing is repaired unless it is asked for, and what is inferred is listed in ``Structure.inferred``.
+
+    Parameters
+    ----------
+    path
+        The file.
+    model
+        Number of the model, where the file has several.
+    altloc
+        Which alternative location to take, such as ``"A"``, or ``"highest"`` for the most occupied of each residue.
+    chains
+        The chains to take, all by default.
+    leave_out
+        Residue names to leave out, such as ``("HOH", "SO4")``.
+    add_missing
+        Whether to add hydrogens by OpenMM's modeller and the second oxygen of the last residue of a chain.
+    accept
+        Kinds of faults to list instead of refusing: "missing-atoms", "missing-hydrogens", "gaps" or "clashes".
+    limit
+        Most bytes to read, after decompression.
+
+    Raises
+    ------
+    ModelError
+        For a file that cannot be read, and for each thing that must be decided or repaired first, by chain, residue and
+        atom.
+    """
+    path = Path(path)
+    wrong = [word for word in accept if word not in FAULTS]
+    if wrong:
+        raise ModelError(f"accept: unknown word {wrong[0]!r} (known: {', '.join(FAULTS)})")
+    file = _parsed(path, _content(path, limit))
+    chosen = _model(path, file, model)
+    structure, serials = _atoms(path, chosen, altloc, chains, leave_out)
+    structure = bonded(structure, _records(file, structure, serials))
+    found = faults_of(structure)
+    if add_missing:
+        from articulon.molecules.adding import with_missing_added
+
+        structure = with_missing_added(structure, found)
+        found = faults_of(structure)
+    return refuse(structure, found, accept, add_missing)
+
+
+def _content(path: Path, limit: int) -> bytes:
+    """The bytes of a file, decompressed; raises ModelError where there are more than the limit."""
+    try:
+        if path.suffix == ".gz":
+            with gzip.open(path) as stream:
+                content = stream.read(limit + 1)
+        else:
+            with path.open("rb") as stream:
+                content = stream.read(limit + 1)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (EOFError, zlib.error) as error:
+        raise ModelError(f"{path}: is not a whole gzip file: {error}") from None
+    if len(content) > limit:
+        raise ModelError(f"{path}: holds more than {limit} bytes when decompressed; give a higher limit to read it")
+    return content
+
+
+def _parsed(path: Path, content: bytes) -> Any:
+    """gemmi's structure, by the name of the file."""
+    package = gemmi()
+    suffix = next((s for s in reversed(path.suffixes) if s != ".gz"), "").lower()
+    try:
+        if suffix in (".cif", ".mmcif", ".pdbx"):
+            document = package.cif.read_string(content)
+            file = package.make_structure_from_block(document[0])
+        elif suffix in (".pdb", ".ent"):
+            file = package.read_pdb_string(content)
+        else:
+            raise ModelError(f"{path}: expected a .pdb or a .cif file, or one of these with .gz")
+    except (ValueError, RuntimeError, IndexError) as error:
+        raise ModelError(f"{path}: {error}") from None
+    if not len(file) or not any(len(chain) for chain in file[0]):
+        raise ModelError(f"{path}: holds no atoms")
+    return file
+
+
+def _model(path: Path, file: Any, number: int | None) -> Any:
+    """The one model, or that of a number."""
+    numbers = [int(model.num) for model in file]
+    if number is None:
+        if len(numbers) > 1:
+            raise ModelError(f"{path}: holds {len(numbers)} models; choose one (model = {numbers[0]}, say)")
+        return file[0]
+    if number not in numbers:
+        raise ModelError(f"{path}: there is no model {number} (there are {numbers[0]} to {numbers[-1]})")
+    return file[numbers.index(number)]
+
+
+def _atoms(
+    path: Path, model: Any, altloc: str | None, chains: Sequence[str] | None, leave_out: Sequence[str]
+) -> tuple[Structure, dict[int, int]]:
+    """Atoms and residues without bonds, and the index of each atom by its serial number."""
+    known = list(dict.fromkeys(chain.name for chain in model))
+    absent = [chain for chain in chains or () if chain not in known]
+    if absent:
+        raise ModelError(f"{path}: there is no chain '{absent[0]}' (there are: {', '.join(known)})")
+    names: list[str] = []
+    elements: list[str] = []
+    places: list[list[float]] = []
+    residues: list[Residue] = []
+    serials: dict[int, int] = {}
+    undecided: list[str] = []
+    inferred: list[str] = []
+    for chain in model:
+        if chains is not None and chain.name not in chains:
+            continue
+        for group in chain:
+            if group.name in leave_out:
+                continue
+            kind, standard = kind_and_template(group.name)
+            residue = Residue(
+                group.name,
+                int(group.seqid.num),
+                group.seqid.icode.strip(),
+                chain.name.strip(),
+                kind or ("ion" if len(group) == 1 else "ligand"),  # type: ignore[arg-type]
+                standard,
+                len(names),
+                len(names),
+            )
+            atoms, several = _conformer(group, altloc)
+            if several:
+                undecided.append(f"{residue.label} ({', '.join(several)})")
+            for atom in atoms:
+                element = _element(atom, kind)
+                if element == "X" and kind == "water" and atom.name[:1] in "ME":
+                    inferred.append(f"{residue.label}:{atom.name}: a site without mass, left out")
+                    continue
+                if element == "X":
+                    raise ModelError(
+                        f"{path}: {residue.label}:{atom.name}: of what element it is the file does not say"
+                    )
+                serials[int(atom.serial)] = len(names)
+                names.append(_name(atom.name, standard, residue, inferred))
+                elements.append(element)
+                places.append([atom.pos.x, atom.pos.y, atom.pos.z])
+            residue = residue._replace(stop=len(names))
+            twins = [n for n in names[residue.start :] if names[residue.start :].count(n) > 1]
+            if twins and not several:
+                raise ModelError(f"{path}: {residue.label}:{twins[0]}: is there twice; leave one out of the file")
+            residues.append(residue)
+    if undecided:
+        shown = ", ".join(undecided[:8]) + (", ..." if len(undecided) > 8 else "")
+        raise ModelError(
+            f"{path}: alternative locations in {len(undecided)} residues: {shown}; choose one: altloc = 'A', or "
+            "'highest' for the most occupied of each residue"
+        )
+    if not names:
+        raise ModelError(f"{path}: no atoms are left of the chosen chains and residues")
+    positions = ANGSTROM * np.array(places)
+    if not np.isfinite(positions).all():
+        atom = int(np.argmin(np.isfinite(positions).all(axis=1)))
+        raise ModelError(f"{path}: {names[atom]} of atom {atom + 1}: its coordinates are not finite")
+    structure = Structure(
+        str(path),
+        tuple(names),
+        tuple(elements),
+        tuple(residues),
+        positions,
+        masses(elements),
+        np.zeros((0, 2), dtype=np.int64),
+        tuple(inferred),
+    )
+    return structure, serials
+
+
+def _conformer(group: Any, altloc: str | None) -> tuple[list[Any], list[str]]:
+    """Atoms of one residue in the chosen alternative, and the alternatives where none is chosen."""
+    letters = sorted({atom.altloc for atom in group if atom.has_altloc()})
+    if not letters:
+        return list(group), []
+    if altloc is None:
+        return list(group), letters
+    if altloc == "highest":
+        occupancy = {letter: sum(atom.occ for atom in group if atom.altloc == letter) for letter in letters}
+        chosen = max(letters, key=lambda letter: (occupancy[letter], -ord(letter)))
+    else:
+        # A residue that has not this alternative is taken in its first, as it is where nothing else is offered.
+        chosen = altloc if altloc in letters else letters[0]
+    return [atom for atom in group if not atom.has_altloc() or atom.altloc == chosen], []
+
+
+def _element(atom: Any, kind: str) -> str:
+    """Chemical symbol; X where it is not known. Standard residues have no element of two letters, so that there the
+    name says it, whatever its column: CA is carbon, HG hydrogen."""
+    letter = atom.name.lstrip("0123456789")[:1]
+    if kind in ("amino-acid", "cap", "nucleotide", "water") and letter in ("C", "N", "O", "S", "P", "H", "D"):
+        return "H" if letter == "D" else str(letter)
+    return "H" if atom.element.name == "D" else str(atom.element.name)
+
+
+def _name(name: str, standard: str, residue: Residue, inferred: list[str]) -> str:
+    """The template's name of an atom."""
+    own = ATOM_NAMES.get(standard, {}).get(name)
+    if own is None and residue.kind in ("amino-acid", "nucleotide"):
+        own = ATOM_NAMES[""].get(name) or (name.replace("*", "'") if residue.kind == "nucleotide" else None)
+    if own is None or own == name:
+        return name
+    inferred.append(f"{residue.label}:{name}: is taken for {own}")
+    return own
+
+
+def _records(file: Any, structure: Structure, serials: dict[int, int]) -> list[tuple[int, int]]:
+    """Pairs of atoms that CONECT, LINK, SSBOND or struct_conn records say are bonded."""
+    pairs: list[tuple[int, int]] = []
+    for serial, partners in dict(file.conect_map).items():
+        pairs.extend((serials[serial], serials[p]) for p in partners if serial in serials and p in serials)
+    at = {
+        (residue.chain, residue.number, residue.insertion, structure.names[k]): k
+        for residue in structure.residues
+        for k in range(residue.start, residue.stop)
+    }
+    kinds = gemmi().ConnectionType
+    for link in file.connections:
+        if link.type in (kinds.Covale, kinds.Disulf, kinds.MetalC):
+            ends = [
+                at.get((p.chain_name, p.res_id.seqid.num, p.res_id.seqid.icode.strip(), p.atom_name))
+                for p in (link.partner1, link.partner2)
+            ]
+            if ends[0] is not None and ends[1] is not None:
+                pairs.append((ends[0], ends[1]))
+    return [(a, b) for a, b in pairs if a != b]
