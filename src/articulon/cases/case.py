@@ -17,7 +17,7 @@ from articulon.cases.builders import ModelDeclaration
 from articulon.cases.explicit import ExplicitModel
 from articulon.cases.overrides import changed, dotted
 from articulon.cases.particles import Particles
-from articulon.cases.schema import CaseFile, Comparison, Dynamics, RunSettings, with_discriminators
+from articulon.cases.schema import CaseFile, Comparison, Dynamics, Fidelity, RunSettings, with_discriminators
 from articulon.cases.writing import toml
 from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
@@ -30,7 +30,7 @@ from articulon.scaling import Policy
 from articulon.simulate.checks import Check
 from articulon.units import UnitSystem, unit_system
 
-_WITHOUT_EFFECT = ("case", "checks", "variants", "compare", "versions")
+_WITHOUT_EFFECT = ("case", "fidelity", "checks", "variants", "compare", "versions")
 """Sections that change no number of a run, but for the units."""
 _RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads")
 
@@ -67,6 +67,8 @@ class Case:
     """How the state is advanced."""
     run: RunSettings
     """How long, and what is kept."""
+    fidelity: Fidelity
+    """What a scaled run is judged by."""
     checks: tuple[Check, ...]
     """What must be true of the results."""
     variants: dict[str, dict[str, Any]]
@@ -129,6 +131,7 @@ class Case:
             **({} if self.thermostat is None else {"thermostat": self.thermostat.model_dump()}),
             "integrator": self.integrator.model_dump(),
             "run": self.run.model_dump(),
+            "fidelity": self.fidelity.model_dump(),
             "checks": [check.model_dump() for check in self.checks],
             "variants": self.variants,
             "compare": self.comparison.model_dump(),
@@ -233,6 +236,7 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
         thermostat=file.thermostat,
         integrator=file.integrator,
         run=file.run,
+        fidelity=file.fidelity,
         checks=file.checks,
         variants=file.variants,
         comparison=file.compare,

@@ -142,6 +142,23 @@ class RunSettings(Section):
         return [min(k * interval, duration) for k in range(count + 1)]
 
 
+class Fidelity(Section):
+    """``[fidelity]``: what a scaled run is judged by."""
+
+    tolerance: Annotated[Quantity | None, Dimension("dimensionless", minimum=0, exclusive=True)] = None
+    """Relative error that is trusted, such as ``"2 %"``; five times as much is suspect, and more a violation. That of
+    the scaling policy by default where it has one, or else 0.02."""
+    paired_runs: Annotated[int, Field(strict=True, ge=0)] = 6
+    """Short unscaled friction-implicit runs that are made from states of the run, on its noise, once it has ended."""
+    budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.05
+    """What they may cost all together, as a part of the run's evaluations of forces."""
+    duration: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
+    """Length of each [time]; by default eight relaxation times of the slowest tree, scaled ones where there is noise,
+    rounded up to whole intervals between frames."""
+    step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
+    """Their longest step [time]; found by halving by default."""
+
+
 class Comparison(Section):
     """``[compare]``: what ``articulon compare`` runs when it is told nothing."""
 
@@ -172,6 +189,8 @@ class CaseFile(Section):
     """How the state is advanced."""
     run: RunSettings
     """How long, and what is kept."""
+    fidelity: Fidelity = Fidelity()
+    """What a scaled run is judged by."""
     checks: tuple[AnyCheck, ...] = ()
     """What must be true of the results."""
     variants: dict[str, dict[str, Any]] = {}

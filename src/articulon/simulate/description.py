@@ -52,6 +52,11 @@ class Description(Protocol):
         ...
 
     @property
+    def fidelity(self) -> Any:
+        """What a scaled run is judged by: tolerance, pairs of runs and their budget."""
+        ...
+
+    @property
     def run(self) -> Any:
         """Duration, seed, frames, interval of checkpoints, threads and what stops it."""
         ...

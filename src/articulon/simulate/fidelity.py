@@ -12,17 +12,33 @@ Where drag and driving forces have different factors the steady drift F/β is wr
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from articulon.simulate.observers import NET_FORCE
+from articulon.simulate.verdicts import HEAT, MOTION, Bounds
 
-TRUSTED, SUSPECT = 0.02, 0.1
-"""Predicted relative errors below which a run is trusted, and suspect; above it is violated."""
 _ROUGH = 1.5
 """A smooth force varies as much between every fourth frame as between all of them; noise makes the second larger."""
 _DRIVING = ("potential", "conformational", "contact", "external")
+
+
+class LagAlong(NamedTuple):
+    """The lag estimate along a run."""
+
+    times: np.ndarray
+    """Of the frames [time], shape (frames,)."""
+    rate: np.ndarray
+    """(τ/a2) |dF/dt|/|F| between the frames, shape (frames − 1,)."""
+    error: np.ndarray
+    """Part by which the slowest body moves too slowly, start-up included, between the frames, shape (frames − 1,)."""
+    delay: np.ndarray
+    """How late it is at the frames [time], shape (frames,)."""
+    total: float
+    """How late it is at the end, all of the start-up counted [time]."""
+    rough: bool
+    """Whether the force varies by noise, or faster than the frames show, so that nothing here means anything."""
 
 
 def relative_changes(forces: np.ndarray) -> np.ndarray:
@@ -37,7 +53,35 @@ def relative_changes(forces: np.ndarray) -> np.ndarray:
         return np.where(change == 0.0, 0.0, change / np.where(np.isfinite(mean), mean, 0.0))
 
 
-def lag(observables: Mapping[str, np.ndarray], relaxation: float) -> dict[str, Any]:
+def lag_along(observables: Mapping[str, np.ndarray], relaxation: float, tolerance: float) -> LagAlong | None:
+    """The lag estimate along a run whose slowest tree relaxes in ``relaxation`` [time], unscaled; None where the force
+    on it begins or ends at nothing."""
+    time, a2 = observables["time"], observables["factor_damping"]
+    forces = np.stack([observables[name] for name in NET_FORCE], axis=1)
+    changes, interval, factor = relative_changes(forces), np.diff(time), 0.5 * (a2[1:] + a2[:-1])
+    if not np.isfinite(changes).all():
+        return None
+    rate = relaxation / factor * changes / interval
+    elapsed = float(time[-1] - time[0])
+    slower = (relaxation / factor - relaxation) / (1.0 + rate)
+    # From rest the speed comes near that of a steady drift by exp(−t/θ), θ = τ'/(1 + τ'λ).
+    left = np.exp(-(time - time[0]) / (relaxation / factor[0] / (1.0 + rate[0])))
+    lost = slower * changes - slower[0] * np.diff(left)
+    coarse = relative_changes(forces[:: max(1, min(4, len(time) - 1))])
+    least = tolerance * elapsed / float(slower.max() or np.inf)
+    return LagAlong(
+        time,
+        rate,
+        lost / interval,
+        np.concatenate([[0.0], np.cumsum(lost)]),
+        float(slower[0] + (slower * changes).sum()),
+        bool(changes.sum() > _ROUGH * max(coarse.sum(), least)),
+    )
+
+
+def lag(
+    observables: Mapping[str, np.ndarray], relaxation: float, bounds: Bounds = MOTION, along: LagAlong | None = None
+) -> dict[str, Any]:
     """The lag premise: (τ/a2) |dF/dt|/|F| along the run, and the delay that follows.
 
     Parameters
@@ -46,55 +90,56 @@ def lag(observables: Mapping[str, np.ndarray], relaxation: float) -> dict[str, A
         Arrays over the frames by name, "time" among them.
     relaxation
         τ of the slowest tree, unscaled [time].
+    bounds
+        Relative errors that are trusted, and suspect.
+    along
+        The estimate along the run, where it is known.
     """
     time, a2 = observables["time"], observables.get("factor_damping")
-    nothing = {"max": None, "mean": None, "predicted_delay": None, "predicted_relative_error": None}
+    nothing = {"max": None, "mean": None, "predicted_delay": None, "predicted_relative_error": None, "since": None}
     if a2 is None or not np.isfinite(relaxation):
         return {**nothing, "verdict": "inconclusive", "reason": "without drag there is no relaxation time to lag by"}
     if len(time) < 2:
         return {**nothing, "verdict": "inconclusive", "reason": "one frame shows no change of the forces"}
-    forces = np.stack([observables[name] for name in NET_FORCE], axis=1)
-    changes, interval, factor = relative_changes(forces), np.diff(time), 0.5 * (a2[1:] + a2[:-1])
-    if not np.isfinite(changes).all():
+    along = along or lag_along(observables, relaxation, bounds.trusted)
+    if along is None:
         return {
             **nothing,
             "verdict": "inconclusive",
             "reason": "the force on the slowest body begins or ends at nothing",
         }
-    rate = relaxation / factor * changes / interval
-    elapsed = float(time[-1] - time[0])
-    slower = (relaxation / factor - relaxation) / (1.0 + rate)
-    delay = float(slower[0] + (slower * changes).sum())
+    interval, elapsed = np.diff(time), float(time[-1] - time[0])
     found: dict[str, Any] = {
-        "max": float(rate.max()),
-        "mean": float((rate * interval).sum() / elapsed),
-        "predicted_delay": delay,
-        "predicted_relative_error": delay / elapsed,
+        "max": float(along.rate.max()),
+        "mean": float((along.rate * interval).sum() / elapsed),
+        "predicted_delay": along.total,
+        "predicted_relative_error": along.total / elapsed,
         "relaxation_time": relaxation,
+        "since": None,
     }
-    coarse = relative_changes(forces[:: max(1, min(4, len(time) - 1))])
-    if changes.sum() > _ROUGH * max(coarse.sum(), TRUSTED * elapsed / float(slower.max() or np.inf)):
+    if along.rough:
         reason = "the force varies from frame to frame by noise or faster than the frames show"
         return {**found, "verdict": "inconclusive", "reason": reason}
-    return {**found, "verdict": _verdict(delay / elapsed), "reason": None}
+    verdict = bounds.verdict(along.total / elapsed)
+    found["since"] = bounds.broken_at(verdict, along.times, along.delay, elapsed)
+    return {**found, "verdict": verdict, "reason": None}
 
 
-def drift(observables: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def drift(observables: Mapping[str, np.ndarray], bounds: Bounds = MOTION) -> dict[str, Any]:
     """The drift premise: driving forces and drag have one factor, so that the steady drift is right."""
-    damping, time = observables.get("factor_damping"), observables["time"]
-    ratios = {
-        name: observables[f"factor_{name}"] / damping
-        for name in _DRIVING
-        if damping is not None and f"factor_{name}" in observables
-    }
+    time, ratios = observables["time"], speed_ratios(observables)
     if not ratios or len(time) < 2:
-        return {"verdict": "inconclusive", "reason": "there is no drag or nothing that drives", "speed_ratio": None}
+        reason = "there is no drag or nothing that drives"
+        return {"verdict": "inconclusive", "reason": reason, "speed_ratio": None, "since": None}
     weights = np.diff(time) / (time[-1] - time[0])
     # A frame holds the factor of the step that led to it.
-    error = max(float(weights @ np.abs(ratio[1:] - 1.0)) for ratio in ratios.values())
+    errors = {name: np.cumsum(weights * np.abs(ratio[1:] - 1.0)) for name, ratio in ratios.items()}
+    worst = max(errors.values(), key=lambda error: float(error[-1]))
+    verdict = bounds.verdict(float(worst[-1]))
     return {
-        "verdict": _verdict(error),
+        "verdict": verdict,
         "reason": None,
+        "since": bounds.broken_at(verdict, time, np.concatenate([[0.0], worst]), 1.0),
         "speed_ratio": {
             name: {"mean": float(weights @ r[1:]), "max": float(r[1:].max()), "min": float(r[1:].min())}
             for name, r in ratios.items()
@@ -102,18 +147,63 @@ def drift(observables: Mapping[str, np.ndarray]) -> dict[str, Any]:
     }
 
 
-def fidelity(observables: Mapping[str, np.ndarray], relaxation: float) -> dict[str, Any]:
-    """The fidelity section of a scaled run's summary: the worst verdict of its premises, and each of them."""
-    return verdict_of({"lag": lag(observables, relaxation), "drift": drift(observables)})
+def speed_ratios(observables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Steady drift over the true one, by the channel that drives it, at the frames: factor over that of the drag."""
+    damping = observables.get("factor_damping")
+    if damping is None:
+        return {}
+    return {name: observables[f"factor_{name}"] / damping for name in _DRIVING if f"factor_{name}" in observables}
 
 
-def verdict_of(premises: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The worst verdict of premises, by name, and each of them."""
-    verdicts = [premise["verdict"] for premise in premises.values()]
-    basis = f"the premise{'s' if len(premises) > 1 else ''} of {' and '.join(premises)}"
-    worst = next(v for v in ("violated", "inconclusive", "suspect", "trusted") if v in verdicts)
-    return {"verdict": worst, "basis": f"{basis} alone", "premises": premises}
+def clock(
+    observables: Mapping[str, np.ndarray], bath: float | None, heating: float | None, bounds: Bounds = HEAT
+) -> dict[str, Any]:
+    """The clock that the positions follow, and the temperature that they are sampled at, by the factors of the run.
+
+    With drag, positions relax more slowly or faster by the ratio of the factors of what drives them and of the drag,
+    and noise, friction and potential together sample them at s²/(d p) times the bath's temperature, with the factors s
+    of the noise, d of the drag and p of the potential: in the two-factor form both are b2. Without drag, forces weaker
+    by one factor p only slow the clock by √p.
+
+    Parameters
+    ----------
+    observables
+        Arrays over the frames by name.
+    bath
+        Temperature of the medium, where there is noise [temperature].
+    heating
+        Kinetic temperature of a thermostatted system over the factor of its potential and over the target.
+    bounds
+        Relative errors of a temperature that are trusted, and suspect.
+    """
+    found: dict[str, Any] = {"verdict": None, "reason": None, "since": None}
+    found |= {"physical_time_per_simulated_time": None, "temperature_of_positions": None, "over_bath": None}
+    ratios, time = speed_ratios(observables), observables["time"]
+    if ratios:
+        ratio = next(iter(ratios.values()))
+        found["physical_time_per_simulated_time"] = float(_mean(time, ratio))
+        if bath and "factor_stochastic" in observables:
+            heat = observables["factor_stochastic"] ** 2 / observables["factor_damping"] ** 2 / ratio
+            found["over_bath"] = float(_mean(time, heat))
+            found["temperature_of_positions"] = found["over_bath"] * bath
+            found["verdict"] = verdict = bounds.verdict(abs(found["over_bath"] - 1.0))
+            wrong = np.concatenate([[0.0], np.cumsum(np.diff(time) * np.abs(heat[1:] - 1.0))])
+            found["since"] = bounds.broken_at(verdict, time, wrong, float(time[-1] - time[0]))
+        return found
+    factors = [values for name, values in observables.items() if name.startswith("factor_")]
+    potential = next((observables[f"factor_{name}"] for name in _DRIVING if f"factor_{name}" in observables), None)
+    if potential is None or "factor_damping" in observables:
+        found["reason"] = "nothing drives what drag holds back"
+        return found
+    same = all(np.array_equal(values, potential) for values in factors)
+    if (same and heating is None) or (heating is not None and abs(heating - 1.0) < bounds.trusted):
+        found["physical_time_per_simulated_time"] = float(_mean(time, np.sqrt(potential)))
+        found["reason"] = "without drag, scaling only slows the clock, steps and physics alike: no gain"
+    return found
 
 
-def _verdict(error: float) -> str:
-    return "trusted" if error < TRUSTED else "suspect" if error < SUSPECT else "violated"
+def _mean(time: np.ndarray, values: np.ndarray) -> float:
+    """Mean over time of what a frame holds of the step that led to it."""
+    if time.size < 2:
+        return float(values[-1])
+    return float(np.diff(time) @ values[1:] / (time[-1] - time[0]))

@@ -177,7 +177,7 @@ class Observer:
         self.sites = SiteObserver(evaluator)
         self.slowest, self.relaxation = slowest_tree(model, evaluator)
         tree = model.forest.tree
-        self._range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
+        self.slowest_range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
         self._looked, self._energies = np.empty(12), np.empty(8)
         self.start_energy = 0.0
         self.start_place = np.zeros(3) if stop is None else self._centre(body_poses(model, model.q0))
@@ -204,13 +204,13 @@ class Observer:
 
     def begin(self, state: State) -> None:
         """Remember the kinetic energy from which the balance is counted."""
-        self._looked = survey(self.evaluator, state, *self._range)
+        self._looked = survey(self.evaluator, state, *self.slowest_range)
         self.start_energy = float(self._looked[0])
 
     def frame(self, state: State) -> Frame:
         """The frame of a state."""
         evaluator, model = self.evaluator, self.model
-        self._looked = survey(evaluator, state, *self._range)
+        self._looked = survey(evaluator, state, *self.slowest_range)
         kinetic = float(self._looked[0])
         # Friction that is scaled scales the temperature with it; a thermostat's is that of its target.
         scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from articulon.simulate.summary import read_summary
+from articulon.simulate.files import read_summary
 from articulon.simulate.trajectory import TrajectoryReader
 
 T = TypeVar("T")

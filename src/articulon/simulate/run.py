@@ -17,7 +17,7 @@ from articulon.baths.momentum import keeps_momentum
 from articulon.errors import ArticulonError, CheckpointError
 from articulon.forces.brownian import brownian_of, least_inertia
 from articulon.model import State
-from articulon.scaling import TwoFactor
+from articulon.scaling import NoScaling, TwoFactor
 from articulon.simulate.atomic import write_text
 from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint
 from articulon.simulate.checks import Frames, prepared_checks
@@ -112,16 +112,18 @@ def run(
         frames = int(saved["frames"]) if saved else 0 if resume else None
         recorder = Recorder(folder, prepared, TrajectoryWriter(folder / TRAJECTORY, layout, frames), state)
 
-        def report(status: str) -> None:
-            wall = earlier + time.monotonic() - began
+        def report(status: str, wall: float | None = None) -> None:
+            # Once the wall time of a run is known, what else is asked of it does not count.
+            with_pairs, wall = wall is not None, wall or earlier + time.monotonic() - began
             figures = summary(
                 prepared,
                 state,
                 status,
                 wall,
                 notes,
-                None if status == "running" else Run(folder).observables,
+                None if status == "running" else Run(folder),
                 recorder.stop_time if np.isfinite(recorder.stop_time) else None,
+                with_pairs,
             )
             if recorder.finished and checks:
                 frames = _frames(folder, prepared)
@@ -132,7 +134,7 @@ def run(
             _restore(recorder, saved)
             if recorder.finished:
                 reached = np.isfinite(recorder.stop_time)
-                report(case.run.stop.label if reached else "complete")
+                report(case.run.stop.label if reached else "complete", earlier)
                 shown.message(f"the run in {folder} has already ended; nothing is left to do")
                 return Run(folder, case)
         unit = "" if case.units.time is None else case.units.symbols[2]
@@ -146,7 +148,10 @@ def run(
         if status == "interrupted":
             report(status)
             raise KeyboardInterrupt(f"interrupted at t = {state.time[0]:.9g} {unit}; continue with resume=True")
-    shown.finish(_ending(status, recorder, unit))
+        wall = Run(folder).summary["wall_seconds"]
+        shown.finish(_ending(status, recorder, unit))
+        if not isinstance(prepared.policy, NoScaling):
+            report(status, wall)
     return Run(folder, case)
 
 

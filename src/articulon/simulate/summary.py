@@ -12,17 +12,21 @@ import numpy as np
 
 from articulon import __version__
 from articulon.dynamics import loop_residuals
-from articulon.errors import ArticulonError
+from articulon.forces.brownian import brownian_of
 from articulon.model import CHANNELS, Model, State
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS
 from articulon.scaling import NoScaling
 from articulon.simulate import ledger
 from articulon.simulate.atomic import write_text
-from articulon.simulate.fidelity import fidelity, verdict_of
+from articulon.simulate.files import SUMMARY, read_summary
+from articulon.simulate.judgement import fidelity_of
 from articulon.simulate.preparation import Prepared
-from articulon.simulate.temperatures import configuration, temperatures
+from articulon.simulate.results import Run
+from articulon.simulate.temperatures import temperatures
 
-FILE = "summary.json"
+__all__ = ["FILE", "read_summary", "summary", "write_summary"]
+
+FILE = SUMMARY
 
 
 def summary(
@@ -31,10 +35,12 @@ def summary(
     status: str,
     wall_seconds: float,
     notes: list[str],
-    observables: Mapping[str, np.ndarray] | None = None,
+    run: Run | None = None,
     stop_time: float | None = None,
+    with_pairs: bool = False,
 ) -> dict[str, Any]:
-    """The figures of a run at a state; what needs the frames is there where ``observables`` are given."""
+    """The figures of a run at a state; what needs the frames is there where the ``run`` is given, and unscaled runs are
+    paired with it where ``with_pairs`` says so."""
     case, model = prepared.case, prepared.model
     steps, time = int(state.counters[STEPS]), float(state.time[0])
     figures: dict[str, Any] = {
@@ -72,21 +78,18 @@ def summary(
             "python": platform.python_version(),
         },
     }
-    if observables is None or not len(observables["time"]):
+    if run is None or not len(run.observables["time"]):
         return figures
+    observables, noise = run.observables, brownian_of(model)
     scaled, without = not isinstance(prepared.policy, NoScaling), ledger.without_energy(model)
-    evaluator = prepared.evaluator
     found = temperatures(
         observables,
-        evaluator.degrees_of_freedom,
+        prepared.evaluator.degrees_of_freedom,
         model.units.boltzmann,
         prepared.observer.sites.not_defined,
+        None if noise is None else float(noise.temperature),
     )
-    judged = None
-    if scaled and evaluator.thermostat is not None:
-        judged = verdict_of({"configuration": configuration(found, prepared.policy, len(observables["time"]))})
-    elif scaled:
-        judged = fidelity(observables, prepared.observer.relaxation)
+    judged = fidelity_of(prepared, state, run, found, wall_seconds, with_pairs) if scaled else None
     return figures | {
         "frames": len(observables["time"]),
         **ledger.balance(observables),
@@ -114,17 +117,6 @@ def _loops(model: Model, state: State) -> dict[str, Any] | None:
 def write_summary(folder: Path, figures: Mapping[str, Any]) -> None:
     """Replace the summary of a run atomically."""
     write_text(folder / FILE, json.dumps(_plain(figures), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def read_summary(folder: Path) -> dict[str, Any]:
-    """The summary of a run; raises ArticulonError where there is none that can be read."""
-    file = folder / FILE
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ArticulonError(f"{file}: cannot be read: {error.strerror}; is the folder that of a run?") from None
-    except ValueError as error:
-        raise ArticulonError(f"{file}: is damaged ({error}); --resume writes it again") from None
 
 
 def _plain(value: Any) -> Any:

@@ -5,19 +5,25 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from articulon.scaling.base import ScalingPolicy
+from articulon.simulate.verdicts import HEAT, ORDER
 
 SETTLED = 0.25
 """Part of the frames after which a run is taken to have settled."""
 ENOUGH = 20
 """Frames from which something can be said of a mean."""
-TRUSTED, SUSPECT = 0.05, 0.2
-"""Relative errors of the configurational temperature below which a scaled run is trusted, and suspect."""
+PARTS = 10
+"""Parts of a run whose means say how well the mean of all is known."""
 
 
 def temperatures(
-    observables: Mapping[str, np.ndarray], freedoms: int, boltzmann: float, not_defined: str | None
+    observables: Mapping[str, np.ndarray],
+    freedoms: int,
+    boltzmann: float,
+    not_defined: str | None,
+    bath: float | None = None,
 ) -> dict[str, Any] | None:
     """Means over the last three quarters of the frames; None for a run without a temperature.
 
@@ -31,6 +37,8 @@ def temperatures(
         Boltzmann constant [energy/temperature].
     not_defined
         Why the configurational temperature is not defined, where it is not.
+    bath
+        Temperature of the medium [temperature], which is the target where no thermostat has one.
 
     Returns
     -------
@@ -48,7 +56,7 @@ def temperatures(
         "kinetic": mean,
         "kinetic_standard_deviation": float(values.std()),
         "canonical_standard_deviation": mean * math.sqrt(2.0 / freedoms) if freedoms else None,
-        "target": None if aim is None else float(aim[settled].mean()),
+        "target": bath if aim is None else float(aim[settled].mean()),
         "configurational": None,
         "not_defined": not_defined,
     }
@@ -60,24 +68,79 @@ def temperatures(
     return found
 
 
-def configuration(found: Mapping[str, Any] | None, policy: ScalingPolicy, frames: int) -> dict[str, Any]:
-    """The premise of a scaled thermostatted run that its positions are sampled at the target temperature."""
-    expected = policy.configurational_factor()
-    premise: dict[str, Any] = {"expected_over_target": expected, "measured_over_target": None}
+def heating(observables: Mapping[str, np.ndarray], freedoms: int, boltzmann: float) -> float | None:
+    """Temperature at which positions are sampled in the end, over the target, by the equations: the kinetic temperature
+    over the factor of the potential, once settled. None without a target, or without a potential."""
+    aim, factor = observables.get("temperature_target"), observables.get("factor_potential")
+    if aim is None or factor is None or not freedoms:
+        return None
+    settled = slice(int(SETTLED * len(observables["time"])), None)
+    kinetic = 2.0 * observables["kinetic_energy"][settled] / (freedoms * boltzmann)
+    return float((kinetic / (factor[settled] * aim[settled])).mean())
+
+
+def configuration(
+    found: Mapping[str, Any] | None, expected: float | None, observables: Mapping[str, np.ndarray]
+) -> dict[str, Any]:
+    """The premise that the positions are sampled at the target temperature.
+
+    Parameters
+    ----------
+    found
+        The :func:`temperatures` of the run.
+    expected
+        What follows from the run's equations for the temperature of the positions, over the target.
+    observables
+        Arrays over the frames by name.
+    """
+    premise: dict[str, Any] = {"expected_over_target": expected, "measured_over_target": None, "since": None}
+    times, reasons, verdicts = observables["time"], [], []
+    if expected is not None and HEAT.verdict(abs(expected - 1.0)) != "trusted":
+        verdicts.append(HEAT.verdict(abs(expected - 1.0)))
+        reasons.append(f"by the equations of the run positions are sampled at {expected:.4g} times the target")
     if found is None or found["configurational"] is None or not found["target"]:
-        reason = "the configurational temperature is not defined" + (
-            f": {found['not_defined']}" if found and found["not_defined"] else ""
-        )
-        if expected is not None and abs(expected - 1.0) >= SUSPECT:
-            return {**premise, "verdict": "violated", "reason": f"{reason}; by the equations it is {expected:g} times"}
-        return {**premise, "verdict": "inconclusive", "reason": reason}
-    ratio = found["configurational"] / found["target"]
-    premise["measured_over_target"] = ratio
-    if frames * (1.0 - SETTLED) < ENOUGH:
-        return {**premise, "verdict": "inconclusive", "reason": "there are too few frames for a mean"}
-    error = abs(ratio - 1.0)
-    verdict = "trusted" if error < TRUSTED else "suspect" if error < SUSPECT else "violated"
-    return {**premise, "verdict": verdict, "reason": None}
+        why = f": {found['not_defined']}" if found and found["not_defined"] else ""
+        reasons.insert(0, f"the configurational temperature is not defined{why}")
+    else:
+        premise["measured_over_target"] = ratio = found["configurational"] / found["target"]
+        if len(times) * (1.0 - SETTLED) < ENOUGH:
+            reasons.insert(0, "there are too few frames for a mean")
+        else:
+            verdicts.append(HEAT.verdict(abs(ratio - 1.0)))
+    worst = next((verdict for verdict in ORDER if verdict in verdicts), "inconclusive")
+    if worst in ("suspect", "violated"):
+        premise["since"] = float(times[0])
+    return {**premise, "verdict": worst, "reason": "; ".join(reasons) or None}
+
+
+def kinetic(observables: Mapping[str, np.ndarray], target: float | None) -> dict[str, Any]:
+    """The premise that the speeds have the target temperature, once divided by the factor that scaling lowers it by.
+
+    A wrong one makes a run suspect and no more: positions can be right where speeds are not. The interval is that of
+    the means of ten parts of the settled run.
+
+    Parameters
+    ----------
+    observables
+        Arrays over the frames by name.
+    target
+        Temperature of the medium or of the thermostat [temperature]; None where there is neither.
+    """
+    premise: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "over_target": None, "half_width": None}
+    settled = slice(int(SETTLED * len(observables["time"])), None)
+    values = observables["temperature_kinetic"][settled]
+    if not target or not np.isfinite(values).all():
+        return {**premise, "reason": "nothing keeps a temperature"}
+    if values.size < 2 * PARTS:
+        return {**premise, "reason": "there are too few frames for a mean"}
+    means = np.array([part.mean() for part in np.array_split(values, PARTS)]) / target
+    half = float(stats.t.ppf(0.975, PARTS - 1) * means.std(ddof=1) / math.sqrt(PARTS))
+    ratio = float(means.mean())
+    verdict = HEAT.verdict_of_interval(ratio - 1.0, half)
+    premise |= {"over_target": ratio, "half_width": half}
+    if verdict == "inconclusive":
+        return {**premise, "reason": "the interval is too wide to tell"}
+    return {**premise, "verdict": "suspect" if verdict == "violated" else verdict}
 
 
 def scaling_notes(policy: ScalingPolicy, target: float) -> list[str]:
