@@ -14,6 +14,7 @@ from articulon.cases.explicit import ExplicitModel
 from articulon.cases.four_bars import FourBars
 from articulon.cases.lattice import Lattice
 from articulon.cases.link_chain import LinkChain
+from articulon.cases.molecule import Molecule
 from articulon.cases.molten_salt import MoltenSalt
 from articulon.cases.particles import Particles
 from articulon.cases.satellite import SatelliteWithBooms
@@ -27,6 +28,7 @@ AnyModel: TypeAlias = (
     | Particles
     | Lattice
     | MoltenSalt
+    | Molecule
 )
 ModelDeclaration: TypeAlias = Annotated[AnyModel, Field(discriminator="builder")]
 """Any declared model, chosen by its ``builder``."""

@@ -15,6 +15,7 @@ from articulon.baths import Thermostat
 from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.explicit import ExplicitModel
+from articulon.cases.molecule import Molecule
 from articulon.cases.overrides import changed, dotted
 from articulon.cases.particles import Particles
 from articulon.cases.schema import CaseFile, Comparison, Dynamics, Fidelity, RunSettings, with_discriminators
@@ -262,8 +263,8 @@ def _beside(force: Force, source: str) -> Force:
 
 
 def _driven_beside(model: ModelDeclaration, source: str) -> ModelDeclaration:
-    """So are the functions of driven joints, and files of particles."""
-    if isinstance(model, Particles):
+    """So are the functions of driven joints, and files of particles and structures."""
+    if isinstance(model, Particles | Molecule):
         return model.beside(source)
     if not isinstance(model, ExplicitModel):
         return model

@@ -1,0 +1,116 @@
+"""A molecule from a structure file, cut into rigid bodies on torsions."""
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from articulon.building import ModelBuilder
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import CaseError, ModelError
+from articulon.molecules.articulation import Articulation, Level
+from articulon.molecules.building import UNITS, populate, stokes_drag
+from articulon.molecules.faults import FAULTS
+from articulon.molecules.perception import perceive
+from articulon.molecules.reading import read_structure
+from articulon.molecules.structure import Structure
+from articulon.units import UnitSystem
+
+
+class Molecule(Declaration):
+    """Everything in a PDB or mmCIF file, or some of it, as rigid clusters of atoms on torsions.
+
+    Bodies are called by chain, residue and bond, ``A:LYS12:CA-CB``; sites are the atoms, in the order of the file; the
+    coordinates of joints are dihedral angles.
+    """
+
+    error_class: ClassVar = ModelError
+
+    builder: Literal["molecule"] = "molecule"
+    structure: str
+    """The file: a path beside the case, ``.pdb`` or ``.cif``, also with ``.gz``."""
+    sha256: str | None = None
+    """Of the file, so that a run does not go on with another; found when the case is read."""
+    level: Level = "all-atom-torsion"
+    """What is rigid: only rings and double bonds; each backbone too (``side-chains``); each ``residue``; or the given
+    domains (``domain``)."""
+    omega: Literal["rigid", "free"] = "rigid"
+    """Whether peptide bonds turn."""
+    disulfides: Literal["loops", "welds"] = "loops"
+    """Whether the three torsions of each bridge turn, or it is one rigid piece."""
+    domains: tuple[str, ...] = ()
+    """Chains and ranges of residue numbers, such as ``"A:1-29,68-117"``."""
+    rings: Literal["refuse", "rigid", "loops"] = "refuse"
+    """What is done with a ring of more than eight atoms that would have to be cut."""
+    model_number: Annotated[int | None, Field(strict=True)] = None
+    """The model to take, where the file has several."""
+    altloc: str | None = None
+    """The alternative location to take, or ``"highest"``."""
+    chains: tuple[str, ...] | None = None
+    """The chains to take; all by default."""
+    leave_out: tuple[str, ...] = ()
+    """Names of residues to leave out."""
+    add_missing: bool = False
+    """Whether OpenMM's modeller adds hydrogens, and last residues get their second oxygen."""
+    accept: tuple[str, ...] = ()
+    """Kinds of faults of the structure to go on with."""
+    viscosity: Annotated[Quantity | None, Dimension("viscosity", minimum=0, exclusive=True)] = None
+    """Of a medium whose Stokes drag acts on each body as on a sphere of its size; none by default
+    [mass/(length time)]."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.level == "domain") != bool(self.domains):
+            raise ValueError("the level 'domain' needs domains, and no other level takes them")
+        wrong = [word for word in self.accept if word not in FAULTS]
+        if wrong:
+            raise ValueError(f"accept: unknown word {wrong[0]!r} (known: {', '.join(FAULTS)})")
+        return self
+
+    def resolved(self, units: UnitSystem, where: str = "model") -> Self:
+        """A copy in the given units; raises CaseError where these are not those of molecules."""
+        if units.name != UNITS:
+            raise CaseError(f"{where}.builder: molecules are built in the units '{UNITS}'; write this in case.units")
+        return super().resolved(units, where)
+
+    def beside(self, source: str) -> "Molecule":
+        """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
+        there or has changed."""
+        beside = Path(source).parent / self.structure
+        path = beside if beside.is_file() else Path(self.structure)
+        try:
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError as error:
+            raise CaseError(f"{source}: model.structure: {path} cannot be read: {error.strerror}") from None
+        if self.sha256 not in (None, digest):
+            raise CaseError(f"{source}: model.structure: {path} is not the file that model.sha256 says; leave it out")
+        return self.model_copy(update={"structure": str(path.resolve()), "sha256": digest})
+
+    def read(self) -> tuple[Structure, Articulation]:
+        """The structure and how it is cut; raises ModelError for each thing that must be decided first."""
+        structure = read_structure(
+            self.structure,
+            model=self.model_number,
+            altloc=self.altloc,
+            chains=self.chains,
+            leave_out=self.leave_out,
+            add_missing=self.add_missing,
+            accept=self.accept,
+        )
+        articulation = perceive(
+            structure,
+            level=self.level,
+            omega=self.omega,
+            disulfides=self.disulfides,
+            domains=self.domains,
+            rings=self.rings,
+        )
+        return structure, articulation
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the bodies, sites and drag; quantities are in the builder's units."""
+        structure, articulation = self.read()
+        populate(builder, structure, articulation)
+        if self.viscosity is not None:
+            builder.add_force(stokes_drag(structure, articulation, self.viscosity))
