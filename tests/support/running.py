@@ -38,7 +38,7 @@ class Running:
         self.evaluator = Evaluator(model, seed, window, average)
         parameters = policy.parameters(damping)
         self.driver = driver(self.evaluator, integrator, policy, parameters, model.initial_state())
-        self.state = model.initial_state(self.driver.history)
+        self.state = model.initial_state(self.driver.history, memory=self.driver.memory)
         if q is not None:
             self.state.q[:] = q
         if u is not None:

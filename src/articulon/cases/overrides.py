@@ -21,7 +21,9 @@ from articulon.scaling import (
     AtomisticClock,
     AtomisticTwoFactor,
     Constant,
+    ErrorControlled,
     NoScaling,
+    SmoothAdaptive,
     ThresholdAdaptive,
     TwoFactor,
 )
@@ -49,6 +51,8 @@ FORMS: dict[str, tuple[type[Declaration], ...]] = {
         NoScaling,
         Constant,
         ThresholdAdaptive,
+        SmoothAdaptive,
+        ErrorControlled,
         TwoFactor,
         Atomistic,
         AtomisticTwoFactor,

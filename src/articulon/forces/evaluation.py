@@ -177,10 +177,10 @@ class Evaluator:
             embedding.begin(self.model.forest, state.q, state.u, speeds, self.solver.dependent)
         return np.concatenate([state.q, speeds, state.work, state.bath])
 
-    def initial_state(self, history: int = 0, speed_factor: float = 1.0) -> State:
+    def initial_state(self, history: int = 0, speed_factor: float = 1.0, memory: int = 0) -> State:
         """The state at time zero, its speeds without total momentum where the thermostat says so, and times
-        ``speed_factor``; ``history`` is the size of that array, which the rule's driver says."""
-        state = self.model.initial_state(history, variables_of(self.system.bath), self.sites.listed)
+        ``speed_factor``; ``history`` and ``memory`` are the sizes of these arrays, which the rule's driver says."""
+        state = self.model.initial_state(history, variables_of(self.system.bath), self.sites.listed, memory)
         self.start(state, state.q, state.u, speed_factor)
         return state
 

@@ -1,5 +1,7 @@
 """What every driver is."""
 
+from typing import ClassVar
+
 from numba import types
 
 from articulon.errors import CaseError
@@ -23,6 +25,10 @@ class Driver:
     """The condition that ends the run before its time; may be replaced at any moment."""
     history: int = 0
     """Size of ``State.history`` that it needs."""
+    memory: int = 0
+    """Size of ``State.memory`` that its policy needs."""
+    books_bare_work: ClassVar[bool] = False
+    """Whether it books ``State.bare_work``."""
     failure: str | None = None
     """What the latest DIVERGED was about, where it is not for a number that is not finite."""
 

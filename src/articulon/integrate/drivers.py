@@ -25,6 +25,7 @@ from articulon.integrate.declarations import (
     SciPy,
 )
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
+from articulon.integrate.following import check_followed, memory_size
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.scipy_adapter import SciPyDriver
@@ -41,6 +42,8 @@ __all__ = ["DIVERGED", "PAUSED", "REACHED", "STOPPED", "Driver", "ExplicitDriver
 class ExplicitDriver(Driver):
     """An explicit Runge–Kutta rule with error-controlled or fixed steps."""
 
+    books_bare_work = True
+
     def __init__(
         self, evaluator: Evaluator, integrator: Explicit, policy: ScalingPolicy, parameters: np.ndarray, state: State
     ) -> None:
@@ -54,7 +57,7 @@ class ExplicitDriver(Driver):
         first = float(integrator.first_step or 0.0)
         relaxation = fastest_relaxation(model)
         if not first and math.isfinite(relaxation):
-            first = 0.1 * relaxation / policy.least_factor()
+            first = 0.1 * relaxation / policy.first_factor()
         self.first = first
         self.control = explicit.Control(
             np.array([float(relative) for _, relative, _ in integrator.tolerances()]),
@@ -171,6 +174,8 @@ class ExplicitDriver(Driver):
 class FrictionImplicitDriver(Driver):
     """Fixed steps with the friction taken implicitly. The step divides every time that is asked for."""
 
+    books_bare_work = True
+
     def __init__(
         self, evaluator: Evaluator, step: float, policy: ScalingPolicy, parameters: np.ndarray, state: State
     ) -> None:
@@ -239,6 +244,23 @@ def driver(
         For a rule that cannot do what the model or its rotations ask for.
     """
     _refuse_impossible(evaluator, integrator)
+    if not policy.follows:
+        return _driver(evaluator, integrator, policy, parameters, state)
+    name = str(getattr(policy, "policy", ""))
+    if not isinstance(integrator, FrictionImplicit | Explicit):
+        raise CaseError(
+            f"integrator.rule: '{integrator.rule}' does not tell the policy '{name}' how forces change; choose "
+            f"friction-implicit, or one of {', '.join(EXPLICIT)}"
+        )
+    check_followed(evaluator, name)
+    chosen = _driver(evaluator, integrator, policy, parameters, state)
+    chosen.memory = memory_size(evaluator.model.trees)
+    return chosen
+
+
+def _driver(
+    evaluator: Evaluator, integrator: Any, policy: ScalingPolicy, parameters: np.ndarray, state: State
+) -> Driver:
     if isinstance(integrator, FrictionImplicit):
         return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
     if isinstance(integrator, PredictorCorrector):

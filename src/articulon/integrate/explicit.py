@@ -7,7 +7,7 @@ import numpy as np
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.constrained import OPEN
-from articulon.integrate.law_inputs import law_inputs
+from articulon.integrate.law_inputs import book_bare_works, law_inputs
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel
@@ -36,7 +36,7 @@ class Scratch(NamedTuple):
     stages: np.ndarray
     """Derivatives of the stages, shape (stages, ny)."""
     sums: np.ndarray
-    """What a scaling law reads, shape (11,)."""
+    """What a scaling law reads, shape (14,)."""
     factor: np.ndarray
     """Factors just computed, shape (8,)."""
 
@@ -134,7 +134,7 @@ def advance(
             derivative(system, functions, state.factor, time, counters[WINDOW], y, ws, channels, solver, first)
             counters[EVALUATIONS] += 1
             if varies or counters[STEPS] == 0:
-                law_inputs(system, channels, ws, h, scratch.sums)
+                law_inputs(system, channels, ws, time, h, state.factor, state.memory, scratch.sums)
                 changed = False
                 copy_into(scratch.factor, state.factor)
                 law(parameters, scratch.sums, scratch.factor)
@@ -191,6 +191,7 @@ def advance(
                 continue
             for k in range(2):
                 state.drift[k] = max(state.drift[k], solver.loops.drift[k])
+        book_bare_works(state, y[nq + nu : nq + nu + 8], trial[nq + nu : nq + nu + 8])
         for v in range(y.size):
             y[v] = trial[v]
         counters[STEPS] += 1

@@ -51,14 +51,15 @@ from articulon.dynamics.constrained import at_rest
 from articulon.dynamics.energy import kinetic_energy
 from articulon.dynamics.kinematics import move, place
 from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
-from articulon.forces.filling import book_powers, fill_friction, fill_positions, force_sums, scaled_gravity, weigh
+from articulon.forces.filling import book_powers, fill_friction, fill_positions, scaled_gravity, weigh
 from articulon.forces.stokes_drag import drag_wrenches
+from articulon.integrate.law_inputs import book_bare_works, law_inputs
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import jit, kernel, routine
 from articulon.model import Forest
 from articulon.model.joints import FREE, SPHERICAL
 from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, THERMOSTAT, WINDOW
-from articulon.scaling.base import INPUTS, STEP
+from articulon.scaling.base import INPUTS
 
 
 class Scratch(NamedTuple):
@@ -87,7 +88,7 @@ class Scratch(NamedTuple):
     no_bias: np.ndarray
     """Zero velocity-product accelerations, shape (links, 6)."""
     sums: np.ndarray
-    """What a scaling law reads, shape (11,)."""
+    """What a scaling law reads, shape (14,)."""
     q: np.ndarray
     """Coordinates of a step not yet finished, shape (nq,)."""
     u: np.ndarray
@@ -323,8 +324,7 @@ def advance(law, bath_step, system, functions, parameters, h, stop, state, ws, c
         time = h * step
         if arrays.bath.size > 0:
             read_thermostat(system, time, u, ws, channels, arrays)
-        force_sums(system, channels, ws, arrays.sums)
-        arrays.sums[STEP] = h
+        law_inputs(system, channels, ws, time, h, state.factor, state.memory, arrays.sums)
         law(parameters, arrays.sums, state.factor)
         if way == SCALES:
             thermostat(bath_step, system, time, 0.5 * h, 2 * step, state.factor, u, work, ws, arrays)
@@ -356,6 +356,7 @@ def advance(law, bath_step, system, functions, parameters, h, stop, state, ws, c
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         state.time[0] = time
+        book_bare_works(state, state.work, work)
         copy_into(state.q, q)
         copy_into(state.u, u)
         copy_into(state.work, work)

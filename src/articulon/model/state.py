@@ -32,8 +32,14 @@ class State(NamedTuple):
     """Speeds, shape (nu,)."""
     work: np.ndarray
     """Work done by each channel as scaled, since the start [energy], shape (8,)."""
+    bare_work: np.ndarray
+    """The same without the factors: of a conservative channel, the energy that it has lost, whatever its factors were.
+    Booked by the explicit rules and friction-implicit [energy], shape (8,)."""
     factor: np.ndarray
     """Scaling factor of each channel [dimensionless], shape (8,)."""
+    memory: np.ndarray
+    """What a scaling law that follows how forces change keeps from step to step (``integrate/following.py``), shape
+    (0,) for the others."""
     step: np.ndarray
     """Step that the driver would try next [time], 0 before the first, shape (1,)."""
     acceleration: np.ndarray
@@ -62,7 +68,9 @@ class State(NamedTuple):
         return State(*(array.copy() for array in self))
 
 
-def initial_state(q: np.ndarray, u: np.ndarray, history: int = 0, bath: int = 0, listed: int = 0) -> State:
+def initial_state(
+    q: np.ndarray, u: np.ndarray, history: int = 0, bath: int = 0, listed: int = 0, memory: int = 0
+) -> State:
     """The state at time zero.
 
     Parameters
@@ -73,13 +81,17 @@ def initial_state(q: np.ndarray, u: np.ndarray, history: int = 0, bath: int = 0,
         Sizes of these arrays, which the rule's driver and the thermostat say.
     listed
         Number of sites whose neighbours are listed.
+    memory
+        Size of that array, which the rule's driver says.
     """
     return State(
         time=np.zeros(1),
         q=q.copy(),
         u=u.copy(),
         work=np.zeros(8),
+        bare_work=np.zeros(8),
         factor=np.ones(8),
+        memory=np.zeros(memory),
         step=np.zeros(1),
         acceleration=np.zeros(u.size),
         history=np.zeros(history),

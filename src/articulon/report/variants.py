@@ -206,7 +206,7 @@ def held_windows(case: Case, interval: float) -> int:
     elif force is not None and force.window is not None:
         wanted = float(force.window) * force.average
     else:
-        wanted = fastest_relaxation(model) / (4.0 * case.scaling.least_factor())
+        wanted = fastest_relaxation(model) / (4.0 * case.scaling.noise_factor())
     return 2 ** max(0, math.ceil(math.log2(interval / wanted * (1.0 - 1e-9))))
 
 

@@ -131,9 +131,9 @@ class View:
     def switches(self) -> list[float]:
         """Times at which the scaling factor of a channel changes, to half the time between frames [time].
 
-        Between two frames it may have changed more often.
+        Between two frames it may have changed more often. None where it changes little by little.
         """
-        if not self.case.scaling.varies:
+        if not self.case.scaling.varies or self.case.scaling.smooth:
             return []
         factors = self.series("factor").values()
         changed = np.zeros(max(self.times.size - 1, 0), dtype=bool)

@@ -9,7 +9,9 @@ from articulon.scaling.atomistic_adaptive import AtomisticAdaptive
 from articulon.scaling.atomistic_clock import AtomisticClock
 from articulon.scaling.atomistic_two_factor import AtomisticTwoFactor
 from articulon.scaling.constant import Constant
+from articulon.scaling.error_controlled import ErrorControlled
 from articulon.scaling.none import NoScaling
+from articulon.scaling.smooth_adaptive import SmoothAdaptive
 from articulon.scaling.threshold import ThresholdAdaptive
 from articulon.scaling.two_factor import TwoFactor
 
@@ -18,6 +20,8 @@ AnyPolicy: TypeAlias = (
     | Constant
     | TwoFactor
     | ThresholdAdaptive
+    | SmoothAdaptive
+    | ErrorControlled
     | Atomistic
     | AtomisticTwoFactor
     | AtomisticAdaptive
@@ -32,8 +36,10 @@ __all__ = [
     "AtomisticClock",
     "AtomisticTwoFactor",
     "Constant",
+    "ErrorControlled",
     "NoScaling",
     "Policy",
+    "SmoothAdaptive",
     "ThresholdAdaptive",
     "TwoFactor",
 ]

@@ -1,10 +1,12 @@
 """The contract of a scaling policy.
 
 A policy is a declaration and a jitted law ``law(parameters, sums, factor)``: it reads its parameters (a flat array) and
-what drives it, ``sums`` (11,): the magnitudes of the forces by channel, which are the sums of |F| over the bodies,
+what drives it, ``sums`` (14,): the magnitudes of the forces by channel, which are the sums of |F| over the bodies,
 unscaled, at the start of a step; then the thermostat's ζ and kd ζ' there [1/time], 0 without one; then the step that is
-about to be tried [time], 0 before the first. It writes the factor of each channel (8,). It may read ``factor``, which
-holds those of the step before, 1 before the first.
+about to be tried [time], 0 before the first. For a policy that ``follows`` how the net forces change there is besides,
+of trees of bodies, the largest lag τ |G'|/|G| that they would have unscaled, infinite before it is known, the longest
+relaxation time τ [time], and the time since the factors last changed [time], 0 at the start. It writes the factor of
+each channel (8,). It may read ``factor``, which holds those of the step before, 1 before the first.
 """
 
 import math
@@ -18,10 +20,11 @@ from articulon.declaration import Declaration
 LAW = types.void(types.float64[::1], types.float64[::1], types.float64[::1])
 """Signature of a law."""
 
-INPUTS = 11
+INPUTS = 14
 """Size of ``sums``."""
-ZETA, ZETA_RATE, STEP = 8, 9, 10
-"""Where a law finds ζ, kd ζ' and the step, behind the channels."""
+ZETA, ZETA_RATE, STEP, LAG, RELAXATION, ELAPSED = range(8, INPUTS)
+"""Where a law finds ζ, kd ζ', the step, the lag, the longest relaxation time and the time since the last change, behind
+the channels."""
 
 
 class ScalingPolicy(Declaration):
@@ -31,6 +34,10 @@ class ScalingPolicy(Declaration):
     """The jitted law."""
     varies: ClassVar[bool] = False
     """Whether the factors change along the run."""
+    smooth: ClassVar[bool] = False
+    """Whether they change little by little, and not at moments of which one can speak."""
+    follows: ClassVar[bool] = False
+    """Whether its law reads how the net forces change, which ``State.memory`` is for."""
     thermostatted: ClassVar[bool] = False
     """Whether it is one of Guy (2018, chapter 4), which is meaningless without a thermostat of Nosé and Hoover."""
 
@@ -41,6 +48,14 @@ class ScalingPolicy(Declaration):
     def least_factor(self) -> float:
         """The smallest factor that the damping can have: it lengthens every relaxation time by its inverse."""
         return 1.0
+
+    def first_factor(self) -> float:
+        """The factor that the damping has in the first steps."""
+        return self.least_factor()
+
+    def noise_factor(self) -> float:
+        """The factor of the damping that windows of noise are made for."""
+        return self.least_factor()
 
     def target_factor(self) -> float:
         """What the target of a thermostat is multiplied by, and with it the initial kinetic energy: 1 but for

@@ -1,7 +1,9 @@
 """Whether the books of a run balance, from its observables.
 
 T − T₀ = ΣW (Guy 2018, 5.18) closes for any force, right or wrong. So the work of each conservative channel is also held
-against its energy function: W = −s (Φ − Φ₀) while its factor s is constant.
+against its energy function: W = −(sΦ − s₀Φ₀) + J, where J is the energy that changes of its factor s have brought in
+with the speeds kept, the sum of Φ Δs over them. It follows from the work w of the channel without its factors: between
+two changes ΔW = s Δw, and Φ = Φ₀ − w at each, so that J = W − s w + (s − s₀) Φ₀.
 """
 
 from collections.abc import Mapping
@@ -46,7 +48,7 @@ def with_energy(observables: Mapping[str, np.ndarray], varies: bool, without: se
 
 
 def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, users: set[str]) -> dict[str, Any]:
-    """For each conservative channel, the largest |W + s (Φ − Φ₀)| of all frames.
+    """For each conservative channel, the largest |W + sΦ − s₀Φ₀ − J| of all frames, and J at the last.
 
     Parameters
     ----------
@@ -62,18 +64,20 @@ def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, user
         work = observables.get(f"work_{name}")
         if work is None:
             continue
-        reason = None
+        reason, bare = None, observables.get(f"bare_work_{name}")
         if name in users:
             reason = "forces without an energy function act in it, such as a user's or those that drive joints"
-        elif varies:
-            reason = "the factor of the channel changes along the run"
+        elif varies and bare is None:
+            reason = "the factor of the channel changes along the run, and the rule books no work without it"
         if reason is not None:
-            found[name] = {"error": None, "relative": None, "reason": reason}
+            found[name] = {"error": None, "relative": None, "reason": reason, "jumps": None}
             continue
         energy, factor = observables[f"energy_{name}"], observables[f"factor_{name}"]
-        error = float(np.abs(work + factor * (energy - energy[0])).max())
+        jumps = np.zeros_like(work) if bare is None else work - factor * bare + (factor - factor[0]) * energy[0]
+        error = float(np.abs(work + factor * energy - factor[0] * energy[0] - jumps).max())
         scale = float(np.abs(work).max())
-        found[name] = {"error": error, "relative": error / scale if scale > 0.0 else None, "reason": None}
+        relative = error / scale if scale > 0.0 else None
+        found[name] = {"error": error, "relative": relative, "reason": None, "jumps": float(jumps[-1])}
     return found
 
 

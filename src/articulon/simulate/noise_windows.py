@@ -73,7 +73,7 @@ def windows_of(case: Timed, model: Model) -> Windows:
     """The windows of a run.
 
     A held window is ``window`` times ``average`` of the Brownian forces; by default, the step of the friction-implicit
-    rule, or a quarter of the fastest relaxation time m/β divided by the policy's smallest factor. It is shortened to
+    rule, or a quarter of the fastest relaxation time m/β divided by the policy's ``noise_factor``. It is shortened to
     the nearest whole fraction of the time between frames, and so is the step of every rule of equal steps.
 
     Raises
@@ -105,7 +105,7 @@ def windows_of(case: Timed, model: Model) -> Windows:
     if brownian is None:
         return Windows(interval, 1, None, ())
     if given is None:
-        wanted = fastest_relaxation(model) / (4.0 * case.scaling.least_factor())
+        wanted = fastest_relaxation(model) / (4.0 * case.scaling.noise_factor())
     else:
         wanted = given
     held = interval / (_whole(interval, wanted) if math.isfinite(wanted) else 1)

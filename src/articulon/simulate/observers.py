@@ -145,6 +145,8 @@ class Observer:
         Body and unit direction whose ``advance`` is observed, or None.
     varies
         Whether the scaling factors change along the run.
+    books_bare_work
+        Whether the rule books works without the factors.
     """
 
     def __init__(
@@ -153,6 +155,7 @@ class Observer:
         fixed_step: float | None = None,
         stop: tuple[int, np.ndarray] | None = None,
         varies: bool = False,
+        books_bare_work: bool = False,
     ) -> None:
         self.evaluator = evaluator
         self.model = model = evaluator.model
@@ -173,6 +176,7 @@ class Observer:
             )
             if there
         ]
+        self.bare_works = self.energies if varies and books_bare_work else []
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
         self.sites = SiteObserver(evaluator)
         self.slowest, self.relaxation = slowest_tree(model, evaluator)
@@ -189,6 +193,8 @@ class Observer:
         names["step_size"] = "time"
         for c in self.energies:
             names[f"energy_{CHANNELS[c]}"] = "energy"
+        for c in self.bare_works:
+            names[f"bare_work_{CHANNELS[c]}"] = "energy"
         for c in self.channels:
             names[f"work_{CHANNELS[c]}"] = "energy"
             names[f"force_{CHANNELS[c]}"] = "force"
@@ -227,6 +233,8 @@ class Observer:
             observables[f"work_{CHANNELS[c]}"] = float(state.work[c])
             observables[f"force_{CHANNELS[c]}"] = float(self._looked[1 + c])
             observables[f"factor_{CHANNELS[c]}"] = float(state.factor[c])
+        for c in self.bare_works:
+            observables[f"bare_work_{CHANNELS[c]}"] = float(state.bare_work[c])
         observables.update(zip(NET_FORCE, self._looked[9:12].tolist(), strict=True))
         if evaluator.sites.sites:
             forces = self.sites.forces()

@@ -16,7 +16,7 @@ from articulon.integrate.drivers import Driver, driver
 from articulon.integrate.status import advance_stop
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.model import Model, State
-from articulon.scaling import ThresholdAdaptive
+from articulon.scaling import SmoothAdaptive, ThresholdAdaptive
 from articulon.scaling.base import INPUTS, ZETA, ZETA_RATE
 from articulon.simulate.description import Description
 from articulon.simulate.minimisation import minimise
@@ -96,11 +96,11 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
         raise CaseError(f"{case.source}: {error}") from None
     policy = case.scaling
     damping = core_drag(model, getattr(policy, "core", None), case.source)
-    if isinstance(policy, ThresholdAdaptive):
+    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive):
         if damping <= 0.0:
             whose = "no body" if policy.core is None else f"not the body '{policy.core}'"
             raise CaseError(
-                f"{case.source}: scaling: threshold-adaptive divides by the drag of the core, and {whose} has any; "
+                f"{case.source}: scaling: {policy.policy} divides by the drag of the core, and {whose} has any; "
                 "add stokes-drag to the forces, or choose another scaling.core"
             )
         if policy.threshold is None:
@@ -138,14 +138,17 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
             raise CaseError(f"{case.source}: run.stop.body: '{case.run.stop.body}' is welded to the ground")
         stop = body, direction / np.linalg.norm(direction)
         advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
-    observer = Observer(evaluator, windows.step or getattr(integrator, "step", None), stop, policy.varies)
+    observer = Observer(
+        evaluator, windows.step or getattr(integrator, "step", None), stop, policy.varies, advance.books_bare_work
+    )
     return Prepared(case, model, evaluator, windows, policy, damping, parameters, advance, observer, threshold)
 
 
 def first_state(prepared: Prepared) -> State:
     """The state at time zero, with the factors that the policy's law gives there."""
     evaluator = prepared.evaluator
-    state = evaluator.initial_state(prepared.driver.history, prepared.policy.speed_factor())
+    driver = prepared.driver
+    state = evaluator.initial_state(driver.history, prepared.policy.speed_factor(), driver.memory)
     try:
         if prepared.case.run.minimise:
             state.q[:] = minimise(prepared.model, state.q)

@@ -224,7 +224,7 @@ class _Run:
         )
         parameters = self.policy.parameters(0.0)
         self.driver = driver(self.evaluator, self.integrator, self.policy, parameters, self.evaluator.initial_state())
-        self.state = self.evaluator.initial_state(self.driver.history)
+        self.state = self.evaluator.initial_state(self.driver.history, memory=self.driver.memory)
         self.evaluator.start(self.state, q, u, self.policy.speed_factor())
         check_start(self.evaluator, self.state, getattr(self.integrator, "step", None))
 

@@ -84,7 +84,7 @@ def find_threshold(case: Description, model: Model, damping: float) -> Threshold
     evaluator = Evaluator(model, case.run.seed, held / average, average)
     policy = NoScaling()
     advance = driver(evaluator, integrator, policy, policy.parameters(damping), model.initial_state())
-    state = evaluator.initial_state(advance.history)
+    state = evaluator.initial_state(advance.history, memory=advance.memory)
     looked, total = np.empty(12), np.zeros(8)
     for sample in range(1, SAMPLES + 1):
         with users_errors(evaluator, state):
