@@ -3,6 +3,7 @@
 from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.building import build, populate, stokes_drag
 from articulon.molecules.openmm_exchange import from_openmm, to_openmm
+from articulon.molecules.peptides import peptide
 from articulon.molecules.perception import perceive
 from articulon.molecules.reading import read_structure
 from articulon.molecules.structure import Residue, Structure
@@ -14,6 +15,7 @@ __all__ = [
     "Torsion",
     "build",
     "from_openmm",
+    "peptide",
     "perceive",
     "populate",
     "read_structure",

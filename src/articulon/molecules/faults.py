@@ -16,7 +16,7 @@ FAULTS = {
     "missing-hydrogens": "add_missing = true lets OpenMM's modeller add them",
     "missing-ends": "add_missing = true places the second oxygen of the last residue",
     "gaps": "build the missing residues with PDBFixer or a modelling program, or cap the ends",
-    "clashes": "correct the coordinates, or leave one of the two out",
+    "clashes": "correct the coordinates or the angles, or leave one of the two out",
 }
 """Kinds of faults, each with what to do."""
 
