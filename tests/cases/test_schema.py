@@ -532,7 +532,15 @@ def test_a_built_in_case_is_whole(name: str, tmp_path: Path) -> None:
 def test_every_built_in_case_is_listed_here() -> None:
     assert set(built_in_cases()) == {
         *("andrews-squeezer", "bricard", "double-pendulum", "dzhanibekov", "n-four-bar", "n-link-chain"),
-        *("lj-melt", "molten-salt-100", "molten-salt-1025", "nanoparticle-docking", "rock-salt", "unfolding-satellite"),
+        *(
+            "ebola-receptor",
+            "lj-melt",
+            "molten-salt-100",
+            "molten-salt-1025",
+            "nanoparticle-docking",
+            "rock-salt",
+            "unfolding-satellite",
+        ),
     }
 
 

@@ -17,6 +17,7 @@ from articulon.cases.link_chain import LinkChain
 from articulon.cases.molecule import Molecule
 from articulon.cases.molten_salt import MoltenSalt
 from articulon.cases.particles import Particles
+from articulon.cases.receptor_site import ReceptorSite
 from articulon.cases.satellite import SatelliteWithBooms
 
 AnyModel: TypeAlias = (
@@ -29,6 +30,7 @@ AnyModel: TypeAlias = (
     | Lattice
     | MoltenSalt
     | Molecule
+    | ReceptorSite
 )
 ModelDeclaration: TypeAlias = Annotated[AnyModel, Field(discriminator="builder")]
 """Any declared model, chosen by its ``builder``."""

@@ -13,7 +13,7 @@ from articulon.report.quantities import suited
 from articulon.report.view import View
 
 MOST_LINES = 12
-"""A panel of more lines would be a thicket, and is not drawn."""
+"""A panel of more lines would be a thicket: then the joints nearest to the ground are drawn, as far as they are few."""
 
 
 def joints(view: View) -> Figure | None:
@@ -24,7 +24,8 @@ def joints(view: View) -> Figure | None:
         "length": _lines(view, "coordinates", "length"),
         "angular_velocity": _lines(view, "speeds", "angular_velocity"),
     }
-    shown = {dimension: found for dimension, found in panels.items() if 0 < len(found) <= MOST_LINES}
+    panels = {dimension: _nearest_to_ground(view, found) for dimension, found in panels.items()}
+    shown = {dimension: found for dimension, found in panels.items() if found}
     if not shown:
         return None
     figure, all_axes = style.panels(len(shown), height=2.7)
@@ -42,6 +43,19 @@ def joints(view: View) -> Figure | None:
         style.legend(axes)
     all_axes[-1].set_xlabel(view.time_scale.axis("time"))
     return figure
+
+
+def _nearest_to_ground(view: View, lines: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The lines of the joints fewest bodies away from the ground, as many such generations as are few together."""
+    if len(lines) <= MOST_LINES:
+        return lines
+    parents = view.model.parents
+    depth = np.zeros(view.model.bodies, dtype=int)
+    for body, parent in enumerate(parents.tolist()):
+        depth[body] = 0 if parent < 0 else depth[parent] + 1
+    of = {name: int(depth[view.model.body(name.split(",")[0])]) for name in lines}
+    most = max((d for d in set(of.values()) if sum(e <= d for e in of.values()) <= MOST_LINES), default=-1)
+    return {name: values for name, values in lines.items() if of[name] <= most}
 
 
 def _lines(view: View, side: str, dimension: str) -> dict[str, np.ndarray]:

@@ -14,6 +14,7 @@ from articulon.cases.case import Case
 from articulon.forces.brownian import brownian_of
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.model import Model
+from articulon.model.joints import UNBOUND
 from articulon.model.state import CHANNELS
 from articulon.report.quantities import Scale, suited
 from articulon.simulate.ledger import with_energy, without_energy
@@ -68,10 +69,15 @@ class View:
 
     @cached_property
     def core(self) -> int:
-        """The body that the figures follow: the one whose advance stops the run, or else the heaviest that moves."""
+        """The body that the figures follow: the one whose advance stops the run, or else the heaviest that can move
+        away, or else the heaviest that moves."""
         if self.case.run.stop is not None:
             return self.model.body(self.case.run.stop.body)
-        return int(np.argmax(np.where(self.model.link >= 0, self.model.masses, -np.inf)))
+        forest, link = self.model.forest, self.model.link
+        roots = forest.tree[np.searchsorted(forest.tree, link, side="right") - 1]
+        unbound = (link >= 0) & np.isin(forest.kind[np.where(link >= 0, roots, 0)], UNBOUND)
+        moving = unbound if unbound.any() else link >= 0
+        return int(np.argmax(np.where(moving, self.model.masses, -np.inf)))
 
     @property
     def core_name(self) -> str:

@@ -1,0 +1,163 @@
+"""A receptor protein whose active site is a few side chains, and a drug particle before it (Guy 2018, chapter 2)."""
+
+import math
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from articulon.building import ModelBuilder
+from articulon.cases.side_chains import BACKBONE, FORMAL_CHARGES, ROTAMERS, Link, links, place
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.model import Revolute, Xyz
+
+ONE_LETTER = {"L": "LEU", "F": "PHE", "R": "ARG", "K": "LYS"}
+
+
+class Ball(Declaration):
+    """A spherical body."""
+
+    mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
+    """[mass]."""
+    radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """[length]."""
+
+
+class Particle(Ball):
+    """The drug particle."""
+
+    charge: Annotated[Quantity, Dimension("charge")] = 0.0
+    """In its middle [charge]."""
+    distance: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """From its surface to the outermost atom of the side chains along x, at the start [length]."""
+
+
+class Backbone(NamedTuple):
+    """Where a side chain is tied to."""
+
+    residue: str
+    """Three-letter name."""
+    atoms: dict[str, np.ndarray]
+    """Positions of N, CA and C [nm]."""
+    torsions: tuple[float, ...]
+    """χ [rad]."""
+
+
+class ReceptorSite(Declaration):
+    """A bulk protein that turns about an axis in the ground, the side chains of its active site, and a drug particle.
+
+    The bulk is a sphere. It turns about the z axis through the origin, where it touches the ground, and its middle lies
+    on the x axis at its radius. The side chains stand on its far side, their alpha carbons evenly on a circle about the
+    x axis, their beta carbons outwards. Each is cut into rigid links at its single bonds, which turn about them: link
+    ``L57-CG`` turns about the bond from CB to CG. Bond lengths and angles are standard ones, torsions those of a
+    frequent rotamer; angles of joints are zero there. The particle moves and does not turn.
+
+    Sites are the atoms, in the group ``receptor``, the particle's middle, in ``drug``, and the bulk's, in ``bulk``;
+    the alpha carbons are sites of the bulk. A site's kind is its element, ``drug`` or ``bulk``. Arginine and lysine
+    carry their charge on the atoms of their last link, evenly.
+    """
+
+    error_class: ClassVar = ModelError
+
+    builder: Literal["receptor-site"] = "receptor-site"
+    bulk: Ball
+    """The protein without these side chains."""
+    drug: Particle
+    """The particle."""
+    residues: Annotated[tuple[str, ...], Field(min_length=1)]
+    """One-letter names of leucine, arginine, phenylalanine or lysine with their numbers, as ``L57``."""
+    masses: Annotated[dict[str, Quantity], Dimension("mass", minimum=0, exclusive=True)]
+    """Of the elements H, C and N [mass]."""
+    site_radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Of the circle of the alpha carbons [length]."""
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        for name in self.residues:
+            if name[:1] not in ONE_LETTER or not name[1:].isdigit():
+                known = ", ".join(ONE_LETTER)
+                raise ValueError(f"residues: expected one of {known} and a number, as L57, got {name!r}")
+        if len(set(self.residues)) != len(self.residues):
+            raise ValueError("residues: one is named twice")
+        for element in "HCN":
+            if element not in self.masses:
+                raise ValueError(f"masses: that of {element} is missing")
+        return self
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the bodies and sites; quantities are in the builder's units."""
+        nm = builder.units.value("1 nm", "length", "model")
+        radius, mass = float(self.bulk.radius), float(self.bulk.mass)
+        builder.add_body(
+            "bulk", mass=mass, inertia=0.4 * mass * radius**2, com=(radius, 0.0, 0.0), joint=Revolute(axis=(0, 0, 1))
+        )
+        builder.add_site("bulk", (radius, 0.0, 0.0), kind="bulk", group="bulk")
+        outermost = 0.0
+        for name, backbone in zip(self.residues, self._backbones(nm), strict=True):
+            builder.add_site("bulk", nm * backbone.atoms["CA"], kind="C", group="receptor")
+            atoms = place(backbone.residue, backbone.atoms, backbone.torsions)
+            outermost = max(outermost, *(float(nm * x[0]) for x in atoms.values()))
+            self._add_side_chain(builder, name, backbone, {atom: nm * x for atom, x in atoms.items()}, nm)
+        start = outermost + float(self.drug.distance) + float(self.drug.radius)
+        builder.add_body("drug", mass=self.drug.mass, joint=Xyz(), q=(start, 0.0, 0.0))
+        builder.add_site("drug", kind="drug", group="drug", charge=self.drug.charge)
+
+    def _backbones(self, nm: float) -> list[Backbone]:
+        """Alpha carbons on a circle at the surface of the bulk, beta carbons along the surface's normal."""
+        radius, around = float(self.bulk.radius) / nm, float(self.site_radius) / nm
+        if around >= radius:
+            raise ModelError("model.site_radius: must be smaller than the radius of the bulk")
+        beta = place("LEU", BACKBONE, (0.0, 0.0))["CB"]
+        # Columns: the frame of a backbone with x along its beta carbon.
+        x = beta / np.linalg.norm(beta)
+        y = np.cross(BACKBONE["C"], x)
+        y /= np.linalg.norm(y)
+        local = np.stack([x, y, np.cross(x, y)], axis=1)
+        found = []
+        for k, name in enumerate(self.residues):
+            turn = 2.0 * math.pi * k / len(self.residues)
+            across = np.array([0.0, math.cos(turn), math.sin(turn)])
+            normal = (math.sqrt(radius**2 - around**2) * np.array([1.0, 0.0, 0.0]) + around * across) / radius
+            aside = np.cross(normal, np.cross(np.array([1.0, 0.0, 0.0]), across))
+            frame = np.stack([normal, aside, np.cross(normal, aside)], axis=1) @ local.T
+            alpha = np.array([radius, 0.0, 0.0]) + radius * normal
+            residue = ONE_LETTER[name[0]]
+            atoms = {atom: alpha + frame @ position for atom, position in BACKBONE.items()}
+            found.append(Backbone(residue, atoms, tuple(math.radians(chi) for chi in ROTAMERS[residue])))
+        return found
+
+    def _add_side_chain(
+        self, builder: ModelBuilder, name: str, backbone: Backbone, atoms: dict[str, np.ndarray], nm: float
+    ) -> None:
+        """The links of one side chain; all frames are parallel to the world's at the start."""
+        alpha = nm * backbone.atoms["CA"]
+        charged, charge = FORMAL_CHARGES.get(backbone.residue, ("", 0.0))
+        unit = builder.units.value("1 e", "charge", "model")
+        origins = {"": np.zeros(3)}
+        for link in links(backbone.residue):
+            origins[link.name] = origin = atoms.get(link.start, alpha)
+            axis = atoms[link.name] - origin
+            local = np.array([atoms[atom] - origin for atom in link.atoms])
+            mass, com, inertia = self._rigid(link, local)
+            body = f"{name}-{link.name}"
+            builder.add_body(
+                body,
+                parent=f"{name}-{link.parent}" if link.parent else "bulk",
+                mass=mass,
+                com=com,
+                inertia=inertia,
+                joint=Revolute(axis=tuple((axis / np.linalg.norm(axis)).tolist())),
+                position=origin - origins[link.parent],
+            )
+            share = charge * unit / len(link.atoms) if link.name == charged else 0.0
+            for atom, position in zip(link.atoms, local, strict=True):
+                builder.add_site(body, position, kind=atom[0], group="receptor", charge=share)
+
+    def _rigid(self, link: Link, local: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Mass, centre of mass and inertia about it of a link's atoms at local positions."""
+        masses = np.array([float(self.masses[atom[0]]) for atom in link.atoms])
+        com = masses @ local / masses.sum()
+        d = local - com
+        inertia = np.einsum("k,kij->ij", masses, (d**2).sum(axis=1)[:, None, None] * np.eye(3)) - (d.T * masses) @ d
+        return float(masses.sum()), com, inertia
