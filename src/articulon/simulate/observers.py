@@ -16,6 +16,7 @@ from articulon.forces.filling import force_sums
 from articulon.forces.sites.places import only_particles
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
+from articulon.model.joints import UNBOUND
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL, POTENTIAL, STEPS, THERMOSTAT, THERMOSTAT_RATE, WINDOW
 from articulon.simulate.site_observables import SiteObserver
 from articulon.simulate.thermostat_observer import ThermostatObserver
@@ -46,7 +47,10 @@ def thermostat_rates(bath, kinetic, time, variables, rates):
 
 
 def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
-    """The tree with the longest relaxation time Σm/Σβ, and that time [time]; tree 0 and infinity without any drag."""
+    """The tree with the longest relaxation time Σm/Σβ, and that time [time]; tree 0 and infinity without any drag.
+
+    Where some trees float freely it is one of these: the ground takes part of the net force on the others.
+    """
     starts = model.forest.tree[:-1]
     if not starts.size:
         return 0, np.inf
@@ -54,7 +58,8 @@ def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
     drag = np.add.reduceat(evaluator.system.forces.drag.mass, starts)
     if not drag.any():
         return 0, np.inf
-    times = np.divide(mass, drag, out=np.zeros_like(mass), where=drag > 0.0)
+    floats = (drag > 0.0) & np.isin(model.forest.kind[starts], UNBOUND)
+    times = np.divide(mass, drag, out=np.zeros_like(mass), where=floats if floats.any() else drag > 0.0)
     slowest = int(np.argmax(times))
     return slowest, float(times[slowest])
 
