@@ -109,6 +109,61 @@ def test_what_cannot_be_built_is_named(change: dict, reason: str) -> None:
         ar.load_case("ebola-receptor", change).build_model()
 
 
+def as_pdb(model: ar.Model, file: Path, *, without: str = "") -> None:
+    """Heavy atoms of a built site in a frame of its own, as a PDB file of chain B with residues far apart, and alpha
+    carbons of glycines in the bulk."""
+    case = ar.load_case("ebola-receptor").model_declaration
+    turn = np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))[0]
+    turn *= np.linalg.det(turn)
+    atoms = [("GLY", 100 + k, "CA", x) for k, x in enumerate(np.random.default_rng(5).normal([2.0, 0, 0], 1.0, (9, 3)))]
+    for name, backbone in zip(case.residues, case._backbones(1.0), strict=True):
+        heavy = {**backbone.atoms, **place(backbone.residue, backbone.atoms, backbone.torsions)}
+        kept = [(atom, x) for atom, x in heavy.items() if atom[0] != "H" and f"{name}:{atom}" != without]
+        atoms += [(backbone.residue, int(name[1:]), atom, x) for atom, x in kept]
+    lines = []
+    for k, (residue, number, atom, x) in enumerate(atoms):
+        a, b, c = 10.0 * (turn @ x + [1.0, -2.0, 0.5])
+        place_of = f"ATOM  {k + 1:5d}  {atom:<3s} {residue} B{number:4d}    "
+        lines.append(f"{place_of}{a:8.3f}{b:8.3f}{c:8.3f}  1.00  0.00           {atom[0]}")
+    file.write_text("\n".join([*lines, "END"]) + "\n")
+
+
+def test_a_structure_gives_backbones_and_torsions(tmp_path: Path) -> None:
+    """What is written to a PDB file comes back, moved as a whole, to the 0.001 Å that the file keeps of each atom."""
+    default = ar.load_case("ebola-receptor").build_model()
+    as_pdb(default, tmp_path / "site.pdb")
+    changes = {"model.structure": str(tmp_path / "site.pdb"), "model.chain": "B"}
+    found = ar.load_case("ebola-receptor", changes).build_model()
+    assert found.names == default.names
+
+    def atoms(model: ar.Model) -> np.ndarray:
+        positions, rotations = ar.body_poses(model, model.q0)
+        own = model.sites.group == model.sites.groups.index("receptor")
+        body = model.sites.body[own]
+        assert np.abs(rotations[body, 1:]).max() == 0.0  # frames are parallel at the start
+        return positions[body] + model.sites.position[own]
+
+    a, b = atoms(default), atoms(found)
+    distances = [np.linalg.norm(x[:, None] - x, axis=2) for x in (a, b)]
+    assert np.abs(distances[0] - distances[1]).max() < 3e-3
+    middle = b.mean(axis=0)
+    assert middle[0] > 2.5
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"model.chain": "B", "model.residues": ["L58"]}, "chain B has no residue 58"),
+        ({"model.chain": "B", "model.residues": ["F57"]}, "residue B:LEU57 is no PHE"),
+        ({"model.chain": "B"}, "residue B:LYS95 lacks CE"),
+    ],
+)
+def test_what_a_structure_lacks_is_named(change: dict, reason: str, tmp_path: Path) -> None:
+    as_pdb(ar.load_case("ebola-receptor").build_model(), tmp_path / "site.pdb", without="K95:CE")
+    with pytest.raises(ar.ArticulonError, match=reason):
+        ar.load_case("ebola-receptor", {"model.structure": str(tmp_path / "site.pdb"), **change}).build_model()
+
+
 @pytest.mark.slow
 def test_scaled_by_a_thousand_it_does_the_same_a_little_later(tmp_path: Path) -> None:
     """Constant a2 = 1e-3 against the unscaled friction-implicit rule over 0.6 ns: the particle is late by its own

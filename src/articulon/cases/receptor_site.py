@@ -1,12 +1,13 @@
 """A receptor protein whose active site is a few side chains, and a drug particle before it (Guy 2018, chapter 2)."""
 
 import math
-from typing import Annotated, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from articulon.building import ModelBuilder
+from articulon.cases.receptor_structure import Backbone, backbones_of
 from articulon.cases.side_chains import BACKBONE, FORMAL_CHARGES, ROTAMERS, Link, links, place
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
@@ -31,17 +32,6 @@ class Particle(Ball):
     """In its middle [charge]."""
     distance: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """From its surface to the outermost atom of the side chains along x, at the start [length]."""
-
-
-class Backbone(NamedTuple):
-    """Where a side chain is tied to."""
-
-    residue: str
-    """Three-letter name."""
-    atoms: dict[str, np.ndarray]
-    """Positions of N, CA and C [nm]."""
-    torsions: tuple[float, ...]
-    """χ [rad]."""
 
 
 class ReceptorSite(Declaration):
@@ -71,6 +61,11 @@ class ReceptorSite(Declaration):
     """Of the elements H, C and N [mass]."""
     site_radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Of the circle of the alpha carbons [length]."""
+    structure: str | None = None
+    """A PDB or mmCIF file from which backbones and torsions are taken instead, such as PDB entry 3CSY: the middle of
+    the chain's alpha carbons is then the bulk's, and the site's lie beyond it along x."""
+    chain: str = "A"
+    """The chain of that file."""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -104,8 +99,12 @@ class ReceptorSite(Declaration):
         builder.add_site("drug", kind="drug", group="drug", charge=self.drug.charge)
 
     def _backbones(self, nm: float) -> list[Backbone]:
-        """Alpha carbons on a circle at the surface of the bulk, beta carbons along the surface's normal."""
+        """Those of the structure; or alpha carbons on a circle at the surface of the bulk, beta carbons along its
+        normal."""
         radius, around = float(self.bulk.radius) / nm, float(self.site_radius) / nm
+        if self.structure is not None:
+            residues = [(ONE_LETTER[name[0]], int(name[1:])) for name in self.residues]
+            return backbones_of(self.structure, self.chain, residues, radius)
         if around >= radius:
             raise ModelError("model.site_radius: must be smaller than the radius of the bulk")
         beta = place("LEU", BACKBONE, (0.0, 0.0))["CB"]

@@ -1,0 +1,98 @@
+"""Where the side chains of a receptor site stand, taken from a structure file."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.cases.side_chains import links, torsion
+from articulon.errors import ModelError
+from articulon.molecules.faults import FAULTS
+from articulon.molecules.reading import read_structure
+from articulon.molecules.structure import Structure
+
+CHI = {
+    "LEU": ("N", "CA", "CB", "CG", "CD1"),
+    "PHE": ("N", "CA", "CB", "CG", "CD1"),
+    "ARG": ("N", "CA", "CB", "CG", "CD", "NE", "CZ"),
+    "LYS": ("N", "CA", "CB", "CG", "CD", "CE", "NZ"),
+}
+"""Atoms whose torsions, four by four, are χ1, χ2, …"""
+
+
+class Backbone(NamedTuple):
+    """What a side chain is tied to."""
+
+    residue: str
+    """Three-letter name."""
+    atoms: dict[str, np.ndarray]
+    """Positions of N, CA and C [nm]."""
+    torsions: tuple[float, ...]
+    """χ [rad]."""
+
+
+def backbones_of(file: str, chain: str, residues: list[tuple[str, int]], radius: float) -> list[Backbone]:
+    """Backbones and torsions of residues, moved so that the middle of the chain's alpha carbons is at (radius, 0, 0)
+    and that of the residues' lies beyond it on the x axis.
+
+    Parameters
+    ----------
+    file
+        A PDB or mmCIF file; hydrogens, missing residues and what else the chain holds do not matter.
+    chain
+        Its chain.
+    residues
+        Three-letter names and numbers.
+    radius
+        [nm].
+
+    Raises
+    ------
+    ModelError
+        Naming the residue and the atom that is not there.
+    """
+    structure = read_structure(file, chains=(chain,), altloc="highest", accept=tuple(FAULTS))
+    found = [_residue(structure, chain, name, number) for name, number in residues]
+    alphas = structure.positions[[k for k, name in enumerate(structure.names) if name == "CA"]]
+    middle = alphas.mean(axis=0)
+    outwards = np.mean([atoms["CA"] for atoms in found], axis=0) - middle
+    size = float(np.linalg.norm(outwards))
+    if size < 1e-6:
+        raise ModelError(f"{file}: the residues of the site lie around the middle of the chain: no side is theirs")
+    turn = _turned_to_x(outwards / size)
+    result = []
+    for (name, _), atoms in zip(residues, found, strict=True):
+        placed = {atom: turn @ (x - middle) + np.array([radius, 0.0, 0.0]) for atom, x in atoms.items()}
+        along = [placed[atom] for atom in CHI[name]]
+        torsions = tuple(torsion(*along[k : k + 4]) for k in range(len(along) - 3))
+        result.append(Backbone(name, {atom: placed[atom] for atom in ("N", "CA", "C")}, torsions))
+    return result
+
+
+def _residue(structure: Structure, chain: str, name: str, number: int) -> dict[str, np.ndarray]:
+    """Positions of the atoms that fix a backbone and the torsions of its side chain."""
+    file = Path(structure.source).name
+    here = [k for k, r in enumerate(structure.residues) if r.number == number and not r.insertion]
+    if not here:
+        raise ModelError(f"{file}: chain {chain} has no residue {number}; choose model.chain or model.residues")
+    residue = structure.residues[here[0]]
+    if residue.standard != name:
+        raise ModelError(f"{file}: residue {residue.label} is no {name}; choose model.chain or model.residues")
+    wanted = dict.fromkeys([*CHI[name], "C"])
+    missing = [atom for atom in wanted if structure.atom(here[0], atom) < 0]
+    if missing:
+        raise ModelError(
+            f"{file}: residue {residue.label} lacks {', '.join(missing)}, so that the torsions of its "
+            f"{len(links(name))} links are not known; build it with a modelling program"
+        )
+    return {atom: structure.positions[structure.atom(here[0], atom)] for atom in wanted}
+
+
+def _turned_to_x(direction: np.ndarray) -> np.ndarray:
+    """The rotation by the least angle that takes a unit vector to the x axis, shape (3, 3)."""
+    x = np.array([1.0, 0.0, 0.0])
+    v, c = np.cross(direction, x), float(direction @ x)
+    if c < -1.0 + 1e-12:
+        return np.diag([-1.0, -1.0, 1.0])
+    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    return np.eye(3) + skew + skew @ skew / (1.0 + c)
