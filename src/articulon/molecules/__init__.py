@@ -7,6 +7,7 @@ from articulon.molecules.peptides import peptide
 from articulon.molecules.perception import perceive
 from articulon.molecules.reading import read_structure
 from articulon.molecules.structure import Residue, Structure
+from articulon.molecules.writing import write_structure
 
 __all__ = [
     "Articulation",
@@ -21,4 +22,5 @@ __all__ = [
     "read_structure",
     "stokes_drag",
     "to_openmm",
+    "write_structure",
 ]

@@ -115,7 +115,7 @@ def _links(structure: Structure) -> set[tuple[int, int]]:
         if one.chain != other.chain:
             continue
         ends = ("O3'", "P") if one.kind == "nucleotide" else ("C", "N")
-        if one.kind not in ("amino-acid", "cap", "nucleotide") or (other.kind == "nucleotide") != (ends[1] == "P"):
+        if not _in_chain(structure, k) or not _in_chain(structure, k + 1):
             continue
         if one.standard in ("NME", "NH2") or other.standard == "ACE":
             continue
@@ -123,6 +123,14 @@ def _links(structure: Structure) -> set[tuple[int, int]]:
         if a >= 0 and b >= 0 and _distance(structure, a, b) < LINK:
             found.add(_pair(a, b))
     return found
+
+
+def _in_chain(structure: Structure, residue: int) -> bool:
+    """Whether a residue is of a kind that chains are made of; a modified amino acid has N, CA and C."""
+    kind = structure.residues[residue].kind
+    if kind == "ligand":
+        return all(structure.atom(residue, name) >= 0 for name in ("N", "CA", "C"))
+    return kind in ("amino-acid", "cap", "nucleotide")
 
 
 def _disulfides(structure: Structure, inferred: list[str]) -> set[tuple[int, int]]:

@@ -25,10 +25,21 @@ class ClusterGraph:
     def __init__(self, structure: Structure, turns: np.ndarray) -> None:
         self.structure = structure
         self._root = list(range(len(structure)))
+        self._forget()
         for a, b in structure.bonds[~turns].tolist():
             self.join(a, b)
         self._bonds = [(a, b) for a, b in structure.bonds[turns].tolist()]
-        self.cut: list[tuple[int, int]] = []
+        self._cut: set[tuple[int, int]] = set()
+
+    @property
+    def cuts(self) -> list[tuple[int, int]]:
+        """The bonds that close loops, the smaller atom first."""
+        return sorted(self._cut)
+
+    def cut(self, bond: tuple[int, int]) -> None:
+        """Let a bond close a loop instead of holding the tree."""
+        self._cut.add((min(bond), max(bond)))
+        self._forget()
 
     def of(self, atom: int) -> int:
         """The cluster of an atom, by one of its atoms."""
@@ -41,25 +52,37 @@ class ClusterGraph:
         """Make one cluster of those of two atoms."""
         a, b = self.of(a), self.of(b)
         self._root[max(a, b)] = min(a, b)
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was found out about the graph, once it changes."""
+        self._known_edges: dict[int, list[tuple[int, tuple[int, int]]]] | None = None
+        self._known_members: dict[int, list[int]] | None = None
 
     def bonds(self) -> list[tuple[int, int]]:
         """The bonds between different clusters that are not cut."""
         self._bonds = [(a, b) for a, b in self._bonds if self.of(a) != self.of(b)]
-        return [bond for bond in self._bonds if bond not in self.cut]
+        return [bond for bond in self._bonds if bond not in self._cut]
 
     def edges(self) -> dict[int, list[tuple[int, tuple[int, int]]]]:
         """Of each cluster, the clusters across its bonds and the bonds, its own atom first."""
+        if self._known_edges is not None:
+            return self._known_edges
         found: dict[int, list[tuple[int, tuple[int, int]]]] = {self.of(a): [] for a in range(len(self.structure))}
         for a, b in self.bonds():
             found[self.of(a)].append((self.of(b), (a, b)))
             found[self.of(b)].append((self.of(a), (b, a)))
+        self._known_edges = found
         return found
 
     def members(self) -> dict[int, list[int]]:
         """Atoms of each cluster."""
+        if self._known_members is not None:
+            return self._known_members
         found: dict[int, list[int]] = {}
         for a in range(len(self.structure)):
             found.setdefault(self.of(a), []).append(a)
+        self._known_members = found
         return found
 
     def off_axis(self, atoms: Sequence[int], bond: tuple[int, int]) -> bool:

@@ -1,6 +1,6 @@
 """What is wrong with a structure, by chain, residue and atom, and what can be done about it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -36,9 +36,13 @@ class Fault(NamedTuple):
     """Where, and what."""
 
 
-def faults_of(structure: Structure) -> list[Fault]:
-    """Everything that is wrong with a structure whose bonds are known."""
-    return [*_missing(structure), *_gaps(structure), *_clashes(structure)]
+def faults_of(structure: Structure, absent: Mapping[str, str] | None = None) -> list[Fault]:
+    """Everything that is wrong with a structure whose bonds are known.
+
+    ``absent`` names the residues that the file's sequence has after some residue, by that one's label, and that have no
+    coordinates.
+    """
+    return [*_missing(structure), *_gaps(structure, absent or {}), *_clashes(structure)]
 
 
 def refuse(structure: Structure, faults: list[Fault], accept: Sequence[str], added: bool) -> Structure:
@@ -95,7 +99,7 @@ def _linked(structure: Structure, atom: int, residue: int) -> bool:
     return any(structure.residue[b] != residue for b in structure.neighbours[atom])
 
 
-def _gaps(structure: Structure) -> list[Fault]:
+def _gaps(structure: Structure, absent: Mapping[str, str]) -> list[Fault]:
     """Residues of one chain that follow each other and are not bonded, where neither ends the chain."""
     faults = []
     for k, (one, other) in enumerate(zip(structure.residues, structure.residues[1:], strict=False)):
@@ -110,7 +114,10 @@ def _gaps(structure: Structure) -> list[Fault]:
         apart = np.linalg.norm(structure.positions[c] - structure.positions[n])
         between = other.number - one.number - 1
         lost = f"{between} residues are missing between" if between > 0 else "the chain is broken between"
-        faults.append(Fault("gaps", f"{lost} {one.label} and {other.label}, whose C and N are {apart:.2f} nm apart"))
+        text = f"{lost} {one.label} and {other.label}, whose C and N are {apart:.2f} nm apart"
+        if one.label in absent:
+            text += f": {absent[one.label]} of the file's sequence"
+        faults.append(Fault("gaps", text))
     return faults
 
 

@@ -41,8 +41,8 @@ def close_disulfides(graph: ClusterGraph, bridges: list[tuple[int, int]], level:
                 graph.join(*bond)
             inferred.append(f"{name}: the disulfide is rigid: the {len(cycle)} joints around it could not move")
             continue
-        _cut(graph, cycle, anywhere=level == "residue")
-        inferred.append(f"{name}: the disulfide closes a loop, cut at {graph.structure.bond_label(*graph.cut[-1])}")
+        where = _cut(graph, cycle, anywhere=level == "residue")
+        inferred.append(f"{name}: the disulfide closes a loop, cut at {graph.structure.bond_label(*where)}")
 
 
 def close_domains(graph: ClusterGraph, domains: Sequence[str], pieces: list[list[int]], inferred: list[str]) -> None:
@@ -65,8 +65,7 @@ def close_domains(graph: ClusterGraph, domains: Sequence[str], pieces: list[list
                 f"domains: the linkers between domains have {len(cycle)} torsions ({labels}), which could not move: "
                 f"a closed chain needs more than {STIFF}; leave more residues between the domains out of both"
             )
-        _cut(graph, cycle, anywhere=False)
-        where = graph.structure.bond_label(*graph.cut[-1])
+        where = graph.structure.bond_label(*_cut(graph, cycle, anywhere=False))
         inferred.append(f"{where}: closes a loop of domains with {len(cycle)} torsions")
 
 
@@ -85,8 +84,8 @@ def refuse_rings(graph: ClusterGraph, rings: Literal["refuse", "rigid", "loops"]
                 graph.join(*bond)
             inferred.append(f"{structure.bond_label(*cycle[0])}: the ring of {len(cycle)} torsions is held rigid")
         else:
-            _cut(graph, cycle, anywhere=False)
-            inferred.append(f"{structure.bond_label(*graph.cut[-1])}: closes the ring of {len(cycle)} torsions")
+            where = structure.bond_label(*_cut(graph, cycle, anywhere=False))
+            inferred.append(f"{where}: closes the ring of {len(cycle)} torsions")
 
 
 def _bond_at(graph: ClusterGraph, bridge: tuple[int, int]) -> tuple[int, int] | None:
@@ -108,20 +107,15 @@ def _through(graph: ClusterGraph, homes: list[int]) -> list[tuple[int, int]] | N
     return None
 
 
-def _cut(graph: ClusterGraph, cycle: list[tuple[int, int]], *, anywhere: bool) -> None:
-    """Cut the bond nearest the first of the cycle whose ends keep something to turn."""
+def _cut(graph: ClusterGraph, cycle: list[tuple[int, int]], *, anywhere: bool) -> tuple[int, int]:
+    """Cuts the bond nearest the first of the cycle whose ends keep something to turn."""
     n = len(cycle)
     for k in sorted(range(n), key=lambda k: (min(k, n - k), k)):
         if anywhere or graph.may_be_cut(cycle[k]):
-            graph.cut.append(_as_stored(graph, cycle[k]))
-            return
+            graph.cut(cycle[k])
+            return cycle[k]
     structure = graph.structure
     raise ModelError(
         f"{structure.source}: the loop through {structure.bond_label(*cycle[0])} cannot be cut anywhere: no atom near "
         "it is off the axes; hold it rigid"
     )
-
-
-def _as_stored(graph: ClusterGraph, bond: tuple[int, int]) -> tuple[int, int]:
-    """The bond, its smaller atom first, as the structure has it."""
-    return (min(bond), max(bond))

@@ -120,7 +120,7 @@ def _tree(graph: ClusterGraph, level: Level, inferred: list[str]) -> Articulatio
     torsions = tuple(
         torsion_of(structure, *axes[k], parents[k], k) for k in range(len(parents)) if joints[k] == "revolute"
     )
-    loops = tuple(torsion_of(structure, a, b, int(home[a]), int(home[b])) for a, b in graph.cut if home[a] != home[b])
+    loops = tuple(torsion_of(structure, a, b, int(home[a]), int(home[b])) for a, b in graph.cuts if home[a] != home[b])
     return Articulation(
         level,
         home,

@@ -3,6 +3,7 @@
 import gzip
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from articulon.errors import ModelError
 from articulon.molecules.bonding import bonded
 from articulon.molecules.elements import ANGSTROM, gemmi, masses
 from articulon.molecules.faults import FAULTS, faults_of, refuse
+from articulon.molecules.sequences import unresolved
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.templates import ATOM_NAMES, kind_and_template
 
@@ -67,12 +69,14 @@ def read_structure(
     chosen = _model(path, file, model)
     structure, serials = _atoms(path, chosen, altloc, chains, leave_out)
     structure = bonded(structure, _records(file, structure, serials))
-    found = faults_of(structure)
+    absent, ends = unresolved(file, structure)
+    structure = replace(structure, inferred=(*structure.inferred, *ends))
+    found = faults_of(structure, absent)
     if add_missing:
         from articulon.molecules.adding import with_missing_added
 
         structure = with_missing_added(structure, found)
-        found = faults_of(structure)
+        found = faults_of(structure, absent)
     return refuse(structure, found, accept, add_missing)
 
 
@@ -230,7 +234,7 @@ def _element(atom: Any, kind: str) -> str:
 
 def _name(name: str, standard: str, residue: Residue, inferred: list[str]) -> str:
     """The template's name of an atom."""
-    own = ATOM_NAMES.get(standard, {}).get(name)
+    own = ATOM_NAMES.get(standard, {}).get(name) if standard else None
     if own is None and residue.kind in ("amino-acid", "nucleotide"):
         own = ATOM_NAMES[""].get(name) or (name.replace("*", "'") if residue.kind == "nucleotide" else None)
     if own is None or own == name:

@@ -122,7 +122,7 @@ NUCLEOTIDES = {
 WATERS = frozenset(("HOH", "WAT", "SOL", "DOD", "TIP", "TIP3", "TIP3P", "TP3", "SPC", "SPCE", "H2O", "T3P"))
 
 ATOM_NAMES = {
-    "": {"OT1": "O", "OC1": "O", "OT2": "OXT", "OC2": "OXT", "O1P": "OP1", "O2P": "OP2"},
+    "": {"OT1": "O", "OC1": "O", "OT2": "OXT", "OC2": "OXT", "O1": "O", "O2": "OXT", "O1P": "OP1", "O2P": "OP2"},
     "ILE": {"CD": "CD1"},
     "NME": {"CH3": "C", "CA": "C", "CAT": "C", "NT": "N"},
     "ACE": {"CA": "CH3", "CAY": "CH3", "CY": "C", "OY": "O"},

@@ -1,0 +1,41 @@
+"""Residues that the sequence of a file has and its coordinates have not."""
+
+import re
+from typing import Any
+
+from articulon.molecules.elements import gemmi
+from articulon.molecules.structure import Structure
+
+
+def unresolved(file: Any, structure: Structure) -> tuple[dict[str, str], list[str]]:
+    """Missing residues in the middle of chains, by the label of the residue before, and lines about those at the ends.
+
+    The sequence is that of SEQRES records or entity_poly_seq, aligned by gemmi to the chain's residues.
+    """
+    package = gemmi()
+    inside: dict[str, str] = {}
+    ends: list[str] = []
+    labels = {(r.chain, r.number, r.insertion): r.label for r in structure.residues}
+    file.setup_entities()
+    for chain in file[0]:
+        polymer = chain.get_polymer()
+        entity = file.get_entity_of(polymer) if len(polymer) else None
+        if entity is None or not entity.full_sequence:
+            continue
+        keys = [(chain.name.strip(), r.seqid.num, r.seqid.icode.strip()) for r in polymer]
+        if not any(key in labels for key in keys):
+            continue
+        alignment = package.align_sequence_to_polymer(entity.full_sequence, polymer, entity.polymer_type)
+        at, there = 0, 0
+        for count, step in re.findall(r"(\d+)([MID])", alignment.cigar_str()):
+            if step == "I":
+                names = " ".join(package.Entity.first_mon(name) for name in entity.full_sequence[at : at + int(count)])
+                if 0 < there < len(keys):
+                    inside[labels.get(keys[there - 1], "")] = names
+                else:
+                    place = "after" if there else "before"
+                    label = labels.get(keys[there - 1 if there else 0], chain.name)
+                    ends.append(f"{names}: of the file's sequence, {place} {label}, have no coordinates")
+            at += int(count) if step in "MI" else 0
+            there += int(count) if step in "MD" else 0
+    return inside, ends

@@ -1,0 +1,63 @@
+"""Writes structures as PDB or mmCIF files, by gemmi."""
+
+from pathlib import Path
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.molecules.elements import ANGSTROM, gemmi
+from articulon.molecules.structure import Structure
+
+
+def write_structure(structure: Structure, path: str | Path, positions: np.ndarray | None = None) -> None:
+    """Write a structure, at its own or at other positions, as a ``.pdb`` or a ``.cif`` file.
+
+    Bonds that no template tells, those of ligands and disulfides, go into CONECT records of a PDB file.
+
+    Parameters
+    ----------
+    structure
+        What is written.
+    path
+        The file; its ending chooses the format.
+    positions
+        Other positions of its atoms [nm], shape (atoms, 3): those of the sites of a model, say.
+
+    Raises
+    ------
+    ModelError
+        For another ending, or positions of another shape.
+    """
+    path = Path(path)
+    places = structure.positions if positions is None else np.asarray(positions, dtype=float)
+    if places.shape != structure.positions.shape:
+        raise ModelError(f"{path}: expected positions of shape {structure.positions.shape}, got {places.shape}")
+    package = gemmi()
+    file = package.Structure()
+    model = file.find_or_add_model(1)
+    for k, residue in enumerate(structure.residues):
+        if not k or residue.chain != structure.residues[k - 1].chain:
+            chain = model.add_chain(package.Chain(residue.chain))
+        group = package.Residue()
+        group.name = residue.name
+        group.seqid = package.SeqId(residue.number, residue.insertion or " ")
+        group.het_flag = "A" if residue.kind in ("amino-acid", "cap", "nucleotide") else "H"
+        for a in range(residue.start, residue.stop):
+            atom = package.Atom()
+            atom.name, atom.element = structure.names[a], package.Element(structure.elements[a])
+            atom.pos = package.Position(*(places[a] / ANGSTROM).tolist())
+            atom.serial, atom.occ = a + 1, 1.0
+            group.add_atom(atom)
+        chain.add_residue(group)
+    for a, b in structure.bonds.tolist():
+        one, other = structure.residues[structure.residue[a]], structure.residues[structure.residue[b]]
+        if one.kind == "ligand" or other.kind == "ligand" or {structure.names[a], structure.names[b]} == {"SG"}:
+            file.add_conect(a + 1, b + 1, 1)
+    if path.suffix == ".cif":
+        file.setup_entities()
+        file.make_mmcif_document().write_file(str(path))
+    elif path.suffix == ".pdb":
+        options = package.PdbWriteOptions(minimal=True, conect_records=True, preserve_serial=True, ter_records=False)
+        file.write_pdb(str(path), options)
+    else:
+        raise ModelError(f"{path}: expected a name that ends in .pdb or .cif")
