@@ -197,7 +197,7 @@ def test_every_figure_with_data_is_on_the_page(tailed: Path, pendulum: Path) -> 
     everything = Page((tailed / "report.html").read_text(encoding="utf-8")).names("figure")
     thermostatted = {"configurational_temperature", "thermostat_energies", "thermostat_phase"}
     assert sorted(everything) == sorted(set(FIGURES) - thermostatted)
-    without = thermostatted | {"factors", "temperature", "works_normalised"}
+    without = thermostatted | {"factors", "fidelity", "temperature", "works_normalised"}
     assert sorted(Page((pendulum / "report.html").read_text(encoding="utf-8")).names("figure")) == sorted(
         set(FIGURES) - without
     )

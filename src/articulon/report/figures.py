@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from articulon.report import style
+from articulon.report import fidelity_figure, style
 from articulon.report.drawing import model_drawing
 from articulon.report.joint_figures import joints
 from articulon.report.quantities import Scale, suited
@@ -41,9 +41,9 @@ def figures(run: Run | View) -> dict[str, Figure]:
     Returns
     -------
     dict
-        Of ``position``, ``joints``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``, ``kinetic_energy``,
-        ``temperature``, ``configurational_temperature``, ``thermostat_energies``, ``thermostat_phase``,
-        ``works_normalised`` and ``step_size``, those for which the run has data.
+        Of ``position``, ``joints``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``, ``fidelity``,
+        ``kinetic_energy``, ``temperature``, ``configurational_temperature``, ``thermostat_energies``,
+        ``thermostat_phase``, ``works_normalised`` and ``step_size``, those for which the run has data.
     """
     view = run if isinstance(run, View) else View.of(run)
     if view.times.size < 2:
@@ -332,6 +332,7 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
     "balance": balance,
     "forces": forces,
     "factors": factors,
+    "fidelity": fidelity_figure.fidelity,
     "kinetic_energy": kinetic_energy,
     "temperature": temperature,
     "configurational_temperature": configurational_temperature,
@@ -356,6 +357,7 @@ CAPTIONS: dict[str, str] = {
     ),
     "forces": "Magnitudes of the forces by kind, summed over the bodies, before scaling.",
     "factors": "What each kind of force is multiplied by.",
+    "fidelity": fidelity_figure.CAPTION,
     "kinetic_energy": "Kinetic energy.",
     "temperature": "Kinetic temperature.",
     "configurational_temperature": (

@@ -9,8 +9,9 @@ from typing import Any
 from articulon.cases.case import Case
 from articulon.report import page
 from articulon.report.drawing import flat_axis
+from articulon.report.fidelity_words import fidelity_part, verdict_sentences
 from articulon.report.figures import CAPTIONS, figures
-from articulon.report.quantities import number, percent, suited, unit_text, wall_time, with_unit
+from articulon.report.quantities import number, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
 from articulon.simulate.atomic import write_text
 
@@ -19,14 +20,6 @@ __all__ = ["figures", "write_report"]
 FILE = "report.html"
 THERMAL = ("temperature", "configurational_temperature", "thermostat_energies", "thermostat_phase")
 """Figures of temperatures and thermostats."""
-
-VERDICTS = {
-    "trusted": "The scaled run can be trusted by the premises that are checked.",
-    "suspect": "The scaled run is suspect: a premise holds only roughly.",
-    "violated": "The scaled run is not to be trusted: a premise of the scaling does not hold.",
-    "inconclusive": "Whether the scaled run can be trusted is not decided: a premise could not be checked.",
-}
-"""What a verdict means."""
 
 
 def write_report(folder: Path) -> Path:
@@ -70,7 +63,7 @@ def report(view: View) -> str:
             *callouts(view),
             page.section("Run", page.definitions(run_rows(view))),
             page.section("Checks", checks_table(view), page.definitions(check_rows(view))),
-            page.section("Fidelity", fidelity_part(view)),
+            page.section("Fidelity", fidelity_part(view), *_figures(drawn, captions, "fidelity")),
             page.section("Motion", *_figures(drawn, captions, "position", "joints", "model")),
             page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),
             page.section(forces, *_figures(drawn, captions, "forces", "factors")),
@@ -119,7 +112,7 @@ def callouts(view: View) -> list[str]:
     boxes = [page.callout("status", status_text(view))]
     verdict = fidelity_verdict(view.summary)
     if verdict is not None:
-        boxes.append(page.callout(verdict, VERDICTS.get(verdict, f"Fidelity: {verdict}.")))
+        boxes.append(page.callout(verdict, *verdict_sentences(view)))
     checks = view.summary.get("checks") or []
     failed = [str(check["what"]) for check in checks if not check["passed"]]
     if failed:
@@ -244,44 +237,3 @@ def check_rows(view: View) -> Iterator[tuple[str, str]]:
         else:
             beside = f", {number(found['relative'], 2)} of the work" if found.get("relative") is not None else ""
             yield what, f"differs by at most {with_unit(found['error'], symbol, 3)}{beside}"
-
-
-def fidelity_part(view: View) -> str:
-    """The premises of the scaling, each with its verdict and what it rests on."""
-    found = view.summary.get("fidelity")
-    if not found:
-        return ""
-    rows: list[tuple[str, str]] = [("verdict", str(found["verdict"]))]
-    if found.get("basis"):
-        rows.append(("it rests on", str(found["basis"])))
-    for name, premise in (found.get("premises") or {}).items():
-        parts = [str(premise["verdict"])]
-        if premise.get("reason"):
-            parts.append(str(premise["reason"]))
-        rows.append((name, ": ".join(parts)))
-        rows.extend((f"{name}, {what}", text) for what, text in _premise_rows(view, premise))
-    return page.definitions(rows)
-
-
-def _premise_rows(view: View, premise: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    units = view.case.units
-    for key, value in premise.items():
-        if value is None or key in ("verdict", "reason"):
-            continue
-        what = key.replace("_", " ")
-        if isinstance(value, Mapping):
-            for channel, numbers in value.items():
-                text = (
-                    ", ".join(f"{k} {number(v, 3)}" for k, v in numbers.items())
-                    if isinstance(numbers, Mapping)
-                    else str(numbers)
-                )
-                yield f"{what} of {channel}", text
-        elif key in ("predicted_delay", "relaxation_time"):
-            yield what, suited(units, "time", float(value)).text(float(value), 3)
-        elif key == "predicted_relative_error":
-            yield what, percent(float(value), 2)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield what, number(float(value), 3)
-        else:
-            yield what, str(value)

@@ -114,6 +114,17 @@ def table(
     return f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
 
 
+def prose_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of words, with a heading above each column."""
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+    lines = [
+        f'<tr><th scope="row">{escape(row[0])}</th>' + "".join(f"<td>{escape(text)}</td>" for text in row[1:]) + "</tr>"
+        for row in rows
+    ]
+    body = "\n".join(lines)
+    return f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+
+
 def _number(column: int) -> str:
     return ' class="number"' if column else ""
 

@@ -1,6 +1,7 @@
 """The fidelity section of a scaled run's summary: every premise of the scaling, judged by the run alone."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ import numpy as np
 from articulon.forces.brownian import brownian_of
 from articulon.model import State
 from articulon.model.state import EVALUATIONS
-from articulon.simulate.cancellation import Cancellation, cancellation, cancellation_along
+from articulon.simulate.cancellation import cancellation
+from articulon.simulate.cancellation_observer import RESIDUAL, TOO_SLOW
 from articulon.simulate.fidelity import LagAlong, clock, drift, lag, lag_along, speed_ratios
 from articulon.simulate.paired import paired
 from articulon.simulate.preparation import Prepared
@@ -54,15 +56,14 @@ def fidelity_of(
     target = (found or {}).get("target") or bath
     heat = heating(observables, evaluator.degrees_of_freedom, k)
     premises: dict[str, Any] = {}
-    estimate, residual = None, None
+    estimate = None
     if evaluator.thermostat is None:
         if np.isfinite(observer.relaxation) and len(observables["time"]) > 1:
             estimate = lag_along(observables, observer.relaxation, bounds.trusted)
-        residual = cancellation_along(prepared, state, run)
         premises["lag"] = lag(observables, observer.relaxation, bounds, estimate)
         premises["drift"] = drift(observables, bounds)
         closed = bool(prepared.model.loops.kind.size)
-        premises["cancellation"] = cancellation(residual, observables, observer.relaxation, bounds, closed)
+        premises["cancellation"] = cancellation(observables, observer.relaxation, bounds, closed)
     premises["clock"] = clock(observables, bath, heat)
     premises["kinetic"] = kinetic(observables, target)
     expected = heat if evaluator.thermostat is not None else premises["clock"]["over_bath"]
@@ -70,7 +71,7 @@ def fidelity_of(
     if evaluator.thermostat is None and premises["configuration"]["measured_over_target"] is None:
         # What follows from the factors alone is judged with the clock.
         premises["configuration"] |= {"verdict": None, "since": None}
-    spent = time.perf_counter() - began
+    spent = time.perf_counter() - began + observer.cancellation.seconds
     if evaluator.thermostat is None and with_pairs:
         premises["paired"] = paired(prepared, run, int(state.counters[EVALUATIONS]), bounds, estimate)
     result = verdict_of(premises)
@@ -83,7 +84,7 @@ def fidelity_of(
         "paired_evaluations": pairs.get("evaluations", 0),
         "paired_budget": pairs.get("budget", 0),
     }
-    result["along"] = _along(run, estimate, residual)
+    result["along"] = _along(observables, estimate)
     return result
 
 
@@ -95,32 +96,27 @@ def tolerance_of(prepared: Prepared) -> float:
     return TOLERANCE if given is None else float(given)
 
 
-def _along(run: Run, estimate: LagAlong | None, residual: Cancellation | None) -> dict[str, Any]:
+def _along(observables: Mapping[str, np.ndarray], estimate: LagAlong | None) -> dict[str, Any]:
     """Lines over time for figures."""
     found: dict[str, Any] = {}
     if estimate is not None and not estimate.rough:
-        part = _thinned(estimate.error.size)
+        middle, part = 0.5 * (estimate.times[1:] + estimate.times[:-1]), _thinned(estimate.error.size)
+        delay = np.interp(middle, estimate.times, estimate.delay)
         found["lag"] = {
-            "time": (0.5 * (estimate.times[1:] + estimate.times[:-1]))[part].tolist(),
+            "time": middle[part].tolist(),
             "relative_error": estimate.error[part].tolist(),
-            "delay": np.interp(0.5 * (estimate.times[1:] + estimate.times[:-1]), estimate.times, estimate.delay)[
-                part
-            ].tolist(),
+            "delay": delay[part].tolist(),
         }
-    if residual is not None:
+    time = observables["time"]
+    part = _thinned(time.size)
+    if RESIDUAL in observables:
         found["cancellation"] = {
-            "time": residual.times.tolist(),
-            "residual": residual.slowest.tolist(),
-            "mean_over_joints": residual.mean.tolist(),
-            "relative_error": residual.error.tolist(),
+            "time": time[part].tolist(),
+            "residual": observables[RESIDUAL][part].tolist(),
+            "relative_error": observables[TOO_SLOW][part].tolist(),
         }
-    for name, ratio in list(speed_ratios(run.observables).items())[:1]:
-        part = _thinned(ratio.size)
-        found["speed_ratio"] = {
-            "time": run.observables["time"][part].tolist(),
-            "ratio": ratio[part].tolist(),
-            "channel": name,
-        }
+    for name, ratio in list(speed_ratios(observables).items())[:1]:
+        found["speed_ratio"] = {"time": time[part].tolist(), "ratio": ratio[part].tolist(), "channel": name}
     return found
 
 

@@ -18,6 +18,7 @@ from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
 from articulon.model.joints import UNBOUND
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL, POTENTIAL, STEPS, THERMOSTAT, THERMOSTAT_RATE, WINDOW
+from articulon.simulate.cancellation_observer import CancellationObserver
 from articulon.simulate.site_observables import SiteObserver
 from articulon.simulate.thermostat_observer import ThermostatObserver
 from articulon.simulate.trajectory import Frame
@@ -152,6 +153,8 @@ class Observer:
         Whether the scaling factors change along the run.
     books_bare_work
         Whether the rule books works without the factors.
+    scaled
+        Whether the run scales anything.
     """
 
     def __init__(
@@ -161,6 +164,7 @@ class Observer:
         stop: tuple[int, np.ndarray] | None = None,
         varies: bool = False,
         books_bare_work: bool = False,
+        scaled: bool = False,
     ) -> None:
         self.evaluator = evaluator
         self.model = model = evaluator.model
@@ -187,6 +191,7 @@ class Observer:
         self.slowest, self.relaxation = slowest_tree(model, evaluator)
         tree = model.forest.tree
         self.slowest_range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
+        self.cancellation = CancellationObserver(evaluator, self.channels, self.slowest_range[0], scaled)
         self._looked, self._energies = np.empty(12), np.empty(8)
         self.start_energy = 0.0
         self.start_place = np.zeros(3) if stop is None else self._centre(body_poses(model, model.q0))
@@ -206,6 +211,7 @@ class Observer:
             names[f"factor_{CHANNELS[c]}"] = "dimensionless"
         names.update(dict.fromkeys(NET_FORCE, "force"))
         names.update(self.thermostat.dimensions)
+        names.update(self.cancellation.dimensions)
         names.update(self.sites.dimensions)
         if self.model.loops.kind.size:
             names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
@@ -217,6 +223,7 @@ class Observer:
         """Remember the kinetic energy from which the balance is counted."""
         self._looked = survey(self.evaluator, state, *self.slowest_range)
         self.start_energy = float(self._looked[0])
+        self.cancellation.warm_up()
 
     def frame(self, state: State) -> Frame:
         """The frame of a state."""
@@ -240,6 +247,7 @@ class Observer:
             observables[f"factor_{CHANNELS[c]}"] = float(state.factor[c])
         for c in self.bare_works:
             observables[f"bare_work_{CHANNELS[c]}"] = float(state.bare_work[c])
+        observables.update(self.cancellation.look())
         observables.update(zip(NET_FORCE, self._looked[9:12].tolist(), strict=True))
         if evaluator.sites.sites:
             forces = self.sites.forces()

@@ -16,7 +16,7 @@ from articulon.integrate.drivers import Driver, driver
 from articulon.integrate.status import advance_stop
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.model import Model, State
-from articulon.scaling import SmoothAdaptive, ThresholdAdaptive
+from articulon.scaling import NoScaling, SmoothAdaptive, ThresholdAdaptive
 from articulon.scaling.base import INPUTS, ZETA, ZETA_RATE
 from articulon.simulate.description import Description
 from articulon.simulate.minimisation import minimise
@@ -138,9 +138,8 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
             raise CaseError(f"{case.source}: run.stop.body: '{case.run.stop.body}' is welded to the ground")
         stop = body, direction / np.linalg.norm(direction)
         advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
-    observer = Observer(
-        evaluator, windows.step or getattr(integrator, "step", None), stop, policy.varies, advance.books_bare_work
-    )
+    step, scaled = windows.step or getattr(integrator, "step", None), not isinstance(policy, NoScaling)
+    observer = Observer(evaluator, step, stop, policy.varies, advance.books_bare_work, scaled)
     return Prepared(case, model, evaluator, windows, policy, damping, parameters, advance, observer, threshold)
 
 

@@ -1,0 +1,155 @@
+"""The premises of the scaling along a run, and the moment where they break."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from articulon.report import style
+from articulon.report.quantities import number
+from articulon.report.thermal_figures import over_time
+from articulon.report.view import View
+
+LAG: dict[str, Any] = {"color": style.BLUE, "linestyle": "-"}
+CANCELLATION: dict[str, Any] = {"color": style.VERMILION, "linestyle": (0, (5, 1.5))}
+PAIRED: dict[str, Any] = {"color": style.BLACK, "marker": "o", "markersize": 4.5, "linestyle": "none", "zorder": 6}
+TRUSTED_BAND: dict[str, Any] = {"color": style.GREEN, "alpha": 0.16, "linewidth": 0.0, "zorder": 0}
+SUSPECT_BAND: dict[str, Any] = {"color": style.ORANGE, "alpha": 0.14, "linewidth": 0.0, "zorder": 0}
+BREAK: dict[str, Any] = {"color": style.GREY, "linestyle": (0, (4, 3)), "linewidth": 1.2, "zorder": 1}
+
+
+def fidelity(view: View) -> Figure | None:
+    """Errors of the slowest body's speed by the lag estimate, by what the forces leave over, and by paired unscaled
+    runs; what they add up to; and the residual of the forces. Nothing for a run without drag or without scaling."""
+    found = view.summary.get("fidelity") or {}
+    along, tolerance = found.get("along") or {}, float(found.get("tolerance") or 0.02)
+    lines, pairs = _errors(view, along), _pairs(found)
+    residual, ratio = along.get("cancellation"), along.get("speed_ratio")
+    unequal = ratio is not None and bool(np.any(np.asarray(ratio["ratio"], dtype=float) != 1.0))
+    rows = [bool(lines or pairs), bool(lines), residual is not None, unequal]
+    if not any(rows[:3]):
+        return None
+    figure, drawn = style.panels(sum(rows), height=2.3)
+    axes = iter(drawn)
+    if rows[0]:
+        _too_slow(next(axes), view, lines, pairs, tolerance)
+    if rows[1]:
+        _late(next(axes), view, lines, tolerance)
+    if residual is not None:
+        _residual(next(axes), view, residual)
+    if unequal and ratio is not None:
+        _speed_ratio(next(axes), view, ratio)
+    for k, one in enumerate(drawn):
+        _mark_break(one, view, found, named=k == 0)
+        style.legend(one)
+    over_time(drawn[-1], view)
+    return figure
+
+
+def _errors(view: View, along: Mapping[str, Any]) -> dict[str, tuple[np.ndarray, np.ndarray, dict[str, Any]]]:
+    """Lines of the speed's relative error by name: times, values, and how they are drawn."""
+    found: dict[str, tuple[np.ndarray, np.ndarray, dict[str, Any]]] = {}
+    lag, left = along.get("lag"), along.get("cancellation")
+    if lag is not None:
+        found["lag estimate"] = np.array(lag["time"]), np.array(lag["relative_error"], dtype=float), LAG
+    if left is not None and "factor_stochastic" not in view.observables:
+        times, a2 = np.array(left["time"]), view.observables["factor_damping"]
+        values = np.array(left["relative_error"], dtype=float)
+        values = values * (1.0 - np.minimum(np.interp(times, view.times, a2), 1.0))
+        if np.isfinite(values).any():
+            found["forces left over"] = times, values, CANCELLATION
+    return found
+
+
+def _pairs(found: Mapping[str, Any]) -> list[tuple[float, float]]:
+    paired = (found.get("premises") or {}).get("paired") or {}
+    return [(float(row["time"]), float(row["relative_error"])) for row in paired.get("pairs") or ()]
+
+
+def _too_slow(
+    axes: Axes,
+    view: View,
+    lines: Mapping[str, tuple[np.ndarray, np.ndarray, dict[str, Any]]],
+    pairs: list[tuple[float, float]],
+    tolerance: float,
+) -> None:
+    factor = view.time_scale.factor
+    for name, (times, values, look) in lines.items():
+        axes.plot(factor * times, 100.0 * values, label=name, **look)
+    if pairs:
+        times, errors = np.array(pairs).T
+        axes.plot(factor * times, 100.0 * errors, label="paired runs", **PAIRED)
+    together = [values for _, values, _ in lines.values()] + [np.array([error for _, error in pairs])]
+    _bands(axes, tolerance, np.concatenate(together))
+    axes.set_ylabel("too slow by (%)")
+
+
+def _late(
+    axes: Axes, view: View, lines: Mapping[str, tuple[np.ndarray, np.ndarray, dict[str, Any]]], tolerance: float
+) -> None:
+    factor, whole = view.time_scale.factor, float(view.times[-1] - view.times[0])
+    drawn = []
+    for name, (times, values, look) in lines.items():
+        lost = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(times) * (values[1:] + values[:-1]))]) / whole
+        axes.plot(factor * times, 100.0 * lost, label=name, **look)
+        drawn.append(lost)
+    _bands(axes, tolerance, np.concatenate(drawn), named=True)
+    axes.set_ylabel("late by (% of run)")
+
+
+def _bands(axes: Axes, tolerance: float, values: np.ndarray, named: bool = False) -> None:
+    """What is trusted and suspect, on an axis that is linear up to the tolerance and logarithmic beyond."""
+    percent = 100.0 * tolerance
+    values = 100.0 * values[np.isfinite(values)]
+    high = max(5.0 * percent, float(values.max(initial=0.0))) * 1.6
+    low = min(0.0, float(values.min(initial=0.0)))
+    low = 1.6 * low if low < -0.5 * percent else -0.5 * percent
+    axes.axhspan(-percent, percent, label=f"trusted, < {number(percent)} %" if named else "", **TRUSTED_BAND)
+    for name, a, b in (("suspect" if named else "", percent, 5.0 * percent), ("", -5.0 * percent, -percent)):
+        axes.axhspan(a, b, label=name, **SUSPECT_BAND)
+    axes.set_yscale("symlog", linthresh=percent, linscale=0.8)
+    axes.set_ylim(low, high)
+    powers = [10.0**k for k in range(-2, 12) if 10.0**k > 1.5 * percent]
+    ticks = [percent, *powers]
+    if low > -100.0 * percent and high < 1e4 * percent:
+        ticks = [percent, 5.0 * percent, *(p for p in powers if p > 7.5 * percent)]
+    every = max(1, len([t for t in ticks if t < max(high, -low)]) // 4)
+    ticks = [ticks[0], *ticks[1::every]]
+    axes.yaxis.set_major_locator(FixedLocator([0.0, *ticks, *(-t for t in ticks)]))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value, 3)))
+
+
+def _residual(axes: Axes, view: View, residual: Mapping[str, Any]) -> None:
+    times = view.time_scale.factor * np.array(residual["time"])
+    axes.plot(times, np.array(residual["residual"], dtype=float), label="slowest body", color=style.PURPLE)
+    axes.set_ylabel("$|\\Sigma G_c|\\,/\\,\\Sigma|G_c|$")
+    axes.set_ylim(0.0, 1.03)
+
+
+def _speed_ratio(axes: Axes, view: View, ratio: Mapping[str, Any]) -> None:
+    values = np.array(ratio["ratio"], dtype=float)
+    times = view.time_scale.factor * np.array(ratio["time"])
+    axes.step(times, values, where="mid", label="steady drift", color=style.OLIVE)
+    style.logarithmic(axes, [np.ones(1), values])
+    axes.set_ylabel("drift / true drift")
+
+
+def _mark_break(axes: Axes, view: View, found: Mapping[str, Any], named: bool) -> None:
+    since = found.get("since")
+    if since is not None:
+        name = f"broken at\n{view.time_scale.text(float(since), 3)}" if named else ""
+        axes.axvline(view.time_scale.factor * float(since), label=name, **BREAK)
+
+
+CAPTION = (
+    "Whether the scaled run can be trusted, along its way: by how much the slowest body moves too slowly, by the lag "
+    "estimate, by the forces that are left over where they should cancel, and by unscaled runs from the same states; "
+    "what this has added up to, in percent of the run; and the residual of the forces on it, 0 where they cancel."
+)
+"""Caption of the figure."""

@@ -1,0 +1,192 @@
+"""The verdict on a scaled run in words: what each premise says, what was found, and what it costs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from articulon.report import page
+from articulon.report.quantities import number, percent, suited, wall_time
+from articulon.report.view import View
+
+VERDICTS = {
+    "trusted": "The scaled run can be trusted by the premises that are checked.",
+    "suspect": "The scaled run is suspect: a premise holds only roughly.",
+    "violated": "The scaled run is not to be trusted: a premise of the scaling does not hold.",
+    "inconclusive": "Whether the scaled run can be trusted is not decided: a premise could not be checked.",
+}
+"""What a verdict means."""
+
+PREMISES = {
+    "lag": "Forces change slowly",
+    "drift": "Drag and what drives have one factor",
+    "cancellation": "The scaled forces nearly cancel",
+    "paired": "Unscaled runs move alike",
+    "clock": "Clock and temperature of the positions",
+    "kinetic": "Speeds have the temperature",
+    "configuration": "Positions have the temperature",
+}
+"""What each premise of the scaling says."""
+
+
+def verdict_sentences(view: View) -> list[str]:
+    """The verdict, the premises that break and since when; nothing for an unscaled run."""
+    found = view.summary.get("fidelity")
+    if not found:
+        return []
+    verdict = str(found["verdict"])
+    sentences = [VERDICTS.get(verdict, f"Fidelity: {verdict}.")]
+    broken = [f"“{PREMISES.get(name, name)}” ({name})" for name in found.get("broken") or ()]
+    if broken:
+        word = "broken" if verdict == "violated" else "holds only roughly"
+        since = found.get("since")
+        when = "" if since is None else f" since {view.time_scale.text(float(since), 3)}"
+        if since is not None and float(since) <= float(view.times[0]):
+            when = " from the start"
+        sentences.append(f"{'; '.join(broken)}: {word}{when}.")
+    return sentences
+
+
+def fidelity_part(view: View) -> str:
+    """The premises of the scaling, each with its verdict and what was found."""
+    found = view.summary.get("fidelity")
+    if not found:
+        return ""
+    head = page.definitions([("verdict", str(found["verdict"])), ("it rests on", str(found.get("basis") or ""))])
+    rows = []
+    for name, premise in (found.get("premises") or {}).items():
+        said = WORDS[name](premise, view) if name in WORDS else ""
+        texts = [text for text in (said, _sentence(premise.get("reason"))) if text]
+        since = premise.get("since")
+        when = "" if since is None else view.time_scale.text(float(since), 3)
+        rows.append((PREMISES.get(name, name), str(premise["verdict"] or "not judged"), when, " ".join(texts)))
+    heads = ("premise", "verdict", "broken at", "what was found")
+    return "\n".join([head, page.prose_table(heads, rows), page.paragraphs([_cost(found)])])
+
+
+def _sentence(reason: Any) -> str:
+    return "" if not reason else f"{str(reason)[0].upper()}{str(reason)[1:]}."
+
+
+def _time(view: View, value: float) -> str:
+    return suited(view.case.units, "time", value).text(value, 3)
+
+
+def _lag(premise: Mapping[str, Any], view: View) -> str:
+    delay, part = premise.get("predicted_delay"), premise.get("predicted_relative_error")
+    if delay is None or part is None:
+        return ""
+    relaxed = premise.get("relaxation_time")
+    how = "" if relaxed is None else f" Unscaled, the slowest body relaxes in {_time(view, relaxed)}."
+    return (
+        f"The estimate is that the run is {_time(view, delay)} late at its end, {percent(part, 3)} of it; "
+        f"(τ/a2)|F′|/|F| is {number(premise['mean'], 2)} in the mean and {number(premise['max'], 2)} at most.{how}"
+    )
+
+
+def _drift(premise: Mapping[str, Any], view: View) -> str:
+    ratios = premise.get("speed_ratio") or {}
+    texts = [
+        f"by {channel} forces {number(found['mean'], 3)} times the true one in the mean, at most "
+        f"{number(found['max'], 3)} times"
+        for channel, found in ratios.items()
+        if found["min"] != 1.0 or found["max"] != 1.0
+    ]
+    if texts:
+        return f"The steady drift is {'; '.join(texts)}."
+    return "The steady drift is the true one." if ratios else ""
+
+
+def _cancellation(premise: Mapping[str, Any], view: View) -> str:
+    found, shares = premise.get("residual"), premise.get("by_channel") or {}
+    if not found:
+        return ""
+    parts = ", ".join(f"{name} {percent(share, 2)}" for name, share in shares.items() if share > 0.0)
+    text = (
+        f"Of the forces on the slowest body {percent(found['mean'], 2)} are left over in the mean, at most "
+        f"{percent(found['max'], 2)}, and over all joints {percent(found['mean_over_joints'], 2)}; they are {parts}."
+    )
+    error = premise.get("relative_error")
+    if error is None:
+        return text
+    way = "slow" if error > 0.0 else "fast"
+    return f"{text} By that it is {percent(abs(error), 3)} too {way} over the run."
+
+
+def _paired(premise: Mapping[str, Any], view: View) -> str:
+    error, half, pairs = premise.get("relative_error"), premise.get("half_width"), premise.get("pairs") or []
+    if error is None or half is None:
+        return ""
+    way = "slow" if error > 0.0 else "fast"
+    return (
+        f"{len(pairs)} friction-implicit runs of {_time(view, premise['duration'])} from states of the run, in steps "
+        f"of {_time(view, premise['step'])}: it is {number(100.0 * abs(error), 3)} ± {percent(half, 2)} too {way} "
+        f"({percent(premise['confidence'], 2)} interval)."
+    )
+
+
+def _clock(premise: Mapping[str, Any], view: View) -> str:
+    clock, heat = premise.get("physical_time_per_simulated_time"), premise.get("temperature_of_positions")
+    texts = []
+    if clock is not None:
+        unit = view.case.units.symbols[2] if view.case.units.time is not None else "unit of time"
+        unit = unit.replace("us", "µs")
+        texts.append(
+            "Simulated time is physical time."
+            if abs(clock - 1.0) < 1e-9
+            else f"1 {unit} of the run stands for {number(clock, 4)} {unit}: positions relax "
+            f"{'more slowly' if clock < 1.0 else 'faster'} than they should."
+        )
+    if heat is not None:
+        texts.append(
+            f"By the factors of noise, drag and potential, positions are sampled at {number(heat, 4)} K, "
+            f"{number(premise['over_bath'], 4)} times the medium's temperature."
+        )
+    return " ".join(texts)
+
+
+def _kinetic(premise: Mapping[str, Any], view: View) -> str:
+    ratio, half = premise.get("over_target"), premise.get("half_width")
+    if ratio is None or half is None:
+        return ""
+    return (
+        f"The kinetic temperature, divided by the factor that scaling lowers it by, is {number(ratio, 4)} ± "
+        f"{number(half, 2)} times the target."
+    )
+
+
+def _configuration(premise: Mapping[str, Any], view: View) -> str:
+    ratio = premise.get("measured_over_target")
+    return "" if ratio is None else f"The configurational temperature is {number(ratio, 4)} times the target."
+
+
+def _cost(found: Mapping[str, Any]) -> str:
+    cost, tolerance = found.get("cost") or {}, found.get("tolerance")
+    if not cost or tolerance is None:
+        return ""
+    text = (
+        f"Errors below {percent(tolerance, 3)} are trusted (fidelity.tolerance), and up to "
+        f"{percent(5.0 * tolerance, 3)} suspect. The estimates took {wall_time(cost['estimators_wall_seconds'])}"
+    )
+    if cost.get("estimators_part_of_run") is not None:
+        text += f", {percent(cost['estimators_part_of_run'], 2)} of the run"
+    text += "."
+    if cost.get("paired_evaluations"):
+        text += (
+            f" The unscaled runs took {wall_time(cost['paired_wall_seconds'])} more, "
+            f"{number(cost['paired_evaluations'])} evaluations of the forces of the {number(cost['paired_budget'])} "
+            "that fidelity.budget allows."
+        )
+    return text
+
+
+WORDS: dict[str, Callable[[Mapping[str, Any], View], str]] = {
+    "lag": _lag,
+    "drift": _drift,
+    "cancellation": _cancellation,
+    "paired": _paired,
+    "clock": _clock,
+    "kinetic": _kinetic,
+    "configuration": _configuration,
+}
+"""What was found, by premise."""

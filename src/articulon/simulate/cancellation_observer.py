@@ -1,0 +1,140 @@
+"""What is looked at of the cancellation of forces, at every frame of a scaled run: see :mod:`cancellation`."""
+
+import math
+import time
+
+import numpy as np
+
+from articulon.algebra.vectors import apply, cross, load, load_matrix, scale, store_from
+from articulon.dynamics.recursive import project
+from articulon.forces.evaluation import Evaluator
+from articulon.kernels import kernel
+from articulon.model import CHANNELS, Model
+from articulon.model.joints import FREE
+from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
+
+RESIDUAL, OVER_JOINTS, TOO_SLOW = "residual", "residual_over_joints", "too_slow"
+"""Names of the observables: |Σ G_c|/Σ|G_c| of the slowest tree's translation, the mean of that over all joints, and the
+part by which the slowest tree moves too slowly for the forces on it."""
+
+
+@kernel
+def cancel(system, channels, ws, starts, slow, wrench, tau, forces, result):
+    """Residual of the slow block, mean residual of the blocks, how much too slow it is, and |G_c| of the slow block, at
+    links that have been placed and whose channels have been filled."""
+    forest, tables = system.forest, system.forces
+    links, nu = forest.mass.size, tau.size
+    for c in range(8):
+        for k in range(nu):
+            forces[c, k] = 0.0
+    for c in tables.wrench_channels:
+        for i in range(links):
+            for k in range(6):
+                wrench[i, k] = channels.wrench[c, i, k]
+        project(forest, ws, wrench, tau)
+        for k in range(nu):
+            forces[c, k] = tau[k]
+    g = (tables.gravity[0], tables.gravity[1], tables.gravity[2])
+    if g[0] != 0.0 or g[1] != 0.0 or g[2] != 0.0:
+        for i in range(links):
+            h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
+            store_from(wrench, i, 0, scale(forest.mass[i], g))
+            store_from(wrench, i, 3, cross(h, g))
+        project(forest, ws, wrench, tau)
+        for k in range(nu):
+            forces[EXTERNAL, k] += tau[k]
+    for c in tables.joint_channels:
+        for k in range(nu):
+            forces[c, k] += channels.joint[c, k]
+    mean, count = 0.0, 0
+    for b in range(starts.size - 1):
+        whole, square = 0.0, 0.0
+        for c in range(8):
+            one = 0.0
+            for k in range(starts[b], starts[b + 1]):
+                one += forces[c, k] * forces[c, k]
+            whole += math.sqrt(one)
+            if b == slow:
+                result[3 + c] = math.sqrt(one)
+        for k in range(starts[b], starts[b + 1]):
+            net = 0.0
+            for c in range(8):
+                net += forces[c, k]
+            square += net * net
+        if whole > 0.0:
+            mean += math.sqrt(square) / whole
+            count += 1
+        if b == slow:
+            result[0] = math.sqrt(square) / whole if whole > 0.0 else np.nan
+    result[1] = mean / count if count > 0 else np.nan
+    along, size = 0.0, 0.0
+    for k in range(starts[slow], starts[slow + 1]):
+        drive = 0.0
+        for c in range(8):
+            if c != DAMPING and c != STOCHASTIC:
+                drive += forces[c, k]
+        along += drive * forces[DAMPING, k]
+        size += drive * drive
+    result[2] = 1.0 + along / size if size > 0.0 else np.nan
+
+
+class CancellationObserver:
+    """Takes the cancellation's part of the frames of a run; nothing without drag, or with a thermostat.
+
+    Parameters
+    ----------
+    evaluator
+        The forces, evaluated at the state that is looked at.
+    present
+        Numbers of the channels that forces act in.
+    root
+        The first link of the slowest tree.
+    scaled
+        Whether the run scales anything.
+    """
+
+    def __init__(self, evaluator: Evaluator, present: list[int], root: int, scaled: bool) -> None:
+        self.evaluator, self.channels = evaluator, present
+        model = evaluator.model
+        self.looks = scaled and DAMPING in present and evaluator.thermostat is None and not evaluator.particles
+        starts = block_starts(model)
+        self.starts = np.append(starts, model.nu)
+        self.slow = int(np.searchsorted(starts, model.forest.u_start[root])) if self.looks else 0
+        self.seconds = 0.0
+        """Wall time that looking has taken [s]."""
+        links = model.forest.mass.size
+        self._scratch = np.zeros((links, 6)), np.zeros(model.nu), np.zeros((8, model.nu)), np.zeros(11)
+
+    @property
+    def dimensions(self) -> dict[str, str]:
+        """Dimension of every observable by name."""
+        if not self.looks:
+            return {}
+        names = dict.fromkeys((RESIDUAL, OVER_JOINTS, TOO_SLOW), "dimensionless")
+        return names | {f"net_{CHANNELS[c]}": "dimensionless" for c in self.channels}
+
+    def warm_up(self) -> None:
+        """Compiles what looking takes, which is no part of its time."""
+        self.look()
+        self.seconds = 0.0
+
+    def look(self) -> dict[str, float]:
+        """The observables: the three, and each channel's part of the forces on the slowest tree."""
+        if not self.looks:
+            return {}
+        began = time.perf_counter()
+        e, (wrench, tau, forces, result) = self.evaluator, self._scratch
+        cancel(e.system, e.channels, e.ws, self.starts, self.slow, wrench, tau, forces, result)
+        whole = float(result[3:].sum())
+        self.seconds += time.perf_counter() - began
+        found = dict(zip((RESIDUAL, OVER_JOINTS, TOO_SLOW), result[:3].tolist(), strict=True))
+        return found | {
+            f"net_{CHANNELS[c]}": float(result[3 + c]) / whole if whole > 0.0 else np.nan for c in self.channels
+        }
+
+
+def block_starts(model: Model) -> np.ndarray:
+    """First speeds of the joints, those of free bodies as two: translation, and rotation."""
+    forest = model.forest
+    free = forest.u_start[forest.kind == FREE] + 3
+    return np.unique(np.concatenate([forest.u_start, free])).astype(np.int64)
