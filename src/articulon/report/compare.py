@@ -16,6 +16,7 @@ from articulon.cases.case import Case
 from articulon.forces.brownian import fastest_relaxation
 from articulon.integrate import FrictionImplicit
 from articulon.report import reference_cache, reuse
+from articulon.report.baselines import sentences, with_baselines
 from articulon.report.html import fidelity_verdict, write_report
 from articulon.report.measures import Deviation, clock, deviation, saving
 from articulon.report.variants import Entry, entries, on_one_noise_path
@@ -70,6 +71,11 @@ class Comparison:
         return terminal_tables(self)
 
     @property
+    def sentences(self) -> list[str]:
+        """What the scaled runs are worth beside their fair rivals, in words."""
+        return sentences(self)
+
+    @property
     def data(self) -> dict[str, Any]:
         """All figures, as ``comparison.json`` has them."""
         units = self.case.units
@@ -81,6 +87,7 @@ class Comparison:
             "length_unit": units.label("length"),
             "definitions": DEFINITIONS,
             "variants": self.rows,
+            "baselines": self.sentences,
         }
 
 
@@ -107,8 +114,10 @@ def compare(
 
     The runs are made one after the other, each after a short one that warms up its code, so that their wall times can
     be held against each other. Unscaled runs are kept for later comparisons; one that is found there is not made
-    again, and the table says so. An unscaled explicit run that is not asked for by name and would take longer than a
-    minute is left out, and its cost estimated from a short one.
+    again, and the table says so. An unscaled run that is not asked for by name and would take longer than a minute is
+    left out, and its cost estimated from a short one. Where no variants and no values are asked for, something is
+    scaled and there is drag, the unscaled friction-implicit rule and overdamped dynamics are among the runs: the fair
+    rivals of scaling.
 
     Parameters
     ----------
@@ -141,9 +150,12 @@ def compare(
     from rich.console import Console
 
     folder = RUNS / f"{case.name}-compare" if out is None else Path(out)
-    chosen = on_one_noise_path(entries(case, against, vary))
-    reuse.check_folders(folder, chosen)
     shown = Silent() if progress is None else progress
+    chosen = entries(case, against, vary)
+    if against is None and not vary:
+        chosen = with_baselines(case, chosen, shown)
+    chosen = on_one_noise_path(chosen)
+    reuse.check_folders(folder, chosen)
     rows: dict[str, dict[str, Any]] = {}
     views: dict[str, View] = {}
     try:
@@ -356,11 +368,12 @@ def _compared(
             if ours.stop_time is not None and theirs.stop_time is not None:
                 row["lateness"] = ours.stop_time - theirs.stop_time
                 row["lateness_relative"] = row["lateness"] / theirs.stop_time if theirs.stop_time > 0.0 else None
-        for key, implicit, words in (
-            ("saving_explicit", False, "explicit"),
-            ("saving_friction_implicit", True, "friction-implicit"),
+        for key, words in (
+            ("saving_explicit", "explicit"),
+            ("saving_friction_implicit", "friction-implicit"),
+            ("saving_overdamped", "overdamped"),
         ):
-            other = _unscaled(chosen, entry.group, implicit)
+            other = _unscaled(chosen, entry.group, words)
             reason = f"no unscaled {words} run is in the comparison"
             if row["status"] == "not run":
                 row[key] = saving(0.0, 0.0, None, "this run was not made")
@@ -372,9 +385,11 @@ def _compared(
     return deviations
 
 
-def _unscaled(chosen: Sequence[Entry], group: int, implicit: bool) -> Entry | None:
-    """The unscaled run of a group with the friction taken explicitly or implicitly; the reference before others."""
-    found = [e for e in chosen if e.group == group and e.unscaled and e.implicit == implicit]
+def _unscaled(chosen: Sequence[Entry], group: int, kind: str) -> Entry | None:
+    """The unscaled run of a group by an explicit rule, or by the rule that is named; the reference before others."""
+    found = [
+        e for e in chosen if e.group == group and e.unscaled and (e.explicit if kind == "explicit" else e.rule == kind)
+    ]
     return next(iter(found), None)
 
 

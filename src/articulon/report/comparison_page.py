@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 FORCE_PANELS = 6
 """Runs whose forces are drawn, each in its own panel."""
 
-COST = ("steps", "rejected", "evaluations", "wall time", "saved of\nexplicit", "saved of\nimplicit")
+COST = (
+    "steps",
+    "rejected",
+    "evaluations",
+    "wall time",
+    "saved of\nexplicit",
+    "saved of\nimplicit",
+    "saved of\noverdamped",
+)
 """Headings of what a run costs."""
 FIDELITY = ("largest\ndeviation", "standard\ndeviation", "{stop} at", "late by", "predicted\ndelay", "verdict")
 """Headings of how true a run is; ``{stop}`` is what the case calls its stop."""
@@ -43,12 +51,17 @@ def tables(done: Comparison) -> dict[str, tuple[list[str], list[list[str]]]]:
     def table(heads: Sequence[str], texts: Any) -> tuple[list[str], list[list[str]]]:
         return ["run", *heads], [[name, *texts(done, row)] for name, row in zip(names, done.rows, strict=True)]
 
-    found, thermostatted = {"Cost": table(COST, _cost)}, temperature_rows(done)
+    found, thermostatted = {"Cost": table(_cost_heads(done), _cost)}, temperature_rows(done)
     if len(thermostatted) < len(done.views) or not thermostatted:
         found["Fidelity"] = table(heads, _fidelity)
     if thermostatted:
         found["Temperature"] = ["run", *TEMPERATURE], thermostatted
     return found
+
+
+def _cost_heads(done: Comparison) -> tuple[str, ...]:
+    """Headings of what a run costs; overdamped dynamics have a column where they were run."""
+    return COST if any(row["rule"] == "overdamped" for row in done.rows) else COST[:-1]
 
 
 def _cost(done: Comparison, row: Mapping[str, Any]) -> list[str]:
@@ -60,7 +73,8 @@ def _cost(done: Comparison, row: Mapping[str, Any]) -> list[str]:
         wall_time(row["wall_seconds"]) + marks[row["wall_seconds_are"]],
         saving_text(row["saving_explicit"]),
         saving_text(row["saving_friction_implicit"]),
-    ]
+        saving_text(row["saving_overdamped"]),
+    ][: len(_cost_heads(done))]
 
 
 def _fidelity(done: Comparison, row: Mapping[str, Any]) -> list[str]:
@@ -104,7 +118,7 @@ def terminal_tables(done: Comparison) -> Group:
         for texts in rows:
             table.add_row(*(text.replace("\u00a0", " ").replace("\u202f", ",") for text in texts))
         parts.append(table)
-    return Group(*parts, Text(_caption(done)))
+    return Group(*parts, *(Text(text) for text in done.sentences), Text(_caption(done)))
 
 
 def _caption(done: Comparison) -> str:
@@ -121,8 +135,8 @@ def page_of(done: Comparison) -> str:
     notes = [f"{row['name']}: {note}" for row in done.rows for note in row["notes"]]
     explained = [
         "Wall times count from the first step to the last frame. What is saved is 1 − wall time/wall time of the "
-        "unscaled explicit or friction-implicit run; in brackets, how many times faster. A run that takes the same "
-        "steps by the same rule saves nothing.",
+        "unscaled explicit, friction-implicit or overdamped run; in brackets, how many times faster. A run that takes "
+        "the same steps by the same rule saves nothing.",
         "Deviations are distances of the centre of mass of the core from the reference's at equal times, until the "
         "earlier of the two ends; the standard one is the root of their mean square. The predicted delay is the lag "
         "estimate of each run's fidelity section.",
@@ -132,7 +146,12 @@ def page_of(done: Comparison) -> str:
         f"Comparison: {done.case.title}",
         f"{done.case.name}: {len(done.views)} runs side by side",
         [
-            page.section("Cost", page.table(*found["Cost"], marked, links), page.paragraphs(explained[:1])),
+            page.section(
+                "Cost",
+                page.table(*found["Cost"], marked, links),
+                page.items(done.sentences),
+                page.paragraphs(explained[:1]),
+            ),
             *(
                 page.section(name, page.table(*table), page.paragraphs(explained[1:] if name == "Fidelity" else []))
                 for name, table in found.items()

@@ -20,6 +20,8 @@ ITSELF = "case"
 """Name of the case as it is given, among its variants."""
 WITHOUT_PHYSICS = ("scaling", "integrator")
 """Sections whose values change how a run is made and not what it should show: their runs have one reference."""
+HOLDING = ("friction-implicit", "overdamped")
+"""Rules that hold the noise for a step, and do not resolve the fastest relaxation."""
 FINER = 16
 """An unscaled explicit run that is not asked for joins the noise path only where it makes its windows no finer than by
 this factor: every other run draws all windows."""
@@ -46,6 +48,16 @@ class Entry:
     def unscaled(self) -> bool:
         """Whether no force is scaled."""
         return self.case.scaling.policy == "none"
+
+    @property
+    def rule(self) -> str:
+        """Name of the rule."""
+        return str(self.case.integrator.rule)
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the rule resolves the fastest relaxation."""
+        return self.rule not in HOLDING
 
     @property
     def implicit(self) -> bool:
@@ -114,7 +126,7 @@ def _unscaled_explicit(case: Case, names: Sequence[str]) -> list[str]:
     return [
         name
         for name, other in others.items()
-        if other.scaling.policy == "none" and not isinstance(other.integrator, FrictionImplicit)
+        if other.scaling.policy == "none" and other.integrator.rule not in HOLDING
     ][:1]
 
 
@@ -129,6 +141,8 @@ def _first(
         # Where values vary, one run that may take long is not made to be measured from without being asked for.
         candidates = variants | offered if names else variants
         unscaled = [name for name, variant in candidates.items() if variant.scaling.policy == "none"]
+        # Dynamics without inertia are an approximation themselves.
+        unscaled.sort(key=lambda name: candidates[name].integrator.rule == "overdamped")
         implicit = [name for name in unscaled if isinstance(candidates[name].integrator, FrictionImplicit)]
         # What is asked for is measured from; otherwise the case stands for itself.
         itself = [ITSELF] if case.scaling.policy == "none" and not asked else []
@@ -147,7 +161,7 @@ def _distinct(found: Iterable[Entry]) -> list[Entry]:
     seen: dict[str, Entry] = {}
     names: dict[str, int] = {}
     for entry in found:
-        optional = entry.optional and entry.unscaled and not entry.implicit
+        optional = entry.optional and entry.unscaled and entry.explicit
         digest = entry.case.digest()
         before = seen.setdefault(digest, replace(entry, optional=optional))
         seen[digest] = replace(before, optional=before.optional and optional)
@@ -201,8 +215,9 @@ def held_windows(case: Case, interval: float) -> int:
     """The least power of two of held windows in an interval that are no longer than the case would hold the noise."""
     model = case.build_model()
     force = brownian_of(model)
-    if isinstance(case.integrator, FrictionImplicit):
-        wanted = float(case.integrator.step)
+    integrator: Any = case.integrator
+    if integrator.rule in HOLDING:
+        wanted = float(integrator.step)
     elif force is not None and force.window is not None:
         wanted = float(force.window) * force.average
     else:
@@ -215,6 +230,6 @@ def _with_windows(entry: Entry, interval: float, count: int, finest: int) -> Ent
         "forces.brownian.window": interval / finest,
         "forces.brownian.average": finest // count,
     }
-    if entry.implicit:
+    if not entry.explicit:
         changes["integrator.step"] = interval / count
     return replace(entry, case=entry.case.with_overrides(changes))

@@ -1,0 +1,109 @@
+"""The fair rivals of scaling: friction taken implicitly, and no inertia at all, both without any scaling.
+
+Against an explicit rule almost anything saves. What scaling is for, longer steps than the fastest relaxation times
+allow, an unscaled friction-implicit rule does too, and overdamped Brownian dynamics of the bodies does where inertia
+does not matter; both are free of the errors of scaling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+from articulon.cases.case import Case
+from articulon.errors import CaseError
+from articulon.forces.stokes_drag import StokesDrag
+from articulon.integrate import Integrator
+from articulon.report.quantities import number, wall_time
+from articulon.report.variants import Entry
+from articulon.simulate.description import Progress
+from articulon.simulate.step_search import longest_step
+
+if TYPE_CHECKING:
+    from articulon.report.compare import Comparison
+
+RULES = {"friction-implicit": "the unscaled friction-implicit rule", "overdamped": "unscaled overdamped dynamics"}
+"""Rules that scaling is held against, and what they are called."""
+
+
+def with_baselines(case: Case, chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
+    """The entries, and behind them an unscaled run by each of the rules that none of them has yet, where anything is
+    scaled and there is drag. Those that would take long are estimated and not run."""
+    scaled = any(not entry.unscaled for entry in chosen)
+    if not scaled or not any(isinstance(force, StokesDrag) for force in case.forces):
+        return list(chosen)
+    found = list(chosen)
+    for rule in RULES:
+        if any(entry.unscaled and entry.rule == rule for entry in chosen):
+            continue
+        entry = _variant(case, rule) or _made(case, rule, progress)
+        if entry is not None:
+            found.append(entry)
+    return found
+
+
+def _variant(case: Case, rule: str) -> Entry | None:
+    """The first unscaled variant of the case by a rule."""
+    for name in case.variants:
+        variant = case.variant(name)
+        if variant.scaling.policy == "none" and variant.integrator.rule == rule:
+            return Entry(name, variant, 0, optional=True, variant=name)
+    return None
+
+
+def _made(case: Case, rule: str, progress: Progress) -> Entry | None:
+    """The case itself by a rule, with the longest step that begins it accurately; None where it cannot be."""
+    declared = declaration_of(rule)
+    if declared is None:
+        return None
+    try:
+        step = longest_step(case, declared, rule)
+        if step is None:
+            return None
+        changes = {"scaling": {"policy": "none"}, "integrator": {"rule": rule, "step": step}}
+        return Entry(rule, case.with_overrides(changes), 0, optional=True)
+    except CaseError as error:
+        progress.message(f"{rule}: left out of the comparison: {error}")
+        return None
+
+
+def declaration_of(rule: str) -> type | None:
+    """The declaration of the rule with a name; None where there is none."""
+    for member in get_args(get_args(Integrator)[0]):
+        if rule in get_args(member.model_fields["rule"].annotation):
+            return member
+    return None
+
+
+def sentences(done: Comparison) -> list[str]:
+    """What each scaled run is worth beside the fair rivals, in words."""
+    found = []
+    for row in done.rows:
+        if row["scaling"]["policy"] == "none" or row["status"] == "not run":
+            continue
+        for other in done.rows:
+            if other["scaling"]["policy"] == "none" and other["rule"] in RULES and other["group"] == row["group"]:
+                text = sentence(row, other)
+                if text:
+                    found.append(text)
+    return found
+
+
+def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """A scaled run beside an unscaled one, for equal physical times; empty where a run took no measurable time."""
+    own, theirs = (float(one["wall_seconds"]) for one in (row, other))
+    if own <= 0.0 or theirs <= 0.0 or not row["physical_time"] or not other["physical_time"]:
+        return ""
+    per_own, per_theirs = own / float(row["physical_time"]), theirs / float(other["physical_time"])
+    about = "about " if other["wall_seconds_are"] == "estimated" else ""
+    what, walls = RULES[other["rule"]], f"{about}{wall_time(theirs)} against {wall_time(own)}"
+    if per_theirs < per_own:
+        times = number(per_own / per_theirs, 2)
+        return (
+            f"Scaling is beaten: {what} ('{other['name']}') covers the same time {times} times as fast as "
+            f"'{row['name']}' ({walls}), without the errors of scaling."
+        )
+    times = number(per_theirs / per_own, 2)
+    verdict = row["verdict"]
+    worth = "" if verdict in (None, "trusted") else f", but its verdict is '{verdict}'"
+    return f"'{row['name']}' is {times} times as fast as {what} ('{other['name']}'; {walls}){worth}."
