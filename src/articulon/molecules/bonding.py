@@ -85,9 +85,14 @@ def _hydrogen_bonds(structure: Structure, label: str, heavy: list[int], atoms: r
     far = np.flatnonzero(apart.min(axis=1) > HYDROGEN)
     if far.size:
         h = int(far[0])
+        residue = structure.residues[structure.residue[hydrogens[h]]]
+        known = template(residue.standard) if residue.standard else None
+        there = {structure.names[a] for a in heavy}
+        lost = ", ".join(sorted(known.atoms - known.optional - there)) if known else ""
         raise ModelError(
             f"{structure.source}: {structure.label(hydrogens[h])} is {apart[h].min():.3f} nm from the nearest heavy "
             f"atom of its residue, {structure.names[heavy[nearest[h]]]}; a bond to hydrogen is at most {HYDROGEN} nm"
+            + (f"; {residue.label}: {lost}: missing" if lost else "")
         )
     return {_pair(h, heavy[n]) for h, n in zip(hydrogens, nearest.tolist(), strict=True)}
 

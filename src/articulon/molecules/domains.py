@@ -37,6 +37,8 @@ def _ranges(text: str) -> tuple[str | None, list[tuple[int, int]]]:
     """Chain and ranges of "A:1-29,68-117"."""
     chain, colon, rest = text.rpartition(":")
     ranges = []
+    if set(chain) & set(":,"):
+        rest = ""
     for part in rest.split(","):
         match = _RANGE.fullmatch(part.strip())
         if match is None:
