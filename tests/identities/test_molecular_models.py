@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("gemmi")
 
 import articulon as ar
-from articulon.model.rotations import matrices, quaternion_product
-from articulon.molecules import build, peptide, perceive, read_structure, stokes_drag
+from articulon.model.rotations import quaternion_product
+from articulon.molecules import build, peptide, perceive, read_structure, site_positions, stokes_drag
 from articulon.molecules.building import body_radii
 from articulon.molecules.naming import dihedral
 
@@ -21,12 +21,6 @@ PEPTIDES = [
     ["ACE", "PRO", "HIP", "ASH", "GLH", "LYN", "NH2"],
     ["PRO", "GLY", "TRP", "NME"],
 ]
-
-
-def site_positions(model, q):
-    x, rotations = ar.body_poses(model, q)
-    R = matrices(rotations)
-    return x[model.sites.body] + np.einsum("kij,kj->ki", R[model.sites.body], model.sites.position)
 
 
 def random_coordinates(model, seed=1):

@@ -1,5 +1,6 @@
 """Molecules: structure files, rigid clusters and torsions, and the models made of them."""
 
+from articulon.forces.sites.places import site_positions
 from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.building import build, populate, stokes_drag
 from articulon.molecules.openmm_exchange import from_openmm, to_openmm
@@ -20,6 +21,7 @@ __all__ = [
     "perceive",
     "populate",
     "read_structure",
+    "site_positions",
     "stokes_drag",
     "to_openmm",
     "write_structure",

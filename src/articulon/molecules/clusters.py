@@ -105,13 +105,12 @@ class ClusterGraph:
                 if len(edges) == 1 and idle:
                     self.join(*idle[0])
                     changed = True
-                    break
+                    continue
                 ends = [b for _, (_, b) in edges]
                 twice = [bond for bond in idle if sum(not self.off_axis([end], bond) for end in ends) > 1]
                 if twice:
                     self.join(*twice[-1])
                     changed = True
-                    break
 
     def path(self, start: int, end: int, without: tuple[int, int] | None = None) -> list[tuple[int, int]] | None:
         """Bonds of a shortest path between two clusters, without one of them; None where there is none."""

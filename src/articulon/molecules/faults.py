@@ -15,7 +15,8 @@ FAULTS = {
     "missing-atoms": "build them with PDBFixer or a modelling program; OpenMM's modeller adds hydrogens only",
     "missing-hydrogens": "add_missing = true lets OpenMM's modeller add them",
     "missing-ends": "add_missing = true places the second oxygen of the last residue",
-    "gaps": "build the missing residues with PDBFixer or a modelling program, or cap the ends",
+    "gaps": "build the missing residues with PDBFixer or a modelling program, or cap the ends; make a molecule whole "
+    "that lies across a periodic boundary",
     "clashes": "correct the coordinates or the angles, or leave one of the two out",
 }
 """Kinds of faults, each with what to do."""

@@ -143,11 +143,11 @@ def _atoms(
     residues: list[Residue] = []
     serials: dict[int, int] = {}
     undecided: list[str] = []
-    inferred: list[str] = []
+    inferred: dict[str, list[str]] = {}
     for chain in model:
         if chains is not None and chain.name not in chains:
             continue
-        for group in chain:
+        for group, members in [(whole, part) for whole in chain for part in _copies(whole)]:
             if group.name in leave_out:
                 continue
             kind, standard = kind_and_template(group.name)
@@ -156,18 +156,19 @@ def _atoms(
                 int(group.seqid.num),
                 group.seqid.icode.strip(),
                 chain.name.strip(),
-                kind or ("ion" if len(group) == 1 else "ligand"),  # type: ignore[arg-type]
+                kind or ("ion" if len(members) == 1 else "ligand"),  # type: ignore[arg-type]
                 standard,
                 len(names),
                 len(names),
             )
-            atoms, several = _conformer(group, altloc)
+            atoms, several = _conformer(members, altloc)
             if several:
                 undecided.append(f"{residue.label} ({', '.join(several)})")
             for atom in atoms:
                 element = _element(atom, kind)
                 if element == "X" and kind == "water" and atom.name[:1] in "ME":
-                    inferred.append(f"{residue.label}:{atom.name}: a site without mass, left out")
+                    line = f"{atom.name} of {residue.name} is a site without mass, left out"
+                    inferred.setdefault(line, []).append(residue.label)
                     continue
                 if element == "X":
                     raise ModelError(
@@ -202,18 +203,33 @@ def _atoms(
         positions,
         masses(elements),
         np.zeros((0, 2), dtype=np.int64),
-        tuple(inferred),
+        tuple(f"{line}: {_shown(labels)}" for line, labels in inferred.items()),
     )
     return structure, serials
 
 
-def _conformer(group: Any, altloc: str | None) -> tuple[list[Any], list[str]]:
+def _copies(group: Any) -> list[list[Any]]:
+    """Atoms of a residue; those of several where their numbers have started again, as those of water do after 9999."""
+    atoms = list(group)
+    period = next((k for k in range(1, len(atoms)) if atoms[k].name == atoms[0].name), len(atoms))
+    once = [atom.name for atom in atoms[:period]]
+    repeated = len(atoms) % period == 0 and all(atom.name == once[k % period] for k, atom in enumerate(atoms))
+    if not repeated or kind_and_template(group.name)[0] != "water" or any(atom.has_altloc() for atom in atoms):
+        return [atoms]
+    return [atoms[k : k + period] for k in range(0, len(atoms), period)]
+
+
+def _shown(labels: list[str]) -> str:
+    return ", ".join(labels) if len(labels) <= 12 else f"{', '.join(labels[:10])} and {len(labels) - 10} more"
+
+
+def _conformer(group: list[Any], altloc: str | None) -> tuple[list[Any], list[str]]:
     """Atoms of one residue in the chosen alternative, and the alternatives where none is chosen."""
     letters = sorted({atom.altloc for atom in group if atom.has_altloc()})
     if not letters:
-        return list(group), []
+        return group, []
     if altloc is None:
-        return list(group), letters
+        return group, letters
     if altloc == "highest":
         occupancy = {letter: sum(atom.occ for atom in group if atom.altloc == letter) for letter in letters}
         chosen = max(letters, key=lambda letter: (occupancy[letter], -ord(letter)))
@@ -232,14 +248,14 @@ def _element(atom: Any, kind: str) -> str:
     return "H" if atom.element.name == "D" else str(atom.element.name)
 
 
-def _name(name: str, standard: str, residue: Residue, inferred: list[str]) -> str:
+def _name(name: str, standard: str, residue: Residue, inferred: dict[str, list[str]]) -> str:
     """The template's name of an atom."""
     own = ATOM_NAMES.get(standard, {}).get(name) if standard else None
     if own is None and residue.kind in ("amino-acid", "nucleotide"):
         own = ATOM_NAMES[""].get(name) or (name.replace("*", "'") if residue.kind == "nucleotide" else None)
     if own is None or own == name:
         return name
-    inferred.append(f"{residue.label}:{name}: is taken for {own}")
+    inferred.setdefault(f"{name} of {residue.name} is taken for {own}", []).append(residue.label)
     return own
 
 

@@ -57,7 +57,9 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
         file.setup_entities()
         file.make_mmcif_document().write_file(str(path))
     elif path.suffix == ".pdb":
-        options = package.PdbWriteOptions(minimal=True, conect_records=True, preserve_serial=True, ter_records=False)
+        options = package.PdbWriteOptions(
+            minimal=True, conect_records=True, preserve_serial=True, ter_records=False, end_record=True
+        )
         file.write_pdb(str(path), options)
     else:
         raise ModelError(f"{path}: expected a name that ends in .pdb or .cif")
