@@ -1,7 +1,9 @@
 """Structure files: what is read, and what is refused, by chain, residue and atom."""
 
 import gzip
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -395,3 +397,19 @@ def test_a_case_names_the_file_and_the_atoms(whole, tmp_path):
     (tmp_path / "case.toml").write_text(CASE.format(""))
     with pytest.raises(CaseError, match=r"case.toml: .*a.pdb: A:SER3: OG: missing"):
         ar.load_case(tmp_path / "case.toml").build_model()
+
+
+def test_the_example_of_the_documentation_runs(tmp_path, monkeypatch):
+    """A turn of one χ₁ moves what lies beyond it and nothing else."""
+    text = (Path(__file__).parents[2] / "docs" / "molecules.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    exec(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], names)
+    assert len(names["trpzip2"]) == 220 and len(names["articulation"].torsions) == 55
+    assert sorted(set(names["names"]))[-2:] == ["phi", "psi"]
+    moved = np.linalg.norm(
+        read_structure("turned.pdb", accept=["clashes"]).positions - names["structure"].positions, axis=1
+    )
+    torsion = names["articulation"].torsions[names["names"].index("chi1")]
+    residue = names["structure"].residue == torsion.residue
+    assert moved[~residue].max() < 2.0 * PDB_DIGITS < moved[residue].max()
