@@ -38,8 +38,9 @@ class Chain:
     def joint_coordinates(self) -> int:
         return 4 if self.spherical else 1
 
-    def forest(self, count: int, noise: bool = True) -> Any:
-        """``count`` independent chains. Lighter bodies lie further out; none is symmetric or centred."""
+    def forest(self, count: int, noise: bool = True, fixman: bool = False) -> Any:
+        """``count`` independent chains, without the bias of their rigidity if ``fixman``. Lighter bodies lie further
+        out; none is symmetric or centred."""
         builder = ar.ModelBuilder(units="lj")
         axes = [(0.0, 0.0, 1.0), (0.0, np.sqrt(0.75), 0.5), (np.sqrt(0.75), 0.0, 0.5)]
         for c in range(count):
@@ -66,6 +67,8 @@ class Chain:
         )
         if noise:
             builder.add_force(ar.forces.Brownian(temperature=self.kT))
+        if fixman:
+            builder.add_force(ar.forces.Fixman(temperature=self.kT))
         return builder.build()
 
     def fastest(self) -> float:

@@ -14,8 +14,9 @@ BODIES = {
 }
 
 
-def small_docking(*, noise: bool = True, shape: str = "normal", flow: float = 1e-3) -> Any:
-    """Five bodies near three receptors [fg, μm, μs]: every channel of the docking case is at work."""
+def small_docking(*, noise: bool = True, shape: str = "normal", flow: float = 1e-3, pull: Any = None) -> Any:
+    """Five bodies near three receptors [fg, μm, μs]: every channel of the docking case is at work. A force ``pull``
+    takes the place of the receptors."""
     builder = ar.ModelBuilder(units="fg-um-us")
     mass, inertia, _ = BODIES["core"]
     core = builder.add_body("core", mass=mass, inertia=inertia, joint=ar.Free(), position=(0.0, 0.0, 0.2))
@@ -37,7 +38,8 @@ def small_docking(*, noise: bool = True, shape: str = "normal", flow: float = 1e
     for x in (-0.02, 0.0, 0.03):
         builder.add_site(None, (x, 0.004, -0.02), kind="receptor")
     builder.add_force(
-        ar.forces.SitePairs(
+        pull
+        or ar.forces.SitePairs(
             table=(
                 ar.forces.PairLaw(kinds=("A", "receptor"), A=4.23e-27, B=3.15e-11),
                 ar.forces.PairLaw(kinds=("B", "receptor"), A=2.98e-29, B=1.31e-12, C=-2.66e-6),

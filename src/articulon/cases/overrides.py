@@ -14,7 +14,16 @@ from typing import Any, TypeAlias
 
 from articulon.declaration import Declaration, nearest
 from articulon.errors import CaseError
-from articulon.integrate import Canonical, ErmakMcCammon, Explicit, FrictionImplicit, PredictorCorrector, Respa, SciPy
+from articulon.integrate import (
+    BrownianDynamics,
+    Canonical,
+    ErmakMcCammon,
+    Explicit,
+    FrictionImplicit,
+    PredictorCorrector,
+    Respa,
+    SciPy,
+)
 from articulon.scaling import (
     Atomistic,
     AtomisticAdaptive,
@@ -59,7 +68,16 @@ FORMS: dict[str, tuple[type[Declaration], ...]] = {
         AtomisticAdaptive,
         AtomisticClock,
     ),
-    "integrator": (Explicit, FrictionImplicit, PredictorCorrector, Canonical, Respa, ErmakMcCammon, SciPy),
+    "integrator": (
+        Explicit,
+        FrictionImplicit,
+        PredictorCorrector,
+        Canonical,
+        Respa,
+        ErmakMcCammon,
+        SciPy,
+        BrownianDynamics,
+    ),
 }
 """The forms of the sections in which a policy or rule decides which keys there are."""
 EXAMPLES = {"a2": 0.2, "b2": 0.5, "step": "8 ps", "time_scale": "1 ns"}

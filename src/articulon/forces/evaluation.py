@@ -92,6 +92,7 @@ class Evaluator:
         tables = force_tables(model, seed, window, average, self.sites, bath)
         self.system = System(model.forest, tables, model.loops, model.motions, bath)
         self.bath = np.zeros((2, variables_of(bath)))
+        self.overdamped = bool(bath.choice[WAY] == OVERDAMPS)
         self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
         self.functions = (
             user_functions(model, self.users),
@@ -188,7 +189,7 @@ class Evaluator:
         """Puts coordinates and speeds into a state at time zero, as :meth:`initial_state` does those of the model."""
         if self.thermostat is not None and self.thermostat.centre_of_mass == "removed":
             u = without_momentum(self.model, q, u)
-        if self.system.bath.choice[WAY] == OVERDAMPS:
+        if self.overdamped:
             u = np.zeros_like(u)
         state.q[:], state.u[:] = q, speed_factor * u
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from articulon.algebra.vectors import apply, cross, dot, load, load_from, load_matrix
+from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store_from
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.kernels import jit
 from articulon.model import Model
@@ -17,6 +17,16 @@ class Gravity(Declaration):
 
     def check(self, model: Model, where: str) -> None:
         """Nothing of gravity depends on the model."""
+
+
+@jit
+def gravity_wrenches(forest, gravity, ws, wrench):
+    """Adds m g at the centres of mass to the links' wrenches about their origins, world axes."""
+    mass, moment, rotation = forest.mass, forest.moment, ws.rotation
+    for i in range(mass.size):
+        turning = cross(apply(load_matrix(rotation, i), load(moment, i)), gravity)
+        store_from(wrench, i, 0, add(load_from(wrench, i, 0), scale(mass[i], gravity)))
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), turning))
 
 
 @jit

@@ -5,6 +5,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from articulon.integrate.declarations import (
+    BrownianDynamics,
     Canonical,
     ErmakMcCammon,
     Explicit,
@@ -15,16 +16,17 @@ from articulon.integrate.declarations import (
 )
 
 Integrator: TypeAlias = Annotated[
-    Explicit | PredictorCorrector | Canonical | Respa | ErmakMcCammon | SciPy | FrictionImplicit,
+    Explicit | PredictorCorrector | Canonical | Respa | ErmakMcCammon | SciPy | FrictionImplicit | BrownianDynamics,
     Field(discriminator="rule"),
 ]
 """Any integration rule with its driver, chosen by its ``rule``."""
 
-FIXED = (PredictorCorrector, Canonical, Respa, ErmakMcCammon, FrictionImplicit)
+FIXED = (PredictorCorrector, Canonical, Respa, ErmakMcCammon, FrictionImplicit, BrownianDynamics)
 """Rules whose steps are all equal, and fill the time between frames."""
 
 __all__ = [
     "FIXED",
+    "BrownianDynamics",
     "Canonical",
     "ErmakMcCammon",
     "Explicit",

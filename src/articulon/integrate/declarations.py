@@ -202,6 +202,23 @@ class ErmakMcCammon(Declaration):
     """The step [time]."""
 
 
+class BrownianDynamics(Declaration):
+    """Overdamped steps of bodies on joints, ζ(q) u = Γ + noise, with Stokes drag and the temperature of the Brownian
+    forces, by the midpoint scheme of Fixman (J. Chem. Phys. 69, 1527, 1978) in O(n).
+
+    For motion that is slow against every relaxation time m/β. Positions are distributed as those of bodies with
+    inertia; speeds there are none. Of order 2 without noise, of weak order 1 with it. The stiffest force bounds the
+    step by h ≪ β/k, and so does the angle √(2 kT h/β_ω) that the smallest body turns in it.
+    """
+
+    foreign: ClassVar[Mapping[str, str]] = _FIXED
+
+    rule: Literal["overdamped"] = "overdamped"
+    """The formula."""
+    step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
+    """The step [time]."""
+
+
 class SciPy(Controlled):
     """A stiff solver of SciPy: variable-order backward differences, or Radau IIA of order 5.
 

@@ -16,6 +16,7 @@ from articulon.forces.sites.places import only_particles
 from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.base import LINE, Driver, open_loop
 from articulon.integrate.declarations import (
+    BrownianDynamics,
     Canonical,
     ErmakMcCammon,
     Explicit,
@@ -26,6 +27,7 @@ from articulon.integrate.declarations import (
 )
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
 from articulon.integrate.following import check_followed, memory_size
+from articulon.integrate.overdamped_driver import OverdampedDriver
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.scipy_adapter import SciPyDriver
@@ -263,6 +265,8 @@ def _driver(
 ) -> Driver:
     if isinstance(integrator, FrictionImplicit):
         return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
+    if isinstance(integrator, BrownianDynamics):
+        return OverdampedDriver(evaluator, integrator, policy, parameters, state)
     if isinstance(integrator, PredictorCorrector):
         return PredictorCorrectorDriver(evaluator, integrator, policy, parameters, state)
     if isinstance(integrator, Respa):

@@ -6,7 +6,14 @@ from articulon.baths import Overdamped
 from articulon.baths.base import BaseThermostat
 from articulon.errors import CaseError
 from articulon.forces.sites.places import only_particles
-from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy
+from articulon.integrate.declarations import (
+    BrownianDynamics,
+    Canonical,
+    Explicit,
+    FrictionImplicit,
+    PredictorCorrector,
+    SciPy,
+)
 from articulon.integrate.rules import EXPLICIT
 from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy
@@ -31,6 +38,11 @@ def check_thermostat(
         if rule == OVERDAMPED:
             raise CaseError(f"integrator.rule: '{rule}' needs a thermostat of the kind overdamped; add [thermostat]")
         return
+    if isinstance(integrator, BrownianDynamics):
+        raise CaseError(
+            f"integrator.rule: '{rule}' has no speeds that '{_kind(thermostat)}' could keep at a temperature: leave "
+            "out [thermostat] and add the forces stokes-drag and brownian, or choose friction-implicit"
+        )
     if isinstance(thermostat, Overdamped) != (rule == OVERDAMPED):
         raise CaseError(
             f"thermostat.kind: '{_kind(thermostat)}' and integrator.rule '{rule}' do not go together: overdamped "

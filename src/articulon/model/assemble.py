@@ -83,7 +83,13 @@ def assemble_forest(
         first=first,
         tree=starts,
     )
-    _refuse_massless_joints(forest, heads, names)
+    bare = joint_without_inertia(forest)
+    if bare is not None:
+        joint = joint_type(int(forest.kind[bare])).__name__.lower()
+        raise ModelError(
+            f"body '{names[heads[bare]]}': its {joint} joint turns it about an axis without inertia; give it an "
+            "inertia, or a joint that does not turn it"
+        )
     link = np.where(carrier < 0, -1, rank[carrier])
     motions, motion_functions = motion_tables(drives)
     model = Model(
@@ -186,8 +192,8 @@ def _slots(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(slot, dtype=np.int64), np.array(first, dtype=np.int64)
 
 
-def _refuse_massless_joints(forest: Forest, heads: np.ndarray, names: tuple[str, ...]) -> None:
-    """A leaf that turns without inertia has no finite acceleration."""
+def joint_without_inertia(forest: Forest) -> int | None:
+    """The first leaf that its joint turns about an axis without inertia, so that it has no finite acceleration."""
     leaf = np.flatnonzero(forest.slot < 0)
     kind = forest.kind[leaf]
     about = forest.inertia[leaf][:, FULL].reshape(-1, 3, 3)
@@ -207,9 +213,4 @@ def _refuse_massless_joints(forest: Forest, heads: np.ndarray, names: tuple[str,
     if turning.any():
         least[turning] = np.linalg.eigvalsh(about[turning])[:, 0]
     bad = np.flatnonzero((rotations[kind] > 0) & ~(least > 1e-14 * largest))
-    if bad.size:
-        k = int(leaf[bad[0]])
-        raise ModelError(
-            f"body '{names[heads[k]]}': its {joint_type(int(forest.kind[k])).__name__.lower()} joint turns it about an "
-            "axis without inertia; give it an inertia, or a joint that does not turn it"
-        )
+    return int(leaf[bad[0]]) if bad.size else None

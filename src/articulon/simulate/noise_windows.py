@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of, fastest_relaxation
-from articulon.integrate import FIXED, FrictionImplicit
+from articulon.integrate import FIXED, BrownianDynamics, FrictionImplicit
 from articulon.model import Model
 from articulon.units import UnitSystem
 
@@ -73,13 +73,14 @@ def windows_of(case: Timed, model: Model) -> Windows:
     """The windows of a run.
 
     A held window is ``window`` times ``average`` of the Brownian forces; by default, the step of the friction-implicit
-    rule, or a quarter of the fastest relaxation time m/β divided by the policy's ``noise_factor``. It is shortened to
-    the nearest whole fraction of the time between frames, and so is the step of every rule of equal steps.
+    or the overdamped rule, or a quarter of the fastest relaxation time m/β divided by the policy's ``noise_factor``. It
+    is shortened to the nearest whole fraction of the time between frames, and so is the step of every rule of equal
+    steps.
 
     Raises
     ------
     CaseError
-        Where the windows of noise are not the steps of the friction-implicit rule.
+        Where the windows of noise are not the steps of a rule that holds the noise for one.
     """
     brownian = brownian_of(model)
     interval, unit = frame_interval(case), case.units.symbols[2]
@@ -88,12 +89,12 @@ def windows_of(case: Timed, model: Model) -> Windows:
     notes = []
     if isinstance(case.integrator, FIXED):
         wanted = float(case.integrator.step)
-        implicit = isinstance(case.integrator, FrictionImplicit)
-        if implicit and given is not None and abs(given - wanted) > _SAME * wanted:
+        holds = isinstance(case.integrator, FrictionImplicit | BrownianDynamics)
+        if holds and given is not None and abs(given - wanted) > _SAME * wanted:
             raise CaseError(
                 f"{case.source}: forces.brownian.window times forces.brownian.average is {given:.9g} {unit}, but the "
-                f"friction-implicit rule holds the noise for one step and integrator.step is {wanted:.9g} {unit}; make "
-                "them equal, or leave out the window"
+                f"{case.integrator.rule} rule holds the noise for one step and integrator.step is {wanted:.9g} {unit}; "
+                "make them equal, or leave out the window"
             )
         step = interval / _whole(interval, wanted)
         if abs(step - wanted) > _SAME * wanted:

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from articulon.baths.base import OVERDAMPS, WAY
 from articulon.baths.chains import chain_rates
 from articulon.baths.schedule import target
 from articulon.dynamics import body_poses
@@ -232,7 +231,7 @@ class Observer:
         kinetic = float(self._looked[0])
         # Friction that is scaled scales the temperature with it; a thermostat's is that of its target.
         scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
-        if evaluator.system.bath.choice[WAY] == OVERDAMPS:  # there are no speeds
+        if evaluator.overdamped:  # there are no speeds
             scaled = 0.0
         thermal = model.units.boltzmann * evaluator.degrees_of_freedom * scaled
         observables = {

@@ -1,0 +1,122 @@
+"""The driver of Brownian dynamics of articulated bodies, and what it refuses."""
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.errors import CaseError
+from articulon.forces.brownian import brownian_of
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate import overdamped
+from articulon.integrate.base import LINE
+from articulon.integrate.declarations import BrownianDynamics
+from articulon.integrate.fixed_steps import FixedStepDriver
+from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.status import no_stop
+from articulon.kernels import prepare
+from articulon.model import Model, State
+from articulon.model.assemble import joint_without_inertia
+from articulon.model.joints import UNBOUND
+from articulon.scaling.base import LAW, ScalingPolicy
+
+
+class OverdampedDriver(FixedStepDriver):
+    """Overdamped steps of bodies on joints. Speeds mean nothing here and stay zero."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        integrator: BrownianDynamics,
+        policy: ScalingPolicy,
+        parameters: np.ndarray,
+        state: State,
+    ) -> None:
+        _refuse_impossible(evaluator)
+        evaluator.overdamped = True
+        self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
+        self.stop, self.step = no_stop(), float(integrator.step)
+        model, noise = evaluator.model, brownian_of(evaluator.model)
+        kT = model.units.boltzmann * float(noise.temperature) if noise is not None and _jointed(model) else 0.0
+        self.scratch = overdamped.scratch(model.forest, model.nq, model.nu, kT)
+        system, functions, ws, channels, _ = evaluator.types
+        signature = (
+            types.FunctionType(LAW),
+            system,
+            functions,
+            LINE,
+            types.float64,
+            numba.typeof(self.stop),
+            numba.typeof(state),
+            ws,
+            channels,
+            numba.typeof(self.scratch),
+            types.int64,
+        )
+        policy.law.compile(LAW)
+        prepare(overdamped.advance, signature)
+
+    def take(self, state: State, steps: int) -> int:
+        """See :class:`FixedStepDriver`."""
+        e = self.evaluator
+        return overdamped.advance(
+            self.law,
+            e.system,
+            e.functions,
+            self.parameters,
+            self.step,
+            self.stop,
+            state,
+            e.ws,
+            e.channels,
+            self.scratch,
+            steps,
+        )
+
+
+def _jointed(model: Model) -> bool:
+    """Whether det M can change: where all bodies are single and free it cannot."""
+    forest = model.forest
+    return bool((forest.parent >= 0).any() or not np.isin(forest.kind, UNBOUND).all())
+
+
+def _refuse_impossible(evaluator: Evaluator) -> None:
+    """Raises CaseError for what has no overdamped motion."""
+    model, forces, noise = evaluator.model, evaluator.system.forces, brownian_of(evaluator.model)
+
+    def refuse(why: str) -> None:
+        raise CaseError(f"integrator.rule: 'overdamped' {why}")
+
+    if model.loops.kind.size:
+        refuse(
+            f"takes no loops or driven joints, and the model has {model.loop_name(0)}; choose one of "
+            f"{', '.join(EXPLICIT)}, or leave it out"
+        )
+    if forces.joint_frictions.start.size or forces.point_springs.constants[:, 2].any():
+        refuse(
+            "solves for Stokes drag, and not for the damping and friction of joints or of springs between points; "
+            f"leave these out, or choose one of {', '.join(EXPLICIT)}"
+        )
+    if evaluator.solver_name != "articulated":
+        refuse(
+            "works by the articulated-body algorithm and leaves nothing to the solver "
+            f"{evaluator.solver_name!r}; choose the solver 'articulated'"
+        )
+    if noise is not None and noise.amplitude_from == "instantaneous":
+        refuse(
+            "has no kinetic temperature that Brownian forces could follow; set forces.brownian.amplitude_from to 'bath'"
+        )
+    if noise is not None and noise.dissipation == "none":
+        refuse("needs drag that acts, and forces.brownian.dissipation is 'none'; set it to 'drag'")
+    bare = np.flatnonzero(~(forces.drag.mass > 0.0))
+    if bare.size:
+        refuse(
+            f"balances forces by drag, and body '{model.names[model.head[bare[0]]]}' has no translational drag; give "
+            "it stokes-drag, weld it to a body that has, or choose friction-implicit"
+        )
+    drag = forces.drag
+    spinning = joint_without_inertia(model.forest._replace(mass=drag.mass, moment=drag.moment, inertia=drag.inertia))
+    if spinning is not None:
+        refuse(
+            f"balances torques by drag, and the joint of body '{model.names[model.head[spinning]]}' turns it about an "
+            "axis without drag; give its stokes-drag a rotational coefficient, or a radius and a viscosity"
+        )
