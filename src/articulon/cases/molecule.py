@@ -1,6 +1,7 @@
-"""A molecule from a structure file, cut into rigid bodies on torsions."""
+"""A molecule from a structure file or a sequence, cut into rigid bodies on torsions."""
 
 import hashlib
+import math
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -12,6 +13,7 @@ from articulon.errors import CaseError, ModelError
 from articulon.molecules.articulation import Articulation, Level
 from articulon.molecules.building import UNITS, populate, stokes_drag
 from articulon.molecules.faults import FAULTS
+from articulon.molecules.peptides import peptide
 from articulon.molecules.perception import perceive
 from articulon.molecules.reading import read_structure
 from articulon.molecules.structure import Structure
@@ -19,7 +21,7 @@ from articulon.units import UnitSystem
 
 
 class Molecule(Declaration):
-    """Everything in a PDB or mmCIF file, or some of it, as rigid clusters of atoms on torsions.
+    """Everything in a PDB or mmCIF file, or some of it, or a peptide, as rigid clusters of atoms on torsions.
 
     Bodies are called by chain, residue and bond, ``A:LYS12:CA-CB``; sites are the atoms, in the order of the file; the
     coordinates of joints are dihedral angles.
@@ -28,8 +30,15 @@ class Molecule(Declaration):
     error_class: ClassVar = ModelError
 
     builder: Literal["molecule"] = "molecule"
-    structure: str
+    structure: str | None = None
     """The file: a path beside the case, ``.pdb`` or ``.cif``, also with ``.gz``."""
+    sequence: str | tuple[str, ...] | None = None
+    """Instead of a file, a peptide of standard geometry: letters, or names of residues and caps, such as
+    ``["ACE", "ALA", "NME"]``."""
+    phi: Annotated[Quantity, Dimension("angle")] = "-57 deg"
+    """φ of every residue of that peptide [rad]; an α-helix by default."""
+    psi: Annotated[Quantity, Dimension("angle")] = "-47 deg"
+    """ψ likewise [rad]."""
     sha256: str | None = None
     """Of the file, so that a run does not go on with another; found when the case is read."""
     level: Level = "all-atom-torsion"
@@ -61,6 +70,8 @@ class Molecule(Declaration):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if (self.structure is None) == (self.sequence is None):
+            raise ValueError("give either a structure, a file, or a sequence of residues")
         if (self.level == "domain") != bool(self.domains):
             raise ValueError("the level 'domain' needs domains, and no other level takes them")
         wrong = [word for word in self.accept if word not in FAULTS]
@@ -77,6 +88,8 @@ class Molecule(Declaration):
     def beside(self, source: str) -> "Molecule":
         """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
         there or has changed."""
+        if self.structure is None:
+            return self
         beside = Path(source).parent / self.structure
         path = beside if beside.is_file() else Path(self.structure)
         try:
@@ -89,15 +102,20 @@ class Molecule(Declaration):
 
     def read(self) -> tuple[Structure, Articulation]:
         """The structure and how it is cut; raises ModelError for each thing that must be decided first."""
-        structure = read_structure(
-            self.structure,
-            model=self.model_number,
-            altloc=self.altloc,
-            chains=self.chains,
-            leave_out=self.leave_out,
-            add_missing=self.add_missing,
-            accept=self.accept,
-        )
+        if self.structure is None:
+            assert self.sequence is not None
+            phi, psi = (math.degrees(float(angle)) for angle in (self.phi, self.psi))
+            structure = peptide(self.sequence, phi=phi, psi=psi, accept=self.accept)
+        else:
+            structure = read_structure(
+                self.structure,
+                model=self.model_number,
+                altloc=self.altloc,
+                chains=self.chains,
+                leave_out=self.leave_out,
+                add_missing=self.add_missing,
+                accept=self.accept,
+            )
         articulation = perceive(
             structure,
             level=self.level,
