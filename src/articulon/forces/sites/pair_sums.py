@@ -1,8 +1,8 @@
 """Sums of a law, or of two, over pairs of sites: one loop, compiled for each combination of laws.
 
 The loops below are templates: ``LAW`` and ``CHARGED_LAW`` stand for leaves, ``ONE_KIND`` for whether all sites are of
-one kind, so that parameters stay in registers, ``EVERYTHING`` for whether there is no cutoff, image or exclusion,
-so that nothing is listed.
+one kind, so that parameters stay in registers, ``EVERYTHING`` for whether there is no cutoff and no image, so that
+nothing is listed: excluded partners are gaps in the row of all sites then.
 """
 
 from functools import cache
@@ -57,10 +57,27 @@ def near(r2, rows, t, i, j):
 @jit
 def other(r2, rows, t, i, j):
     """Whether a pair is one, where nothing is listed."""
-    return i != j
+    return np.int64(i) != np.int64(j)
 
 
 WITHIN = near
+
+
+@jit
+def gaps(neighbours, i, everything):
+    """First excluded partner of a site, and how many there are, where nothing is listed."""
+    if not everything:
+        return 0, 0
+    first = neighbours.excluded_start[i]
+    return first, neighbours.excluded_start[i + 1] - first
+
+
+@jit
+def run_end(neighbours, i, everything, first, gap, count, n):
+    """Where a run of partners ends: at the next excluded one, or with the last."""
+    if not everything:
+        return (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR
+    return neighbours.excluded[first + gap] if gap < count else n
 
 
 @jit
@@ -93,20 +110,24 @@ def pair_forces(table, cell, particles, neighbours):
         row = neighbours.places[0 if EVERYTHING else i]
         if not EVERYTHING:
             fetch_ahead(particles, neighbours, np.int64(i))
-        for k in range(n if EVERYTHING else (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR):  # a vector loop
-            j = k if EVERYTHING else row[k]
-            dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
-            r2 = dx * dx + dy * dy + dz * dz
-            t = 0 if ONE_KIND else first + np.int64(kind[j])
-            qq = q * charge[j] if CHARGED else 0.0
-            g = LAW(r2, rows, t, qq)[1]
-            g = g if WITHIN(r2, rows, t, i, j) else 0.0
-            if CHARGED:
-                h = CHARGED_LAW(r2, second, t, qq)[1]
-                g += h if WITHIN(r2, second, t, i, j) else 0.0
-            ax += g * dx
-            ay += g * dy
-            az += g * dz
+        begin, (start, count) = 0, gaps(neighbours, np.int64(i), EVERYTHING)
+        for gap in range(count + 1):
+            end = run_end(neighbours, np.int64(i), EVERYTHING, start, gap, count, n)
+            for k in range(begin, end):  # a vector loop
+                j = np.uint64(k) if EVERYTHING else row[k]  # without a sign it is not counted from the end
+                dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
+                r2 = dx * dx + dy * dy + dz * dz
+                t = 0 if ONE_KIND else first + np.int64(kind[j])
+                qq = q * charge[j] if CHARGED else 0.0
+                g = LAW(r2, rows, t, qq)[1]
+                g = g if WITHIN(r2, rows, t, i, j) else 0.0
+                if CHARGED:
+                    h = CHARGED_LAW(r2, second, t, qq)[1]
+                    g += h if WITHIN(r2, second, t, i, j) else 0.0
+                ax += g * dx
+                ay += g * dy
+                az += g * dz
+            begin = end + 1
         fx[i] += ax
         fy[i] += ay
         fz[i] += az
@@ -122,27 +143,31 @@ def pair_measure(table, cell, particles, neighbours, result):
         e, xx, yy, zz, xy, xz, yz, lap = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         xi, yi, zi, first, q = x[i], y[i], z[i], kinds * np.int64(kind[i]), coulomb * charge[i]
         row = neighbours.places[0 if EVERYTHING else i]
-        for k in range(n if EVERYTHING else (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR):
-            j = k if EVERYTHING else row[k]
-            dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
-            r2 = dx * dx + dy * dy + dz * dz
-            t = 0 if ONE_KIND else first + np.int64(kind[j])
-            qq = q * charge[j] if CHARGED else 0.0
-            u, g, v = LAW(r2, rows, t, qq)
-            cut = WITHIN(r2, rows, t, i, j)
-            u, g, v = u if cut else 0.0, g if cut else 0.0, v if cut else 0.0
-            if CHARGED:
-                u2, g2, v2 = CHARGED_LAW(r2, second, t, qq)
-                cut = WITHIN(r2, second, t, i, j)
-                u, g, v = u + (u2 if cut else 0.0), g + (g2 if cut else 0.0), v + (v2 if cut else 0.0)
-            e += u
-            lap += v
-            xx += g * dx * dx
-            yy += g * dy * dy
-            zz += g * dz * dz
-            xy += g * dx * dy
-            xz += g * dx * dz
-            yz += g * dy * dz
+        begin, (start, count) = 0, gaps(neighbours, i, EVERYTHING)
+        for gap in range(count + 1):
+            end = run_end(neighbours, i, EVERYTHING, start, gap, count, n)
+            for k in range(begin, end):
+                j = np.uint64(k) if EVERYTHING else row[k]  # without a sign it is not counted from the end
+                dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
+                r2 = dx * dx + dy * dy + dz * dz
+                t = 0 if ONE_KIND else first + np.int64(kind[j])
+                qq = q * charge[j] if CHARGED else 0.0
+                u, g, v = LAW(r2, rows, t, qq)
+                cut = WITHIN(r2, rows, t, i, j)
+                u, g, v = u if cut else 0.0, g if cut else 0.0, v if cut else 0.0
+                if CHARGED:
+                    u2, g2, v2 = CHARGED_LAW(r2, second, t, qq)
+                    cut = WITHIN(r2, second, t, i, j)
+                    u, g, v = u + (u2 if cut else 0.0), g + (g2 if cut else 0.0), v + (v2 if cut else 0.0)
+                e += u
+                lap += v
+                xx += g * dx * dx
+                yy += g * dy * dy
+                zz += g * dz * dz
+                xy += g * dx * dy
+                xz += g * dx * dz
+                yz += g * dy * dz
+            begin = end + 1
         result[ENERGY] += 0.5 * e
         result[W_XX] += 0.5 * xx
         result[W_YY] += 0.5 * yy
