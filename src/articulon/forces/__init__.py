@@ -13,16 +13,19 @@ from articulon.forces.point_springs import PointSpring
 from articulon.forces.site_pairs import PairLaw, SitePairs
 from articulon.forces.sites.angles import HarmonicAngles
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
+from articulon.forces.sites.correction_maps import CorrectionMaps
 from articulon.forces.sites.dihedrals import HarmonicDihedrals, PeriodicDihedrals
 from articulon.forces.sites.ewald import Ewald
 from articulon.forces.sites.exclusions import Exclusions
 from articulon.forces.sites.fast_multipole import FastMultipole
+from articulon.forces.sites.generalized_born import GeneralizedBorn
 from articulon.forces.sites.laws.coulomb import Coulomb
 from articulon.forces.sites.laws.lennard_jones import LennardJones
 from articulon.forces.sites.laws.morse import Morse
 from articulon.forces.sites.laws.twelve_six import TwelveSix
 from articulon.forces.sites.laws.user_pair import UserPair
 from articulon.forces.sites.laws.weeks_chandler_andersen import WeeksChandlerAndersen
+from articulon.forces.sites.listed_pairs import ListedPairs
 from articulon.forces.sites.walls import LennardJonesWall
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.forces.torsional_springs import TorsionalSprings
@@ -41,10 +44,13 @@ Force: TypeAlias = Annotated[
     | HarmonicAngles
     | PeriodicDihedrals
     | HarmonicDihedrals
+    | CorrectionMaps
+    | ListedPairs
     | LennardJonesWall
     | Exclusions
     | Ewald
     | FastMultipole
+    | GeneralizedBorn
     | TorsionalSprings
     | PointSpring
     | StokesDrag
@@ -61,6 +67,7 @@ Force: TypeAlias = Annotated[
 
 __all__ = [
     "Brownian",
+    "CorrectionMaps",
     "Coulomb",
     "Exclusions",
     "FastMultipole",
@@ -68,6 +75,7 @@ __all__ = [
     "Ewald",
     "Fixman",
     "Force",
+    "GeneralizedBorn",
     "Gravity",
     "HarmonicAngles",
     "HarmonicBonds",
@@ -77,6 +85,7 @@ __all__ = [
     "JointFriction",
     "LennardJones",
     "LennardJonesWall",
+    "ListedPairs",
     "Morse",
     "PairLaw",
     "PeriodicDihedrals",

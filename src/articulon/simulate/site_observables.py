@@ -41,6 +41,8 @@ def why_not_defined(model: Model) -> str | None:
     if _several_sites(model) and any(isinstance(term, SumTerm) for force in sites for term in force.site_terms(model)):
         return "a force that is no sum over pairs acts on bodies with several sites"
     for force in sites:
+        if getattr(force, "laplacian", "known") == "not known":
+            return f"'{force.kind}' acts, whose Laplacian is not known"
         if getattr(force, "cutoff", None) is not None and getattr(force, "truncation", None) in ROUGH:
             how = "choose the truncation 'force-shifted' or 'switched'"
             return f"the force of '{force.kind}' jumps at its cutoff ({how})"

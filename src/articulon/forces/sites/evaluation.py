@@ -125,12 +125,13 @@ class SiteForces:
         self.users = [term.users for term in terms if isinstance(term, SumTerm) and term.users is not None]
         self.constant = np.sum([term.constant for term in terms] or [(0.0, 0.0)], axis=0)
         cutoffs = [term.cutoff for term in self.pairs]
+        cutoffs += [term.reach for term in terms if isinstance(term, SumTerm) and term.reach > 0.0]
         self.cutoff = max(cutoffs, default=0.0)
         periodic = bool(np.isfinite(widths(model)).any())
         if periodic and not np.isfinite(self.cutoff):
             raise ModelError("a pair force without a cutoff has no end in a periodic box; give it a cutoff")
-        self.lists = bool(self.pairs)
-        self.everything = self.lists and np.isinf(cutoffs).all() and not self.excluded.size and not periodic
+        self.lists = bool(cutoffs)
+        self.everything = self.lists and np.isinf(cutoffs).all() and not periodic
         self.parallel = self.sites >= (PARALLEL_ALL if self.everything else PARALLEL_SITES)
         skins = [term.skin for term in self.pairs if term.skin is not None]
         self.skin = max(skins) if skins else SKIN * self.cutoff if np.isfinite(self.cutoff) else np.inf

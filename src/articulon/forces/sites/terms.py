@@ -54,6 +54,8 @@ class SumTerm:
     """As for a pair term."""
     users: UserFunctions | None = None
     """What knows of an error in Python code that the kernels call."""
+    reach: float = 0.0
+    """How far it looks for partners in the list of neighbours; 0 where it needs none [length]."""
 
 
 Term = PairTerm | SumTerm

@@ -1,0 +1,143 @@
+"""The generalised Born model of a solvent: charges in a cavity of low permittivity that the sites' spheres make."""
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.forces.sites import born_sums
+from articulon.forces.sites.images import widths
+from articulon.forces.sites.laws.coulomb import Permittivity
+from articulon.forces.sites.pair_sums import LIMIT
+from articulon.forces.sites.tables import SiteTable
+from articulon.forces.sites.terms import SumTerm
+from articulon.model import Model
+
+PARALLEL = 400
+"""From this number of sites on, the threads share them."""
+ACCURACY = 1e-12
+"""Of the polynomials, relative."""
+
+
+TAYLOR = 400
+"""Powers of the series that they are made from."""
+
+
+class GeneralizedBorn(Declaration):
+    """An implicit solvent by the generalised Born model of Onufriev, Bashford and Case, OBC2 (Proteins 55, 383, 2004),
+    with a term for the surface (Schaefer, Bartels and Karplus, J. Mol. Biol. 284, 835, 1998).
+
+    U = −C (1/ε_in − 1/ε_out) [Σ_{i<j} q_i q_j/f_ij + ½ Σ q_i²/B_i] + 4π Σ a (ρ_i + p)² (ρ_i/B_i)⁶ with
+    f² = r² + B_i B_j exp(−r²/4B_iB_j), C Coulomb's constant and B_i the Born radius, which all sites around i lengthen.
+    With a cutoff r_c, 1/f_ij − 1/r_c of pairs within r_c alone, and only those lengthen the radii: energy and forces
+    jump at r_c, as they do in OpenMM's GBSAOBCForce, whose numbers these are. Every pair acts, sites on one body and
+    bonded ones too. Its Laplacian is not known, so that configurational temperatures are not defined beside it.
+    """
+
+    laplacian: ClassVar[str] = "not known"
+    """What the configurational temperature would need."""
+    kind: Literal["generalized-born"] = "generalized-born"
+    radii: Annotated[Quantity | tuple[Quantity, ...], Dimension("length", minimum=0, exclusive=True)]
+    """ρ of each site, or one for all [length]."""
+    scales: Annotated[Quantity | tuple[Quantity, ...], Dimension("dimensionless", minimum=0)]
+    """Factor of each site's sphere (ρ less the offset) as the others see it, or one for all."""
+    solute_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
+    """ε_in."""
+    solvent_permittivity: Permittivity = 78.5
+    """ε_out."""
+    surface_tension: Annotated[Quantity, Dimension("stiffness", minimum=0)] = "2.25936 kJ/mol/nm^2"
+    """a; 0 leaves the surface out [energy/length²]."""
+    probe: Annotated[Quantity, Dimension("length", minimum=0)] = "0.14 nm"
+    """p, radius of a molecule of the solvent [length]."""
+    offset: Annotated[Quantity, Dimension("length", minimum=0)] = "0.009 nm"
+    """What radii are shortened by in the sums that make Born radii [length]."""
+    cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """r_c; none lets all pairs act [length]."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for a second declaration, numbers of values that do not match the sites, a radius that the
+        offset leaves nothing of, and a periodic box."""
+        if sum(isinstance(force, GeneralizedBorn) for force in model.forces) > 1:
+            raise ModelError(f"{where}: a generalised Born model is declared twice; one holds every site")
+        if np.isfinite(widths(model)).any():
+            raise ModelError(
+                f"{where}: the solvent is all that lies outside of the molecules, which has no periodic images; leave "
+                "out the periodic box"
+            )
+        self.spheres(model, where)
+
+    def spheres(self, model: Model, where: str) -> np.ndarray:
+        """Offset radii, shadows and radii of the sites [length], shape (3, sites)."""
+        count = model.sites.body.size
+        if not count:
+            raise ModelError(f"{where}: the model has no sites; add them with add_particles or add_site")
+        values = []
+        for key in ("radii", "scales"):
+            given = np.array(getattr(self, key), dtype=np.float64)
+            if given.ndim and given.size != count:
+                raise ModelError(f"{where}.{key}: give one for all or {count}, one for each site, not {given.size}")
+            values.append(np.broadcast_to(given, count))
+        radii, scales = values
+        small = np.flatnonzero(radii <= float(self.offset))
+        if small.size:
+            raise ModelError(
+                f"{where}.radii[{small[0]}]: {radii[small[0]]:g} is no more than the offset {float(self.offset):g}, "
+                "which is taken off; give a larger radius"
+            )
+        own = radii - float(self.offset)
+        return np.stack([own, scales * own, radii])
+
+    def coupling(self, model: Model) -> float:
+        """K = C (1/ε_in − 1/ε_out) [energy length]."""
+        outside = 0.0 if self.solvent_permittivity == "infinite" else 1.0 / float(self.solvent_permittivity)
+        return model.units.coulomb * (1.0 / float(self.solute_permittivity) - outside)
+
+    def site_terms(self, model: Model) -> list[SumTerm]:
+        """The model as it is summed."""
+        spheres = self.spheres(model, self.kind)
+        count = spheres.shape[1]
+        rows = np.zeros((born_sums.ROWS, count + 1))
+        rows[:3, :count] = spheres
+        cutoff = np.inf if self.cutoff is None else float(self.cutoff)
+        ratio = spheres[1].max() / (spheres[1].max() + spheres[0].min())
+        constants = [
+            min(cutoff**2, LIMIT),
+            self.coupling(model),
+            1.0 / cutoff,
+            4.0 * np.pi * float(self.surface_tension),
+            float(self.probe),
+            1.0,
+            0.8,
+            4.85,
+            *polynomials(ratio),
+        ]
+        forces, measure = born_sums.compiled(self.cutoff is not None, count >= PARALLEL)
+        table = SiteTable(rows, np.zeros((0, 4), dtype=np.int64), np.array(constants))
+        reach = 0.0 if self.cutoff is None else cutoff
+        return [SumTerm(forces, measure, table, level="long", reach=reach)]
+
+
+def polynomials(largest: float) -> np.ndarray:
+    """2/t² at the largest argument t, and three sets of coefficients in powers of w = 2y/t²_max − 1, y = t² or x²: of
+    2 artanh(t)/t, of [x/(1 − x²) − artanh x]/x³, and of that and 2/(1 − x²)²."""
+    bound = largest * largest
+    k = np.arange(TAYLOR)
+    shade = 2.0 * (k + 1.0) / (2.0 * k + 3.0)
+    found = [np.array([2.0 / bound])]
+    for powers in (2.0 / (2.0 * k + 1.0), shade, shade + 2.0 * (k + 1.0)):
+
+        def function(w: np.ndarray, powers: np.ndarray = powers) -> np.ndarray:
+            return np.polynomial.polynomial.polyval(0.5 * bound * (w + 1.0), powers)
+
+        series = np.polynomial.Chebyshev.interpolate(function, born_sums.TERMS + 9).coef
+        left = float(np.abs(series[born_sums.TERMS :]).sum() / series[0])
+        if bound >= 0.9 or left > ACCURACY:
+            raise ModelError(
+                "generalized-born: the sphere of one site, as others see it, is too large beside the smallest: its "
+                f"share of the sum of their radii is {largest:.3g}; give larger radii, or smaller scales"
+            )
+        short = np.polynomial.Chebyshev(series[: born_sums.TERMS])
+        coefficients = short.convert(kind=np.polynomial.Polynomial).coef
+        found.append(np.concatenate([coefficients, np.zeros(born_sums.TERMS - coefficients.size)]))
+    return np.concatenate(found)

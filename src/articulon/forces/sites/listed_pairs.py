@@ -1,0 +1,68 @@
+"""Pairs of sites with parameters of their own."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.forces.sites import bonds
+from articulon.forces.sites.laws.lennard_jones import lennard_jones
+from articulon.forces.sites.members import member_table
+from articulon.forces.sites.tables import SiteTable
+from articulon.forces.sites.terms import SumTerm
+from articulon.kernels import jit, specialised
+from articulon.model import Model
+
+
+class ListedPairs(Declaration):
+    """U = 4ε[(σ/r)¹² − (σ/r)⁶] + C q/r of each listed pair, without a cutoff, C being Coulomb's constant and q a
+    product of charges: what force fields give pairs three bonds apart.
+
+    The pairs also take part in the forces between all sites, unless exclusions leave them out.
+    """
+
+    kind: Literal["listed-pairs"] = "listed-pairs"
+    pairs: Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]
+    """Pairs of sites, by index."""
+    epsilon: Annotated[Quantity | tuple[Quantity, ...], Dimension("energy", minimum=0)] = 0.0
+    """ε, one for all or one each [energy]."""
+    sigma: Annotated[Quantity | tuple[Quantity, ...], Dimension("length", minimum=0)] = 0.0
+    """σ, one for all or one each [length]."""
+    charges: Annotated[float | tuple[float, ...], Field()] = 0.0
+    """Product of the two charges in the units of the model, one for all or one each [charge²]."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for sites that do not exist, and for parameters that do not match the pairs."""
+        self.table(model, where)
+
+    def table(self, model: Model, where: str) -> SiteTable:
+        """A row (infinity, 4εσ¹², 4εσ⁶, 0, C q) for each pair: that of the Lennard-Jones law, and the charges."""
+        given = {"epsilon": self.epsilon, "sigma": self.sigma, "charges": self.charges}
+        table = member_table(model, f"{where}.pairs", self.pairs, **given)
+        epsilon, sigma, charges = table.rows.T
+        nothing = np.zeros(len(epsilon))
+        columns = (
+            nothing + np.inf,
+            4.0 * epsilon * sigma**12,
+            4.0 * epsilon * sigma**6,
+            nothing,
+            model.units.coulomb * charges,
+        )
+        return table._replace(rows=np.ascontiguousarray(np.stack(columns, axis=1)))
+
+    def site_terms(self, model: Model) -> list[SumTerm]:
+        """The pairs as they are summed."""
+        return [SumTerm(pair_forces, pair_measure, self.table(model, self.kind))]
+
+
+@jit
+def pair(r2, rows, m):
+    """U, −U'/r and U'' + 2U'/r."""
+    U, g, laplacian = lennard_jones(r2, rows, m, 0.0)
+    coulomb = rows[m, 4] / np.sqrt(r2)
+    return U + coulomb, g + coulomb / r2, laplacian
+
+
+pair_forces = specialised(bonds.bond_forces, "listed_pair_forces", BOND=pair)
+pair_measure = specialised(bonds.bond_measure, "listed_pair_measure", BOND=pair)
