@@ -3,6 +3,7 @@
 from articulon.forces.sites.places import site_positions
 from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.building import build, populate, stokes_drag
+from articulon.molecules.force_field import ForceField, force_field, force_field_model, from_system, openmm_system
 from articulon.molecules.openmm_exchange import from_openmm, to_openmm
 from articulon.molecules.peptides import peptide
 from articulon.molecules.perception import perceive
@@ -12,11 +13,16 @@ from articulon.molecules.writing import write_structure
 
 __all__ = [
     "Articulation",
+    "ForceField",
     "Residue",
     "Structure",
     "Torsion",
     "build",
+    "force_field",
+    "force_field_model",
     "from_openmm",
+    "from_system",
+    "openmm_system",
     "peptide",
     "perceive",
     "populate",

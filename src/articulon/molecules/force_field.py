@@ -1,0 +1,190 @@
+"""Force fields of proteins: OpenMM chooses the parameters, and our own forces take them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.model import Model
+from articulon.molecules import force_field_terms as terms
+from articulon.molecules.articulation import Articulation
+from articulon.molecules.building import UNITS, build
+from articulon.molecules.openmm_exchange import openmm_app, to_openmm
+from articulon.molecules.structure import Structure
+from articulon.units import unit_system
+
+ForceFieldName = Literal["amber14", "charmm36"]
+Solvent = Literal["vacuum", "obc2"]
+FILES: Mapping[str, tuple[str, ...]] = {"amber14": ("amber14-all.xml",), "charmm36": ("charmm36.xml",)}
+"""OpenMM's files of each force field."""
+SOLVENTS: Mapping[str, tuple[str, ...]] = {"vacuum": (), "obc2": ("implicit/obc2.xml",)}
+"""And of each solvent."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForceField:
+    """A force field as our own forces, for a model whose site k is atom k, in the units ``"Da-nm-ps"``."""
+
+    kinds: tuple[str, ...]
+    """Kind of each site: its Lennard-Jones type."""
+    charges: np.ndarray
+    """Charge of each site [e], shape (atoms,)."""
+    forces: tuple[Any, ...]
+    """Declared forces, as for ``ModelBuilder.add_force``."""
+    terms: Mapping[str, tuple[int, int]]
+    """By the name of a bonded term, how many there are, and how many of them can change: the others lie within one
+    rigid body, so their energy is constant and they are left out."""
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A line for each term of which some are left out."""
+        return tuple(
+            f"{name}: {given - kept} of {given} lie within rigid bodies and are constant: left out"
+            for name, (given, kept) in self.terms.items()
+            if kept < given
+        )
+
+
+def force_field(
+    structure: Structure,
+    name: ForceFieldName = "amber14",
+    *,
+    solvent: Solvent = "vacuum",
+    cutoff: float | str | None = None,
+    articulation: Articulation | None = None,
+) -> ForceField:
+    """The forces of a structure.
+
+    Parameters
+    ----------
+    structure
+        With all its atoms, hydrogens too.
+    name
+        The force field.
+    solvent
+        ``"obc2"`` for the implicit solvent of :class:`articulon.forces.GeneralizedBorn`, ``"vacuum"`` for none.
+    cutoff
+        Of Lennard-Jones forces, which are truncated, of charges, by a reaction field (of permittivity 1 in the implicit
+        solvent, as in OpenMM), and of the solvent, or none [nm].
+    articulation
+        Says which bonds and angles cannot change; all are kept without it.
+
+    Raises
+    ------
+    ModelError
+        Naming the residue that the force field has no parameters for, with OpenMM's reason.
+    """
+    return from_system(openmm_system(structure, name, solvent=solvent, cutoff=cutoff), articulation)
+
+
+def openmm_system(
+    structure: Structure,
+    name: ForceFieldName = "amber14",
+    *,
+    solvent: Solvent = "vacuum",
+    cutoff: float | str | None = None,
+    **options: Any,
+) -> Any:
+    """OpenMM's System of a structure; ``options`` go to ``ForceField.createSystem``, such as ``constraints``."""
+    for key, given, known in (("force_field", name, FILES), ("solvent", solvent, SOLVENTS)):
+        if given not in known:
+            raise ModelError(f"model.{key}: there is no '{given}' (known: {', '.join(known)})")
+    app = openmm_app()
+    if cutoff is not None:
+        from openmm import unit
+
+        reach = unit_system(UNITS).value(cutoff, "length", "model.cutoff")
+        options = {"nonbondedMethod": app.CutoffNonPeriodic, "nonbondedCutoff": reach * unit.nanometer, **options}
+    topology, _ = to_openmm(structure)
+    try:
+        return _reader(*FILES[name], *SOLVENTS[solvent]).createSystem(topology, **options)
+    except ValueError as error:
+        raise ModelError(f"model.force_field: {name} has no parameters for {structure.source}: {error}") from None
+
+
+@cache
+def _reader(*files: str) -> Any:
+    """OpenMM's reader of a force field; CHARMM's takes it ten seconds."""
+    return openmm_app().ForceField(*files)
+
+
+def from_system(system: Any, articulation: Articulation | None = None) -> ForceField:
+    """The forces of an OpenMM System, whose constraints and virtual sites are left aside.
+
+    Raises
+    ------
+    ModelError
+        For a kind of force that has no counterpart here, and for periodic ones.
+    """
+    count = system.getNumParticles()
+    rigid = Rigid(count, articulation)
+    kinds, charges, forces = ("A",) * count, np.zeros(count), []
+    given: dict[str, tuple[int, int]] = {}
+    for force in system.getForces():
+        kind = type(force).__name__
+        if kind in ("CMMotionRemover", "MonteCarloBarostat", "AndersenThermostat"):
+            continue
+        if force.usesPeriodicBoundaryConditions():
+            raise ModelError(f"model.force_field: OpenMM's {kind} is periodic; make the system without a periodic box")
+        if kind in terms.BONDED:
+            name, found, number = terms.BONDED[kind](force, rigid.can_change)
+            forces.extend(found)
+            before = given.get(name, (0, 0))
+            kept = sum(terms.number(one) for one in found)
+            given[name] = before[0] + number, before[1] + kept
+        elif kind not in terms.BETWEEN_ALL:
+            raise ModelError(f"model.force_field: OpenMM's {kind} has no counterpart here")
+    between = terms.nonbonded(system, rigid.can_change)
+    if between is not None:
+        kinds, charges = between.kinds, between.charges
+        forces.extend(between.forces)
+    return ForceField(kinds, charges, tuple(forces), given)
+
+
+class Rigid:
+    """Which atoms do not move against each other.
+
+    Parameters
+    ----------
+    count
+        Number of atoms.
+    articulation
+        Of the structure; without one every atom moves by itself.
+    """
+
+    def __init__(self, count: int, articulation: Articulation | None) -> None:
+        self.bodies: list[set[int]] = [{k} for k in range(count)]
+        """Bodies in which each atom has a place of its own: its cluster's, and that of a joint about an axis that goes
+        through it."""
+        if articulation is None:
+            return
+        if len(articulation.cluster) != count:
+            raise ModelError("the articulation is of another structure: perceive this one")
+        self.bodies = [{int(cluster)} for cluster in articulation.cluster]
+        for child, (near, far) in enumerate(articulation.axis.tolist()):
+            if near < 0:
+                continue
+            self.bodies[far].add(int(articulation.parent[child]))
+            if articulation.joint[child] == "revolute":
+                self.bodies[near].add(child)
+
+    def can_change(self, atoms: Sequence[int]) -> bool:
+        """Whether these atoms do not all belong to one body."""
+        return not set.intersection(*(self.bodies[k] for k in atoms))
+
+
+def force_field_model(
+    structure: Structure,
+    articulation: Articulation,
+    name: ForceFieldName = "amber14",
+    *,
+    solvent: Solvent = "vacuum",
+    cutoff: float | str | None = None,
+    forces: Sequence[Any] = (),
+) -> Model:
+    """The model of :func:`build` under a force field, and further forces."""
+    found = force_field(structure, name, solvent=solvent, cutoff=cutoff, articulation=articulation)
+    return build(structure, articulation, charges=found.charges, kinds=found.kinds, forces=(*found.forces, *forces))

@@ -1,0 +1,164 @@
+"""Amber14 and CHARMM36 as our own forces: OpenMM's Reference platform to 1e-6, term by term, at turned torsions."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import openmm
+import pytest
+
+import articulon as ar
+from articulon import molecules
+from articulon.forces import Coulomb, Exclusions, GeneralizedBorn, LennardJones, ListedPairs, TwelveSix
+from articulon.forces.sites.evaluation import SiteForces
+from articulon.forces.sites.places import site_positions
+
+BOUND = 1e-6
+TURN = {"helix": 0.6, "trpzip2": 0.6, "adenylate kinase": 0.02}
+"""Standard deviation of the random turns [rad]. Those of the long chain move its ends by a nanometre."""
+BONDED = {
+    "HarmonicBondForce": "harmonic-bonds",
+    "HarmonicAngleForce": "harmonic-angles",
+    "PeriodicTorsionForce": "periodic-dihedrals",
+    "CustomTorsionForce": "harmonic-dihedrals",
+    "CMAPTorsionForce": "correction-maps",
+    "CustomBondForce": "listed-pairs",
+}
+QUICK = (("helix", "amber14", 1.0), ("trpzip2", "amber14", None), ("helix", "charmm36", None))
+CASES = [
+    pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.slow])
+    for case in product(TURN, ("amber14", "charmm36"), (None, 1.0))
+]
+
+
+@cache
+def structure_of(name: str) -> Any:
+    if name == "helix":
+        return molecules.peptide("AKMAEFARQS")
+    if name == "trpzip2":
+        return molecules.peptide("SWTWENGKWTWK", phi=-120.0, psi=135.0)
+    files = pytest.importorskip("MDAnalysisTests.datafiles")
+    return molecules.read_structure(files.PDB_small)
+
+
+def turned(name: str) -> tuple[Any, Any, np.ndarray]:
+    """The structure, its articulation, and coordinates with every torsion turned at random."""
+    structure = structure_of(name)
+    articulation = molecules.perceive(structure)
+    tree = molecules.build(structure, articulation)
+    q = tree.q0.copy()
+    q[7:] += TURN[name] * np.random.default_rng(5).normal(size=q.size - 7)
+    return structure, articulation, q
+
+
+def peer(system: Any, kinds: tuple[str, ...], places: np.ndarray) -> tuple[float, np.ndarray]:
+    """Energy and forces of some of the system's forces."""
+    groups = set()
+    for k in range(system.getNumForces()):
+        force = system.getForce(k)
+        force.setForceGroup(k)
+        if not kinds or type(force).__name__ in kinds:
+            groups.add(k)
+    platform = openmm.Platform.getPlatformByName("Reference")
+    context = openmm.Context(system, openmm.VerletIntegrator(0.001), platform)
+    context.setPositions(places)
+    state = context.getState(energy=True, forces=True, groups=groups)
+    return state.getPotentialEnergy()._value, np.array(state.getForces(asNumpy=True)._value)
+
+
+def atoms(structure: Any, found: Any, forces: list[Any]) -> SiteForces:
+    """Some forces on atoms that are free."""
+    builder = ar.ModelBuilder(units="Da-nm-ps")
+    builder.add_particles(
+        len(structure), mass=structure.masses, positions=structure.positions, kind=list(found.kinds),
+        charge=found.charges,
+    )  # fmt: skip
+    for force in forces:
+        builder.add_force(force)
+    return SiteForces(builder.build())
+
+
+def parts(found: Any, system: Any) -> dict[tuple[str, ...], list[Any]]:
+    """OpenMM's forces by name, and those of ours that they have become."""
+    forces = list(found.forces)
+    start = next(k for k, force in enumerate(forces) if isinstance(force, LennardJones | TwelveSix))
+    bonded, between = forces[:start], forces[start:]
+    names = {type(force).__name__ for force in system.getForces()}
+    result = {(name,): [f for f in bonded if f.kind == kind] for name, kind in BONDED.items() if name in names}
+    exclusions = [f for f in between if isinstance(f, Exclusions)]
+    tables = [f for f in between if isinstance(f, TwelveSix)]
+    if tables:
+        result["CustomNonbondedForce",] = tables + exclusions
+    plain = (LennardJones, Coulomb, ListedPairs)
+    result["NonbondedForce",] = [f for f in between if isinstance(f, plain)] + exclusions
+    result["CustomGBForce",] = [f for f in between if isinstance(f, GeneralizedBorn)]
+    assert sum(map(len, result.values())) == len(forces) + (len(exclusions) if tables else 0)
+    return result
+
+
+@pytest.mark.parametrize(("name", "field", "cutoff"), CASES)
+def test_every_term_is_that_of_the_reference_platform(name, field, cutoff):
+    structure, articulation, q = turned(name)
+    tree = molecules.build(structure, articulation)
+    # Bonds and planes of standard geometry have hardly any energy: every atom is moved a little too.
+    places = site_positions(tree, q) + 0.004 * np.random.default_rng(6).normal(size=(len(structure), 3))
+    system = molecules.openmm_system(structure, field, solvent="obc2", cutoff=cutoff)
+    found = molecules.from_system(system)
+    for names, forces in parts(found, system).items():
+        energy, pull = peer(system, names, places)
+        ours = atoms(structure, found, forces)
+        scale = np.abs(pull).max()
+        assert scale > 0.0, names
+        assert np.abs(ours.evaluate(places) - pull).max() <= BOUND * scale, names
+        assert abs(ours.measure(places)[0] - energy) <= BOUND * max(abs(energy), 0.1 * scale), names
+
+
+@pytest.mark.parametrize(("name", "field", "cutoff"), [case for case in CASES if case.values[2] is None])
+def test_torsions_feel_what_the_reference_platform_has_them_feel(name, field, cutoff):
+    """What is left out within rigid bodies is constant, and does nothing along a torsion: energies differ by the same
+    constant everywhere, and the forces along the coordinates are those of all atoms."""
+    structure, articulation, q = turned(name)
+    system = molecules.openmm_system(structure, field, solvent="obc2")
+    model = molecules.force_field_model(structure, articulation, field, solvent="obc2")
+    energies = []
+    for at in (q, 0.5 * (q + model.q0)):
+        at[3:7] /= np.linalg.norm(at[3:7])
+        places = site_positions(model, at)
+        energy, pull = peer(system, (), places)
+        energies.append((ar.potential_energy(model, at), energy))
+        positions, _ = ar.body_poses(model, at)
+        body = model.sites.body
+        wrenches = np.zeros((model.bodies, 6))
+        np.add.at(wrenches[:, :3], body, pull)
+        np.add.at(wrenches[:, 3:], body, np.cross(places - positions[body], pull))
+        expected = -ar.inverse_dynamics(model, at, np.zeros(model.nu), np.zeros(model.nu), wrenches=wrenches)
+        scale = np.abs(wrenches).max()
+        found = ar.generalized_forces(model, at, np.zeros(model.nu))
+        assert np.abs(found - expected).max() <= BOUND * scale
+    (ours, theirs), (ours_between, theirs_between) = energies
+    assert abs((ours - ours_between) - (theirs - theirs_between)) <= BOUND * max(map(abs, (ours, theirs)))
+
+
+def test_terms_within_rigid_bodies_are_left_out_and_counted():
+    """Of a capped alanine, bonds and most angles cannot change; without an articulation all stay."""
+    structure = molecules.peptide(["ACE", "ALA", "NME"])
+    every = molecules.force_field(structure)
+    kept = molecules.force_field(structure, articulation=molecules.perceive(structure))
+    assert every.terms["bonds"] == (21, 21)
+    assert kept.terms["bonds"] == (21, 0)
+    assert not every.left_out
+    assert kept.left_out[0] == "bonds: 21 of 21 lie within rigid bodies and are constant: left out"
+    assert kept.terms["torsions"][0] == every.terms["torsions"][0] > kept.terms["torsions"][1] > 0
+
+
+def test_what_has_no_counterpart_is_refused():
+    structure = molecules.peptide(["ACE", "ALA", "NME"])
+    with pytest.raises(ar.ModelError, match="there is no 'amber99'"):
+        molecules.force_field(structure, "amber99")
+    system = molecules.openmm_system(structure)
+    system.addForce(openmm.CustomExternalForce("x"))
+    with pytest.raises(ar.ModelError, match="CustomExternalForce has no counterpart"):
+        molecules.from_system(system)
