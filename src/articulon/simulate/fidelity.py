@@ -130,7 +130,7 @@ def drift(observables: Mapping[str, np.ndarray], bounds: Bounds = MOTION) -> dic
     time, ratios = observables["time"], speed_ratios(observables)
     if not ratios or len(time) < 2:
         reason = "there is no drag or nothing that drives"
-        return {"verdict": "inconclusive", "reason": reason, "speed_ratio": None, "since": None}
+        return {"verdict": None, "reason": reason, "speed_ratio": None, "since": None}
     weights = np.diff(time) / (time[-1] - time[0])
     # A frame holds the factor of the step that led to it.
     errors = {name: np.cumsum(weights * np.abs(ratio[1:] - 1.0)) for name, ratio in ratios.items()}

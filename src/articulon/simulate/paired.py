@@ -45,6 +45,8 @@ TURN = 0.2
 ACCURATE = 0.25
 """Part of the tolerance that halving the step may change the way by."""
 HALVINGS = 14
+ONE_BY_ONE = 50
+"""What a step costs that is taken by itself, in evaluations."""
 
 
 class Pair(NamedTuple):
@@ -151,7 +153,7 @@ class _Pairs:
         wanted = int(self.settings.paired_runs)
         starts = self._starts(min(wanted, self.last // self.frames))
         step, last, coarse_error = self._first(starts[-1])
-        cost = max(1, round(self.window / step))
+        cost = self._cost(step)
         affordable = 1 + (self.budget - self.evaluations) // cost
         if affordable < 2:
             raise TooExpensiveError(self._what_it_takes(cost, wanted))
@@ -191,16 +193,37 @@ class _Pairs:
         """The step of the unscaled runs, a window made with it, and what halving it changes there."""
         step = self._longest_step()
         coarse = self._attempt(start, step)
+        twice = self._fitting(2.0 * step) if self._window_long(step) else step
+        if twice > 1.5 * step and coarse is not None:
+            # A shorter step would hold the noise of a window, which has to be done step by step.
+            change = self._change(self._attempt(start, twice), coarse)
+            if change < ACCURATE * self.bounds.trusted:
+                return step, coarse, change
         for _ in range(HALVINGS):
             finer = self._shorter(step)
             fine = self._attempt(start, finer)
-            if coarse is not None and fine is not None:
-                size = float(np.linalg.norm(fine.unscaled))
-                change = float(np.linalg.norm(coarse.unscaled - fine.unscaled)) / size if size > 0.0 else 0.0
-                if change < ACCURATE * self.bounds.trusted:
-                    return step, coarse, change
+            change = self._change(coarse, fine)
+            if change < ACCURATE * self.bounds.trusted and coarse is not None:
+                return step, coarse, change
             step, coarse = finer, fine
         raise TooExpensiveError("no step was found that the unscaled runs are accurate with; give fidelity.step")
+
+    @staticmethod
+    def _change(coarse: Pair | None, fine: Pair | None) -> float:
+        """Relative change of a way by another step; infinite where one did not stay finite."""
+        if coarse is None or fine is None:
+            return math.inf
+        size = float(np.linalg.norm(fine.unscaled))
+        return float(np.linalg.norm(coarse.unscaled - fine.unscaled)) / size if size > 0.0 else 0.0
+
+    def _window_long(self, step: float) -> bool:
+        """Whether a step is as long as a fine window of noise."""
+        return self.noise is not None and abs(step - self.prepared.windows.window) < 1e-9 * step
+
+    def _cost(self, step: float) -> int:
+        """Evaluations of a window, and what steps that are taken one by one cost besides."""
+        held = self.noise is not None and step < 0.999 * self.prepared.windows.window
+        return round(self.window / step) * (ONE_BY_ONE if held else 1)
 
     def _longest_step(self) -> float:
         longest = self.window / LEAST_STEPS
@@ -233,7 +256,7 @@ class _Pairs:
 
     def _attempt(self, start: int, step: float) -> Pair | None:
         """A window, or None where the step is too long for it."""
-        cost = round(self.window / step)
+        cost = self._cost(step)
         if self.evaluations + cost > self.budget:
             raise TooExpensiveError(self._what_it_takes(cost, int(self.settings.paired_runs)))
         try:
@@ -266,7 +289,7 @@ class _Pairs:
             for k in range(first, first + steps):
                 state.counters[WINDOW] = k // held
                 self._go(advance, state, float(self.times[end]), 1)
-        self.evaluations += int(state.counters[EVALUATIONS])
+        self.evaluations += self._cost(step)
         after = poses_at(self.model, state.q)
         scaled = poses_at(self.model, self.coordinates[end])
         origin = self._centre(before)

@@ -1,0 +1,315 @@
+"""The verdict on a scaled run, from what the run itself shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import articulon as ar
+from articulon.simulate.cancellation import accumulate
+from articulon.simulate.fidelity import clock
+from articulon.simulate.temperatures import configuration, kinetic
+from articulon.simulate.verdicts import Bounds, verdict_of
+
+TAU = 2.0 / 400.0
+"""Relaxation time of the ball."""
+
+PULLED = """
+[case]
+units = "fg-um-us"
+[[model.bodies]]
+name = "ball"
+mass = 2.0
+joint = "xyz"
+[[model.sites]]
+body = "ball"
+kind = "ball"
+[[model.sites]]
+body = "ground"
+position = [0.0, 0.0, 1.0]
+kind = "wall"
+[[forces]]
+kind = "site-pairs"
+between = [["ball", "wall"]]
+table = [{ kinds = ["ball", "wall"], C = -20.0 }]
+[[forces]]
+kind = "stokes-drag"
+translational = 400.0
+rotational = 0.0
+[integrator]
+rtol = 1e-8
+atol = 1e-10
+[run]
+duration = 20.0
+frames = 400
+[run.stop]
+body = "ball"
+direction = [0, 0, 1]
+advance = 0.8
+"""
+"""A ball that is drawn to a fixed site by C/r², through a fluid."""
+
+
+@pytest.fixture(scope="module")
+def pulled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("case") / "pulled.toml"
+    path.write_text(PULLED, encoding="utf-8")
+    return path
+
+
+def judged(file: Path | str, out: Path, **changes: Any) -> dict[str, Any]:
+    """The fidelity section of a run."""
+    section = ar.run(ar.load_case(file, changes), out).summary["fidelity"]
+    assert section["along"] is not None
+    return section
+
+
+def constant(a2: float) -> dict[str, Any]:
+    return {"scaling": {"policy": "constant", "a2": a2}}
+
+
+# What follows from premises
+
+
+def premise(verdict: str | None, since: float | None = None) -> dict[str, Any]:
+    return {"verdict": verdict, "since": since}
+
+
+def test_the_worst_premise_decides_and_the_first_to_break_says_since_when() -> None:
+    found = verdict_of(
+        {"lag": premise("violated", 4.0), "drift": premise("violated", 1.5), "paired": premise("trusted")}
+    )
+    assert (found["verdict"], found["broken"], found["since"]) == ("violated", ["lag", "drift"], 1.5)
+    found = verdict_of({"lag": premise("trusted"), "drift": premise("suspect", 2.0), "clock": premise(None)})
+    assert (found["verdict"], found["broken"], found["since"]) == ("suspect", ["drift"], 2.0)
+    assert verdict_of({"lag": premise("trusted"), "drift": premise("trusted")})["since"] is None
+
+
+def test_a_premise_that_says_nothing_counts_where_no_other_answers_its_question() -> None:
+    assert verdict_of({"lag": premise("inconclusive"), "paired": premise("trusted")})["verdict"] == "trusted"
+    assert verdict_of({"lag": premise("inconclusive"), "paired": premise(None)})["verdict"] == "inconclusive"
+    assert (
+        verdict_of({"lag": premise("trusted"), "configuration": premise("inconclusive")})["verdict"] == "inconclusive"
+    )
+    assert verdict_of({"lag": premise("inconclusive"), "drift": premise("violated", 0.0)})["verdict"] == "violated"
+    assert verdict_of({"clock": premise(None)})["verdict"] == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("error", "half_width", "verdict"),
+    [
+        (0.01, 0.005, "trusted"),
+        (-0.01, 0.005, "trusted"),
+        (0.01, 0.02, "inconclusive"),
+        (0.05, 0.01, "suspect"),
+        (0.05, 0.1, "inconclusive"),
+        (0.09, 0.05, "suspect"),
+        (-3.0, 1.0, "violated"),
+    ],
+)
+def test_an_interval_decides_only_where_all_of_it_says_the_same(error: float, half_width: float, verdict: str) -> None:
+    assert Bounds(0.02, 0.1).verdict_of_interval(error, half_width) == verdict
+
+
+# Premises
+
+
+def test_what_is_lost_from_rest_adds_up_to_the_relaxation_time() -> None:
+    """Of a constant force the part e^{−t/τ'} of the speed is missing, τ' in all, however far apart the frames are."""
+    for interval in (0.01, 0.1, 3.0):
+        times = np.arange(0.0, 40.0, interval)
+        lost = accumulate(times, np.exp(-times), 1.0)[-1]
+        # The trapezoidal rule errs by h²/12 of the slope; frames far apart see the first moment and e^{−h} of the rest.
+        far = interval * np.exp(-interval) / (1.0 - np.exp(-interval))
+        assert lost == pytest.approx(1.0, abs=interval**2 / 12.0 if interval < 1.0 else 1.001 * far)
+
+
+def test_the_clock_and_the_temperature_of_the_positions_are_those_of_the_factors() -> None:
+    time, ones = np.linspace(0.0, 1.0, 11), np.ones(11)
+    look = {
+        "time": time,
+        "factor_damping": 0.1 * ones,
+        "factor_potential": 0.05 * ones,
+        "factor_stochastic": 0.05 * ones,
+    }
+    found = clock(look, 300.0, None)
+    assert found["physical_time_per_simulated_time"] == pytest.approx(0.5)
+    assert found["over_bath"] == pytest.approx(0.5) and found["temperature_of_positions"] == pytest.approx(150.0)
+    assert found["verdict"] == "violated"
+    # The published adaptive rule below its threshold: the positions are colder by a2, and the drift faster by 1/a2.
+    look |= {"factor_potential": ones, "factor_stochastic": 0.1 * ones}
+    found = clock(look, 300.0, None)
+    assert found["physical_time_per_simulated_time"] == pytest.approx(10.0)
+    assert found["over_bath"] == pytest.approx(0.1)
+    uniform = {"time": time, "factor_potential": 0.25 * ones, "factor_external": 0.25 * ones}
+    assert clock(uniform, None, None)["physical_time_per_simulated_time"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("mean", "verdict"), [(1.0, "trusted"), (0.9, "suspect"), (0.4, "suspect")])
+def test_the_kinetic_temperature_is_known_as_well_as_its_parts_agree(mean: float, verdict: str) -> None:
+    values = 300.0 * mean * (1.0 + 0.05 * np.random.default_rng(3).normal(size=400))
+    look = {"time": np.linspace(0.0, 1.0, 400), "temperature_kinetic": values}
+    found = kinetic(look, 300.0)
+    # Ten means of thirty values each, and Student's factor for nine degrees of freedom.
+    assert found["half_width"] == pytest.approx(2.262 * 0.05 * mean / np.sqrt(300.0), rel=0.6)
+    assert abs(found["over_target"] - mean) < 2.0 * found["half_width"]
+    assert found["verdict"] == verdict
+    assert kinetic(look, None)["verdict"] is None
+    assert kinetic({name: series[:20] for name, series in look.items()}, 300.0)["verdict"] is None
+
+
+def test_the_equations_say_where_positions_are_going_before_they_are_there() -> None:
+    look = {"time": np.linspace(0.0, 1.0, 5)}
+    cold = {"configurational": 300.0, "target": 300.0, "not_defined": None}
+    found = configuration(cold, 1000.0, look)
+    assert found["verdict"] == "violated" and "1000 times" in found["reason"] and found["since"] == 0.0
+    assert configuration(cold, 1.0, look)["verdict"] == "inconclusive"
+    longer = {"time": np.linspace(0.0, 1.0, 100)}
+    assert configuration(cold, 1.0, longer)["verdict"] == "trusted"
+    assert configuration({**cold, "configurational": 400.0}, 1.0, longer)["verdict"] == "violated"
+
+
+# Runs of a ball
+
+
+def test_estimates_and_pairs_agree_with_what_is_wrong(pulled: Path, tmp_path: Path) -> None:
+    truth = ar.run(ar.load_case(pulled), tmp_path / "truth").summary["stop_time"]
+    a2 = 0.02
+    out = tmp_path / "scaled"
+    section = judged(pulled, out, **constant(a2), fidelity={"budget": 10.0, "paired_runs": 12, "duration": 0.1})
+    run = ar.open_run(out)
+    late = (run.summary["stop_time"] - truth) / run.summary["stop_time"]
+    premises, first_order = section["premises"], section["premises"]["lag"]["max"]
+    assert premises["lag"]["predicted_relative_error"] == pytest.approx(late, rel=first_order)
+    assert premises["cancellation"]["relative_error"] == pytest.approx(late, rel=first_order)
+    paired = premises["paired"]
+    assert len(paired["pairs"]) == 12 and paired["evaluations"] <= paired["budget"]
+    assert abs(paired["relative_error"] - late) < paired["half_width"] + first_order * late
+    for row in paired["pairs"]:
+        assert row["relative_error"] == pytest.approx(row["predicted"], rel=2.0 * first_order)
+    assert section["broken"] and 0.0 < section["since"] <= run.summary["stop_time"]
+
+
+def test_pairs_that_cannot_be_afforded_say_what_they_would_take(pulled: Path, tmp_path: Path) -> None:
+    section = judged(pulled, tmp_path / "run", **constant(0.2), **{"fidelity.budget": 1e-3})
+    paired = section["premises"]["paired"]
+    assert paired["verdict"] is None and "fidelity.budget allows" in paired["reason"]
+    assert paired["evaluations"] <= paired["budget"] == int(1e-3 * ar.open_run(tmp_path / "run").summary["evaluations"])
+    never = judged(pulled, tmp_path / "never", **constant(0.2), **{"fidelity.paired_runs": 0})
+    assert "paired_runs" in never["premises"]["paired"]["reason"]
+
+
+def test_the_tolerance_is_the_users(pulled: Path, tmp_path: Path) -> None:
+    verdicts = [
+        judged(pulled, tmp_path / f"{k}", **constant(0.1), fidelity={"tolerance": tolerance})["verdict"]
+        for k, tolerance in enumerate(("0.1 %", "1 %", "10 %"))
+    ]
+    assert verdicts == ["violated", "suspect", "trusted"]
+
+
+def test_the_verdict_knows_no_policy_by_its_name(pulled: Path, tmp_path: Path) -> None:
+    """Two policies that do as constant scaling does are judged as it is."""
+    same = [
+        constant(0.05),
+        {"scaling": {"policy": "two-factor", "a2": 0.05, "b2": 1.0}},
+        {"scaling": {"policy": "threshold-adaptive", "a2": 0.05, "threshold": 0.0}},
+    ]
+    found = [judged(pulled, tmp_path / f"{k}", **policy) for k, policy in enumerate(same)]
+    for section in found[1:]:
+        assert section["verdict"] == found[0]["verdict"] and section["broken"] == found[0]["broken"]
+        assert section["premises"]["lag"]["predicted_delay"] == pytest.approx(
+            found[0]["premises"]["lag"]["predicted_delay"], rel=1e-6
+        )
+
+
+def test_the_estimators_are_on_by_default_and_their_cost_is_stated(pulled: Path, tmp_path: Path) -> None:
+    section = judged(pulled, tmp_path / "run", **constant(0.2))
+    assert set(section["premises"]) == {"lag", "drift", "cancellation", "clock", "kinetic", "configuration", "paired"}
+    cost = section["cost"]
+    assert cost["estimators_wall_seconds"] > 0.0 and cost["estimators_part_of_run"] > 0.0
+    assert section["premises"]["cancellation"]["residual"]["mean"] < 0.1
+    shares = section["premises"]["cancellation"]["by_channel"]
+    assert sum(shares.values()) == pytest.approx(1.0)
+
+
+NOISY = {
+    "forces": [
+        {"kind": "stokes-drag", "translational": 400.0, "rotational": 0.0},
+        {"kind": "brownian", "temperature": "300 K"},
+        {"kind": "gravity", "acceleration": [0.0, 0.0, 0.01]},
+    ],
+    "run.stop": False,
+    "run.frames": 200,
+}
+
+
+def test_pairs_decide_where_noise_drowns_the_lag(pulled: Path, tmp_path: Path) -> None:
+    """A ball that diffuses: it follows the noise within τ/a2, and pairs on its noise path show that it does."""
+    changes = {**NOISY, "run.duration": 200.0 * 4.0, "integrator": {"rule": "friction-implicit", "step": 0.01}}
+    pairs = {"budget": 20.0, "duration": 80.0, "step": 0.01, "paired_runs": 8}
+    section = judged(pulled, tmp_path / "run", **changes, **constant(0.2), fidelity=pairs)
+    premises = section["premises"]
+    assert premises["lag"]["verdict"] != "violated" and premises["cancellation"]["verdict"] is None
+    assert premises["paired"]["verdict"] == "trusted", premises["paired"]
+    assert premises["clock"]["over_bath"] == pytest.approx(1.0) and premises["clock"]["verdict"] == "trusted"
+    section = judged(
+        pulled,
+        tmp_path / "two",
+        **changes,
+        scaling={"policy": "two-factor", "a2": 0.2, "b2": 0.5},
+        fidelity=pairs,
+    )
+    assert section["premises"]["clock"]["temperature_of_positions"] == pytest.approx(150.0)
+    assert section["premises"]["paired"]["relative_error"] == pytest.approx(0.5, abs=0.05)
+    assert section["verdict"] == "violated" and {"drift", "clock", "paired"} <= set(section["broken"])
+
+
+# The published cases
+
+DOCKING = "nanoparticle-docking"
+
+
+def implicit(step: str) -> dict[str, Any]:
+    """A heavier body allows a longer step: these dock as the shipped one does."""
+    return {"integrator": {"rule": "friction-implicit", "step": step}}
+
+
+def test_the_published_adaptive_docking_is_violated_by_its_drift(tmp_path: Path) -> None:
+    published = {"scaling": {"policy": "threshold-adaptive", "a2": 0.01, "threshold": "0.1 um/us"}}
+    section = judged(DOCKING, tmp_path / "run", **published, **implicit("20 ps"))
+    assert section["verdict"] == "violated" and {"drift", "cancellation"} <= set(section["broken"])
+    assert section["premises"]["drift"]["speed_ratio"]["potential"]["max"] == pytest.approx(100.0)
+    # Nothing has to be known of the truth: it docks in a quarter of a microsecond, and should in four and a half.
+    assert section["since"] < 0.1
+    assert section["premises"]["cancellation"]["relative_error"] < -5.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("a2", "step", "verdict"), [(0.01, "100 ps", "violated"), (0.2, "20 ps", "trusted"), (0.5, "10 ps", "trusted")]
+)
+def test_constant_scaling_of_the_default_docking(tmp_path: Path, a2: float, step: str, verdict: str) -> None:
+    section = judged(DOCKING, tmp_path / "run", **constant(a2), **implicit(step))
+    assert section["verdict"] == verdict
+    if verdict == "violated":
+        assert section["broken"][:2] == ["lag", "cancellation"] and section["since"] > 1.0
+        assert section["premises"]["lag"]["predicted_relative_error"] > 0.15
+
+
+@pytest.mark.slow
+def test_from_the_published_gap_the_same_factor_is_trusted(tmp_path: Path) -> None:
+    start = {"model.gap": "65 nm", "run.duration": "200 us", "run.stop.advance": "55 nm"}
+    section = judged(DOCKING, tmp_path / "run", **start, **constant(0.01), **implicit("100 ps"))
+    assert section["verdict"] == "trusted"
+
+
+@pytest.mark.slow
+def test_the_published_atomistic_scaling_heats_the_positions(tmp_path: Path) -> None:
+    case = ar.load_case("molten-salt-1025").variant("scaled")
+    short = {"run.duration": "100 fs", "run.frame_interval": "20 fs", "checks": []}
+    section = ar.run(case.with_overrides(short), tmp_path / "run").summary["fidelity"]
+    assert section["verdict"] == "violated" and section["broken"] == ["configuration"] and section["since"] == 0.0
+    assert section["premises"]["configuration"]["expected_over_target"] == pytest.approx(1000.0, rel=0.2)
