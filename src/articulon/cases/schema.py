@@ -153,8 +153,8 @@ class Fidelity(Section):
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.05
     """What they may cost all together, as a part of the run's evaluations of forces."""
     duration: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
-    """Length of each [time]; by default eight relaxation times of the slowest tree, scaled ones where there is noise,
-    rounded up to whole intervals between frames."""
+    """Length of each [time]; by default four relaxation times of the slowest tree or a little more, and eight scaled
+    ones where there is noise; longer ones than the time between frames are whole multiples of it."""
     step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Their longest step [time]; found by halving by default."""
 

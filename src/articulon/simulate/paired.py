@@ -1,10 +1,10 @@
 """Short unscaled runs from states of a scaled run, with its noise: how wrong its motion is there, measured.
 
 At moments spread over the run an unscaled friction-implicit run sets out from the state of a frame and follows the
-noise path of the run for a window of a few frames. The scaled run's own frames are the other half of the pair. What is
-compared is the way of the heaviest body of the slowest tree: with Δs scaled and Δu unscaled, 1 − Δs·Δu/|Δu|² is the
-part by which the scaled body is too slow. The unscaled one begins with the other's speed and needs its relaxation time
-τ for its own, so that over a window d with κ = (τ/d)(1 − e^{−d/τ}) the measured m stands for m/(1 − κ + κ m).
+noise path of the run for a short window. The scaled run's own frames are the other half of the pair. What is compared
+is the way of the heaviest body of the slowest tree: with Δs scaled and Δu unscaled, 1 − Δs·Δu/|Δu|² is the part by
+which the scaled body is too slow. The unscaled one begins with the other's speed and needs its relaxation time τ for
+its own, so that over a window d with κ = (τ/d)(1 − e^{−d/τ}) the measured m stands for m/(1 − κ + κ m).
 
 Without noise the lag estimate is known along the run, and what is averaged is the measured error less the estimated
 one: its mean corrects the estimate, and its spread gives the interval. With noise the ways are mostly diffusion, and
@@ -28,14 +28,16 @@ from articulon.model.rotations import matrices
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 from articulon.scaling import NoScaling
 from articulon.simulate.fidelity import LagAlong
-from articulon.simulate.observers import poses_at
+from articulon.simulate.observers import evaluate, poses_at
 from articulon.simulate.preparation import Prepared
 from articulon.simulate.results import Run
 from articulon.simulate.verdicts import Bounds
 
 CONFIDENCE = 0.95
-RELAXATIONS = 8.0
-"""Least length of a window in unscaled relaxation times; with noise, in scaled ones."""
+SHORT, RELAXATIONS = 4.0, 8.0
+"""Least length of a window in unscaled relaxation times, and with noise in scaled ones."""
+CALM = 0.3
+"""Relative change of the force between two frames up to which the way between them is interpolated."""
 LONGEST_STEP = 128.0
 """First step that is tried, in the fastest relaxation times."""
 LEAST_STEPS = 32
@@ -141,17 +143,20 @@ class _Pairs:
         self.body = int(self.model.head[a + int(np.argmax(self.model.forest.mass[a:b]))])
         self.tau = prepared.observer.relaxation
         a2 = float(np.mean(run.observables["factor_damping"]))
-        self.slow = self.tau / a2 if self.noise is not None else self.tau
-        wanted = float(self.settings.duration or RELAXATIONS * self.slow)
+        self.slow = self.tau / a2
+        least = SHORT * self.tau if self.noise is None else RELAXATIONS * self.slow
+        wanted = float(self.settings.duration or least)
         self.frames = max(1, math.ceil(wanted / self.interval * (1.0 - 1e-9)))
         if 2 * self.frames > self.last:
             raise TooExpensiveError("the run is too short for two windows of several relaxation times")
-        self.window = self.frames * self.interval
         self.coordinates, self.speeds = run.coordinates, run.speeds
+        self.starts = self._starts(min(int(self.settings.paired_runs), self.last // self.frames))
+        self.window = self.frames * self.interval
+        if self.frames == 1 and self.settings.duration is None and self._smooth():
+            self.window = self.interval / max(1, int(self.interval / (SHORT * self.tau)))
 
     def outcome(self) -> dict[str, Any]:
-        wanted = int(self.settings.paired_runs)
-        starts = self._starts(min(wanted, self.last // self.frames))
+        wanted, starts = int(self.settings.paired_runs), self.starts
         step, last, coarse_error = self._first(starts[-1])
         cost = self._cost(step)
         affordable = 1 + (self.budget - self.evaluations) // cost
@@ -164,7 +169,7 @@ class _Pairs:
         error, half = self._estimate(pairs, errors)
         half += coarse_error
         verdict = self.bounds.verdict_of_interval(error, half)
-        middle = np.array([0.5 * (self.times[pair.start] + self.times[pair.end]) for pair in pairs])
+        middle = np.array([self.times[pair.start] + 0.5 * self.window for pair in pairs])
         rows = [
             {"time": float(moment), "relative_error": part, "predicted": self._predicted(pair)}
             for moment, part, pair in zip(middle, errors, pairs, strict=True)
@@ -188,6 +193,14 @@ class _Pairs:
         """Frames at the middle of equal parts of the run."""
         room = self.last - self.frames
         return [min(room, int((k + 0.5) * room / count)) for k in range(count)]
+
+    def _smooth(self) -> bool:
+        """Whether the scaled way between two frames is known well enough from them, wherever a window begins: the
+        forces then change little from one to the next."""
+        if self.noise is not None or self.lag is None or self.lag.rough:
+            return False
+        a2 = self.run.observables["factor_damping"][:-1]
+        return bool((self.lag.rate * a2 / self.tau * self.interval)[self.starts].max() < CALM)
 
     def _first(self, start: int) -> tuple[float, Pair, float]:
         """The step of the unscaled runs, a window made with it, and what halving it changes there."""
@@ -243,7 +256,7 @@ class _Pairs:
     def _fitting(self, longest: float) -> float:
         """The longest step that divides the time between frames, and is whole windows of noise or a part of one."""
         if self.noise is None:
-            return self.interval / math.ceil(self.interval / longest * (1.0 - 1e-9))
+            return self.window / math.ceil(self.window / longest * (1.0 - 1e-9))
         fine = self.prepared.windows.window
         if longest < fine * (1.0 - 1e-9):
             return fine / math.ceil(fine / longest * (1.0 - 1e-9))
@@ -282,18 +295,36 @@ class _Pairs:
         state.time[0] = self.times[start]
         first = round(float(self.times[start]) / step)
         state.counters[STEPS] = state.counters[WINDOW] = first
-        before = poses_at(self.model, state.q)
+        until = float(self.times[start]) + self.window
+        origin = self._centre(state.q)
         if held == 1:
-            self._go(advance, state, float(self.times[end]), steps)
+            self._go(advance, state, until, steps)
         else:
             for k in range(first, first + steps):
                 state.counters[WINDOW] = k // held
-                self._go(advance, state, float(self.times[end]), 1)
+                self._go(advance, state, until, 1)
         self.evaluations += self._cost(step)
-        after = poses_at(self.model, state.q)
-        scaled = poses_at(self.model, self.coordinates[end])
-        origin = self._centre(before)
-        return Pair(start, end, self._centre(scaled) - origin, self._centre(after) - origin)
+        return Pair(start, end, self._scaled_way(start), self._centre(state.q) - origin)
+
+    def _scaled_way(self, start: int) -> np.ndarray:
+        """Way of the scaled body in a window: between frames by cubic interpolation of places and velocities."""
+        first = self._centre(self.coordinates[start])
+        whole = self._centre(self.coordinates[start + self.frames]) - first
+        if self.window == self.frames * self.interval:
+            return whole
+        s = self.window / self.interval
+        begin, end = (self.interval * self._velocity(frame) for frame in (start, start + 1))
+        return (s**3 - 2.0 * s**2 + s) * begin + (3.0 * s**2 - 2.0 * s**3) * whole + (s**3 - s**2) * end
+
+    def _velocity(self, frame: int) -> np.ndarray:
+        """Velocity of the watched body's centre of mass at a frame [length/time]."""
+        evaluator, model = self.prepared.evaluator, self.model
+        state = evaluator.initial_state()
+        state.q[:], state.u[:], state.time[0] = self.coordinates[frame], self.speeds[frame], self.times[frame]
+        rates = evaluate(evaluator, state)[: model.nq]
+        small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
+        ahead, behind = (self._centre(state.q + s * rates) for s in (small, -small))
+        return (ahead - behind) / (2.0 * small)
 
     def _go(self, advance: Driver, state: State, until: float, steps: int) -> None:
         if advance.advance(state, until, steps) == DIVERGED:
@@ -312,8 +343,9 @@ class _Pairs:
         integrator = FrictionImplicit(rule="friction-implicit", step=step)
         return driver(evaluator, integrator, policy, policy.parameters(0.0), state), state, held
 
-    def _centre(self, poses: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        positions, rotations = poses
+    def _centre(self, q: np.ndarray) -> np.ndarray:
+        """Centre of mass of the watched body at coordinates, world frame [length]."""
+        positions, rotations = poses_at(self.model, q)
         return positions[self.body] + matrices(rotations[self.body]) @ self.model.centres[self.body]
 
     def _error(self, pair: Pair) -> float:
