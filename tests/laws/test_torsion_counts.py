@@ -5,6 +5,7 @@ Asn and Gln, the guanidinium of Arg, carboxylates' C-O. So methyl, amine, ammoni
 """
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -159,3 +160,15 @@ def test_domains_are_rigid_and_the_rest_is_not():
     assert turning == {5: 3, 6: 3, 7: 3, 8: 3}
     ends = articulation.cluster[[structure.atom(k, "CB") for k in (0, 3, 8, 11)]]
     assert ends[0] == ends[1] != ends[2] == ends[3]
+
+
+def test_every_nucleotide_of_an_rna():
+    """α to ζ without δ, which is in the ring, χ and the hydroxyl group of the ribose; the ends lack α or ζ."""
+    tests = pytest.importorskip("MDAnalysisTests")
+    file = Path(tests.__file__).parent / "data" / "analysis" / "1k5i_c36.pdb.gz"
+    structure = read_structure(file, leave_out=["TIP3", "SOD", "CLA", "POT"])
+    names = [set(words) for words in found(structure, perceive(structure))]
+    nucleotides = [k for k, residue in enumerate(structure.residues) if residue.kind == "nucleotide"]
+    every = {"alpha", "beta", "gamma", "epsilon", "zeta", "chi", "C2'-O2'"}
+    assert names[nucleotides[0]] == every - {"alpha"} and names[nucleotides[-1]] == every - {"zeta"}
+    assert all(names[k] == every for k in nucleotides[1:-1])

@@ -10,6 +10,20 @@ from articulon.molecules.templates import chi_angles
 STRAIGHT = 1e-3
 """Sine of an angle below which three atoms are on one line, and tell no dihedral."""
 
+NUCLEIC = {
+    frozenset(row.split("-")[2:4]): (row.split("-")[0], tuple(row.split("-")[1:]))
+    for row in (
+        "alpha-O3'-P-O5'-C5'",
+        "beta-P-O5'-C5'-C4'",
+        "gamma-O5'-C5'-C4'-C3'",
+        "epsilon-C4'-C3'-O3'-P",
+        "chi-O4'-C1'-N9-C4",
+        "chi-O4'-C1'-N1-C2",
+    )
+}
+"""Torsions of a nucleotide by the atoms of their axis (IUPAC-IUB, Eur. J. Biochem. 131, 9, 1983); the O3' of alpha and
+the P of epsilon are those of its neighbours."""
+
 
 def torsion_of(structure: Structure, a: int, b: int, parent: int, child: int) -> Torsion:
     """The torsion about a bond, by the names that its field has for it."""
@@ -30,6 +44,16 @@ def torsion_of(structure: Structure, a: int, b: int, parent: int, child: int) ->
         elif chi:
             name = chi[0]
             first, one, other, last = (structure.atom(residue, atom) for atom in chi[1])
+    elif same and here.kind == "nucleotide" and frozenset(names) in NUCLEIC:
+        name, quadruple = NUCLEIC[frozenset(names)]
+        one, other = (structure.atom(residue, atom) for atom in quadruple[1:3])
+        first, last = structure.atom(residue, quadruple[0]), structure.atom(residue, quadruple[3])
+        first = _across(structure, one, "O3'") if name == "alpha" else first
+        last = _across(structure, other, "P") if name == "epsilon" else last
+    elif not same and set(names) == {"O3'", "P"}:
+        one, other = (one, other) if structure.names[one] == "O3'" else (other, one)
+        name, residue = "zeta", int(structure.residue[one])
+        first, last = _named(structure, one, ("C3'",)), _named(structure, other, ("O5'",))
     elif not same and is_peptide(structure, one, other):
         if structure.names[one] != "C":
             one, other = other, one

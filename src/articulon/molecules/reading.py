@@ -252,7 +252,7 @@ def _name(name: str, standard: str, residue: Residue, inferred: dict[str, list[s
     """The template's name of an atom."""
     own = ATOM_NAMES.get(standard, {}).get(name) if standard else None
     if own is None and residue.kind in ("amino-acid", "nucleotide"):
-        own = ATOM_NAMES[""].get(name) or (name.replace("*", "'") if residue.kind == "nucleotide" else None)
+        own = ATOM_NAMES[residue.kind].get(name) or (name.replace("*", "'") if residue.kind == "nucleotide" else None)
     if own is None or own == name:
         return name
     inferred.setdefault(f"{name} of {residue.name} is taken for {own}", []).append(residue.label)

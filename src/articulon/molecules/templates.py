@@ -116,19 +116,21 @@ OTHER_NAMES = {
 NUCLEOTIDES = {
     **{name: name for name in ("A", "G", "C", "U")},
     **{f"D{base}": base for base in "AGCT"},
+    **{"ADE": "A", "GUA": "G", "CYT": "C", "URA": "U", "THY": "T"},
     **{f"{prefix}{base}{end}": base for prefix in ("D", "R", "") for base in "AGCTU" for end in "35"},
 }
 """Template by name; a D is said by the missing O2'."""
 WATERS = frozenset(("HOH", "WAT", "SOL", "DOD", "TIP", "TIP3", "TIP3P", "TP3", "SPC", "SPCE", "H2O", "T3P"))
 
 ATOM_NAMES = {
-    "": {"OT1": "O", "OC1": "O", "OT2": "OXT", "OC2": "OXT", "O1": "O", "O2": "OXT", "O1P": "OP1", "O2P": "OP2"},
+    "amino-acid": {"OT1": "O", "OC1": "O", "O1": "O", "OT2": "OXT", "OC2": "OXT", "O2": "OXT"},
+    "nucleotide": {"O1P": "OP1", "O2P": "OP2", "O3P": "OP3"},
     "ILE": {"CD": "CD1"},
     "NME": {"CH3": "C", "CA": "C", "CAT": "C", "NT": "N"},
     "ACE": {"CA": "CH3", "CAY": "CH3", "CY": "C", "OY": "O"},
     "T": {"C5M": "C7"},
 }
-"""Names of force fields and old files, by template ("" for all), and the template's own."""
+"""Names of force fields and old files, by kind of residue and by template, and the template's own."""
 
 
 class Template(NamedTuple):
