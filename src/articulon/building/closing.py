@@ -192,7 +192,8 @@ def close_speeds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Speeds that the loops allow, as far as the free ones can bring that about, and the rates (rows,) left."""
     equations = loop_equations(model, q, u, time)
-    if not free.any():
+    # At rest there is nothing to close, and no mass matrix of a large molecule to factorise.
+    if not free.any() or not equations.rate.any():
         return u, equations.rate
     L = linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
     scale = 1.0 / model.loops.size
@@ -223,9 +224,11 @@ def _rate_sizes(model: Model, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
 
 def _refuse_singular(model: Model, q: np.ndarray) -> int:
     """The number of independent rows; ModelError where it is larger everywhere around than at q."""
-    rank, free = _rank(model, q)
+    rank, L, B = _rank(model, q)
     if rank == min(model.loops.kind.size, model.nu):
         return rank
+    U = np.linalg.svd(B)[0]
+    free = linalg.solve_triangular(L, U[:, rank:], lower=True, trans=1)
     # Along the motions that the loops allow here, and back onto them: what follows from other rows still does.
     direction = free @ np.random.default_rng(0).standard_normal(model.nu - rank)
     direction *= NUDGE / max(float(np.abs(direction).max()), 1e-300)
@@ -260,17 +263,15 @@ def _jacobian(model: Model, equations: LoopEquations) -> np.ndarray:
     return np.where(equations.live, (1.0 / model.loops.size), 0.0)[:, None] * equations.jacobian
 
 
-def _rank(model: Model, q: np.ndarray) -> tuple[int, np.ndarray]:
-    """The number of independent rows, and the directions (nu, free) in which they leave the speeds free.
-
-    Rows are compared in the metric of the mass matrix and at unit length, as the solvers do.
-    """
+def _rank(model: Model, q: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+    """The number of independent rows, the factor L of M = L Lᵀ, and the rows by which they are compared (nu, rows): in
+    the metric of the mass matrix and at unit length, as the solvers do."""
     L = linalg.cholesky(mass_matrix(model, q), lower=True)
     B = linalg.solve_triangular(L, _jacobian(model, loop_equations(model, q, np.zeros(model.nu))).T, lower=True)
     length = np.linalg.norm(B, axis=0)
-    U, s, _ = np.linalg.svd(B / np.where(length > 0.0, length, 1.0))
-    rank = int((s > INDEPENDENT * s[0]).sum())
-    return rank, linalg.solve_triangular(L, U[:, rank:], lower=True, trans=1)
+    B = B / np.where(length > 0.0, length, 1.0)
+    s = np.linalg.svd(B, compute_uv=False)
+    return int((s > INDEPENDENT * s[0]).sum()), L, B
 
 
 def _error(model: Model, residual: np.ndarray) -> float:
