@@ -375,9 +375,27 @@ def test_a_case_reads_the_structure_beside_it(whole, tmp_path):
         ar.load_case(tmp_path / "again.toml")
 
 
+def test_a_case_takes_a_force_field_and_lists_what_was_inferred(tmp_path):
+    """The same forces as in Python, on the same sites; a terminal oxygen by another name is a note of the run."""
+    pytest.importorskip("openmm")
+    chain = peptide("AG")
+    atom_lines(tmp_path / "a.pdb", chain, lambda line: [line.replace(" OXT GLY", " OT2 GLY")])
+    (tmp_path / "case.toml").write_text(CASE.format('force_field = "amber14"\nsolvent = "obc2"'))
+    case = ar.load_case(tmp_path / "case.toml")
+    model = case.build_model()
+    structure = read_structure(tmp_path / "a.pdb")
+    same = build(structure, perceive(structure), force_field="amber14", solvent="obc2")
+    assert np.array_equal(model.sites.charge, same.sites.charge) and model.sites.kinds == same.sites.kinds
+    assert [force.kind for force in model.forces] == [force.kind for force in same.forces]
+    assert "generalized-born" in {force.kind for force in model.forces}
+    assert case.inferred[0] == "OT2 of GLY is taken for OXT: A:GLY2"
+
+
 @pytest.mark.parametrize(
     "line, override, message",
     [
+        ('solvent = "obc2"', {}, "solvent and cutoff are of a force_field"),
+        ('force_field = "amber"', {}, "model.force_field: expected 'amber14' or 'charmm36'"),
         ('level = "atoms"', {}, "model.level: expected"),
         ('level = "domain"', {}, "model: the level 'domain' needs domains"),
         ('accept = ["all"]', {}, "unknown word 'all'"),

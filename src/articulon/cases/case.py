@@ -93,6 +93,11 @@ class Case:
             raise CaseError(f"{self.source}: {error}") from None
         return model
 
+    @property
+    def inferred(self) -> tuple[str, ...]:
+        """What was inferred of a structure file when the model was last built, a line each."""
+        return tuple(getattr(self.model_declaration, "inferred", ()))
+
     def variant(self, name: str) -> "Case":
         """The case with a variant's overrides, named ``<case>-<variant>``; raises CaseError where there is none.
 

@@ -3,9 +3,9 @@
 import hashlib
 import math
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from articulon.building import ModelBuilder
 from articulon.declaration import Declaration, Dimension, Quantity
@@ -13,6 +13,7 @@ from articulon.errors import CaseError, ModelError
 from articulon.molecules.articulation import Articulation, Level
 from articulon.molecules.building import UNITS, populate, stokes_drag
 from articulon.molecules.faults import FAULTS
+from articulon.molecules.force_field import ForceFieldName, Solvent, force_field
 from articulon.molecules.peptides import peptide
 from articulon.molecules.perception import perceive
 from articulon.molecules.reading import read_structure
@@ -64,9 +65,17 @@ class Molecule(Declaration):
     """Whether OpenMM's modeller adds hydrogens, and last residues get their second oxygen."""
     accept: tuple[str, ...] = ()
     """Kinds of faults of the structure to go on with."""
+    force_field: ForceFieldName | None = None
+    """By which atoms act on each other, its parameters chosen by OpenMM; none by default."""
+    solvent: Solvent = "vacuum"
+    """``obc2`` for an implicit solvent."""
+    cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """Of the forces between atoms that are not bonded; none by default [length]."""
     viscosity: Annotated[Quantity | None, Dimension("viscosity", minimum=0, exclusive=True)] = None
     """Of a medium whose Stokes drag acts on each body as on a sphere of its size; none by default
     [mass/(length time)]."""
+
+    _inferred: tuple[str, ...] = PrivateAttr(default=())
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -77,6 +86,8 @@ class Molecule(Declaration):
         wrong = [word for word in self.accept if word not in FAULTS]
         if wrong:
             raise ValueError(f"accept: unknown word {wrong[0]!r} (known: {', '.join(FAULTS)})")
+        if self.force_field is None and (self.solvent != "vacuum" or self.cutoff is not None):
+            raise ValueError("solvent and cutoff are of a force_field: choose one, 'amber14' or 'charmm36'")
         return self
 
     def resolved(self, units: UnitSystem, where: str = "model") -> Self:
@@ -127,8 +138,25 @@ class Molecule(Declaration):
         return structure, articulation
 
     def populate(self, builder: ModelBuilder) -> None:
-        """Add the bodies, sites and drag; quantities are in the builder's units."""
+        """Add the bodies, sites, force field and drag; quantities are in the builder's units."""
         structure, articulation = self.read()
-        populate(builder, structure, articulation)
+        self._inferred = articulation.inferred
+        charges: Any = 0.0
+        kinds = None
+        if self.force_field is not None:
+            cutoff = None if self.cutoff is None else float(self.cutoff)
+            found = force_field(
+                structure, self.force_field, solvent=self.solvent, cutoff=cutoff, articulation=articulation
+            )
+            charges, kinds = found.charges, found.kinds
+            for force in found.forces:
+                builder.add_force(force)
+            self._inferred += found.left_out
+        populate(builder, structure, articulation, charges=charges, kinds=kinds)
         if self.viscosity is not None:
             builder.add_force(stokes_drag(structure, articulation, self.viscosity))
+
+    @property
+    def inferred(self) -> tuple[str, ...]:
+        """What was inferred when the model was last populated, a line each."""
+        return self._inferred

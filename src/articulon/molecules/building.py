@@ -23,6 +23,9 @@ def build(
     structure: Structure,
     articulation: Articulation,
     *,
+    force_field: str | None = None,
+    solvent: str = "vacuum",
+    cutoff: float | str | None = None,
     charges: Any = 0.0,
     kinds: Sequence[str] | None = None,
     forces: Sequence[Any] = (),
@@ -39,18 +42,27 @@ def build(
         From :func:`read_structure`.
     articulation
         From :func:`perceive`, of the same structure.
+    force_field, solvent, cutoff
+        Of :func:`force_field`, ``"amber14"`` in ``"obc2"`` say, or none; it chooses charges and kinds.
     charges
         Of the sites [charge], one for all or shape (atoms,).
     kinds
         Of the sites, which choose the force law of their pairs; the elements by default.
     forces
-        Declared forces, as for ``ModelBuilder.add_force``.
+        Further declared forces, as for ``ModelBuilder.add_force``.
 
     Raises
     ------
     ModelError
         Naming the body, for what cannot be built.
     """
+    if force_field is not None:
+        # A force field stands on models, and so its module on this one.
+        from articulon.molecules.force_field import force_field as parameters
+
+        options: dict[str, Any] = {"solvent": solvent, "cutoff": cutoff, "articulation": articulation}
+        found = parameters(structure, force_field, **options)  # type: ignore[arg-type]
+        charges, kinds, forces = found.charges, found.kinds, (*found.forces, *forces)
     builder = ModelBuilder(units=UNITS)
     populate(builder, structure, articulation, charges=charges, kinds=kinds)
     for force in forces:

@@ -66,6 +66,11 @@ class Description(Protocol):
         """What must be true of the results."""
         ...
 
+    @property
+    def inferred(self) -> tuple[str, ...]:
+        """What was inferred when the model was last built, a line each."""
+        ...
+
     def build_model(self) -> Model:
         """The model with its forces."""
         ...

@@ -272,7 +272,7 @@ def _frames(folder: Path, prepared: Prepared) -> Frames:
 
 
 def _notes(prepared: Prepared) -> list[str]:
-    case, notes = prepared.case, list(prepared.windows.notes)
+    case, notes = prepared.case, [*prepared.windows.notes, *(f"inferred: {line}" for line in prepared.case.inferred)]
     unit = case.units.symbols[2]
     end, duration = case.run.frame_times()[-1], float(case.run.duration)
     if end < duration * (1.0 - 1e-9):
