@@ -42,6 +42,32 @@ def test_a_run_by_any_rule_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch:
     assert bits(broken) == bits(tmp_path / "unbroken")
 
 
+def test_an_overdamped_run_with_noise_goes_on_to_the_same_bits_on_any_number_of_threads(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    """With Fixman's potential; kinetic energy there is none, so that works add up to nothing."""
+    changes: dict[str, Any] = {
+        "integrator": {"rule": "overdamped", "step": 1e-3},
+        "forces.brownian": {"temperature": 300.0},
+        "forces.fixman": {"temperature": 300.0},
+        "run.threads": 2,
+    }
+    whole = ar.run(case_of(tmp_path, CHAIN, {**QUIET, **changes}), tmp_path / "unbroken")
+    assert whole.summary["steps"] == 100
+    assert whole.summary["evaluations"] == 200
+    assert whole.summary["energy_balance_error_relative"] < 1e-12
+    assert not whole.observables["kinetic_energy"].any()
+    assert (whole.positions[-1] != whole.positions[0]).all()
+    monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
+    broken, made = tmp_path / "broken", case_of(tmp_path, CHAIN, {**QUIET, **changes, "run.threads": 1})
+    interrupt = Shown(5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt, match="resume"):
+        ar.run(made, broken, progress=interrupt)
+    resumed = ar.run(made, broken, resume=True)
+    assert (resumed.positions[-1] == whole.positions[-1]).all()
+    assert (resumed.observables["work_stochastic"] == whole.observables["work_stochastic"]).all()
+
+
 def test_a_resolved_case_with_fixed_steps_reads_back(tmp_path: Path) -> None:
     """What a rule without an error estimate does not use is not written, so that it is not refused when read."""
     for rule in FAMILIES:
@@ -64,6 +90,14 @@ REFUSED = {
         "integrator.rtol: controls the steps",
     ),
     "rounding": ({"integrator": {"rule": "scipy-bdf", "rtol": 1e-15}}, "rtol 1e-15 is below rounding"),
+    "bare": (
+        {"integrator": {"rule": "overdamped", "step": 1e-3}, "forces.stokes-drag.bodies": ["core", "arm"]},
+        "body 'hand' has no translational drag",
+    ),
+    "window": (
+        {"integrator": {"rule": "overdamped", "step": 1e-3}, "forces.brownian": {"temperature": 300.0, "window": 1e-4}},
+        "the overdamped rule holds the noise for one step",
+    ),
     "step": ({"integrator": {"rule": "scipy-bdf", "step": 1e-3}}, "integrator.step: this rule chooses its own steps"),
 }
 

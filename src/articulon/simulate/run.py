@@ -1,7 +1,6 @@
 """Running a case: a folder with its trajectory, checkpoints and summary, and going on where a run was broken off."""
 
 import fcntl
-import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -15,7 +14,7 @@ from articulon import kernels
 from articulon.baths.base import SCALES
 from articulon.baths.momentum import keeps_momentum
 from articulon.errors import ArticulonError, CheckpointError
-from articulon.forces.brownian import brownian_of, least_inertia
+from articulon.forces.brownian import brownian_of
 from articulon.model import State
 from articulon.scaling import NoScaling, TwoFactor
 from articulon.simulate.atomic import write_text
@@ -32,15 +31,13 @@ from articulon.simulate.summary import summary, write_summary
 from articulon.simulate.temperatures import scaling_notes
 from articulon.simulate.threshold import Threshold
 from articulon.simulate.trajectory import TrajectoryWriter
+from articulon.simulate.turning import turning_note
 
 __all__ = ["CASE", "RUNS", "TOPOLOGY", "TRAJECTORY", "Run", "open_run", "run"]
 
 CASE, TRAJECTORY, TOPOLOGY = "case.toml", "trajectory.h5", "topology.pdb"
 HELD = (CASE, TRAJECTORY, NEWEST, PREVIOUS, SUMMARY)
 """Files that show that a folder holds a run."""
-TURN = 0.2
-"""Angle that the lightest body may turn in a friction-implicit step by thermal motion [rad]; docs/validation.md shows
-what happens beyond it."""
 RUNS = Path("runs")
 """Where results go by default, a folder for each case."""
 
@@ -303,15 +300,9 @@ def _notes(prepared: Prepared) -> list[str]:
             f"thermostat: '{thermostat.kind}' and the force 'brownian' are two baths at once; where their temperatures "
             "differ heat flows between them, and the temperature of the run is neither"
         )
-    if noise is not None and prepared.windows.step is not None:
-        kT = case.units.boltzmann * float(noise.temperature)
-        turn = prepared.windows.step * math.sqrt(kT / least_inertia(prepared.model))
-        if turn > TURN:
-            notes.append(
-                f"integrator.step: at {float(noise.temperature):g} K the lightest body turns by {turn:.2g} rad in a "
-                f"step; beyond {TURN:g} rad friction-implicit steps may not stay finite, so take at most "
-                f"{prepared.windows.step * TURN / turn:.3g} {unit}"
-            )
+    if prepared.windows.step is not None:
+        note = turning_note(case.integrator, prepared.model, prepared.windows.step, unit)
+        notes += [] if note is None else [note]
     thermostat = prepared.evaluator.thermostat
     if thermostat is not None:
         notes += scaling_notes(case.scaling, float(prepared.evaluator.system.bath.temperatures[0]))
