@@ -28,10 +28,12 @@ from articulon.cases import Case
 from articulon.forces.brownian import brownian_of
 from articulon.report import compare as comparing
 from articulon.report import reference_cache
+from articulon.report.baselines import sentence, with_baselines
 from articulon.report.comparison_page import figures, saving_text, tables
 from articulon.report.measures import clock, deviation
 from articulon.report.variants import entries, held_windows, on_one_noise_path
 from articulon.simulate import loop
+from articulon.simulate.description import Silent
 
 MASS, RADIUS, VISCOSITY, PULL = 10.0, 0.2, 890.0, 1.0
 TAU = MASS / (6.0 * math.pi * VISCOSITY * RADIUS)
@@ -472,10 +474,9 @@ def test_a_comparison_that_is_stopped_goes_on_by_the_same_command(
     assert (folder / "implicit" / "trajectory.h5").stat().st_mtime_ns == before
     assert [text for text in shown.messages if text.startswith("starts")] == [
         "starts at True",
-        "starts at False",
-        "starts at False",
+        *["starts at False"] * 3,
     ]
-    assert [row["wall_seconds_are"] for row in again.rows] == ["cached", "measured", "measured", "measured"]
+    assert [row["wall_seconds_are"] for row in again.rows] == ["cached", *["measured"] * 4]
     assert "was broken off" in again.row("half")["notes"][0]
     for name in ("implicit", "half", "tenth", "explicit"):
         stored = [place / name / "trajectory.h5" for place in (done.folder, folder)]
@@ -483,6 +484,46 @@ def test_a_comparison_that_is_stopped_goes_on_by_the_same_command(
     whole = comparing.compare(ar.load_case(file), out=folder)
     assert {row["wall_seconds_are"] for row in whole.rows} == {"cached"}
     assert [row["wall_seconds"] for row in whole.rows] == [row["wall_seconds"] for row in again.rows]
+
+
+def test_scaling_is_held_against_its_fair_rivals_unasked(done: comparing.Comparison, file: Path) -> None:
+    rivals = {row["rule"]: row["name"] for row in done.rows if row["scaling"]["policy"] == "none"}
+    assert rivals == {"friction-implicit": "implicit", "kutta-merson": "explicit", "overdamped": "overdamped"}
+    # Without inertia the sphere has its speed at once, and is earlier by τ.
+    early = done.row("overdamped")["lateness"]
+    assert early == pytest.approx(-TAU, rel=1e-3)
+    for name in ("half", "tenth"):
+        assert sum(f"'{name}'" in text for text in done.sentences) == 2
+        assert done.row(name)["saving_overdamped"]["against"] == "overdamped"
+    assert done.data["baselines"] == done.sentences
+    assert all(text in (done.folder / "comparison.html").read_text().replace("&#x27;", "'") for text in done.sentences)
+    case = ar.load_case(file)
+    alone = file.with_name("alone.toml")
+    text = SPHERE[: SPHERE.index("[variants")] + SPHERE[SPHERE.index("[variants.half]") : SPHERE.index("[compare]")]
+    alone.write_text(text, encoding="utf-8")
+    without = ar.load_case(alone)
+    made = with_baselines(without, entries(without, None, None), Silent())
+    assert [(entry.name, entry.rule, entry.optional) for entry in made[-2:]] == [
+        ("friction-implicit", "friction-implicit", True),
+        ("overdamped", "overdamped", True),
+    ]
+    for untouched in (case.variant("explicit"), ar.load_case(file, {"forces.stokes-drag": False})):
+        found = entries(untouched, None, None)
+        assert with_baselines(untouched, found, Silent()) == found
+
+
+def test_the_sentences_say_who_is_faster_in_equal_physical_times() -> None:
+    row = {"name": "fast", "wall_seconds": 10.0, "physical_time": 1.0, "verdict": "violated"}
+    rival = {"name": "fair", "rule": "friction-implicit", "wall_seconds": 40.0, "physical_time": 1.0}
+    rival |= {"wall_seconds_are": "measured", "lateness_relative": None}
+    assert sentence(row, rival).startswith("'fast' is 4 times as fast as the unscaled friction-implicit rule")
+    assert sentence(row, rival).endswith("but its verdict is 'violated'.")
+    slower = {**row, "physical_time": 0.1}
+    assert sentence(slower, rival).startswith("Scaling is beaten: the unscaled friction-implicit rule")
+    inertialess = {**rival, "rule": "overdamped", "lateness_relative": -0.015, "wall_seconds_are": "estimated"}
+    assert sentence(slower, inertialess).endswith("It leaves out inertia, by which it is 1.5\u00a0% early.")
+    assert "about 40" in sentence(slower, inertialess)
+    assert sentence({**row, "wall_seconds": 0.0}, rival) == ""
 
 
 def test_a_comparison_has_its_figures(done: comparing.Comparison) -> None:

@@ -301,7 +301,7 @@ def test_constant_scaling_of_the_default_docking(tmp_path: Path, a2: float, step
 
 @pytest.mark.slow
 def test_from_the_published_gap_the_same_factor_is_trusted(tmp_path: Path) -> None:
-    start = {"model.gap": "65 nm", "run.duration": "200 us", "run.stop.advance": "55 nm"}
+    start = {"model.gap": "65 nm", "run.duration": "100 us"}
     section = judged(DOCKING, tmp_path / "run", **start, **constant(0.01), **implicit("100 ps"))
     assert section["verdict"] == "trusted"
 

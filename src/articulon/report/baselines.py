@@ -14,7 +14,7 @@ from articulon.cases.case import Case
 from articulon.errors import CaseError
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.integrate import Integrator
-from articulon.report.quantities import number, wall_time
+from articulon.report.quantities import number, percent, wall_time
 from articulon.report.variants import Entry
 from articulon.simulate.description import Progress
 from articulon.simulate.step_search import longest_step
@@ -89,6 +89,15 @@ def sentences(done: Comparison) -> list[str]:
     return found
 
 
+def _own_error(other: Mapping[str, Any]) -> str:
+    """What overdamped dynamics are wrong by themselves."""
+    if other["rule"] != "overdamped":
+        return ""
+    late = other.get("lateness_relative")
+    by = "" if late is None else f", by which it is {percent(abs(late), 2)} {'late' if late > 0.0 else 'early'}"
+    return f" It leaves out inertia{by}."
+
+
 def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """A scaled run beside an unscaled one, for equal physical times; empty where a run took no measurable time."""
     own, theirs = (float(one["wall_seconds"]) for one in (row, other))
@@ -101,7 +110,7 @@ def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
         times = number(per_own / per_theirs, 2)
         return (
             f"Scaling is beaten: {what} ('{other['name']}') covers the same time {times} times as fast as "
-            f"'{row['name']}' ({walls}), without the errors of scaling."
+            f"'{row['name']}' ({walls}), without the errors of scaling.{_own_error(other)}"
         )
     times = number(per_theirs / per_own, 2)
     verdict = row["verdict"]
