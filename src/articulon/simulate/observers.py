@@ -179,7 +179,7 @@ class Observer:
                     "potential",
                     bool(forces.pairs.link.size or forces.point_springs.link.size or forces.sites.kinds.size),
                 ),
-                ("conformational", forces.springs.link.size > 0),
+                ("conformational", bool(forces.springs.link.size or forces.fixman.half_kT.size)),
                 ("external", bool(forces.gravity.any())),
             )
             if there
