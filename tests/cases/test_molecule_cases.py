@@ -56,3 +56,25 @@ def test_a_peptide_is_built_from_its_sequence_and_angles(tmp_path: Path) -> None
 def test_what_is_no_molecule_is_named(model: str, reason: str, tmp_path: Path) -> None:
     with pytest.raises(ar.ArticulonError, match=reason):
         case(tmp_path, model).build_model()
+
+
+def test_the_zipper_has_the_torsions_of_its_residues(tmp_path: Path) -> None:
+    """Twelve residues: φ and ψ of each but the first φ, which turns the ammonium group, and χ by residue: Ser 2 (with
+    its hydroxyl), Trp 2, Thr 3, Glu 3, Asn 2, Gly 0, Lys 5."""
+    model = ar.load_case("trp-zipper").build_model()
+    chi = {"S": 2, "W": 2, "T": 3, "E": 3, "N": 2, "G": 0, "K": 5}
+    sequence = "SWTWENGKWTWK"
+    assert model.nu - 6 == 2 * len(sequence) + sum(chi[letter] for letter in sequence)
+    assert model.sites.charge.sum() == pytest.approx(2.0, abs=1e-6)  # two lysines and the first end, less one glutamate
+
+
+@pytest.mark.slow
+def test_the_zipper_moves_at_the_temperature_of_its_bath(tmp_path: Path) -> None:
+    """BAOAB steps of 4 fs about 61 degrees of freedom: after 2 ps the mean of 4 ps is within three standard errors,
+    each sample counted independent after 1/friction."""
+    case = ar.load_case("trp-zipper", {"run.duration": "6 ps", "run.frames": 60})
+    run = ar.run(case, tmp_path / "run")
+    temperature = run.observables["temperature_kinetic"][20:]
+    error = 300.0 * np.sqrt(2.0 / 61) / np.sqrt(4.0 / 0.2)
+    assert temperature.mean() == pytest.approx(300.0, abs=3.0 * error)
+    assert run.summary["energy_balance_error_relative"] < 0.02

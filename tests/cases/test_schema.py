@@ -539,6 +539,7 @@ def test_every_built_in_case_is_listed_here() -> None:
             "molten-salt-1025",
             "nanoparticle-docking",
             "rock-salt",
+            "trp-zipper",
             "unfolding-satellite",
         ),
     }

@@ -38,6 +38,19 @@ ARTICULON = Reference(
 
 _ALL = (
     Reference(
+        "cochran2001",
+        "article",
+        {
+            "author": "Cochran, Andrea G. and Skelton, Nicholas J. and Starovasnik, Melissa A.",
+            "title": "Tryptophan zippers: Stable, monomeric β-hairpins",
+            "journal": "Proceedings of the National Academy of Sciences",
+            "volume": "98",
+            "number": "10",
+            "pages": "5578--5583",
+            "year": "2001",
+        },
+    ),
+    Reference(
         "guy2018",
         "phdthesis",
         {
