@@ -28,28 +28,30 @@ def memory_size(trees: int) -> int:
 
 
 def check_followed(evaluator: Evaluator, policy: str) -> None:
-    """Raises CaseError, naming a body, where a tree has no drag, does not float freely, or is bound by a loop: then no
-    net force says how it moves."""
+    """Raises CaseError, naming a body, where no tree floats freely, one that does has no drag, or a loop binds a tree:
+    then no net force says how it moves."""
     model, drag = evaluator.model, evaluator.system.forces.drag.mass
-    forest = model.forest
+    forest, floating = model.forest, 0
     for t in range(model.trees):
         start, end = int(forest.tree[t]), int(forest.tree[t + 1])
-        name = model.names[int(model.head[start])]
+        if int(forest.kind[start]) not in (FREE, XYZ):
+            continue
+        floating += 1
         if not drag[start:end].any():
             raise CaseError(
                 f"scaling.policy: '{policy}' bounds how far bodies lag behind the forces on them by their relaxation "
-                f"times m/β, and there is no drag on '{name}' or what hangs on it; add stokes-drag, or choose another "
-                "policy (without drag, scaling is only a slower clock)"
+                f"times m/β, and there is no drag on '{model.names[int(model.head[start])]}' or what hangs on it; add "
+                "stokes-drag, or choose another policy (without drag, scaling is only a slower clock)"
             )
-        if int(forest.kind[start]) not in (FREE, XYZ):
-            raise CaseError(
-                f"scaling.policy: '{policy}' follows the net force on bodies that float freely, and '{name}' hangs on "
-                f"the ground by a {model.joint_name(int(model.head[start]))} joint; choose another policy, such as "
-                "constant"
-            )
-    for a, b in zip(model.loops.link_a.tolist(), model.loops.link_b.tolist(), strict=True):
+    if not floating:
+        root = int(model.head[0])
+        raise CaseError(
+            f"scaling.policy: '{policy}' follows the net force on bodies that float freely, and there are none: "
+            f"'{model.names[root]}' hangs on the ground by a {model.joint_name(root)} joint; choose another policy, "
+            "such as constant"
+        )
+    for row, (a, b) in enumerate(zip(model.loops.link_a.tolist(), model.loops.link_b.tolist(), strict=True)):
         if a < 0 or b < 0 or model.tree_of_link[a] != model.tree_of_link[b]:
-            row = int(np.flatnonzero((model.loops.link_a == a) & (model.loops.link_b == b))[0])
             raise CaseError(
                 f"scaling.policy: '{policy}' follows the net forces on bodies that float freely, and "
                 f"{model.loop_name(row)} binds some to others or to the ground; choose another policy, such as constant"
@@ -74,7 +76,7 @@ def net_force(system, channels, start, end):
 
 @jit
 def follow(system, channels, time, factor, memory, sums):
-    """Looks at the net forces: writes the largest τ |G'|/|G| of all trees, infinite before two looks, their longest τ,
+    """Looks at the net forces: writes the largest τ |G'|/|G| of all floating trees, infinite before two looks, their longest τ,
     and the time since the factor last changed."""
     tree, looks, h = system.forest.tree, memory[LOOKS], time - memory[TIME]
     if looks == 0.0:
@@ -83,7 +85,9 @@ def follow(system, channels, time, factor, memory, sums):
         memory[CHANGED] = memory[TIME]
     largest, longest = 0.0, 0.0
     for t in range(tree.size - 1):
-        k = TREES + 6 * t
+        k, root = TREES + 6 * t, system.forest.kind[tree[t]]
+        if root != FREE and root != XYZ:  # the ground takes part of the force
+            continue
         force, mass, drag = net_force(system, channels, tree[t], tree[t + 1])
         relaxation = mass / drag
         keep = math.exp(-h * memory[FACTOR] / relaxation) if looks > 1.0 else 0.0

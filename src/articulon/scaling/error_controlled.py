@@ -46,9 +46,9 @@ class ErrorControlled(ScalingPolicy):
     Speeds are kept when a2 changes, so that the kinetic energy is continuous; the potential a2 Φ is not, and the energy
     that its jumps bring in is booked (``conservative_works`` in the summary), so that the energy balance closes.
 
-    The lag is that of trees as wholes: what bodies of one tree do among themselves, and rotations, are not followed. It
-    takes trees that float freely with Stokes drag, and an explicit Runge–Kutta rule or friction-implicit. With fixed
-    steps nothing is saved by it.
+    The lag is that of trees as wholes that float freely in a medium with Stokes drag: what bodies of one tree do among
+    themselves, rotations, and trees that hang on the ground are not followed. It takes an explicit Runge–Kutta rule or
+    friction-implicit; with fixed steps nothing is saved by it.
     """
 
     policy: Literal["error-controlled"] = "error-controlled"
