@@ -1,12 +1,31 @@
-"""What can be said of a case with drag before it is run: how fast its bodies relax, and what that does to steps."""
+"""What can be said of a case with drag before it is run: how fast its bodies relax, what bounds the steps of an
+explicit rule, and what scaling would save and cost."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from articulon.analysis.approach import Approach, approach_of
+from articulon.analysis.stiffness import stability_bound, stiffest
 from articulon.cases.case import Case
-from articulon.forces.brownian import relaxation_times
+from articulon.errors import ArticulonError
+from articulon.forces.brownian import fastest_relaxation, relaxation_times
+from articulon.forces.selection import per_body
+from articulon.forces.stokes_drag import StokesDrag
+from articulon.integrate import Explicit
+from articulon.integrate.rules import EXPLICIT
+from articulon.model import Model
+from articulon.scaling.error_controlled import SAFETY
+
+TOLERANCE = 0.02
+"""Of the lag, where none is asked for."""
+MEAN_FREE_PATH = "0.3 nm"
+"""λ of liquid water: about the distance of its molecules."""
+CONTINUUM = 0.1
+"""Knudsen number below which a body feels the medium as a continuum."""
+RULE = "kutta-merson"
+"""The explicit rule of a case whose own rule is none."""
 
 
 @dataclass(frozen=True)
@@ -16,9 +35,32 @@ class Relaxation:
     body: str
     """Name of the body, or of the first of those that are welded together."""
     translation: float
-    """τ = m/β [time]."""
+    """τ = m/β [time], which is Guy's ε (2018, 2.6) in the unit of time of the case."""
     rotation: float
     """The shortest I/β_ω [time]; infinity for a body that does not turn against a drag."""
+    knudsen: float | None = None
+    """Kn = λ/L (Guy 2018, 2.21), with L the diameter; None where no radius is given, or lengths have no unit."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What scaling would do to a case, along the way without inertia."""
+
+    tolerance: float
+    """Of the lag."""
+    approach: Approach
+    """That way."""
+    a2: float
+    """The least constant factor that is safe."""
+    lag: float
+    """Its predicted lag, relative to the whole time."""
+    controlled: float
+    """The mean factor of the policy ``error-controlled``."""
+
+    @property
+    def savings(self) -> tuple[float, float]:
+        """Parts of the steps of an explicit rule that a constant factor and ``error-controlled`` save."""
+        return 1.0 - self.a2, 1.0 - self.controlled
 
 
 @dataclass(frozen=True)
@@ -29,6 +71,14 @@ class RelaxationAnalysis:
     """The case."""
     bodies: tuple[Relaxation, ...]
     """Those with drag, the fastest first."""
+    stiffest: dict[str, float] = field(default_factory=dict)
+    """The shortest time scale of each channel at the start [time]."""
+    rule: str = RULE
+    """The explicit rule that steps are given for."""
+    step: float = math.inf
+    """Its longest stable step, unscaled [time]."""
+    prediction: Prediction | None = None
+    """What scaling would do; None where no net force moves a floating body."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -43,22 +93,109 @@ class RelaxationAnalysis:
         slowest = max(self.bodies, key=lambda one: one.translation)
         least = min(fastest.translation, fastest.rotation)
         how = "rotation" if fastest.rotation < fastest.translation else "translation"
-        return (
+        notes = [
             f"Steps of an explicit rule are bounded by the {how} of '{fastest.body}', which relaxes in {least:.3g} "
             f"{unit}; a factor a2 lengthens every relaxation time, and with it the step, by 1/a2.",
             f"'{slowest.body}' relaxes slowest, in {slowest.translation:.3g} {unit}. A scaled run is late by about "
             f"{slowest.translation:.3g} {unit}/a2 times the rate at which the force on it changes: the fidelity "
             "section of a run says how late, and articulon compare how much it saves, also against the rule "
             "friction-implicit.",
-            "Guy's Cases I to III (2018, table 4.1) are of thermostatted particles; there is no thermostat here.",
+        ]
+        if math.isfinite(self.step):
+            notes.append(
+                f"The longest stable step of {self.rule} is {self.step:.3g} {unit} unscaled, and {self.step:.3g} "
+                f"{unit}/a2 scaled."
+            )
+        coarse = [one.body for one in self.bodies if one.knudsen is not None and one.knudsen > CONTINUUM]
+        if coarse:
+            notes.append(
+                f"Kn is above {CONTINUUM:g} for {len(coarse)} bodies ('{coarse[0]}' first): they are hardly larger "
+                "than the molecules of the medium, and Stokes drag is an extrapolation."
+            )
+        notes.append(self._scaling())
+        notes.append(
+            "Guy's Cases I to III (2018, table 4.1) are of thermostatted particles; there is no thermostat here."
+        )
+        return tuple(notes)
+
+    def _scaling(self) -> str:
+        found, unit = self.prediction, self.case.units.symbols[2]
+        if found is None:
+            return (
+                "No net force moves a body that floats freely, or loops bind it: the lag of a scaled run cannot be "
+                "predicted, and a2 is to be found by trial (articulon compare --vary scaling.a2=...)."
+            )
+        end = "arrives after" if found.approach.arrives else "goes on for"
+        constant, controlled = found.savings
+        noise = ""
+        if any(getattr(force, "kind", "") == "brownian" for force in self.case.forces):
+            noise = " Noise changes the forces besides, which calls for larger factors than these."
+        return (
+            f"Without inertia and noise, its joints kept, the slowest body {end} {found.approach.duration:.3g} "
+            f"{unit}. For a lag of {found.tolerance:.3g} of that: a constant a2 = {found.a2:.2g} (predicted lag "
+            f"{found.lag:.2g}), which saves {constant:.1%} of an explicit rule's steps, or the policy "
+            f"error-controlled, whose factor would be {found.controlled:.2g} in the mean and saves {controlled:.1%}."
+            + noise
         )
 
 
-def analyse_relaxation(case: Case) -> RelaxationAnalysis:
-    """How fast the bodies of a case relax, from its masses and its drag, without running it."""
+def analyse_relaxation(
+    case: Case, tolerance: float = TOLERANCE, mean_free_path: str | float = MEAN_FREE_PATH
+) -> RelaxationAnalysis:
+    """How fast the bodies of a case relax, and what scaling would do to it, without running it.
+
+    Parameters
+    ----------
+    case
+        The case.
+    tolerance
+        Lag of a scaled run, relative to its time.
+    mean_free_path
+        λ of the medium [length], for Knudsen numbers.
+    """
     model = case.build_model()
+    numbers = knudsen_numbers(model, mean_free_path)
     found = [
-        Relaxation(model.names[int(model.head[link])], translation, rotation)
+        Relaxation(model.names[int(model.head[link])], translation, rotation, numbers.get(link))
         for link, (translation, rotation) in relaxation_times(model).items()
     ]
-    return RelaxationAnalysis(case, tuple(sorted(found, key=lambda one: min(one.translation, one.rotation, math.inf))))
+    bodies = tuple(sorted(found, key=lambda one: min(one.translation, one.rotation, math.inf)))
+    if not bodies:
+        return RelaxationAnalysis(case, bodies)
+    scales = stiffest(model)
+    rule = case.integrator.rule if isinstance(case.integrator, Explicit) else RULE
+    fastest = scales.get("damping", fastest_relaxation(model))
+    return RelaxationAnalysis(
+        case, bodies, scales, rule, stability_bound(EXPLICIT[rule]) * fastest, predict(case, tolerance)
+    )
+
+
+def predict(case: Case, tolerance: float) -> Prediction | None:
+    """What scaling would do to a case within a tolerance; None where it cannot be foreseen."""
+    try:
+        approach = approach_of(case)
+    except ArticulonError:
+        return None
+    if approach is None:
+        return None
+    a2 = approach.safe_factor(tolerance)
+    lag = approach.delay(a2) / approach.duration
+    return Prediction(tolerance, approach, a2, lag, approach.controlled(SAFETY * tolerance, 1e-4))
+
+
+def knudsen_numbers(model: Model, mean_free_path: str | float) -> dict[int, float]:
+    """Kn = λ/2R of the links whose drag is given by a radius; none where lengths have no unit. Of several bodies on a
+    link it is the largest."""
+    if model.units.length is None:
+        return {}
+    path = model.units.value(mean_free_path, "length", "mean free path")
+    found: dict[int, float] = {}
+    for k, force in enumerate(model.forces):
+        if isinstance(force, StokesDrag) and force.radius is not None:
+            bodies, _, _ = force.coefficients(model, f"forces[{k}]")
+            radii = per_body(model, force.radius, bodies, f"forces[{k}].radius")
+            for body, radius in zip(bodies.tolist(), radii.tolist(), strict=True):
+                link = int(model.link[body])
+                if link >= 0 and radius > 0.0:
+                    found[link] = max(found.get(link, 0.0), path / (2.0 * radius))
+    return found

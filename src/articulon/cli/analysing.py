@@ -11,10 +11,27 @@ from articulon.cli.commands import CaseName, Overrides, app, assignments
 from articulon.cli.progress import RunProgress
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from articulon.analysis import RelaxationAnalysis, ThermostatAnalysis
+    from articulon.analysis.relaxation import Relaxation
 
 MOST_BODIES = 12
 """Bodies whose relaxation times are printed."""
+
+
+def part(text: str) -> float:
+    """A part such as "0.02" or "2%"; raises ArticulonError for what is none between 0 and 1."""
+    from articulon.errors import ArticulonError
+
+    digits = text.strip().removesuffix("%")
+    try:
+        value = float(digits) / (100.0 if text.strip().endswith("%") else 1.0)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < 1.0:
+        raise ArticulonError(f"--tolerance: expected a part between 0 and 1, such as 0.02 or 2%, got '{text}'")
+    return value
 
 
 @app.command()
@@ -30,6 +47,12 @@ def analyse(
         str | None,
         typer.Option("--window", metavar="TIME", help="Length of the longest short run [the case's duration]."),
     ] = None,
+    tolerance: Annotated[
+        str, typer.Option("--tolerance", metavar="PART", help="Lag of a scaled run that is allowed: 0.02 or 2%.")
+    ] = "2%",
+    mean_free_path: Annotated[
+        str, typer.Option("--mean-free-path", metavar="LENGTH", help="Of the medium, for Knudsen numbers.")
+    ] = "0.3 nm",
     overrides: Overrides = [],  # noqa: B006
 ) -> None:
     """Say which scaling a case allows: for thermostatted particles by short unscaled runs, else by its drag."""
@@ -41,7 +64,7 @@ def analyse(
     if description.thermostat is None or not only_particles(description.build_model()):
         if description.thermostat is not None:
             typer.echo("The thermostat is on bodies that are no free particles: what follows is of their drag alone.")
-        _print_relaxation(analyse_relaxation(description))
+        _print_relaxation(analyse_relaxation(description, part(tolerance), mean_free_path))
         return
     progress = RunProgress()
     try:
@@ -50,16 +73,33 @@ def analyse(
         progress.close()
 
 
+def _shown(bodies: Sequence[Relaxation]) -> list[Relaxation]:
+    """The fastest bodies, and the slowest."""
+    if len(bodies) <= MOST_BODIES:
+        return list(bodies)
+    return [*bodies[: MOST_BODIES - 1], max(bodies, key=lambda one: one.translation)]
+
+
 def _print_relaxation(found: RelaxationAnalysis) -> None:
     unit = found.case.units.symbols[2]
     if found.bodies:
         rows = [
-            [one.body, f"{one.translation:.4g}", "–" if math.isinf(one.rotation) else f"{one.rotation:.4g}"]
-            for one in found.bodies[:MOST_BODIES]
+            [
+                one.body,
+                f"{one.translation:.4g}",
+                "–" if math.isinf(one.rotation) else f"{one.rotation:.4g}",
+                "–" if one.knudsen is None else f"{one.knudsen:.2g}",
+            ]
+            for one in _shown(found.bodies)
         ]
-        _table(["body", f"m/β ({unit})", f"I/β_ω ({unit})"], rows)
+        _table(["body", f"ε = m/β ({unit})", f"I/β_ω ({unit})", "Kn"], rows)
         if len(found.bodies) > MOST_BODIES:
-            typer.echo(f"and {len(found.bodies) - MOST_BODIES} slower ones")
+            typer.echo(f"and {len(found.bodies) - MOST_BODIES} between the last two")
+        typer.echo()
+    if found.stiffest:
+        scales = [[name, f"{time:.4g}", f"{time / found.step:.3g}"] for name, time in found.stiffest.items()]
+        _table(["channel", f"stiffest time scale ({unit})", f"in stable steps of {found.rule}"], scales)
+        typer.echo()
     for note in found.notes:
         typer.echo(note)
 

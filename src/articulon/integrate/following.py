@@ -76,8 +76,8 @@ def net_force(system, channels, start, end):
 
 @jit
 def follow(system, channels, time, factor, memory, sums):
-    """Looks at the net forces: writes the largest τ |G'|/|G| of all floating trees, infinite before two looks, their longest τ,
-    and the time since the factor last changed."""
+    """Looks at the net forces: writes the largest τ |G'|/|G| of all floating trees, infinite before two looks, their
+    longest τ, and the time since the factor last changed."""
     tree, looks, h = system.forest.tree, memory[LOOKS], time - memory[TIME]
     if looks == 0.0:
         memory[CHANGED] = time

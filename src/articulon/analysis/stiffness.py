@@ -1,0 +1,77 @@
+"""The stiffest time scales of a model by channel, from its linearised equations of motion at the initial state."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate.tableaux import Tableau
+from articulon.model import CHANNELS, Model
+from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
+
+MOST_SPEEDS = 600
+"""Above this the matrices are not made."""
+DIFFERENCE = 1e-6
+"""By which coordinates are changed, in radians and the unit of length."""
+
+
+def stiffest(model: Model) -> dict[str, float]:
+    """The shortest time scales by channel [time], shortest first: 1/|λ| of ∂u'/∂u of the damping, and 1/√|λ| of ∂u'/∂q
+    of the others, with λ the largest eigenvalue; empty for a model of very many speeds or with loops.
+
+    The matrices are those of the whole trees, so that a light body counts with what it carries along.
+    """
+    if model.nu > MOST_SPEEDS or model.loops.kind.size:
+        return {}
+    evaluator, nq, nu = Evaluator(model), model.nq, model.nu
+    found: dict[str, float] = {}
+    base, dy = np.zeros(nq + nu + 8), np.zeros(nq + nu + 8)
+    base[:nq] = model.q0
+
+    def accelerations(channel: int, y: np.ndarray) -> np.ndarray:
+        factor = np.zeros(8)
+        factor[channel] = 1.0
+        evaluator.rates(factor, 0.0, 0, y, dy)
+        return dy[nq : nq + nu].copy()
+
+    present = {*evaluator.system.forces.wrench_channels.tolist(), *evaluator.system.forces.joint_channels.tolist()}
+    for channel in (POTENTIAL, CONFORMATIONAL, DAMPING, CONTACT, EXTERNAL):
+        if channel not in present:
+            continue
+        matrix = np.empty((nu, nu))
+        for k in range(nu):
+            two = []
+            for sign in (1.0, -1.0):
+                y = base.copy()
+                if channel == DAMPING:
+                    y[nq + k] += sign * DIFFERENCE
+                else:
+                    y[nq + k] = sign * DIFFERENCE
+                    evaluator.rates(np.zeros(8), 0.0, 0, y, dy)
+                    y[:nq] += dy[:nq]
+                    y[nq + k] = 0.0
+                two.append(accelerations(channel, y))
+            matrix[:, k] = (two[0] - two[1]) / (2.0 * DIFFERENCE)
+        if not np.isfinite(matrix).all():
+            continue
+        largest = float(np.abs(np.linalg.eigvals(matrix)).max(initial=0.0))
+        if largest > 0.0:
+            found[CHANNELS[channel]] = 1.0 / largest if channel == DAMPING else largest**-0.5
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def stability_bound(tableau: Tableau) -> float:
+    """The largest h/τ for which a rule's steps of y' = −y/τ do not grow: where |R(−z)| passes 1, R the polynomial of
+    the tableau (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.2)."""
+    stages, one = tableau.b.size, np.ones(tableau.b.size)
+
+    def grows(z: float) -> bool:
+        inner = np.linalg.solve(np.eye(stages) + z * tableau.a, one)
+        return bool(abs(1.0 - z * float(tableau.b @ inner)) > 1.0 + 1e-12)
+
+    low = next((z for z in np.arange(0.1, 20.0, 0.1) if grows(float(z))), 20.0) - 0.1
+    high = low + 0.1
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if grows(middle) else (middle, high)
+    return float(low)
