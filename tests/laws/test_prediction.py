@@ -14,6 +14,7 @@ from articulon import cli
 from articulon.analysis.approach import approach_of
 from articulon.analysis.relaxation import analyse_relaxation, knudsen_numbers
 from articulon.analysis.stiffness import stability_bound, stiffest
+from articulon.analysis.tuning import tune
 from articulon.cases import Case, load_case
 from articulon.integrate.rules import EXPLICIT
 
@@ -124,3 +125,25 @@ def test_analyse_tells_it(tmp_path: Path) -> None:
     assert "ε = m/β" in told.output and "damping" in told.output and "error-controlled" in told.output
     refused = CliRunner().invoke(cli.app, ["analyse", str(tmp_path / "ion.toml"), "--tolerance", "5"])
     assert refused.exit_code == cli.EXIT_ERROR and "between 0 and 1" in " ".join(refused.output.split())
+
+
+def test_tune_finds_a_factor_that_keeps_the_tolerance_by_pairs(tmp_path: Path) -> None:
+    """The pair is late by what was predicted, to the second order of it; the tuned case is late by less than allowed,
+    and not by much less."""
+    found = tune(ion(tmp_path), 0.05)
+    a2 = float(found.case.scaling.a2)
+    late = arrival(a2) / arrival(1.0) - 1.0
+    assert 0.6 * 0.05 < late < 0.05 * 1.05
+    for pair in found.pairs:
+        assert pair.delay == pytest.approx(pair.predicted, rel=0.2)
+    out = tmp_path / "tuned.toml"
+    told = CliRunner().invoke(cli.app, ["tune", str(tmp_path / "ion.toml"), "--tolerance", "5%", "--out", str(out)])
+    assert told.exit_code == 0, told.output
+    assert load_case(out).scaling == found.case.scaling and load_case(out).integrator.rule == "kutta-merson"
+    again = CliRunner().invoke(cli.app, ["tune", str(tmp_path / "ion.toml"), "--out", str(out)])
+    assert again.exit_code == cli.EXIT_ERROR and "exists already" in " ".join(again.output.split())
+
+
+def test_tune_refuses_what_has_no_lag(tmp_path: Path) -> None:
+    with pytest.raises(ar.CaseError, match="no lag to tune"):
+        tune(ion(tmp_path).with_overrides({"forces.site-pairs": None}), 0.01)

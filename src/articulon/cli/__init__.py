@@ -5,6 +5,7 @@ from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app
 from articulon.cli.looking import bench, cases, cite
 from articulon.cli.progress import RunProgress
 from articulon.cli.running import WRITTEN_BY_A_RUN, check_folder, compare, report, run
+from articulon.cli.tuning import tune
 
 __all__ = [
     "EXIT_CHECK",
@@ -23,6 +24,7 @@ __all__ = [
     "main",
     "report",
     "run",
+    "tune",
 ]
 
 

@@ -1,0 +1,50 @@
+"""The command ``tune``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from articulon.cli.analysing import part
+from articulon.cli.commands import CaseName, Overrides, app, assignments
+from articulon.cli.progress import RunProgress
+from articulon.errors import ArticulonError
+
+
+@app.command()
+def tune(
+    case: CaseName,
+    tolerance: Annotated[
+        str, typer.Option("--tolerance", metavar="PART", help="Lag of a scaled run that is allowed: 0.01 or 1%.")
+    ] = "1%",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The tuned case [<case>-tuned.toml].")
+    ] = None,
+    overrides: Overrides = [],  # noqa: B006
+) -> None:
+    """Find a2 (with a thermostat Q and kd) by short paired runs, and write the tuned case."""
+    from articulon.analysis.tuning import tune as find
+    from articulon.cases import load_case
+
+    allowed = part(tolerance)
+    description = load_case(case, assignments(overrides))
+    file = Path(f"{description.name}-tuned.toml") if out is None else out
+    if file.exists():
+        raise ArticulonError(f"{file} exists already; choose another file by --out")
+    progress = RunProgress()
+    try:
+        found = find(description, allowed, progress)
+    finally:
+        progress.close()
+    unit = description.units.symbols[2]
+    for pair in found.pairs:
+        typer.echo(
+            f"a2 = {pair.a2:.3g}: {pair.delay:.3g} {unit} late after {pair.duration:.3g} {unit}, predicted "
+            f"{pair.predicted:.3g}"
+        )
+    for note in found.notes:
+        typer.echo(note)
+    file.write_text(found.case.to_toml(), encoding="utf-8")
+    typer.echo(f"written to {file}")
