@@ -225,6 +225,14 @@ def test_the_verdict_knows_no_policy_by_its_name(pulled: Path, tmp_path: Path) -
         )
 
 
+def test_without_inertia_only_the_drift_can_be_wrong(pulled: Path, tmp_path: Path) -> None:
+    overdamped = {"integrator": {"rule": "overdamped", "step": 0.01}}
+    section = judged(pulled, tmp_path / "run", **constant(0.01), **overdamped)
+    assert section["verdict"] == "trusted" and "cancellation" not in section["premises"]
+    section = judged(pulled, tmp_path / "two", **overdamped, scaling={"policy": "two-factor", "a2": 0.1, "b2": 0.5})
+    assert section["verdict"] == "violated" and section["broken"] == ["drift"]
+
+
 def test_the_estimators_are_on_by_default_and_their_cost_is_stated(pulled: Path, tmp_path: Path) -> None:
     section = judged(pulled, tmp_path / "run", **constant(0.2))
     assert set(section["premises"]) == {"lag", "drift", "cancellation", "clock", "kinetic", "configuration", "paired"}

@@ -96,7 +96,8 @@ class CancellationObserver:
     def __init__(self, evaluator: Evaluator, present: list[int], root: int, scaled: bool) -> None:
         self.evaluator, self.channels = evaluator, present
         model = evaluator.model
-        self.looks = scaled and DAMPING in present and evaluator.thermostat is None and not evaluator.particles
+        self.looks = scaled and DAMPING in present and evaluator.thermostat is None
+        self.looks = self.looks and not evaluator.particles and not evaluator.overdamped
         starts = block_starts(model)
         self.starts = np.append(starts, model.nu)
         self.slow = int(np.searchsorted(starts, model.forest.u_start[root])) if self.looks else 0

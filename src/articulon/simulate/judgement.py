@@ -18,6 +18,7 @@ from articulon.simulate.results import Run
 from articulon.simulate.temperatures import configuration, heating, kinetic
 from articulon.simulate.verdicts import TOLERANCE, Bounds, verdict_of
 
+WITHOUT_INERTIA = "without inertia nothing is late"
 DRAWN = 200
 """Points of each line that is kept for figures, at most."""
 
@@ -57,7 +58,11 @@ def fidelity_of(
     heat = heating(observables, evaluator.degrees_of_freedom, k)
     premises: dict[str, Any] = {}
     estimate = None
-    if evaluator.thermostat is None:
+    inertial = evaluator.thermostat is None and not evaluator.overdamped
+    if evaluator.thermostat is None and evaluator.overdamped:
+        premises["lag"] = {"verdict": "trusted", "reason": WITHOUT_INERTIA, "since": None, "predicted_delay": 0.0}
+        premises["drift"] = drift(observables, bounds)
+    if inertial:
         if np.isfinite(observer.relaxation) and len(observables["time"]) > 1:
             estimate = lag_along(observables, observer.relaxation, bounds.trusted)
         premises["lag"] = lag(observables, observer.relaxation, bounds, estimate)
@@ -72,7 +77,7 @@ def fidelity_of(
         # What follows from the factors alone is judged with the clock.
         premises["configuration"] |= {"verdict": None, "since": None}
     spent = time.perf_counter() - began + observer.cancellation.seconds
-    if evaluator.thermostat is None and with_pairs:
+    if inertial and with_pairs:
         premises["paired"] = paired(prepared, run, int(state.counters[EVALUATIONS]), bounds, estimate)
     result = verdict_of(premises)
     pairs = premises.get("paired", {})
