@@ -170,3 +170,19 @@ def test_a_rigid_backbone_holds_its_disulfides(toxin):
     assert sum("the disulfide is rigid" in line for line in articulation.inferred) == 4
     for a, b in [(a, b) for a, b in toxin.bonds.tolist() if toxin.names[a] == toxin.names[b] == "SG"]:
         assert articulation.cluster[a] == articulation.cluster[b]
+
+
+@pytest.mark.slow
+def test_a_protein_with_disulfides_moves_without_opening_them(toxin):
+    """Free motion of 293 bodies in four loops: bonds that are no joint's, those that were cut among them, keep their
+    lengths. Energy is kept within the rule's tolerance, 1e-8 a step, times its some hundred steps."""
+    structure = toxin
+    model = build(structure, perceive(structure))
+    u = 0.3 * np.random.default_rng(1).normal(size=model.nu)
+    q, u = ar.close_loops(model, model.q0, u)
+    motion = ar.simulate(model, 0.2, q=q, u=u, rule="dormand-prince", rtol=1e-8)
+    energy = [ar.kinetic_energy(model, motion.q[k], motion.u[k]) for k in (0, -1)]
+    assert energy[1] == pytest.approx(energy[0], rel=1e-6)
+    x = site_positions(model, motion.q[-1])
+    assert np.abs(x - structure.positions).max() > 0.1
+    assert np.abs(lengths(structure, x) - lengths(structure, structure.positions)).max() < 1e-10
