@@ -22,6 +22,8 @@ import articulon as ar
 
 STEP, FRICTION, BETWEEN = 0.004, 3.0, 0.2
 """Step, friction of the thermostat and interval between samples [τ], [1/τ], [τ]."""
+RESCALED_STEP = 0.005
+"""Step of points that are sampled as molecular dynamics with a thermostat of the kinetic energy would [τ]."""
 MELTING, EQUILIBRATION, SAMPLING = 10.0, 40.0, 3000.0
 """Time at three times the temperature, then unrecorded at the temperature, then recorded [τ]."""
 CHUNK = 1000
@@ -44,6 +46,13 @@ class Point:
     """Potential energy of an atom and its error [ε]."""
     pressure: tuple[float, float]
     """[ε/σ³]."""
+    biased: bool = False
+    """Whether the published figures have the error of a finite step in them that ours do not have."""
+    rescaled: bool = False
+    """Whether it is sampled as molecular dynamics with a thermostat of the kinetic energy would: velocity Verlet with
+    steps of 0.005 τ and stochastic velocity rescaling."""
+    sampling: float = SAMPLING
+    """Time recorded [τ]."""
 
 
 NIST = "NIST"
@@ -52,7 +61,19 @@ POINTS = (
     Point(NIST, 0.85, 0.780, 5, 3.0, True, (-5.5386, 7.26e-4), (0.047924, 3.18e-3)),
     Point(NIST, 0.85, 0.820, 5, 3.0, True, (-5.7947, 6.03e-4), (0.55355, 3.13e-3)),
     Point(NIST, 0.85, 0.860, 5, 3.0, True, (-6.0305, 2.38e-3), (1.2660, 1.36e-2)),
-    Point("HOOMD-blue", 1.4, 0.9, 6, 2.5, False, (-4.6622, 6.089e-4), (6.6462, 3.28e-3)),
+    Point("HOOMD-blue", 1.4, 0.9, 6, 2.5, False, (-4.6622, 6.089e-4), (6.6462, 3.28e-3), biased=True),
+    Point(
+        "HOOMD-blue, likewise",
+        1.4,
+        0.9,
+        6,
+        2.5,
+        False,
+        (-4.6622, 6.089e-4),
+        (6.6462, 3.28e-3),
+        rescaled=True,
+        sampling=1600.0,
+    ),
 )
 
 
@@ -91,8 +112,8 @@ def samples(point: Point, duration: float) -> np.ndarray:
             shifted,
             duration,
             rule="velocity-verlet",
-            step=STEP,
-            thermostat=ar.thermostats.Langevin(temperature=temperature, friction=FRICTION),
+            step=RESCALED_STEP if point.rescaled else STEP,
+            thermostat=bath(point, temperature),
             frames=frames,
             seed=next(seeds),
             **({} if start is None else {"q": start.q[-1], "u": start.u[-1]}),
@@ -108,6 +129,13 @@ def samples(point: Point, duration: float) -> np.ndarray:
             trace = np.trace(ar.virial(measured, q))
             found.append((U / atoms, (atoms * kT + trace / 3.0) / volume, (U_s - U) / kT))
     return np.array(found)
+
+
+def bath(point: Point, temperature: float) -> Any:
+    """The thermostat that a point is sampled with."""
+    if point.rescaled:
+        return ar.thermostats.StochasticVelocityRescaling(temperature=temperature, time=0.5)
+    return ar.thermostats.Langevin(temperature=temperature, friction=FRICTION)
 
 
 def average(values: np.ndarray, logarithm: np.ndarray) -> tuple[float, float, float]:
@@ -131,10 +159,11 @@ def compared(ours: tuple[float, float], theirs: tuple[float, float]) -> str:
 def main(duration: float = SAMPLING) -> None:
     began, rows, worst = time.monotonic(), [], 0.0
     for point in POINTS:
-        found = samples(point, duration)
+        found = samples(point, min(duration, point.sampling))
         (U, e, g), (p, d, f) = (average(found[:, k], found[:, 2]) for k in (0, 1))
         apart = [compared(pair, ref) for pair, ref in (((U, e), point.energy), ((p, d), point.pressure))]
-        worst = max(worst, *(abs(float(text)) for text in apart))
+        if not point.biased:
+            worst = max(worst, *(abs(float(text)) for text in apart))
         rows.append(
             [
                 f"{point.source}, {point.temperature}, {point.density}",
@@ -160,11 +189,14 @@ Langevin's thermostat, steps of {STEP} τ and γ = {FRICTION} τ⁻¹; {duration
 - NIST Standard Reference Simulation Website, Monte Carlo of 500 atoms, truncated at 3 σ with tail corrections; its
   uncertainties are 67 % limits. The truncated law jumps, which molecular dynamics does not feel, so our samples of the
   shifted law are weighted by e^{{−(U_t − U_s)/kT}}.
-- HOOMD-blue's own test of its thermostats: 864 atoms, shifted at 2.5 σ.
+- HOOMD-blue's own test of its thermostats: 864 atoms, shifted at 2.5 σ, by molecular dynamics with steps of 0.005 τ.
+  Velocity Verlet with a thermostat of the kinetic energy heats the positions by h²⟨∇²U⟩/12m, 0.3 % here, and these
+  figures have that in them; Langevin's rule (BAOAB) does not. "Likewise" is velocity Verlet with steps of
+  {RESCALED_STEP} τ and stochastic velocity rescaling, for {POINTS[-1].sampling:.0f} τ.
 
 {table(head, rows)}
 
-The largest of the {2 * len(rows)} differences is {worst:.1f} combined standard errors.
+The largest difference, but for that bias, is {worst:.1f} combined standard errors.
 """
     write_section("equation-of-state", text)
 
