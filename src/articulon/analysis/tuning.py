@@ -112,9 +112,11 @@ def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuni
     if not isinstance(case.integrator, Explicit):
         changes["integrator"] = {"rule": RULE, "rtol": 1e-5, "atol": 1e-6}
     lag = correction * approach.delay(a2) / approach.duration
+    unit, longest = case.units.symbols[2], max(pair.duration for pair in pairs)
+    count = f"{len(pairs)} pairs" if len(pairs) > 1 else "a pair"
     notes = [
-        f"a2 = {a2:g}: predicted lag {lag:.2g} of {approach.duration:.3g} {case.units.symbols[2]}, by "
-        f"{len(pairs)} paired runs of at most {max(pair.duration for pair in pairs):.2g} {case.units.symbols[2]}.",
+        f"a2 = {a2:g}: predicted lag {lag:.2g} of {approach.duration:.3g} {unit}, by {count} of runs of at most "
+        f"{longest:.2g} {unit}.",
         _rival(case, changes, a2, step),
     ]
     tuned = _noted(case.with_overrides(changes), f"Tuned for a lag of {tolerance:g}. {notes[0]}")
