@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.forces.sites.correction_maps import patches
 from articulon.forces.sites.evaluation import SiteForces
 
 LENGTH = 12.0
@@ -27,6 +28,13 @@ TERMS = {
         dihedrals=DIHEDRALS, stiffness=[1.0, -0.4, 0.7], multiplicity=[1, 2, 3], phase=0.4
     ),
     "harmonic dihedrals": ar.forces.HarmonicDihedrals(dihedrals=DIHEDRALS, stiffness=1.5, angle=[3.1, -1.0, 0.5]),
+    "listed pairs": ar.forces.ListedPairs(pairs=BONDS, epsilon=np.linspace(0.1, 0.8, 8), sigma=0.6, charges=0.5),
+    "correction maps": ar.forces.CorrectionMaps(
+        maps=[RNG.normal(size=(6, 6)), RNG.normal(size=(8, 8))],
+        first=[(0, 1, 2, 3), (5, 6, 7, 8)],
+        second=[(1, 2, 3, 4), (9, 8, 7, 6)],
+        map=[1, 0],
+    ),
     "walls": ar.forces.LennardJonesWall(**WALLS),
     "smooth walls": ar.forces.LennardJonesWall(**WALLS, cutoff=3.0, truncation="switched", switch_start=2.0),
     "two walls": ar.forces.LennardJonesWall(**WALLS, faces=("y+", "x-"), cutoff=6.0, truncation="force-shifted"),
@@ -127,6 +135,24 @@ def test_walls_of_a_tilted_box_are_its_faces():
     np.testing.assert_allclose(terms.evaluate(positions), np.outer([1, 1], (f[0] - f[1]) * normal), rtol=1e-10)
 
 
+def test_a_correction_map_passes_through_its_points_and_is_smooth():
+    """Between points h apart it is bicubic: a map of low harmonics is met to 5 h⁴/384 of its fourth derivatives, and
+    its slopes are continuous from cell to cell."""
+    n = 24
+    angle, between = 2.0 * np.pi * np.arange(n) / n, 2.0 * np.pi * (np.arange(n) + 0.5) / n
+
+    def exact(x):
+        return np.cos(x)[:, None] * (1.0 + np.sin(2.0 * x))[None, :]
+
+    cells = patches(exact(angle)).reshape(n, n, 4, 4)
+    np.testing.assert_allclose(cells[:, :, 0, 0], exact(angle), atol=1e-14)
+    half = 0.5 ** np.arange(4)
+    middle = np.einsum("ijkl,k,l->ij", cells, half, half)
+    assert np.abs(middle - exact(between)).max() < (2.0 + 16.0) * 5.0 * (2.0 * np.pi / n) ** 4 / 384.0
+    ends = cells[:, :, 1, :] + 2.0 * cells[:, :, 2, :] + 3.0 * cells[:, :, 3, :]
+    np.testing.assert_allclose(ends, np.roll(cells[:, :, 1, :], -1, axis=0), atol=1e-12)
+
+
 def test_straight_angles_rest():
     """At θ = θ₀ = π force and virial vanish, and the Laplacian is its limit 2k(1/a + 1/b)²: nothing is not a number."""
     angle = ar.forces.HarmonicAngles(angles=[(0, 1, 2)], stiffness=3.0, angle=math.pi)
@@ -176,6 +202,13 @@ def test_a_site_beyond_a_wall_is_not_a_number():
          "stiffness: give one for all or 4, one for each, not 2"),
         (lambda: ar.forces.FeneBonds(bonds=[(0, 1), (0, 5)], stiffness=1.0, extent=1.5), "open",
          r"bonds\[1\]: sites 0 and 5 are .* beyond the extent 1.5"),
+        (lambda: ar.forces.ListedPairs(pairs=[(0, 10)]), "open", r"pairs\[0\]: there is no site 10"),
+        (lambda: ar.forces.CorrectionMaps(maps=[np.zeros((4, 5))], first=DIHEDRALS, second=DIHEDRALS, map=[0, 0, 0]),
+         "open", r"maps\[0\]: a map is square"),
+        (lambda: ar.forces.CorrectionMaps(maps=[np.zeros((4, 4))], first=DIHEDRALS, second=DIHEDRALS, map=[0, 1, 0]),
+         "open", r"map\[1\]: there is no map 1; there are 1"),
+        (lambda: ar.forces.CorrectionMaps(maps=[np.zeros((4, 4))], first=DIHEDRALS, second=DIHEDRALS[:1], map=[0]),
+         "open", r"second: give 3"),
         (lambda: ar.forces.LennardJonesWall(**WALLS), "periodic", "periodic in all directions"),
         (lambda: ar.forces.LennardJonesWall(**WALLS), "reflecting", "site 5 on body .* is 0.718.* beyond the face x"),
         (lambda: ar.forces.LennardJonesWall(parameters={"A": WALLS["parameters"]["A"]}), "open", "kind 'B' has none"),

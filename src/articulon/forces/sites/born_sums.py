@@ -196,19 +196,20 @@ def near_shadows(i, begin, end, listed, places, table, particles):
 
 @jit
 def screened(r2, b, b1, q, constants):
-    """Of a pair, with b = B_i B_j = 1/b1 and q = −K q_i q_j: energy, −U'/r, and B_i dU/dB_i, which is B_j dU/dB_j."""
+    """Of a pair, with b = B_i B_j = 1/b1 and q = −K q_i q_j: energy, −U'/r, and −2 B_i dU/dB_i, also of j."""
     t = 0.25 * r2 * b1
     e = decay(t)
     each = e * b
     f1 = inverse_root(r2 + each)
     u = q * f1
     w = u * f1 * f1
-    return u - q * constants[SHIFT], w * (1.0 - 0.25 * e), -0.5 * w * each * (1.0 + t)
+    return u - q * constants[SHIFT], w * (1.0 - 0.25 * e), w * each * (1.0 + t)
 
 
 @jit
 def charges(i, begin, end, listed, places, table, particles):
-    """Energy of the place i with a run of partners, B_i dU/dB_i, and the force at constant Born radii."""
+    """Energy of the place i with a run of partners, B_i dU/dB_i, and the force at constant Born radii. With itself, at
+    no distance, a place has twice its own energy."""
     x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
     xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
     b, b1, q = rows[BORN, i], rows[INVERSE, i], -constants[COUPLING] * rows[CHARGE, i]
@@ -217,15 +218,16 @@ def charges(i, begin, end, listed, places, table, particles):
         j, p = partner(k, places, listed, n)
         dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
         r2 = dx * dx + dy * dy + dz * dz
-        u, g, v = screened(r2, b * rows[BORN, p], b1 * rows[INVERSE, p], q * rows[CHARGE, p], constants)
-        within = (r2 < limit) & (np.int64(j) != i)
-        g = g if within else 0.0
-        energy += u if within else 0.0
-        pull += v if within else 0.0
+        # A pair beyond the cutoff is one without charges at the cutoff: this is a vector loop, and one that leaves each
+        # of three results out is not.
+        qq = q * rows[CHARGE, p] if r2 < limit else 0.0
+        u, g, v = screened(min(r2, limit), b * rows[BORN, p], b1 * rows[INVERSE, p], qq, constants)
+        energy += u
+        pull += v
         fx += g * dx
         fy += g * dy
         fz += g * dz
-    return energy, pull, fx, fy, fz
+    return energy, -0.5 * pull, fx, fy, fz
 
 
 @jit
@@ -305,8 +307,9 @@ def ready_for_reactions(rows, n):
 
 
 @jit
-def set_radius(rows, constants, i, shadow):
-    """Born radius, its inverse, dB/dΣI, and a site's energy by itself with B dU/dB, from Σ I."""
+def set_radius(rows, constants, i, shadow, listed):
+    """Born radius, its inverse, dB/dΣI, and a site's energy by itself with B dU/dB, from Σ I. That of its charge is
+    left to the sum where it stands in its own row."""
     o, rho, q = rows[OFFSET, i], rows[RADIUS, i], rows[CHARGE, i]
     a, b, c = constants[ALPHA], constants[BETA], constants[GAMMA]
     psi = o * shadow
@@ -315,7 +318,8 @@ def set_radius(rows, constants, i, shadow):
     B = 1.0 / one
     rows[BORN, i], rows[INVERSE, i] = B, one
     rows[SLOPE, i] = B * B * (1.0 - bend * bend) / rho * ((3.0 * c * psi - 2.0 * b) * psi + a) * o
-    own, wide, ratio = -0.5 * constants[COUPLING] * q * q * one, rho + constants[PROBE], rho * one
+    wide, ratio = rho + constants[PROBE], rho * one
+    own = -0.5 * constants[COUPLING] * q * q * one if listed else 0.0
     cube = ratio * ratio * ratio
     surface = constants[SURFACE] * wide * wide * cube * cube
     rows[OWN, i] = own + surface
@@ -347,7 +351,7 @@ def shade_place(i, listed, table, particles, neighbours):
         j = particles.place[neighbours.excluded[k]]
         total += shadows(i, j, j + 1, False, places, table, particles)[0]
         total += near_shadows(i, j, j + 1, False, places, table, particles)
-    set_radius(table.rows, table.constants, i, 0.5 * total)
+    set_radius(table.rows, table.constants, i, 0.5 * total, listed)
 
 
 @jit
