@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from articulon import kernels
-from articulon.benchmark import docking, molten_salt, multipole, pairs, solver
+from articulon.benchmark import docking, molten_salt, multipole, pairs, protein, solver
 from articulon.declaration import nearest
 from articulon.errors import ArticulonError
 
@@ -20,9 +20,10 @@ BENCHMARKS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., None]]]
     "pairs": (pairs.measure, pairs.show),
     "molten-salt": (molten_salt.measure, molten_salt.show),
     "multipole": (multipole.measure, multipole.show),
+    "protein": (protein.measure, protein.show),
 }
 """What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
-``pairs`` and ``multipole`` do."""
+``pairs``, ``multipole`` and ``protein`` do."""
 DEFAULT = ("solver", "docking")
 """What is measured when nothing is named."""
 
