@@ -38,7 +38,7 @@ CANDIDATES = (2.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Steps of torsion dynamics that are tried [fs]."""
 HELIX = "AKMAEFARQS"
 """The peptide on which energy conservation is measured."""
-SETTLING, DURATION = 5.0, 10.0
+SETTLING, DURATION = 5.0, 50.0
 """How long it is brought to the temperature, and how long its energy is watched [ps]."""
 LOOKS = 200
 """How often."""
