@@ -178,7 +178,7 @@ class _Pairs:
         return {
             "verdict": verdict,
             "reason": reason,
-            "since": self.bounds.broken_at(verdict, middle, np.cumsum(errors) / len(errors), 1.0),
+            "since": self._since(verdict, error, middle, errors),
             "relative_error": error,
             "half_width": half,
             "confidence": CONFIDENCE,
@@ -188,6 +188,15 @@ class _Pairs:
             "error_of_the_step": coarse_error,
             "evaluations": self.evaluations,
         }
+
+    def _since(self, verdict: str, error: float, middle: np.ndarray, errors: list[float]) -> float | None:
+        """When the error had become what its verdict says: by the lag estimate, corrected, or else window by window."""
+        if self.noise is not None or self.lag is None or self.lag.rough:
+            return self.bounds.broken_at(verdict, middle, np.cumsum(errors) / len(errors), 1.0)
+        gone = (self.lag.times - self.lag.times[0]) / (self.lag.times[-1] - self.lag.times[0])
+        whole = float(self.lag.times[-1] - self.lag.times[0])
+        accumulated = self.lag.delay / whole + (error - self.lag.total / whole) * gone
+        return self.bounds.broken_at(verdict, self.lag.times, accumulated, 1.0)
 
     def _starts(self, count: int) -> list[int]:
         """Frames at the middle of equal parts of the run."""
