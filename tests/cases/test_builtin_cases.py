@@ -19,7 +19,8 @@ from articulon.cases.library import built_in_cases
 
 G = 9.81
 PARTICLES = {"lj-melt", "molten-salt-100", "molten-salt-1025", "rock-salt"}
-MECHANISMS = sorted(set(built_in_cases()) - PARTICLES - {"nanoparticle-docking"})
+MOLECULES = {"nanoparticle-docking", "ebola-receptor", "trp-zipper"}
+MECHANISMS = sorted(set(built_in_cases()) - PARTICLES - MOLECULES)
 LONG = {"dzhanibekov": {"run.duration": "16 s", "run.frames": 800}, "n-link-chain": {"run.duration": "4 s"}}
 """What shortens a case for a quick test and leaves its checks as they are."""
 

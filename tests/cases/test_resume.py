@@ -28,6 +28,15 @@ def step_by_step(monkeypatch):
     monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
 
 
+def timeless(figures: dict) -> dict:
+    """A summary without what the clock says."""
+    return {
+        key: timeless(value) if isinstance(value, dict) else value
+        for key, value in figures.items()
+        if key != "cost" and not key.endswith("wall_seconds")
+    }
+
+
 @pytest.mark.parametrize("variant", [None, "constant", "threshold", "implicit"])
 def test_chunks_interruptions_and_resumptions_leave_the_bits(tmp_path, monkeypatch, variant):
     case = case_of(tmp_path, CHAIN, variant=variant)
@@ -46,7 +55,7 @@ def test_chunks_interruptions_and_resumptions_leave_the_bits(tmp_path, monkeypat
     assert done.summary["status"] == "complete"
     assert bits(broken) == bits(tmp_path / "unbroken")
     whole = ar.open_run(tmp_path / "unbroken").summary
-    assert {**done.summary, "wall_seconds": 0} == {**whole, "wall_seconds": 0}
+    assert timeless(done.summary) == timeless(whole)
 
 
 def test_an_ended_run_is_returned_at_once(tmp_path):
