@@ -210,7 +210,7 @@ def test_kinetic_energies_are_those_of_maxwell(system, name):
     mean, width = kinetic_deviations(energies, 1.5, freedoms)
     assert max(mean, width) < BEYOND
     assert kinetic_deviations(energies, 1.5 * PLANTED, freedoms)[0] > BEYOND
-    # Equipartition: ⟨u_i p_i⟩ = kT of every freedom, each with its own error from blocks, or from runs. These errors are
+    # Equipartition: ⟨u_i p_i⟩ = kT of every freedom, each with its own error from blocks or runs. These errors are
     # themselves good to 16 % with 20 runs, and freedoms of one run exchange energy slowly, hence the wider root mean.
     count = 40 if RUNS[system] == 1 else RUNS[system]
     blocks = shares[: len(shares) // count * count].reshape(count, -1, shares.shape[1]).mean(axis=1)
