@@ -25,7 +25,7 @@ from tests.support.run_cases import Shown, bits, case_of, killed
 
 import articulon as ar
 from articulon.forces.sites.pair_sums import PARALLEL_SITES
-from articulon.integrate.particles import PARALLEL_PARTICLES
+from articulon.integrate.particle_passes import PARALLEL_PARTICLES
 
 STEP = 0.004
 CUTOFF = 2.2

@@ -9,8 +9,8 @@ from articulon.baths.base import FRICTION, SEED, STREAM
 from articulon.baths.langevin import particle_normals
 from articulon.baths.schedule import target
 from articulon.forces.sites.neighbours import LOST, OVERFLOW
+from articulon.integrate.particle_passes import BLOCK
 from articulon.integrate.particles import (
-    BLOCK,
     begin,
     finish,
     force_magnitudes,

@@ -11,7 +11,7 @@ from articulon.baths.base import BATH, leave
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.neighbours import REFRESH
 from articulon.forces.sites.tables import FORCES
-from articulon.integrate import ermak_mccammon, particles, respa
+from articulon.integrate import ermak_mccammon, particle_passes, particles, respa
 from articulon.integrate.base import LINE, Driver
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
@@ -36,18 +36,18 @@ class ParticleDriver(Driver):
         self.law, self.parameters, self.varies = policy.law, parameters, policy.varies
         self.bath = evaluator.system.bath
         self.relax = leave if evaluator.thermostat is None else evaluator.thermostat.advance
-        self.moving = particles.moving(model.masses, reflecting_walls(model))
+        self.moving = particle_passes.moving(model.masses, reflecting_walls(model))
         self.sums = np.zeros(INPUTS)
-        parallel = model.bodies >= particles.PARALLEL_PARTICLES
+        parallel = model.bodies >= particle_passes.PARALLEL_PARTICLES
         signatures = (
-            *(particles.PASS,) * 3,
-            particles.SHAKE,
-            *(particles.ORDER,) * 2,
-            *(particles.STATE,) * 2,
+            *(particle_passes.PASS,) * 3,
+            particle_passes.SHAKE,
+            *(particle_passes.ORDER,) * 2,
+            *(particle_passes.STATE,) * 2,
         )
         self.passes = tuple(
             prepare(function, signature)
-            for function, signature in zip(particles.PASSES[parallel], signatures, strict=True)
+            for function, signature in zip(particle_passes.PASSES[parallel], signatures, strict=True)
         )
         policy.law.compile(LAW)
         self.relax.compile(BATH)
@@ -61,10 +61,10 @@ class ParticleDriver(Driver):
         """Numba types of what every step takes."""
         sites = self.evaluator.sites
         return (
-            types.UniTuple(types.FunctionType(particles.PASS), 3),
-            types.UniTuple(types.FunctionType(particles.SHAKE), 1),
-            types.UniTuple(types.FunctionType(particles.ORDER), 2),
-            types.UniTuple(types.FunctionType(particles.STATE), 2),
+            types.UniTuple(types.FunctionType(particle_passes.PASS), 3),
+            types.UniTuple(types.FunctionType(particle_passes.SHAKE), 1),
+            types.UniTuple(types.FunctionType(particle_passes.ORDER), 2),
+            types.UniTuple(types.FunctionType(particle_passes.STATE), 2),
             types.FunctionType(REFRESH),
             types.UniTuple(types.FunctionType(FORCES), len(sites.forces)),
             types.UniTuple(types.FunctionType(BATH), 1),

@@ -1,0 +1,284 @@
+"""What is done to all free particles at once: kicks, drifts, friction and noise, and moving them from one order to
+another, shared among threads or not.
+
+Arrays are in the order of cells. A pass goes block by block, and its sums are taken over blocks of a fixed size, so
+that they have the same bits for any number of threads.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba import prange, types
+
+from articulon.baths.langevin import ornstein_uhlenbeck, particle_normals
+from articulon.forces.sites.evaluation import no_sites
+from articulon.forces.sites.neighbours import IMAGES
+from articulon.kernels import jit, specialised
+
+BLOCK = 1024
+"""Particles whose sums are taken together."""
+PARALLEL_PARTICLES = 20000
+"""From this number of particles on, the threads share the passes over them."""
+
+
+class Moving(NamedTuple):
+    """Particles in the order of cells; scratch but for what it takes from the state."""
+
+    x: np.ndarray
+    """Coordinates, unwrapped [length], shape (n,)."""
+    y: np.ndarray
+    """Likewise."""
+    z: np.ndarray
+    """Likewise."""
+    vx: np.ndarray
+    """Velocities [velocity], shape (n,)."""
+    vy: np.ndarray
+    """Likewise."""
+    vz: np.ndarray
+    """Likewise."""
+    light: np.ndarray
+    """Inverse masses [1/mass], shape (n,)."""
+    reference: np.ndarray
+    """Coordinates when neighbours were last listed [length], shape (3, n)."""
+    site: np.ndarray
+    """Inverse masses, then velocities in the order of the model, shape (4, n)."""
+    partial: np.ndarray
+    """Two sums of each block, shape (blocks, 2)."""
+    walls: np.ndarray
+    """Lowest and highest coordinates between reflecting walls, infinite where there are none, shape (2, 3)."""
+    held: np.ndarray
+    """1 where the forces are those of the coordinates, shape (1,)."""
+
+
+def moving(masses: np.ndarray, walls: np.ndarray) -> Moving:
+    """Scratch for particles of these masses, in the order of the model."""
+    n = masses.size
+    site = np.zeros((4, n))
+    site[0] = 1.0 / masses
+    blocks = (n + BLOCK - 1) // BLOCK
+    x, y, z, vx, vy, vz, light = np.zeros((7, n))
+    return Moving(
+        x, y, z, vx, vy, vz, light, np.zeros((3, n)), site, np.zeros((blocks, 2)), walls, np.zeros(1, dtype=np.int64)
+    )
+
+
+@jit
+def kick_block(particles, moving, first, last, h):
+    """v += h F/m of some particles; the kinetic energy that they gain, and that they have."""
+    vx, vy, vz, light = moving.vx, moving.vy, moving.vz, moving.light
+    fx, fy, fz = particles.fx, particles.fy, particles.fz
+    gained, kinetic = 0.0, 0.0
+    for p in range(first, last):
+        a, w = h * light[p], 0.5 / light[p]
+        ax, ay, az = a * fx[p], a * fy[p], a * fz[p]
+        bx, by, bz = vx[p], vy[p], vz[p]
+        cx, cy, cz = bx + ax, by + ay, bz + az
+        gained += w * (ax * (bx + cx) + ay * (by + cy) + az * (bz + cz))
+        kinetic += w * (cx * cx + cy * cy + cz * cz)
+        vx[p], vy[p], vz[p] = cx, cy, cz
+    return gained, kinetic
+
+
+def kick(particles, moving, h):
+    """v += h F/m; ``partial`` holds the kinetic energies gained and reached."""
+    partial, n = moving.partial, moving.light.size
+    for b in prange(partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        gained, kinetic = kick_block(particles, moving, first, min(first + BLOCK, n), h)
+        partial[b, 0] = gained
+        partial[b, 1] = kinetic
+
+
+@jit
+def reflect(x, v, low, high):
+    """A coordinate and its velocity after walls have thrown the particle back; not a number where it has flown through
+    the whole box in one step."""
+    below, above = x < low, x > high
+    y = 2.0 * low - x if below else 2.0 * high - x if above else x
+    return (np.nan if y < low or y > high else y), (-v if below or above else v)
+
+
+@jit
+def clear_block(particles, first, last):
+    """Takes the forces off some particles."""
+    fx, fy, fz = particles.fx, particles.fy, particles.fz
+    for p in range(first, last):
+        fx[p], fy[p], fz[p] = 0.0, 0.0, 0.0
+
+
+def clear(particles, moving, h):
+    """Takes the forces off all of them."""
+    n = moving.light.size
+    for b in prange(moving.partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        clear_block(particles, first, min(first + BLOCK, n))
+
+
+@jit
+def drift_block(particles, moving, first, last, h):
+    """x += h v of some particles; the square of the longest way since neighbours were listed."""
+    x, y, z, vx, vy, vz = moving.x, moving.y, moving.z, moving.vx, moving.vy, moving.vz
+    wrap, reference, walls = particles.wrap, moving.reference, moving.walls
+    px, py, pz = particles.x, particles.y, particles.z
+    worst, all_ways = 0.0, 0.0
+    for p in range(first, last):
+        ax, bx = reflect(x[p] + h * vx[p], vx[p], walls[0, 0], walls[1, 0])
+        ay, by = reflect(y[p] + h * vy[p], vy[p], walls[0, 1], walls[1, 1])
+        az, bz = reflect(z[p] + h * vz[p], vz[p], walls[0, 2], walls[1, 2])
+        x[p], y[p], z[p], vx[p], vy[p], vz[p] = ax, ay, az, bx, by, bz
+        px[p], py[p], pz[p] = ax + wrap[0, p], ay + wrap[1, p], az + wrap[2, p]
+        dx, dy, dz = ax - reference[0, p], ay - reference[1, p], az - reference[2, p]
+        d = dx * dx + dy * dy + dz * dz
+        worst = max(worst, d)
+        all_ways += d
+    # A way that is not a number hides in a maximum, not in a sum.
+    return worst if all_ways < np.inf else np.nan
+
+
+@jit
+def follow_block(particles, first, last):
+    """Moves some images to where their sites have gone."""
+    x, y, z, parent, shift = particles.x, particles.y, particles.z, particles.parent, particles.shift
+    n = particles.order.size
+    for m in range(first, last):
+        root = parent[m]
+        x[n + m], y[n + m], z[n + m] = x[root] + shift[0, m], y[root] + shift[1, m], z[root] + shift[2, m]
+
+
+def drift(particles, moving, h):
+    """x += h v, images and all; ``partial`` holds the squares of the longest ways."""
+    partial, n = moving.partial, moving.light.size
+    for b in prange(partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        partial[b, 0] = drift_block(particles, moving, first, min(first + BLOCK, n), h)
+    images = particles.counts[IMAGES]
+    for b in prange((images + BLOCK - 1) // BLOCK):
+        first = BLOCK * np.int64(b)
+        follow_block(particles, first, min(first + BLOCK, images))
+
+
+@jit
+def shake_block(particles, moving, first, last, c, s, seed, stream, step):
+    """The exact step of friction and noise of some particles; the kinetic energy that they gain."""
+    vx, vy, vz, light, order = moving.vx, moving.vy, moving.vz, moving.light, particles.order
+    gained = 0.0
+    for p in range(first, last):
+        a, b, d = particle_normals(seed, stream, step, order[p])
+        t, before = s * np.sqrt(light[p]), vx[p] ** 2 + vy[p] ** 2 + vz[p] ** 2
+        vx[p] = ornstein_uhlenbeck(vx[p], c, t, a)
+        vy[p] = ornstein_uhlenbeck(vy[p], c, t, b)
+        vz[p] = ornstein_uhlenbeck(vz[p], c, t, d)
+        gained += 0.5 / light[p] * (vx[p] ** 2 + vy[p] ** 2 + vz[p] ** 2 - before)
+    return gained
+
+
+def shake(particles, moving, c, s, seed, stream, step):
+    """Friction and noise over a step; ``partial`` holds the kinetic energy gained."""
+    partial, n = moving.partial, moving.light.size
+    for b in prange(partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        last = min(first + BLOCK, n)
+        partial[b, 0] = shake_block(particles, moving, first, last, c, s, seed, stream, step)
+
+
+@jit
+def collect_block(particles, moving, first, last):
+    """Writes coordinates and velocities of some particles in the order of the model."""
+    order, site, line = particles.order, particles.site, moving.site
+    for p in range(first, last):
+        s = order[p]
+        site[0, s], site[1, s], site[2, s] = moving.x[p], moving.y[p], moving.z[p]
+        line[1, s], line[2, s], line[3, s] = moving.vx[p], moving.vy[p], moving.vz[p]
+
+
+def collect(particles, moving):
+    """Writes coordinates and velocities in the order of the model."""
+    n = moving.light.size
+    for b in prange(moving.partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        collect_block(particles, moving, first, min(first + BLOCK, n))
+
+
+@jit
+def distribute_block(particles, moving, first, last):
+    """Reads some of them into the order of cells."""
+    order, site, line, reference = particles.order, particles.site, moving.site, particles.reference
+    for p in range(first, last):
+        s = order[p]
+        moving.x[p], moving.y[p], moving.z[p] = site[0, s], site[1, s], site[2, s]
+        moving.light[p], moving.vx[p], moving.vy[p], moving.vz[p] = line[0, s], line[1, s], line[2, s], line[3, s]
+        for a in range(3):
+            moving.reference[a, p] = reference[a, s]
+
+
+def distribute(particles, moving):
+    """Reads them into the order of cells."""
+    n = moving.light.size
+    for b in prange(moving.partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        distribute_block(particles, moving, first, min(first + BLOCK, n))
+
+
+@jit
+def compare_block(particles, moving, q, u, first, last):
+    """How many of some particles are not where a state has them or where they and their neighbours were last listed,
+    and how many have other velocities."""
+    order, wrap, elsewhere, others = particles.order, particles.wrap, 0, 0
+    for p in range(first, last):
+        s, k, x, y, z = order[p], 3 * order[p], moving.x[p], moving.y[p], moving.z[p]
+        here = x == q[k] and y == q[k + 1] and z == q[k + 2]
+        here = here and particles.x[p] == x + wrap[0, p] and particles.y[p] == y + wrap[1, p]
+        here = here and particles.z[p] == z + wrap[2, p]
+        for a in range(3):
+            here = here and moving.reference[a, p] == particles.reference[a, s]
+        elsewhere += not here
+        others += not (moving.vx[p] == u[k] and moving.vy[p] == u[k + 1] and moving.vz[p] == u[k + 2])
+    return elsewhere, others
+
+
+def compare(particles, moving, q, u):
+    """``partial`` holds how many particles are elsewhere, and how many have other velocities."""
+    partial, n = moving.partial, moving.light.size
+    for b in prange(partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        elsewhere, others = compare_block(particles, moving, q, u, first, min(first + BLOCK, n))
+        partial[b, 0] = elsewhere
+        partial[b, 1] = others
+
+
+@jit
+def store_block(particles, moving, q, u, first, last):
+    """Writes coordinates and velocities of some particles into a state."""
+    order = particles.order
+    for p in range(first, last):
+        k = 3 * order[p]
+        q[k], q[k + 1], q[k + 2] = moving.x[p], moving.y[p], moving.z[p]
+        u[k], u[k + 1], u[k + 2] = moving.vx[p], moving.vy[p], moving.vz[p]
+
+
+def store(particles, moving, q, u):
+    """Writes them into a state."""
+    n = moving.light.size
+    for b in prange(moving.partial.shape[0]):
+        first = BLOCK * np.int64(b)
+        store_block(particles, moving, q, u, first, min(first + BLOCK, n))
+
+
+_EXAMPLES = (numba.typeof(no_sites().particles), numba.typeof(moving(np.ones(1), np.zeros((2, 3)))))
+PASS = types.void(*_EXAMPLES, types.float64)
+"""Signature of ``kick``, ``drift`` and ``clear``."""
+SHAKE = types.void(*_EXAMPLES, types.float64, types.float64, types.int64, types.int64, types.int64)
+"""Signature of ``shake``."""
+ORDER = types.void(*_EXAMPLES)
+"""Signature of ``collect`` and ``distribute``."""
+STATE = types.void(*_EXAMPLES, types.float64[::1], types.float64[::1])
+"""Signature of ``compare`` and ``store``."""
+PASSES = {
+    parallel: tuple(
+        specialised(function, f"{function.__name__}_{'parallel' if parallel else 'serial'}", parallel=parallel)
+        for function in (kick, drift, clear, shake, collect, distribute, compare, store)
+    )
+    for parallel in (False, True)
+}
+"""The passes, shared among threads or not."""
