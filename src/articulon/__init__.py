@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from articulon.model import Xyz as Xyz
     from articulon.model.box import Box as Box
     from articulon.model.joints.universal import Universal as Universal
+    from articulon.model.modes import Modes as Modes
     from articulon.report.compare import compare as compare
     from articulon.simulate.minimisation import minimise as minimise
     from articulon.simulate.simulation import Trajectory as Trajectory
@@ -71,6 +72,7 @@ _HOMES = {
     ),
     "articulon.model.box": ("Box",),
     "articulon.model.joints.universal": ("Universal",),
+    "articulon.model.modes": ("Modes",),
     "articulon.dynamics": (
         "forward_dynamics",
         "inverse_dynamics",

@@ -171,6 +171,24 @@ class UnitSystem:
             raise CaseError(f"values in reduced units ('{self.name}') cannot be converted to '{to}'")
         return float(self._scale(definition) / _in_si(f"1 ({to})", definition, f"conversion to '{to}'"))
 
+    def ratio(self, dimension: str, other: UnitSystem) -> float:
+        """What to multiply a value in this system by to have it in another system.
+
+        >>> unit_system("fg-um-us").ratio("length", unit_system("Da-nm-ps"))
+        1000.0
+
+        Raises
+        ------
+        CaseError
+            If one of the two is reduced and the other is not.
+        """
+        if self.name == other.name:
+            return 1.0
+        if self.mass is None or other.mass is None:
+            raise CaseError(f"values in '{self.name}' cannot be converted to '{other.name}'")
+        definition = _definition(dimension)
+        return float(self._scale(definition) / other._scale(definition))
+
     def _scale(self, definition: _Definition) -> Decimal:
         """One unit of the dimension in SI units (kelvin, coulomb and radian included)."""
         mass, length, time = _SCALES[self.name] or (Decimal(1),) * 3

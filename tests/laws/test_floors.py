@@ -141,7 +141,7 @@ def test_simulate_can_be_called_whatever_has_been_loaded_before(first):
 
 def test_the_public_names_are_those_of_the_contract():
     assert set(ar.__all__) == {
-        *("ModelBuilder", "Model", "State", "Workspace", "Box"),
+        *("ModelBuilder", "Model", "State", "Workspace", "Box", "Modes"),
         *("Weld", "Revolute", "Prismatic", "Spherical", "Universal", "Xyz", "Free"),
         *("forward_dynamics", "inverse_dynamics", "mass_matrix", "kinetic_energy", "body_poses"),
         *("cartesian", "close_loops", "loop_jacobian", "loop_residuals", "simulate", "Trajectory", "minimise"),

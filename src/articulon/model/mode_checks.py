@@ -1,0 +1,91 @@
+"""What mode shapes must satisfy to be those of an elastic body, each with a message that names the mode."""
+
+import numpy as np
+
+from articulon.errors import ModelError
+
+RIGID_TOLERANCE = 1e-6
+"""How much of a shape, by its norm, may be a motion that its boundary forbids: printed digits, not a mistake."""
+DEPENDENT = 1e-9
+"""Shapes whose normalised mass matrix has an eigenvalue below this are not told apart by the nodes."""
+
+
+def extent(positions: np.ndarray, masses: np.ndarray) -> float:
+    """A body's length: twice the distance from its centre of mass to the farthest node [length]."""
+    centre = masses @ positions / masses.sum()
+    return 2.0 * float(np.linalg.norm(positions - centre, axis=1).max())
+
+
+def rigid_motions(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:
+    """Displacements of the nodes in an orthonormal basis of rigid motions, shape (nodes, 3, 6).
+
+    Orthonormal by mass: Σ m R_a·R_b is one for a = b, else zero. Columns are zero for turns that move no node.
+    """
+    centre = masses @ positions / masses.sum()
+    arm = positions - centre
+    inertia = (masses[:, None] * arm).T @ arm
+    moments, axes = np.linalg.eigh(np.trace(inertia) * np.eye(3) - inertia)
+    motions = np.zeros((masses.size, 3, 6))
+    motions[:, :, :3] = np.eye(3) / np.sqrt(masses.sum())
+    for k in range(3):
+        if moments[k] > 1e-14 * moments[2]:
+            motions[:, :, 3 + k] = np.cross(axes[:, k], arm) / np.sqrt(moments[k])
+    return motions
+
+
+def not_negative(matrix: np.ndarray, what: str, where: str) -> None:
+    values, vectors = np.linalg.eigh(matrix)
+    if values[0] < -1e-12 * np.abs(values).max():
+        mode = int(np.abs(vectors[:, 0]).argmax())
+        amount = f"{values[0]:g}" + ("" if np.array_equal(matrix, np.diag(np.diag(matrix))) else " (an eigenvalue)")
+        raise ModelError(
+            f"{where}, mode {mode}: the {what} is negative, {amount}; the body would run away in this mode"
+        )
+
+
+def moving_mass(masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
+    still = np.flatnonzero(~(np.einsum("i,iaj,iaj->j", masses, shapes, shapes) > 0.0))
+    if still.size:
+        raise ModelError(f"{where}, mode {still[0]}: its shape moves no node; leave it out")
+
+
+def independent(masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
+    """Raises ModelError, naming the modes, where a sum of shapes moves next to nothing."""
+    weighted = (np.sqrt(masses)[:, None, None] * shapes).reshape(-1, shapes.shape[2])
+    weighted = weighted / np.linalg.norm(weighted, axis=0)
+    values, vectors = np.linalg.eigh(weighted.T @ weighted)
+    if values[0] < DEPENDENT:
+        part = np.abs(vectors[:, 0])
+        guilty = np.flatnonzero(part > 1e-3 * part.max()).tolist()
+        raise ModelError(
+            f"{where}: modes {', '.join(map(str, guilty))} are not independent: a sum of their shapes moves no node "
+            f"(eigenvalue {values[0]:.2g} of the normalised mass matrix); leave one of them out"
+        )
+
+
+def vanishing(shapes: np.ndarray, rotations: np.ndarray, handle: int, where: str) -> None:
+    """Raises ModelError, naming the mode, unless shapes vanish at handle 1 and so do the rotations known there."""
+    for what, array in (("moves", shapes), ("turns", rotations)):
+        there = np.abs(array[handle]).max(axis=0)
+        bound = RIGID_TOLERANCE * np.nanmax(np.abs(array), axis=(0, 1), initial=0.0)
+        bad = np.flatnonzero(there > bound)
+        if bad.size:
+            raise ModelError(
+                f"{where}, mode {bad[0]}: its shape {what} handle 1 (node {handle}) by {there[bad[0]]:.3g}, but "
+                "clamped shapes vanish there, with their rotations; state boundary='free' for shapes without rigid "
+                "motion"
+            )
+
+
+def without_rigid_motion(positions: np.ndarray, masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
+    """Raises ModelError, naming the mode, unless shapes are orthogonal to rigid motion by mass."""
+    motions = rigid_motions(positions, masses)
+    overlap = np.einsum("i,iar,iaj->rj", masses, motions, shapes)
+    part = np.sqrt((overlap**2).sum(axis=0) / np.einsum("i,iaj,iaj->j", masses, shapes, shapes))
+    bad = np.flatnonzero(~(part <= RIGID_TOLERANCE))
+    if bad.size:
+        raise ModelError(
+            f"{where}, mode {bad[0]}: its shape is not orthogonal to rigid motion: {part[bad[0]]:.3g} of it, by mass, "
+            "is rigid. Take that part off with the masses given here, or state boundary='clamped' for shapes that "
+            "vanish at handle 1"
+        )
