@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.cases.side_chains import BACKBONE, ROTAMERS, links, place, torsion
+from articulon.cases.side_chains import BACKBONE, ROTAMERS, links, place
+from articulon.molecules.naming import dihedral
 
 TORSIONS = {"LEU": 4, "PHE": 2, "ARG": 4, "LYS": 5}
 """Single bonds of each side chain about which something turns: a methyl and an ammonium group count, a ring and a
@@ -16,6 +17,10 @@ guanidinium group do not."""
 ATOMS = {"LEU": "CCCCHHHHHHHHH", "PHE": "CCCCCCCHHHHHHH", "ARG": "CCCCNNN" + "H" * 11, "LYS": "CCCCN" + "H" * 11}
 """Elements of each side chain without its alpha carbon, at neutral pH."""
 RINGS = {"LEU": 0, "PHE": 1, "ARG": 0, "LYS": 0}
+
+
+def torsion(*four: np.ndarray) -> float:
+    return dihedral(np.array(four), (0, 1, 2, 3))
 
 
 def atoms(residue: str) -> dict[str, np.ndarray]:
@@ -57,10 +62,17 @@ def test_residues_are_left_handed_by_their_rule_and_rings_flat() -> None:
     assert across @ placed["CB"] > 0.0
     ring = np.array([placed[a] for a in ("CG", "CD1", "CE1", "CZ", "CE2", "CD2", "HZ", "HD1", "HE2")])
     assert np.linalg.svd(ring - ring.mean(axis=0))[1][2] < 1e-3
-    for residue, angles in ROTAMERS.items():
+    for residue in TORSIONS:
         x = {**BACKBONE, **atoms(residue)}
-        gamma = x["CG"]
-        assert torsion(x["N"], x["CA"], x["CB"], gamma) == pytest.approx(math.radians(angles[0]))
+        assert torsion(x["N"], x["CA"], x["CB"], x["CG"]) == pytest.approx(math.radians(ROTAMERS[residue][0]))
+
+
+def test_the_methyl_groups_of_leucine_have_their_names() -> None:
+    """CD1 is pro-R by IUPAC's rule, so that CD2 follows it by a third of a turn about the bond from CB to CG,
+    as in crystal structures."""
+    x = {**BACKBONE, **atoms("LEU")}
+    one, two = (torsion(x["CA"], x["CB"], x["CG"], x[name]) for name in ("CD1", "CD2"))
+    assert math.degrees(two - one) % 360.0 == pytest.approx(120.0, abs=5.0)
 
 
 def test_the_model_is_that_of_the_table() -> None:

@@ -5,19 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.cases.side_chains import links, torsion
+from articulon.cases.side_chains import links
 from articulon.errors import ModelError
 from articulon.molecules.faults import FAULTS
+from articulon.molecules.naming import dihedral
 from articulon.molecules.reading import read_structure
 from articulon.molecules.structure import Structure
-
-CHI = {
-    "LEU": ("N", "CA", "CB", "CG", "CD1"),
-    "PHE": ("N", "CA", "CB", "CG", "CD1"),
-    "ARG": ("N", "CA", "CB", "CG", "CD", "NE", "CZ"),
-    "LYS": ("N", "CA", "CB", "CG", "CD", "CE", "NZ"),
-}
-"""Atoms whose torsions, four by four, are χ1, χ2, …"""
+from articulon.molecules.templates import chi_angles
 
 
 class Backbone(NamedTuple):
@@ -63,10 +57,14 @@ def backbones_of(file: str, chain: str, residues: list[tuple[str, int]], radius:
     result = []
     for (name, _), atoms in zip(residues, found, strict=True):
         placed = {atom: turn @ (x - middle) + np.array([radius, 0.0, 0.0]) for atom, x in atoms.items()}
-        along = [placed[atom] for atom in CHI[name]]
-        torsions = tuple(torsion(*along[k : k + 4]) for k in range(len(along) - 3))
+        torsions = tuple(dihedral(np.array([placed[atom] for atom in four]), (0, 1, 2, 3)) for four in _chi(name))
         result.append(Backbone(name, {atom: placed[atom] for atom in ("N", "CA", "C")}, torsions))
     return result
+
+
+def _chi(name: str) -> list[tuple[str, ...]]:
+    """The atoms of χ1, χ2, …"""
+    return [atoms for _, atoms in chi_angles(name).values()]
 
 
 def _residue(structure: Structure, chain: str, name: str, number: int) -> dict[str, np.ndarray]:
@@ -78,7 +76,7 @@ def _residue(structure: Structure, chain: str, name: str, number: int) -> dict[s
     residue = structure.residues[here[0]]
     if residue.standard != name:
         raise ModelError(f"{file}: residue {residue.label} is no {name}; choose model.chain or model.residues")
-    wanted = dict.fromkeys([*CHI[name], "C"])
+    wanted = dict.fromkeys([*(atom for four in _chi(name) for atom in four), "C"])
     missing = [atom for atom in wanted if structure.atom(here[0], atom) < 0]
     if missing:
         raise ModelError(
