@@ -278,8 +278,10 @@ def test_ctrl_c_says_where_the_checkpoint_is(ball: str, calls: list[Any], monkey
 
 def test_an_interrupted_process_ends_with_130_and_no_traceback(tmp_path: Path) -> None:
     """A real signal to a real process, in the middle of a command."""
+    # A shell that puts the tests into the background has every process under them ignore Ctrl-C.
     program = (
-        "import sys, time, types\n"
+        "import signal, sys, time, types\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def main(name, json): print('measuring', flush=True); time.sleep(60)\n"
         "sys.modules['articulon.benchmark'] = types.SimpleNamespace(main=main)\n"
         "from articulon import cli\n"
