@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from articulon import analysis as analysis
     from articulon import baths as thermostats  # noqa: F401
     from articulon import forces as forces
+    from articulon import modes as modes
     from articulon import molecules as molecules
     from articulon.building import ModelBuilder as ModelBuilder
     from articulon.building import cartesian as cartesian
@@ -97,7 +98,13 @@ _HOMES = {
     "articulon.errors": ("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBPACKAGES = {"analysis": "analysis", "forces": "forces", "molecules": "molecules", "thermostats": "baths"}
+_SUBPACKAGES = {
+    "analysis": "analysis",
+    "forces": "forces",
+    "modes": "modes",
+    "molecules": "molecules",
+    "thermostats": "baths",
+}
 
 __all__ = sorted([*_HOME_OF, *_SUBPACKAGES, "__version__"])
 

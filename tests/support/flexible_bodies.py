@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 
 import articulon as ar
-from articulon.model.mode_checks import rigid_motions
+from articulon.model.mode_checks import off_rigid_motion, rigid_motions
 from articulon.model.modes import ModeShapes
 from articulon.units import unit_system
 
+BETA = {
+    "clamped": (1.875104068711961, 4.694091132974174, 7.854757438237612, 10.99554073487546, 14.13716839104647),
+    "free": (4.730040744862704, 7.853204624095838, 10.99560783800167, 14.13716549125746, 17.27875965739948),
+}
+"""Blevins, table 8-1, to the digits of a double."""
+
 UNITS = unit_system("fg-um-us")
-
-
-def free_of_rigid_motion(positions: np.ndarray, masses: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Shapes with their rigid part, by mass, taken off."""
-    motions = rigid_motions(positions, masses)
-    return shapes - np.einsum("iar,rj->iaj", motions, np.einsum("i,iar,iaj->rj", masses, motions, shapes))
 
 
 def random_modes(rng: np.random.Generator, nodes: int = 7, modes: int = 3, boundary: str = "clamped") -> ar.Modes:
@@ -28,7 +29,7 @@ def random_modes(rng: np.random.Generator, nodes: int = 7, modes: int = 3, bound
     if boundary == "clamped":
         shapes[handle] = rotations[handle] = 0.0
     else:
-        shapes = free_of_rigid_motion(positions, masses, shapes)
+        shapes, rotations = off_rigid_motion(positions, masses, shapes, rotations)
     root = rng.normal(size=(modes, modes))
     stiffness = root @ root.T + np.eye(modes)
     damping = np.diag(rng.uniform(0.1, 1.0, modes))
@@ -48,3 +49,46 @@ def deformed(shapes: ModeShapes, eta: np.ndarray) -> np.ndarray:
 def symmetric(six: np.ndarray) -> np.ndarray:
     """(xx, xy, xz, yy, yz, zz) as a matrix."""
     return six[..., [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(*six.shape[:-1], 3, 3)
+
+
+def natural_frequencies(modes: ar.Modes) -> np.ndarray:
+    """ω of a body's modes as they were declared, rising: those of a free body that floats, or of a clamped one."""
+    masses, shapes = np.asarray(modes.masses), np.asarray(modes.shapes)
+    M = np.einsum("i,iaj,iak->jk", masses, shapes, shapes)
+    return np.sqrt(scipy.linalg.eigvalsh(np.diag(modes.stiffness), M))
+
+
+def beam_elements(nodes: int, length: float, EI: tuple[float, float], GJ: float, EA: float) -> np.ndarray:
+    """Stiffness of a straight beam along x of cubic elements, six coordinates a node (Przemieniecki, section 5.6).
+
+    ``EI`` is of bending along y and along z.
+    """
+    h = length / (nodes - 1)
+    K = np.zeros((6 * nodes, 6 * nodes))
+    for e in range(nodes - 1):
+        k = np.zeros((12, 12))
+        for i, stiffness in ((0, EA), (3, GJ)):
+            k[np.ix_([i, i + 6], [i, i + 6])] = stiffness / h * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        for (a, turn, sign), stiffness in zip(((1, 5, 1.0), (2, 4, -1.0)), EI, strict=True):
+            s = sign * h
+            block = np.array([[12, 6 * s, -12, 6 * s], [0, 4 * s * s, -6 * s, 2 * s * s], [0, 0, 12, -6 * s]])
+            block = np.vstack([block, [0, 0, 0, 4 * s * s]])
+            at = [a, turn, a + 6, turn + 6]
+            k[np.ix_(at, at)] = stiffness / h**3 * (block + np.triu(block, 1).T)
+        K[6 * e : 6 * e + 12, 6 * e : 6 * e + 12] += k
+    return K
+
+
+def rigid_parts(modes: ar.Modes) -> np.ndarray:
+    """Overlap of each mode with each rigid motion, of a mode of norm one by mass."""
+    m, shapes = np.asarray(modes.masses), np.asarray(modes.shapes)
+    motions, _ = rigid_motions(np.asarray(modes.positions), m)
+    norm = np.sqrt(np.einsum("i,iaj,iaj->j", m, shapes, shapes))
+    return np.abs(np.einsum("i,iar,iaj->rj", m, motions, shapes)) / norm
+
+
+def correlation(modes: ar.Modes) -> np.ndarray:
+    """Modal mass matrix of shapes scaled to norm one by mass."""
+    weighted = (np.sqrt(modes.masses)[:, None, None] * np.asarray(modes.shapes)).reshape(-1, len(modes.stiffness))
+    weighted /= np.linalg.norm(weighted, axis=0)
+    return weighted.T @ weighted

@@ -16,21 +16,39 @@ def extent(positions: np.ndarray, masses: np.ndarray) -> float:
     return 2.0 * float(np.linalg.norm(positions - centre, axis=1).max())
 
 
-def rigid_motions(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:
-    """Displacements of the nodes in an orthonormal basis of rigid motions, shape (nodes, 3, 6).
+def rigid_motions(positions: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A basis of the rigid motions, orthonormal by mass: Σ m R_a·R_b is one for a = b, else zero.
 
-    Orthonormal by mass: Σ m R_a·R_b is one for a = b, else zero. Columns are zero for turns that move no node.
+    Returns
+    -------
+    motions
+        Displacement of the nodes in each, zero for turns that move no node, shape (nodes, 3, 6).
+    turns
+        Rotation in each, shape (3, 6).
     """
     centre = masses @ positions / masses.sum()
     arm = positions - centre
     inertia = (masses[:, None] * arm).T @ arm
     moments, axes = np.linalg.eigh(np.trace(inertia) * np.eye(3) - inertia)
-    motions = np.zeros((masses.size, 3, 6))
+    motions, turns = np.zeros((masses.size, 3, 6)), np.zeros((3, 6))
     motions[:, :, :3] = np.eye(3) / np.sqrt(masses.sum())
     for k in range(3):
         if moments[k] > 1e-14 * moments[2]:
-            motions[:, :, 3 + k] = np.cross(axes[:, k], arm) / np.sqrt(moments[k])
-    return motions
+            turns[:, 3 + k] = axes[:, k] / np.sqrt(moments[k])
+            motions[:, :, 3 + k] = np.cross(turns[:, 3 + k], arm)
+    return motions, turns
+
+
+def off_rigid_motion(
+    positions: np.ndarray, masses: np.ndarray, shapes: np.ndarray, rotations: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Shapes and rotations without their rigid part, by mass, which strains nothing."""
+    motions, turns = rigid_motions(positions, masses)
+    for _ in range(2):  # the second time takes off what rounding left
+        part = np.einsum("i,iar,iaj->rj", masses, motions, shapes)
+        shapes = shapes - np.einsum("iar,rj->iaj", motions, part)
+        rotations = rotations - turns @ part
+    return shapes, rotations
 
 
 def not_negative(matrix: np.ndarray, what: str, where: str) -> None:
@@ -79,7 +97,7 @@ def vanishing(shapes: np.ndarray, rotations: np.ndarray, handle: int, where: str
 
 def without_rigid_motion(positions: np.ndarray, masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
     """Raises ModelError, naming the mode, unless shapes are orthogonal to rigid motion by mass."""
-    motions = rigid_motions(positions, masses)
+    motions, _ = rigid_motions(positions, masses)
     overlap = np.einsum("i,iar,iaj->rj", masses, motions, shapes)
     part = np.sqrt((overlap**2).sum(axis=0) / np.einsum("i,iaj,iaj->j", masses, shapes, shapes))
     bad = np.flatnonzero(~(part <= RIGID_TOLERANCE))

@@ -1,0 +1,275 @@
+"""Modes of a uniform straight beam after Euler and Bernoulli, from their closed forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from articulon.model.mode_checks import off_rigid_motion
+from articulon.model.modes import Modes
+from articulon.modes.quantities import Reader
+
+Boundary = Literal["clamped", "free"]
+
+
+def beam(
+    *,
+    length: Any,
+    mass: Any,
+    bending: int | tuple[int, int] = 2,
+    bending_stiffness: Any = None,
+    torsion: int = 0,
+    torsional_stiffness: Any = None,
+    stretch: int = 0,
+    axial_stiffness: Any = None,
+    gyration: Any = 0.0,
+    boundary: Boundary = "clamped",
+    nodes: int | None = None,
+    masses: Literal["consistent", "lumped"] = "consistent",
+    handle: int = 0,
+    damping_ratio: float = 0.0,
+    largest: float = 0.1,
+    units: str | None = None,
+) -> Modes:
+    """Modes of a uniform beam along x, with handle 1 at the origin.
+
+    With ξ = x/L, EI the bending stiffness and μ = m/L the mass per length, bending modes solve EI φ'''' = μ ω² φ:
+    ω_k = (β_k/L)² √(EI/μ), where cos β cosh β is −1 for a clamped end (β = 1.875, 4.694, 7.855, ...) and 1 for a free
+    one (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode Shape, table 8-1). Twist and
+    stretch follow sin((k−½)πξ) and cos(kπξ). Shapes are scaled to a displacement of one at the end (of torsion: at the
+    polar radius of gyration), and the modal stiffness is that of the continuous beam.
+
+    The order of the modes is: bending along y, bending along z, torsion, stretch, each by frequency. Nodes 0 to n − 1
+    lie on the axis; a beam with a radius of gyration has four more at each of them, so that its cross-sections have
+    their moments of inertia. As the theory has it, the turning of cross-sections by bending carries no energy.
+
+    Parameters
+    ----------
+    length, mass
+        Of the beam [length], [mass].
+    bending
+        Number of bending modes along y and along z, or one number for both.
+    bending_stiffness
+        EI [energy length], of bending along y and along z, or one number for both.
+    torsion, torsional_stiffness
+        Number of modes of twist, and GJ [energy length]; needs a radius of gyration.
+    stretch, axial_stiffness
+        Number of modes of stretching, and EA [force].
+    gyration
+        Radii of gyration of the cross-section, √(∫y²dA/A) and √(∫z²dA/A), or one number for both [length]. At zero
+        the beam is a line, which nothing can make turn about itself.
+    boundary
+        ``"clamped"``: a cantilever, clamped at handle 1. ``"free"``: both ends free.
+    nodes
+        On the axis; by default as many as the integrals over the shapes need.
+    masses
+        ``"consistent"``: nodes at the points of Gauss and Lobatto with their weights, by which integrals over the
+        beam are exact to rounding with enough nodes. ``"lumped"``: equal distances, each node with what is nearer to
+        it than to any other.
+    handle
+        Node of handle 1 of a free beam; the clamped end is always node 0.
+    damping_ratio
+        Damping of each mode as a part of the critical.
+    largest
+        See :class:`articulon.Modes`.
+    units
+        System of units of the result. Plain numbers are in it; quantities with units need it.
+
+    Raises
+    ------
+    ModelError
+        For values that no beam can have, or fewer nodes than the modes need.
+
+    Examples
+    --------
+    >>> import articulon as ar
+    >>> modes = ar.modes.beam(length=1.0, mass=2.0, bending=(1, 0), bending_stiffness=0.5)
+    >>> omega = (modes.stiffness[0] / (2.0 / 4)) ** 0.5  # a quarter of the mass moves with the end
+    >>> round(float(omega * (2.0 / 0.5) ** 0.5) ** 0.5, 3)
+    1.875
+    """
+    read = Reader("beam", units)
+    L = read.positive(length, "length", "length")
+    m = read.positive(mass, "mass", "mass")
+    if boundary not in ("clamped", "free"):
+        raise read.error(f"boundary: expected 'clamped' or 'free', got {boundary!r}")
+    radii = _pair(read, gyration, "length", "gyration")
+    if radii.min() < 0.0:
+        raise read.error(f"gyration: must not be negative, got {gyration!r}")
+    counts = [read.count(c, 0, "bending") for c in (bending if isinstance(bending, Sequence) else (bending, bending))]
+    if len(counts) != 2:
+        raise read.error(f"bending: one number of modes, or one for each of y and z, got {bending!r}")
+    counts += [read.count(torsion, 0, "torsion"), read.count(stretch, 0, "stretch")]
+    if not any(counts):
+        raise read.error("no modes were asked for; give bending, torsion or stretch")
+    EI = _stiffnesses(read, bending_stiffness, counts[:2])
+    GJ = _needed(read, torsional_stiffness, counts[2], "energy_length", "torsional_stiffness")
+    EA = _needed(read, axial_stiffness, counts[3], "force", "axial_stiffness")
+    polar = float(np.hypot(*radii))
+    if counts[2] and polar == 0.0:
+        raise read.error("torsion: a beam without a radius of gyration has nothing that twists; give gyration")
+    n = _enough_nodes(read, nodes, counts, masses)
+    xi, weight = _gauss_lobatto(n) if masses == "consistent" else _even(n)
+
+    table: list[tuple[float, float, np.ndarray, np.ndarray]] = []
+    for axis in (1, 2):
+        for beta in roots(boundary, counts[axis - 1]):
+            along, turn = np.zeros((2, n, 3))
+            along[:, axis], slope = bending_shape(boundary, beta, xi)
+            # A slope along y turns about z, one along z about −y.
+            turn[:, 3 - axis] = slope / L if axis == 1 else -slope / L
+            table.append((beta**4 * EI[axis - 1] / (4.0 * L**3), 0.25 * m, along, turn))
+    for number, rigidity, twists in ((counts[2], GJ, True), (counts[3], EA, False)):
+        for k in range(1, number + 1):
+            wave = (k - 0.5) * np.pi if boundary == "clamped" else k * np.pi
+            along, turn = np.zeros((2, n, 3))
+            value = np.sin(wave * xi) if boundary == "clamped" else np.cos(wave * xi)
+            if twists:
+                turn[:, 0] = value / polar
+            else:
+                along[:, 0] = value
+            table.append((rigidity * wave**2 / (2.0 * L * (polar**2 if twists else 1.0)), 0.5 * m, along, turn))
+    stiffness = np.array([row[0] for row in table])
+    inertia = np.array([row[1] for row in table])
+    shapes = np.stack([row[2] for row in table], axis=-1)
+    rotations = np.stack([row[3] for row in table], axis=-1)
+    positions = np.zeros((n, 3))
+    positions[:, 0] = L * xi
+    if boundary == "clamped":
+        shapes[0] = rotations[0] = 0.0
+        if handle != 0:
+            raise read.error(f"handle: the clamped end is node 0, got {handle!r}")
+    elif read.count(handle, 0, "handle") >= n:
+        raise read.error(f"handle: there are {n} nodes on the axis, numbered from 0, got {handle}")
+    positions, node_masses, shapes, rotations = _with_sections(positions, m * weight, shapes, rotations, radii)
+    if boundary == "free":
+        shapes, rotations = off_rigid_motion(positions, node_masses, shapes, rotations)
+    ratio = float(read.array(damping_ratio, (), "dimensionless", "damping_ratio"))
+    return Modes(
+        positions=positions - positions[handle],
+        masses=node_masses,
+        shapes=shapes,
+        stiffness=stiffness,
+        damping=2.0 * ratio * np.sqrt(stiffness * inertia),
+        rotations=rotations,
+        boundary=boundary,
+        handle=int(handle),
+        largest=largest,
+        units=units,
+    )
+
+
+def roots(boundary: Boundary, count: int) -> np.ndarray:
+    """The first solutions of cos β cosh β = −1 ("clamped") or 1 ("free", zero left out), shape (count,)."""
+    sign = 1.0 if boundary == "clamped" else -1.0
+    k = np.arange(1, count + 1)
+    beta = (k - 0.5) * np.pi if boundary == "clamped" else (k + 0.5) * np.pi
+    # Newton's method on cos β ± 1/cosh β, whose second term dies out: four steps from the limit are to rounding.
+    for _ in range(6):
+        decayed = np.exp(-beta)
+        sech = 2.0 * decayed / (1.0 + decayed**2)
+        beta = beta + (np.cos(beta) + sign * sech) / (np.sin(beta) + sign * sech * np.tanh(beta))
+    return beta
+
+
+def bending_shape(boundary: Boundary, beta: float, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """φ and dφ/dξ with |φ| one at a free end.
+
+    With s = 1 for a clamped and −1 for a free end, 2φ = cosh βξ − s cos βξ − σ (sinh βξ − s sin βξ). The growing part
+    ½(1−σ)exp(βξ) is written as a decay from the far end, without which the digits of high modes would be lost.
+    """
+    s = 1.0 if boundary == "clamped" else -1.0
+    decayed = np.exp(-beta)
+    cosine, sine = np.cos(beta), np.sin(beta)
+    below = 1.0 - decayed**2 + 2.0 * s * sine * decayed
+    far = (s * (sine - cosine) - decayed) / below
+    sigma = 1.0 - 2.0 * decayed * far
+    growing = far * np.exp(-beta * (1.0 - xi))
+    decaying = 0.5 * (1.0 + sigma) * np.exp(-beta * xi)
+    value = growing + decaying - s * np.cos(beta * xi) + s * sigma * np.sin(beta * xi)
+    slope = growing - decaying + s * np.sin(beta * xi) + s * sigma * np.cos(beta * xi)
+    return 0.5 * value, 0.5 * beta * slope
+
+
+def _pair(read: Reader, value: Any, dimension: str, what: str) -> np.ndarray:
+    if np.shape(value) == ():
+        return np.full(2, float(read.array(value, (), dimension, what)))
+    return read.array(value, (2,), dimension, what)
+
+
+def _stiffnesses(read: Reader, value: Any, counts: list[int]) -> np.ndarray:
+    if not any(counts):
+        return np.ones(2)
+    if value is None:
+        raise read.error("bending_stiffness is required for bending modes: EI [energy length]")
+    EI = _pair(read, value, "energy_length", "bending_stiffness")
+    if (EI <= 0.0).any():
+        raise read.error(f"bending_stiffness: must be positive, got {value!r}")
+    return EI
+
+
+def _needed(read: Reader, value: Any, count: int, dimension: str, what: str) -> float:
+    if not count:
+        return 1.0
+    if value is None:
+        raise read.error(f"{what} is required for the modes that were asked for")
+    return read.positive(value, dimension, what)
+
+
+def _enough_nodes(read: Reader, nodes: int | None, counts: list[int], masses: str) -> int:
+    if masses not in ("consistent", "lumped"):
+        raise read.error(f"masses: expected 'consistent' or 'lumped', got {masses!r}")
+    most = max(counts)
+    if nodes is None:
+        return 2 * most + 12 if masses == "consistent" else 10 * most + 11
+    if read.count(nodes, 2, "nodes") < most + 2:
+        raise read.error(f"nodes: {nodes} are too few for {most} modes of a kind; {most + 2} tell them apart")
+    return nodes
+
+
+def _gauss_lobatto(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights on [0, 1] that integrate polynomials of degree 2n − 3, both ends among the points."""
+    legendre = np.polynomial.legendre.Legendre.basis(n - 1)
+    k = np.arange(1, n - 2)
+    between = np.sqrt(k * (k + 2.0) / ((2.0 * k + 1.0) * (2.0 * k + 3.0)))
+    # The inner points are the roots of Jacobi's polynomial (1, 1), eigenvalues of its recurrence; then Newton's method.
+    inner = np.linalg.eigvalsh(np.diag(between, 1) + np.diag(between, -1)) if n > 2 else np.zeros(0)
+    first, second = legendre.deriv(1), legendre.deriv(2)
+    for _ in range(2):
+        inner = inner - first(inner) / second(inner)
+    inner = 0.5 * (inner - inner[::-1])
+    points = np.concatenate([[-1.0], inner, [1.0]])
+    weights = 1.0 / (n * (n - 1.0) * legendre(points) ** 2)
+    return 0.5 * (1.0 + points), weights / weights.sum()
+
+
+def _even(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Equal distances on [0, 1]; a node at an end has half of the others' share."""
+    weights = np.ones(n)
+    weights[[0, -1]] = 0.5
+    return np.linspace(0.0, 1.0, n), weights / weights.sum()
+
+
+def _with_sections(
+    positions: np.ndarray, masses: np.ndarray, shapes: np.ndarray, rotations: np.ndarray, radii: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The same with four nodes more at each on the axis, which share its mass so that Σ m y² and Σ m z² are right.
+
+    They move with the axis and turn about it, but do not follow the slope of bending.
+    """
+    if not radii.any():
+        return positions, masses, shapes, rotations
+    # A third of the mass stays on the axis, a sixth is at each of ±√3 r: 2/6 · 3 r² = r².
+    offsets = np.zeros((4, 3))
+    offsets[:2, 1] = np.sqrt(3.0) * radii[0] * np.array([1.0, -1.0])
+    offsets[2:, 2] = np.sqrt(3.0) * radii[1] * np.array([1.0, -1.0])
+    twist = rotations[:, 0]
+    around = [shapes + np.cross([1.0, 0.0, 0.0], offset)[None, :, None] * twist[:, None] for offset in offsets]
+    return (
+        np.concatenate([positions, *(positions + offset for offset in offsets)]),
+        np.concatenate([masses / 3.0, *[masses / 6.0] * 4]),
+        np.concatenate([shapes, *around]),
+        np.concatenate([rotations] * 5),
+    )

@@ -1,0 +1,159 @@
+"""The lowest modes of nodes with masses and a sparse stiffness, and how nodes turn in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator, eigsh, splu
+
+from articulon.errors import ModelError
+from articulon.model.mode_checks import rigid_motions
+
+FLOPPY = 1e-12
+"""An eigenvalue below this part of the largest is zero: rounding of one that is zero is some thousand times smaller."""
+DENSE = 300
+"""Up to so many coordinates the eigenproblem is solved whole."""
+
+
+def lowest_modes(
+    positions: np.ndarray,
+    masses: np.ndarray,
+    stiffness: Any,
+    count: int,
+    *,
+    free: bool,
+    fault: Callable[[str], ModelError],
+    label: Callable[[int], str],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest modes of Kφ = ω² mφ, orthogonal to rigid motion where the body is free.
+
+    The mass-weighted matrix is inverted on the complement of the rigid motions (Lanczos with a shift below zero), so
+    that these neither appear among the modes nor mix with them.
+
+    Parameters
+    ----------
+    positions, masses
+        Of the nodes, shapes (nodes, 3) and (nodes,).
+    stiffness
+        Sparse K, symmetric, shape (3 nodes, 3 nodes), coordinates node by node.
+    count
+        How many.
+    free
+        Whether the body is held by nothing.
+    fault, label
+        What makes an error of a message, and names a node.
+
+    Returns
+    -------
+    squared_frequencies
+        ω², rising, shape (count,).
+    shapes
+        Displacements, Σ mφ·φ = 1, the largest component positive, shape (nodes, 3, count).
+    """
+    n = masses.size
+    weight = 1.0 / np.sqrt(np.repeat(masses, 3))
+    D = sparse.diags_array(weight)
+    A = sparse.csc_array(D @ sparse.csc_array(stiffness) @ D)
+    largest = float(abs(A).sum(axis=0).max())
+    R = np.zeros((3 * n, 0))
+    if free:
+        motions, _ = rigid_motions(positions, masses)
+        R = (np.sqrt(masses)[:, None, None] * motions).reshape(3 * n, 6)
+        R = R[:, np.linalg.norm(R, axis=0) > 0.5]
+    most = 3 * n - R.shape[1]
+    if count > most:
+        raise fault(
+            f"{count} modes were asked for, but {n} nodes have only {most} motions that are not rigid; ask for fewer "
+            "modes, or choose more nodes"
+        )
+    if 3 * n <= DENSE or count > n:
+        values, vectors = _dense(A.toarray(), R, count, largest)
+    else:
+        values, vectors = _sparse(A, R, count, largest)
+    if values[0] < -1e3 * FLOPPY * largest:
+        raise fault(f"the stiffness has the negative eigenvalue {values[0]:.3g}; it is of no elastic body at rest")
+    floppy = np.flatnonzero(values < FLOPPY * largest)
+    if floppy.size:
+        moved = np.linalg.norm(vectors[:, 0].reshape(n, 3), axis=1)
+        raise fault(
+            f"nothing resists a motion that is not rigid, of {label(int(moved.argmax()))} above all; every node needs "
+            "partners in three directions"
+        )
+    shapes = (weight[:, None] * vectors).reshape(n, 3, count)
+    flat = shapes.reshape(3 * n, count)
+    sign = np.sign(flat[np.abs(flat).argmax(axis=0), np.arange(count)])
+    return values, shapes * sign
+
+
+def local_rotations(positions: np.ndarray, shapes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Rotation of each node, the one that fits its neighbours' displacements best, NaN where they lie on a line.
+
+    The least squares of Σ |φ_j − φ_i − ψ × (x_j − x_i)|² give I ψ = Σ (x_j − x_i) × (φ_j − φ_i) with the inertia I of
+    the neighbours about the node; a rigid motion's rotation is found exactly.
+
+    Parameters
+    ----------
+    positions
+        Shape (nodes, 3).
+    shapes
+        Shape (nodes, 3, modes).
+    pairs
+        Neighbours, each pair once, shape (pairs, 2).
+    """
+    nodes, _, modes = shapes.shape
+    i, j = np.concatenate([pairs, pairs[:, ::-1]]).T
+    arm = positions[j] - positions[i]
+    moved = np.cross(arm[:, :, None], shapes[j] - shapes[i], axis=1)
+    square = np.einsum("pa,pa->p", arm, arm)
+    inertia, torque = np.zeros((nodes, 3, 3)), np.zeros((nodes, 3, modes))
+    np.add.at(inertia, i, square[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None, :])
+    np.add.at(torque, i, moved)
+    moments = np.linalg.eigvalsh(inertia)
+    determined = moments[:, 0] > 1e-6 * moments[:, 2]
+    rotations = np.full((nodes, 3, modes), np.nan)
+    rotations[determined] = np.linalg.solve(inertia[determined], torque[determined])
+    return rotations
+
+
+def _dense(A: np.ndarray, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarray, np.ndarray]:
+    """All eigenvalues, with the rigid motions moved above the others."""
+    rest = A - R @ (R.T @ A)
+    rest = rest - (rest @ R) @ R.T + (3.0 * largest) * R @ R.T
+    values, vectors = eigh(0.5 * (rest + rest.T), subset_by_index=[0, count - 1])
+    return values, _orthogonal(vectors, R)
+
+
+def _sparse(A: Any, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarray, np.ndarray]:
+    """Lanczos on P (A − σ)⁻¹ P, where P takes the rigid motions off and σ lies a little below zero."""
+    size = A.shape[0]
+    shift = -1e-7 * largest
+    solved = splu(
+        sparse.csc_array(A - shift * sparse.eye_array(size)),
+        permc_spec="MMD_AT_PLUS_A",
+        options={"SymmetricMode": True},
+    )
+
+    def apply(x: np.ndarray) -> np.ndarray:
+        x = np.ravel(x)
+        y = solved.solve(x - R @ (R.T @ x))
+        return y - R @ (R.T @ y)
+
+    start = np.random.default_rng(0).normal(size=size)  # the same modes, to the bit, every time
+    inverse = LinearOperator((size, size), matvec=apply, dtype=np.float64)
+    _, vectors = eigsh(A, k=count, sigma=shift, OPinv=inverse, v0=start - R @ (R.T @ start))
+    vectors = _orthogonal(vectors, R)
+    # Rayleigh and Ritz: the eigenvalues of A itself on what Lanczos found.
+    values, within = np.linalg.eigh(vectors.T @ (A @ vectors))
+    return values, vectors @ within
+
+
+def _orthogonal(vectors: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """Orthonormal, without the rigid motions; twice, since once leaves rounding."""
+    for _ in range(2):
+        vectors, triangle = np.linalg.qr(vectors - R @ (R.T @ vectors))
+        vectors = vectors * np.sign(np.diag(triangle))
+    return vectors

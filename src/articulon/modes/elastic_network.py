@@ -1,0 +1,215 @@
+"""Modes of a molecule from the anisotropic network model: springs between all nodes that are near each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from articulon.model.mode_checks import off_rigid_motion
+from articulon.model.modes import Modes
+from articulon.modes.eigen import local_rotations, lowest_modes
+from articulon.modes.quantities import Reader
+
+CENTRAL = ("CA", "P", "C4'", "C4*", "C")
+"""Atoms that stand for a residue, the first that it has: Cα, the phosphorus or sugar of a nucleotide, that of a cap."""
+
+
+class Molecule(Protocol):
+    """What of a structure is read; see :class:`articulon.molecules.Structure`."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name of each atom."""
+
+    @property
+    def residues(self) -> tuple[Any, ...]:
+        """Residues with ``start``, ``stop`` and ``label``."""
+
+    @property
+    def positions(self) -> np.ndarray:
+        """[nm], shape (atoms, 3)."""
+
+    @property
+    def masses(self) -> np.ndarray:
+        """[Da], shape (atoms,)."""
+
+    def label(self, atom: int) -> str:
+        """Name of an atom for messages."""
+
+
+def elastic_network(
+    structure: Molecule | None = None,
+    *,
+    positions: Any = None,
+    masses: Any = None,
+    cutoff: Any,
+    spring_constant: Any,
+    modes: int,
+    nodes: Literal["residues", "atoms"] = "residues",
+    residues: Sequence[int] | None = None,
+    handle: int = 0,
+    damping_ratio: float = 0.0,
+    largest: float = 0.1,
+    units: str | None = None,
+) -> Modes:
+    """The lowest modes of the anisotropic network model, free of rigid motion.
+
+    Springs of one constant γ join all nodes nearer than the cutoff in the structure, which is their rest:
+    U = ½ γ Σ (|r_ij| − |r°_ij|)² (Atilgan et al., Biophys. J. 80, 505, 2001). The modes are those of its second
+    derivative with the masses of the nodes, scaled to a largest displacement of one. A node turns as its neighbours
+    in the network do, by least squares.
+
+    Parameters
+    ----------
+    structure
+        A molecule as ``ar.molecules.read_structure`` gives it; the result is in ``units="Da-nm-ps"``.
+    positions, masses
+        Instead of a structure: the nodes [length], shape (nodes, 3), and their masses [mass], shape (nodes,).
+    cutoff
+        Distance within which nodes are joined [length]; usual are 1.2 to 1.5 nm for residues, 0.5 to 0.8 nm for atoms.
+    spring_constant
+        γ [mass/time²]. One of about 1 kcal/mol/Å² (420 Da/ps²) fits the temperature factors of proteins by residues.
+    modes
+        How many, from the softest.
+    nodes
+        Of a structure: one for each residue, at its Cα (or P) with the mass of all its atoms, or one for each atom.
+    residues
+        Indices of the residues of the structure that belong to the body; all by default.
+    handle
+        Node of handle 1, where the joint to the parent attaches: a residue counted among those chosen, or an atom.
+    damping_ratio
+        Damping of each mode as a part of the critical.
+    largest
+        See :class:`articulon.Modes`.
+    units
+        System of units of positions and masses that are given, and of the result. Quantities with units need it.
+
+    Returns
+    -------
+    Modes
+        Their axes are those of the structure, their origin is at handle 1.
+
+    Raises
+    ------
+    ModelError
+        Naming the nodes, for a network that falls apart or that a motion other than a rigid one leaves unstrained, and
+        for more modes than the structure has.
+    """
+    if structure is not None and units not in (None, "Da-nm-ps"):
+        raise Reader("elastic_network", None).error(f"units: those of a structure are 'Da-nm-ps', got {units!r}")
+    read = Reader("elastic_network", units if structure is None else "Da-nm-ps")
+    if (structure is None) == (positions is None) or (positions is None) != (masses is None):
+        raise read.error("give either a structure, or positions and masses")
+    if structure is not None:
+        x, m, label = _nodes(structure, nodes, residues, read)
+    else:
+        shape = np.shape(positions)
+        if len(shape) != 2 or shape[1] != 3 or shape[0] < 1:
+            raise read.error(f"positions: expected the shape (nodes, 3), got {shape}")
+        x = read.array(positions, shape, "length", "positions")
+        m = read.array(masses, shape[:1], "mass", "masses")
+        if (m <= 0.0).any():
+            raise read.error(f"node {int((m <= 0.0).argmax())}: mass must be positive, got {m[m <= 0.0][0]:g}")
+        if residues is not None:
+            raise read.error("residues: they are of a structure, and there is none; choose the nodes by hand")
+
+        def label(k: int) -> str:
+            return f"node {k}"
+
+    count = read.count(modes, 1, "modes")
+    reach = read.positive(cutoff, "length", "cutoff")
+    gamma = read.positive(spring_constant, "stiffness", "spring_constant")
+    if read.count(handle, 0, "handle") >= m.size:
+        raise read.error(f"handle: there are {m.size} nodes, numbered from 0, got {handle}")
+    pairs = cKDTree(x).query_pairs(reach, output_type="ndarray")
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    _in_one_piece(pairs, m.size, reach, label, read)
+    squared, shapes = lowest_modes(
+        x, m, gamma * network_hessian(x, pairs), count, free=True, fault=read.error, label=label
+    )
+    shapes = shapes / np.abs(np.linalg.norm(shapes, axis=1)).max(axis=0)
+    rotations = local_rotations(x, shapes, pairs)
+    shapes, rotations = off_rigid_motion(x, m, shapes, rotations)
+    inertia = np.einsum("i,iaj,iaj->j", m, shapes, shapes)
+    if np.isnan(rotations[handle]).any():
+        raise read.error(f"handle: the neighbours of {label(handle)} lie on a line, so that its rotation is unknown")
+    ratio = float(read.array(damping_ratio, (), "dimensionless", "damping_ratio"))
+    return Modes(
+        positions=x - x[handle],
+        masses=m,
+        shapes=shapes,
+        stiffness=squared * inertia,
+        damping=2.0 * ratio * np.sqrt(squared) * inertia,
+        rotations=rotations,
+        boundary="free",
+        handle=int(handle),
+        largest=largest,
+        units=read.units,
+    )
+
+
+def network_hessian(positions: np.ndarray, pairs: np.ndarray) -> Any:
+    """Second derivatives of ½ Σ (|r_ij| − |r°_ij|)² at rest, sparse, shape (3 nodes, 3 nodes)."""
+    n = positions.shape[0]
+    i, j = pairs.T
+    direction = positions[j] - positions[i]
+    direction /= np.linalg.norm(direction, axis=1)[:, None]
+    block = direction[:, :, None] * direction[:, None, :]
+    diagonal = np.zeros((n, 3, 3))
+    np.add.at(diagonal, i, block)
+    np.add.at(diagonal, j, block)
+    of = np.arange(n)
+    blocks = np.concatenate([-block, -block, diagonal])
+    rows = np.concatenate([i, j, of])[:, None, None] * 3 + np.arange(3)[:, None]
+    columns = np.concatenate([j, i, of])[:, None, None] * 3 + np.arange(3)
+    spread = np.broadcast_to(rows, blocks.shape).ravel(), np.broadcast_to(columns, blocks.shape).ravel()
+    return sparse.csc_array(sparse.coo_array((blocks.ravel(), spread), shape=(3 * n, 3 * n)))
+
+
+def _nodes(
+    structure: Molecule, nodes: str, residues: Sequence[int] | None, read: Reader
+) -> tuple[np.ndarray, np.ndarray, Callable[[int], str]]:
+    """Positions [nm] and masses [Da] of the nodes, and what names one."""
+    chosen = list(range(len(structure.residues))) if residues is None else [int(r) for r in residues]
+    wrong = [r for r in chosen if not 0 <= r < len(structure.residues)]
+    if wrong or not chosen or len(set(chosen)) != len(chosen):
+        raise read.error(
+            f"residues: indices from 0 to {len(structure.residues) - 1}, each once; got {wrong or list(chosen)}"
+        )
+    spans = [range(structure.residues[r].start, structure.residues[r].stop) for r in chosen]
+    if nodes == "atoms":
+        atoms = np.concatenate([np.asarray(span) for span in spans])
+        return structure.positions[atoms], structure.masses[atoms], lambda k: structure.label(int(atoms[k]))
+    if nodes != "residues":
+        raise read.error(f"nodes: expected 'residues' or 'atoms', got {nodes!r}")
+    centres = []
+    for r, span in zip(chosen, spans, strict=True):
+        named = {structure.names[atom]: atom for atom in span}
+        found = [named[name] for name in CENTRAL if name in named]
+        if not found:
+            raise read.error(
+                f"residue {structure.residues[r].label} has none of the atoms {', '.join(CENTRAL)} to stand for it; "
+                "leave it out of residues, or choose nodes='atoms'"
+            )
+        centres.append(found[0])
+    masses = np.array([structure.masses[span.start : span.stop].sum() for span in spans])
+    return structure.positions[centres], masses, lambda k: f"residue {structure.residues[chosen[k]].label}"
+
+
+def _in_one_piece(pairs: np.ndarray, nodes: int, cutoff: float, label: Callable[[int], str], read: Reader) -> None:
+    """Raises ModelError, naming a node of the smaller part, where the network falls apart."""
+    links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(nodes, nodes))
+    count, piece = connected_components(links, directed=False)
+    if count > 1:
+        sizes = np.bincount(piece)
+        smallest = int(sizes.argmin())
+        node = int((piece == smallest).argmax())
+        raise read.error(
+            f"the network falls apart into {count} pieces at a cutoff of {cutoff:g}: {label(node)} is in one of "
+            f"{sizes[smallest]} node{'s' if sizes[smallest] > 1 else ''}; raise the cutoff, or leave it out"
+        )

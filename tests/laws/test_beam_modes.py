@@ -1,0 +1,167 @@
+"""Modes of beams by the theory of Euler and Bernoulli."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.support.flexible_bodies import BETA, correlation, natural_frequencies, rigid_parts
+
+import articulon as ar
+from articulon.errors import ModelError
+from articulon.modes.beam import bending_shape, roots
+from articulon.units import unit_system
+
+EPS = np.finfo(float).eps
+
+
+def steel(boundary: str, **changes: Any) -> ar.Modes:
+    given: dict[str, Any] = {
+        "length": 2.0,
+        "mass": 3.0,
+        "bending": (5, 0),
+        "bending_stiffness": 0.7,
+        "boundary": boundary,
+    }
+    return ar.modes.beam(**given | changes)
+
+
+@pytest.mark.parametrize("boundary", BETA)
+def test_roots_are_those_of_the_frequency_equation(boundary):
+    np.testing.assert_allclose(roots(boundary, 5), BETA[boundary], rtol=4 * EPS)
+    k = np.arange(6, 301)
+    limit = (k - 0.5) * np.pi if boundary == "clamped" else (k + 0.5) * np.pi
+    np.testing.assert_allclose(roots(boundary, 300)[5:], limit, rtol=2.0 * np.exp(-16.0))
+
+
+@pytest.mark.parametrize("boundary", BETA)
+@pytest.mark.parametrize("mode", [1, 2, 7, 40, 300])
+def test_bending_shapes_keep_their_norm_and_their_ends_however_high_the_mode(boundary, mode):
+    """∫φ² = ¼ where |φ| is one at the free end (Blevins, appendix C), the ends are held or not, and the slope is that
+    of the shape: ∫φ'dξ is the difference of the ends, to the rounding εβ of the phase βξ times a slope of up to β."""
+    beta = roots(boundary, mode)[-1]
+    xi, weight = np.polynomial.legendre.leggauss(2 * mode + 20)
+    value, slope = bending_shape(boundary, beta, 0.5 * (1.0 + xi))
+    assert 0.5 * weight @ value**2 == pytest.approx(0.25, rel=1e-11)
+    ends, turns = bending_shape(boundary, beta, np.array([0.0, 1.0]))
+    assert abs(ends[1]) == pytest.approx(1.0, abs=100 * mode * EPS)
+    if boundary == "clamped":
+        assert abs(ends[0]) < 4 * EPS and abs(turns[0]) < 4 * EPS * beta
+    else:
+        assert ends[0] == pytest.approx(1.0, abs=4 * EPS)
+    assert 0.5 * weight @ slope == pytest.approx(ends[1] - ends[0], abs=4 * EPS * beta**2)
+
+
+@pytest.mark.parametrize("boundary", BETA)
+def test_frequencies_of_a_beam_are_those_of_the_theory(boundary):
+    """With consistent masses, the nodes' integrals of the five shapes are exact to rounding."""
+    omega = np.array(BETA[boundary]) ** 2 * np.sqrt(0.7 / (3.0 * 2.0**3))
+    np.testing.assert_allclose(natural_frequencies(steel(boundary)), omega, rtol=1e-12)
+
+
+@pytest.mark.parametrize("boundary", BETA)
+def test_frequencies_with_lumped_masses_approach_the_theory_by_the_square_of_the_distance(boundary):
+    """The trapezoidal rule's error is h²/12 of the difference of derivatives at the ends."""
+    omega = BETA[boundary][0] ** 2 * np.sqrt(0.7 / (3.0 * 2.0**3))
+    error = [
+        abs(natural_frequencies(steel(boundary, masses="lumped", nodes=n, bending=(1, 0)))[0] / omega - 1.0)
+        for n in (41, 81, 161)
+    ]
+    assert np.log2(error[0] / error[1]) == pytest.approx(2.0, abs=0.1)
+    assert np.log2(error[1] / error[2]) == pytest.approx(2.0, abs=0.05)
+
+
+@pytest.mark.parametrize("boundary", BETA)
+def test_twist_and_stretch_of_a_beam_have_the_frequencies_of_bars(boundary):
+    """ω = κ √(EA/mL) for stretch and κ √(GJ/mLr²) for twist, r² = 0.3² + 0.4², κ = (k − ½)π or kπ."""
+    whole = steel(
+        boundary, bending=0, torsion=3, torsional_stiffness=0.2, stretch=3, axial_stiffness=9.0, gyration=(0.3, 0.4)
+    )
+    wave = (np.arange(1, 4) - (0.5 if boundary == "clamped" else 0.0)) * np.pi
+    expected = np.concatenate([wave * np.sqrt(9.0 / 6.0), wave * np.sqrt(0.2 / (6.0 * 0.25))])
+    np.testing.assert_allclose(natural_frequencies(whole), np.sort(expected), rtol=1e-12)
+
+
+@pytest.mark.parametrize("boundary", BETA)
+def test_modes_of_a_beam_are_orthogonal_to_each_other_and_free_ones_to_rigid_motion(boundary):
+    modes = steel(
+        boundary,
+        bending=3,
+        torsion=2,
+        torsional_stiffness=0.2,
+        stretch=2,
+        axial_stiffness=9.0,
+        gyration=0.1,
+        units="lj",
+    )
+    np.testing.assert_allclose(correlation(modes), np.eye(10), atol=1e-13)
+    if boundary == "free":
+        assert rigid_parts(modes).max() < 1e-13
+        lumped = steel(boundary, bending=3, masses="lumped", nodes=9)
+        assert rigid_parts(lumped).max() < 1e-13
+    modes.resolved(unit_system("lj"), "body 'rod'")
+
+
+def test_a_beam_has_the_mass_and_the_inertia_of_its_cross_sections():
+    modes = steel("clamped", gyration=(0.3, 0.4))
+    x, m = np.asarray(modes.positions), np.asarray(modes.masses)
+    assert m.sum() == pytest.approx(3.0, rel=4 * EPS)
+    second = np.einsum("i,ia,ib->ab", m, x, x)
+    np.testing.assert_allclose(second, np.diag([3.0 * 4.0 / 3.0, 3.0 * 0.09, 3.0 * 0.16]), rtol=0, atol=100 * EPS)
+
+
+@pytest.mark.parametrize("boundary", BETA)
+def test_rotations_of_a_beam_are_the_slopes_of_its_shapes(boundary):
+    """A section's four outer nodes turn by twist, and the axis' slope is dy/dx about z and −dz/dx about y: against
+    the interpolating polynomial through the nodes, which is exact to rounding with as many nodes as here."""
+    modes = steel(boundary, bending=2, torsion=1, torsional_stiffness=1.0, gyration=0.1, nodes=24)
+    x = np.asarray(modes.positions)[:24, 0]
+    shapes, rotations = np.asarray(modes.shapes), np.asarray(modes.rotations)
+    for j in range(4):
+        for axis, about, sign in ((1, 2, 1.0), (2, 1, -1.0)):
+            fit = np.polynomial.chebyshev.Chebyshev.fit(x, shapes[:24, axis, j], 23)
+            np.testing.assert_allclose(sign * fit.deriv()(x), rotations[:24, about, j], rtol=0, atol=1e-10)
+    arm = np.asarray(modes.positions)[24:48] - np.asarray(modes.positions)[:24]
+    turned = np.cross(rotations[:24, :, 4], arm)
+    np.testing.assert_allclose(shapes[24:48, :, 4] - shapes[:24, :, 4], turned, rtol=0, atol=100 * EPS)
+
+
+def test_static_deflection_of_a_cantilever_by_its_modes_converges_to_the_elastic_line():
+    """A force F at the end: Σ_k F φ_k(L)²/k_k = (F L³/EI) Σ 4/β_k⁴, which is F L³/3EI; what m modes leave out is
+    Σ_{k>m} 4/β_k⁴ < 4/(3π⁴ (m − ½)³)."""
+    modes = steel("clamped", bending=(40, 0))
+    tip = np.argmax(modes.positions[:, 0])
+    parts = modes.shapes[tip, 1] ** 2 / modes.stiffness * (3.0 * 0.7 / 2.0**3)
+    for m in (1, 4, 40):
+        rest = 1.0 - parts[:m].sum()
+        assert 0.0 < rest < 3.0 * 4.0 / (3.0 * np.pi**4 * (m - 0.5) ** 3)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"length": -1.0}, "beam: length: must be positive, got -1.0"),
+        ({"mass": "3 fg"}, "mass: '3 fg' has a unit; say by units="),
+        ({"mass": "3 fg", "units": "lj"}, "reduced units"),
+        ({"length": "2 kg", "units": "kg-m-s"}, "length"),
+        ({"bending": 0}, "no modes were asked for"),
+        ({"bending": -1}, "bending: expected a whole number of at least 0, got -1"),
+        ({"bending": (1, 1, 1)}, "bending: one number of modes, or one for each of y and z"),
+        ({"bending_stiffness": None}, "bending_stiffness is required"),
+        ({"bending_stiffness": (1.0, 0.0)}, "bending_stiffness: must be positive"),
+        ({"torsion": 1, "torsional_stiffness": 1.0}, "a beam without a radius of gyration has nothing that twists"),
+        ({"torsion": 1, "gyration": 0.1}, "torsional_stiffness is required"),
+        ({"stretch": 1}, "axial_stiffness is required"),
+        ({"gyration": -0.1}, "gyration: must not be negative"),
+        ({"nodes": 6}, "nodes: 6 are too few for 5 modes of a kind; 7 tell them apart"),
+        ({"boundary": "pinned"}, "boundary: expected 'clamped' or 'free'"),
+        ({"masses": "heavy"}, "masses: expected 'consistent' or 'lumped'"),
+        ({"handle": 3}, "handle: the clamped end is node 0, got 3"),
+        ({"handle": 99, "boundary": "free"}, "handle: there are 22 nodes on the axis"),
+        ({"units": "cubit"}, "beam, units: unknown system of units 'cubit'"),
+    ],
+)
+def test_beams_that_cannot_be_are_refused_by_name(changes, message):
+    with pytest.raises(ModelError, match=message):
+        steel(**{"boundary": "clamped"} | changes)
