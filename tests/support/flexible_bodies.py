@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 
@@ -9,6 +11,9 @@ import articulon as ar
 from articulon.model.mode_checks import off_rigid_motion, rigid_motions
 from articulon.model.modes import ModeShapes
 from articulon.units import unit_system
+from tests.support.flexible_reference import FlexibleReference
+from tests.support.random_models import Description, random_coordinates, random_forest
+from tests.support.reference import EXTENDED
 
 BETA = {
     "clamped": (1.875104068711961, 4.694091132974174, 7.854757438237612, 10.99554073487546, 14.13716839104647),
@@ -92,3 +97,41 @@ def correlation(modes: ar.Modes) -> np.ndarray:
     weighted = (np.sqrt(modes.masses)[:, None, None] * np.asarray(modes.shapes)).reshape(-1, len(modes.stiffness))
     weighted /= np.linalg.norm(weighted, axis=0)
     return weighted.T @ weighted
+
+
+def flexible_tree(
+    rng: np.random.Generator, n: int, part: float = 0.6, **options: Any
+) -> tuple[Description, list[ar.Modes | None], list[int | None]]:
+    """Bodies, the modes of those that are flexible, and the node of the parent that each hangs on."""
+    description = random_forest(rng, n, **options)
+    modes: list[ar.Modes | None] = []
+    nodes: list[int | None] = []
+    for body in description.bodies:
+        flexible = rng.random() < part or (not modes and n == 1)
+        boundary = str(rng.choice(["clamped", "free"]))
+        count = int(rng.integers(4, 9))
+        modes.append(random_modes(rng, count, int(rng.integers(1, 4)), boundary) if flexible else None)
+        above = None if body.parent is None else modes[body.parent]
+        nodes.append(None if above is None else int(rng.integers(len(above.masses))))
+    return description, modes, nodes
+
+
+def flexible_reference(
+    description: Description, modes: list[ar.Modes | None], nodes: list[int | None], dtype: Any = EXTENDED
+) -> FlexibleReference:
+    """The oracle of such a tree."""
+    shapes = [None if m is None else m.resolved(UNITS, f"body {i}") for i, m in enumerate(modes)]
+    return FlexibleReference(description, shapes, nodes, dtype)
+
+
+def random_flexible_state(
+    reference: FlexibleReference, rng: np.random.Generator, deformation: float = 0.2
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and speeds, modal coordinates of the given size."""
+    q, joints, starts = np.zeros(reference.nq), reference.description, reference.description.q_starts
+    of_joints = random_coordinates(joints, rng)
+    for i in range(len(joints)):
+        own = of_joints[starts[i] : starts[i + 1]]
+        q[reference.q_starts[i] : reference.q_starts[i] + own.size] = own
+        q[reference.modal_q(i)] = deformation * rng.normal(size=reference.modes[i])
+    return q, rng.normal(size=reference.nu)

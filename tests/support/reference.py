@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from tests.support.random_models import Description, rotation_matrix
+from tests.support.random_models import Body, Description, rotation_matrix
 
 EXTENDED = np.longdouble
 
@@ -38,6 +38,43 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def norm(a: np.ndarray) -> float:
     """Euclidean norm, accumulated in the array's own precision."""
     return float(np.sqrt(np.sum(a * a)))
+
+
+def joint_pose(
+    body: Body, joint: np.ndarray, origin: np.ndarray, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rotation and origin of a body from those of its joint frame and its coordinates, and W and V, in the world."""
+    dtype = x.dtype
+    none, zeros = np.empty((0, 3), dtype), np.zeros((3, 3), dtype)
+    axis = body.axis.astype(dtype)
+    axis = axis / np.sqrt(axis @ axis)
+    rotation, position = joint, origin
+    if body.kind == "weld":
+        w, v = none, none
+    elif body.kind == "revolute":
+        turn = np.concatenate([np.cos(x / 2), np.sin(x / 2) * axis])
+        rotation = joint @ rotation_matrix(turn)
+        w, v = (joint @ axis)[None], zeros[:1]
+    elif body.kind == "prismatic":
+        position = origin + joint @ (axis * x[0])
+        w, v = zeros[:1], (joint @ axis)[None]
+    elif body.kind == "universal":
+        unit = np.eye(3, dtype=dtype)
+        cos, sin = np.cos(x / 2), np.sin(x / 2)
+        first = joint @ rotation_matrix(np.concatenate([cos[:1], sin[0] * unit[0]]))
+        rotation = first @ rotation_matrix(np.concatenate([cos[1:], sin[1] * unit[1]]))
+        w, v = np.stack([joint[:, 0], first[:, 1]]), zeros[:2]
+    elif body.kind == "spherical":
+        rotation = joint @ rotation_matrix(x)
+        w, v = rotation.T, zeros
+    elif body.kind == "xyz":
+        position = origin + joint @ x
+        w, v = zeros, joint.T
+    else:
+        position = origin + joint @ x[:3]
+        rotation = joint @ rotation_matrix(x[3:])
+        w, v = np.vstack([zeros, rotation.T]), np.vstack([joint.T, zeros])
+    return rotation, position, w, v
 
 
 @dataclasses.dataclass
@@ -82,7 +119,6 @@ class Reference:
         rotation, position = np.empty((n, 3, 3), dtype), np.empty((n, 3), dtype)
         com, inertia = np.empty((n, 3), dtype), np.empty((n, 3, 3), dtype)
         angular, linear = [], []
-        none, zeros = np.empty((0, 3), dtype), np.zeros((3, 3), dtype)
         for i, body in enumerate(bodies):
             joint = rotation_matrix(body.rotation.astype(dtype))
             origin = body.position.astype(dtype)
@@ -90,34 +126,7 @@ class Reference:
                 joint = rotation[body.parent] @ joint
                 origin = position[body.parent] + rotation[body.parent] @ origin
             x = q[self.q_starts[i] : self.q_starts[i + 1]]
-            axis = body.axis.astype(dtype)
-            axis = axis / np.sqrt(axis @ axis)
-            rotation[i], position[i] = joint, origin
-            if body.kind == "weld":
-                w, v = none, none
-            elif body.kind == "revolute":
-                turn = np.concatenate([np.cos(x / 2), np.sin(x / 2) * axis])
-                rotation[i] = joint @ rotation_matrix(turn)
-                w, v = (joint @ axis)[None], zeros[:1]
-            elif body.kind == "prismatic":
-                position[i] = origin + joint @ (axis * x[0])
-                w, v = zeros[:1], (joint @ axis)[None]
-            elif body.kind == "universal":
-                unit = np.eye(3, dtype=dtype)
-                cos, sin = np.cos(x / 2), np.sin(x / 2)
-                first = joint @ rotation_matrix(np.concatenate([cos[:1], sin[0] * unit[0]]))
-                rotation[i] = first @ rotation_matrix(np.concatenate([cos[1:], sin[1] * unit[1]]))
-                w, v = np.stack([joint[:, 0], first[:, 1]]), zeros[:2]
-            elif body.kind == "spherical":
-                rotation[i] = joint @ rotation_matrix(x)
-                w, v = rotation[i].T, zeros
-            elif body.kind == "xyz":
-                position[i] = origin + joint @ x
-                w, v = zeros, joint.T
-            else:
-                position[i] = origin + joint @ x[:3]
-                rotation[i] = joint @ rotation_matrix(x[3:])
-                w, v = np.vstack([zeros, rotation[i].T]), np.vstack([joint.T, zeros])
+            rotation[i], position[i], w, v = joint_pose(body, joint, origin, x)
             angular.append(w)
             linear.append(v)
             com[i] = position[i] + rotation[i] @ body.com.astype(dtype)
