@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from articulon.errors import CheckpointError as CheckpointError
     from articulon.errors import DivergenceError as DivergenceError
     from articulon.errors import ModelError as ModelError
+    from articulon.errors import TransitionError as TransitionError
     from articulon.forces.evaluation import configurational_laplacian as configurational_laplacian
     from articulon.forces.evaluation import generalized_forces as generalized_forces
     from articulon.forces.evaluation import potential_energy as potential_energy
@@ -57,6 +58,10 @@ if TYPE_CHECKING:
     from articulon.simulate.minimisation import minimise as minimise
     from articulon.simulate.simulation import Trajectory as Trajectory
     from articulon.simulate.simulation import simulate as simulate
+    from articulon.transitions import Reservoir as Reservoir
+    from articulon.transitions import Transition as Transition
+    from articulon.transitions import lock as lock
+    from articulon.transitions import release as release
 
 _HOMES = {
     "articulon.building": ("ModelBuilder", "cartesian", "close_loops"),
@@ -95,7 +100,15 @@ _HOMES = {
     "articulon.report.compare": ("compare",),
     "articulon.simulate.minimisation": ("minimise",),
     "articulon.simulate.simulation": ("Trajectory", "simulate"),
-    "articulon.errors": ("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
+    "articulon.transitions": ("lock", "release", "Transition", "Reservoir"),
+    "articulon.errors": (
+        "ArticulonError",
+        "CaseError",
+        "ModelError",
+        "DivergenceError",
+        "CheckpointError",
+        "TransitionError",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _SUBPACKAGES = {

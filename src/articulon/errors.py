@@ -1,4 +1,5 @@
-"""What can go wrong, by what the user has to look at: the case, the model, the motion or the checkpoint.
+"""What can go wrong, by what the user has to look at: the case, the model, the transition, the motion or
+the checkpoint.
 
 Every message names the thing (the file and key, the body, the joint, the step) and says what to do about it.
 """
@@ -18,6 +19,11 @@ class CaseError(ArticulonError):
 
 class ModelError(ArticulonError):
     """A model cannot be built: a missing parent, a negative mass, an inertia that no body can have."""
+
+
+class TransitionError(ArticulonError):
+    """A joint cannot be locked or released as asked: a loop needs it, it is not locked, the momentum does not allow the
+    energy."""
 
 
 class CheckpointError(ArticulonError):

@@ -132,6 +132,15 @@ def specialised(
     A function that is closed over would have the kernel compiled anew in every process; a global is cached, under the
     name that is given here.
     """
+    return kernel(_copy(function, name, replaced), parallel=parallel, allocates=allocates, cached=cached)
+
+
+def variant(function: Any, name: str, **replaced: Any) -> Any:
+    """The same of a ``routine`` or leaf that kernels call: its code with other values for some of its globals."""
+    return routine(_copy(function.py_func, name, replaced))
+
+
+def _copy(function: Callable, name: str, replaced: dict[str, Any]) -> FunctionType:
     copy = FunctionType(function.__code__, {**function.__globals__, **replaced}, name)
     copy.__qualname__, copy.__module__ = name, function.__module__
-    return kernel(copy, parallel=parallel, allocates=allocates, cached=cached)
+    return copy

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from articulon.kernels import jit
+from articulon.kernels import jit, kernel
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
@@ -42,3 +42,10 @@ def normal_pair(seed, stream, window, index):
     x, y = uniform_pair(seed, stream, window, index)
     radius, angle = math.sqrt(-2.0 * math.log(x)), 2.0 * math.pi * y
     return radius * math.cos(angle), radius * math.sin(angle)
+
+
+@kernel
+def fill_normals(seed, stream, window, result):
+    """Independent standard normal numbers of indices 0, 1, ... into an array (n,)."""
+    for k in range(result.size):
+        result[k], _ = normal_pair(seed, stream, window, k)

@@ -24,6 +24,7 @@ FLOORS = (
     ("dynamics",),
     ("building",),
     ("baths",),
+    ("transitions",),
     ("forces",),
     ("scaling",),
     ("integrate",),
@@ -148,8 +149,9 @@ def test_the_public_names_are_those_of_the_contract():
         *("cartesian", "close_loops", "loop_jacobian", "loop_residuals", "simulate", "Trajectory", "minimise"),
         *("potential_energy", "generalized_forces", "virial", "pressure", "configurational_laplacian"),
         *("forces", "thermostats", "analysis", "modes", "molecules"),
+        *("lock", "release", "Transition", "Reservoir"),
         *("load_case", "run", "open_run", "Run", "compare"),
-        *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError"),
+        *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError", "TransitionError"),
         "__version__",
     }
 

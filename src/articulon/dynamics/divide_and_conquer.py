@@ -78,9 +78,15 @@ class AssemblyScratch(NamedTuple):
     """1/D of every speed, shape (nu,)."""
     rate: np.ndarray
     """(τ − Pᵀ p)/D of every speed, shape (columns, nu)."""
+    locked: np.ndarray
+    """Which speeds are locked, shape (nu,); empty where none can be."""
+    given: np.ndarray
+    """What their u' is, shape (columns, nu); empty where none can be locked."""
+    reaction: np.ndarray
+    """The generalised force that takes, shape (columns, nu); empty where none can be locked."""
 
 
-def assembly_scratch(forest: Forest, tree: AssemblyTree, columns: int = 1) -> AssemblyScratch:
+def assembly_scratch(forest: Forest, tree: AssemblyTree, columns: int = 1, lockable: bool = False) -> AssemblyScratch:
     """Working space for a forest and so many right-hand sides; in one column 450 bytes for a link of one speed."""
     links, nodes = forest.parent.size, tree.kind.size
     speeds = sum(joints.FREEDOMS[kind] for kind in forest.kind.tolist())
@@ -95,8 +101,12 @@ def assembly_scratch(forest: Forest, tree: AssemblyTree, columns: int = 1) -> As
         "push": (columns, links, 6),
         "flexibility": (speeds,),
         "rate": (columns, speeds),
+        "locked": (speeds if lockable else 0,),
+        **dict.fromkeys(("given", "reaction"), (columns, speeds if lockable else 0)),
     }
-    return AssemblyScratch(**{name: np.zeros(shapes[name]) for name in AssemblyScratch._fields})
+    return AssemblyScratch(
+        **{name: np.zeros(shapes[name], dtype=np.bool_ if name == "locked" else np.float64) for name in shapes}
+    )
 
 
 @routine

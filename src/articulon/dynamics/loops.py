@@ -202,9 +202,10 @@ def row_wrenches(loops, ws, wrench):
 
 
 @jit
-def mark_live_rows(forest, loops, ws, arrays):
+def mark_live_rows(forest, loops, ws, arrays, locked=None):
     """Which rows act on any joint at all: those of which some entry of J is more than the rounding of what it is made
-    of. Where no joint lets the two links move as the row asks, the entries would all be zero but for that.
+    of. Where no joint lets the two links move as the row asks, the entries would all be zero but for that. Speeds that
+    are ``locked`` (nu,) do not count.
     """
     parent, live, wrench = forest.parent, arrays.live, arrays.wrench
     for r in range(loops.kind.size):
@@ -225,14 +226,14 @@ def mark_live_rows(forest, loops, ws, arrays):
         # link where the paths meet, the two sides act on different joints; above it they cancel.
         while a != b:
             if b > a:
-                if acts(forest, ws, b, nb, fb, size_b, force):
+                if acts(forest, ws, b, nb, fb, size_b, force, locked):
                     live[r] = 1
                     break
                 nb = add(nb, cross(load(ws.reach, b), fb))
                 size_b += force * norm(load(ws.reach, b))
                 b = parent[b]
             else:
-                if acts(forest, ws, a, na, fa, size_a, force):
+                if acts(forest, ws, a, na, fa, size_a, force, locked):
                     live[r] = 1
                     break
                 na = add(na, cross(load(ws.reach, a), fa))
@@ -246,12 +247,14 @@ def norm(v):
 
 
 @jit
-def acts(forest, ws, i, n, f, moment, force):
+def acts(forest, ws, i, n, f, moment, force, locked):
     """Whether a moment and force on link i, about its origin, have more power in its joint than the rounding of their
     sizes ``moment`` and ``force``."""
     kind = forest.kind[i]
     frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
     for k in range(joints.freedoms(kind)):
+        if locked is not None and locked[forest.u_start[i] + k]:
+            continue
         sw, sv = joints.column(kind, load(forest.axis, i), k, frame, body)
         if abs(dot(sw, n) + dot(sv, f)) > ROUNDING * (moment * norm(sw) + force * norm(sv)):
             return True

@@ -3,6 +3,13 @@
 Inward, the links' joints are eliminated one after the other, as in ``articulated.py``, while T, C and d keep account of
 how the block's tip follows; outward, with the carrier's acceleration and the wrench on the tip known, the links are
 accelerated. The equations are in ``two_handle``.
+
+A freedom that is *locked* is not eliminated: with a given u' its motion acts like a velocity product,
+
+    p ← p + U u'    d ← d + y u'    τ = D (u' − s)    with s the u' that it would have if it were free and unforced,
+
+so that K, T and C are those of the coarser model, and τ is what holds it. ``MASKED`` says whether there can be any: it
+is a constant of each compilation, and a solver without locks pays nothing for them (``masked.py`` compiles the other).
 """
 
 from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale, store_from
@@ -30,6 +37,9 @@ from articulon.dynamics.two_handle import (
 )
 from articulon.kernels import routine
 
+MASKED = False
+"""Whether freedoms can be locked."""
+
 
 @routine
 def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
@@ -41,7 +51,7 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
     carries, firsts, loads = tree.carries, tree.first, tree.load
     inertia, scales, bias, drift = scratch.inertia, scratch.scale, scratch.bias, scratch.drift
     gathered, push, gain, answer = scratch.gathered, scratch.push, scratch.gain, scratch.answer
-    flexibility, rate = scratch.flexibility, scratch.rate
+    flexibility, rate, locked, given = scratch.flexibility, scratch.rate, scratch.locked, scratch.given
     columns = tau.shape[0]
     for k in range(6):
         scales[node, k] = 0.0
@@ -74,26 +84,31 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
             j = u_start[i] + k
             w, v = joints.column(kind, axis, k, frame, R)
             uw, uv, d = freedom_gain(K, w, v)
-            K = less_square(K, d, uw, uv)
+            held = MASKED and locked[j]
+            if not held:
+                K = less_square(K, d, uw, uv)
             flexibility[j] = d
             store_from(gain, j, 0, scale(d, uw))
             store_from(gain, j, 3, scale(d, uv))
             yw, yv = ZERO, ZERO
             if spine:
                 yw, yv = transfer_apply(T, w, v)
-                C = less_square(C, -d, yw, yv)
-                T = free_transfer(T, d, yw, yv, uw, uv)
+                if not held:
+                    C = less_square(C, -d, yw, yv)
+                    T = free_transfer(T, d, yw, yv, uw, uv)
                 store_from(answer, j, 0, scale(d, yw))
                 store_from(answer, j, 3, scale(d, yv))
             for c in range(columns):
                 n, f = load_from(push[c], i, 0), load_from(push[c], i, 3)
-                s = tau[c, j] - dot(w, n) - dot(v, f)
-                rate[c, j] = d * s
-                store_from(push[c], i, 0, add(n, scale(d * s, uw)))
-                store_from(push[c], i, 3, add(f, scale(d * s, uv)))
+                s = d * (tau[c, j] - dot(w, n) - dot(v, f))
+                rate[c, j] = s
+                if held:
+                    s = given[c, j]
+                store_from(push[c], i, 0, add(n, scale(s, uw)))
+                store_from(push[c], i, 3, add(f, scale(s, uv)))
                 if spine:
-                    store_from(drift[node], c, 0, add(load_from(drift[node], c, 0), scale(d * s, yw)))
-                    store_from(drift[node], c, 3, add(load_from(drift[node], c, 3), scale(d * s, yv)))
+                    store_from(drift[node], c, 0, add(load_from(drift[node], c, 0), scale(s, yw)))
+                    store_from(drift[node], c, 3, add(load_from(drift[node], c, 3), scale(s, yv)))
         cw, cv = load_from(velocity_products, i, 0), load_from(velocity_products, i, 3)
         bn, bf = inertia_apply(K, cw, cv)
         for c in range(columns):
@@ -137,6 +152,7 @@ def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration
     inflow, pull = scratch.inflow, scratch.pull
     gain, answer, rate = scratch.gain, scratch.answer, scratch.rate
     bias, drift = scratch.bias, scratch.drift
+    locked, given, reaction, flexibility = scratch.locked, scratch.given, scratch.reaction, scratch.flexibility
     columns = udot.shape[0]
     for c in range(columns):
         for k in range(6):  # done with; a correction sets out from zero
@@ -160,6 +176,9 @@ def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration
                 if spines[i]:
                     s += dot(load_from(answer, j, 0), load_from(pull[node], c, 0))
                     s += dot(load_from(answer, j, 3), load_from(pull[node], c, 3))
+                if MASKED and locked[j]:
+                    reaction[c, j] = (given[c, j] - s) / flexibility[j]
+                    s = given[c, j]
                 udot[c, j] = s
                 w, v = joints.column(kind, axis, k, frame, body)
                 aw, av = add(aw, scale(s, w)), add(av, scale(s, v))
@@ -175,7 +194,7 @@ def correct_block_inward(forest, tree, node, ws, scratch):
     links, insides, spines = tree.link, tree.inside, tree.spine
     carries, firsts, loads = tree.carries, tree.first, tree.load
     bias, drift, push, rate = scratch.bias, scratch.drift, scratch.push, scratch.rate
-    gain, answer, flexibility = scratch.gain, scratch.answer, scratch.flexibility
+    gain, answer, flexibility, locked = scratch.gain, scratch.answer, scratch.flexibility, scratch.locked
     for c in range(rate.shape[0]):
         for m in range(tree.end[node] - 1, tree.start[node] - 1, -1):
             i = links[m]
@@ -191,6 +210,8 @@ def correct_block_inward(forest, tree, node, ws, scratch):
                 w, v = joints.column(kind, axis, k, frame, R)
                 s = -dot(w, n) - dot(v, f)
                 rate[c, j] = flexibility[j] * s
+                if MASKED and locked[j]:
+                    continue
                 n, f = add(n, scale(s, load_from(gain, j, 0))), add(f, scale(s, load_from(gain, j, 3)))
                 if spines[i]:
                     for h in range(6):
@@ -215,6 +236,7 @@ def correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration):
     links, insides, spines, laden = tree.link, tree.inside, tree.spine, tree.laden[node]
     inflow, pull, change = scratch.inflow, scratch.pull, scratch.push
     gain, answer, rate = scratch.gain, scratch.answer, scratch.rate
+    locked, reaction, flexibility = scratch.locked, scratch.reaction, scratch.flexibility
     for m in range(tree.start[node], tree.end[node]):
         i = links[m]
         p, kind, axis, r = parent[i], kinds[i], load(axes, i), load(reach, i)
@@ -233,6 +255,9 @@ def correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration):
                 if spines[i]:
                     s += dot(load_from(answer, j, 0), load_from(pull[node], c, 0))
                     s += dot(load_from(answer, j, 3), load_from(pull[node], c, 3))
+                if MASKED and locked[j]:
+                    reaction[c, j] -= s / flexibility[j]
+                    continue
                 udot[c, j] += s
                 w, v = joints.column(kind, axis, k, frame, body)
                 aw, av = add(aw, scale(s, w)), add(av, scale(s, v))

@@ -1,0 +1,79 @@
+"""Which speeds a user means: names of bodies, axes of their joints, or a mask."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from articulon.declaration import nearest
+from articulon.errors import TransitionError
+from articulon.model import Model
+from articulon.model.model import joint_type
+
+Axis = str | tuple[str, int | str]
+Axes = Axis | Sequence[Axis] | np.ndarray
+"""``"body"``: all speeds of the joint that carries the body; ``("body", k)`` or ``("body", "wx")``: one of them, by its
+place or its name; a list of such; or a mask over the speeds, (nu,) bool."""
+
+
+def speeds_of(model: Model, body: int) -> range:
+    """Where the speeds of the joint that carries a body stand."""
+    link = int(model.link[body])
+    if link < 0 or int(model.head[link]) != body:
+        return range(0)
+    start = int(model.forest.u_start[link])
+    return range(start, start + model.joints[body].nu)
+
+
+def mask_of(model: Model, axes: Any, where: str) -> np.ndarray:
+    """The speeds that are meant (nu,), bool; raises TransitionError, with ``where`` it was said, for what is none."""
+    if isinstance(axes, np.ndarray) or axes is None:
+        given = np.zeros(model.nu, dtype=bool) if axes is None else axes
+        if given.shape != (model.nu,) or given.dtype != bool:
+            raise TransitionError(
+                f"{where}: a mask is an array of {model.nu} bools, one for each speed of the model, not "
+                f"{given.dtype} of shape {given.shape}"
+            )
+        return given.copy()
+    mask = np.zeros(model.nu, dtype=bool)
+    for one in [axes] if isinstance(axes, str | tuple) else list(axes):
+        mask[_speeds(model, one, where)] = True
+    return mask
+
+
+def _speeds(model: Model, axis: Any, where: str) -> list[int]:
+    name, which = axis if isinstance(axis, tuple) and len(axis) == 2 else (axis, None)
+    if not isinstance(name, str) or not (which is None or isinstance(which, int | np.integer | str)):
+        raise TransitionError(f"{where}: expected 'body', ('body', axis) or a mask over the speeds, got {axis!r}")
+    try:
+        body = model.body(name)
+    except KeyError:
+        raise TransitionError(f"{where}: there is no body '{name}'{nearest(name, list(model.names))}") from None
+    speeds = speeds_of(model, body)
+    if not speeds:
+        raise TransitionError(f"{where}: body '{name}' is welded to its parent; its joint has no axis")
+    if which is None:
+        return list(speeds)
+    names = [label for label, _ in model.joints[body].speeds]
+    if isinstance(which, str):
+        if which not in names:
+            raise TransitionError(
+                f"{where}: the {model.joint_name(body)} joint of '{name}' has no speed '{which}'; its speeds are "
+                f"{', '.join(names)}"
+            )
+        return [speeds[names.index(which)]]
+    if not 0 <= which < len(speeds):
+        raise TransitionError(
+            f"{where}: the {model.joint_name(body)} joint of '{name}' has axes 0 to {len(speeds) - 1} "
+            f"({', '.join(names)}), not {which}"
+        )
+    return [speeds[which]]
+
+
+def axis_name(model: Model, speed: int) -> str:
+    """A speed in words: "axis 1 (wy) of the spherical joint of 'arm'"."""
+    forest = model.forest
+    link = int(np.flatnonzero(forest.u_start <= speed)[np.argmax(forest.u_start[forest.u_start <= speed])])
+    body, k = int(model.head[link]), speed - int(forest.u_start[link])
+    joint = joint_type(int(forest.kind[link]))
+    return f"axis {k} ({joint.speeds[k][0]}) of the {joint.__name__.lower()} joint of '{model.names[body]}'"

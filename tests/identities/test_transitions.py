@@ -1,0 +1,127 @@
+"""Locking and releasing by impulse and momentum: what must hold for any model and any choice.
+
+Bounds: the coarse problem is solved with a backward error of some ε for each body, so momentum and energies close to
+1e-12; the dense solution goes through M⁻¹ and agrees to 1e-9.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import articulon as ar
+from articulon.transitions.dense import dense_relations
+from articulon.transitions.relations import relations
+from tests.support.transition_models import Situation, random_situation
+
+QUICK, ALL = 40, 500
+CHOICES = ("published", "nearest", "mass", "canonical")
+
+
+def arguments(choice: str) -> dict[str, Any]:
+    return {"choice": "nearest", "metric": "mass"} if choice == "mass" else {"choice": choice, "seed": 5}
+
+
+def lock(s: Situation) -> Any:
+    return ar.lock(s.model, s.q, s.u, s.changed, locked=s.held)
+
+
+def change_of_momentum(s: Situation, before: np.ndarray, after: np.ndarray) -> float:
+    """Of the momentum projected on the coarse motions, relative to the momentum."""
+    change = s.allowed(s.locked) @ s.matrix @ (after - before)
+    return float(np.linalg.norm(change) / max(np.linalg.norm(s.matrix @ before), np.linalg.norm(s.matrix @ after)))
+
+
+def euclidean(model: Any, s: Situation, coarse: np.ndarray, wanted: np.ndarray, energy: float) -> tuple[Any, Any]:
+    """The objective of ``nearest`` over z on the unit sphere, and the speeds of a z, from the dense relations alone."""
+    d = dense_relations(model, s.q, s.locked, s.changed)
+    root = np.linalg.cholesky(d.schur)
+    placed = energy - 0.5 * coarse @ s.matrix @ coarse
+    target = coarse + wanted @ d.columns
+
+    def speeds(z: np.ndarray) -> np.ndarray:
+        x = np.linalg.solve(root.T, np.sqrt(2.0 * placed) * z / np.linalg.norm(z))
+        return coarse + x @ d.columns
+
+    return lambda z: float(np.sum((speeds(z) - target) ** 2)), speeds
+
+
+def least_found(objective: Any, m: int, starts: int, rng: np.random.Generator) -> float:
+    """The least value that SLSQP finds from random starts."""
+    best = np.inf
+    for _ in range(starts):
+        z = rng.normal(size=m)
+        found = minimize(
+            objective,
+            z / np.linalg.norm(z),
+            method="SLSQP",
+            constraints={"type": "eq", "fun": lambda z: z @ z - 1.0},
+            options={"maxiter": 200, "ftol": 1e-13},
+        )
+        best = min(best, objective(found.x))
+    return best
+
+
+def check(s: Situation, rng: np.random.Generator, starts: int) -> None:
+    model = s.model
+    locked = lock(s)
+    scale = np.abs(s.u).max()
+    # The coarse model: still where it is locked, closed, with the momentum that it had.
+    assert not locked.speeds[s.locked].any()
+    assert np.array_equal(locked.locked, s.locked)
+    assert np.abs(s.jacobian @ locked.speeds).max(initial=0.0) <= 1e-12 * scale * max(
+        1, np.abs(s.jacobian).max(initial=0)
+    )
+    assert change_of_momentum(s, s.u, locked.speeds) <= 1e-12
+    assert abs(locked.kept.energy - (locked.energy_before - locked.energy_after)) <= 1e-12 * locked.energy_before
+    assert locked.kept.energy >= -1e-12 * locked.energy_before
+    # And back.
+    back = ar.release(model, s.q, locked.speeds, s.changed, reservoir=locked.kept, locked=locked.locked)
+    assert np.abs(back.speeds - s.u).max() <= 1e-12 * scale
+    assert np.array_equal(back.locked, s.held)
+    # The relations themselves.
+    fast, dense = relations(model, s.q, s.locked, s.changed), dense_relations(model, s.q, s.locked, s.changed)
+    for name in ("columns", "schur", "metric"):
+        expected = getattr(dense, name)
+        assert np.abs(getattr(fast, name) - expected).max() <= 1e-9 * np.abs(expected).max(), name
+    # Every choice.
+    energy = locked.energy_after + rng.uniform(0.1, 3.0) * max(locked.kept.energy, 1e-3 * locked.energy_before)
+    reference = rng.normal(size=model.nu) * s.changed
+    for choice in CHOICES:
+        t = ar.release(
+            *(model, s.q, locked.speeds, s.changed),
+            **arguments(choice),
+            energy=energy,
+            reference=reference,
+            locked=locked.locked,
+        )
+        assert abs(0.5 * t.speeds @ s.matrix @ t.speeds - energy) <= 1e-12 * energy, choice
+        assert abs(t.energy_after - energy) <= 1e-12 * energy, choice
+        assert change_of_momentum(s, locked.speeds, t.speeds) <= 1e-12, choice
+        assert not t.speeds[s.held].any()
+        if choice in ("published", "nearest"):
+            wanted = reference[s.changed] if choice == "nearest" else np.zeros(int(s.changed.sum()))
+            objective, _ = euclidean(model, s, locked.speeds, wanted, energy)
+            d = dense
+            x = t.speeds[s.changed]
+            ours = float((x - wanted) @ d.metric @ (x - wanted))
+            best = least_found(objective, len(x), starts, rng)
+            assert ours <= best * (1 + 1e-9) + 1e-12, choice
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_transitions(part: int) -> None:
+    rng = np.random.default_rng([part, 6])
+    for _ in range(QUICK // 4):
+        check(random_situation(rng), rng, starts=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_five_hundred_random_transitions(part: int) -> None:
+    rng = np.random.default_rng([part, 66])
+    for _ in range(ALL // 10):
+        check(random_situation(rng), rng, starts=20)
