@@ -256,3 +256,44 @@ def test_what_has_no_overdamped_motion_is_refused_by_name() -> None:
     refused(whole, "solver 'kane'", solver="kane")
     refused(whole, "stokes-drag and brownian", thermostat=ar.thermostats.Langevin(temperature=1.0, friction=1.0))
     refused(whole, "stokes-drag and brownian", thermostat=ar.thermostats.Overdamped(temperature=1.0, friction=1.0))
+
+
+@pytest.mark.parametrize("noise", [False, True])
+def test_steps_too_long_for_a_spring_are_told(noise: bool) -> None:
+    """The midpoint rule's bound is hλ = 2. Below it nothing is said, at rest neither; above, the body is named."""
+    chain = Chain(False, links=3, kT=1.3, stiffness=2.0)
+    model = chain.forest(5, noise=noise)
+    _, fastest = rates(chain)
+    rest = Running(model, BrownianDynamics(step=0.5 / fastest), seed=10, window=0.5 / fastest).to(640 * 0.5 / fastest)
+    assert rest.steps == 640
+    h = 2.4 / fastest
+    with pytest.raises(ar.DivergenceError, match=r"steps of \S+ are too long.*shorten integrator.step") as caught:
+        ar.simulate(model, 640 * h, rule="overdamped", step=h, frames=10, q=chain.draw(5, np.random.default_rng(3))[0])
+    assert caught.value.body in model.names
+    assert caught.value.step <= 160
+
+
+@numba.njit
+def steep_valley(time, positions, rotations, velocities, parameters, wrenches):  # type: ignore[no-untyped-def]
+    k = positions.shape[0] - 1
+    wrenches[k, 0] -= parameters[0] * np.tanh(parameters[1] * positions[k, 0])
+
+
+def test_too_stiff_a_body_among_many_is_named_though_it_goes_nowhere() -> None:
+    """A force that is bounded lets a body jump to and fro for ever, with speeds hardly above those of the noise."""
+    count, h = 40, 0.05
+    size = 4.0 * np.sqrt(2.0 * KT * DRAG / h)
+
+    def valley(steepness: float) -> Any:
+        builder = ar.ModelBuilder(units="lj")
+        builder.add_bodies(count, mass=1.0, joint=ar.Xyz())
+        builder.add_body("stuck", mass=1.0, joint=ar.Xyz())
+        builder.add_force(ar.forces.StokesDrag(translational=DRAG))
+        builder.add_force(ar.forces.Brownian(temperature=KT))
+        builder.add_force(ar.forces.UserForce(function=steep_valley, parameters=(size, steepness)))
+        return builder.build()
+
+    ar.simulate(valley(0.2 * DRAG / h / size), 640 * h, rule="overdamped", step=h, frames=1)
+    with pytest.raises(ar.DivergenceError, match="too long") as caught:
+        ar.simulate(valley(8.0 * DRAG / h / size), 640 * h, rule="overdamped", step=h, frames=1)
+    assert caught.value.body == "stuck"

@@ -31,6 +31,8 @@ class Driver:
     """Whether it books ``State.bare_work``."""
     failure: str | None = None
     """What the latest DIVERGED was about, where it is not for a number that is not finite."""
+    culprit: int | None = None
+    """The link that it was about, where the driver knows."""
 
     def advance(self, state: State, until: float, steps: int) -> int:
         """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED."""

@@ -208,7 +208,8 @@ class BrownianDynamics(Declaration):
 
     For motion that is slow against every relaxation time m/β. Positions are distributed as those of bodies with
     inertia; speeds there are none. Of order 2 without noise, of weak order 1 with it. The stiffest force bounds the
-    step by h ≪ β/k, and so does the angle √(2 kT h/β_ω) that the smallest body turns in it.
+    step by h ≪ β/k, and so does the angle √(2 kT h/β_ω) that the smallest body turns in it. Steps beyond twice the
+    fastest relaxation of the positions, where the rule is not stable, end the run, with the body that is too fast.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED

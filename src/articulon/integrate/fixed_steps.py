@@ -32,7 +32,7 @@ class FixedStepDriver(Driver):
         if state.history.size != self.history:
             raise ValueError(f"state.history has {state.history.size} numbers, and this rule keeps {self.history}")
         left = round(until / self.step) - int(state.counters[STEPS])
-        self.failure = None
+        self.failure = self.culprit = None
         status = self.take(state, min(left, steps))
         if status == NOT_CONVERGED:
             self.failure = (

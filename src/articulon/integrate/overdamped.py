@@ -14,13 +14,19 @@ What such steps sample is e^{−Φ/kT} dq. Bodies with inertia, whatever their f
 instead, M the mass matrix. Γ therefore holds +½ kT ∂ ln det M, the mean force of the thermal speeds that are left out
 (``dynamics/mass_determinant.py``); its work is booked in the channel ``stochastic``. The works of a step add up to
 zero, since there is no kinetic energy.
+
+Steps that are too long are told by what they find in their middle. Along a harmonic mode of rate λ, u' − u = −½hλ u,
+and such steps grow where hλ > 2 (the midpoint rule's bound). So ⟨(u' − u)²⟩ ≤ (½hλ)² ⟨u²⟩ for each speed under noise,
+whatever the coupling, as the noise has the covariance of the mobility: where the mean of the left is above that of
+u² over WATCHED steps, forces or mobility change too fast for the step.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from articulon.algebra.vectors import copy_into
+from articulon.algebra.vectors import copy_into, dot, load
 from articulon.dynamics.articulated import accelerate, eliminate
 from articulon.dynamics.constrained import at_rest
 from articulon.dynamics.kinematics import drift, move, place
@@ -30,15 +36,42 @@ from articulon.forces.filling import book_powers, fill_friction, fill_positions,
 from articulon.forces.gravity import gravity_wrenches
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate.law_inputs import book_bare_works, law_inputs
-from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
+from articulon.integrate.status import DIVERGED, REACHED, STOPPED, TOO_LONG, stop_reached
+from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
 from articulon.kernels import kernel, routine
 from articulon.model import Forest
 from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, WINDOW
 from articulon.scaling.base import INPUTS
 
+WATCHED = 32
+"""Steps over which changes of speeds are compared with the speeds: a single kick is bad where it is above √32 of
+them."""
+RESOLVED = 1e-6
+"""Changes of a step that are looked at, in radians and in parts of the largest distance from the world's origin: below
+are rest and rounding."""
+
+
+class Watch(NamedTuple):
+    """How speeds change within steps."""
+
+    speeds: np.ndarray
+    """u at the start of the step, shape (nu,)."""
+    squares: np.ndarray
+    """Sum of u² over the steps since the watch began, shape (nu,)."""
+    changes: np.ndarray
+    """Sum of (u' − u)², shape (nu,)."""
+    turns: np.ndarray
+    """Whether a speed is angular, shape (nu,)."""
+    steps: np.ndarray
+    """Steps since the watch began, shape (1,)."""
+    worst: np.ndarray
+    """The speed that has changed too much, shape (1,)."""
+    ratio: np.ndarray
+    """½hλ of it, shape (1,)."""
+
 
 class Scratch(NamedTuple):
-    """Arrays of a step; deleting them changes nothing."""
+    """Arrays of a step; deleting them changes nothing but when too long a step is told."""
 
     q: np.ndarray
     """Coordinates of a step not yet finished, shape (nq,)."""
@@ -72,10 +105,19 @@ class Scratch(NamedTuple):
     """kT of the metric's force, 0 where there is none [energy], shape (1,)."""
     determinant: Determinant
     """Of the metric's force."""
+    watch: Watch
+    """Whether the steps are too long."""
 
 
 def scratch(forest: Forest, nq: int, nu: int, kT: float) -> Scratch:
     """Arrays for a model whose metric's force has the given kT [energy]."""
+    turns = np.zeros(nu, dtype=np.bool_)
+    split = blocks(forest, nq, nu)
+    for start, end, kind in zip(split.start, split.end, split.kind, strict=True):
+        if kind == ANGULAR_VELOCITY:
+            turns[start - nq : end - nq] = True
+    counts = np.zeros((2, 1), dtype=np.int64)
+    watch = Watch(*np.zeros((3, nu)), turns, *counts, np.zeros(1))
     n = forest.mass.size
     coordinates, speeds, still = np.zeros((2, nq)), np.zeros((4, nu)), np.zeros((2, n, 6))
     return Scratch(
@@ -95,6 +137,7 @@ def scratch(forest: Forest, nq: int, nu: int, kT: float) -> Scratch:
         np.zeros(INPUTS),
         np.array([kT]),
         determinant_arrays(n, nu),
+        watch,
     )
 
 
@@ -146,6 +189,33 @@ def yield_to(system, factor, ws, channels, arrays):
 
 
 @routine
+def watch_speeds(forest, h, step, ws, arrays):
+    """Whether the changes of some speed in the last WATCHED steps, of which this is one, were larger than itself."""
+    watch, u, first = arrays.watch, arrays.u, arrays.watch.speeds
+    if step % WATCHED == 0:
+        watch.steps[0] = 0
+        for k in range(u.size):
+            watch.squares[k] = watch.changes[k] = 0.0
+    for k in range(u.size):
+        watch.squares[k] += first[k] ** 2
+        watch.changes[k] += (u[k] - first[k]) ** 2
+    watch.steps[0] += 1
+    if (step + 1) % WATCHED != 0 or watch.steps[0] != WATCHED:
+        return False
+    far = 0.0
+    for i in range(forest.mass.size):
+        far = max(far, dot(load(ws.position, i), load(ws.position, i)))
+    worst = 1.0
+    for k in range(u.size):
+        least = WATCHED * (RESOLVED / h) ** 2 * (1.0 if watch.turns[k] else far)
+        if watch.changes[k] > worst * watch.squares[k] and watch.changes[k] > least:
+            worst = watch.changes[k] / watch.squares[k] if watch.squares[k] > 0.0 else np.inf
+            watch.worst[0] = k
+    watch.ratio[0] = math.sqrt(worst)
+    return worst > 1.0
+
+
+@routine
 def book(system, factor, h, ws, channels, arrays):
     """Works of a step at its speeds, in its middle."""
     forest, u, work = system.forest, arrays.u, arrays.work
@@ -162,8 +232,8 @@ def book(system, factor, h, ws, channels, arrays):
 
 @kernel
 def advance(law, system, functions, parameters, h, stop, state, ws, channels, arrays, steps):
-    """Advances the state by a number of steps of length h: REACHED, STOPPED, or DIVERGED where a number is no longer
-    finite; the state is then that of the last whole step."""
+    """Advances the state by a number of steps of length h: REACHED, STOPPED, DIVERGED where a number is no longer
+    finite, or TOO_LONG where speeds change too much in them; the state is then that of the last whole step."""
     forest, counters = system.forest, state.counters
     q, middle, u, factor = arrays.q, arrays.middle, arrays.u, state.factor
     copy_into(q, state.q)
@@ -180,6 +250,7 @@ def advance(law, system, functions, parameters, h, stop, state, ws, channels, ar
         if system.forces.noise.choice[0] != 0:
             shake(system, factor, counters[WINDOW], ws, channels, arrays)
         yield_to(system, factor, ws, channels, arrays)
+        copy_into(arrays.watch.speeds, u)
         copy_into(middle, q)
         drift(forest, middle, u, 0.5 * h)
         push(system, functions, h * (step + 0.5), middle, ws, channels, arrays)
@@ -193,6 +264,8 @@ def advance(law, system, functions, parameters, h, stop, state, ws, channels, ar
             total += arrays.work[c] * arrays.work[c]
         if not total < np.inf:
             return DIVERGED
+        if watch_speeds(forest, h, step, ws, arrays):
+            return TOO_LONG
         counters[STEPS] = step + 1
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 2

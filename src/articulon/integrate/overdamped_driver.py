@@ -12,7 +12,7 @@ from articulon.integrate.base import LINE
 from articulon.integrate.declarations import BrownianDynamics
 from articulon.integrate.fixed_steps import FixedStepDriver
 from articulon.integrate.rules import EXPLICIT
-from articulon.integrate.status import no_stop
+from articulon.integrate.status import DIVERGED, TOO_LONG, no_stop
 from articulon.kernels import prepare
 from articulon.model import Model, State
 from articulon.model.assemble import joint_without_inertia
@@ -58,7 +58,7 @@ class OverdampedDriver(FixedStepDriver):
     def take(self, state: State, steps: int) -> int:
         """See :class:`FixedStepDriver`."""
         e = self.evaluator
-        return overdamped.advance(
+        status = overdamped.advance(
             self.law,
             e.system,
             e.functions,
@@ -71,6 +71,17 @@ class OverdampedDriver(FixedStepDriver):
             self.scratch,
             steps,
         )
+        if status != TOO_LONG:
+            return status
+        watch = self.scratch.watch
+        ratio = float(watch.ratio[0])
+        self.culprit = int(np.searchsorted(e.model.forest.u_start, watch.worst[0], side="right")) - 1
+        self.failure = (
+            f"steps of {self.step:.6g} are too long: in half a step the speed changes by {ratio:.3g} times itself, "
+            "where more than 1 grows from step to step; shorten integrator.step to less than "
+            f"{0.3 * self.step / ratio:.2g}, seen"
+        )
+        return DIVERGED
 
 
 def _jointed(model: Model) -> bool:

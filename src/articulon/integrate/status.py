@@ -11,9 +11,10 @@ from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.rotations import matrices
 
-REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED = range(6)
-"""The time asked for, the steps allowed, no finite step, the condition of :class:`Stop`, implicit stages not found, or
-loops that cannot be closed: a driver gives the last two as DIVERGED, with its reason in ``failure``."""
+REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG = range(7)
+"""The time asked for, the steps allowed, no finite step, the condition of :class:`Stop`, implicit stages not found,
+loops that cannot be closed, or steps too long for the forces: a driver gives the last three as DIVERGED, with its
+reason in ``failure``."""
 
 
 class Stop(NamedTuple):

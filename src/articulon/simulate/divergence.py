@@ -12,10 +12,15 @@ from articulon.simulate.observers import evaluate
 
 
 def diagnosis(
-    evaluator: Evaluator, fixed_step: float | None, state: State, checkpoint: Path | None, failure: str | None = None
+    evaluator: Evaluator,
+    fixed_step: float | None,
+    state: State,
+    checkpoint: Path | None,
+    failure: str | None = None,
+    culprit: int | None = None,
 ) -> DivergenceError:
     """The error for a run whose last whole step is ``state``: the link that accelerates most there, and why, or the
-    ``failure`` that the driver names.
+    ``failure`` and the link that the driver names.
 
     Angular accelerations and torques are compared with linear ones at the link's radius of gyration.
     """
@@ -31,7 +36,7 @@ def diagnosis(
     reason = "the step has become too short to go on" if finite else "the acceleration is not finite"
     if finite and fixed_step is not None:
         reason = "the next step is not finite, and the acceleration is largest"
-    reason = failure or reason
+    reason, link = failure or reason, link if culprit is None else culprit
     forces = np.linalg.norm(channels.wrench[:, link, :3], axis=1)
     end = model.nu if link + 1 == forest.u_start.size else int(forest.u_start[link + 1])
     torques = np.linalg.norm(channels.wrench[:, link, 3:], axis=1)

@@ -104,8 +104,8 @@ def advance(
         taken, spent = int(state.counters[STEPS]) - before, time.monotonic() - began
         if ended == DIVERGED:
             recorder.checkpoint()
-            step, failure = prepared.observer.fixed_step, prepared.driver.failure
-            raise diagnosis(prepared.evaluator, step, state, recorder.folder / NEWEST, failure)
+            step, driver = prepared.observer.fixed_step, prepared.driver
+            raise diagnosis(prepared.evaluator, step, state, recorder.folder / NEWEST, driver.failure, driver.culprit)
         if ended == STOPPED:
             recorder.stopped()
             return _ended(recorder, report, case.run.stop.label)

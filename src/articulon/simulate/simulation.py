@@ -235,7 +235,7 @@ class _Run:
                 status = self.driver.advance(self.state, time, MOST_STEPS)
             if status == DIVERGED:
                 step = getattr(self.integrator, "step", None)
-                raise diagnosis(self.evaluator, step, self.state, None, self.driver.failure)
+                raise diagnosis(self.evaluator, step, self.state, None, self.driver.failure, self.driver.culprit)
             rows.append(self._row())
         q, u, works, bath, drift = (np.array(column) for column in zip(*rows, strict=True))
         return Trajectory(
