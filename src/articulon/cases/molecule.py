@@ -14,6 +14,7 @@ from articulon.molecules.articulation import Articulation, Level
 from articulon.molecules.building import UNITS, populate, stokes_drag
 from articulon.molecules.faults import FAULTS
 from articulon.molecules.force_field import ForceFieldName, Solvent, force_field
+from articulon.molecules.hydrogen_mass import heavier_hydrogens
 from articulon.molecules.peptides import peptide
 from articulon.molecules.perception import perceive
 from articulon.molecules.reading import read_structure
@@ -71,6 +72,9 @@ class Molecule(Declaration):
     """``obc2`` for an implicit solvent."""
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Of the forces between atoms that are not bonded; none by default [length]."""
+    hydrogen_mass: Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True)] = None
+    """Of hydrogens, taken from the heavier atoms that they are bonded to, for longer steps; ``"3 Da"`` say. By default
+    each atom has its own [mass]."""
     viscosity: Annotated[Quantity | None, Dimension("viscosity", minimum=0, exclusive=True)] = None
     """Of a medium whose Stokes drag acts on each body as on a sphere of its size; none by default
     [mass/(length time)]."""
@@ -127,6 +131,8 @@ class Molecule(Declaration):
                 add_missing=self.add_missing,
                 accept=self.accept,
             )
+        if self.hydrogen_mass is not None:
+            structure = heavier_hydrogens(structure, float(self.hydrogen_mass))
         articulation = perceive(
             structure,
             level=self.level,

@@ -13,6 +13,7 @@ from articulon.forces.point_springs import PointSpring
 from articulon.forces.site_pairs import PairLaw, SitePairs
 from articulon.forces.sites.angles import HarmonicAngles
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
+from articulon.forces.sites.constant_energy import ConstantEnergy
 from articulon.forces.sites.correction_maps import CorrectionMaps
 from articulon.forces.sites.dihedrals import HarmonicDihedrals, PeriodicDihedrals
 from articulon.forces.sites.ewald import Ewald
@@ -46,6 +47,7 @@ Force: TypeAlias = Annotated[
     | HarmonicDihedrals
     | CorrectionMaps
     | ListedPairs
+    | ConstantEnergy
     | LennardJonesWall
     | Exclusions
     | Ewald
@@ -67,6 +69,7 @@ Force: TypeAlias = Annotated[
 
 __all__ = [
     "Brownian",
+    "ConstantEnergy",
     "CorrectionMaps",
     "Coulomb",
     "Exclusions",

@@ -256,3 +256,8 @@ class FrictionImplicit(Declaration):
     """The formula."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
+    drift: Literal["steady", "geodesic"] = "steady"
+    """How bodies move between the kicks: at steady speeds, with velocity products as a part of the kicks, or along
+    ``geodesic`` lines, as they do where nothing acts. These take some twenty recursions a step more and make the rule
+    symplectic without drag and thermostat: where forces cost more than that, as between the atoms of a protein, longer
+    steps keep the energy."""

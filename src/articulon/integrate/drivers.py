@@ -31,7 +31,7 @@ from articulon.integrate.overdamped_driver import OverdampedDriver
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.scipy_adapter import SciPyDriver
-from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, no_stop
+from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, STOPPED, no_stop
 from articulon.integrate.variables import WORK, blocks
 from articulon.kernels import prepare
 from articulon.model import State
@@ -179,9 +179,15 @@ class FrictionImplicitDriver(Driver):
     books_bare_work = True
 
     def __init__(
-        self, evaluator: Evaluator, step: float, policy: ScalingPolicy, parameters: np.ndarray, state: State
+        self,
+        evaluator: Evaluator,
+        integrator: FrictionImplicit,
+        policy: ScalingPolicy,
+        parameters: np.ndarray,
+        state: State,
     ) -> None:
-        self.evaluator, self.parameters, self.law, self.step = evaluator, parameters, policy.law, step
+        self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
+        self.step, self.flight = float(integrator.step), integrator.drift == "geodesic"
         self.stop = no_stop()
         model, thermostat = evaluator.model, evaluator.thermostat
         self.bath_step = leave if thermostat is None else thermostat.advance
@@ -195,6 +201,7 @@ class FrictionImplicitDriver(Driver):
             functions,
             LINE,
             types.float64,
+            types.boolean,
             numba.typeof(self.stop),
             numba.typeof(state),
             ws,
@@ -217,6 +224,7 @@ class FrictionImplicitDriver(Driver):
             e.functions,
             self.parameters,
             self.step,
+            self.flight,
             self.stop,
             state,
             e.ws,
@@ -224,6 +232,13 @@ class FrictionImplicitDriver(Driver):
             self.scratch,
             min(left, steps),
         )
+        self.failure = None
+        if status == NOT_CONVERGED:
+            self.failure = (
+                f"the free flight of the bodies is not found in steps of {self.step:.6g}, so shorten integrator.step; "
+                "the acceleration is largest"
+            )
+            return DIVERGED
         return PAUSED if status == REACHED and left > steps else status
 
 
@@ -264,7 +279,7 @@ def _driver(
     evaluator: Evaluator, integrator: Any, policy: ScalingPolicy, parameters: np.ndarray, state: State
 ) -> Driver:
     if isinstance(integrator, FrictionImplicit):
-        return FrictionImplicitDriver(evaluator, float(integrator.step), policy, parameters, state)
+        return FrictionImplicitDriver(evaluator, integrator, policy, parameters, state)
     if isinstance(integrator, BrownianDynamics):
         return OverdampedDriver(evaluator, integrator, policy, parameters, state)
     if isinstance(integrator, PredictorCorrector):

@@ -7,6 +7,11 @@ two drifts it gives free diffusion and constant drift exactly at any step: the r
 Phys. 111, 983, 2013) carried over to trees. Forces bound the step as in velocity Verlet, and so does the angle that a
 body turns in half a step.
 
+The velocity products, by which articulated bodies turn and swing without any force, are part of the kicks: a step then
+costs three recursions, and it is its own reverse in time, but not symplectic. With ``flight`` they are part of the
+drift instead, which follows the free motion of the bodies (``geodesic.py``): without drag and thermostat the rule is
+then symplectic, velocity Verlet for H = T(q, p) + V(q), and its energy does not drift.
+
 A thermostat that multiplies all speeds does so before the first and after the last kick. Langevin's friction and noise
 are part of the middle, u⁺ = c u + √(1 − c²) w with c = e^{−γh} and w from N(0, kT M⁻¹): BAOAB on trees.
 """
@@ -53,6 +58,7 @@ from articulon.dynamics.kinematics import move, place
 from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
 from articulon.forces.filling import book_powers, fill_friction, fill_positions, scaled_gravity, weigh
 from articulon.forces.stokes_drag import drag_wrenches
+from articulon.integrate import canonical, geodesic
 from articulon.integrate.law_inputs import book_bare_works, law_inputs
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import jit, kernel, routine
@@ -101,6 +107,8 @@ class Scratch(NamedTuple):
     """A thermostat's variables, likewise."""
     draw: Draw
     """Of Langevin's noise."""
+    flight: canonical.Scratch
+    """Of free flights."""
 
 
 def scratch(forest: Forest, nq: int, nu: int, variables: int = 0) -> Scratch:
@@ -125,6 +133,7 @@ def scratch(forest: Forest, nq: int, nu: int, variables: int = 0) -> Scratch:
         np.zeros(nu),
         np.zeros(variables),
         draw_arrays(nu),
+        geodesic.scratch(forest, nq, nu),
     )
 
 
@@ -232,6 +241,22 @@ def kick(system, factor, half, u, work, udot, predict, ws, channels, arrays):
         work[c] += half * factor[c] * channels.power[c]
 
 
+@routine
+def push(system, factor, half, u, work, udot, ws, channels, arrays):
+    """u += half · M⁻¹ Γ at links that have been placed, the velocity products left to the flight; works likewise."""
+    forest, middle = system.forest, arrays.middle
+    tau, wrench, gravity = channels.total_joint, channels.total_wrench, scaled_gravity(system.forces, factor)
+    weigh(system, factor, u, channels)
+    solve(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, gravity, at_rest(ws, arrays), udot)
+    for k in range(u.size):
+        middle[k] = u[k] + 0.5 * half * udot[k]
+        u[k] += half * udot[k]
+    move(forest, middle, ws, 0, forest.mass.size)
+    book_powers(system, middle, ws, channels)
+    for c in range(8):
+        work[c] += half * factor[c] * channels.power[c]
+
+
 @jit
 def power_of(wrench, ws):
     """Σ f·v + n·ω."""
@@ -302,9 +327,10 @@ def stir(system, time, h, step, u, work, ws, arrays):
 
 
 @kernel
-def advance(law, bath_step, system, functions, parameters, h, stop, state, ws, channels, arrays, steps):
-    """Advances the state by a number of steps of length h: REACHED, STOPPED, or DIVERGED where a number is no longer
-    finite; the state is then that of the last whole step."""
+def advance(law, bath_step, system, functions, parameters, h, flight, stop, state, ws, channels, arrays, steps):
+    """Advances the state by a number of steps of length h, with free flights or steady drifts: REACHED, STOPPED,
+    NOT_CONVERGED where a flight is too long to be found, or DIVERGED where a number is no longer finite; the state is
+    then that of the last whole step."""
     forest = system.forest
     q, u, work, counters = arrays.q, arrays.u, arrays.work, state.counters
     way = system.bath.choice[WAY]
@@ -328,21 +354,37 @@ def advance(law, bath_step, system, functions, parameters, h, stop, state, ws, c
         law(parameters, arrays.sums, state.factor)
         if way == SCALES:
             thermostat(bath_step, system, time, 0.5 * h, 2 * step, state.factor, u, work, ws, arrays)
-        kick(system, state.factor, 0.5 * h, u, work, udot, step == 0, ws, channels, arrays)
-        move(forest, u, ws, 0, forest.mass.size)
-        drift(forest, q, u, ws, 0.5 * h)
-        move(forest, u, ws, 0, forest.mass.size)
+        found = REACHED
+        if flight:
+            push(system, state.factor, 0.5 * h, u, work, udot, ws, channels, arrays)
+            move(forest, u, ws, 0, forest.mass.size)
+            found = geodesic.fly(forest, q, u, 0.5 * h, ws, arrays.flight, arrays.no_torque)
+        else:
+            kick(system, state.factor, 0.5 * h, u, work, udot, step == 0, ws, channels, arrays)
+            move(forest, u, ws, 0, forest.mass.size)
+            drift(forest, q, u, ws, 0.5 * h)
+            move(forest, u, ws, 0, forest.mass.size)
+        if found != REACHED:
+            return found
         if rubs:
             rub(system, state.factor, counters[WINDOW], h, u, work, ws, channels, arrays)
             move(forest, u, ws, 0, forest.mass.size)
         if way == KICKS:
             stir(system, time, h, step, u, work, ws, arrays)
-        drift(forest, q, u, ws, 0.5 * h)
+        if flight:
+            found = geodesic.fly(forest, q, u, 0.5 * h, ws, arrays.flight, arrays.no_torque)
+        else:
+            drift(forest, q, u, ws, 0.5 * h)
+        if found != REACHED:
+            return found
         time = h * (step + 1)
         # From q alone, so that a step's end is a function of the state and a run resumes to the same bits.
         locate(forest, q, u, ws)
         fill_positions(system, functions, time, q, u, ws, channels)
-        kick(system, state.factor, 0.5 * h, u, work, udot, True, ws, channels, arrays)
+        if flight:
+            push(system, state.factor, 0.5 * h, u, work, udot, ws, channels, arrays)
+        else:
+            kick(system, state.factor, 0.5 * h, u, work, udot, True, ws, channels, arrays)
         if way == SCALES:
             thermostat(bath_step, system, h * (step + 0.5), 0.5 * h, 2 * step + 1, state.factor, u, work, ws, arrays)
         total = 0.0

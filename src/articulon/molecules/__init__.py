@@ -4,6 +4,7 @@ from articulon.forces.sites.places import site_positions
 from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.building import build, populate, stokes_drag
 from articulon.molecules.force_field import ForceField, force_field, force_field_model, from_system, openmm_system
+from articulon.molecules.hydrogen_mass import heavier_hydrogens
 from articulon.molecules.openmm_exchange import from_openmm, to_openmm
 from articulon.molecules.peptides import peptide
 from articulon.molecules.perception import perceive
@@ -22,6 +23,7 @@ __all__ = [
     "force_field_model",
     "from_openmm",
     "from_system",
+    "heavier_hydrogens",
     "openmm_system",
     "peptide",
     "perceive",

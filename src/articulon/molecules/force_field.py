@@ -7,7 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from articulon.building import ModelBuilder
 from articulon.errors import ModelError
+from articulon.forces.evaluation import potential_energy
+from articulon.forces.sites.constant_energy import ConstantEnergy
+from articulon.forces.sites.exclusions import Exclusions
 from articulon.model import Model
 from articulon.molecules import force_field_terms as terms
 from articulon.molecules.articulation import Articulation
@@ -36,13 +40,13 @@ class ForceField:
     """Declared forces, as for ``ModelBuilder.add_force``."""
     terms: Mapping[str, tuple[int, int]]
     """By the name of a bonded term, how many there are, and how many of them can change: the others lie within one
-    rigid body, so their energy is constant and they are left out."""
+    rigid body, so that no forces come from them."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A line for each term of which some are left out."""
+        """A line for each term of which some make no forces."""
         return tuple(
-            f"{name}: {given - kept} of {given} lie within rigid bodies and are constant: left out"
+            f"{name}: {given - kept} of {given} lie within rigid bodies and are constant"
             for name, (given, kept) in self.terms.items()
             if kept < given
         )
@@ -77,7 +81,8 @@ def force_field(
     ModelError
         Naming the residue that the force field has no parameters for, with OpenMM's reason.
     """
-    return from_system(openmm_system(structure, name, solvent=solvent, cutoff=cutoff), articulation)
+    system = openmm_system(structure, name, solvent=solvent, cutoff=cutoff)
+    return from_system(system, articulation, structure.positions)
 
 
 def openmm_system(
@@ -111,8 +116,20 @@ def _reader(*files: str) -> Any:
     return openmm_app().ForceField(*files)
 
 
-def from_system(system: Any, articulation: Articulation | None = None) -> ForceField:
+def from_system(
+    system: Any, articulation: Articulation | None = None, positions: np.ndarray | None = None
+) -> ForceField:
     """The forces of an OpenMM System, whose constraints and virtual sites are left aside.
+
+    Parameters
+    ----------
+    system
+        The System.
+    articulation
+        As for :func:`force_field`.
+    positions
+        At which the energy of what cannot change is found, a constant of the potential energy; it is left out without
+        them [nm], shape (atoms, 3).
 
     Raises
     ------
@@ -121,7 +138,9 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
     """
     count = system.getNumParticles()
     rigid = Rigid(count, articulation)
-    kinds, charges, forces = ("A",) * count, np.zeros(count), []
+    kinds, charges = ("A",) * count, np.zeros(count)
+    forces: list[Any] = []
+    still: list[Any] = []
     given: dict[str, tuple[int, int]] = {}
     for force in system.getForces():
         kind = type(force).__name__
@@ -132,15 +151,20 @@ def from_system(system: Any, articulation: Articulation | None = None) -> ForceF
         if kind in terms.BONDED:
             name, found, number = terms.BONDED[kind](force, rigid.can_change)
             forces.extend(found)
+            still.extend(terms.BONDED[kind](force, rigid.cannot_change)[1])
             before = given.get(name, (0, 0))
             kept = sum(terms.number(one) for one in found)
             given[name] = before[0] + number, before[1] + kept
+        elif kind == "NonbondedForce":
+            still.extend(one for one in terms.exceptions(force, rigid.cannot_change) if not isinstance(one, Exclusions))
         elif kind not in terms.BETWEEN_ALL:
             raise ModelError(f"model.force_field: OpenMM's {kind} has no counterpart here")
     between = terms.nonbonded(system, rigid.can_change)
     if between is not None:
         kinds, charges = between.kinds, between.charges
         forces.extend(between.forces)
+    if still and positions is not None:
+        forces.append(ConstantEnergy(energy=_energy(still, positions)))
     return ForceField(kinds, charges, tuple(forces), given)
 
 
@@ -171,9 +195,23 @@ class Rigid:
             if articulation.joint[child] == "revolute":
                 self.bodies[near].add(child)
 
-    def can_change(self, atoms: Sequence[int]) -> bool:
-        """Whether these atoms do not all belong to one body."""
-        return not set.intersection(*(self.bodies[k] for k in atoms))
+    def can_change(self, *groups: Sequence[int]) -> bool:
+        """Whether the atoms of some group do not all belong to one body."""
+        return any(not set.intersection(*(self.bodies[k] for k in atoms)) for atoms in groups)
+
+    def cannot_change(self, *groups: Sequence[int]) -> bool:
+        """The opposite."""
+        return not self.can_change(*groups)
+
+
+def _energy(forces: Sequence[Any], positions: np.ndarray) -> float:
+    """Energy of bonded terms at given places."""
+    builder = ModelBuilder(units=UNITS)
+    builder.add_particles(len(positions), mass=1.0, positions=positions)
+    for force in forces:
+        builder.add_force(force)
+    model = builder.build()
+    return potential_energy(model, model.q0)
 
 
 def force_field_model(

@@ -1,7 +1,7 @@
 """OpenMM's forces, one by one, as ours. Both take kJ/mol, nm and radians; a mole's kilojoule is a Da nm²/ps²."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,8 @@ from articulon.forces.sites.laws.lennard_jones import LennardJones
 from articulon.forces.sites.laws.twelve_six import TwelveSix
 from articulon.forces.sites.listed_pairs import ListedPairs
 
-CanChange = Callable[[Sequence[int]], bool]
+CanChange = Callable[..., bool]
+"""Whether any of some sets of atoms, a tuple each, can change."""
 Bonded = tuple[str, list[Any], int]
 """Name of a term, its forces, and how many of them were given."""
 OFFSET = 0.009
@@ -102,7 +103,7 @@ def harmonic_torsions(force: Any, can_change: CanChange) -> Bonded:
 def correction_maps(force: Any, can_change: CanChange) -> Bonded:
     """CMAPTorsionForce."""
     every = [force.getTorsionParameters(k) for k in range(force.getNumTorsions())]
-    rows = [(p[0], tuple(p[1:5]), tuple(p[5:9])) for p in every if can_change(p[1:5]) or can_change(p[5:9])]
+    rows = [(p[0], tuple(p[1:5]), tuple(p[5:9])) for p in every if can_change(p[1:5], p[5:9])]
     found = []
     if rows:
         maps = []
@@ -166,7 +167,7 @@ def nonbonded(system: Any, can_change: CanChange) -> Nonbonded | None:
             dielectric = force.getReactionFieldDielectric()
             field = {"cutoff": ends["cutoff"], "truncation": "reaction-field", "reaction_permittivity": dielectric}
         forces.append(Coulomb(**field))
-    forces.extend(_exceptions(force, can_change))
+    forces.extend(exceptions(force, can_change))
     for kind in ("GBSAOBCForce", "CustomGBForce"):
         if kind in found:
             forces.append(_born(found[kind]))
@@ -217,7 +218,7 @@ def _tabulated(force: Any, ends: dict[str, Any], epsilon: np.ndarray) -> tuple[t
     return kinds, [TwelveSix(table=table, **ends)]
 
 
-def _exceptions(force: Any, can_change: CanChange) -> list[Any]:
+def exceptions(force: Any, can_change: CanChange) -> list[Any]:
     """Pairs that the sums over all leave out, and those among them with parameters of their own."""
     every = [force.getExceptionParameters(k) for k in range(force.getNumExceptions())]
     if not every:

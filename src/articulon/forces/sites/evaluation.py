@@ -1,6 +1,6 @@
 """Site forces made ready for a model: their tables, compiled loops, and lists of neighbours that grow as they must."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import zip_longest
 from typing import Any
@@ -41,7 +41,7 @@ from articulon.forces.sites.tables import (
     empty_neighbours,
     empty_particles,
 )
-from articulon.forces.sites.terms import Level, PairTerm, SumTerm
+from articulon.forces.sites.terms import Level, PairTerm, SumTerm, Term
 from articulon.kernels import first_class, jit, kernel, prepare
 from articulon.model import Model, State
 
@@ -148,7 +148,7 @@ class SiteForces:
         self.sum = prepare(site_forces, self.sum_signature)
         self.add = prepare(site_measures, types.void(system, measures, how, types.float64[::1]))
 
-    def _compile(self, terms: list[PairTerm | SumTerm]) -> None:
+    def _compile(self, terms: Sequence[Term]) -> None:
         forces, measures, tables, levels = [], [], [], []
         kinds = len(self.model.sites.kinds)
         for plain, charged in _fused(self.pairs):

@@ -58,4 +58,12 @@ class SumTerm:
     """How far it looks for partners in the list of neighbours; 0 where it needs none [length]."""
 
 
-Term = PairTerm | SumTerm
+@dataclass(frozen=True)
+class ConstantTerm:
+    """A part of the energy that depends on no position."""
+
+    constant: tuple[float, float]
+    """As for a pair term."""
+
+
+Term = PairTerm | SumTerm | ConstantTerm
