@@ -89,9 +89,7 @@ def test_a_tree_that_nothing_holds_keeps_its_momenta(seed):
     reference = flexible_reference(Description((root, *description.bodies[1:])), modes, nodes)
     q, u = random_flexible_state(reference, rng)
     udot, _ = reference.forward_dynamics(q, u, np.zeros(reference.nu))
-    a, b = (
-        reference.momenta(reference.after(q, u, t) + 0, u.astype(EXTENDED) + EXTENDED(t) * udot) for t in (-STEP, STEP)
-    )
+    a, b = (reference.momenta(reference.after(q, u, t), u.astype(EXTENDED) + EXTENDED(t) * udot) for t in (-STEP, STEP))
     for now, earlier in zip(b, a, strict=True):
         assert norm(now - earlier) / (2 * STEP) < DIFFERENCE * (1 + norm(udot)) * (1 + norm(now))
 
