@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import articulon as ar
+from articulon.model.modes import ModeShapes
 from articulon.units import unit_system
 from tests.support.flexible_bodies import natural_frequencies, random_modes
 from tests.support.flexible_reference import FlexibleReference
@@ -23,7 +24,7 @@ SI = unit_system("kg-m-s")
 FRAME = np.array([1.0, 0.0, 0.0, 0.0])
 
 
-def single(kind: str, shapes: ar.model.ModeShapes) -> FlexibleReference:
+def single(kind: str, shapes: ModeShapes) -> FlexibleReference:
     body = random_body(np.random.default_rng(0), "body", None, kind)
     body = dataclasses.replace(body, position=np.zeros(3), rotation=FRAME, axis=np.array([0.0, 0.0, 1.0]))
     return FlexibleReference(Description((body,)), [shapes], [None], np.float64)
