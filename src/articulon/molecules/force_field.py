@@ -1,7 +1,7 @@
 """Force fields of proteins: OpenMM chooses the parameters, and our own forces take them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from articulon.building import ModelBuilder
 from articulon.errors import ModelError
 from articulon.forces.evaluation import potential_energy
 from articulon.forces.sites.constant_energy import ConstantEnergy
-from articulon.forces.sites.exclusions import Exclusions
+from articulon.forces.sites.generalized_born import GeneralizedBorn
 from articulon.model import Model
 from articulon.molecules import force_field_terms as terms
 from articulon.molecules.articulation import Articulation
@@ -74,7 +74,8 @@ def force_field(
         Of Lennard-Jones forces, which are truncated, of charges, by a reaction field (of permittivity 1 in the implicit
         solvent, as in OpenMM), and of the solvent, or none [nm].
     articulation
-        Says which bonds and angles cannot change; all are kept without it.
+        Says which bonds and angles cannot change, and that pairs within one body do not: they become a constant of the
+        energy. All are kept without it.
 
     Raises
     ------
@@ -82,7 +83,11 @@ def force_field(
         Naming the residue that the force field has no parameters for, with OpenMM's reason.
     """
     system = openmm_system(structure, name, solvent=solvent, cutoff=cutoff)
-    return from_system(system, articulation, structure.positions)
+    found = from_system(system, articulation)
+    if articulation is None:
+        return found
+    constant = ConstantEnergy(energy=_constant(structure, articulation, from_system(system), found))
+    return replace(found, forces=(*found.forces, constant))
 
 
 def openmm_system(
@@ -116,20 +121,9 @@ def _reader(*files: str) -> Any:
     return openmm_app().ForceField(*files)
 
 
-def from_system(
-    system: Any, articulation: Articulation | None = None, positions: np.ndarray | None = None
-) -> ForceField:
-    """The forces of an OpenMM System, whose constraints and virtual sites are left aside.
-
-    Parameters
-    ----------
-    system
-        The System.
-    articulation
-        As for :func:`force_field`.
-    positions
-        At which the energy of what cannot change is found, a constant of the potential energy; it is left out without
-        them [nm], shape (atoms, 3).
+def from_system(system: Any, articulation: Articulation | None = None) -> ForceField:
+    """The forces of an OpenMM System, whose constraints and virtual sites are left aside, and so are energies of what
+    cannot change.
 
     Raises
     ------
@@ -140,7 +134,6 @@ def from_system(
     rigid = Rigid(count, articulation)
     kinds, charges = ("A",) * count, np.zeros(count)
     forces: list[Any] = []
-    still: list[Any] = []
     given: dict[str, tuple[int, int]] = {}
     for force in system.getForces():
         kind = type(force).__name__
@@ -151,20 +144,15 @@ def from_system(
         if kind in terms.BONDED:
             name, found, number = terms.BONDED[kind](force, rigid.can_change)
             forces.extend(found)
-            still.extend(terms.BONDED[kind](force, rigid.cannot_change)[1])
             before = given.get(name, (0, 0))
             kept = sum(terms.number(one) for one in found)
             given[name] = before[0] + number, before[1] + kept
-        elif kind == "NonbondedForce":
-            still.extend(one for one in terms.exceptions(force, rigid.cannot_change) if not isinstance(one, Exclusions))
         elif kind not in terms.BETWEEN_ALL:
             raise ModelError(f"model.force_field: OpenMM's {kind} has no counterpart here")
     between = terms.nonbonded(system, rigid.can_change)
     if between is not None:
         kinds, charges = between.kinds, between.charges
         forces.extend(between.forces)
-    if still and positions is not None:
-        forces.append(ConstantEnergy(energy=_energy(still, positions)))
     return ForceField(kinds, charges, tuple(forces), given)
 
 
@@ -199,19 +187,28 @@ class Rigid:
         """Whether the atoms of some group do not all belong to one body."""
         return any(not set.intersection(*(self.bodies[k] for k in atoms)) for atoms in groups)
 
-    def cannot_change(self, *groups: Sequence[int]) -> bool:
-        """The opposite."""
-        return not self.can_change(*groups)
 
-
-def _energy(forces: Sequence[Any], positions: np.ndarray) -> float:
-    """Energy of bonded terms at given places."""
+def _constant(structure: Structure, articulation: Articulation, every: ForceField, kept: ForceField) -> float:
+    """Energy of what acts within rigid bodies: what free atoms have more of than bodies, in the given places."""
     builder = ModelBuilder(units=UNITS)
-    builder.add_particles(len(positions), mass=1.0, positions=positions)
-    for force in forces:
+    builder.add_particles(
+        len(structure), mass=1.0, positions=structure.positions, kind=every.kinds, charge=every.charges
+    )
+    for force in _pairwise(every.forces):
         builder.add_force(force)
-    model = builder.build()
-    return potential_energy(model, model.q0)
+    tree = build(structure, articulation, charges=kept.charges, kinds=kept.kinds, forces=_pairwise(kept.forces))
+    atoms = builder.build()
+    energy = potential_energy(atoms, atoms.q0) - potential_energy(tree, tree.q0)
+    if not np.isfinite(energy):
+        raise ModelError(
+            f"model.force_field: {structure.source}: its energy is not finite; do atoms coincide?"
+        )
+    return energy
+
+
+def _pairwise(forces: Sequence[Any]) -> list[Any]:
+    """All but the solvent, which is no sum over pairs and acts on one body's atoms too."""
+    return [force for force in forces if not isinstance(force, GeneralizedBorn)]
 
 
 def force_field_model(

@@ -167,7 +167,7 @@ def nonbonded(system: Any, can_change: CanChange) -> Nonbonded | None:
             dielectric = force.getReactionFieldDielectric()
             field = {"cutoff": ends["cutoff"], "truncation": "reaction-field", "reaction_permittivity": dielectric}
         forces.append(Coulomb(**field))
-    forces.extend(exceptions(force, can_change))
+    forces.extend(_exceptions(force, can_change))
     for kind in ("GBSAOBCForce", "CustomGBForce"):
         if kind in found:
             forces.append(_born(found[kind]))
@@ -218,7 +218,7 @@ def _tabulated(force: Any, ends: dict[str, Any], epsilon: np.ndarray) -> tuple[t
     return kinds, [TwelveSix(table=table, **ends)]
 
 
-def exceptions(force: Any, can_change: CanChange) -> list[Any]:
+def _exceptions(force: Any, can_change: CanChange) -> list[Any]:
     """Pairs that the sums over all leave out, and those among them with parameters of their own."""
     every = [force.getExceptionParameters(k) for k in range(force.getNumExceptions())]
     if not every:
