@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.analysis.scales import fastest_frequency
 from articulon.analysis.temperatures import ratio_of_means
 from articulon.errors import ArticulonError
+from articulon.forces.evaluation import Evaluator
 
 
 def a_run(positions: np.ndarray, speeds: np.ndarray | None = None, box: Any = None, kinds: Any = "A") -> Any:
@@ -98,6 +100,18 @@ def test_the_configurational_temperature_of_springs_is_that_of_their_distributio
     # Σx² has the relative variance 2/(6·4000).
     assert found.error == pytest.approx(thermal * np.sqrt(2.0 / 24_000), rel=0.15)
     assert abs(found.mean - thermal) < 3.5 * found.error
+
+
+def test_the_fastest_vibration_is_that_of_the_stiffest_bond() -> None:
+    """ω² = k (1/m + 1/m') for a bond, found among slower ones; and none where nothing pulls."""
+    builder = ar.ModelBuilder(units="lj")
+    positions = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (5.0, 0.0, 0.0), (5.0, 1.0, 0.0)]
+    builder.add_particles(4, mass=(2.0, 3.0, 1.0, 1.0), positions=positions, kind="A")
+    free = builder.build()
+    assert fastest_frequency(Evaluator(free), free.q0) == 0.0
+    builder.add_force(ar.forces.HarmonicBonds(bonds=((0, 1), (2, 3)), stiffness=(120.0, 10.0), length=1.0))
+    model = builder.build()
+    assert fastest_frequency(Evaluator(model), model.q0) == pytest.approx(10.0, rel=1e-6)
 
 
 def test_a_quantity_that_is_not_there_is_named() -> None:

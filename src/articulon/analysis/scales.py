@@ -8,25 +8,24 @@ the time scale at which the system is looked at. Which of his cases that is (tab
 from __future__ import annotations
 
 import math
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from articulon.analysis.averages import first_frame
 from articulon.analysis.temperatures import pushes
-from articulon.baths import ModifiedNoseHoover
+from articulon.baths import ModifiedNoseHoover, NoseHoover
 from articulon.baths.schedule import TemperatureTable
 from articulon.cases.case import Case
+from articulon.dynamics import kinetic_energy
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.sites.places import only_particles
+from articulon.forces.sites.places import only_particles, site_positions
 from articulon.model import Model
 from articulon.simulate.description import Progress, Silent
-from articulon.simulate.results import Run
-from articulon.simulate.run import run
+from articulon.simulate.minimisation import minimise
+from articulon.simulate.simulation import Trajectory, simulate
 
 LARGE = 10.0**1.5
 """A term above this times the acceleration, in the unit of time, is large: table 4.1 has 1 for what is not and 10³ for
@@ -37,7 +36,16 @@ TIGHT = 0.5
 """Part of the canonical spread √(2/N) T that a settled temperature may have."""
 CLOSE = 0.15
 """Relative error of a period that is close enough."""
-FRAMES = 400
+FRAMES = 200
+BEGINNING = 0.01
+"""Part of the window that the case is run for as it stands, to leave its initial state."""
+SETTLED = 0.25
+"""Part of the window that a modified thermostat is watched for, which settles within some vibrations."""
+HOT = 1.5
+"""Kinetic temperature, of the target's, with which the standard thermostat begins, so that it swings."""
+FINE = 0.1
+"""Velocity Verlet's step times the fastest frequency of the forces then: what collides harder later is somewhat
+stiffer, and kinetic energies are off by (h ω)²/12."""
 SCALES = ("1 ps", "1 ns", "1 us")
 """Time scales of table 4.1."""
 CASES = {
@@ -181,14 +189,13 @@ def analyse_thermostat(
     freedoms = thermostat.freedoms(model)
     if temperature <= 0.0:
         raise CaseError(f"{case.source}: thermostat.temperature: nothing swings at a temperature of 0")
-    plain = case.with_overrides({"scaling": {"policy": "none"}, "run.stop": None})
-    look = _Look(plain, model, temperature, freedoms, shown)
+    look = _Look(case, model, temperature, freedoms, span, shown)
     wanted, thermal = span / SWINGS, freedoms * units.boltzmann * temperature
     stretches: list[Stretch] = []
     masses = thermostat.table(model, 0).masses
     mass = float(masses[0]) if masses.size == 1 else 2.0 * thermal * (wanted / (2.0 * math.pi)) ** 2
     if isinstance(thermostat, ModifiedNoseHoover):
-        stretches.append(look("the case as it stands", mass, float(thermostat.derivative_gain), 0.5 * span))
+        stretches.append(look("the case as it stands", mass, float(thermostat.derivative_gain), SETTLED * span))
     for _ in range(2):
         found = look("the standard thermostat", mass, 0.0, span)
         stretches.append(found)
@@ -198,7 +205,7 @@ def analyse_thermostat(
     settles = wanted / math.pi
     tightens = found.push * mass / (TIGHT * math.sqrt(2.0 / freedoms) * thermal)
     gain = max(settles, tightens)
-    stretches.append(look("the proposed constants", mass, gain, 0.5 * span))
+    stretches.append(look("the proposed constants", mass, gain, SETTLED * span))
     # The case as it stands, where it has the terms that table 4.1 is about; else what is proposed.
     basis = stretches[0] if stretches[0].gain > 0.0 else stretches[-1]
     scales = tuple(_terms(basis, *named) for named in _named_scales(units, chosen))
@@ -242,41 +249,83 @@ def _notes(temperature: float, proposal: Proposal, chosen: Terms) -> tuple[str, 
 
 
 class _Look:
-    """Makes the short runs and measures them."""
+    """Makes the short runs, each from where the one before has ended, and measures them."""
 
-    def __init__(self, case: Case, model: Model, temperature: float, freedoms: int, shown: Progress) -> None:
+    def __init__(
+        self, case: Case, model: Model, temperature: float, freedoms: int, span: float, shown: Progress
+    ) -> None:
         self.case, self.model, self.temperature, self.freedoms, self.shown = case, model, temperature, freedoms, shown
         self.evaluator = Evaluator(model)
+        shown.message("leaving the initial state")
+        start = minimise(model) if case.run.minimise else model.q0
+        own = case.integrator.model_dump(exclude_none=True)
+        begun = simulate(model, BEGINNING * span, thermostat=case.thermostat, frames=1, q=start, **own)
+        self.q, self.u = begun.q[-1], begun.u[-1]
+        fastest, given = fastest_frequency(self.evaluator, self.q), getattr(case.integrator, "step", None)
+        # Where nothing collides just then, frequencies of the thermostat remain.
+        self.step = min(FINE / fastest if fastest > 0.0 else math.inf, float(given or math.inf), FINE * span / FRAMES)
 
     def __call__(self, what: str, mass: float, gain: float, duration: float) -> Stretch:
+        unit, given = self.case.units.symbols[2], self.case.thermostat
         settings: dict[str, Any] = {"temperature": self.temperature, "mass": mass}
-        kind = "modified-nose-hoover" if gain > 0.0 else "nose-hoover"
-        if gain > 0.0:
-            settings["derivative_gain"] = gain
-        if self.case.thermostat is not None:
-            settings["centre_of_mass"] = self.case.thermostat.centre_of_mass
-        case = self.case.with_overrides(
-            {"thermostat": {"kind": kind, **settings}, "run.duration": duration, "run.frames": FRAMES, "checks": []}
+        settings["centre_of_mass"] = "free" if given is None else given.centre_of_mass
+        thermostat = ModifiedNoseHoover(**settings, derivative_gain=gain) if gain > 0.0 else NoseHoover(**settings)
+        self.shown.message(
+            f"{what}: Q = {mass:.4g}, kd = {gain:.4g}, {duration:.4g} {unit} unscaled in steps of {self.step:.2g}"
         )
-        self.shown.message(f"{what}: Q = {mass:.4g}, kd = {gain:.4g}, {duration:.4g} {case.units.symbols[2]} unscaled")
-        with tempfile.TemporaryDirectory() as scratch:
-            return self._measured(what, mass, gain, duration, run(case, out=Path(scratch) / "run"))
+        u = self.u
+        if gain == 0.0:
+            thermal = self.freedoms * self.model.units.boltzmann * self.temperature
+            u = u * math.sqrt(HOT * thermal / (2.0 * kinetic_energy(self.model, self.q, u)))
+        done = simulate(
+            self.model,
+            duration,
+            rule="velocity-verlet",
+            step=self.step,
+            frames=FRAMES,
+            thermostat=thermostat,
+            q=self.q,
+            u=u,
+        )
+        self.q, self.u = done.q[-1], done.u[-1]
+        return self._measured(what, mass, gain, duration, done)
 
-    def _measured(self, what: str, mass: float, gain: float, duration: float, done: Run) -> Stretch:
-        seen = done.observables
+    def _measured(self, what: str, mass: float, gain: float, duration: float, done: Trajectory) -> Stretch:
         # A thermostat that settles does so early; one that swings does so all along.
         late = slice(first_frame(len(done.times), 0.25), None)
+        thermal = self.freedoms * self.model.units.boltzmann
+        zeta, temperatures = done.bath[:, 0], 2.0 * done.kinetic_energy / thermal
+        rate = gain * thermal * (temperatures - self.temperature) / mass
         return Stretch(
             what,
             mass,
             gain,
             duration,
-            float(np.sqrt((seen["thermostat_zeta"][late] ** 2).mean())),
-            float(np.sqrt((seen["thermostat_rate"][late] ** 2).mean())),
-            float(seen["temperature_kinetic"][late].std()),
-            swing(np.asarray(done.times), seen["thermostat_zeta"]),
-            float(pushes(self.evaluator, done)[late].std()),
+            float(np.sqrt((zeta[late] ** 2).mean())),
+            float(np.sqrt((rate[late] ** 2).mean())),
+            float(temperatures[late].std()),
+            swing(done.times, zeta),
+            float(pushes(self.evaluator, done.q[late], done.u[late]).std()),
         )
+
+
+def fastest_frequency(evaluator: Evaluator, q: np.ndarray, turns: int = 20) -> float:
+    """ω of the fastest vibration of free particles about q [1/time], 0 where no force changes there: the root of the
+    largest eigenvalue of M⁻¹ ∂²Φ, by power iteration with differences of forces."""
+    model = evaluator.model
+    places = site_positions(model, q)
+    masses = model.masses[:, None]
+    size = 1e-6 * float(np.ptp(places, axis=0).max())
+    way = np.random.default_rng(0).normal(size=places.shape)
+    found = 0.0
+    for _ in range(turns):
+        way *= size / np.abs(way).max()
+        change = (evaluator.on_sites(places - way) - evaluator.on_sites(places + way)) / (2.0 * masses)
+        if not change.any():
+            return 0.0
+        found = float(np.linalg.norm(change) / np.linalg.norm(way))
+        way = change
+    return math.sqrt(found)
 
 
 def swing(times: np.ndarray, values: np.ndarray) -> float:

@@ -85,14 +85,16 @@ def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float
         Fraction of the frames at the start that are left out.
     """
     model = model_of(run)
-    values = pushes(Evaluator(model), run)[first_frame(len(run.times), skip) :]
+    late = slice(first_frame(len(run.times), skip), None)
+    values = pushes(Evaluator(model), run.coordinates[late], run.speeds[late])
     return mass * float(values.std()) / (derivative_gain * freedoms(run) * model.units.boltzmann)
 
 
-def pushes(evaluator: Evaluator, done: Run) -> np.ndarray:
-    """q'ᵀΓ/q'ᵀMq' of the site forces on free particles at the frames of a run [1/time], shape (frames,)."""
+def pushes(evaluator: Evaluator, coordinates: np.ndarray, speeds: np.ndarray) -> np.ndarray:
+    """q'ᵀΓ/q'ᵀMq' of the site forces on free particles [1/time], shape (frames,), at coordinates (frames, nq) and
+    speeds (frames, nu)."""
     model, found = evaluator.model, []
-    for q, u in zip(done.coordinates, done.speeds, strict=True):
+    for q, u in zip(coordinates, speeds, strict=True):
         v = np.asarray(u).reshape(-1, 3)
         forces = evaluator.on_sites(site_positions(model, np.asarray(q, dtype=float)))
         found.append(float((forces * v).sum()) / float(model.masses @ (v**2).sum(axis=1)))
