@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from articulon import kernels
-from articulon.benchmark import docking, molten_salt, multipole, pairs, protein, solver
+from articulon.benchmark import docking, molten_salt, multipole, pairs, protein, solver, transitions
 from articulon.declaration import nearest
 from articulon.errors import ArticulonError
 
@@ -21,6 +21,7 @@ BENCHMARKS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., None]]]
     "molten-salt": (molten_salt.measure, molten_salt.show),
     "multipole": (multipole.measure, multipole.show),
     "protein": (protein.measure, protein.show),
+    "transitions": (transitions.measure, transitions.show),
 }
 """What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
 ``pairs``, ``multipole`` and ``protein`` do."""

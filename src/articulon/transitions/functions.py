@@ -104,8 +104,10 @@ def lock(
     found = jumps(model, q, after, np.where(after, -speeds, 0.0)[None], target)
     check_loops(model, q, before, changed, found)
     coarse = np.where(after, 0.0, speeds + found.speeds[0])
-    # T_f − T_c = ½ (u_f − u_c)ᵀ M (u_f + u_c): where little changes, little is lost to rounding.
-    energy = -0.5 * float(found.speeds[0] @ generalised_momentum(model, q, speeds + coarse))
+    # T_f − T_c = bᵀx + ½ xᵀS x: a difference of the two energies would leave nothing but their rounding on long chains.
+    energy = -0.5 * float(speeds @ np.where(after, found.impulses[0], 0.0))
+    if model.drives:
+        energy -= float(found.speeds[0] @ generalised_momentum(model, q, coarse))
     kept = Reservoir(changed, np.where(changed, speeds, 0.0), energy)
     return Transition(coarse, after, kept, kinetic_energy(model, q, speeds), kinetic_energy(model, q, coarse))
 
