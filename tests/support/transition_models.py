@@ -6,6 +6,8 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import brentq
 
 import articulon as ar
 from articulon.transitions.axes import axis_name
@@ -87,3 +89,27 @@ def random_situation(rng: np.random.Generator, most: int = 25, most_changed: int
 def words(situation: Situation) -> str:
     """What is locked, for messages."""
     return ", ".join(axis_name(situation.model, j) for j in np.flatnonzero(situation.changed).tolist())
+
+
+def dense_nearest(G: np.ndarray, S: np.ndarray, b: np.ndarray, energy: float, wanted: np.ndarray) -> np.ndarray:
+    """The x nearest to a reference with bᵀx + ½ xᵀS x = energy, the textbook way: the generalised eigenvectors of G and
+    S, and the root of the secular equation by bisection. Not for the hard case but that of no reference at all."""
+    values, vectors = eigh(G, S)
+    centre = -np.linalg.solve(S, b)
+    radius = np.sqrt(2.0 * energy + b @ np.linalg.solve(S, b))
+    p = vectors.T @ S @ (wanted - centre)
+    if not np.any(p):
+        # All modes of the smallest value, and of their sums the one with most momentum at the first axis that has any.
+        modes = vectors[:, values <= values[0] * (1 + 1e-10)]
+        momenta = S @ modes
+        first = next(j for j in range(len(S)) if np.linalg.norm(momenta[j]) > 1e-8 * np.sqrt(S[j, j]))
+        return radius * modes @ momenta[first] / np.linalg.norm(momenta[first])
+
+    def excess(distance: float) -> float:
+        return float(np.linalg.norm(values * p / (values - values[0] + distance)) / radius - 1.0)
+
+    low, high = abs(values[0] * p[0]) / radius, np.linalg.norm(values * p) / radius
+    distance = low
+    if excess(low) > 0.0:
+        distance = brentq(excess, low, 1.001 * high, xtol=1e-15 * low, rtol=1e-15, maxiter=500)
+    return centre + vectors @ (values * p / (values - values[0] + distance))

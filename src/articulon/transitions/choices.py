@@ -206,22 +206,25 @@ def optimised(
     if np.any(reference):
         starts.insert(0, surface.whitened(reference))
     best, least = None, math.inf
+
+    def value(z: np.ndarray) -> float:
+        usable = np.all(np.isfinite(z)) and np.any(z)  # SLSQP itself leaves numbers where the objective has none
+        return float(objective(surface.point(z))) if usable else math.inf
+
     for start in starts:
         size = float(np.linalg.norm(start))
         if size == 0.0:
             continue
         found = minimize(
-            lambda z: float(objective(surface.point(z))),
+            value,
             start / size,
             method="SLSQP",
             constraints={"type": "eq", "fun": lambda z: z @ z - 1.0, "jac": lambda z: 2.0 * z},
             options={"ftol": tolerance, "maxiter": 300},
         )
-        if np.all(np.isfinite(found.x)) and np.any(found.x):
-            x = surface.point(found.x)
-            value = float(objective(x))
-            if value < least:
-                best, least = x, value
+        reached = value(found.x)
+        if reached < least:
+            best, least = surface.point(found.x), reached
     if best is None:
         raise TransitionError("release: the objective has no finite value anywhere that the search has been")
     return best
