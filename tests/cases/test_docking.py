@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.errors import DivergenceError
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.drivers import REACHED, STOPPED, driver
+from articulon.integrate import FrictionImplicit
+from articulon.integrate.drivers import DIVERGED, REACHED, STOPPED, driver
 from articulon.integrate.status import advance_stop
 from articulon.scaling import Constant, NoScaling
 
@@ -34,6 +36,35 @@ def test_the_shipped_step_stays_finite_with_noise_at_the_published_gap(seed):
     # 102 freedoms in equipartition spread by sqrt(2/102) about 300 K; five times that is no runaway.
     kT = 300.0 * model.units.boltzmann
     assert 2.0 * ar.kinetic_energy(model, state.q, state.u) / (model.nu * kT) < 1.0 + 5.0 * np.sqrt(2.0 / model.nu)
+
+
+def test_steps_that_throw_the_particle_beyond_its_goal_have_diverged(tmp_path):
+    """Springs ten thousand times as stiff are too stiff for this step: the core is thrown by more than its whole way
+    before any number overflows, which is no docking."""
+    stiffness = {name: 1e4 * value for name, value in {"A*": 1e-3, "B*": 2e-3, "C*": 2e-3, "D*": 5e-3}.items()}
+    changes = {
+        "forces.torsional-springs.stiffness": stiffness,
+        "integrator": {"rule": "friction-implicit", "step": "40 ps"},
+        "run.stop.advance": "1 nm",
+    }
+    with pytest.raises(DivergenceError, match=r"thrown about.*shorten integrator\.step"):
+        ar.run(CASE.with_overrides(changes), tmp_path / "run")
+    assert ar.open_run(tmp_path / "run").summary["status"] not in ("complete", "docked")
+
+
+@pytest.mark.parametrize(("steps", "ended"), [(1, DIVERGED), (4, STOPPED)])
+def test_half_of_the_way_in_one_step_is_no_motion(steps, ended):
+    """A ball at a steady speed: two steps at least have to lead to where a run ends."""
+    builder = ar.ModelBuilder(units="lj")
+    builder.add_body("ball", mass=1.0, joint=ar.Xyz(), u=(1.0, 0.0, 0.0))
+    builder.add_force(ar.forces.Gravity(acceleration=(0.0, 0.0, 0.0)))
+    model, policy = builder.build(), NoScaling()
+    state = model.initial_state()
+    rule = FrictionImplicit(step=1.0 / steps)
+    advance = driver(Evaluator(model), rule, policy, policy.parameters(0.0), state)
+    advance.stop = advance_stop(model, 0, np.array([1.0, 0.0, 0.0]), 0.9)
+    assert advance.advance(state, 10.0, 100) == ended
+    assert (advance.failure is None) == (ended == STOPPED)
 
 
 @pytest.mark.slow

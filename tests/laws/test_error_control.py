@@ -1,9 +1,11 @@
-"""The policy that bounds the predicted lag is honest: what it makes late stays below the tolerance, whatever the force,
-and it spends less the more it is allowed; it keeps speeds, goes on to the same bits, and says what it cannot follow.
+"""The policy that bounds the predicted delay is honest: what it makes late stays below the tolerance, whatever the
+force, and it spends less the more it is allowed; it keeps speeds, goes on to the same bits, and says what it cannot
+follow.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 from typing import Any
@@ -17,10 +19,11 @@ from tests.support.running import Running
 import articulon as ar
 from articulon.errors import CaseError
 from articulon.integrate import Canonical, Explicit, FrictionImplicit
+from articulon.integrate.following import LATE
 from articulon.model.state import DAMPING, EVALUATIONS
 from articulon.scaling import ErrorControlled, NoScaling, SmoothAdaptive, ThresholdAdaptive
 from articulon.scaling.base import ELAPSED, INPUTS, LAG, RELAXATION
-from articulon.scaling.error_controlled import FALL, SAFETY
+from articulon.scaling.error_controlled import FALL, LARGEST, aimed_at, allowed_lag
 from articulon.simulate import loop
 
 LAWS = {
@@ -87,16 +90,21 @@ def arrival(run: Running, end: float, until: float) -> float:
     return t0 + h * min(float(r.real) for r in roots if abs(r.imag) < 1e-9 and 0.0 <= r.real <= 1.0)
 
 
+@pytest.mark.parametrize("bounds", ["arrival", "moment"])
 @pytest.mark.parametrize("law", LAWS)
-def test_what_arrives_late_is_late_by_less_than_the_tolerance(law: str) -> None:
-    """Sweeps of the tolerance: 0 < true error < tolerance, and it is used: more than a third of it is spent."""
+def test_what_arrives_late_is_late_by_less_than_the_tolerance(law: str, bounds: str) -> None:
+    """Sweeps of the tolerance: 0 < true error < tolerance, and it is used: more than a third of it is spent. The delay
+    that the policy counts is the true one, but for what is of second order in it."""
     constants, start, end = LAWS[law]
     truth, spent = true_time(constants, start, end), []
     for tolerance in (0.3, 0.1, 0.05, 0.02):
-        policy = ErrorControlled(tolerance=tolerance)
+        policy = ErrorControlled(tolerance=tolerance, bounds=bounds)
         run = Running(attracted(constants, start), Explicit(rtol=1e-7, atol=1e-9), policy=policy)
         late = arrival(run, end, 2.0 * truth) / truth - 1.0
         assert 0.0 < late < tolerance
+        # Of second order: a part of it as large as the lag at a moment, and what starting from rest costs, τ = 1.
+        counted, second = run.state.memory[LATE] / truth, max(tolerance, LARGEST if bounds == "arrival" else 0.0)
+        assert abs(counted - late) < second * late + 1.0 / truth, (tolerance, counted, late)
         spent.append(late / tolerance)
         assert run.state.factor[DAMPING] < 1.0
     # Of the near event, which takes 70 τ, 2 % are 1.4 τ: less is left to be saved than starting from rest costs.
@@ -151,8 +159,9 @@ def test_a_larger_tolerance_costs_less_and_no_scaling_most() -> None:
         times.append(arrival(run, 10.0, 1000.0))
         costs.append(int(run.state.counters[EVALUATIONS]))
     assert times[0] < times[1] < 1.02 * times[0] < times[2] < 1.1 * times[0]
-    # Steps grow as 1/a2 = 0.8 tolerance G/(τ G'), 18 and 88 where the approach begins; falling there costs steps too.
-    assert costs[0] > 10.0 * costs[1] > 13.0 * costs[2], costs
+    # Steps grow as 1/a2, which is aim G/2τG' = 10 and 46 where the approach begins, and up to twice that later on;
+    # where a2 falls it costs steps too.
+    assert costs[0] > 7.0 * costs[1] > 14.0 * costs[2], costs
 
 
 def test_the_factor_falls_no_faster_than_a_start_from_rest_allows() -> None:
@@ -190,7 +199,7 @@ def test_the_law_is_the_largest_lag_of_all_trees() -> None:
 
 def test_the_factor_settles_where_the_lag_is_what_is_aimed_at() -> None:
     """d ln a2/dt = (a2/τ) ln(wanted/a2): after many τ/a2 the factor is the wanted one, from above and from below."""
-    aim, law = 0.05 * SAFETY, ErrorControlled(tolerance=0.05)
+    aim, law = aimed_at(0.05), ErrorControlled(tolerance=0.05, bounds="moment")
     for lag, before in ((1e-3, 1.0), (1e-3, 0.01), (10.0, 0.5), (1e-9, 0.1)):
         factor, sums = np.full(8, before), np.zeros(INPUTS)
         sums[LAG], sums[RELAXATION] = lag, 2.0
@@ -202,6 +211,43 @@ def test_the_factor_settles_where_the_lag_is_what_is_aimed_at() -> None:
                 sums[ELAPSED] = 0.0
         assert factor[0] == pytest.approx(min(1.0, max(1e-4, lag / aim)), rel=3e-3)
         assert np.ptp(factor) == 0.0
+
+
+def test_half_of_the_time_left_is_spent_in_each_e_folding_of_the_force() -> None:
+    """λ = 1/(t* − t): R = aim t* − D falls as √(t* − t), and the cost ∫ λ dt/ℓ tends to 4/aim, where the lag of the aim
+    at every moment would cost ln(t*/(t* − t))/aim. Nothing is ever lost beyond aim t, whatever the rate."""
+    aim, end, late, cost = 0.02, 100.0, 0.0, 0.0
+    left = end * np.exp(-np.linspace(0.0, 7.0, 70001))
+    for before, after in itertools.pairwise(left):
+        rate = 1.0 / np.sqrt(before * after)
+        lag = allowed_lag(aim, 1.0, 1.0, end - before, late, rate)
+        late += (before - after) * lag
+        cost += (before - after) * rate / lag
+        assert late <= aim * (end - after) * (1.0 + 1e-9)
+    assert aim * end - late == pytest.approx(aim * end * np.exp(-3.5), rel=1e-3)
+    assert cost == pytest.approx(4.0 * (1.0 - np.exp(-3.5)) / aim, rel=1e-3)
+    draw, late, time = np.random.default_rng(5), 0.0, 0.0
+    for _ in range(10000):
+        rate, step = 10.0 ** draw.uniform(-4.0, 3.0), 10.0 ** draw.uniform(-3.0, 0.0)
+        # What is left is spent within some 2/λ: longer steps see it as it was.
+        step = min(step, 0.1 / rate)
+        late += step * allowed_lag(aim, 1.0, LARGEST, time, late, rate)
+        time += step
+        assert late <= aim * time * (1.0 + 1e-9)
+
+
+def test_a_quiet_phase_leaves_time_that_a_fast_change_may_spend() -> None:
+    """The lag that is allowed at a moment is half of the aim where nothing is left, and grows with what is left, to its
+    bound; noise that raises the rate that is seen never lowers a2 = τλ/ℓ."""
+    aim = 0.01
+    assert allowed_lag(aim, 1.0, LARGEST, 10.0, 0.1, 3.0) == pytest.approx(0.5 * aim)
+    assert allowed_lag(aim, 1.0, LARGEST, 10.0, 0.06, 3.0) == pytest.approx(0.5 * aim + 0.5 * 0.04 * 3.0)
+    assert allowed_lag(aim, 1.0, LARGEST, 1000.0, 0.0, 3.0) == LARGEST
+    assert allowed_lag(aim, 1.0, LARGEST, 0.0, 1.0, 3.0) == 0.25 * aim
+    rates = np.geomspace(1e-6, 1e3, 200)
+    for delay in (0.0, 0.05, 0.2):
+        factors = [rate / allowed_lag(aim, 1.0, LARGEST, 10.0, delay, rate) for rate in rates]
+        assert (np.diff(factors) >= 0.0).all()
 
 
 @pytest.mark.parametrize("variant", [None, "implicit"])

@@ -17,6 +17,7 @@ from articulon.forces.evaluation import Evaluator
 from articulon.model.joints import FREE, XYZ
 from articulon.model.rotations import matrices
 from articulon.model.state import CONFORMATIONAL, CONTACT, EXTERNAL, POTENTIAL
+from articulon.scaling.error_controlled import LARGEST, allowed_lag
 from articulon.simulate.observers import evaluate
 
 CHANGE = 0.02
@@ -61,9 +62,16 @@ class Approach:
         return float(np.exp(brentq(excess, least, 0.0, rtol=1e-6))) if excess(least) > 0.0 else LEAST
 
     def controlled(self, tolerance: float, minimum: float) -> float:
-        """Mean over the way of the factor that the policy ``error-controlled`` would take, without its beginning."""
-        factors = np.clip(self.relaxation * self.rates / tolerance, minimum, 1.0)
-        return float((factors * np.diff(self.times)).sum() / self.duration)
+        """Mean over the way of the factor that the policy ``error-controlled`` would take for arrivals, with what is
+        aimed at, but without its beginning."""
+        total, late = 0.0, self.relaxation
+        for time, step, rate in zip(self.times, np.diff(self.times), self.rates, strict=False):
+            lag = self.relaxation * float(rate)
+            allowed = allowed_lag(tolerance, 1.0, LARGEST, float(time), late, float(rate))
+            factor = min(1.0, max(minimum, lag / allowed))
+            late += float(step) * lag * (1.0 / factor - 1.0)
+            total += float(step) * factor
+        return total / self.duration
 
 
 def approach_of(case: Case) -> Approach | None:

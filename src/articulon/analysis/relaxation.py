@@ -16,7 +16,7 @@ from articulon.forces.stokes_drag import StokesDrag
 from articulon.integrate import Explicit
 from articulon.integrate.rules import EXPLICIT
 from articulon.model import Model
-from articulon.scaling.error_controlled import SAFETY
+from articulon.scaling.error_controlled import aimed_at
 
 TOLERANCE = 0.02
 """Of the lag, where none is asked for."""
@@ -180,7 +180,7 @@ def predict(case: Case, tolerance: float) -> Prediction | None:
         return None
     a2 = approach.safe_factor(tolerance)
     lag = approach.delay(a2) / approach.duration
-    return Prediction(tolerance, approach, a2, lag, approach.controlled(SAFETY * tolerance, 1e-4))
+    return Prediction(tolerance, approach, a2, lag, approach.controlled(aimed_at(tolerance), 1e-4))
 
 
 def knudsen_numbers(model: Model, mean_free_path: str | float) -> dict[int, float]:

@@ -8,7 +8,7 @@ from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
-from articulon.integrate.status import Stop
+from articulon.integrate.status import DIVERGED, STOPPED, Stop, thrown
 from articulon.model import Model, State
 from articulon.scaling.base import ScalingPolicy
 
@@ -29,13 +29,29 @@ class Driver:
     """Size of ``State.memory`` that its policy needs."""
     books_bare_work: ClassVar[bool] = False
     """Whether it books ``State.bare_work``."""
+    step: float = 0.0
+    """The step, where all are equal [time]."""
     failure: str | None = None
     """What the latest DIVERGED was about, where it is not for a number that is not finite."""
     culprit: int | None = None
     """The link that it was about, where the driver knows."""
 
     def advance(self, state: State, until: float, steps: int) -> int:
-        """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED."""
+        """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED.
+
+        A state that equal steps have thrown beyond the condition that ends the run has diverged, though it is finite.
+        """
+        status = self._on_lists(state, until, steps)
+        if status != STOPPED or self.step <= 0.0:
+            return status
+        reason = thrown(self.evaluator.model, self.stop, state.u, self.step)
+        if reason is None:
+            return status
+        self.failure = f"{reason}, so shorten integrator.step; the acceleration is largest"
+        return DIVERGED
+
+    def _on_lists(self, state: State, until: float, steps: int) -> int:
+        """The same, with lists of neighbours that are long enough."""
         sites = self.evaluator.sites
         if not sites.listed:
             return self.go(state, until, steps)

@@ -93,7 +93,7 @@ class Scratch(NamedTuple):
     quaternion: np.ndarray
     """First of each set of four Euler parameters, shape (quaternions,)."""
     sums: np.ndarray
-    """What a scaling law reads, shape (14,)."""
+    """What a scaling law reads, shape (16,)."""
     factor: np.ndarray
     """Factors just computed, shape (8,)."""
     work: np.ndarray

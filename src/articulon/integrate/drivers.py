@@ -50,7 +50,7 @@ class ExplicitDriver(Driver):
         self, evaluator: Evaluator, integrator: Explicit, policy: ScalingPolicy, parameters: np.ndarray, state: State
     ) -> None:
         self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
-        self.varies, self.stop = policy.varies, no_stop()
+        self.varies, self.stop, self.step = policy.varies, no_stop(), float(integrator.step or 0.0)
         model = evaluator.model
         self.tableau = EXPLICIT[integrator.rule]
         self.embedded = evaluator.rotations == "euler-parameters"
@@ -215,7 +215,7 @@ class FrictionImplicitDriver(Driver):
 
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
-        e = self.evaluator
+        e, self.failure = self.evaluator, None
         left = round(until / self.step) - int(state.counters[STEPS])
         status = friction_implicit.advance(
             self.law,

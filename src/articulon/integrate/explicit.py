@@ -36,7 +36,7 @@ class Scratch(NamedTuple):
     stages: np.ndarray
     """Derivatives of the stages, shape (stages, ny)."""
     sums: np.ndarray
-    """What a scaling law reads, shape (14,)."""
+    """What a scaling law reads, shape (16,)."""
     factor: np.ndarray
     """Factors just computed, shape (8,)."""
 

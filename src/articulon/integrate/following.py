@@ -4,6 +4,11 @@ Scaled by a2, a tree of bodies with the mass m and the drag coefficient β follo
 (τ/a2) v' + v = G/β with τ = m/β: its velocity lags the steady one by about (τ/a2) |G'|/|G|, where G is that of all
 forces but drag and noise. G' is the mean rate over the tree's own memory, ∫ Ġ(t') exp(−(t − t') a2/τ) dt' a2/τ, since a
 tree feels nothing faster; so noise in the positions counts as far as it moves the trees.
+
+That mean over the memory is no approximation: where the factor is steady, ∫ Ġ(t') exp(−(t − t') a2/τ) dt' is just what
+the velocity, times β, is short of G. A tree that is short of the part y of its speed gets later by y in a unit of time,
+so that the scaling makes it late by ∫ (1/a2 − 1) τ |G'|/|G| dt, and by about τ more for its start from rest. Noise
+only adds to this: |G'| is at least the size of its mean.
 """
 
 import math
@@ -15,11 +20,12 @@ from articulon.forces.evaluation import Evaluator
 from articulon.kernels import jit
 from articulon.model.joints import FREE, XYZ
 from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
-from articulon.scaling.base import ELAPSED, LAG, RELAXATION
+from articulon.scaling.base import AGE, DELAY, ELAPSED, LAG, RELAXATION
 
-LOOKS, TIME, FACTOR, CHANGED, TREES = range(5)
+LOOKS, TIME, FACTOR, CHANGED, BEGAN, LATE, TREES = range(7)
 """What ``State.memory`` holds: the number of looks so far, the time of the last, the factor of the drag then, the time
-at which that last changed; then G and its rate (6,) of every tree."""
+at which that last changed, the time of the first look, and the delay since then; then G and its rate (6,) of every
+tree."""
 
 
 def memory_size(trees: int) -> int:
@@ -77,10 +83,10 @@ def net_force(system, channels, start, end):
 @jit
 def follow(system, channels, time, factor, memory, sums):
     """Looks at the net forces: writes the largest τ |G'|/|G| of all floating trees, infinite before two looks, their
-    longest τ, and the time since the factor last changed."""
+    longest τ, the times since the factor last changed and since the first look, and the delay since that."""
     tree, looks, h = system.forest.tree, memory[LOOKS], time - memory[TIME]
     if looks == 0.0:
-        memory[CHANGED] = time
+        memory[CHANGED] = memory[BEGAN] = time
     elif factor[DAMPING] != memory[FACTOR]:
         memory[CHANGED] = memory[TIME]
     largest, longest = 0.0, 0.0
@@ -101,7 +107,11 @@ def follow(system, channels, time, factor, memory, sums):
         if rate > 0.0:
             largest = max(largest, relaxation * math.sqrt(rate / size))
         longest = max(longest, relaxation)
+    if looks == 0.0:
+        memory[LATE] = longest
+    else:
+        memory[LATE] += h * (1.0 / memory[FACTOR] - 1.0) * largest
     sums[LAG] = largest if looks > 0.0 else np.inf
-    sums[RELAXATION] = longest
+    sums[RELAXATION], sums[AGE], sums[DELAY] = longest, time - memory[BEGAN], memory[LATE]
     sums[ELAPSED] = time - memory[CHANGED]
     memory[LOOKS], memory[TIME], memory[FACTOR] = min(looks + 1.0, 2.0), time, factor[DAMPING]

@@ -94,7 +94,7 @@ class Scratch(NamedTuple):
     no_bias: np.ndarray
     """Zero velocity-product accelerations, shape (links, 6)."""
     sums: np.ndarray
-    """What a scaling law reads, shape (14,)."""
+    """What a scaling law reads, shape (16,)."""
     q: np.ndarray
     """Coordinates of a step not yet finished, shape (nq,)."""
     u: np.ndarray

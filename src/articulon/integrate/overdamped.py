@@ -100,7 +100,7 @@ class Scratch(NamedTuple):
     no_bias: np.ndarray
     """Zero velocity-product accelerations, shape (links, 6)."""
     sums: np.ndarray
-    """What a scaling law reads, shape (14,)."""
+    """What a scaling law reads, shape (16,)."""
     kT: np.ndarray
     """kT of the metric's force, 0 where there is none [energy], shape (1,)."""
     determinant: Determinant

@@ -7,6 +7,7 @@ import numpy as np
 from articulon.algebra.vectors import add, apply, dot, load, load_matrix
 from articulon.dynamics import body_poses
 from articulon.forces.selection import on_link
+from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
 from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.rotations import matrices
@@ -28,11 +29,14 @@ class Stop(NamedTuple):
     """Unit vector, world frame, shape (1, 3)."""
     distance: np.ndarray
     """Where the point's coordinate along the direction ends the run [length], shape (1,)."""
+    way: np.ndarray
+    """How far it is to go in all, and its coordinates when the condition was last asked for, and the time before
+    [length], shape (3,)."""
 
 
 def no_stop() -> Stop:
     """No condition."""
-    return Stop(np.full(1, -1, dtype=np.int64), np.zeros((1, 3)), np.zeros((1, 3)), np.zeros(1))
+    return Stop(np.full(1, -1, dtype=np.int64), np.zeros((1, 3)), np.zeros((1, 3)), np.zeros(1), np.zeros(3))
 
 
 def advance_stop(model: Model, body: int, direction: np.ndarray, advance: float) -> Stop:
@@ -46,6 +50,7 @@ def advance_stop(model: Model, body: int, direction: np.ndarray, advance: float)
         on_link(model, body, model.centres[body])[None],
         unit[None],
         np.array([start @ unit + advance]),
+        np.array([advance, np.nan, np.nan]),
     )
 
 
@@ -56,4 +61,29 @@ def stop_reached(stop, ws):
     if i < 0:
         return False
     p = add(load(ws.position, i), apply(load_matrix(ws.rotation, i), load(stop.point, 0)))
-    return dot(p, load(stop.direction, 0)) >= stop.distance[0]
+    x = dot(p, load(stop.direction, 0))
+    stop.way[1], stop.way[2] = x, stop.way[1]
+    return x >= stop.distance[0]
+
+
+def thrown(model: Model, stop: Stop, u: np.ndarray, step: float) -> str | None:
+    """Why a state that fulfils the condition after a fixed step is none that a motion led to, finite though it is: a
+    joint turned by more than half a turn in the last step, or the point made half of all its way in it. None where
+    neither is so.
+
+    Steps that are too long where forces are stiff throw bodies about, and often beyond the condition before any number
+    overflows.
+    """
+    split = blocks(model.forest, model.nq, model.nu)
+    for start, end, kind in zip(split.start, split.end, split.kind, strict=True):
+        turn = step * float(np.linalg.norm(u[start - model.nq : end - model.nq])) if kind == ANGULAR_VELOCITY else 0.0
+        if turn > np.pi:
+            body = int(model.head[int(np.searchsorted(model.forest.u_start, start - model.nq, side="right")) - 1])
+            return f"bodies are thrown about: the joint of '{model.names[body]}' turned by {turn:.3g} rad in one step"
+    whole, now, before = stop.way
+    if now - before > 0.5 * whole:
+        return (
+            f"bodies are thrown about: '{model.names[int(model.head[stop.link[0]])]}' made {now - before:.3g} of the "
+            f"{whole:.3g} in one step"
+        )
+    return None

@@ -1,12 +1,13 @@
 """The contract of a scaling policy.
 
 A policy is a declaration and a jitted law ``law(parameters, sums, factor)``: it reads its parameters (a flat array) and
-what drives it, ``sums`` (14,): the magnitudes of the forces by channel, which are the sums of |F| over the bodies,
+what drives it, ``sums`` (16,): the magnitudes of the forces by channel, which are the sums of |F| over the bodies,
 unscaled, at the start of a step; then the thermostat's ζ and kd ζ' there [1/time], 0 without one; then the step that is
 about to be tried [time], 0 before the first. For a policy that ``follows`` how the net forces change there is besides,
 of trees of bodies, the largest lag τ |G'|/|G| that they would have unscaled, infinite before it is known, the longest
-relaxation time τ [time], and the time since the factors last changed [time], 0 at the start. It writes the factor of
-each channel (8,). It may read ``factor``, which holds those of the step before, 1 before the first.
+relaxation time τ [time], the time since the factors last changed [time], 0 at the start, the time since the start
+[time], and by how much the scaling has made the trees late since then [time]. It writes the factor of each channel
+(8,). It may read ``factor``, which holds those of the step before, 1 before the first.
 """
 
 import math
@@ -20,11 +21,11 @@ from articulon.declaration import Declaration
 LAW = types.void(types.float64[::1], types.float64[::1], types.float64[::1])
 """Signature of a law."""
 
-INPUTS = 14
+INPUTS = 16
 """Size of ``sums``."""
-ZETA, ZETA_RATE, STEP, LAG, RELAXATION, ELAPSED = range(8, INPUTS)
-"""Where a law finds ζ, kd ζ', the step, the lag, the longest relaxation time and the time since the last change, behind
-the channels."""
+ZETA, ZETA_RATE, STEP, LAG, RELAXATION, ELAPSED, AGE, DELAY = range(8, INPUTS)
+"""Where a law finds ζ, kd ζ', the step, the lag, the longest relaxation time, the times since the last change and since
+the start, and the delay so far, behind the channels."""
 
 
 class ScalingPolicy(Declaration):

@@ -1,4 +1,4 @@
-"""One factor for all forces but inertia, chosen along the run so that the predicted lag stays within a tolerance."""
+"""One factor for all forces but inertia, chosen along the run so that the predicted delay stays within a tolerance."""
 
 import math
 from typing import Annotated, ClassVar, Literal, Self
@@ -7,24 +7,49 @@ import numpy as np
 from pydantic import model_validator
 
 from articulon.declaration import Dimension, Quantity
-from articulon.kernels import first_class
+from articulon.kernels import first_class, jit
 from articulon.model.state import DAMPING
-from articulon.scaling.base import ELAPSED, LAG, RELAXATION, ScalingPolicy
+from articulon.scaling.base import AGE, DELAY, ELAPSED, LAG, RELAXATION, ScalingPolicy
 
-SAFETY = 0.8
-"""Part of the tolerance that is aimed at: the rest is for what the law follows late, and for the integrator."""
+SAFETY = 0.9
+"""Part of the tolerance that is aimed at: the rest is for what the law follows late, for joints that settle at the
+start, and for the integrator."""
+LARGEST = 0.15
+"""Lag at a moment at most, where the tolerance is on arrivals: what is predicted is of first order in it."""
 FALL = 0.5
 """d(τ/a2)/dt at most: from rest, a relaxation time that grows as τ + t/2 costs a body the time 2τ, and no more."""
 QUANTUM = 2e-3
 """Least change of ln a2: the forces are evaluated anew whenever a factor changes, and so that is rare."""
 
 
+def aimed_at(tolerance: float) -> float:
+    """Delay relative to the time since the start: what is late by D arrives at T + D, and D/T is to be tolerable."""
+    return SAFETY * tolerance / (1.0 + tolerance)
+
+
+def allowed_lag(aim, spend, largest, age, delay, rate):
+    """The lag that is allowed at a moment, (1 − s/2) aim + s (aim t − D) λ/2, with s = ``spend``.
+
+    For s = 1, half of what is left to lose, R = aim (t + 1/λ) − D, is spent in each e-folding of the force. Where
+    λ = 1/(t* − t), R falls as √(t* − t), and a2 ∝ 1/R ∝ √λ: of all a2(t) that lose one time ∫ τλ/a2 dt this makes the
+    cost ∫ a2 dt least, by the inequality of Cauchy and Schwarz. Where nothing is left of aim t, D grows by half of the
+    aim, so that D ≤ aim t at all times, whatever the force does. For s = 0 the aim is what is allowed.
+    """
+    lag = (1.0 - 0.5 * spend) * aim + 0.5 * spend * (aim * age - delay) * rate
+    return min(max(lag, 0.25 * aim), max(largest, aim))
+
+
+_allowed_lag = jit(allowed_lag)
+
+
 @first_class
 def error_controlled(parameters, sums, factor):
-    aim, minimum, fall, before = parameters[0], parameters[1], parameters[2], factor[DAMPING]
+    aim, minimum, fall, spend, largest = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
+    before = factor[DAMPING]
     if not sums[ELAPSED] > 0.0:
         return
-    wanted = min(1.0, max(minimum, sums[LAG] / aim))
+    allowed = _allowed_lag(aim, spend, largest, sums[AGE], sums[DELAY], sums[LAG] / sums[RELAXATION])
+    wanted = min(1.0, max(minimum, sums[LAG] / allowed))
     # The slowest tree's memory: nothing moves it faster.
     gone = sums[ELAPSED] * before / sums[RELAXATION]
     a2 = max(before * (wanted / before) ** (1.0 - math.exp(-gone)), before / (1.0 + fall * gone))
@@ -34,15 +59,20 @@ def error_controlled(parameters, sums, factor):
 
 
 class ErrorControlled(ScalingPolicy):
-    """M q'' + C + a2 β D q' = a2 Γ with a2(t) as small as a tolerance on the lag allows at each moment.
+    """M q'' + C + a2 β D q' = a2 Γ with a2(t) as small as a tolerance on the delay allows.
 
-    Scaled by a2, a tree of bodies moves as if every mass were larger by 1/a2, and lags behind the slow path that forces
-    and drag prescribe by (τ/a2) \\|dG/dt\\|/\\|G\\| of its way, with τ = Σm/Σβ and G the net force on it but for drag
-    and noise. The law takes the largest of these over the trees and lets a2 follow it, within [minimum, 1]:
+    Scaled by a2, a tree of bodies moves as if every mass were larger by 1/a2, and falls short of the speed that forces
+    and drag prescribe by the part ℓ = (τ/a2) \\|dG/dt\\|/\\|G\\| of it, with τ = Σm/Σβ and G the net force on it but
+    for drag and noise. By that it gets late: dD/dt = ℓ, less the same of the unscaled tree. The law takes the largest ℓ
+    of the trees and lets a2 follow it, within [minimum, 1]:
 
-        d ln a2/dt = (a2/τ) ln(wanted/a2),   wanted = max τ \\|G'\\|/\\|G\\| / (0.8 tolerance),   d(τ/a2)/dt ≤ 1/2,
+        d ln a2/dt = (a2/τ) ln(wanted/a2),   wanted = max τ \\|G'\\|/\\|G\\| / allowed,   d(τ/a2)/dt ≤ 1/2,
 
     from a2 = 1 at the start, so that starting from rest costs next to nothing. G' is the rate of G over the time τ/a2.
+    What lag is allowed at a moment says ``bounds``. Both keep D below the tolerance of the time since the start, at all
+    times and whatever the forces do: the first by its sum, the second at each moment, which costs about twice as much
+    where bodies draw near to each other, and also keeps speeds within the tolerance there.
+
     Speeds are kept when a2 changes, so that the kinetic energy is continuous; the potential a2 Φ is not, and the energy
     that its jumps bring in is booked (``conservative_works`` in the summary), so that the energy balance closes.
 
@@ -53,7 +83,10 @@ class ErrorControlled(ScalingPolicy):
 
     policy: Literal["error-controlled"] = "error-controlled"
     tolerance: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 0.02
-    """Largest predicted lag: of the time that an event takes, when it is late by that part of it."""
+    """Largest predicted delay: of the time that an event takes since the start, when it is late by that part of it."""
+    bounds: Literal["arrival", "moment"] = "arrival"
+    """What the tolerance bounds: how late things are in all, so that more lag, up to 0.15, is allowed where it lasts
+    for a short time; or the lag at every moment."""
     minimum: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1e-4
     """The least a2."""
     law = staticmethod(error_controlled)
@@ -68,8 +101,10 @@ class ErrorControlled(ScalingPolicy):
         return self
 
     def parameters(self, damping: float) -> np.ndarray:
-        """(what is aimed at, minimum, fall)."""
-        return np.array([SAFETY * float(self.tolerance), float(self.minimum), FALL])
+        """(what is aimed at, minimum, fall, what is spent of the time left, largest lag at a moment)."""
+        spend = 1.0 if self.bounds == "arrival" else 0.0
+        aim = aimed_at(float(self.tolerance))
+        return np.array([aim, float(self.minimum), FALL, spend, LARGEST if spend else 0.0])
 
     def least_factor(self) -> float:
         """minimum."""

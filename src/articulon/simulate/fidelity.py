@@ -19,8 +19,9 @@ import numpy as np
 from articulon.simulate.observers import NET_FORCE
 from articulon.simulate.verdicts import HEAT, MOTION, Bounds
 
-_ROUGH = 1.5
-"""A smooth force varies as much between every fourth frame as between all of them; noise makes the second larger."""
+_ROUGH, _APART = 1.5, 4
+"""A smooth force varies as much between every fourth frame as between all of them; noise makes the second larger, and
+with it the delay that is found."""
 _DRIVING = ("potential", "conformational", "contact", "external")
 
 
@@ -67,15 +68,19 @@ def lag_along(observables: Mapping[str, np.ndarray], relaxation: float, toleranc
     # From rest the speed comes near that of a steady drift by exp(−t/θ), θ = τ'/(1 + τ'λ).
     left = np.exp(-(time - time[0]) / (relaxation / factor[0] / (1.0 + rate[0])))
     lost = slower * changes - slower[0] * np.diff(left)
-    coarse = relative_changes(forces[:: max(1, min(4, len(time) - 1))])
-    least = tolerance * elapsed / float(slower.max() or np.inf)
+    # The last frame too: an approach may make most of its changes just before it.
+    some = np.unique(np.append(np.arange(0, len(time), _APART), len(time) - 1))
+    parts, sums = np.add.reduceat(slower * changes, some[:-1]), np.add.reduceat(changes, some[:-1])
+    weights = np.divide(parts, sums, out=np.zeros_like(parts), where=sums > 0.0)
+    coarse = float((weights * relative_changes(forces[some])).sum())
     return LagAlong(
         time,
         rate,
         lost / interval,
         np.concatenate([[0.0], np.cumsum(lost)]),
         float(slower[0] + (slower * changes).sum()),
-        bool(changes.sum() > _ROUGH * max(coarse.sum(), least)),
+        # Noise only adds: what is tolerable with it is tolerable.
+        bool((slower * changes).sum() > _ROUGH * max(coarse, tolerance * elapsed)),
     )
 
 

@@ -1,0 +1,122 @@
+"""Docking with noise: scaled against unscaled particles on the same noise paths, each by friction-implicit steps.
+
+    python -m validation.noise_paths
+
+takes some five minutes on a quiet machine and rewrites its section of docs/validation.md. What a path has shown is kept
+in noise_paths.json beside this file, so that it can be broken off and gone on with; remove it to measure everything
+anew. Every run of a path has the same windows of noise; where its steps are longer, those of several are averaged.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+from validation.page import table, write_section
+
+import articulon as ar
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate import FrictionImplicit
+from articulon.integrate.drivers import DIVERGED, STOPPED, driver
+from articulon.integrate.status import advance_stop
+from articulon.model.state import DAMPING
+from articulon.scaling import Constant, ErrorControlled, NoScaling
+from articulon.scaling.base import ScalingPolicy
+
+KEPT = Path(__file__).with_suffix(".json")
+GAP, ADVANCE, STEP, PATHS = "40 nm", 0.021, 5e-6, 8
+"""Nearer than the default start, so that a path takes half a minute; goal [μs] and window [μs]."""
+
+
+class Kind(NamedTuple):
+    """One way of running a path."""
+
+    policy: ScalingPolicy
+    """What scales."""
+    windows: int
+    """Windows of noise in a step."""
+
+
+KINDS = {
+    "unscaled": Kind(NoScaling(), 1),
+    "constant, a2 = 0.25": Kind(Constant(a2=0.25), 2),
+    "constant, a2 = 0.05": Kind(Constant(a2=0.05), 4),
+    "error-controlled, 2 %": Kind(ErrorControlled(tolerance=0.02), 1),
+    "error-controlled, 10 %": Kind(ErrorControlled(tolerance=0.1), 1),
+}
+
+
+def docked(kind: Kind, seed: int) -> dict[str, float]:
+    """When the core has made its way on a noise path [μs], and the least factor and the last delay on it."""
+    case = ar.load_case("nanoparticle-docking", {"model.gap": GAP, "forces.brownian": {"temperature": "300 K"}})
+    model, step = case.build_model(), kind.windows * STEP
+    evaluator = Evaluator(model, seed, STEP, kind.windows)
+    state = evaluator.initial_state()
+    beta = float(evaluator.system.forces.drag.mass[0])
+    rule = FrictionImplicit(rule="friction-implicit", step=step)
+    advance = driver(evaluator, rule, kind.policy, kind.policy.parameters(beta), state)
+    state = evaluator.initial_state(memory=advance.memory)
+    advance.stop = advance_stop(model, model.body("core"), np.array([1.0, 0.0, 0.0]), ADVANCE)
+    least = 1.0
+    while True:
+        ended = advance.advance(state, 1e3, 2**16)
+        least = min(least, float(state.factor[DAMPING]))
+        if ended == STOPPED:
+            return {"docked": float(state.time[0]), "least": least}
+        if ended == DIVERGED:
+            raise FloatingPointError(f"seed {seed} does not stay finite with steps of {step:g} μs")
+
+
+def measured() -> dict[str, dict[str, float]]:
+    """All paths, those that are kept and those that are missing."""
+    kept: dict[str, dict[str, float]] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    for seed in range(1, PATHS + 1):
+        for name, kind in KINDS.items():
+            if f"{seed} {name}" not in kept:
+                sys.stderr.write(f"path {seed}: {name}\n")
+                kept[f"{seed} {name}"] = docked(kind, seed)
+                KEPT.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    return kept
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    """Mean and half width of its 95 % interval."""
+    wide = float(stats.t.ppf(0.975, values.size - 1))
+    return float(values.mean()), wide * float(values.std(ddof=1)) / math.sqrt(values.size)
+
+
+def main() -> None:
+    kept, rows = measured(), []
+    times = {name: np.array([kept[f"{seed} {name}"]["docked"] for seed in range(1, PATHS + 1)]) for name in KINDS}
+    truth = times["unscaled"]
+    for name, found in times.items():
+        mean, half = interval(found)
+        row: list[Any] = [name, f"{mean:.3f} ± {half:.3f}"]
+        if name != "unscaled":
+            late, wide = interval(found - truth)
+            row += [f"{late:+.4f} ± {wide:.4f}", f"{late / truth.mean():+.2%} ± {wide / truth.mean():.2%}"]
+            row += [f"{min(kept[f'{seed} {name}']['least'] for seed in range(1, PATHS + 1)):.2g}"]
+        rows.append([*row, *[""] * (5 - len(row))])
+    head = ["scaling", "docks [μs]", "late on the same path [μs]", "relative", "least a2"]
+    write_section(
+        "noise-paths",
+        f"""
+## Docking with noise, path by path
+
+`python -m validation.noise_paths`. `nanoparticle-docking` at 300 K without flow, tips {GAP} from the receptors, docked
+after {ADVANCE * 1e3:.0f} nm; {PATHS} noise paths, with windows of {STEP * 1e6:.0f} ps that all runs of a path share. By
+friction-implicit steps of one window, two windows for a2 = 0.25 and four for 0.05, whose noise is the mean of theirs.
+95 % intervals by Student's t over the paths.
+
+{table(head, rows)}
+""",
+    )
+
+
+if __name__ == "__main__":
+    main()
