@@ -156,6 +156,7 @@ TETRAHEDRON = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0,
         ({"positions": [1.0, 2.0]}, r"positions: expected the shape \(nodes, 3\)"),
         ({"handle": 4}, "handle: there are 4 nodes"),
         ({"residues": [0]}, "residues: they are of a structure"),
+        ({"positions": TETRAHEDRON[[0, 1, 2, 2]]}, "node 2 and node 3 are at the same place"),
         ({"spring_constant": "1 kcal/mol/angstrom^2"}, "has a unit; say by units="),
     ],
 )

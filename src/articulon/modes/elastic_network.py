@@ -128,6 +128,10 @@ def elastic_network(
         raise read.error(f"handle: there are {m.size} nodes, numbered from 0, got {handle}")
     pairs = cKDTree(x).query_pairs(reach, output_type="ndarray")
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    apart = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
+    if (apart == 0.0).any():
+        a, b = pairs[int(apart.argmin())]
+        raise read.error(f"{label(a)} and {label(b)} are at the same place; a spring between them has no direction")
     _in_one_piece(pairs, m.size, reach, label, read)
     squared, shapes = lowest_modes(
         x, m, gamma * network_hessian(x, pairs), count, free=True, fault=read.error, label=label
