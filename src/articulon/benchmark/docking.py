@@ -19,7 +19,7 @@ from articulon.simulate.preparation import first_state, prepare
 
 CASE = "nanoparticle-docking"
 VARIANT = "published"
-"""The conditions of Guy (2018), 5.4: a gap of 65 nm, a flow of 1 mm/s and noise at 300 K."""
+"""The conditions of Guy (2018), 5.4: a gap of 66.4 nm, a flow of 1 mm/s and noise at 300 K."""
 FRICTION_IMPLICIT: dict[str, Any] = {
     "scaling": {"policy": "none"},
     "integrator": {"rule": "friction-implicit", "step": "8 ps"},
@@ -139,7 +139,7 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
         note = "in full" if base is None else f"extrapolated from {base:g} μs"
         rows.append((words, note, *(figures[f"{name}_{key}"] for key in ("5us_s", "5us_processor_s", "steps_per_us"))))
     rows.append(("Guy (2018): threshold-adaptive, a2 = 0.01", "", 60.0 * figures["paper_scaled_min"], None, None))
-    title = "5 μs of docking: 65 nm gap, flow of 1 mm/s, 300 K"
+    title = "5 μs of docking: 66.4 nm gap, flow of 1 mm/s, 300 K"
     show_table(out, title, ("method", "", "wall [s]", "processor [s]", "steps per μs"), rows, words=2)
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])
