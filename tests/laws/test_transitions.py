@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,16 @@ def test_axes_can_be_named_in_several_ways() -> None:
         assert np.array_equal(t.kept.axes, expected) and np.array_equal(t.locked, expected)
         assert np.array_equal(t.speeds, found[0].speeds)
     assert np.flatnonzero(ar.lock(model, q, u, "upper").locked).tolist() == [6, 7, 8]
+
+
+def test_the_example_of_the_documentation_runs() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "transitions.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], names)
+    np.testing.assert_allclose(names["back"].speeds, names["u"], rtol=0, atol=1e-13)
+    assert not names["t"].speeds[names["t"].locked].any()
+    assert names["fast"].energy_after == pytest.approx(0.8, rel=1e-12)
+    assert names["warm"].locked.sum() == 1
 
 
 def test_locks_one_after_another_are_one_lock() -> None:

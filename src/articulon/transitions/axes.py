@@ -76,4 +76,6 @@ def axis_name(model: Model, speed: int) -> str:
     link = int(np.flatnonzero(forest.u_start <= speed)[np.argmax(forest.u_start[forest.u_start <= speed])])
     body, k = int(model.head[link]), speed - int(forest.u_start[link])
     joint = joint_type(int(forest.kind[link]))
+    if k >= joint.nu:
+        return f"mode {k - joint.nu} of '{model.names[body]}'"
     return f"axis {k} ({joint.speeds[k][0]}) of the {joint.__name__.lower()} joint of '{model.names[body]}'"
