@@ -200,9 +200,7 @@ def _constant(structure: Structure, articulation: Articulation, every: ForceFiel
     atoms = builder.build()
     energy = potential_energy(atoms, atoms.q0) - potential_energy(tree, tree.q0)
     if not np.isfinite(energy):
-        raise ModelError(
-            f"model.force_field: {structure.source}: its energy is not finite; do atoms coincide?"
-        )
+        raise ModelError(f"model.force_field: {structure.source}: its energy is not finite; do atoms coincide?")
     return energy
 
 

@@ -112,7 +112,8 @@ def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
             f"Scaling is beaten: {what} ('{other['name']}') covers the same time {times} times as fast as "
             f"'{row['name']}' ({walls}), without the errors of scaling.{_own_error(other)}"
         )
-    times = number(per_theirs / per_own, 2)
+    ratio = per_theirs / per_own
+    pace = "as fast as" if ratio < 1.05 else f"{number(ratio, 2)} times as fast as"
     verdict = row["verdict"]
     worth = "" if verdict in (None, "trusted") else f", but its verdict is '{verdict}'"
-    return f"'{row['name']}' is {times} times as fast as {what} ('{other['name']}'; {walls}){worth}."
+    return f"'{row['name']}' is {pace} {what} ('{other['name']}'; {walls}){worth}."

@@ -180,7 +180,7 @@ def figures(done: Comparison) -> dict[str, Figure]:
 
 CAPTIONS = {
     "position": "Displacement of the core in each run, and its distance from the core of the reference at equal times.",
-    "kinetic_energy": "Kinetic energy in each run. Scaling the forces lowers it by the factor of the damping.",
+    "kinetic_energy": "Kinetic energy in the runs that have one. Scaling lowers it by the factor of the damping.",
     "works_normalised": "Work of friction and of Brownian forces in each run, divided by its largest magnitude there.",
     "forces": "Magnitudes of the forces by kind, summed over the bodies, before scaling.",
     "factors": "Scaling factors of the runs in which anything is scaled.",
@@ -245,7 +245,7 @@ def _displacement(view: View) -> np.ndarray:
 
 def _kinetic_energy(done: Comparison) -> Figure | None:
     found = _observable(done, "kinetic_energy")
-    series = {name: np.where(values > 0.0, values, np.nan) for name, values in found.items()}
+    series = {name: np.where(values > 0.0, values, np.nan) for name, values in found.items() if np.any(values)}
     if not series:
         return None
     figure, (axes,) = style.panels(height=3.1)
@@ -282,8 +282,7 @@ def _forces(done: Comparison) -> Figure | None:
     for axes, (name, series) in zip(all_axes, sums.items(), strict=True):
         draw_forces(axes, done.views[name], series, time, together)
         axes.set_title(name, fontsize=8.0, pad=2.0)
-        axes.set_ylabel("$\\Sigma|F|$")
-    all_axes[0].set_ylabel(style.label("$\\Sigma|F|$", done.case.units, "force"))
+        axes.set_ylabel(style.label("$\\Sigma|F|$", done.case.units, "force"))
     style.legend(all_axes[0])
     all_axes[-1].set_xlabel(time.axis("time"))
     return figure
