@@ -116,8 +116,8 @@ def scratch(forest: Forest, nq: int, nu: int, kT: float) -> Scratch:
     for start, end, kind in zip(split.start, split.end, split.kind, strict=True):
         if kind == ANGULAR_VELOCITY:
             turns[start - nq : end - nq] = True
-    counts = np.zeros((2, 1), dtype=np.int64)
-    watch = Watch(*np.zeros((3, nu)), turns, *counts, np.zeros(1))
+    sums, counts = np.zeros((3, nu)), np.zeros((2, 1), dtype=np.int64)
+    watch = Watch(sums[0], sums[1], sums[2], turns, counts[0], counts[1], np.zeros(1))
     n = forest.mass.size
     coordinates, speeds, still = np.zeros((2, nq)), np.zeros((4, nu)), np.zeros((2, n, 6))
     return Scratch(
