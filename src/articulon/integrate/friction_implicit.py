@@ -7,10 +7,8 @@ two drifts it gives free diffusion and constant drift exactly at any step: the r
 Phys. 111, 983, 2013) carried over to trees. Forces bound the step as in velocity Verlet, and so does the angle that a
 body turns in half a step.
 
-The velocity products, by which articulated bodies turn and swing without any force, are part of the kicks: a step then
-costs three recursions, and it is its own reverse in time, but not symplectic. With ``flight`` they are part of the
-drift instead, which follows the free motion of the bodies (``geodesic.py``): without drag and thermostat the rule is
-then symplectic, velocity Verlet for H = T(q, p) + V(q), and its energy does not drift.
+Velocity products are part of the kicks, which is not symplectic. With ``flight`` the drift follows the free motion of
+the bodies (``geodesic.py``): without drag and thermostat, symplectic velocity Verlet for H = T(q, p) + V(q).
 
 A thermostat that multiplies all speeds does so before the first and after the last kick. Langevin's friction and noise
 are part of the middle, u⁺ = c u + √(1 − c²) w with c = e^{−γh} and w from N(0, kT M⁻¹): BAOAB on trees.
@@ -328,18 +326,16 @@ def stir(system, time, h, step, u, work, ws, arrays):
 
 @kernel
 def advance(law, bath_step, system, functions, parameters, h, flight, stop, state, ws, channels, arrays, steps):
-    """Advances the state by a number of steps of length h, with free flights or steady drifts: REACHED, STOPPED,
-    NOT_CONVERGED where a flight is too long to be found, or DIVERGED where a number is no longer finite; the state is
-    then that of the last whole step."""
+    """Advances the state by a number of steps of length h: REACHED, STOPPED, NOT_CONVERGED where a flight is too long,
+    or DIVERGED where a number is no longer finite; the state is then that of the last whole step."""
     forest = system.forest
-    q, u, work, counters = arrays.q, arrays.u, arrays.work, state.counters
+    q, u, work, udot, counters = arrays.q, arrays.u, arrays.work, arrays.acceleration, state.counters
     way = system.bath.choice[WAY]
     rubs = system.forces.drag.link.size > 0 or system.forces.noise.choice[0] != 0
     copy_into(q, state.q)
     copy_into(u, state.u)
     copy_into(work, state.work)
     copy_into(arrays.bath, state.bath)
-    udot = arrays.acceleration
     copy_into(udot, state.acceleration)
     locate(forest, q, u, ws)
     fill_positions(system, functions, state.time[0], q, u, ws, channels)
@@ -364,15 +360,13 @@ def advance(law, bath_step, system, functions, parameters, h, flight, stop, stat
             move(forest, u, ws, 0, forest.mass.size)
             drift(forest, q, u, ws, 0.5 * h)
             move(forest, u, ws, 0, forest.mass.size)
-        if found != REACHED:
-            return found
         if rubs:
             rub(system, state.factor, counters[WINDOW], h, u, work, ws, channels, arrays)
             move(forest, u, ws, 0, forest.mass.size)
         if way == KICKS:
             stir(system, time, h, step, u, work, ws, arrays)
         if flight:
-            found = geodesic.fly(forest, q, u, 0.5 * h, ws, arrays.flight, arrays.no_torque)
+            found = max(found, geodesic.fly(forest, q, u, 0.5 * h, ws, arrays.flight, arrays.no_torque))
         else:
             drift(forest, q, u, ws, 0.5 * h)
         if found != REACHED:
