@@ -103,7 +103,9 @@ def main() -> None:
         f"""
 ## Where the docking starts
 
-`python -m validation.docking_gap`. `{CASE}` without noise and flow, from rest. Guy (2018, 5.5) puts the core's centre
+`python -m validation.docking_gap`.
+
+`{CASE}` without noise and flow, from rest. Guy (2018, 5.5) puts the core's centre
 250 nm from the receptors' plane, which is 66.4 nm from the tips of chains at 30 degrees, and says that "approximately
 65 nm" have to be traversed. The attraction at that distance is mostly that of body A's r⁻⁶, so that the docking time
 goes as the eighth power of the distance from A's centres, and 1 nm more makes it an eighth longer.

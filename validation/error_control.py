@@ -141,13 +141,15 @@ def main() -> None:
         f"""
 ## Tolerance against true error: `error-controlled`
 
-`python -m validation.error_control`. `{CASE}` without noise and flow, from rest: *near* is its default start (tips
-44 nm from the receptors, docked after 25 nm), *published* the published distance of 250 nm from the core's centre to
-the receptors' plane, which is 66.4 nm from the tips (docked after 55 nm). Kutta–Merson with the policy
-`error-controlled`, whose tolerance bounds the delay on arrival or the lag at every moment; the reference is the
-friction-implicit rule unscaled (*near*: steps of 8 ps; *published*: 40 ps up to 35 nm, 8 ps up to 44 nm, then
-Kutta–Merson unscaled, since equal steps do not stay finite where the tips meet the receptors). The evaluations of
-Kutta–Merson unscaled are extrapolated from {SAMPLE}. Errors are parts of the unscaled docking time.
+`python -m validation.error_control`.
+
+`{CASE}` without noise and flow, from rest: *near* is its default start (tips 44 nm from the receptors,
+docked after 25 nm), *published* the published distance of 250 nm from the core's centre to the receptors' plane, which
+is 66.4 nm from the tips (docked after 55 nm). Kutta–Merson with the policy `error-controlled`, whose tolerance bounds
+the delay on arrival or the lag at every moment; the reference is the friction-implicit rule unscaled (*near*: steps of
+8 ps; *published*: 40 ps up to 35 nm, 8 ps up to 44 nm, then Kutta–Merson unscaled, since equal steps do not stay finite
+where the tips meet the receptors). The evaluations of Kutta–Merson unscaled are extrapolated from {SAMPLE}. Errors are
+parts of the unscaled docking time.
 
 {table(head, rows)}
 
