@@ -109,7 +109,8 @@ def main() -> None:
 `python -m validation.noise_paths`. `nanoparticle-docking` at 300 K without flow, tips {GAP} from the receptors, docked
 after {ADVANCE * 1e3:.0f} nm; {PATHS} noise paths, with windows of {STEP * 1e6:.0f} ps that all runs of a path share. By
 friction-implicit steps of one window, and of two windows for a2 = 0.25, whose noise is the mean of theirs. 95 %
-intervals by Student's t over the paths.
+intervals by Student's t over the paths: one that is wider than the tolerance calls for more of them, and says neither
+that a policy keeps it nor that it does not.
 
 {table(head, rows)}
 """,
