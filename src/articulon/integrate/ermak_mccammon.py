@@ -8,7 +8,7 @@ import numpy as np
 from articulon.baths.base import FRICTION, SEED, STREAM
 from articulon.baths.langevin import particle_normals
 from articulon.baths.schedule import target
-from articulon.forces.sites.neighbours import LOST, OVERFLOW
+from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.particle_passes import BLOCK
 from articulon.integrate.particles import (
     begin,

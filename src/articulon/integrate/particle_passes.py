@@ -12,8 +12,8 @@ import numpy as np
 from numba import prange, types
 
 from articulon.baths.langevin import ornstein_uhlenbeck, particle_normals
+from articulon.forces.sites.cells import IMAGES
 from articulon.forces.sites.evaluation import no_sites
-from articulon.forces.sites.neighbours import IMAGES
 from articulon.kernels import jit, specialised
 
 BLOCK = 1024

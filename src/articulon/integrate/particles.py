@@ -10,7 +10,7 @@ import numpy as np
 from articulon.baths.base import FREEDOMS, FRICTION, GAIN, KICKS, SCALES, SEED, STREAM, WAY
 from articulon.baths.langevin import decay_and_noise
 from articulon.baths.schedule import target
-from articulon.forces.sites.neighbours import LOST, OVERFLOW
+from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.particle_passes import BLOCK
 from articulon.integrate.status import DIVERGED, REACHED
 from articulon.kernels import jit, kernel

@@ -12,16 +12,13 @@ from numba import types
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.errors import ArticulonError, ModelError
 from articulon.forces.sites.appending import LANES
+from articulon.forces.sites.cells import FAR, LOST, OVERFLOW, grid
 from articulon.forces.sites.exclusions import exclusion_table
 from articulon.forces.sites.images import cell_of, widths
 from articulon.forces.sites.neighbours import (
-    FAR,
-    LOST,
-    OVERFLOW,
     REFRESH,
     SKIN,
     VECTOR,
-    grid,
     refresh_parallel,
     refresh_places,
     refresh_serial,

@@ -1,13 +1,10 @@
-"""Lists of neighbours: sites sorted into cells with their images across periodic faces, and for each the sites within
-reach, which is the largest cutoff and a skin.
+"""Lists of neighbours: for each site the sites within reach, which is the largest cutoff and a skin.
 
-Images are copies of sites, so that no force ever asks for the nearest image and one loop serves open, orthorhombic and
-triclinic boxes of any size. Lists are full: a site sums its own forces in a fixed order, which needs no atomic
-additions, keeps the loop a vector loop, and gives the same bits for any number of threads (M. P. Allen and D. J.
-Tildesley, Computer Simulation of Liquids, 2nd ed., 5.3, have the half list and the cells).
+Lists are full: a site sums its own forces in a fixed order, which needs no atomic additions, keeps the loop a vector
+loop, and gives the same bits for any number of threads (M. P. Allen and D. J. Tildesley, Computer Simulation of
+Liquids, 2nd ed., 5.3, have the half list and the cells).
 """
 
-import math
 from typing import Any
 
 import numba
@@ -15,7 +12,18 @@ import numpy as np
 from numba import prange, types
 
 from articulon.forces.sites.appending import append_near
-from articulon.forces.sites.tables import EXAMPLE_TYPES, Grid
+from articulon.forces.sites.cells import (
+    IMAGES,
+    LOST,
+    OVERFLOW,
+    REBUILDS,
+    grid,
+    number_sites,
+    permute_sites,
+    sort_sites,
+    wrap_sites,
+)
+from articulon.forces.sites.tables import EXAMPLE_TYPES
 from articulon.kernels import jit, kernel, specialised
 
 SKIN = 0.12
@@ -23,253 +31,6 @@ SKIN = 0.12
 the reach, and of the lists, which are built less often."""
 VECTOR = 8
 """Neighbours are listed in multiples of this, the rest being a place far away."""
-BLOCK = 1024
-"""Sites that are looked at together."""
-FAR = 1e100
-"""Coordinates of that place."""
-IMAGES, OVERFLOW, REBUILDS, LOST = range(4)
-"""Places in ``Particles.counts``: images, whether there was too little room, rebuilds, and whether a position is not
-finite."""
-
-
-def grid(sites: int, images: int, reach: float, skin: float) -> Grid:
-    """Scratch for a number of sites and images."""
-    cells = sites + images + 64
-    return Grid(
-        np.array([reach, 0.25 * skin * skin]),
-        np.zeros(3),
-        np.zeros(1),
-        np.zeros(4, dtype=np.int64),
-        np.zeros(max(sites, images), dtype=np.int32),
-        np.zeros(cells + 1, dtype=np.int32),
-        np.zeros(cells + 1, dtype=np.int32),
-        np.zeros((3, images)),
-        np.zeros(images, dtype=np.int32),
-        np.zeros((3, max(sites, images))),
-        np.zeros(((sites + BLOCK - 1) // BLOCK, 7)),
-    )
-
-
-@jit
-def cell_number(grid, x, y, z):
-    """The cell of a point."""
-    corner, size, scale = grid.corner, grid.size, 1.0 / grid.edge[0]
-    i = min(max(int((x - corner[0]) * scale), 0), size[0] - 1)
-    j = min(max(int((y - corner[1]) * scale), 0), size[1] - 1)
-    k = min(max(int((z - corner[2]) * scale), 0), size[2] - 1)
-    return (i * size[1] + j) * size[2] + k
-
-
-@jit
-def fractions(cell, x, y, z):
-    """Coordinates of a point along the edges of the box."""
-    inverse, origin = cell.inverse, cell.origin
-    dx, dy, dz = x - origin[0], y - origin[1], z - origin[2]
-    return (
-        dx * inverse[0, 0] + dy * inverse[1, 0] + dz * inverse[2, 0],
-        dy * inverse[1, 1] + dz * inverse[2, 1],
-        dz * inverse[2, 2],
-    )
-
-
-@jit
-def lay_grid(grid, low, high):
-    """Cells of half the reach over the space from low to high, larger where there would be too many of them."""
-    edge, most = 0.5 * grid.reach[0], grid.start.size - 1
-    while True:
-        cells = 1.0
-        for a in range(3):
-            cells *= math.floor((high[a] - low[a]) / edge) + 1.0
-        if cells <= most:
-            break
-        edge *= 1.26
-    grid.edge[0] = edge
-    for a in range(3):
-        grid.corner[a] = low[a]
-        grid.size[a] = int((high[a] - low[a]) / edge) + 1
-    grid.size[3] = math.ceil(grid.reach[0] / edge * (1.0 - 1e-12))
-
-
-@jit
-def wrap_block(cell, particles, wrap, first, last, extent):
-    """Shifts of some sites into the box; ``extent`` (7,) gets their lowest and highest coordinates there, and a sum
-    that is finite where all of them are."""
-    site, vectors, periodic = particles.site, cell.vectors, cell.periodic
-    low0, low1, low2, high0, high1, high2 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
-    everything = 0.0
-    for s in range(first, last):
-        x, y, z = site[0, s], site[1, s], site[2, s]
-        a, b, c = fractions(cell, x, y, z)
-        w0, w1, w2 = 0.0, 0.0, 0.0
-        if periodic[2] != 0:
-            k = math.floor(c)
-            w0, w1, w2 = w0 - k * vectors[2, 0], w1 - k * vectors[2, 1], w2 - k * vectors[2, 2]
-        if periodic[1] != 0:
-            k = math.floor(b)
-            w0, w1 = w0 - k * vectors[1, 0], w1 - k * vectors[1, 1]
-        if periodic[0] != 0:
-            w0 -= math.floor(a) * vectors[0, 0]
-        wrap[0, s], wrap[1, s], wrap[2, s] = w0, w1, w2
-        x, y, z = x + w0, y + w1, z + w2
-        low0, low1, low2 = min(low0, x), min(low1, y), min(low2, z)
-        high0, high1, high2 = max(high0, x), max(high1, y), max(high2, z)
-        everything += abs(x) + abs(y) + abs(z)
-    extent[0], extent[1], extent[2], extent[3], extent[4], extent[5] = low0, low1, low2, high0, high1, high2
-    extent[6] = everything
-
-
-def wrap_sites(cell, particles, grid):
-    """Shifts of all sites into the box, and how far they reach there."""
-    n = particles.order.size
-    for b in prange(grid.extent.shape[0]):
-        first = BLOCK * np.int64(b)
-        wrap_block(cell, particles, grid.made_shift, first, min(first + BLOCK, n), grid.extent[b])
-
-
-@jit
-def number_block(particles, grid, first, last):
-    """Cells of some sites."""
-    site, wrap = particles.site, grid.made_shift
-    for s in range(first, last):
-        x, y, z = site[0, s] + wrap[0, s], site[1, s] + wrap[1, s], site[2, s] + wrap[2, s]
-        grid.cell[s] = cell_number(grid, x, y, z)
-
-
-def number_sites(cell, particles, grid):
-    """Cells of all sites."""
-    n = particles.order.size
-    for b in prange(grid.extent.shape[0]):
-        first = BLOCK * np.int64(b)
-        number_block(particles, grid, first, min(first + BLOCK, n))
-
-
-@jit
-def permute_block(particles, wrap, kinds, charges, first, last):
-    """Writes some sites where they belong in the order of cells."""
-    site, order, reference = particles.site, particles.order, particles.reference
-    for p in range(first, last):
-        s = order[p]
-        x, y, z, w0, w1, w2 = site[0, s], site[1, s], site[2, s], wrap[0, s], wrap[1, s], wrap[2, s]
-        particles.wrap[0, p], particles.wrap[1, p], particles.wrap[2, p] = w0, w1, w2
-        particles.x[p], particles.y[p], particles.z[p] = x + w0, y + w1, z + w2
-        particles.kind[p], particles.charge[p] = kinds[s], charges[s]
-        reference[0, s], reference[1, s], reference[2, s] = x, y, z
-
-
-def permute_sites(particles, grid, kinds, charges):
-    """Writes all sites where they belong."""
-    n = particles.order.size
-    for b in prange(grid.extent.shape[0]):
-        first = BLOCK * np.int64(b)
-        permute_block(particles, grid.made_shift, kinds, charges, first, min(first + BLOCK, n))
-
-
-WRAP: Any = None
-NUMBER: Any = None
-PERMUTE: Any = None
-"""Stand for the passes over all sites, shared among threads or not."""
-
-
-def sort_sites(cell, particles, grid, kinds, charges):
-    """Wraps the sites into the box, sorts them by cells and makes their images.
-
-    What it writes depends on ``particles.site`` alone, not on any earlier order. Where the images need more room,
-    nothing can be listed: then ``counts`` says so.
-    """
-    n, reach = particles.order.size, grid.reach[0]
-    room, far = grid.made_parent.size, particles.x.size - 1
-    vectors, inverse, periodic = cell.vectors, cell.inverse, cell.periodic
-    counts, order, place, extent = particles.counts, particles.order, particles.place, grid.extent
-    WRAP(cell, particles, grid)
-    low0, low1, low2, high0, high1, high2 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
-    everything = 0.0
-    for b in range(extent.shape[0]):
-        low0, low1, low2 = min(low0, extent[b, 0]), min(low1, extent[b, 1]), min(low2, extent[b, 2])
-        high0, high1, high2 = max(high0, extent[b, 3]), max(high1, extent[b, 4]), max(high2, extent[b, 5])
-        everything += extent[b, 6]
-    counts[LOST] = 0 if everything < np.inf else 1
-    if counts[LOST] != 0:
-        return
-    margin = reach if periodic[0] + periodic[1] + periodic[2] > 0 else 0.0
-    low, high = (low0 - margin, low1 - margin, low2 - margin), (high0 + margin, high1 + margin, high2 + margin)
-    lay_grid(grid, low, high)
-    NUMBER(cell, particles, grid)
-    cells = grid.size[0] * grid.size[1] * grid.size[2]
-    start = grid.start
-    for c in range(cells + 1):
-        start[c] = 0
-    for s in range(n):
-        start[grid.cell[s] + 1] += 1
-    for c in range(cells):
-        start[c + 1] += start[c]
-    for s in range(n):  # each cell's start moves to its end, which is the next one's start
-        k = grid.cell[s]
-        place[s] = start[k]
-        order[start[k]] = s
-        start[k] += 1
-    for c in range(cells, 0, -1):
-        start[c] = start[c - 1]
-    start[0] = 0
-    PERMUTE(particles, grid, kinds, charges)
-    # Images of the sites across a, then of all of these across b, then across c.
-    made, parent, shift = grid.made, grid.made_parent, grid.made_shift
-    total = 0
-    for axis in range(3):
-        if periodic[axis] == 0:
-            continue
-        across = math.sqrt(inverse[0, axis] ** 2 + inverse[1, axis] ** 2 + inverse[2, axis] ** 2)
-        margin = reach * across
-        turns = math.ceil(margin)
-        before = total
-        for q in range(n + before):
-            if q < n:
-                x, y, z, root = particles.x[q], particles.y[q], particles.z[q], q
-                sx, sy, sz = 0.0, 0.0, 0.0
-            else:
-                m = q - n
-                x, y, z, root = made[0, m], made[1, m], made[2, m], parent[m]
-                sx, sy, sz = shift[0, m], shift[1, m], shift[2, m]
-            f = fractions(cell, x, y, z)
-            along = f[0] if axis == 0 else f[1] if axis == 1 else f[2]
-            for k in range(-turns, turns + 1):
-                if k != 0 and -margin <= along + k and along + k <= 1.0 + margin:
-                    if total >= room:
-                        counts[OVERFLOW] = 1
-                        return
-                    tx, ty, tz = sx + k * vectors[axis, 0], sy + k * vectors[axis, 1], sz + k * vectors[axis, 2]
-                    # From the site at once, as in every later step.
-                    made[0, total] = particles.x[root] + tx
-                    made[1, total] = particles.y[root] + ty
-                    made[2, total] = particles.z[root] + tz
-                    parent[total] = root
-                    shift[0, total], shift[1, total], shift[2, total] = tx, ty, tz
-                    total += 1
-    start = grid.image_start
-    for c in range(cells + 1):
-        start[c] = 0
-    for m in range(total):
-        k = cell_number(grid, made[0, m], made[1, m], made[2, m])
-        grid.cell[m] = k
-        start[k + 1] += 1
-    start[0] = n
-    for c in range(cells):
-        start[c + 1] += start[c]
-    for m in range(total):
-        k = grid.cell[m]
-        p = start[k]
-        start[k] += 1
-        root = parent[m]
-        particles.x[p], particles.y[p], particles.z[p] = made[0, m], made[1, m], made[2, m]
-        particles.kind[p], particles.charge[p] = particles.kind[root], particles.charge[root]
-        particles.parent[p - n] = root
-        for a in range(3):
-            particles.shift[a, p - n] = shift[a, m]
-    for c in range(cells, 0, -1):
-        start[c] = start[c - 1]
-    start[0] = n
-    counts[IMAGES] = total
-    particles.x[far], particles.y[far], particles.z[far] = FAR, FAR, FAR
-    particles.kind[far], particles.charge[far] = 0, 0.0
 
 
 @jit
