@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from articulon import adaptive as adaptive
     from articulon import analysis as analysis
     from articulon import baths as thermostats  # noqa: F401
     from articulon import forces as forces
@@ -112,6 +113,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _SUBPACKAGES = {
+    "adaptive": "adaptive",
     "analysis": "analysis",
     "forces": "forces",
     "modes": "modes",

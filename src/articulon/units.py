@@ -58,6 +58,7 @@ _DIMENSIONS = {
     "dimensionless": _Definition("a plain number", "0.2", (0, 0, 0, 0, 0, 0)),
     "frequency": _Definition("a frequency", "5 MHz", (0, 0, -1, 0, 0, 0)),
     "angular_velocity": _Definition("an angular velocity", "2 rad/us", (0, 0, -1, 0, 0, 1)),
+    "angular_acceleration": _Definition("an angular acceleration", "3 rad/us^2", (0, 0, -2, 0, 0, 1)),
     "translational_drag": _Definition("a translational drag coefficient", "4 pN s/m", (1, 0, -1, 0, 0, 0)),
     "rotational_drag": _Definition("a rotational drag coefficient", "3 pN nm us", (1, 2, -1, 0, 0, 0)),
     "stiffness": _Definition("a stiffness", "40 pN/nm", (1, 0, -2, 0, 0, 0)),

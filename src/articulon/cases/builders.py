@@ -9,6 +9,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from articulon.cases.adenylate_kinase import AdenylateKinase
 from articulon.cases.conjugated_nanoparticle import ConjugatedNanoparticle
 from articulon.cases.explicit import ExplicitModel
 from articulon.cases.four_bars import FourBars
@@ -22,6 +23,7 @@ from articulon.cases.satellite import SatelliteWithBooms
 
 AnyModel: TypeAlias = (
     ExplicitModel
+    | AdenylateKinase
     | ConjugatedNanoparticle
     | LinkChain
     | FourBars

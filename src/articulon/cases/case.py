@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from articulon import __version__
+from articulon.adaptive import Adaptive
 from articulon.baths import Thermostat
 from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
@@ -66,6 +67,8 @@ class Case:
     """What keeps the temperature, if anything does."""
     integrator: Integrator
     """How the state is advanced."""
+    adaptive: Adaptive | None
+    """Which joints lock and release while the run goes on, if any do."""
     run: RunSettings
     """How long, and what is kept."""
     fidelity: Fidelity
@@ -136,6 +139,7 @@ class Case:
             "scaling": self.scaling.model_dump(),
             **({} if self.thermostat is None else {"thermostat": self.thermostat.model_dump()}),
             "integrator": self.integrator.model_dump(),
+            **({} if self.adaptive is None else {"adaptive": self.adaptive.model_dump()}),
             "run": self.run.model_dump(),
             "fidelity": self.fidelity.model_dump(),
             "checks": [check.model_dump() for check in self.checks],
@@ -241,6 +245,7 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
         scaling=file.scaling,
         thermostat=file.thermostat,
         integrator=file.integrator,
+        adaptive=file.adaptive,
         run=file.run,
         fidelity=file.fidelity,
         checks=file.checks,

@@ -3,6 +3,7 @@
 import math
 from typing import Annotated, Literal, Self
 
+import numpy as np
 from pydantic import Field
 
 from articulon.building import ModelBuilder
@@ -38,6 +39,11 @@ class LinkChain(Declaration):
     """Of a link [mass]."""
     curl: Annotated[Quantity, Dimension("angle")] = 0.0
     """Between a link and the next at zero coordinates [rad]."""
+    disorder: Annotated[float, Field(strict=True, ge=0)] = 0.0
+    """σ, by which initial rotations of spherical joints are drawn, with a density exp(−φ²/2σ²) over all rotations of
+    angle φ: thermal equilibrium under torsional springs of the stiffness kT/σ² with Fixman's potential."""
+    disorder_seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    """Chooses these."""
     spin: Annotated[Vector, Dimension("angular_velocity")] = (0.0, 0.0, 0.0)
     """Initial angular velocity of a free first link, and with it of the chain, world frame [rad/time]."""
 
@@ -48,6 +54,10 @@ class LinkChain(Declaration):
             raise CaseError(f"{where}.joint: a {self.joint} joint does not hold links together; choose another joint")
         if self.base == "hung" and any(chain.spin):
             raise CaseError(f"{where}.spin: the first link hangs; only a free one can be given a spin")
+        if self.disorder and self.joint != "spherical":
+            raise CaseError(
+                f"{where}.disorder: rotations are drawn for spherical joints, and these are {self.joint} ones"
+            )
         return chain.model_copy(update={"axis": axis_of(self.joint, chain.axis, where)})
 
     def populate(self, builder: ModelBuilder) -> None:
@@ -56,6 +66,7 @@ class LinkChain(Declaration):
         half, across = 0.5 * float(self.curl), mass * (3.0 * radius**2 + length**2) / 12.0
         turned = (math.cos(half), 0.0, math.sin(half), 0.0)
         joint = joint_of(self.joint, self.axis)
+        drawn = rotations(self.links, self.disorder, self.disorder_seed) if self.disorder else None
         for k in range(self.links):
             floating = k == 0 and self.base == "free"
             builder.add_body(
@@ -67,5 +78,18 @@ class LinkChain(Declaration):
                 com=(0.0, 0.0, -0.5 * length),
                 position=(0.0, 0.0, -length) if k else (0.0, 0.0, 0.0),
                 rotation=turned if k else (1.0, 0.0, 0.0, 0.0),
+                q=None if drawn is None or floating else drawn[k],
                 u=(0.0, 0.0, 0.0, *self.spin) if floating else None,
             )
+
+
+def rotations(count: int, sigma: float, seed: int) -> np.ndarray:
+    """Euler parameters of rotations about even axes, whose angles φ have the density sin²(φ/2) exp(−φ²/2σ²), shape
+    (count, 4)."""
+    random = np.random.default_rng(seed)
+    angles = np.linspace(0.0, np.pi, 20001)
+    below = np.concatenate([[0.0], np.cumsum(np.sin(0.5 * angles[1:]) ** 2 * np.exp(-0.5 * (angles[1:] / sigma) ** 2))])
+    half = 0.5 * np.interp(random.random(count) * below[-1], below, angles)
+    axes = random.standard_normal((count, 3))
+    axes /= np.linalg.norm(axes, axis=1)[:, None]
+    return np.concatenate([np.cos(half)[:, None], np.sin(half)[:, None] * axes], axis=1)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from articulon.adaptive import Adaptive
 from articulon.baths import Thermostat
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.references import check_cited
@@ -110,6 +111,9 @@ class RunSettings(Section):
     """Threads to use, all by default; the results are the same bits for any number."""
     minimise: bool = False
     """Whether the run begins downhill from the model's initial coordinates, where particles no longer overlap."""
+    speeds: Literal["given", "thermal"] = "given"
+    """Whether the run begins with the model's speeds, or with speeds drawn at the temperature of the thermostat or of
+    the Brownian forces."""
     stop: Stop | None = None
     """What ends the run before its duration is over."""
 
@@ -187,6 +191,8 @@ class CaseFile(Section):
     """What keeps the temperature, if anything does."""
     integrator: Integrator = Explicit()
     """How the state is advanced."""
+    adaptive: Adaptive | None = None
+    """Which joints lock and release while the run goes on, if any do."""
     run: RunSettings
     """How long, and what is kept."""
     fidelity: Fidelity = Fidelity()

@@ -59,6 +59,16 @@ class State(NamedTuple):
     drift: np.ndarray
     """How far steps have led from the loops before the state was moved back onto them: the largest error of any
     condition, and of its rate, since the start, shape (2,)."""
+    locked: np.ndarray
+    """Speeds that are locked at present, shape (nu,); (0,) where nothing locks or releases any."""
+    kept: np.ndarray
+    """Of locked speeds: what they were against the coarse motion when they were locked, and in the second row, at the
+    first speed of a joint, the kinetic energy that locking it took out, shape (2, nu); (2, 0) likewise."""
+    reservoir: np.ndarray
+    """What all transitions have taken out since the start: kinetic energy, and energy of Fixman's potential, which is
+    another one for every lock state [energy], shape (2,)."""
+    criteria: np.ndarray
+    """What the criteria that lock and release keep from decision to decision, flat; (0,) where there are none."""
     counters: np.ndarray
     """Steps, rejected steps, evaluations, the noise window that the time lies in, and switches of the dependent Euler
     parameter, shape (5,)."""
@@ -100,5 +110,9 @@ def initial_state(
         bath=np.zeros(bath),
         rebuild=np.full((3, listed), np.nan),
         drift=np.zeros(2),
+        locked=np.zeros(0, dtype=np.bool_),
+        kept=np.zeros((2, 0)),
+        reservoir=np.zeros(2),
+        criteria=np.zeros(0),
         counters=np.zeros(5, dtype=np.int64),
     )

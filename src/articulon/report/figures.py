@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from articulon.report import fidelity_figure, style
+from articulon.report.activity_figure import activity
 from articulon.report.drawing import model_drawing
 from articulon.report.joint_figures import joints
 from articulon.report.quantities import Scale, suited
@@ -41,8 +42,8 @@ def figures(run: Run | View) -> dict[str, Figure]:
     Returns
     -------
     dict
-        Of ``position``, ``joints``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``, ``fidelity``,
-        ``kinetic_energy``, ``temperature``, ``configurational_temperature``, ``thermostat_energies``,
+        Of ``position``, ``joints``, ``activity``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``,
+        ``fidelity``, ``kinetic_energy``, ``temperature``, ``configurational_temperature``, ``thermostat_energies``,
         ``thermostat_phase``, ``works_normalised`` and ``step_size``, those for which the run has data.
     """
     view = run if isinstance(run, View) else View.of(run)
@@ -327,6 +328,7 @@ _AXES: tuple[dict[str, Any], ...] = (
 FIGURES: dict[str, Callable[[View], Figure | None]] = {
     "position": position,
     "joints": joints,
+    "activity": activity,
     "model": model_drawing,
     "energies": energies,
     "balance": balance,
@@ -346,6 +348,10 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
 CAPTIONS: dict[str, str] = {
     "position": "Displacement of the centre of mass of {core} from where it began.",
     "joints": "Coordinates of the joints, and angular velocities, in a body's own axes, of those that turn freely.",
+    "activity": (
+        "Which joints moved when: dark where a joint is free, in the order of the bodies (above), and the degrees of "
+        "freedom that moved, with the kinetic energy that all locking has taken out less what releasing gave (below)."
+    ),
     "model": (
         "The model in its first frame (above) and its last (below), from the side, along the direction of motion, and "
         "in detail where a site fixed in space is nearest. Bodies are drawn to scale where their radius is known; "

@@ -64,7 +64,7 @@ def report(view: View) -> str:
             page.section("Run", page.definitions(run_rows(view))),
             page.section("Checks", checks_table(view), page.definitions(check_rows(view))),
             page.section("Fidelity", fidelity_part(view), *_figures(drawn, captions, "fidelity")),
-            page.section("Motion", *_figures(drawn, captions, "position", "joints", "model")),
+            page.section("Motion", *_figures(drawn, captions, "position", "joints", "activity", "model")),
             page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),
             page.section(forces, *_figures(drawn, captions, "forces", "factors")),
             page.section(energy, *_figures(drawn, captions, "kinetic_energy", *THERMAL)),

@@ -52,6 +52,11 @@ class Description(Protocol):
         ...
 
     @property
+    def adaptive(self) -> Any:
+        """Which joints lock and release while the run goes on, or None."""
+        ...
+
+    @property
     def fidelity(self) -> Any:
         """What a scaled run is judged by: tolerance, pairs of runs and their budget."""
         ...

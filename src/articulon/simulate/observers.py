@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from articulon.adaptive import AdaptiveDriver
 from articulon.baths.chains import chain_rates
 from articulon.baths.schedule import target
 from articulon.dynamics import body_poses
@@ -16,7 +17,17 @@ from articulon.forces.sites.places import only_particles
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
 from articulon.model.joints import UNBOUND
-from articulon.model.state import CONTACT, DAMPING, EXTERNAL, POTENTIAL, STEPS, THERMOSTAT, THERMOSTAT_RATE, WINDOW
+from articulon.model.state import (
+    CONFORMATIONAL,
+    CONTACT,
+    DAMPING,
+    EXTERNAL,
+    POTENTIAL,
+    STEPS,
+    THERMOSTAT,
+    THERMOSTAT_RATE,
+    WINDOW,
+)
 from articulon.simulate.cancellation_observer import CancellationObserver
 from articulon.simulate.site_observables import SiteObserver
 from articulon.simulate.thermostat_observer import ThermostatObserver
@@ -154,6 +165,8 @@ class Observer:
         Whether the rule books works without the factors.
     scaled
         Whether the run scales anything.
+    adaptive
+        What locks and releases joints, or None.
     """
 
     def __init__(
@@ -164,8 +177,9 @@ class Observer:
         varies: bool = False,
         books_bare_work: bool = False,
         scaled: bool = False,
+        adaptive: AdaptiveDriver | None = None,
     ) -> None:
-        self.evaluator = evaluator
+        self.evaluator, self.adaptive = evaluator, adaptive
         self.model = model = evaluator.model
         self.fixed_step = fixed_step
         self.stop = stop
@@ -216,6 +230,9 @@ class Observer:
             names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
         if self.stop is not None:
             names["advance"] = "length"
+        if self.adaptive is not None:
+            names["active_freedoms"] = names["transitions"] = "dimensionless"
+            names["reservoir_energy"] = names["reservoir_potential"] = "energy"
         return names
 
     def begin(self, state: State) -> None:
@@ -233,10 +250,11 @@ class Observer:
         scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
         if evaluator.overdamped:  # there are no speeds
             scaled = 0.0
-        thermal = model.units.boltzmann * evaluator.degrees_of_freedom * scaled
+        freedoms = evaluator.degrees_of_freedom if self.adaptive is None else self.adaptive.freedoms(state)
+        thermal = model.units.boltzmann * freedoms * scaled
         observables = {
             "kinetic_energy": kinetic,
-            "energy_balance": kinetic - self.start_energy - float(state.work.sum()),
+            "energy_balance": kinetic - self.start_energy - float(state.work.sum()) + float(state.reservoir[0]),
             "temperature_kinetic": 2.0 * kinetic / thermal if thermal else np.nan,
             "step_size": float(state.step[0]) if self.fixed_step is None else self.fixed_step,
         }
@@ -254,9 +272,15 @@ class Observer:
             observables.update(self.sites.observables(forces, measures, kinetic / scaled if scaled else kinetic))
         if self.energies:
             self._energies[:] = evaluator.energies(state.q, measures if evaluator.sites.sites else None)
+            if self.adaptive is not None:
+                self._energies[CONFORMATIONAL] += self.adaptive.potential_shift(state)
             for c in self.energies:
                 observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
         observables.update(self.thermostat.look(state, kinetic, self._energies))
+        if self.adaptive is not None:
+            observables.update(self._adaptive(state, freedoms))
+            if "conserved_energy" in observables:
+                observables["conserved_energy"] += float(state.reservoir.sum())
         poses = poses_at(model, state.q)
         if model.loops.kind.size:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.drift)
@@ -271,6 +295,16 @@ class Observer:
             u=state.u.copy(),
             observables=observables,
         )
+
+    def _adaptive(self, state: State, freedoms: int) -> dict[str, float]:
+        """What has been locked and released so far, and what that has taken out."""
+        assert self.adaptive is not None
+        return {
+            "active_freedoms": float(freedoms),
+            "transitions": float(sum(self.adaptive.changes(state))),
+            "reservoir_energy": float(state.reservoir[0]),
+            "reservoir_potential": float(state.reservoir[1]),
+        }
 
     def passage(self, state: State, advance: float) -> float:
         """When the watched body had come just as far as ``advance`` [length], for a state within a step after [time]:

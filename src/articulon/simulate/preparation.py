@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
@@ -22,7 +23,7 @@ from articulon.simulate.description import Description
 from articulon.simulate.minimisation import minimise
 from articulon.simulate.noise_windows import Windows, windows_of
 from articulon.simulate.observers import Observer, survey
-from articulon.simulate.starting import check_start
+from articulon.simulate.starting import check_start, thermal_start
 from articulon.simulate.threshold import Threshold, find_threshold
 
 
@@ -127,7 +128,12 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     if isinstance(integrator, FIXED):
         integrator = integrator.model_copy(update={"step": windows.step})
     try:
-        advance = driver(evaluator, integrator, policy, parameters, evaluator.initial_state())
+        arguments = evaluator, integrator, policy, parameters, evaluator.initial_state()
+        advance: Driver
+        if case.adaptive is not None and case.adaptive.on:
+            advance = AdaptiveDriver(*arguments, case.adaptive, case.run.seed)
+        else:
+            advance = driver(*arguments)
     except CaseError as error:
         raise CaseError(f"{case.source}: {error}") from None
     stop = None
@@ -139,7 +145,8 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
         stop = body, direction / np.linalg.norm(direction)
         advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
     step, scaled = windows.step or getattr(integrator, "step", None), not isinstance(policy, NoScaling)
-    observer = Observer(evaluator, step, stop, policy.varies, advance.books_bare_work, scaled)
+    adaptive = advance if isinstance(advance, AdaptiveDriver) else None
+    observer = Observer(evaluator, step, stop, policy.varies, advance.books_bare_work, scaled, adaptive)
     return Prepared(case, model, evaluator, windows, policy, damping, parameters, advance, observer, threshold)
 
 
@@ -148,9 +155,13 @@ def first_state(prepared: Prepared) -> State:
     evaluator = prepared.evaluator
     driver = prepared.driver
     state = evaluator.initial_state(driver.history, prepared.policy.speed_factor(), driver.memory)
+    if isinstance(driver, AdaptiveDriver):
+        state = driver.sized(state)
     try:
         if prepared.case.run.minimise:
             state.q[:] = minimise(prepared.model, state.q)
+        if prepared.case.run.speeds == "thermal":
+            state.u[:] = thermal_start(evaluator, state.q, prepared.case.run.seed)
         check_start(evaluator, state, prepared.observer.fixed_step)
     except ModelError as error:
         raise CaseError(f"{prepared.case.source}: {error}") from None

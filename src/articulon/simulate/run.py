@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 from articulon import kernels
+from articulon.adaptive import AdaptiveDriver
 from articulon.baths.base import SCALES
 from articulon.baths.momentum import keeps_momentum
 from articulon.errors import ArticulonError, CheckpointError
@@ -122,6 +123,9 @@ def run(
                 recorder.stop_time if np.isfinite(recorder.stop_time) else None,
                 with_pairs,
             )
+            driver = prepared.driver
+            if isinstance(driver, AdaptiveDriver) and driver.chattering(state):
+                figures["notes"] = [*notes, _chatter(driver.chattering(state))]
             if recorder.finished and checks:
                 frames = _frames(folder, prepared)
                 figures["checks"] = [check.outcome(frames).record() for check in checks]
@@ -318,6 +322,14 @@ def _notes(prepared: Prepared) -> list[str]:
             )
         notes.append(clock)
     return notes
+
+
+def _chatter(bodies: list[str]) -> str:
+    more = f" and {len(bodies) - 1} more" if len(bodies) > 1 else ""
+    return (
+        f"adaptive: the joint of body '{bodies[0]}'{more} chatters: it locks and releases as fast as its conditions "
+        "can hold; move their bounds apart, or let them hold for a longer window"
+    )
 
 
 def _ending(status: str, recorder: Recorder, unit: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon.adaptive import Adaptive, AdaptiveDriver
 from articulon.baths.base import BaseThermostat
 from articulon.building import cartesian
 from articulon.building.closing import checked_state
@@ -16,7 +17,7 @@ from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator, potential_energy
 from articulon.forces.joint_actuation import check_actuations
 from articulon.integrate import Integrator
-from articulon.integrate.drivers import DIVERGED, driver
+from articulon.integrate.drivers import DIVERGED, Driver, driver
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import one_blas_thread
 from articulon.model import Model, State
@@ -98,6 +99,7 @@ def simulate(
     coordinates: str = "relative",
     scaling: ScalingPolicy | None = None,
     thermostat: BaseThermostat | None = None,
+    adaptive: Adaptive | None = None,
     seed: int = 1,
     q: Sequence[float] | np.ndarray | None = None,
     u: Sequence[float] | np.ndarray | None = None,
@@ -127,6 +129,8 @@ def simulate(
         A policy that weighs the forces; none by default.
     thermostat
         One of ``articulon.thermostats``; none by default.
+    adaptive
+        Joints that lock and release while it goes on, an ``articulon.adaptive.Adaptive``; none by default.
     seed
         Chooses the random numbers.
     q, u
@@ -160,8 +164,12 @@ def simulate(
         if not isinstance(thermostat, BaseThermostat):
             raise CaseError(f"simulate: thermostat must be one of articulon.thermostats, got {thermostat!r}")
         thermostat = thermostat.resolved(model.units, "simulate: thermostat")
+    if adaptive is not None:
+        if not isinstance(adaptive, Adaptive):
+            raise CaseError(f"simulate: adaptive must be an articulon.adaptive.Adaptive, got {adaptive!r}")
+        adaptive = adaptive.resolved(model.units, "simulate: adaptive")
     start = checked_state(model, q, u)
-    run = _Run(model, _integrator(rule, options, model), policy, _times(model, duration, frames), thermostat)
+    run = _Run(model, _integrator(rule, options, model), policy, _times(model, duration, frames), thermostat, adaptive)
     run.prepare(solver, rotations, coordinates, *start, seed)
     with one_blas_thread():
         return run.integrate()
@@ -193,9 +201,10 @@ class _Run:
         policy: ScalingPolicy,
         times: _Times,
         thermostat: BaseThermostat | None,
+        adaptive: Adaptive | None = None,
     ) -> None:
         self.model, self.integrator, self.policy, self.times = model, integrator, policy, times
-        self.thermostat = thermostat
+        self.thermostat, self.adaptive = thermostat, adaptive
 
     def prepare(self, solver: str, rotations: str, coordinates: str, q: np.ndarray, u: np.ndarray, seed: int) -> None:
         if coordinates == "cartesian":
@@ -223,8 +232,14 @@ class _Run:
             self.policy.target_factor(),
         )
         parameters = self.policy.parameters(0.0)
-        self.driver = driver(self.evaluator, self.integrator, self.policy, parameters, self.evaluator.initial_state())
+        arguments = self.evaluator, self.integrator, self.policy, parameters, self.evaluator.initial_state()
+        if self.adaptive is None or not self.adaptive.on:
+            self.driver: Driver = driver(*arguments)
+        else:
+            self.driver = AdaptiveDriver(*arguments, self.adaptive, seed)
         self.state = self.evaluator.initial_state(self.driver.history, memory=self.driver.memory)
+        if isinstance(self.driver, AdaptiveDriver):
+            self.state = self.driver.sized(self.state)
         self.evaluator.start(self.state, q, u, self.policy.speed_factor())
         check_start(self.evaluator, self.state, getattr(self.integrator, "step", None))
 

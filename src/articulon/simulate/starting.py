@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from articulon.adaptive.exchange import Space
+from articulon.adaptive.merging import joints_of
+from articulon.baths.momentum import without_momentum
 from articulon.dynamics import kinetic_energy
 from articulon.errors import ModelError
 from articulon.forces.brownian import brownian_of
@@ -10,6 +13,8 @@ from articulon.forces.sites.places import site_positions
 from articulon.forces.sites.walls import LennardJonesWall
 from articulon.model import Model, State
 
+START_STREAM = 12
+"""The stream of random numbers that initial speeds are drawn from."""
 FAR_TOO_HOT = 1e4
 """Repulsion of a pair over kT beyond which it is an overlap and no collision: a steep wall U ∝ r⁻¹² is climbed to
 10⁴ kT by speeds a hundred times the thermal one."""
@@ -70,6 +75,25 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
         "overlap. Move them apart, or let the run begin downhill from here: run.minimise = true in the case, and "
         "q = articulon.minimise(model) in Python"
     )
+
+
+def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int) -> np.ndarray:
+    """Speeds (nu,) drawn at the temperature of the thermostat or of the Brownian forces, without total momentum where
+    the thermostat says so.
+
+    Raises
+    ------
+    ModelError
+        Where there is neither.
+    """
+    model, thermostat = evaluator.model, evaluator.thermostat
+    if thermostat is None and brownian_of(model) is None:
+        raise ModelError("run.speeds: 'thermal' speeds need a temperature; add a thermostat or Brownian forces")
+    kT = model.units.boltzmann * _temperature(evaluator, State(*(np.zeros(1) for _ in State._fields)))
+    space = Space(model, joints_of(model), np.array(q), np.zeros(model.forest.parent.size, dtype=bool))
+    u = space.thermal(seed, START_STREAM, 0, kT)
+    removed = thermostat is not None and thermostat.centre_of_mass == "removed"
+    return without_momentum(model, q, u) if removed else u
 
 
 def _check_walls(model: Model, positions: np.ndarray) -> None:

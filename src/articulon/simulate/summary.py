@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from articulon import __version__
+from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics import loop_residuals
 from articulon.forces.brownian import brownian_of
 from articulon.model import CHANNELS, Model, State
@@ -84,7 +85,7 @@ def summary(
     scaled, without = not isinstance(prepared.policy, NoScaling), ledger.without_energy(model)
     found = temperatures(
         observables,
-        prepared.evaluator.degrees_of_freedom,
+        _freedoms(prepared, observables),
         model.units.boltzmann,
         prepared.observer.sites.not_defined,
         None if noise is None else float(noise.temperature),
@@ -97,7 +98,34 @@ def summary(
         "scaling_factors": ledger.factors(observables),
         "temperatures": found,
         "fidelity": judged,
+        "adaptive": _adaptive(prepared, state, observables),
     }
+
+
+def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
+    """What was active, what transitions took out, and what chattered."""
+    driver = prepared.driver
+    if not isinstance(driver, AdaptiveDriver):
+        return None
+    locks, releases = driver.changes(state)
+    active = observables["active_freedoms"]
+    return {
+        "every": driver.every,
+        "decisions": driver.decisions(state),
+        "locked": locks,
+        "released": releases,
+        "mean_active_part": driver.active_part(state),
+        "least_active": float(active.min()),
+        "most_active": float(active.max()),
+        "reservoir_energy": float(state.reservoir[0]),
+        "chattering": driver.chattering(state),
+    }
+
+
+def _freedoms(prepared: Prepared, observables: Mapping[str, np.ndarray]) -> int:
+    """Degrees of freedom that share the kinetic energy, of a run that locks some their mean."""
+    active = observables.get("active_freedoms")
+    return prepared.evaluator.degrees_of_freedom if active is None else round(float(active.mean()))
 
 
 def _loops(model: Model, state: State) -> dict[str, Any] | None:

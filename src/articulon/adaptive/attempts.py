@@ -1,0 +1,145 @@
+"""Joints tried one after the other: locked where locking takes out little, released by chance.
+
+With P the part of the relative motion's thermal distribution below the bound, a try that locks with certainty below it
+and releases with probability p, drawing the relative speeds from that part, leaves the product of N(0, kT M⁻¹) over the
+active motions and any distribution of the coordinates that is the same for every set of locked joints as it is: what is
+tested, the relative motion in units of its own inertia, is independent of the coordinates and of the motion that is
+left. In equilibrium a joint is then locked P/p times as long as it is free. Between tries the coordinates must follow
+the same distribution whatever is locked, which Fixman's potential brings about; without it, √det M of what moves weighs
+them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from articulon.adaptive.exchange import Space
+
+Draw = Callable[[int], np.ndarray]
+"""Gives the relative motion of a joint of so many freedoms, in units in which its kinetic energy is ½ z·z."""
+
+
+@dataclass
+class Outcome:
+    """What a row of tries has come to."""
+
+    speeds: np.ndarray
+    """Of the fine model, shape (nu,)."""
+    locked: np.ndarray
+    """Links that are locked now, shape (links,)."""
+    taken: dict[int, tuple[np.ndarray, float]] = field(default_factory=dict)
+    """By link that was locked: its relative speeds and the kinetic energy taken out."""
+    given: dict[int, float] = field(default_factory=dict)
+    """By link that was released: the kinetic energy given."""
+
+
+class Tries:
+    """Dense algebra over the speeds of the joints that are tried.
+
+    Parameters
+    ----------
+    space
+        The motions with all of them released.
+    speeds
+        Their speeds, numbers of the fine model, shape (t,).
+    held
+        Which of these are locked, shape (t,).
+    u
+        The speeds at present, zero at those locked, shape (nu,).
+    """
+
+    def __init__(self, space: Space, speeds: np.ndarray, held: np.ndarray, u: np.ndarray) -> None:
+        self.u, self.speeds, self.held = u.copy(), speeds, held.copy()
+        self.free_rows = space.columns(speeds)
+        self._hold()
+
+    def _hold(self) -> None:
+        """Rows of M⁻¹, and their block of the speeds that are tried, with those that are held kept still."""
+        self.rows = self.free_rows.copy()
+        m = np.flatnonzero(self.held)
+        if m.size:
+            block = self.free_rows[:, self.speeds]
+            self.rows -= block[:, m] @ np.linalg.solve(block[np.ix_(m, m)], self.free_rows[m])
+        self.block = self.rows[:, self.speeds]
+
+    def energy(self, own: slice) -> tuple[float, np.ndarray]:
+        """Kinetic energy that locking some speeds takes out, and the impulse that locks them."""
+        relative = self.u[self.speeds[own]]
+        impulse = np.linalg.solve(self.block[own, own], relative)
+        return 0.5 * float(relative @ impulse), impulse
+
+    def lock(self, own: slice, impulse: np.ndarray) -> None:
+        """Locks what :meth:`energy` has looked at."""
+        self.u -= impulse @ self.rows[own]
+        self.held[own] = True
+        self.u[self.speeds[self.held]] = 0.0
+        self.rows -= self.block[:, own] @ np.linalg.solve(self.block[own, own], self.rows[own])
+        self.block = self.rows[:, self.speeds]
+
+    def release(self, own: slice, draw: Draw, along: np.ndarray | None) -> float:
+        """Releases some speeds with the relative motion of ``draw``, of which only the energy counts where the
+        direction is given. Gives the kinetic energy that they bring in."""
+        self.held[own] = False
+        self._hold()
+        G = self.block[own, own]
+        root = np.linalg.cholesky(0.5 * (G + G.T))
+        z = draw(root.shape[0])
+        if along is not None:
+            white = np.linalg.solve(root, along)
+            length = float(np.linalg.norm(white))
+            z = white * (float(np.linalg.norm(z)) / length) if length > 0.0 else z
+        self.u += np.linalg.solve(root.T, z) @ self.rows[own]
+        self.u[self.speeds[self.held]] = 0.0
+        return 0.5 * float(z @ z)
+
+
+def attempts(
+    space: Space,
+    links: np.ndarray,
+    locked: np.ndarray,
+    u: np.ndarray,
+    below: float,
+    draws: dict[int, Draw],
+    along: dict[int, np.ndarray],
+) -> Outcome:
+    """Tries joints in the given order: those that are locked are released, the others locked where that takes out
+    less than a bound.
+
+    Parameters
+    ----------
+    space
+        The motions with all of them released.
+    links
+        The joints, in the order of their tries.
+    locked
+        Links that are locked before, shape (links,).
+    u
+        Speeds, shape (nu,).
+    below
+        Kinetic energy below which a joint is locked.
+    draws
+        For a link that is locked, its relative motion.
+    along
+        For a link that is locked: relative speeds whose direction it takes; absent for that of the draw.
+    """
+    start, count = space.fine.forest.u_start[links], space.joints.freedoms[links]
+    end = np.cumsum(count)
+    speeds = np.repeat(start - (end - count), count) + np.arange(count.sum())
+    tries = Tries(space, speeds, np.repeat(locked[links], count), u)
+    outcome = Outcome(tries.u, locked.copy())
+    for i, last, n in zip(links.tolist(), end.tolist(), count.tolist(), strict=True):
+        own = slice(last - n, last)
+        if locked[i]:
+            outcome.given[i] = tries.release(own, draws[i], along.get(i))
+            outcome.locked[i] = False
+            continue
+        relative = tries.u[speeds[own]]
+        energy, impulse = tries.energy(own)
+        # The last joint that moves stays free: a try that is turned down leaves the others' balance as it is.
+        if energy < below and outcome.locked.sum() != outcome.locked.size - 1:
+            tries.lock(own, impulse)
+            outcome.locked[i] = True
+            outcome.taken[i] = (relative, energy)
+    outcome.speeds = tries.u
+    return outcome

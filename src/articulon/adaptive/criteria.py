@@ -1,0 +1,188 @@
+"""Which joints a group's conditions ask to be locked or released."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulon.adaptive.declarations import (
+    Acceleration,
+    Distance,
+    Elapsed,
+    Function,
+    Group,
+    Random,
+    Schedule,
+    Speed,
+    Torque,
+)
+from articulon.adaptive.memory import SINCE
+from articulon.adaptive.merging import Joints, links_named
+from articulon.dynamics import body_poses
+from articulon.errors import CaseError, ModelError
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.selection import body_index
+from articulon.forces.user_functions import loaded_function
+from articulon.model import Model, State
+from articulon.model.rotations import matrices
+from articulon.model.state import WINDOW
+
+STREAM = 11
+"""The stream of random numbers that decisions draw from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """A group made ready."""
+
+    group: Group
+    """Its declaration, quantities in the model's units."""
+    name: str
+    """What messages call it."""
+    links: np.ndarray
+    """Links whose joints they are, shape (joints,)."""
+    rows: np.ndarray
+    """Their rows in the criteria's memory, shape (joints,)."""
+    lock_function: Any = None
+    """The user's function of the condition to lock, where it is one."""
+    release_function: Any = None
+    """The same to release."""
+
+
+def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[Members]:
+    """The groups with their joints.
+
+    Raises
+    ------
+    CaseError
+        For bodies that do not exist, joints without speeds, and joints in two groups.
+    """
+    result: list[Members] = []
+    owner: dict[int, str] = {}
+    for k, group in enumerate(groups):
+        where = f"adaptive.groups[{k}]"
+        name = group.name or where
+        try:
+            links = links_named(model, group.bodies, f"{where}.bodies")
+            if group.without:
+                links = np.setdiff1d(links, links_named(model, group.without, f"{where}.without"))
+            for condition in (group.lock, group.release):
+                _check(model, joints, links, condition, where)
+        except ModelError as error:
+            raise CaseError(str(error)) from None
+        for i in links.tolist():
+            if i in owner:
+                body = model.names[int(model.head[i])]
+                raise CaseError(f"{where}.bodies: the joint of '{body}' is in {owner[i]} already; each is in one group")
+            owner[i] = name
+        functions = [
+            None
+            if not isinstance(condition, Function)
+            else condition.function
+            if callable(condition.function)
+            else loaded_function(condition.function, f"{where}.{key}.function")
+            for key, condition in (("lock", group.lock), ("release", group.release))
+        ]
+        first = len(owner) - links.size
+        result.append(Members(group, name, links, first + np.arange(links.size), *functions))
+    return result
+
+
+def _check(model: Model, joints: Joints, links: np.ndarray, condition: Any, where: str) -> None:
+    if isinstance(condition, Distance):
+        body_index(model, condition.body, f"{where}.distance.body")
+        if condition.to is not None:
+            body_index(model, condition.to, f"{where}.distance.to")
+    if isinstance(condition, Speed | Acceleration | Torque):
+        for i in links.tolist():
+            body = int(model.head[i])
+            if model.joints[body].translations:
+                raise ModelError(
+                    f"{where}: the {model.joint_name(body)} joint of body '{model.names[body]}' slides, and "
+                    f"'{condition.when}' is of joints that turn; choose another condition"
+                )
+
+
+class Looking:
+    """What conditions look at, each thing found once.
+
+    Parameters
+    ----------
+    evaluator
+        The fine model's forces.
+    joints
+        Which speeds belong to which joint.
+    state
+        The fine state.
+    number
+        Of the decision.
+    every
+        Time between decisions [time].
+    seed
+        Of the run.
+    """
+
+    def __init__(
+        self, evaluator: Evaluator, joints: Joints, state: State, number: int, every: float, seed: int
+    ) -> None:
+        self.evaluator, self.joints, self.state = evaluator, joints, state
+        self.number, self.every, self.seed = number, every, seed
+        self.random = np.random.Generator(np.random.Philox(key=np.array([seed, STREAM]), counter=[0, 0, number, 0]))
+        self._rates: np.ndarray | None = None
+
+    def sizes(self, values: np.ndarray) -> np.ndarray:
+        """|·| over the speeds of each link's joint, shape (links,)."""
+        return np.sqrt(np.bincount(self.joints.u, values * values, minlength=self.joints.freedoms.size))
+
+    def rates(self) -> np.ndarray:
+        """u' with every joint free, shape (nu,)."""
+        if self._rates is None:
+            e, state = self.evaluator, self.state
+            y = e.variables(state)
+            dy = np.empty_like(y)
+            e.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, dy)
+            self._rates = dy[e.model.nq : e.model.nq + e.model.nu]
+        return self._rates
+
+    def truth(self, condition: Any, members: Members, function: Any, memory: np.ndarray) -> np.ndarray:
+        """Whether a condition holds for each joint of a group, shape (joints,)."""
+        state, links, model = self.state, members.links, self.evaluator.model
+        if isinstance(condition, Speed):
+            return condition.holds(self.sizes(state.u)[links])
+        if isinstance(condition, Acceleration):
+            return condition.holds(self.sizes(self.rates())[links])
+        if isinstance(condition, Torque):
+            self.rates()
+            return condition.holds(self.sizes(self.evaluator.channels.total_joint)[links])
+        if isinstance(condition, Distance):
+            return np.full(links.size, bool(condition.holds(_distance(model, state.q, condition))))
+        if isinstance(condition, Schedule):
+            time = self.number * self.every
+            # The first decision not before a time, with room for what rounding does to either.
+            due = [0.0 <= time - float(t) + 1e-9 * self.every < self.every for t in condition.times]
+            return np.full(links.size, any(due))
+        if isinstance(condition, Elapsed):
+            since = self.number * self.every - memory[members.rows, SINCE]
+            return since >= float(condition.time) * (1.0 - 1e-9)
+        if isinstance(condition, Random):
+            return self.random.random(links.size) < condition.probability
+        if isinstance(condition, Function):
+            answer = np.asarray(function(float(state.time[0]), state.q.copy(), state.u.copy(), state.locked.copy()))
+            if answer.shape != (model.nu,):
+                raise CaseError(
+                    f"{members.name}: the function must give one truth for each of the {model.nu} speeds, got an array "
+                    f"of the shape {answer.shape}"
+                )
+            return answer.astype(bool)[model.forest.u_start[links]]
+        raise TypeError(f"no condition: {condition!r}")
+
+
+def _distance(model: Model, q: np.ndarray, condition: Distance) -> float:
+    positions, rotations = body_poses(model, q)
+
+    def centre(name: str) -> np.ndarray:
+        k = model.body(name)
+        return positions[k] + matrices(rotations[k]) @ model.centres[k]
+
+    to = np.array([float(x) for x in condition.point or ()]) if condition.to is None else centre(condition.to)
+    return float(np.linalg.norm(centre(condition.body) - to))

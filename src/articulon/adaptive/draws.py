@@ -1,0 +1,26 @@
+"""Speeds drawn from N(0, kT M⁻¹), and columns of M⁻¹, as kernels."""
+
+from articulon.dynamics.articulated import accelerate, eliminate
+from articulon.dynamics.kinematics import place
+from articulon.dynamics.momentum_sampling import draw_speeds
+from articulon.kernels import kernel
+
+
+@kernel
+def thermal_speeds(forest, q, seed, stream, count, ws, draw):
+    """Speeds of N(0, M⁻¹) into ``draw.speeds``; ``ws`` must be one that no speeds have moved."""
+    place(forest, q, ws, 0, forest.mass.size)
+    draw_speeds(forest, seed, stream, count, 1.0, ws, draw)
+
+
+@kernel
+def inverse_columns(forest, q, speeds, ws, tau, wrench, columns):
+    """M⁻¹ e_k for each k of ``speeds`` into the rows of ``columns``; ``ws`` as above, ``tau`` (nu,) and ``wrench``
+    (links, 6) zeros."""
+    n = forest.mass.size
+    place(forest, q, ws, 0, n)
+    for k in range(speeds.size):
+        tau[speeds[k]] = 1.0
+        eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, 0, n)
+        accelerate(forest, (0.0, 0.0, 0.0), ws, columns[k], 0, n)
+        tau[speeds[k]] = 0.0

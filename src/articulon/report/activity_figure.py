@@ -1,0 +1,47 @@
+"""What was active when, in a run whose joints lock and release."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from articulon.adaptive.merging import joints_of
+from articulon.report import style
+from articulon.report.thermal_figures import over_time
+from articulon.report.view import View
+
+
+def active_joints(view: View) -> np.ndarray:
+    """Whether the joint of each link moved at each frame, shape (frames, links): a locked one's speeds are zero to the
+    bit."""
+    joints = joints_of(view.model)
+    moving = np.zeros((view.times.size, joints.freedoms.size), dtype=bool)
+    frames, speeds = np.nonzero(view.speeds)
+    moving[frames, joints.u[speeds]] = True
+    return moving
+
+
+def activity(view: View) -> Figure | None:
+    """A row for each joint, dark while it is free, and the number of degrees of freedom that move."""
+    active = view.observables.get("active_freedoms")
+    if active is None:
+        return None
+    figure, (axes, below) = style.panels(2, height=2.6)
+    t = view.time_scale.factor * view.times
+    moving = active_joints(view)
+    axes.imshow(
+        moving.T,
+        aspect="auto",
+        interpolation="nearest",
+        cmap="Blues",
+        vmin=0.0,
+        vmax=1.3,
+        extent=(float(t[0]), float(t[-1]), moving.shape[1] - 0.5, -0.5),
+    )
+    axes.set_ylabel("joint")
+    below.step(t, active, where="post", color=style.BLUE, label="free")
+    below.set_ylim(bottom=0.0)
+    below.set_ylabel("degrees of freedom")
+    other = below.twinx()
+    other.plot(t, view.observables["reservoir_energy"], color=style.ORANGE, linestyle=(0, (3, 1)), label="taken out")
+    other.set_ylabel(style.label("energy taken out", view.case.units, "energy"))
+    over_time(below, view)
+    return figure

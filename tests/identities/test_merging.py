@@ -1,0 +1,196 @@
+"""What locked joints merge: the coarse model is the fine one without the motions that are locked, in every table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import articulon as ar
+from articulon.adaptive import locked_model
+from articulon.adaptive.coarse import Coarse
+from articulon.adaptive.exchange import Space, canonical, lock, relative_to
+from articulon.adaptive.merging import joints_of, merged, whole_joints
+from articulon.dynamics.functions import moved
+from articulon.forces.evaluation import Evaluator, force_tables
+from tests.support.random_models import random_coordinates, random_forest, to_articulon
+
+ROUNDING = 1e-12
+"""Of numbers of size one after some hundred operations."""
+
+
+def random_lock(seed, bodies=20):
+    """A random forest of every joint, at a random state, with about half of its joints locked."""
+    rng = np.random.default_rng(seed)
+    description = random_forest(rng, bodies)
+    model = to_articulon(description, random_coordinates(description, rng))
+    joints = joints_of(model)
+    locked = (rng.random(joints.freedoms.size) < 0.5) & (joints.freedoms > 0)
+    if locked.all():
+        locked[0] = False
+    return model, np.array(model.q0), rng.normal(size=model.nu), locked, joints
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_coarse_model_is_the_fine_one_without_what_is_locked(seed):
+    model, q, u, locked, joints = random_lock(seed)
+    coarse, merging = locked_model(model, q, locked[joints.u])
+    assert coarse.nu == (~locked[joints.u]).sum()
+    M, own = ar.mass_matrix(model, q), ar.mass_matrix(coarse, merging.coarse(q))
+    np.testing.assert_allclose(own, M[np.ix_(merging.u, merging.u)], rtol=0, atol=ROUNDING * np.abs(M).max())
+    # Where everything is, also after the joints that are left have moved.
+    slow = merging.coarse(u)
+    there = moved(coarse, merging.coarse(q), slow)
+    fine = moved(model, q, merging.fine_speeds(slow))
+    np.testing.assert_allclose(there, merging.coarse(fine), rtol=0, atol=ROUNDING)
+    for ours, theirs in zip(ar.body_poses(coarse, there), ar.body_poses(model, fine), strict=True):
+        sign = np.sign((ours * theirs).sum(axis=1, keepdims=True)) if ours.shape[1] == 4 else 1.0
+        np.testing.assert_allclose(sign * ours, theirs, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_locking_keeps_the_momentum_and_releasing_gives_the_speeds_back(seed):
+    model, q, u, locked, joints = random_lock(seed)
+    M = ar.mass_matrix(model, q)
+    fine, coarse = Space(model, joints, q, np.zeros_like(locked)), Space(model, joints, q, locked)
+    done, left = lock(fine, coarse, u), coarse.merging.u
+    size = np.abs(M @ u).max()
+    np.testing.assert_allclose((M @ done.speeds)[left], (M @ u)[left], rtol=0, atol=1e-11 * size)
+    lost = 0.5 * u @ M @ u - 0.5 * done.speeds @ M @ done.speeds
+    assert done.energies.sum() == pytest.approx(lost, abs=1e-11 * (u @ M @ u))
+    again = done.speeds + relative_to(coarse, fine, done.relative)
+    # M⁻¹ magnifies the rounding of M u by the condition of M.
+    np.testing.assert_allclose(again, u, rtol=0, atol=1e-14 * np.linalg.cond(M) * np.abs(u).max())
+    drawn = canonical(coarse, fine, 1.0, seed, 3, 5)
+    np.testing.assert_allclose((M @ drawn)[left], 0.0, rtol=0, atol=1e-10 * np.abs(M).max())
+
+
+def chain(links=9, forces=(), **options):
+    """A chain on springs, with a drag on each link, two sites and a spring to the ground."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    rng = np.random.default_rng(5)
+    for k in range(links):
+        builder.add_body(
+            f"link-{k}",
+            parent=f"link-{k - 1}" if k else None,
+            joint=ar.Free() if k == 0 else ar.Revolute(axis=(0, 1, 0)) if k % 3 == 0 else ar.Spherical(),
+            mass=1 + 0.1 * k,
+            com=(0.1, 0.0, -0.5),
+            inertia=(0.2, 0.3, 0.1),
+            position=(0, 0, -1) if k else (0, 0, 0),
+        )
+        builder.add_site(f"link-{k}", rng.normal(size=3) * 0.2, kind="a" if k % 2 else "b", charge=0.3 * (k - 4))
+    for force in forces:
+        builder.add_force(force)
+    model = builder.build()
+    return model, moved(model, model.q0, 0.7 * rng.normal(size=model.nu)), rng.normal(size=model.nu)
+
+
+FORCES = (
+    ar.forces.TorsionalSprings(stiffness={f"link-{k}": 1.0 + k for k in range(1, 9)}, rest={"link-3": 0.4}),
+    ar.forces.StokesDrag(translational={f"link-{k}": 0.3 + 0.1 * k for k in range(9)}, rotational=0.2),
+    ar.forces.Gravity(acceleration=(0, 0, -9.81)),
+    ar.forces.JointDamping(rotational=0.3),
+    ar.forces.PointSpring(bodies=("link-1", "link-2"), points=((0.3, 0, 0), (0, 0.2, 0)), stiffness=3, damping=0.1),
+    ar.forces.PointSpring(bodies=("link-7", "ground"), points=((0.3, 0, 0), (1, 0.2, 0)), stiffness=2, rest_length=0.4),
+    ar.forces.SitePairs(
+        parameters={"a": {"epsilon": 0.3, "sigma": 0.4}, "b": {"epsilon": 0.2, "sigma": 0.3}},
+        relative_permittivity=1e9,
+    ),
+)
+LOCKED = {"some": (1, 2, 5, 6), "almost all": (1, 2, 3, 4, 5, 6, 8), "the root": (0, 4, 5)}
+
+
+@pytest.mark.parametrize("which", LOCKED)
+def test_forces_follow_the_bodies(which):
+    """Accelerations of the coarse model by its tables and by its declarations are those that the fine model has with
+    the locked speeds held at zero."""
+    model, q, u = chain(forces=FORCES)
+    names = [f"link-{k}" for k in LOCKED[which]]
+    coarse, merging = locked_model(model, q, names)
+    y, dy = np.zeros(model.nq + model.nu + 8), np.zeros(model.nq + model.nu + 8)
+    fine = Evaluator(model)
+    speeds = merging.fine_speeds(merging.coarse(u))
+    y[: model.nq], y[model.nq : model.nq + model.nu] = q, speeds
+    fine.rates(np.ones(8), 0.0, 0, y, dy)
+    M = ar.mass_matrix(model, q)
+    # M u' + C = Q: held at zero, the locked accelerations take forces of their own and the others lose what they gave.
+    whole = M @ dy[model.nq : model.nq + model.nu]
+    expected = np.linalg.solve(M[np.ix_(merging.u, merging.u)], whole[merging.u])
+    state = fine.initial_state()
+    state.q[:] = q
+    driver, made = ar_driver(fine, state), merged(model, joints_of(model), q, merging.locked)
+    lean = Coarse(fine, driver, state, merging.locked, made, ar_driver)
+    for evaluator in (Evaluator(coarse), lean.evaluator):
+        own, rates = np.zeros(coarse.nq + coarse.nu + 8), np.zeros(coarse.nq + coarse.nu + 8)
+        own[: coarse.nq], own[coarse.nq : coarse.nq + coarse.nu] = merging.coarse(q), merging.coarse(u)
+        evaluator.rates(np.ones(8), 0.0, 0, own, rates)
+        got = rates[coarse.nq : coarse.nq + coarse.nu]
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+        # The works by channel are those of the same forces on the same motion.
+        np.testing.assert_allclose(rates[-8:], dy[-8:], rtol=0, atol=1e-10 * np.abs(dy[-8:]).max())
+
+
+def ar_driver(evaluator, state):
+    from articulon.integrate.declarations import Explicit
+    from articulon.integrate.drivers import driver
+    from articulon.scaling import NoScaling
+
+    policy = NoScaling()
+    return driver(evaluator, Explicit(), policy, policy.parameters(0.0), state)
+
+
+def test_the_potential_energy_differs_by_a_constant():
+    model, q, _ = chain(forces=FORCES)
+    coarse, merging = locked_model(model, q, ["link-1", "link-2", "link-5"])
+    rng = np.random.default_rng(3)
+    differences = []
+    for _ in range(4):
+        slow = 0.3 * rng.normal(size=coarse.nu)
+        there = moved(coarse, merging.coarse(q), slow)
+        fine = q.copy()
+        fine[merging.q] = there
+        differences.append(ar.potential_energy(model, fine) - ar.potential_energy(coarse, there))
+    scale = abs(ar.potential_energy(model, q))
+    np.testing.assert_allclose(differences, differences[0], rtol=0, atol=1e-12 * scale)
+
+
+def test_drag_of_many_bodies_is_that_of_four_points():
+    """Noise and drag of a merged body are those of all of its bodies."""
+    model, q, _ = chain(forces=(FORCES[1],))
+    links = np.ones(9, dtype=bool)
+    links[[0, 4]] = False
+    evaluator = Evaluator(model)
+    state = evaluator.initial_state()
+    state.q[:] = q
+    driver = ar_driver(evaluator, state)
+    lean = Coarse(evaluator, driver, state, links, merged(model, joints_of(model), q, links), ar_driver)
+    coarse, _ = locked_model(model, q, [f"link-{k}" for k in np.flatnonzero(links)])
+    ours, theirs = lean.evaluator.system.forces.drag, force_tables(coarse).drag
+    assert ours.link.size == 4 + 4 and theirs.link.size == 9
+    for name in ("mass", "moment", "inertia"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=0, atol=1e-12)
+
+
+def test_a_joint_locked_in_part_is_refused_by_name():
+    model, _, _ = chain()
+    mask = np.zeros(model.nu, dtype=bool)
+    mask[7] = True
+    with pytest.raises(ar.ModelError, match=r"1 of the 3 axes of the spherical joint of body 'link-1'"):
+        whole_joints(model, mask)
+
+
+def test_a_joint_that_a_loop_needs_is_refused_by_name():
+    builder = ar.ModelBuilder(units="kg-m-s")
+    hinge = ar.Revolute(axis=(0, 1, 0))
+    angles = (0.6, -0.9, 0.9)
+    parent = None
+    for name, angle in zip(("crank", "coupler", "rocker"), angles, strict=True):
+        builder.add_body(
+            name, parent=parent, joint=hinge, mass=1, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1), q=angle,
+            position=(1, 0, 0) if parent else (0, 0, 0),
+        )  # fmt: skip
+        parent = name
+    builder.add_loop("frame", joint=hinge, child="rocker", child_position=(1, 0, 0), position=(1.5, 0, 0))
+    model = builder.build()
+    with pytest.raises(ar.ModelError, match=r"loop 'frame' needs the joint of body 'coupler'"):
+        locked_model(model, model.q0, ["coupler"])
