@@ -28,7 +28,7 @@ _FLOORS = ("algebra", "model", "dynamics", "forces", "baths", "scaling", "integr
 COMPILED = ("*.py", *(f"{floor}/**/*.py" for floor in _FLOORS))
 """Where kernels and their callees live."""
 
-_LEAF = {
+LEAF = {
     "fastmath": FASTMATH,
     "error_model": "numpy",
     "_nrt": False,  # no leaf allocates, and reference counts on every array cost more than the arithmetic
@@ -36,7 +36,7 @@ _LEAF = {
     "no_cfunc_wrapper": True,
 }
 
-jit = numba.njit(**_LEAF, forceinline=True)
+jit = numba.njit(**LEAF, forceinline=True)
 """For leaf functions: compiled into the kernel that calls them, every call inlined. Python cannot call them.
 
 A leaf must not return an array to a kernel that counts references (``parallel`` or ``allocates``): the kernel would
@@ -46,7 +46,7 @@ _ALLOCATES = {"fastmath": FASTMATH, "error_model": "numpy", "no_cpython_wrapper"
 routine_that_allocates = numba.njit(**_ALLOCATES)
 """The same for dense algebra, which LAPACK gives arrays of its own."""
 
-routine = numba.njit(**_LEAF)
+routine = numba.njit(**LEAF)
 """For the parts of a kernel that are called from several places and are too long to inline at each."""
 
 first_class = numba.njit(fastmath=FASTMATH, error_model="numpy")

@@ -7,6 +7,7 @@ import numpy as np
 
 from articulon.building.closing import closed
 from articulon.building.constraints import ConstraintBuilder
+from articulon.building.flexible import FlexibleBuilder, with_modes, with_nodes
 from articulon.building.handles import IDENTITY, ORIGIN, Body
 from articulon.errors import ModelError
 from articulon.model import checks
@@ -14,10 +15,11 @@ from articulon.model.assemble import assemble_forest
 from articulon.model.box import Box
 from articulon.model.joints import Joint, Xyz
 from articulon.model.model import Model, Sites
+from articulon.model.modes import Modes
 from articulon.units import UnitSystem, unit_system
 
 
-class ModelBuilder(ConstraintBuilder):
+class ModelBuilder(FlexibleBuilder, ConstraintBuilder):
     """Collects bodies, loops, sites and forces, then builds a frozen model.
 
     Parameters
@@ -55,8 +57,8 @@ class ModelBuilder(ConstraintBuilder):
         self,
         name: str,
         *,
-        mass: Any,
         joint: Joint,
+        mass: Any = None,
         inertia: Any = 0.0,
         parent: Body | str | None = None,
         com: Any = ORIGIN,
@@ -64,6 +66,8 @@ class ModelBuilder(ConstraintBuilder):
         rotation: Any = IDENTITY,
         q: Any = None,
         u: Any = None,
+        modes: Modes | None = None,
+        node: int | None = None,
     ) -> Body:
         """Add one body and the joint that connects it to its parent.
 
@@ -72,7 +76,8 @@ class ModelBuilder(ConstraintBuilder):
         name
             Unique among the bodies.
         mass
-            [mass], positive.
+            [mass], positive. A flexible body has the masses of its nodes; what is given here is rigid at handle 1, in
+            addition, and may be left out.
         joint
             ``Weld``, ``Revolute``, ``Prismatic``, ``Universal``, ``Spherical``, ``Xyz`` or ``Free``.
         inertia
@@ -83,9 +88,14 @@ class ModelBuilder(ConstraintBuilder):
             Centre of mass in the body's frame [length], shape (3,).
         position, rotation
             The joint frame in the parent's frame: origin [length], shape (3,), and Euler parameters scalar first,
-            shape (4,).
+            shape (4,); where ``node`` is given, in the frame of that node of the parent.
         q, u
-            Initial coordinates and speeds of the joint, in its own order; a number will do where there is one.
+            Initial coordinates and speeds of the joint, in its own order; a number will do where there is one. Those
+            of a flexible body's modes follow, zeros where they are left out.
+        modes
+            An :class:`articulon.Modes` for a flexible body, whose frame is that of handle 1.
+        node
+            Node of the flexible parent that the joint sits on, to move with the deformation; None is handle 1.
 
         Raises
         ------
@@ -99,23 +109,33 @@ class ModelBuilder(ConstraintBuilder):
             raise ModelError(f"{where}: there is already a body of this name; a body has one joint to one parent")
         if not isinstance(joint, Joint):
             raise ModelError(f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {joint!r}")
-        k = len(self._names)
-        start_q = _row(joint.zero() if q is None else q, joint.nq)
-        start_u = _row((0.0,) * joint.nu if u is None else u, joint.nu)
+        k, carrier = len(self._names), self._resolve(parent, where, "parent")
+        shapes = self._resolved_modes(modes, where)
+        self._check_node(node, carrier, where, frame=True)
+        more = 0 if shapes is None else shapes.stiffness.shape[0]
+        start_q = with_modes(_row(joint.zero() if q is None else q, joint.nq), joint.nq, more)
+        start_u = with_modes(_row((0.0,) * joint.nu if u is None else u, joint.nu), joint.nu, more)
+        if mass is None and shapes is None:
+            raise ModelError(f"{where}: give it a mass, or modes, whose nodes have masses")
         row = {
-            "parent": np.array([self._resolve(parent, where, "parent")]),
-            "mass": checks.array(mass, (), "mass", self.units, f"{where}, mass").reshape(1),
+            "parent": np.array([carrier]),
+            "mass": checks.array(0.0 if mass is None else mass, (), "mass", self.units, f"{where}, mass").reshape(1),
             "com": checks.array(com, (3,), "length", self.units, f"{where}, com")[None],
             "inertia": checks.symmetric(inertia, self.units, f"{where}, inertia")[None],
             "position": checks.array(position, (3,), "length", self.units, f"{where}, position")[None],
             "rotation": checks.array(rotation, (4,), "dimensionless", self.units, f"{where}, rotation")[None],
-            "q": checks.array(start_q, (joint.nq,), "dimensionless", self.units, f"{where}, q"),
-            "u": checks.array(start_u, (joint.nu,), "dimensionless", self.units, f"{where}, u"),
-            "given_q": np.full(joint.nu, q is not None),
-            "given_u": np.full(joint.nu, u is not None),
+            "q": checks.array(start_q, (joint.nq + more,), "dimensionless", self.units, f"{where}, q"),
+            "u": checks.array(start_u, (joint.nu + more,), "dimensionless", self.units, f"{where}, u"),
+            "given_q": np.full(joint.nu + more, q is not None),
+            "given_u": np.full(joint.nu + more, u is not None),
         }
-        checks.positive_masses(row["mass"], lambda _: where)
         checks.possible_inertias(row["inertia"], lambda _: where)
+        if shapes is not None:
+            row["mass"], row["com"], row["inertia"] = with_nodes(row["mass"], row["com"], row["inertia"], shapes)
+            self._modes[k] = shapes
+        if node is not None:
+            self._seats[k] = int(node)
+        checks.positive_masses(row["mass"], lambda _: where)
         row["rotation"] = checks.unit_quaternions(row["rotation"], lambda _: f"{where}, rotation")
         if joint.quaternion is not None:
             at = slice(joint.quaternion, joint.quaternion + 4)
@@ -251,6 +271,7 @@ class ModelBuilder(ConstraintBuilder):
         charge: Any = 0.0,
         kind: str = "site",
         group: str | None = None,
+        node: int | None = None,
     ) -> int:
         """Add a point where pair forces act.
 
@@ -259,13 +280,15 @@ class ModelBuilder(ConstraintBuilder):
         body
             The body that carries it; None fixes it to the ground.
         position
-            In the body's frame [length], shape (3,).
+            In the body's frame, or in that of its node [length], shape (3,).
         charge
             [charge].
         kind
             Chooses the force law of its pairs.
         group
             Chooses which pairs there are; the kind's name by default.
+        node
+            Node of a flexible body that the site sits on, to move with the deformation.
 
         Returns
         -------
@@ -276,8 +299,11 @@ class ModelBuilder(ConstraintBuilder):
         index = self._resolve(body, where, "body")
         where += " on the ground" if index < 0 else f" on body '{self._names[index]}'"
         place = checks.array(position, (3,), "length", self.units, f"{where}, position")
+        self._check_node(node, index, where, frame=bool(place.any()))
         amount = float(checks.array(charge, (), "charge", self.units, f"{where}, charge"))
         team = str(kind if group is None else group)
+        if node is not None:
+            self._site_nodes[self._site_count] = int(node)
         self._sites.append((np.array([index]), place[None], np.array([amount]), [str(kind)], [team]))
         self._site_count += 1
         return self._site_count - 1
@@ -382,6 +408,7 @@ class ModelBuilder(ConstraintBuilder):
             tuple(self._loops),
             tuple(self._drives),
             self.box,
+            self._flexibility(self._site_count, bool(self._loops or self._drives)),
         )
         model = closed(model, given_q, given_u)
         for k, force in enumerate(model.forces):

@@ -27,6 +27,7 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics import joints
 from articulon.dynamics.kinematics import frames, move, place
+from articulon.dynamics.variants import by_forest
 from articulon.kernels import jit, kernel
 
 
@@ -55,7 +56,7 @@ def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
     eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, end, ws.gathered[:0])
 
 
-@jit
+@by_forest
 def eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, end, kept):
     """The same; each link's articulated inertia, before its joint is eliminated, stays in ``kept`` (links, 21)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
@@ -86,7 +87,7 @@ def eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, en
             store_from(gathered, s, 24, f)
 
 
-@jit
+@by_forest
 def accelerate(forest, gravity, ws, udot, start, end):
     """Outward: joint accelerations; gravity enters as an acceleration of the inertial frame (POEMS, 5.3)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation

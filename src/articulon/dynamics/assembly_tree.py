@@ -5,7 +5,8 @@ every other child is the head of a path of its own. A path is cut into *blocks* 
 solves link after link; the blocks of a path are joined by a binary tree, balanced by weight, so that whatever hangs on
 a path is the nearer to the top the heavier it is (Sleator and Tarjan 1983). A light child with few links is part of the
 block that it hangs on. What else hangs on a link is assembled first, and where that is much, its loads are summed by a
-balanced tree too. The depth is O(log n) for whatever shape: chains, combs, stars.
+balanced tree too. The depth is O(log n) for whatever shape: chains, combs, stars. A flexible body is in one block
+with its nodes, whose motions its modes share.
 """
 
 from typing import NamedTuple
@@ -80,15 +81,16 @@ class AssemblyTree(NamedTuple):
 
 def assembly_tree(forest: Forest, links_per_block: int = LINKS_PER_BLOCK) -> AssemblyTree:
     """The assembly tree of a forest, with at most ``links_per_block`` links in a block."""
-    return _Builder(forest.parent.tolist(), links_per_block).tree()
+    nodes = np.zeros(forest.parent.size, dtype=bool) if forest.flexible is None else forest.flexible.node >= 0
+    return _Builder(forest.parent.tolist(), nodes.tolist(), links_per_block).tree()
 
 
 class _Builder:
     """Builds the nodes from the leaves of the forest to its roots."""
 
-    def __init__(self, parent: list[int], limit: int) -> None:
+    def __init__(self, parent: list[int], nodes: list[bool], limit: int) -> None:
         n = len(parent)
-        self.parent, self.limit = parent, limit
+        self.parent, self.is_node, self.limit = parent, nodes, limit
         self.size, self.children = [1] * n, [[] for _ in range(n)]  # type: list[int], list[list[int]]
         for i in range(n - 1, -1, -1):
             if parent[i] >= 0:
@@ -115,7 +117,7 @@ class _Builder:
             head = pending.pop()
             heads.append(head)
             for i in self._path(head):
-                pending.extend(c for c in self.children[i][1:] if self.size[c] > self.limit)
+                pending.extend(c for _, light in self._beside(i) for c in light if self.size[c] > self.limit)
         loads: dict[int, list[tuple[int, int]]] = {}
         for head in reversed(heads):
             node = self._assemble_path(head, loads)
@@ -138,27 +140,43 @@ class _Builder:
             path.append(self.children[path[-1]][0])
         return path
 
+    def _beside(self, i: int) -> list[tuple[int, list[int]]]:
+        """What hangs on a link of a path beside the path, and on those of its nodes that are off the path."""
+        light = self.children[i][1:]
+        nodes = [c for c in light if self.is_node[c]]
+        return [(i, [c for c in light if not self.is_node[c]]), *((c, self.children[c]) for c in nodes)]
+
     def _assemble_path(self, head: int, loads: dict[int, list[tuple[int, int]]]) -> int:
         """Blocks along the path from ``head``, joined; the node of all."""
         path = self._path(head)
         work, weight, kept = [], [], []
         for i in path:
-            light = self.children[i][1:]
-            small = [c for c in light if self.size[c] <= self.limit]
-            if sum(self.size[c] for c in small) > self.limit:  # too much for the block that carries them
-                loads.setdefault(i, []).extend(self._bundles(small))
-                small = []
-            if i in loads:
-                self.load[i] = self._balanced(loads.pop(i), SUM)
-            kept.append(small)
-            work.append(1 + sum(self.size[c] for c in small))
-            weight.append(1 + sum(self.size[c] for c in light))
+            beside, heads = self._beside(i), []  # type: list[tuple[int, list[int]]], list[int]
+            for carrier, light in beside:
+                small = [c for c in light if self.size[c] <= self.limit]
+                if sum(self.size[c] for c in small) > self.limit:  # too much for the block that carries them
+                    loads.setdefault(carrier, []).extend(self._bundles(small))
+                    small = []
+                if carrier in loads:
+                    self.load[carrier] = self._balanced(loads.pop(carrier), SUM)
+                heads += small
+            kept.append([carrier for carrier, _ in beside[1:]] + self._subtrees(heads))
+            work.append(1 + len(kept[-1]))
+            weight.append(1 + sum(self.size[c] for c in self.children[i][1:]))
+        # A node on the path stays with its body.
+        units: list[list[int]] = []
+        for k, i in enumerate(path):
+            if self.is_node[i]:
+                units[-1].append(k)
+            else:
+                units.append([k])
         nodes = []
-        for run in _pack(work, self.limit):
-            spine = [path[k] for k in run]
-            links = spine + self._subtrees([c for k in run for c in kept[k]])
-            node = self._block(sorted(links), spine if run[-1] + 1 < len(path) else [], False)
-            nodes.append((node, sum(weight[k] for k in run)))
+        for run in _pack([sum(work[k] for k in unit) for unit in units], self.limit):
+            here = [k for unit in run for k in units[unit]]
+            spine = [path[k] for k in here]
+            links = spine + [c for k in here for c in kept[k]]
+            node = self._block(sorted(links), spine if here[-1] + 1 < len(path) else [], False)
+            nodes.append((node, sum(weight[k] for k in here)))
         node = self._balanced(nodes, JOIN)
         self.nodes["whole"][node] = 1
         return node

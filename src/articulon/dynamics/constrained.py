@@ -210,6 +210,7 @@ def at_rest(ws, arrays):
         ws.gathered,
         ws.record,
         ws.acceleration,
+        ws.modal,
     )
 
 

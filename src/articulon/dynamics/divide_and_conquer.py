@@ -90,6 +90,7 @@ def assembly_scratch(forest: Forest, tree: AssemblyTree, columns: int = 1, locka
     """Working space for a forest and so many right-hand sides; in one column 450 bytes for a link of one speed."""
     links, nodes = forest.parent.size, tree.kind.size
     speeds = sum(joints.FREEDOMS[kind] for kind in forest.kind.tolist())
+    speeds += 0 if forest.flexible is None else int(forest.flexible.mode[-1])
     shapes: dict[str, tuple[int, ...]] = {
         **dict.fromkeys(("inertia", "transfer", "inverse"), (nodes, 6, 6)),
         **dict.fromkeys(("bias", "drift", "vector", "force", "inflow", "pull"), (nodes, columns, 6)),

@@ -8,6 +8,7 @@ import numpy as np
 
 from articulon.dynamics import articulated, energy, poses, recursive, solvers
 from articulon.dynamics import mass_matrix as composite
+from articulon.dynamics.flexible import recursive as flexible
 from articulon.dynamics.solvers import SOLVERS
 from articulon.errors import ModelError
 from articulon.model import Model, Workspace, workspace
@@ -111,7 +112,7 @@ def inverse_dynamics(
     Parameters, units and frames are those of :func:`forward_dynamics`, of which this is the inverse.
     """
     tau, coordinates = np.empty(model.nu), vector(q, model.nq, "q")
-    recursive.inverse_dynamics(
+    (flexible.inverse_dynamics if model.modes else recursive.inverse_dynamics)(
         model.forest,
         coordinates,
         vector(u, model.nu, "u"),
@@ -128,6 +129,12 @@ def inverse_dynamics(
 def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
     """The symmetric positive-definite mass matrix M(q), (nu, nu) (Featherstone 2008, table 6.2)."""
     result = np.zeros((model.nu, model.nu))
+    if model.modes:
+        links, nothing = model.forest.mass.size, (np.zeros(model.nu), np.zeros(model.nu))
+        wrench, force = np.zeros((links, 6)), np.zeros((links, 6))
+        coordinates, ws = vector(q, model.nq, "q"), scratch(model)
+        flexible.mass_matrix(model.forest, coordinates, *nothing, wrench, np.zeros(3), ws, force, result)
+        return result
     composite.mass_matrix(
         model.forest, vector(q, model.nq, "q"), scratch(model), np.zeros((model.forest.mass.size, 21)), result
     )
@@ -161,6 +168,15 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rotations,
     )
     return positions, rotations
+
+
+def points_on_links(model: Model, q: np.ndarray, links: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """World positions (points, 3) of points fixed on links, given in the links' frames (points, 3)."""
+    positions, rotations = np.empty(points.shape), np.empty((links.size, 4))
+    unturned = np.tile([1.0, 0.0, 0.0, 0.0], (links.size, 1))
+    tables = (links.copy(), np.ascontiguousarray(points), unturned)
+    poses.body_poses(model.forest, *tables, vector(q, model.nq, "q"), scratch(model), positions, rotations)
+    return positions
 
 
 def body_velocities(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -198,7 +214,9 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
     positions, _ = body_poses(model, q)
     moved = np.flatnonzero(model.link >= 0)
     link, force = model.link[moved], given[moved, :3]
-    arm = positions[moved] - positions[model.head[link]]
+    # A link's origin is that of its head, but for a node, whose head is the flexible body.
+    origins = scratch(model).position[link] if model.modes else positions[model.head[link]]
+    arm = positions[moved] - origins
     result = np.zeros((links, 6))
     np.add.at(result, link, np.hstack([force, given[moved, 3:] + np.cross(arm, force)]))
     return result

@@ -156,7 +156,16 @@ def speeds_of_momenta(forest, mu, zero, ws, u):
     ``zero`` are zeros (links, 6).
     """
     still = Workspace(
-        ws.quaternion, ws.rotation, ws.position, ws.reach, zero, zero, ws.gathered, ws.record, ws.acceleration
+        ws.quaternion,
+        ws.rotation,
+        ws.position,
+        ws.reach,
+        zero,
+        zero,
+        ws.gathered,
+        ws.record,
+        ws.acceleration,
+        ws.modal,
     )
     links = forest.mass.size
     eliminate(forest, forest.mass, forest.moment, forest.inertia, mu, zero, still, 0, links)

@@ -36,6 +36,7 @@ from articulon.dynamics.loops import (
     row_wrenches,
 )
 from articulon.dynamics.semidefinite import INDEPENDENT
+from articulon.dynamics.variants import by_forest
 from articulon.kernels import jit, kernel, routine_that_allocates
 from articulon.model.loops import DRIVE
 
@@ -73,7 +74,7 @@ def kane_scratch(loops: LoopScratch, nu: int) -> KaneScratch:
     )
 
 
-@jit
+@by_forest
 def partial_velocities(forest, ws, i, row, velocity):
     """Partial velocities of link i into rows ``row`` to ``row + 5``, which are zero: those of the joints that carry it,
     (s_ω, s_v + s_ω × r) with r from the joint's link to this one."""
@@ -92,7 +93,7 @@ def partial_velocities(forest, ws, i, row, velocity):
         j = parent[j]
 
 
-@jit
+@by_forest
 def project_link(forest, tau, wrench, ws, i, row, solver):
     """Adds link i's active forces, less its inertia forces at constant speeds, to each equation that it enters, and
     keeps its inertia times its partial velocities for the mass matrix."""

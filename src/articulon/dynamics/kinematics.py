@@ -19,6 +19,7 @@ from articulon.algebra.vectors import (
     store_matrix,
 )
 from articulon.dynamics import joints
+from articulon.dynamics.variants import by_forest
 from articulon.kernels import jit
 
 
@@ -41,7 +42,7 @@ def frames(kind, parent, rotation, quaternion, R, i):
     return body, body
 
 
-@jit
+@by_forest
 def place(forest, q, ws, start, end):
     """Positions and rotations of the links from ``start`` to ``end``."""
     parent, kinds, q_start, axes = forest.parent, forest.kind, forest.q_start, forest.axis
@@ -83,7 +84,7 @@ def joint_motion(kind, axis, u, k, frame, body, r, pw, pv):
     return add(pw, jw), add(add(pv, swept), jv), cw, cross(pw, add(swept, scale(2.0, jv)))
 
 
-@jit
+@by_forest
 def move(forest, u, ws, start, end):
     """Velocities of links that have been placed, and the joints' velocity-product accelerations
     c = (ω_p × ω_J + ω_J × ω_B, ω_p × (ω_p × r) + 2 ω_p × v_J), where ω_B is the part of the joint's angular velocity
@@ -118,7 +119,7 @@ def accelerate_at_constant_speeds(forest, ws):
         store_from(acceleration, i, 3, av)
 
 
-@jit
+@by_forest
 def coordinate_rates(forest, q, u, qdot):
     """q' from q and u."""
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start
@@ -126,7 +127,7 @@ def coordinate_rates(forest, q, u, qdot):
         joints.rates(kinds[i], q, q_start[i], u, u_start[i], qdot)
 
 
-@jit
+@by_forest
 def drift(forest, q, u, time):
     """q after ``time`` at constant joint speeds."""
     kinds, q_start, u_start = forest.kind, forest.q_start, forest.u_start

@@ -6,18 +6,12 @@ import numpy as np
 
 from articulon.algebra.vectors import (
     add,
-    apply,
-    apply_t,
     cross,
     dot,
     load,
-    load_from,
-    load_matrix,
-    load_symmetric,
-    scale,
     store_at,
-    symmetric_apply,
 )
+from articulon.dynamics.energy import link_momentum
 from articulon.dynamics.functions import scratch, vector
 from articulon.dynamics.kinematics import move, place
 from articulon.kernels import kernel
@@ -29,15 +23,10 @@ def momenta(forest, q, u, ws, result):
     """P, L about the world's origin, Σ|p| and Σ|l| over the links (8,)."""
     place(forest, q, ws, 0, forest.mass.size)
     move(forest, u, ws, 0, forest.mass.size)
-    mass, moment, inertia = forest.mass, forest.moment, forest.inertia
     P, L, p_sizes, l_sizes = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
-    for i in range(mass.size):
-        R = load_matrix(ws.rotation, i)
-        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
-        h = apply(R, load(moment, i))
-        p = add(scale(mass[i], v), cross(w, h))
-        spin = apply(R, symmetric_apply(load_symmetric(inertia, i), apply_t(R, w)))
-        turning = add(add(spin, cross(h, v)), cross(load(ws.position, i), p))
+    for i in range(forest.mass.size):
+        p, spin = link_momentum(forest, ws, i)
+        turning = add(spin, cross(load(ws.position, i), p))
         P, L = add(P, p), add(L, turning)
         p_sizes += math.sqrt(dot(p, p))
         l_sizes += math.sqrt(dot(turning, turning))

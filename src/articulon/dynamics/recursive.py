@@ -19,10 +19,11 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics import joints
 from articulon.dynamics.kinematics import frames, move, place
-from articulon.kernels import jit, kernel
+from articulon.dynamics.variants import by_forest
+from articulon.kernels import kernel
 
 
-@jit
+@by_forest
 def project(forest, ws, force, tau):
     """tau = Sᵀ f of every joint; ``force`` (links, 6) is summed towards the roots in place."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation

@@ -16,7 +16,7 @@ subtracts, and within a block the equations are those of the articulated-body al
 
 A link alone, before its joint: K = I its inertia, T = 1, C = 0, d = 0, p = (ω × I ω) − w. A flexible link enters here
 and nowhere else: with modal coordinates eliminated, K = Γ_RR − Γ_RF Γ_FF⁻¹ Γ_FR, T = S − φ Γ_FF⁻¹ Γ_FR,
-C = φ Γ_FF⁻¹ φᵀ.
+C = φ Γ_FF⁻¹ φᵀ (``flexible/blocks.py``).
 
 The joint is eliminated one freedom after the other: with a column P of its motion, joint force τ, U = K P, D = Pᵀ U and
 y = T P,
@@ -52,6 +52,7 @@ from articulon.algebra.vectors import (
     symmetric_rows,
     transpose,
 )
+from articulon.dynamics.variants import by_forest
 from articulon.kernels import jit
 
 NOTHING = ((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (ZERO, ZERO, ZERO), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
@@ -115,10 +116,16 @@ def transfer_apply(T, w, v):
 
 
 @jit
-def link_inertia(forest, i, R):
+def skew_and_rotate(R, moment, inertia, mass, i):
+    """Row i of first moments, inertias and masses as an inertia in world axes."""
+    h = apply(R, load(moment, i))
+    return symmetric_rotate(R, load_symmetric(inertia, i)), skew(h), isotropic(mass[i])
+
+
+@by_forest
+def link_inertia(forest, ws, i, R):
     """Inertia of link i about its origin, world axes."""
-    h = apply(R, load(forest.moment, i))
-    return symmetric_rotate(R, load_symmetric(forest.inertia, i)), skew(h), isotropic(forest.mass[i])
+    return skew_and_rotate(R, forest.moment, forest.inertia, forest.mass, i)
 
 
 @jit

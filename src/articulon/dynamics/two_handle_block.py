@@ -35,6 +35,19 @@ from articulon.dynamics.two_handle import (
     store_whole,
     transfer_apply,
 )
+from articulon.dynamics.two_handle_modes import (
+    accelerate_block_modes,
+    add_modes,
+    add_swept,
+    begin_block_correction,
+    begin_block_modes,
+    condense_block_correction,
+    condense_block_modes,
+    follow_block_modes,
+    keep_modes,
+    load_block_modes,
+    push_block_modes,
+)
 from articulon.kernels import routine
 
 MASKED = False
@@ -58,15 +71,17 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
         for c in range(columns):
             bias[node, c, k] = drift[node, c, k] = 0.0
     T, C, whole = HELD, NOTHING, NOTHING
+    begin_block_modes(forest, tree, node, ws, moving, scratch)
     for m in range(tree.end[node] - 1, tree.start[node] - 1, -1):
         i = links[m]
         kind, p, spine, load_node = kinds[i], parent[i], spines[i], loads[i]
         frame, R = frames(kind, parent, rotation, quaternion, rotations, i)
-        K = link_inertia(forest, i, R)
+        K = link_inertia(forest, ws, i, R)
         for c in range(columns):
             n, f = scale(-1.0, load_from(wrench[c], i, 3)), scale(-1.0, load_from(wrench[c], i, 0))
             if moving[c]:
                 n, f = link_bias(K, load_from(twist, i, 3), load_from(wrench[c], i, 3), load_from(wrench[c], i, 0))
+                n, f = add_swept(forest, ws, i, n, f)
             if carries[i]:
                 n, f = add(n, load_from(push[c], i, 0)), add(f, load_from(push[c], i, 3))
             if load_node >= 0:
@@ -80,6 +95,7 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
         axis, r = load(axes, i), load(reach, i)
         if not insides[i]:
             diagonal_add(scales, node, shift_inertia(r, K))
+        K, T, C = condense_block_modes(forest, node, tau, ws, i, spine, K, T, C, scratch, MASKED)
         for k in range(joints.freedoms(kind)):
             j = u_start[i] + k
             w, v = joints.column(kind, axis, k, frame, R)
@@ -111,6 +127,7 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
                     store_from(drift[node], c, 3, add(load_from(drift[node], c, 3), scale(s, yv)))
         cw, cv = load_from(velocity_products, i, 0), load_from(velocity_products, i, 3)
         bn, bf = inertia_apply(K, cw, cv)
+        load_block_modes(forest, ws, i, spine, K, T, scratch)
         for c in range(columns):
             n, f = load_from(push[c], i, 0), load_from(push[c], i, 3)
             if moving[c]:
@@ -119,6 +136,7 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
                     dw, dv = transfer_apply(T, cw, cv)
                     store_from(drift[node], c, 0, add(load_from(drift[node], c, 0), dw))
                     store_from(drift[node], c, 3, add(load_from(drift[node], c, 3), dv))
+            push_block_modes(forest, ws, i, n, f, rate[c])
             n = add(n, cross(r, f))
             if insides[i]:
                 if not firsts[i]:
@@ -170,6 +188,7 @@ def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration
             if moving[c]:
                 aw = add(aw, load_from(velocity_products, i, 0))
                 av = add(av, load_from(velocity_products, i, 3))
+            aw, av = follow_block_modes(forest, ws, i, udot[c], aw, av)
             for k in range(joints.freedoms(kind) - 1, -1, -1):
                 j = u_start[i] + k
                 s = rate[c, j] - dot(load_from(gain, j, 0), aw) - dot(load_from(gain, j, 3), av)
@@ -182,6 +201,8 @@ def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration
                 udot[c, j] = s
                 w, v = joints.column(kind, axis, k, frame, body)
                 aw, av = add(aw, scale(s, w)), add(av, scale(s, v))
+            pw, pv = load_from(pull[node], c, 0), load_from(pull[node], c, 3)
+            accelerate_block_modes(forest, ws, i, rate[c], aw, av, pw, pv, scratch, udot[c], reaction[c], MASKED)
             store_from(acceleration[c], i, 0, aw)
             store_from(acceleration[c], i, 3, av)
 
@@ -196,6 +217,7 @@ def correct_block_inward(forest, tree, node, ws, scratch):
     bias, drift, push, rate = scratch.bias, scratch.drift, scratch.push, scratch.rate
     gain, answer, flexibility, locked = scratch.gain, scratch.answer, scratch.flexibility, scratch.locked
     for c in range(rate.shape[0]):
+        begin_block_correction(forest, tree, node, rate[c])
         for m in range(tree.end[node] - 1, tree.start[node] - 1, -1):
             i = links[m]
             kind, p, r, axis = kinds[i], parent[i], load(reach, i), load(axes, i)
@@ -205,6 +227,9 @@ def correct_block_inward(forest, tree, node, ws, scratch):
                 n, f = load_from(push[c], i, 0), load_from(push[c], i, 3)
             if loads[i] >= 0:
                 n, f = add(n, load_from(bias[loads[i]], c, 0)), add(f, load_from(bias[loads[i]], c, 3))
+            n, f = condense_block_correction(
+                forest, ws, i, n, f, rate[c], drift[node, c], spines[i], scratch, scratch.reaction[c], MASKED
+            )
             for k in range(joints.freedoms(kind)):
                 j = u_start[i] + k
                 w, v = joints.column(kind, axis, k, frame, R)
@@ -216,6 +241,7 @@ def correct_block_inward(forest, tree, node, ws, scratch):
                 if spines[i]:
                     for h in range(6):
                         drift[node, c, h] += s * answer[j, h]
+            push_block_modes(forest, ws, i, n, f, rate[c])
             n = add(n, cross(r, f))
             if not insides[i]:
                 n, f = add(n, load_from(bias[node], c, 0)), add(f, load_from(bias[node], c, 3))
@@ -247,6 +273,7 @@ def correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration):
             else:
                 aw, av = load_from(inflow[node], c, 0), load_from(inflow[node], c, 3)
             av = add(av, cross(aw, r))
+            aw, av = follow_block_modes(forest, ws, i, rate[c], aw, av)
             for k in range(joints.freedoms(kind) - 1, -1, -1):
                 j = u_start[i] + k
                 s = -dot(load_from(gain, j, 0), aw) - dot(load_from(gain, j, 3), av)
@@ -261,6 +288,10 @@ def correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration):
                 udot[c, j] += s
                 w, v = joints.column(kind, axis, k, frame, body)
                 aw, av = add(aw, scale(s, w)), add(av, scale(s, v))
+            keep_modes(forest, i, rate[c], laden)
+            pw, pv = load_from(pull[node], c, 0), load_from(pull[node], c, 3)
+            accelerate_block_modes(forest, ws, i, rate[c], aw, av, pw, pv, scratch, rate[c], reaction[c], MASKED)
+            add_modes(forest, i, rate[c], udot[c])
             store_from(change[c], i, 0, aw)
             store_from(change[c], i, 3, av)
             store_from(acceleration[c], i, 0, add(load_from(acceleration[c], i, 0), aw))

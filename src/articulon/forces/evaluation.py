@@ -13,7 +13,7 @@ from numba import types
 from articulon.baths.base import GAIN, NOTHING, OVERDAMPS, WAY, BaseThermostat, Bath, no_bath, variables_of
 from articulon.baths.momentum import without_momentum
 from articulon.dynamics import embedding, recursive
-from articulon.dynamics.functions import vector
+from articulon.dynamics.functions import inverse_dynamics, vector
 from articulon.dynamics.kinematics import place
 from articulon.dynamics.motions import motion_functions, motion_type
 from articulon.dynamics.solvers import solver_scratch
@@ -24,6 +24,7 @@ from articulon.forces.fixman import fixman_energy, fixman_table
 from articulon.forces.gravity import Gravity, gravity_energy
 from articulon.forces.joint_actuation import ACTUATION, actuation_functions, actuation_table
 from articulon.forces.joint_friction import joint_friction_table
+from articulon.forces.modal_forces import modal_energy
 from articulon.forces.point_springs import point_spring_energy, point_spring_table
 from articulon.forces.site_pairs import pair_energy, pair_table, place_sites
 from articulon.forces.sites.evaluation import SiteForces, has_site_forces, no_sites
@@ -243,8 +244,8 @@ def force_tables(
         wrench_channels.update(thermostat_channels(bath))
     friction, actuations, fixman = joint_friction_table(model), actuation_table(model), fixman_table(model)
     present = {
-        CONFORMATIONAL: springs.link.size + fixman.half_kT.size,
-        DAMPING: friction.start.size,
+        CONFORMATIONAL: springs.link.size + fixman.half_kT.size + len(model.modes),
+        DAMPING: friction.start.size + sum(bool(one.damping.any()) for one in model.modes.values()),
         EXTERNAL: actuations.speed.size + actuations.function_start.size - 1,
     }
     joint_channels = sorted(c for c, count in present.items() if count)
@@ -312,7 +313,8 @@ def energies(system, q, ws, site, result):
         result[CONFORMATIONAL] = spring_energy(forest, forces.springs, q)
     if forces.fixman.half_kT.size > 0:
         result[CONFORMATIONAL] += fixman_energy(forest, forces.fixman, ws)
-    result[EXTERNAL] = gravity_energy(forest.mass, forest.moment, forces.gravity, ws)
+    result[CONFORMATIONAL] += modal_energy(forest, q)
+    result[EXTERNAL] = gravity_energy(forest, forces.gravity, ws)
 
 
 def potential_energy(model: Model, q: np.ndarray) -> float:
@@ -403,6 +405,12 @@ def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Ite
         raise evaluator.users.error
     wrench = evaluator.channels.total_wrench.copy()
     tables = evaluator.system.forces
+    if model.modes:  # of which gravity pulls every node
+        weight = tables.gravity * factor[EXTERNAL]
+        still = np.zeros(model.nu)
+        pulled = inverse_dynamics(model, q, still, still) - inverse_dynamics(model, q, still, still, gravity=weight)
+        recursive.project_wrenches(model.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
+        return tau + pulled + evaluator.channels.total_joint
     weights = tables.gravity * factor[EXTERNAL]
     if weights.any():
         forest = model.forest

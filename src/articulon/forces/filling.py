@@ -12,6 +12,7 @@ from articulon.forces.fixman import fixman_forces
 from articulon.forces.gravity import gravity_power
 from articulon.forces.joint_actuation import actuate
 from articulon.forces.joint_friction import joint_frictions
+from articulon.forces.modal_forces import modal_damping, modal_springs
 from articulon.forces.point_springs import point_spring_wrenches
 from articulon.forces.site_pairs import pair_wrenches, place_sites
 from articulon.forces.sites.evaluation import particle_wrenches, place_particles
@@ -44,6 +45,7 @@ def fill_positions(system, functions, time, q, u, ws, channels):
         particle_wrenches(forces.sites, ws, wrench[POTENTIAL])
     if forces.springs.link.size > 0:
         spring_torques(forest, forces.springs, q, joint[CONFORMATIONAL])
+    modal_springs(forest, q, joint[CONFORMATIONAL])
     if forces.fixman.half_kT.size > 0:
         fixman_forces(forest, forces.fixman, ws, joint[CONFORMATIONAL])
     if forces.point_springs.link.size > 0:
@@ -85,6 +87,7 @@ def fill(system, functions, time, window, q, u, ws, channels):
     fill_positions(system, functions, time, q, u, ws, channels)
     fill_friction(system, window, u, ws, channels, channels.wrench[DAMPING], channels.wrench[STOCHASTIC])
     joint_frictions(system.forces.joint_frictions, u, channels.joint[DAMPING])
+    modal_damping(system.forest, u, channels.joint[DAMPING])
     if channels.bath.size > 0:
         thermostat_wrenches(system.forest, system.bath, time, ws, channels.bath[0], channels.wrench, channels.bath[1])
 
@@ -128,7 +131,7 @@ def book_powers(system, u, ws, channels):
         power[c] += p
     g = forces.gravity
     if g[0] != 0.0 or g[1] != 0.0 or g[2] != 0.0:
-        power[EXTERNAL] += gravity_power(forest.mass, forest.moment, g, ws)
+        power[EXTERNAL] += gravity_power(forest, g, ws)
 
 
 @jit

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store_from
 from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.dynamics.variants import by_forest
 from articulon.kernels import jit
 from articulon.model import Model
 
@@ -29,9 +30,10 @@ def gravity_wrenches(forest, gravity, ws, wrench):
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), turning))
 
 
-@jit
-def gravity_power(mass, moment, gravity, ws):
+@by_forest
+def gravity_power(forest, gravity, ws):
     """Σ m g·v of the centres of mass."""
+    mass, moment = forest.mass, forest.moment
     rotation, twist = ws.rotation, ws.twist
     g = (gravity[0], gravity[1], gravity[2])
     total = 0.0
@@ -41,9 +43,10 @@ def gravity_power(mass, moment, gravity, ws):
     return total
 
 
-@jit
-def gravity_energy(mass, moment, gravity, ws):
+@by_forest
+def gravity_energy(forest, gravity, ws):
     """−Σ m g·x of the centres of mass."""
+    mass, moment = forest.mass, forest.moment
     rotation, position = ws.rotation, ws.position
     g = (gravity[0], gravity[1], gravity[2])
     total = 0.0

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from articulon.algebra.vectors import add, apply, cross, load, load_at, load_from, load_matrix, scale, store_at
+from articulon.algebra.vectors import add, apply, load, load_at, load_matrix, scale, store_at
+from articulon.dynamics.energy import first_moment, link_momentum
 from articulon.dynamics.functions import scratch, vector
 from articulon.dynamics.kinematics import move, place
 from articulon.errors import ModelError
@@ -20,10 +21,9 @@ def tree_motions(forest, q, u, ws, owner, result):
     place(forest, q, ws, 0, links)
     move(forest, u, ws, 0, links)
     for i in range(links):
-        h, row = apply(load_matrix(ws.rotation, i), load(forest.moment, i)), result[owner[i]]
-        v, w = load_from(ws.twist, i, 0), load_from(ws.twist, i, 3)
+        h, row = apply(load_matrix(ws.rotation, i), first_moment(forest, ws, i)), result[owner[i]]
         store_at(row, 0, add(load_at(row, 0), add(scale(forest.mass[i], load(ws.position, i)), h)))
-        store_at(row, 3, add(load_at(row, 3), add(scale(forest.mass[i], v), cross(w, h))))
+        store_at(row, 3, add(load_at(row, 3), link_momentum(forest, ws, i)[0]))
 
 
 def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:

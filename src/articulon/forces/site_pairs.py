@@ -144,7 +144,7 @@ def pair_table(model: Model) -> Pairs:
     """All site pairs of a model as runs of partners with one law."""
     sites = model.sites
     declared = [(k, force) for k, force in enumerate(model.forces) if isinstance(force, SitePairs)]
-    link = np.where(sites.body < 0, -1, model.link[sites.body]) if sites.body.size else np.zeros(0, dtype=np.int64)
+    link = model.site_links
     if not declared:
         link = link[:0]
     local = np.array([_place(model, s) for s in range(link.size)]).reshape(-1, 3)
@@ -173,7 +173,7 @@ def pair_table(model: Model) -> Pairs:
 
 def _place(model: Model, site: int) -> np.ndarray:
     body, position = int(model.sites.body[site]), model.sites.position[site]
-    return position if body < 0 else on_link(model, body, position)
+    return position if body < 0 or model.sites_on_nodes[site] else on_link(model, body, position)
 
 
 class _Runs:
@@ -216,7 +216,7 @@ class _Runs:
     def _near(self, link: int) -> np.ndarray:
         """Links within the excluded number of joints of a link, itself included; the ground is −1."""
         if link not in self.near:
-            parent, kind = self.model.forest.parent, self.model.forest.kind
+            parent, kind = self.model.jointed, self.model.forest.kind
             # A joint that leaves all translations free bonds nothing.
             bond = ~np.isin(kind, UNBOUND)
             distance = {link: 0}

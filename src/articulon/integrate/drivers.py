@@ -29,7 +29,7 @@ from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorD
 from articulon.integrate.following import check_followed, memory_size
 from articulon.integrate.overdamped_driver import OverdampedDriver
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
-from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
 from articulon.integrate.scipy_adapter import SciPyDriver
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, STOPPED, no_stop
 from articulon.integrate.variables import WORK, blocks
@@ -261,6 +261,7 @@ def driver(
         For a rule that cannot do what the model or its rotations ask for.
     """
     _refuse_impossible(evaluator, integrator)
+    _refuse_flexible(evaluator, integrator, policy)
     if not policy.follows:
         return _driver(evaluator, integrator, policy, parameters, state)
     name = str(getattr(policy, "policy", ""))
@@ -301,6 +302,35 @@ def _driver(
 def _on_plain_arrays(evaluator: Evaluator, integrator: Any) -> bool:
     """Whether a rule takes the steps of free particles without a tree."""
     return getattr(integrator, "rule", "") in PARTICLE_RULES and only_particles(evaluator.model)
+
+
+def _refuse_flexible(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> None:
+    """Raises CaseError for what does not go with flexible bodies."""
+    model = evaluator.model
+    if not model.modes:
+        return
+    body = f"body '{model.names[next(iter(model.modes))]}' is flexible"
+    if not isinstance(integrator, Explicit | PredictorCorrector | SciPy):
+        raise CaseError(f"integrator.rule: '{integrator.rule}' takes rigid bodies only, and {body}; {_RULES_FOR_ANY}")
+    if evaluator.rotations == "euler-parameters":
+        raise CaseError(f"dynamics.rotations: 'euler-parameters' takes rigid bodies only, and {body}; use 'speeds'")
+    if evaluator.thermostat is not None:
+        raise CaseError(
+            f"thermostat: it takes heat from rigid bodies and not from modes, and {body}; leave out the thermostat, "
+            "or the modes"
+        )
+    if policy.varies or policy.follows:
+        raise CaseError(
+            f"scaling: a policy of factors that vary reads the forces of rigid bodies only, and {body}; choose one of "
+            "constant factors"
+        )
+    if evaluator.system.forces.fixman.half_kT.size:
+        raise CaseError(
+            f"forces: the Fixman potential is known of rigid bodies only, and {body}; leave one of them out"
+        )
+
+
+_RULES_FOR_ANY = f"choose one of {', '.join([*EXPLICIT, *PREDICTOR_CORRECTOR])}, or one of SciPy's"
 
 
 def _refuse_impossible(evaluator: Evaluator, integrator: Any) -> None:

@@ -25,7 +25,8 @@ class Blocks(NamedTuple):
 
 
 def blocks(forest: Forest, nq: int, nu: int, embedded: bool = False, bath: int = 0) -> Blocks:
-    """One block for each joint's translation, rotation and their speeds, one for the works, and for a thermostat with
+    """One block for each joint's translation, rotation and their speeds, one for each flexible body's modes and one for
+    their speeds, one for the works, and for a thermostat with
     ``bath`` variables one for each of its ζ, measured as a speed, and one for the energy of its reservoir.
 
     With Euler parameters ``embedded`` the speeds are the rates of all coordinates, and none are to be normalised.
@@ -46,6 +47,12 @@ def blocks(forest: Forest, nq: int, nu: int, embedded: bool = False, bath: int =
             ]
         if joint.quaternion is not None and not embedded:
             quaternions.append(k + joint.quaternion)
+    tables = forest.flexible
+    if tables is not None:
+        for k, j, m in zip(
+            tables.q_start.tolist(), tables.u_start.tolist(), np.diff(tables.mode).tolist(), strict=True
+        ):
+            rows += [(k, k + m, POSITION), (nq + j, nq + j + m, VELOCITY)]
     end = nq + nu + 8
     rows.append((nq + nu, end, WORK))
     if bath:

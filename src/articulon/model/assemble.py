@@ -6,7 +6,9 @@ import numpy as np
 
 from articulon.errors import ModelError
 from articulon.model.box import Box
+from articulon.model.flexible import RIGID, Flexibility
 from articulon.model.joints import BY_KIND, WELD, Joint
+from articulon.model.link_rows import link_rows
 from articulon.model.loops import Drive, LoopJoint, loop_rows, motion_tables
 from articulon.model.model import Model, Sites, joint_type
 from articulon.model.rotations import matrices, quaternion_product
@@ -27,18 +29,19 @@ def assemble_forest(
     loop_joints: tuple[LoopJoint, ...] = (),
     drives: tuple[Drive, ...] = (),
     box: Box | None = None,
+    flexibility: Flexibility = RIGID,
 ) -> Model:
     """The model of bodies given by columns in body order, parents first."""
-    n = len(names)
-    parent, com = columns["parent"], columns["com"]
-    kinds = np.fromiter((joint.kind for joint in joints), np.int64, n)
-    sizes_q = np.fromiter((joint.nq for joint in joints), np.int64, n)
-    sizes_u = np.fromiter((joint.nu for joint in joints), np.int64, n)
+    rows = link_rows(columns, joints, sites.body, flexibility)
+    given, columns = columns, {**columns, **rows.columns}
+    n, parent, kinds = rows.body.size, columns["parent"], rows.kinds
 
-    # Welded bodies ride on the body that their welds lead to; `carrier` is that body, −1 the ground.
-    carrier = np.where(kinds == WELD, -1, np.arange(n))
+    # Welded bodies ride on the body that their welds lead to; `carrier` is that body, −1 the ground. A flexible body
+    # is a link of its own in any case, and so is a node that carries something.
+    welded = (kinds == WELD) & (rows.node < 0) & ~rows.flexible
+    carrier = np.where(welded, -1, np.arange(n))
     offset_position, offset_rotation = np.zeros((n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
-    for k in np.flatnonzero(kinds == WELD).tolist():
+    for k in np.flatnonzero(welded).tolist():
         p = int(parent[k])
         position, rotation = columns["position"][k], columns["rotation"][k]
         if p >= 0:
@@ -48,7 +51,7 @@ def assemble_forest(
         offset_position[k], offset_rotation[k] = position, rotation
 
     mass, moment, inertia = _about_carrier(columns, offset_position, offset_rotation, carrier)
-    heads = np.flatnonzero(kinds != WELD)
+    heads = np.flatnonzero(~welded)
     parent_body = parent[heads]
     carried = np.where(parent_body < 0, -1, carrier[parent_body])
     rank = np.full(n + 1, -1)
@@ -61,49 +64,53 @@ def assemble_forest(
 
     # A joint frame given in the frame of a welded body is moved to its link's.
     position, rotation = columns["position"][heads].copy(), columns["rotation"][heads].copy()
-    hung = np.flatnonzero((parent[heads] >= 0) & (kinds[parent[heads]] == WELD))
+    hung = np.flatnonzero((parent[heads] >= 0) & welded[parent[heads]])
     body = parent[heads][hung]
     position[hung] = offset_position[body] + np.einsum("kij,kj->ki", matrices(offset_rotation[body]), position[hung])
     rotation[hung] = quaternion_product(offset_rotation[body], rotation[hung])
 
-    slot, first = _slots(link_parent)
-    com, inertias = _lean(com), _lean(columns["inertia"])
+    slot, first = _slots(link_parent, rows.flexible[heads])
+    com, inertias = _lean(given["com"]), _lean(given["inertia"])
     forest = Forest(
         parent=link_parent,
         kind=kinds[heads],
-        q_start=(np.cumsum(sizes_q) - sizes_q)[heads],
-        u_start=(np.cumsum(sizes_u) - sizes_u)[heads],
+        q_start=rows.q_start[heads],
+        u_start=rows.u_start[heads],
         position=_lean(position),
         rotation=rotation,
-        axis=np.array([joints[k].direction for k in heads.tolist()]).reshape(-1, 3),
+        axis=np.array([joints[k].direction for k in rows.body[heads].tolist()]).reshape(-1, 3),
         mass=mass[heads],
         moment=_lean(moment[heads]),
         inertia=_lean(inertia[heads]),
         slot=slot,
         first=first,
         tree=starts,
+        flexible=rows.tables(heads, link_parent, joints, flexibility),
     )
     bare = joint_without_inertia(forest)
     if bare is not None:
         joint = joint_type(int(forest.kind[bare])).__name__.lower()
         raise ModelError(
-            f"body '{names[heads[bare]]}': its {joint} joint turns it about an axis without inertia; give it an "
-            "inertia, or a joint that does not turn it"
+            f"body '{names[rows.body[heads[bare]]]}': its {joint} joint turns it about an axis without inertia; give "
+            "it an inertia, or a joint that does not turn it"
         )
     link = np.where(carrier < 0, -1, rank[carrier])
+    if flexibility.modes:
+        at = rows.of_body
+        link, kinds, offset_position, offset_rotation = link[at], kinds[at], offset_position[at], offset_rotation[at]
     motions, motion_functions = motion_tables(drives)
     model = Model(
         units=units,
         names=names,
-        parents=parent,
+        parents=given["parent"],
         kinds=kinds,
-        masses=columns["mass"],
+        masses=given["mass"],
         centres=com,
         inertias=inertias,
         link=link,
         offset_position=offset_position,
         offset_rotation=offset_rotation,
-        head=heads,
+        head=rows.body[heads],
         forest=forest,
         q0=columns["q"],
         u0=columns["u"],
@@ -116,6 +123,8 @@ def assemble_forest(
         motion_functions=motion_functions,
         joints=tuple(joints),
         box=box,
+        modes=dict(flexibility.modes),
+        site_links=rows.site_links(sites.body, link, rank, flexibility),
     )
     # The solver's tables stay writable only because a read-only array is another type to the compiler.
     for array in (*vars(model).values(), *model.sites):
@@ -168,15 +177,21 @@ def _by_tree(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.argsort(tree, kind="stable"), starts
 
 
-def _slots(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _slots(parent: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where children's inertias are gathered. A slot is taken by a link's last child and freed by the link itself, so
-    that a chain of any length works in one slot that stays in the nearest cache; no two trees share a slot."""
+    that a chain of any length works in one slot that stays in the nearest cache; no two trees share a slot. A link with
+    ``own`` work to be gathered has one in any case."""
     n = parent.size
     slot, first = [-1] * n, [0] * n
     free: list[int] = []
     used = 0
     ancestors = parent.tolist()
     for i in range(n - 1, -1, -1):
+        if slot[i] < 0 and own[i]:
+            if not free:
+                free.append(used)
+                used += 1
+            slot[i] = free.pop()
         if slot[i] >= 0:
             free.append(slot[i])
         p = ancestors[i]
@@ -194,7 +209,9 @@ def _slots(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def joint_without_inertia(forest: Forest) -> int | None:
     """The first leaf that its joint turns about an axis without inertia, so that it has no finite acceleration."""
-    leaf = np.flatnonzero(forest.slot < 0)
+    childless = np.ones(forest.parent.size, dtype=bool)
+    childless[forest.parent[forest.parent >= 0]] = False
+    leaf = np.flatnonzero(childless)
     kind = forest.kind[leaf]
     about = forest.inertia[leaf][:, FULL].reshape(-1, 3, 3)
     rotations = np.array([joint.nu - joint.translations for joint in BY_KIND.values()])

@@ -1,7 +1,7 @@
 """The frozen model."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from articulon.model.box import Box
 from articulon.model.joints import BY_KIND, Joint
 from articulon.model.loops import Drive, LoopJoint
+from articulon.model.modes import ModeShapes
 from articulon.model.state import State, initial_state
 from articulon.model.tables import Forest, Loops, Motions
 from articulon.units import UnitSystem
@@ -103,6 +104,10 @@ class Model:
     """The joint of each body."""
     box: Box | None = None
     """Where space repeats or ends; None where it does neither."""
+    modes: dict[int, ModeShapes] = field(default_factory=dict)
+    """Modes of the flexible bodies, by body; their coordinates and speeds follow those of the body's joint."""
+    site_links: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """Link that carries each site, that of a node where the site sits on one; −1 for the ground, shape (sites,)."""
     closing: Closing = OPEN
     """How the loops were closed when the model was built."""
 
@@ -130,6 +135,21 @@ class Model:
     def trees(self) -> int:
         """Number of kinematic trees."""
         return self.forest.tree.size - 1
+
+    @cached_property
+    def sites_on_nodes(self) -> np.ndarray:
+        """Whether each site sits on a node of a flexible body, shape (sites,)."""
+        body = self.sites.body
+        return np.where(body < 0, -1, self.link[body]) != self.site_links if body.size else np.zeros(0, dtype=bool)
+
+    @cached_property
+    def jointed(self) -> np.ndarray:
+        """The link that each link's joint leads to, flexible bodies in place of their nodes, shape (links,)."""
+        parent, tables = self.forest.parent, self.forest.flexible
+        if tables is None:
+            return parent
+        on_node = (parent >= 0) & (tables.node[parent] >= 0)
+        return np.where(on_node, parent[parent], parent)
 
     @cached_property
     def _index(self) -> dict[str, int]:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.model.flexible import Flexible, ModalWorkspace, modal_workspace
+
 
 class Forest(NamedTuple):
     """A forest of links, parents first; the links of a tree are contiguous."""
@@ -37,6 +39,8 @@ class Forest(NamedTuple):
     """1 where the link is the first of its siblings to arrive at the parent's slot, shape (links,)."""
     tree: np.ndarray
     """First link of every tree, and the number of links, shape (trees + 1,)."""
+    flexible: Flexible | None = None
+    """Of the flexible bodies; None where there are none, which is another type to the compiler."""
 
 
 class Loops(NamedTuple):
@@ -115,6 +119,8 @@ class Workspace(NamedTuple):
     """What the elimination of the joint leaves for the outward pass, shape (links, 12)."""
     acceleration: np.ndarray
     """Angular, then linear of the origin, shape (links, 6)."""
+    modal: ModalWorkspace | None = None
+    """Of the flexible bodies; None where there are none."""
 
 
 def workspace(forest: Forest) -> Workspace:
@@ -126,5 +132,7 @@ def workspace(forest: Forest) -> Workspace:
         **{
             name: np.zeros((slots, 27)) if name == "gathered" else np.zeros((n, widths.get(name, 3)))
             for name in Workspace._fields
-        }
+            if name != "modal"
+        },
+        modal=None if forest.flexible is None else modal_workspace(forest.flexible, forest.moment, forest.inertia),
     )

@@ -49,6 +49,13 @@ def trajectory_layout(model: Model, observables: dict[str, str]) -> TrajectoryLa
                 names[side][k] = f"{head}.{name}"
                 labels[side][k] = label(units, dimension)
     length, time = file_units(units)
+    for body, shapes in model.modes.items():
+        link, carried_by = int(model.link[body]), model.joints[body]
+        q_start, u_start = int(forest.q_start[link]) + carried_by.nq, int(forest.u_start[link]) + carried_by.nu
+        for j in range(shapes.stiffness.shape[0]):
+            name = f"{model.names[body]}.mode{j + 1}"
+            names[0][q_start + j], labels[0][q_start + j] = name, label(units, "length")
+            names[1][u_start + j], labels[1][u_start + j] = f"{name}.rate", label(units, "velocity")
     return TrajectoryLayout(
         body_names=model.names,
         masses=model.masses,

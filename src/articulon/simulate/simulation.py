@@ -12,6 +12,7 @@ from articulon.building import cartesian
 from articulon.building.closing import checked_state
 from articulon.declaration import Declaration
 from articulon.dynamics import kinetic_energy
+from articulon.dynamics.deformation import deformation_notes
 from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator, potential_energy
@@ -58,6 +59,11 @@ class Trajectory(NamedTuple):
     """Everything from which the run would go on."""
     model: Model
     """What was integrated: the given model, or its Cartesian form."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be known of the run: flexible bodies that were deformed beyond the range of their modes."""
+        return deformation_notes(self.model, self.times, self.q)
 
 
 @dataclass(frozen=True)
@@ -207,6 +213,9 @@ class _Run:
         self.thermostat, self.adaptive = thermostat, adaptive
 
     def prepare(self, solver: str, rotations: str, coordinates: str, q: np.ndarray, u: np.ndarray, seed: int) -> None:
+        if coordinates == "cartesian" and self.model.modes:
+            name = self.model.names[next(iter(self.model.modes))]
+            raise CaseError(f"simulate: coordinates 'cartesian' take rigid bodies only, and '{name}' is flexible")
         if coordinates == "cartesian":
             self.model = cartesian(self.model, q, u)
             q, u = self.model.q0, self.model.u0

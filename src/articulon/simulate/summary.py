@@ -13,6 +13,7 @@ import numpy as np
 from articulon import __version__
 from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics import loop_residuals
+from articulon.dynamics.deformation import deformation_notes
 from articulon.forces.brownian import brownian_of
 from articulon.model import CHANNELS, Model, State
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS
@@ -91,6 +92,8 @@ def summary(
         None if noise is None else float(noise.temperature),
     )
     judged = fidelity_of(prepared, state, run, found, wall_seconds, with_pairs) if scaled else None
+    if model.modes:
+        figures["notes"] = [*notes, *deformation_notes(model, observables["time"], run.coordinates)]
     return figures | {
         "frames": len(observables["time"]),
         **ledger.balance(observables),

@@ -178,7 +178,7 @@ def _same_link(model: Model, joints: int) -> Any:
     body = model.sites.body
     # The ground, link −1, comes first.
     link = np.where(body < 0, 0, model.link[body] + 1)
-    links, parent = model.forest.parent.size, model.forest.parent
+    links, parent = model.forest.parent.size, model.jointed
     carried = coo_array(
         (np.ones(link.size, dtype=np.int64), (np.arange(link.size), link)), shape=(link.size, links + 1)
     )

@@ -5,6 +5,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from articulon.dynamics import body_poses
+from articulon.dynamics.functions import points_on_links
 from articulon.model import Model
 from articulon.model.joints import XYZ
 from articulon.model.rotations import matrices
@@ -16,9 +17,9 @@ def site_places(model: Model, some: slice = slice(None)) -> tuple[np.ndarray, np
     if only_particles(model):
         return body.copy(), np.zeros(local.shape)
     carried = body >= 0
-    link = np.where(carried, model.link[body], -1)
+    link, on_node = model.site_links[some].copy(), model.sites_on_nodes[some]
     moved = model.offset_position[body] + np.einsum("kij,kj->ki", matrices(model.offset_rotation[body]), local)
-    return link, np.where(carried[:, None], moved, local)
+    return link, np.where((carried & ~on_node)[:, None], moved, local)
 
 
 _PARTICLES: WeakKeyDictionary[Model, bool] = WeakKeyDictionary()
@@ -50,4 +51,9 @@ def site_positions(model: Model, q: np.ndarray) -> np.ndarray:
     positions, rotations = body_poses(model, q)
     body, local = model.sites.body, model.sites.position
     moved = positions[body] + np.einsum("kij,kj->ki", matrices(rotations[body]), local)
-    return np.where((body >= 0)[:, None], moved, local)
+    moved = np.where((body >= 0)[:, None], moved, local)
+    if model.sites_on_nodes.any():
+        moved[model.sites_on_nodes] = points_on_links(
+            model, q, model.site_links[model.sites_on_nodes], local[model.sites_on_nodes]
+        )
+    return moved

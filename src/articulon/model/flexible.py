@@ -1,0 +1,186 @@
+"""The tables of flexible bodies that kernels read: their modes in a floating frame, and the nodes that carry something.
+
+A flexible body is a link whose frame is that of handle 1, where its joint to the parent attaches: the floating frame.
+Its nodes lie at X(η) = X0 + Σ_j Φ_j η_j of it, with modal coordinates η; these follow the coordinates of the joint in
+the model's q, and the modal speeds η' those of the joint in u (Poursina 2012, 2.1 and 4.1).
+
+A node on which a joint, a welded body or a site sits is a link of its own, without mass unless something is welded
+there: sites, forces, loops and children see a link like any other. It has no joint; it follows the deformation of its
+parent, the flexible body. Its frame turns against the floating one by the Euler parameters (1, p)/√(1 + p²) with
+p = Ψη/2, Ψ being the modes' rotations there, so that
+
+    ω_rel = Ψ̂ η'      with Ψ̂_j = (Ψ_j + p × Ψ_j)/(1 + p²)      and      Ψ̂' η' = −(2 p·p'/(1 + p²)) ω_rel
+
+which is exact, whatever the angle.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.model.modes import ModeShapes, inertia_integrals
+
+
+class Flexible(NamedTuple):
+    """Flexible bodies and their nodes. Modes of all bodies one after the other, pairs of modes body by body and row by
+    row, and a *node mode* for each node and mode of its body. Floating frame throughout."""
+
+    body: np.ndarray
+    """Flexible body that each link is, −1 for others, shape (links,)."""
+    node: np.ndarray
+    """Node that each link is, −1 for others, shape (links,)."""
+    carries: np.ndarray
+    """1 where a link is the parent of another, shape (links,)."""
+    mode: np.ndarray
+    """First mode of each body, and their number, shape (bodies + 1,)."""
+    pair: np.ndarray
+    """First pair of modes of each body, and their number, shape (bodies + 1,)."""
+    q_start: np.ndarray
+    """First modal coordinate of each body in q, shape (bodies,)."""
+    u_start: np.ndarray
+    """First modal speed of each body in u, shape (bodies,)."""
+    first: np.ndarray
+    """S1_j = Σ m Φ_j [mass], shape (modes, 3)."""
+    coriolis: np.ndarray
+    """N0_j = Σ m (X0·Φ_j 1 − Φ_j X0ᵀ), row by row [mass length], shape (modes, 9)."""
+    coriolis_slope: np.ndarray
+    """N1_jk = Σ m (Φ_j·Φ_k 1 − Φ_j Φ_kᵀ), row by row [mass], shape (pairs, 9)."""
+    coupling_slope: np.ndarray
+    """B1_jk = Σ m Φ_k × Φ_j [mass], shape (pairs, 3)."""
+    mass: np.ndarray
+    """M_jk = Σ m Φ_j·Φ_k [mass], shape (pairs,)."""
+    stiffness: np.ndarray
+    """K_jk [mass/time²], shape (pairs,)."""
+    damping: np.ndarray
+    """D_jk [mass/time], shape (pairs,)."""
+    node_mode: np.ndarray
+    """First node mode of each node, shape (nodes,)."""
+    displacement: np.ndarray
+    """Φ_j at the node [dimensionless], shape (node modes, 3)."""
+    turn: np.ndarray
+    """Ψ_j at the node [rad/length], shape (node modes, 3)."""
+
+
+class ModalWorkspace(NamedTuple):
+    """Scratch for flexible bodies; deleting it changes nothing."""
+
+    moment: np.ndarray
+    """h(η) of every link, link frame [mass length], shape (links, 3)."""
+    inertia: np.ndarray
+    """A(η) of every link, link frame [mass length²], shape (links, 6)."""
+    coriolis: np.ndarray
+    """N_j(η), floating frame [mass length], shape (modes, 9)."""
+    speed: np.ndarray
+    """η', shape (modes,)."""
+    half_turn: np.ndarray
+    """p of every node, floating frame, shape (nodes, 3)."""
+    column: np.ndarray
+    """Angular and linear velocity of a node at unit modal speed, world axes, shape (node modes, 6)."""
+    swept: np.ndarray
+    """Moment and force of the velocity products of deformation, world axes, shape (bodies, 6)."""
+    coupling: np.ndarray
+    """Γ_FR, moment and force at unit modal acceleration, world axes, shape (modes, 6)."""
+    matrix: np.ndarray
+    """Γ_FF, then its Cholesky factor L below and on the diagonal, shape (pairs,)."""
+    gain: np.ndarray
+    """L⁻¹ Γ_FR, shape (modes, 6)."""
+    rate: np.ndarray
+    """Modal bias, then L⁻¹ of what drives the modes, shape (modes,)."""
+    held_matrix: np.ndarray
+    """Rows of Γ_FF of modes that are locked, shape (pairs,)."""
+    held_coupling: np.ndarray
+    """Their Γ_FR, shape (modes, 6)."""
+    held_answer: np.ndarray
+    """How the tip of an assembly follows them, shape (modes, 6)."""
+
+
+class Flexibility(NamedTuple):
+    """What of a model's bodies is flexible, as declared."""
+
+    modes: dict[int, ModeShapes]
+    """The modes of each flexible body."""
+    seats: dict[int, int]
+    """Node of its parent that a body's joint sits on."""
+    site_nodes: np.ndarray
+    """Node that a site sits on, −1 where none, shape (sites,)."""
+
+
+RIGID = Flexibility({}, {}, np.zeros(0, dtype=np.int64))
+"""That of a model of rigid bodies."""
+
+
+def modal_workspace(tables: Flexible, moment: np.ndarray, inertia: np.ndarray) -> ModalWorkspace:
+    """Scratch arrays; the inertias of rigid links stay as they are here."""
+    modes, pairs = int(tables.mode[-1]), int(tables.pair[-1])
+    nodes, node_modes, bodies = tables.node_mode.size, tables.displacement.shape[0], tables.q_start.size
+    return ModalWorkspace(
+        moment.copy(),
+        inertia.copy(),
+        np.zeros((modes, 9)),
+        np.zeros(modes),
+        np.zeros((nodes, 3)),
+        np.zeros((node_modes, 6)),
+        np.zeros((bodies, 6)),
+        np.zeros((modes, 6)),
+        np.zeros(pairs),
+        np.zeros((modes, 6)),
+        np.zeros(modes),
+        np.zeros(pairs),
+        np.zeros((modes, 6)),
+        np.zeros((modes, 6)),
+    )
+
+
+def flexible_tables(
+    shapes: list[ModeShapes],
+    body: np.ndarray,
+    node: np.ndarray,
+    parent: np.ndarray,
+    places: list[int],
+    q_start: np.ndarray,
+    u_start: np.ndarray,
+) -> Flexible:
+    """The tables of flexible bodies with their modes, in the order of their links.
+
+    ``body`` and ``node`` (links,) number the links that are flexible bodies and nodes, ``parent`` (links,) are the
+    links' parents, and ``places`` the node of its body that each node link is.
+    """
+    counts = [one.stiffness.shape[0] for one in shapes]
+    integrals = [inertia_integrals(one) for one in shapes]
+    displacement, turn, sizes = [], [], []
+    for link, place in zip(np.flatnonzero(node >= 0).tolist(), places, strict=True):
+        one = shapes[int(body[parent[link]])]
+        displacement.append(one.shapes[place].T)
+        # A node of which no rotation is known carries only points, for which there is none to know.
+        turn.append(np.nan_to_num(one.rotations[place].T, nan=0.0))
+        sizes.append(one.stiffness.shape[0])
+    carries = np.zeros(parent.size, dtype=np.int64)
+    carries[parent[parent >= 0]] = 1
+
+    def joined(parts: list[np.ndarray], *shape: int) -> np.ndarray:
+        flat = [np.ascontiguousarray(part).reshape(-1, *shape) for part in parts]
+        return np.concatenate(flat or [np.zeros((0, *shape))])
+
+    return Flexible(
+        body=body,
+        node=node,
+        carries=carries,
+        mode=_starts(counts),
+        pair=_starts([count * count for count in counts]),
+        q_start=q_start,
+        u_start=u_start,
+        first=joined([one.S1 for one in integrals], 3),
+        coriolis=joined([one.N0 for one in integrals], 9),
+        coriolis_slope=joined([one.N1 for one in integrals], 9),
+        coupling_slope=joined([one.B1 for one in integrals], 3),
+        mass=joined([one.M for one in integrals]),
+        stiffness=joined([one.stiffness for one in shapes]),
+        damping=joined([one.damping for one in shapes]),
+        node_mode=_starts(sizes)[:-1].copy(),
+        displacement=joined(displacement, 3),
+        turn=joined(turn, 3),
+    )
+
+
+def _starts(counts: list[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

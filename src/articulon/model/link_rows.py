@@ -1,0 +1,113 @@
+"""What becomes of bodies on the way to links: a row for each body, and one for each node that carries something."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.model.flexible import Flexibility, Flexible, flexible_tables
+from articulon.model.joints import WELD, Joint
+
+SHAPED = ("mass", "com", "inertia", "position", "rotation")
+
+
+class LinkRows(NamedTuple):
+    """Rows of bodies in their order, each flexible one followed by those of its nodes that carry something."""
+
+    body: np.ndarray
+    """Body of a row, for a node the flexible one, shape (rows,)."""
+    node: np.ndarray
+    """Node of a row, −1 for a body, shape (rows,)."""
+    of_body: np.ndarray
+    """Row of each body, shape (bodies,)."""
+    of_node: dict[tuple[int, int], int]
+    """Row of each body's node."""
+    flexible: np.ndarray
+    """Whether a row is a flexible body, shape (rows,)."""
+    kinds: np.ndarray
+    """Joint kind, that of the weld for a node, shape (rows,)."""
+    q_start: np.ndarray
+    """First coordinate of the joint of a row's body, shape (rows,)."""
+    u_start: np.ndarray
+    """First speed of the joint of a row's body, shape (rows,)."""
+    columns: dict[str, np.ndarray]
+    """What a builder collects of bodies, with the rows of nodes where there are any."""
+
+    def tables(
+        self, heads: np.ndarray, parent: np.ndarray, joints: list[Joint], flexibility: Flexibility
+    ) -> Flexible | None:
+        """The tables of flexible bodies, of links that are the rows ``heads``; None where there are none."""
+        if not flexibility.modes:
+            return None
+        flexible, on_node = np.flatnonzero(self.flexible[heads]), np.flatnonzero(self.node[heads] >= 0)
+        body, node = np.full(heads.size, -1), np.full(heads.size, -1)
+        body[flexible], node[on_node] = np.arange(flexible.size), np.arange(on_node.size)
+        whose = self.body[heads[flexible]].tolist()
+        return flexible_tables(
+            [flexibility.modes[k] for k in whose],
+            body,
+            node,
+            parent,
+            self.node[heads[on_node]].tolist(),
+            self.q_start[heads[flexible]] + np.array([joints[k].nq for k in whose], dtype=np.int64),
+            self.u_start[heads[flexible]] + np.array([joints[k].nu for k in whose], dtype=np.int64),
+        )
+
+    def site_links(
+        self, carriers: np.ndarray, link: np.ndarray, rank: np.ndarray, flexibility: Flexibility
+    ) -> np.ndarray:
+        """Link that carries each site of the bodies ``carriers``; ``link`` (bodies,), ``rank`` (rows,) are links."""
+        result = np.where(carriers < 0, -1, link[carriers]) if carriers.size else np.zeros(0, dtype=np.int64)
+        for s in np.flatnonzero(flexibility.site_nodes >= 0).tolist():
+            result[s] = rank[self.of_node[int(carriers[s]), int(flexibility.site_nodes[s])]]
+        return result
+
+
+def link_rows(
+    columns: dict[str, np.ndarray], joints: list[Joint], site_bodies: np.ndarray, flexibility: Flexibility
+) -> LinkRows:
+    """The rows of bodies given by columns in body order, parents first, with their joints, and of the nodes that carry
+    joints or sites; ``site_bodies`` are the sites' (sites,)."""
+    n, modes = len(joints), flexibility.modes
+    kinds = np.fromiter((joint.kind for joint in joints), np.int64, n)
+    sizes_q = np.fromiter((joint.nq for joint in joints), np.int64, n)
+    sizes_u = np.fromiter((joint.nu for joint in joints), np.int64, n)
+    for k, one in modes.items():
+        sizes_q[k] += one.stiffness.shape[0]
+        sizes_u[k] += one.stiffness.shape[0]
+    q_start, u_start = np.cumsum(sizes_q) - sizes_q, np.cumsum(sizes_u) - sizes_u
+    if not modes:
+        every, none = np.arange(n), np.full(n, -1)
+        return LinkRows(every, none, every, {}, np.zeros(n, dtype=bool), kinds, q_start, u_start, {})
+
+    parent, seats = columns["parent"], flexibility.seats
+    used: dict[int, set[int]] = {k: set() for k in modes}
+    for k, node in seats.items():
+        used[int(parent[k])].add(node)
+    for carrier, node in zip(site_bodies.tolist(), flexibility.site_nodes.tolist(), strict=True):
+        if node >= 0:
+            used[carrier].add(node)
+    pairs = [(k, node) for k in range(n) for node in (-1, *sorted(used.get(k, ())))]
+    body, node_of = np.array(pairs, dtype=np.int64).T.copy()
+    on_node = np.flatnonzero(node_of >= 0)
+    rows = {pair: row for row, pair in enumerate(pairs)}
+    of_body = np.array([rows[k, -1] for k in range(n)], dtype=np.int64)
+
+    result = {name: columns[name][body] for name in SHAPED}
+    for name in ("mass", "com", "inertia"):
+        result[name][on_node] = 0.0
+    result["rotation"][on_node] = (1.0, 0.0, 0.0, 0.0)
+    for row in on_node.tolist():
+        result["position"][row] = modes[int(body[row])].positions[node_of[row]]
+    carrier = {k: -1 if parent[k] < 0 else rows[int(parent[k]), seats.get(k, -1)] for k in range(n)}
+    result["parent"] = np.array([carrier[k] if node < 0 else of_body[k] for k, node in pairs], dtype=np.int64)
+    return LinkRows(
+        body,
+        node_of,
+        of_body,
+        {pair: row for pair, row in rows.items() if pair[1] >= 0},
+        np.isin(body, list(modes)) & (node_of < 0),
+        np.where(node_of >= 0, WELD, kinds[body]),
+        q_start[body],
+        u_start[body],
+        result,
+    )
