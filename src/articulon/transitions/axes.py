@@ -1,4 +1,4 @@
-"""Which speeds a user means: names of bodies, axes of their joints, or a mask."""
+"""Which speeds a user means: names of bodies, axes of their joints, modes of flexible bodies, or a mask."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,17 +12,24 @@ from articulon.model.model import joint_type
 
 Axis = str | tuple[str, int | str]
 Axes = Axis | Sequence[Axis] | np.ndarray
-"""``"body"``: all speeds of the joint that carries the body; ``("body", k)`` or ``("body", "wx")``: one of them, by its
-place or its name; a list of such; or a mask over the speeds, (nu,) bool."""
+"""``"body"``: all speeds of the joint that carries the body, and of its modes; ``("body", k)`` or ``("body", "wx")``:
+one of them, by its place or its name, modes being called ``"mode1"`` and so on; a list of such; or a mask over the
+speeds, (nu,) bool."""
 
 
 def speeds_of(model: Model, body: int) -> range:
-    """Where the speeds of the joint that carries a body stand."""
+    """Where the speeds of the joint that carries a body stand, and of its modes."""
     link = int(model.link[body])
     if link < 0 or int(model.head[link]) != body:
         return range(0)
     start = int(model.forest.u_start[link])
-    return range(start, start + model.joints[body].nu)
+    return range(start, start + len(speed_names(model, body)))
+
+
+def speed_names(model: Model, body: int) -> list[str]:
+    """What the speeds of the joint that carries a body are called, and of its modes."""
+    modes = model.modes[body].stiffness.shape[0] if body in model.modes else 0
+    return [*(name for name, _ in model.joints[body].speeds), *(f"mode{j + 1}" for j in range(modes))]
 
 
 def mask_of(model: Model, axes: Any, where: str) -> np.ndarray:
@@ -54,7 +61,7 @@ def _speeds(model: Model, axis: Any, where: str) -> list[int]:
         raise TransitionError(f"{where}: body '{name}' is welded to its parent; its joint has no axis")
     if which is None:
         return list(speeds)
-    names = [label for label, _ in model.joints[body].speeds]
+    names = speed_names(model, body)
     if isinstance(which, str):
         if which not in names:
             raise TransitionError(
@@ -75,6 +82,8 @@ def axis_name(model: Model, speed: int) -> str:
     forest = model.forest
     link = int(np.flatnonzero(forest.u_start <= speed)[np.argmax(forest.u_start[forest.u_start <= speed])])
     body, k = int(model.head[link]), speed - int(forest.u_start[link])
+    if k >= model.joints[body].nu:
+        return f"mode {k - model.joints[body].nu + 1} of '{model.names[body]}'"
     joint = joint_type(int(forest.kind[link]))
     if k >= joint.nu:
         return f"mode {k - joint.nu} of '{model.names[body]}'"
