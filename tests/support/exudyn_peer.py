@@ -93,6 +93,18 @@ class FloatingFrame:
                 }
             mbs.AddObject(items.ObjectConnectorCoordinate(markerNumbers=[ground, held], **given))
 
+    def push_about_z(self, torque: float) -> None:
+        """Holds the origin of the frame and pushes it with a constant torque about z."""
+        items, mbs = self.items, self.mbs
+        ground = mbs.AddMarker(
+            items.MarkerNodeCoordinate(nodeNumber=mbs.AddNode(items.NodePointGround()), coordinate=0)
+        )
+        for coordinate in range(3):
+            held = mbs.AddMarker(items.MarkerNodeCoordinate(nodeNumber=self.cms.nRigidBody, coordinate=coordinate))
+            mbs.AddObject(items.ObjectConnectorCoordinate(markerNumbers=[ground, held]))
+        frame = mbs.AddMarker(items.MarkerNodeRigid(nodeNumber=self.cms.nRigidBody))
+        mbs.AddLoad(items.LoadTorqueVector(markerNumber=frame, loadVector=[0.0, 0.0, torque]))
+
     def run(self, time: float, steps: int) -> None:
         """Advances to the time by the trapezoidal rule."""
         settings = self.exu.SimulationSettings()
