@@ -300,6 +300,11 @@ def test_an_interrupted_process_ends_with_130_and_no_traceback(tmp_path: Path) -
     assert errors == "interrupted: stopped by Ctrl-C\n"
 
 
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "articulon", "--version"], capture_output=True, text=True)
+    assert done.returncode == 0 and ar.__version__ in done.stdout
+
+
 def test_the_process_ends_with_2_and_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("[run]\nduration = \n", encoding="utf-8")
     done = subprocess.run(

@@ -37,6 +37,7 @@ FLOORS = (
     ("report",),
     ("benchmark",),
     ("cli",),
+    ("__main__",),
 )
 """From the top of the dependencies down: a module imports from its own floor and from those before it."""
 
