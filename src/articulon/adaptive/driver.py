@@ -11,7 +11,7 @@ from articulon.adaptive.coarse import Coarse
 from articulon.adaptive.criteria import STREAM, Looking, Members, members_of
 from articulon.adaptive.declarations import Adaptive, Energy, Random
 from articulon.adaptive.exchange import Space, canonical, lock, relative_to, with_energy
-from articulon.adaptive.merging import Merging, check_loops, joints_of, merged
+from articulon.adaptive.merging import Merging, check_loops, joints_of, merged, refuse_flexible
 from articulon.dynamics import kinetic_energy
 from articulon.errors import CaseError, ModelError
 from articulon.forces.brownian import brownian_of
@@ -470,6 +470,7 @@ def _sized(state: State, nu: int, managed: int) -> State:
 def _refuse(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> None:
     """Raises CaseError for what cannot change its resolution."""
     rule = str(integrator.rule)
+    refuse_flexible(evaluator.model, CaseError, "adaptive")
     if evaluator.particles or not isinstance(integrator, Explicit | FrictionImplicit | Canonical):
         raise CaseError(
             f"adaptive: the rule '{rule}' does not take steps of joints that lock and release; choose "

@@ -15,7 +15,7 @@ from articulon.adaptive.merge_kernel import find_slots, merge, points_on
 from articulon.declaration import nearest
 from articulon.dynamics import loop_jacobian
 from articulon.dynamics.functions import vector
-from articulon.errors import ModelError
+from articulon.errors import ArticulonError, ModelError
 from articulon.model import Forest, Model
 from articulon.model.joints import WELD, Weld
 from articulon.model.loops import loop_rows
@@ -197,6 +197,7 @@ def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.n
     ModelError
         For bodies that do not exist, joints that are locked in part, and a joint that a loop needs.
     """
+    refuse_flexible(model, ModelError, "locked_model")
     array = np.asarray(locked)
     links = np.zeros(model.forest.parent.size, dtype=bool)
     if array.dtype == bool:
@@ -210,6 +211,16 @@ def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.n
     from articulon.adaptive.following import following
 
     return replace(coarse, forces=following(model, coarse)), merging
+
+
+def refuse_flexible(model: Model, error: type[ArticulonError], where: str) -> None:
+    """Raises an error where a body is flexible, which cannot be merged with others."""
+    if model.modes:
+        name = model.names[next(iter(model.modes))]
+        raise error(
+            f"{where}: locked joints merge rigid bodies, and '{name}' is flexible; leave its modes out, or change the "
+            "resolution by ar.lock and ar.release"
+        )
 
 
 def check_loops(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> None:

@@ -124,7 +124,7 @@ def assemble_forest(
         joints=tuple(joints),
         box=box,
         modes=dict(flexibility.modes),
-        site_links=rows.site_links(sites.body, link, rank, flexibility),
+        node_sites=rows.node_sites(sites.body, rank, flexibility),
     )
     # The solver's tables stay writable only because a read-only array is another type to the compiler.
     for array in (*vars(model).values(), *model.sites):

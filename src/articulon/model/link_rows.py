@@ -52,14 +52,11 @@ class LinkRows(NamedTuple):
             self.u_start[heads[flexible]] + np.array([joints[k].nu for k in whose], dtype=np.int64),
         )
 
-    def site_links(
-        self, carriers: np.ndarray, link: np.ndarray, rank: np.ndarray, flexibility: Flexibility
-    ) -> np.ndarray:
-        """Link that carries each site of the bodies ``carriers``; ``link`` (bodies,), ``rank`` (rows,) are links."""
-        result = np.where(carriers < 0, -1, link[carriers]) if carriers.size else np.zeros(0, dtype=np.int64)
-        for s in np.flatnonzero(flexibility.site_nodes >= 0).tolist():
-            result[s] = rank[self.of_node[int(carriers[s]), int(flexibility.site_nodes[s])]]
-        return result
+    def node_sites(self, carriers: np.ndarray, rank: np.ndarray, flexibility: Flexibility) -> dict[int, int]:
+        """The sites on nodes with their links; ``carriers`` (sites,) are the sites' bodies, ``rank`` the links of rows."""
+        nodes = flexibility.site_nodes
+        on_node = np.flatnonzero(nodes >= 0).tolist()
+        return {s: int(rank[self.of_node[int(carriers[s]), int(nodes[s])]]) for s in on_node}
 
 
 def link_rows(

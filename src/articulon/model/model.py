@@ -106,8 +106,8 @@ class Model:
     """Where space repeats or ends; None where it does neither."""
     modes: dict[int, ModeShapes] = field(default_factory=dict)
     """Modes of the flexible bodies, by body; their coordinates and speeds follow those of the body's joint."""
-    site_links: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """Link that carries each site, that of a node where the site sits on one; −1 for the ground, shape (sites,)."""
+    node_sites: dict[int, int] = field(default_factory=dict)
+    """Sites on nodes of flexible bodies, with the links that these are."""
     closing: Closing = OPEN
     """How the loops were closed when the model was built."""
 
@@ -137,10 +137,19 @@ class Model:
         return self.forest.tree.size - 1
 
     @cached_property
+    def site_links(self) -> np.ndarray:
+        """Link that carries each site, that of its node where it sits on one; −1 for the ground, shape (sites,)."""
+        body = self.sites.body
+        result = np.where(body < 0, -1, self.link[body]) if body.size else np.zeros(0, dtype=np.int64)
+        result[list(self.node_sites)] = list(self.node_sites.values())
+        return result
+
+    @cached_property
     def sites_on_nodes(self) -> np.ndarray:
         """Whether each site sits on a node of a flexible body, shape (sites,)."""
-        body = self.sites.body
-        return np.where(body < 0, -1, self.link[body]) != self.site_links if body.size else np.zeros(0, dtype=bool)
+        result = np.zeros(self.sites.body.size, dtype=bool)
+        result[list(self.node_sites)] = True
+        return result
 
     @cached_property
     def jointed(self) -> np.ndarray:
