@@ -268,4 +268,7 @@ def test_what_a_release_refuses() -> None:
     refused(r"unknown choice 'closest'; choose one of published, nearest, canonical", choice="closest")
     refused(r"unknown metric 'l1'; choose one of euclidean, mass", metric="l1")
     refused(r"release: energy and temperature are targets of the same energy", temperature=300)
+    model, u = moving_arm()
+    kept = ar.lock(model, model.q0, u, ["upper", "lower"]).kept
+    refused(r"the reservoir is that of other axes than are released", energy=None, reservoir=kept)
     refused(r"how much energy the released axes get is not said", energy=None)

@@ -159,8 +159,8 @@ def release(
         Temperature of an equilibrium from which the released axes get their share instead, drawn with ``seed``: ½ k T
         times the sum of m squares of normal numbers, ½ m k T in the mean.
     reservoir
-        What a lock kept: its energy is put back unless one of the three above is given, and its relative speeds are the
-        reference unless another is given.
+        What a lock of just these axes kept: its energy is put back unless one of the three above is given. Its relative
+        speeds are the reference unless another is given.
     reference
         Relative speeds (nu,), read at the released axes; None is those of the reservoir, or zero.
     locked
@@ -193,7 +193,7 @@ def release(
     coarse_energy = kinetic_energy(model, q, speeds)
     least = choices.least_energy(related.schur, linear)
     freedoms = model.nu - int((before & ~changed).sum()) - related.rank
-    placed = _placed(model, coarse_energy, len(linear), freedoms, energy, temperature, share, reservoir, seed, draw)
+    placed = _placed(model, coarse_energy, changed, freedoms, energy, temperature, share, reservoir, seed, draw)
     if not placed >= least - choices.SLACK * coarse_energy:
         raise TransitionError(
             f"release: the kinetic energy asked for is {coarse_energy + placed:.9g}, and the momentum allows none "
@@ -237,7 +237,7 @@ def _check_choice(choice: Any, metric: str, reference: Any, reservoir: Reservoir
 def _placed(
     model: Model,
     coarse_energy: float,
-    released: int,
+    changed: np.ndarray,
     freedoms: int,
     energy: float | str | None,
     temperature: float | str | None,
@@ -259,9 +259,14 @@ def _placed(
         return 0.5 * freedoms * units.boltzmann * T - coarse_energy
     if share is not None:
         T = units.value(share, "temperature", "release, share")
-        normals = _normals(released, seed, draw, ENERGY_DRAW)
+        normals = _normals(int(changed.sum()), seed, draw, ENERGY_DRAW)
         return 0.5 * units.boltzmann * T * float(normals @ normals)
     if reservoir is not None:
+        if not np.array_equal(reservoir.axes, changed):
+            raise TransitionError(
+                "release: the reservoir is that of other axes than are released, and how much of its energy is theirs "
+                "is not known; release all of its axes, or give energy, temperature or share"
+            )
         return reservoir.energy
     raise TransitionError(
         "release: how much energy the released axes get is not said; give energy, temperature, share, or the reservoir "
