@@ -52,9 +52,10 @@ def null_space(rows: np.ndarray) -> np.ndarray:
 def random_situation(rng: np.random.Generator, most: int = 25, most_changed: int = 8) -> Situation:
     """A random forest with every joint, in every other case with loops, at random coordinates and speeds that keep the
     loops; some axes of any joints that loops do not need."""
+    loops = int(rng.integers(1, 3)) if rng.random() < 0.5 else 0
     while True:
-        bodies, loops = int(rng.integers(1, most + 1)), int(rng.integers(1, 3)) if rng.random() < 0.5 else 0
-        if loops and bodies > 3:
+        bodies = int(rng.integers(4 if loops else 1, most + 1))
+        if loops:
             mechanism, q = loop_models.random_mechanism(rng, bodies, loops)
             try:
                 model = loop_models.to_articulon(mechanism)
