@@ -185,6 +185,7 @@ def test_the_mass_metric_scales_the_reference() -> None:
     np.testing.assert_allclose(x / wanted, np.full(5, np.sqrt(6.0 / (wanted @ S @ wanted))), rtol=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # of the objective that has no value
 def test_an_objective_of_the_users_own_finds_the_nearest() -> None:
     rng = np.random.default_rng(9)
     G, S, b, wanted = positive(rng, 4, 10.0), positive(rng, 4, 10.0), rng.normal(size=4), rng.normal(size=4)
