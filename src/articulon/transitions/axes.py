@@ -8,7 +8,6 @@ import numpy as np
 from articulon.declaration import nearest
 from articulon.errors import TransitionError
 from articulon.model import Model
-from articulon.model.model import joint_type
 
 Axis = str | tuple[str, int | str]
 Axes = Axis | Sequence[Axis] | np.ndarray
@@ -78,13 +77,9 @@ def _speeds(model: Model, axis: Any, where: str) -> list[int]:
 
 
 def axis_name(model: Model, speed: int) -> str:
-    """A speed in words: "axis 1 (wy) of the spherical joint of 'arm'"."""
-    forest = model.forest
-    link = int(np.flatnonzero(forest.u_start <= speed)[np.argmax(forest.u_start[forest.u_start <= speed])])
-    body, k = int(model.head[link]), speed - int(forest.u_start[link])
-    if k >= model.joints[body].nu:
-        return f"mode {k - model.joints[body].nu + 1} of '{model.names[body]}'"
-    joint = joint_type(int(forest.kind[link]))
-    if k >= joint.nu:
-        return f"mode {k - joint.nu} of '{model.names[body]}'"
-    return f"axis {k} ({joint.speeds[k][0]}) of the {joint.__name__.lower()} joint of '{model.names[body]}'"
+    """A speed in words: "axis 1 (wy) of the spherical joint of 'arm'", "mode 2 of 'arm'"."""
+    body = next(body for body in range(model.bodies) if speed in speeds_of(model, body))
+    k, axes = speed - speeds_of(model, body).start, model.joints[body].nu
+    if k >= axes:
+        return f"mode {k - axes + 1} of '{model.names[body]}'"
+    return f"axis {k} ({speed_names(model, body)[k]}) of the {model.joint_name(body)} joint of '{model.names[body]}'"

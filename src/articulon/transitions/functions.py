@@ -69,8 +69,9 @@ def lock(
     q, u
         Coordinates (nq,) and speeds (nu,).
     axes
-        What to lock: a body's name (all axes of the joint that carries it), ``("body", k)`` or ``("body", "wx")`` for
-        one of them, a list of these, or a mask over the speeds (nu,), bool.
+        What to lock: a body's name (all axes of the joint that carries it, and all its modes), ``("body", k)``,
+        ``("body", "wx")`` or ``("body", "mode2")`` for one of them, a list of these, or a mask over the speeds (nu,),
+        bool.
     locked
         What is locked already, in the same words; None is nothing.
     time
