@@ -137,3 +137,26 @@ def test_the_engine_spins_up_a_beam_under_a_torque_as_exudyn_does():
     theirs, step_error = extrapolated(peer, 4000)
     assert np.abs(ours[1:]).max() > 1e-3
     assert np.abs(ours - theirs).max() < 5e-2 * step_error < 1e-6
+
+
+@pytest.mark.parametrize("solver", ["articulated", "divide-and-conquer", "kane"])
+def test_a_cantilever_let_go_under_its_weight_bends_as_in_exudyn(solver):
+    """Nine tenths of a period of the lowest mode, from straight and at rest."""
+    modes = ar.modes.beam(length=2.0, mass=3.0, bending=(2, 0), bending_stiffness=0.7, nodes=12)
+    shapes = modes.resolved(SI, "beam")
+    weight, time = np.array([0.0, -0.02, 0.0]), 1.8 * np.pi / natural_frequencies(modes)[0]
+
+    def peer(steps: int) -> np.ndarray:
+        body = FloatingFrame(shapes)
+        body.start(np.zeros(3), np.zeros(3), np.zeros(2), np.zeros(2), weight)
+        body.hold()
+        body.run(time, steps)
+        return body.modal_coordinates
+
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("beam", joint=ar.Weld(), modes=modes)
+    builder.add_force(ar.forces.Gravity(acceleration=tuple(weight)))
+    ours = ar.simulate(builder.build(), time, rule="rk4", step=time / 2000, frames=1, solver=solver).q[-1]
+    theirs, step_error = extrapolated(peer, 400)
+    assert np.abs(ours).max() > 0.01
+    assert np.abs(ours - theirs).max() < 2e-2 * step_error < 1e-5

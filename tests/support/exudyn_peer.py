@@ -65,16 +65,28 @@ class FloatingFrame:
         self.cms.stiffnessMatrixReduced = shapes.stiffness.copy()
         self.mbs = self.exu.SystemContainer().AddSystem()
 
-    def start(self, velocity: Any, omega: Any, eta: np.ndarray, rate: np.ndarray) -> None:
+    def start(
+        self, velocity: Any, omega: Any, eta: np.ndarray, rate: np.ndarray, gravity: Any = (0.0, 0.0, 0.0)
+    ) -> None:
         """At the origin, unturned: velocity and angular velocity in the world, modal coordinates and speeds."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.cms.AddObjectFFRFreducedOrder(
-                self.mbs, initialVelocity=list(velocity), initialAngularVelocity=list(omega)
+                self.mbs, initialVelocity=list(velocity), initialAngularVelocity=list(omega), gravity=list(gravity)
             )
         node = self.cms.nGenericODE2
         self.mbs.SetNodeParameter(node, "initialCoordinates", list(eta))
         self.mbs.SetNodeParameter(node, "initialCoordinates_t", list(rate))
+
+    def hold(self) -> None:
+        """Holds the frame, which then neither moves nor turns."""
+        items, mbs = self.items, self.mbs
+        ground = mbs.AddMarker(
+            items.MarkerNodeCoordinate(nodeNumber=mbs.AddNode(items.NodePointGround()), coordinate=0)
+        )
+        for coordinate in (0, 1, 2, 4, 5, 6):
+            held = mbs.AddMarker(items.MarkerNodeCoordinate(nodeNumber=self.cms.nRigidBody, coordinate=coordinate))
+            mbs.AddObject(items.ObjectConnectorCoordinate(markerNumbers=[ground, held]))
 
     def turn_about_z(self, angle: Callable[[float], float], speed: Callable[[float], float]) -> None:
         """Holds the frame and turns it about z as given."""

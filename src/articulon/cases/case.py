@@ -273,7 +273,7 @@ def _beside(force: Force, source: str) -> Force:
 
 
 def _driven_beside(model: ModelDeclaration, source: str) -> ModelDeclaration:
-    """So are the functions of driven joints, and files of particles and structures."""
+    """So are the functions of driven joints, and files of particles, structures and modes."""
     if isinstance(model, Particles | Molecule):
         return model.beside(source)
     if not isinstance(model, ExplicitModel):
@@ -284,7 +284,7 @@ def _driven_beside(model: ModelDeclaration, source: str) -> ModelDeclaration:
         else drive.model_copy(update={"function": _function_beside(drive.function, source)})
         for drive in model.drives
     ]
-    return model.model_copy(update={"drives": tuple(drives)})
+    return model.beside(source).model_copy(update={"drives": tuple(drives)})
 
 
 def _function_beside(function: str, source: str) -> str:

@@ -3,7 +3,7 @@
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from articulon.building import ModelBuilder
 from articulon.cases.explicit_joints import (
@@ -17,11 +17,12 @@ from articulon.cases.explicit_joints import (
     joint_of,
 )
 from articulon.cases.explicit_loops import ExplicitDrive, ExplicitLoop
+from articulon.cases.explicit_modes import AnyModes
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import CaseError
 from articulon.model import checks
 from articulon.model.joints import BY_NAME
-from articulon.units import UnitSystem
+from articulon.units import UnitSystem, expectation
 
 
 class ExplicitBody(Declaration):
@@ -29,8 +30,11 @@ class ExplicitBody(Declaration):
 
     name: Annotated[str, Field(min_length=1)]
     """Unique among the bodies."""
-    mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
-    """[mass]."""
+    modes: AnyModes | None = None
+    """Of a flexible body; its frame is that of handle 1. The coordinates [length] and speeds of its modes follow those
+    of the joint in q and u, and are zero where they are left out."""
+    mass: Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True), Field(validate_default=True)] = None
+    """[mass]; may be left out where the nodes of modes have masses, to which it adds at handle 1."""
     inertia: Annotated[Quantity | Vector | tuple[Vector, Vector, Vector], Dimension("inertia")] = 0.0
     """About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix."""
     com: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
@@ -50,6 +54,16 @@ class ExplicitBody(Declaration):
     closes the loops."""
     u: Quantity | tuple[Quantity, ...] | None = None
     """Initial speeds of the joint; at rest by default, or what the loops ask for."""
+    node: Annotated[int, Field(ge=0)] | None = None
+    """Node of the flexible parent that the joint frame sits on; position and rotation are then in the node's frame."""
+
+    @field_validator("mass")
+    @classmethod
+    def _massive(cls, mass: float | str | None, others: ValidationInfo) -> float | str | None:
+        """Of modes that are at fault nothing is known, and nothing is said here."""
+        if mass is None and "modes" in others.data and others.data["modes"] is None:
+            raise ValueError(f"is required: {expectation('mass')}, or modes, whose nodes have masses")
+        return mass
 
     def resolved(self, units: UnitSystem, where: str = "") -> Self:
         """A copy in the given units, checked for what no body can be; raises CaseError naming the key."""
@@ -82,6 +96,10 @@ class ExplicitBody(Declaration):
     ) -> tuple[float, ...]:
         given = value if isinstance(value, tuple) else (value,)
         dimensions = [dimension for _, dimension in named]
+        if self.modes is not None:
+            # How many modes there are is known when they are made; the builder counts them.
+            modal = "length" if key == "q" else "velocity"
+            dimensions += [modal] * (len(given) - len(dimensions))
         if len(given) != len(dimensions):
             what = "coordinates" if key == "q" else "speeds"
             raise CaseError(
@@ -107,6 +125,8 @@ class ExplicitSite(Declaration):
     """Chooses the force law of its pairs."""
     group: str | None = None
     """Chooses which pairs there are; the kind's name by default."""
+    node: Annotated[int, Field(ge=0)] | None = None
+    """Node of a flexible body that carries it; the position is then in the node's frame."""
 
 
 class ExplicitModel(Declaration):
@@ -206,9 +226,22 @@ class ExplicitModel(Declaration):
             placed.update(reversed(path.items()))
         return list(placed.values())
 
+    def beside(self, source: str) -> Self:
+        """A copy with the files of modes found beside a case file; raises CaseError for one that is not there or has
+        changed."""
+        bodies = tuple(
+            body
+            if body.modes is None
+            else body.model_copy(update={"modes": body.modes.beside(source, f"model.bodies[{k}].modes")})
+            for k, body in enumerate(self.bodies)
+        )
+        return self.model_copy(update={"bodies": bodies})
+
     def populate(self, builder: ModelBuilder) -> None:
         """Add the bodies, sites, loops and drives to a builder, for a declaration that has been resolved."""
+        number = {body.name: k for k, body in enumerate(self.bodies)}
         for body in self._parents_first("model"):
+            where = f"model.bodies[{number[body.name]}].modes, body '{body.name}'"
             builder.add_body(
                 body.name,
                 mass=body.mass,
@@ -220,10 +253,14 @@ class ExplicitModel(Declaration):
                 rotation=body.rotation,
                 q=body.q,
                 u=body.u,
+                modes=None if body.modes is None else body.modes.modes(builder.units, where),
+                node=body.node,
             )
         for site in self.sites:
             carrier = None if site.body == GROUND else site.body
-            builder.add_site(carrier, position=site.position, charge=site.charge, kind=site.kind, group=site.group)
+            builder.add_site(
+                carrier, position=site.position, charge=site.charge, kind=site.kind, group=site.group, node=site.node
+            )
         for loop in self.loops:
             loop.populate(builder)
         for k, drive in enumerate(self.drives):

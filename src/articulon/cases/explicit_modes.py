@@ -1,0 +1,166 @@
+"""The modes of a flexible body in a case file: of a beam, an elastic network, or arrays in a file of NumPy's."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+from pydantic import Field
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import CaseError, ModelError
+from articulon.model.modes import Modes
+from articulon.modes import beam, elastic_network
+from articulon.molecules.reading import read_structure
+from articulon.units import UnitSystem, unit_system
+
+Pair: TypeAlias = Quantity | tuple[Quantity, Quantity]
+Count: TypeAlias = Annotated[int, Field(ge=0)]
+
+
+class ModesDeclaration(Declaration):
+    """What all of them have."""
+
+    damping_ratio: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.0
+    """Damping of each mode as a part of the critical."""
+    largest: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 0.1
+    """Largest displacement of a node for which linearity is said to hold, as a part of the body's length."""
+    handle: Count = 0
+    """Node of handle 1."""
+
+    def beside(self, source: str, key: str) -> Self:
+        """A copy with its file found beside the case file and its contents marked, where it has one."""
+        return self
+
+    def modes(self, units: UnitSystem, where: str) -> Modes:
+        """The modes, of a declaration that has been resolved; raises ModelError naming the key."""
+        try:
+            return self._modes(units)
+        except (CaseError, ModelError) as error:
+            raise ModelError(f"{where}: {error}") from None
+
+    def _modes(self, units: UnitSystem) -> Modes:
+        raise NotImplementedError  # of a subclass
+
+
+class InFile(ModesDeclaration):
+    """Those that are made of a file."""
+
+    file_key: ClassVar[str]
+    sha256: str | None = None
+    """Of the file, written by the program to tell when it has changed."""
+
+    def beside(self, source: str, key: str) -> Self:
+        """A copy with the file found beside the case file; raises CaseError for one that is not there or has
+        changed."""
+        given = getattr(self, self.file_key)
+        near = Path(source).parent / given
+        path = near if near.is_file() else Path(given)
+        try:
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError as error:
+            raise CaseError(f"{source}: {key}.{self.file_key}: {path} cannot be read: {error.strerror}") from None
+        if self.sha256 not in (None, digest):
+            raise CaseError(f"{source}: {key}.{self.file_key}: {path} is not the file that sha256 says; leave it out")
+        return self.model_copy(update={self.file_key: str(path.resolve()), "sha256": digest})
+
+
+class BeamModes(ModesDeclaration):
+    """Of a uniform beam along x; see :func:`articulon.modes.beam`."""
+
+    kind: Literal["beam"]
+    length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """[length]."""
+    mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
+    """[mass]."""
+    bending: Count | tuple[Count, Count] = 2
+    """Number of bending modes along y and along z, or one for both."""
+    bending_stiffness: Annotated[Pair | None, Dimension("energy_length", minimum=0, exclusive=True)] = None
+    """EI of bending along y and along z, or one for both [energy length]."""
+    torsion: Count = 0
+    """Number of modes of twist."""
+    torsional_stiffness: Annotated[Quantity | None, Dimension("energy_length", minimum=0, exclusive=True)] = None
+    """GJ [energy length]."""
+    stretch: Count = 0
+    """Number of modes of stretching."""
+    axial_stiffness: Annotated[Quantity | None, Dimension("force", minimum=0, exclusive=True)] = None
+    """EA [force]."""
+    gyration: Annotated[Pair, Dimension("length", minimum=0)] = 0.0
+    """Radii of gyration of the cross-section along y and z, or one for both [length]."""
+    boundary: Literal["clamped", "free"] = "clamped"
+    """A cantilever on handle 1, or both ends free."""
+    nodes: Annotated[int, Field(ge=2)] | None = None
+    """On the axis; as many as the modes need by default."""
+    masses: Literal["consistent", "lumped"] = "consistent"
+    """How the mass is shared out among the nodes."""
+
+    def _modes(self, units: UnitSystem) -> Modes:
+        given: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
+        return beam(**given, units=units.name)
+
+
+class NetworkModes(InFile):
+    """Of a structure's elastic network; see :func:`articulon.modes.elastic_network`."""
+
+    file_key: ClassVar[str] = "structure"
+
+    kind: Literal["elastic-network"]
+    structure: str
+    """The file: a path beside the case, ``.pdb`` or ``.cif``, also with ``.gz``."""
+    cutoff: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Distance within which nodes are joined [length]."""
+    spring_constant: Annotated[Quantity, Dimension("stiffness", minimum=0, exclusive=True)]
+    """γ [force/length]."""
+    count: Annotated[int, Field(ge=1)]
+    """How many modes, from the softest."""
+    nodes: Literal["residues", "atoms"] = "residues"
+    """One node for each residue, at its Cα, or for each atom."""
+    residues: tuple[Count, ...] | None = None
+    """Indices of the residues that belong to the body; all by default."""
+
+    def _modes(self, units: UnitSystem) -> Modes:
+        molecular = unit_system("Da-nm-ps")
+        return elastic_network(
+            read_structure(self.structure),
+            cutoff=float(self.cutoff) * units.ratio("length", molecular),
+            spring_constant=float(self.spring_constant) * units.ratio("stiffness", molecular),
+            modes=self.count,
+            nodes=self.nodes,
+            residues=self.residues,
+            handle=self.handle,
+            damping_ratio=float(self.damping_ratio),
+            largest=float(self.largest),
+        )
+
+
+class ArrayModes(InFile):
+    """Given in a file of arrays, as ``numpy.savez`` writes it; see :class:`articulon.Modes`."""
+
+    file_key: ClassVar[str] = "file"
+    arrays: ClassVar[tuple[str, ...]] = ("positions", "masses", "shapes", "stiffness")
+
+    kind: Literal["arrays"]
+    file: str
+    """A path beside the case, ``.npz``, with the arrays ``positions``, ``masses``, ``shapes``, ``stiffness`` and, if
+    there are any, ``damping`` and ``rotations``, in the units of the case."""
+    boundary: Literal["clamped", "free"] = "clamped"
+    """Whether shapes vanish at handle 1 or hold no rigid motion."""
+
+    def _modes(self, units: UnitSystem) -> Modes:
+        try:
+            with np.load(self.file, allow_pickle=False) as file:
+                found = {name: file[name] for name in (*self.arrays, "damping", "rotations") if name in file}
+        except (OSError, ValueError, TypeError, AttributeError):
+            raise ModelError(f"{self.file} is no file of arrays as numpy.savez writes it") from None
+        absent = [name for name in self.arrays if name not in found]
+        if absent:
+            raise ModelError(f"{self.file} has no array '{absent[0]}'; it needs {', '.join(self.arrays)}")
+        if float(self.damping_ratio) > 0.0:
+            raise ModelError("damping_ratio: give the array 'damping' in the file instead")
+        return Modes(**found, boundary=self.boundary, handle=self.handle, largest=float(self.largest))
+
+
+AnyModes: TypeAlias = Annotated[BeamModes | NetworkModes | ArrayModes, Field(discriminator="kind")]
+"""The modes of a body, by their kind."""

@@ -1,0 +1,128 @@
+"""Flexible bodies in case files: the same as in Python, and refused by file and key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import articulon as ar
+from articulon.errors import CaseError
+
+FILAMENT = """
+[case]
+title = "A rod with a bead on its end, and a shell"
+units = "fg-um-us"
+
+[[model.bodies]]
+name = "rod"
+joint = "free"
+q = [0, 0, "1 um", 1, 0, 0, 0, "10 nm", 0, 0, 0]
+
+[model.bodies.modes]
+kind = "beam"
+length = "2 um"
+mass = "3 fg"
+gyration = "20 nm"
+bending = 2
+bending_stiffness = "0.8 fN um^2"
+boundary = "free"
+damping_ratio = 0.01
+
+[[model.bodies]]
+name = "bead"
+parent = "rod"
+node = 15
+joint = "spherical"
+mass = "1 fg"
+inertia = "1e-3 fg um^2"
+
+[[model.bodies]]
+name = "shell"
+joint = "weld"
+modes = { kind = "arrays", file = "shell.npz" }
+
+[[model.sites]]
+body = "shell"
+node = 1
+
+[run]
+duration = "1 us"
+
+[integrator]
+rule = "dormand-prince"
+"""
+
+SHELL = {
+    "positions": np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]),
+    "masses": np.array([1.0, 2.0]),
+    "shapes": np.array([[[0.0], [0.0], [0.0]], [[0.0], [0.0], [1.0]]]),
+    "stiffness": np.array([3.0]),
+}
+
+
+def written(folder: Path, text: str = FILAMENT, **arrays: np.ndarray) -> Path:
+    np.savez(folder / "shell.npz", **(SHELL | arrays))
+    (folder / "rod.toml").write_text(text, encoding="utf-8")
+    return folder / "rod.toml"
+
+
+def test_a_case_with_modes_is_the_model_of_the_same_in_python(tmp_path):
+    model = ar.load_case(written(tmp_path)).build_model()
+    rod = ar.modes.beam(
+        length=2.0, mass=3.0, gyration=0.02, bending=2, bending_stiffness=0.8e-3, boundary="free", damping_ratio=0.01
+    )
+    b = ar.ModelBuilder()
+    b.add_body("rod", joint=ar.Free(), modes=rod, q=(0, 0, 1, 1, 0, 0, 0, 0.01, 0, 0, 0))
+    b.add_body("bead", parent="rod", node=15, joint=ar.Spherical(), mass=1.0, inertia=1e-3)
+    b.add_body("shell", joint=ar.Weld(), modes=ar.Modes(**SHELL))
+    b.add_site("shell", node=1)
+    expected = b.build()
+    np.testing.assert_array_equal(model.q0, expected.q0)
+    u = np.random.default_rng(0).normal(size=model.nu)
+    tau = np.zeros(model.nu)
+    np.testing.assert_allclose(
+        ar.forward_dynamics(model, model.q0, u, tau), ar.forward_dynamics(expected, model.q0, u, tau), rtol=1e-9
+    )
+
+
+def test_a_case_with_modes_written_and_read_again_is_the_same(tmp_path):
+    case = ar.load_case(written(tmp_path))
+    again = tmp_path / "again.toml"
+    again.write_text(case.to_toml(), encoding="utf-8")
+    assert ar.load_case(again).digest() == case.digest()
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ('length = "2 um"', 'length = "2 fg"', "model.bodies[0].modes.length"),
+        ('length = "2 um"', "length = 0", "model.bodies[0].modes.length: must be greater than 0"),
+        ('kind = "beam"', 'kind = "bean"', "model.bodies[0].modes.kind: unknown word 'bean'; did you mean 'beam'?"),
+        ("bending = 2", "torsion = 1", "model.bodies[0].modes, body 'rod': beam: torsional_stiffness is required"),
+        ('mass = "1 fg"\n', "", "model.bodies[1].mass: is required: a mass (for example '1.5 fg'), or modes"),
+        ('"shell.npz"', '"shall.npz"', "model.bodies[2].modes.file: "),
+        ("node = 15", "node = 99", "body 'rod' has no node 99"),
+        ('"10 nm", 0, 0, 0]', '"10 nm"]', "body 'rod', q"),
+    ],
+)
+def test_modes_that_cannot_be_are_refused_by_file_and_key(tmp_path, old, new, message):
+    assert old in FILAMENT
+    path = written(tmp_path, FILAMENT.replace(old, new, 1))
+    with pytest.raises(CaseError) as caught:
+        ar.load_case(path).build_model()
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_arrays_that_are_missing_or_wrong_are_named(tmp_path):
+    path = written(tmp_path, stiffness=np.array([-3.0]))
+    with pytest.raises(CaseError, match=r"body 'shell', mode 0: the modal stiffness is negative"):
+        ar.load_case(path).build_model()
+    np.savez(tmp_path / "shell.npz", positions=SHELL["positions"])
+    with pytest.raises(CaseError, match=r"model.bodies\[2\].modes, body 'shell': .* has no array 'masses'"):
+        ar.load_case(path).build_model()
+    (tmp_path / "shell.npz").write_text("no zip", encoding="utf-8")
+    with pytest.raises(CaseError, match=r"is no file of arrays"):
+        ar.load_case(path).build_model()
