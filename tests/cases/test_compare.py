@@ -31,7 +31,7 @@ from articulon.report import reference_cache
 from articulon.report.baselines import sentence, with_baselines
 from articulon.report.comparison_page import figures, saving_text, tables
 from articulon.report.measures import clock, deviation
-from articulon.report.variants import entries, held_windows, on_one_noise_path
+from articulon.report.variants import Entry, entries, held_windows, on_one_noise_path
 from articulon.simulate import loop
 from articulon.simulate.description import Silent
 
@@ -382,6 +382,16 @@ def test_an_expensive_run_that_nobody_asks_for_is_estimated(
     assert found["is"] == "estimated"
     assert found["ratio"] == pytest.approx(row["wall_seconds"] / done.row("implicit")["wall_seconds"], rel=1e-12)
     assert row["saving_explicit"]["saving"] is None and row["largest_deviation"] is None
+
+
+@pytest.mark.slow
+def test_a_sample_of_long_steps_ends_where_the_run_does() -> None:
+    """16,000 overdamped steps of 0.625 ns are twice as long as the docking, behind which nothing holds the particle."""
+    overdamped = {"rule": "overdamped", "step": "0.625 ns"}
+    changes = {"integrator": overdamped, "scaling": {"policy": "none"}, "run.duration": "20 us"}
+    case = ar.load_case("nanoparticle-docking", changes)
+    figures, _ = comparing._run_short(Entry("overdamped", case, 0), 16000.0)
+    assert figures["simulated_time"] == figures["stop_time"] < 0.5 * 16000.0 * 0.625e-3
 
 
 @pytest.mark.usefixtures("quick")

@@ -278,7 +278,8 @@ def _run_short(entry: Entry, steps: float) -> tuple[dict[str, Any], float]:
     # Without drag nothing says how long a step is: a hundredth of the run then is a short one.
     length = steps * step if math.isfinite(step) else duration / 100.0
     if isinstance(case.integrator, FrictionImplicit) or length < duration:
-        case = case.with_overrides({"run.duration": length, "run.frames": 1, "run.stop": None})
+        # It ends where the whole run does: beyond that a case may have no physics, and no steps that stay finite.
+        case = case.with_overrides({"run.duration": length, "run.frames": 1})
     watch = Stopwatch(Silent())
     with tempfile.TemporaryDirectory() as scratch:
         run(case, out=Path(scratch) / "short", progress=watch)
