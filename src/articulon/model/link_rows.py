@@ -53,7 +53,7 @@ class LinkRows(NamedTuple):
         )
 
     def node_sites(self, carriers: np.ndarray, rank: np.ndarray, flexibility: Flexibility) -> dict[int, int]:
-        """The sites on nodes with their links; ``carriers`` (sites,) are the sites' bodies, ``rank`` the links of rows."""
+        """The sites on nodes, with links; ``carriers`` (sites,) are the sites' bodies, ``rank`` the links of rows."""
         nodes = flexibility.site_nodes
         on_node = np.flatnonzero(nodes >= 0).tolist()
         return {s: int(rank[self.of_node[int(carriers[s]), int(nodes[s])]]) for s in on_node}
