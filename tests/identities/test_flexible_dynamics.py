@@ -9,9 +9,10 @@ import articulon as ar
 from articulon.dynamics import SOLVERS
 from articulon.dynamics.assembly_tree import assembly_tree
 from articulon.dynamics.divide_and_conquer import assembly_scratch, divide_and_conquer
-from articulon.dynamics.functions import link_wrenches, scratch
+from articulon.dynamics.functions import link_wrenches, moved, scratch
+from articulon.dynamics.loop_functions import loop_equations
 from articulon.dynamics.momentum import momentum
-from tests.support.flexible_models import FlexibleCase, flexible_builder
+from tests.support.flexible_models import FlexibleCase, flexible_builder, looped_model
 from tests.support.reference import norm
 
 SEEDS = range(40)
@@ -138,3 +139,49 @@ def test_generalised_forces_of_gravity_and_modes_are_the_oracles():
         at_rest = np.zeros(model.nu)
         weight = c.reference.bias(c.q, at_rest) - c.reference.bias(c.q, at_rest, c.gravity)
         near(ar.generalized_forces(model, c.q, c.u), np.asarray(weight + c.passive, dtype=np.float64), 1e-12)
+
+
+def looped_cases(count: int):
+    """Cases with loops that are closed, the model with them, and speeds that keep them closed."""
+    seed, found = 0, 0
+    while found < count:
+        seed += 1
+        rng = np.random.default_rng([seed, 5])
+        c = FlexibleCase(seed, n=int(rng.integers(3, 9)))
+        model = looped_model(rng, c, int(rng.integers(1, 3)))
+        if model is not None:
+            found += 1
+            yield c, model, ar.close_loops(model, model.q0, rng.normal(size=model.nu))[1]
+
+
+def test_conditions_of_loops_are_differentiated_along_the_deformation_too():
+    for _, model, u in looped_cases(12):
+        before, after = (ar.loop_residuals(model, moved(model, model.q0, u, h)) for h in (-1e-5, 1e-5))
+        rate = ar.loop_jacobian(model, model.q0) @ u
+        assert np.abs((after - before) / 2e-5 - rate).max() < 1e-7 * max(1.0, np.abs(u).max() ** 3)
+        assert np.abs(rate).max() < 1e-9 * np.abs(u).max()
+
+
+def test_solvers_agree_with_loops():
+    """With each other, and with the dense solution M u' + Jᵀλ = τ − bias, J u' = −J' u of the oracle's M and bias."""
+    for c, model, u in looped_cases(15):
+        equations = loop_equations(model, model.q0, u)
+        matrix = np.asarray(c.reference.mass_matrix(model.q0), dtype=np.float64)
+        forces = c.tau - np.asarray(c.reference.bias(model.q0, u), dtype=np.float64) - passive(c, model.q0, u)
+        inverse = np.linalg.inv(matrix)
+        open_ = inverse @ forces
+        J = equations.jacobian
+        multipliers = np.linalg.lstsq(J @ inverse @ J.T, -equations.products - J @ open_, rcond=1e-11)[0]
+        expected = open_ + inverse @ J.T @ multipliers
+        for solver in SOLVERS:
+            near(ar.forward_dynamics(model, model.q0, u, c.tau, solver=solver), expected, 1e-8)
+
+
+def passive(c: FlexibleCase, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """−K η − D η' (nu,) at a state."""
+    result = np.zeros(q.size - c.q.size + c.u.size)
+    for i, shapes in enumerate(c.reference.shapes):
+        if shapes is not None:
+            eta, rate = q[c.reference.modal_q(i)], u[c.reference.modal_u(i)]
+            result[c.reference.modal_u(i)] = -(shapes.stiffness @ eta + shapes.damping @ rate)
+    return result

@@ -10,7 +10,8 @@ from articulon.dynamics import masked
 from articulon.dynamics.assembly_tree import assembly_tree
 from articulon.transitions.dense import dense_relations
 from articulon.transitions.relations import relations
-from tests.support.flexible_models import FlexibleCase
+from tests.identities.test_transitions import check
+from tests.support.flexible_models import FlexibleCase, random_flexible_situation
 from tests.support.reference import norm
 
 
@@ -60,3 +61,17 @@ def test_modes_are_named():
     assert ar.lock(model, model.q0, model.u0, "beam").locked.all()
     with pytest.raises(ar.TransitionError, match="mode 2 of 'beam' is locked already"):
         ar.lock(model, model.q0, found.speeds, ("beam", "mode2"), locked=found.locked)
+
+
+def test_locking_and_releasing_with_loops_as_of_rigid_bodies():
+    """What must hold for any model, see ``test_transitions.py``."""
+    rng = np.random.default_rng(31)
+    for _ in range(30):
+        check(random_flexible_situation(rng), rng, starts=1)
+
+
+@pytest.mark.slow
+def test_500_transitions_with_loops():
+    rng = np.random.default_rng(32)
+    for _ in range(500):
+        check(random_flexible_situation(rng), rng, starts=5)

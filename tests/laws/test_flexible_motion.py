@@ -189,9 +189,6 @@ def test_what_does_not_go_with_flexible_bodies_is_refused_by_name():
         builder.add_site(None, node=0)
     with pytest.raises(ModelError, match="mass"):
         builder.add_body("nothing", joint=ar.Free())
-    builder.add_loop("ring", joint=ar.Spherical(), child=beam, position=(0.1, 0, 0))
-    with pytest.raises(ModelError, match=r"beam.*loops"):
-        builder.build()
 
 
 def test_a_node_without_rotations_carries_points_only():

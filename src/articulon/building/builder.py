@@ -408,7 +408,7 @@ class ModelBuilder(FlexibleBuilder, ConstraintBuilder):
             tuple(self._loops),
             tuple(self._drives),
             self.box,
-            self._flexibility(self._site_count, bool(self._loops or self._drives)),
+            self._flexibility(self._site_count),
         )
         model = closed(model, given_q, given_u)
         for k, force in enumerate(model.forces):

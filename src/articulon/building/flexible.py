@@ -40,15 +40,10 @@ class FlexibleBuilder(BodyRegister):
         if frame:
             shapes.rotation(int(node), f"{where}, node of {name}")
 
-    def _flexibility(self, sites: int, bound: bool) -> Flexibility:
-        """What has been collected, for so many sites; ``bound`` where there are loops or driven joints."""
+    def _flexibility(self, sites: int) -> Flexibility:
+        """What has been collected, for so many sites."""
         if not self._modes:
             return RIGID
-        if bound:
-            raise ModelError(
-                f"body '{self._names[next(iter(self._modes))]}': loops and driven joints do not go with flexible "
-                "bodies; leave out the modes, or the loops and drives"
-            )
         nodes = np.full(sites, -1)
         nodes[list(self._site_nodes)] = list(self._site_nodes.values())
         return Flexibility(dict(self._modes), dict(self._seats), nodes)

@@ -27,6 +27,7 @@ from articulon.dynamics.loops import (
     row_wrenches,
 )
 from articulon.dynamics.semidefinite import factorise_semidefinite, solve_semidefinite
+from articulon.dynamics.variants import by_forest
 from articulon.kernels import jit, kernel
 from articulon.model.joints.base import TRANSLATION
 from articulon.model.loops import DRIVE
@@ -129,7 +130,7 @@ def whiten_rows(forest, loops, ws, arrays):
                 a = parent[a]
 
 
-@jit
+@by_forest
 def factor_loops(forest, loops, ws, arrays):
     """Factors of J M⁻¹ Jᵀ at links whose articulated inertias have been kept."""
     row_wrenches(loops, ws, arrays.wrench)
@@ -281,6 +282,16 @@ def constrained_forward_dynamics(forest, loops, motions, functions, time, q, u, 
     solve_loops(forest, loops, tau, wrench, gravity, ws, solver.loops, udot)
 
 
+@by_forest
+def add_entries(forest, ws, i, n, f, row):
+    """Adds what a moment and force on link i, about its origin, do to the speeds that move it against its parent."""
+    kind = forest.kind[i]
+    frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
+    for k in range(joints.freedoms(kind)):
+        sw, sv = joints.column(kind, load(forest.axis, i), k, frame, body)
+        row[forest.u_start[i] + k] += dot(sw, n) + dot(sv, f)
+
+
 @kernel
 def loop_equations(forest, loops, motions, functions, time, q, u, ws, arrays, residual, rates, products, jacobian):
     """φ, φ' and J' u into ``residual``, ``rates`` and ``products`` (rows,), J into ``jacobian`` (rows, nu), zeroed."""
@@ -307,10 +318,6 @@ def loop_equations(forest, loops, motions, functions, time, q, u, ws, arrays, re
             i = loops.link_b[r] if side == 0 else loops.link_a[r]
             f, n = load_from(arrays.wrench, r, 6 * side), load_from(arrays.wrench, r, 6 * side + 3)
             while i >= 0:
-                kind = forest.kind[i]
-                frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
-                for k in range(joints.freedoms(kind)):
-                    sw, sv = joints.column(kind, load(forest.axis, i), k, frame, body)
-                    jacobian[r, forest.u_start[i] + k] += dot(sw, n) + dot(sv, f)
+                add_entries(forest, ws, i, n, f, jacobian[r])
                 n = add(n, cross(load(ws.reach, i), f))
                 i = forest.parent[i]

@@ -16,6 +16,7 @@ from numba import types
 from articulon.algebra.vectors import ZERO, add, apply, cross, dot, load, load_from, load_matrix, scale, store_from, sub
 from articulon.dynamics import joints
 from articulon.dynamics.kinematics import frames
+from articulon.dynamics.variants import by_forest
 from articulon.kernels import first_class, jit
 from articulon.model.joints.base import TRANSLATION
 from articulon.model.loops import DRIVE
@@ -246,7 +247,7 @@ def norm(v):
     return math.sqrt(dot(v, v))
 
 
-@jit
+@by_forest
 def acts(forest, ws, i, n, f, moment, force, locked):
     """Whether a moment and force on link i, about its origin, have more power in its joint than the rounding of their
     sizes ``moment`` and ``force``."""

@@ -92,6 +92,8 @@ class ModalWorkspace(NamedTuple):
     """Their Γ_FR, shape (modes, 6)."""
     held_answer: np.ndarray
     """How the tip of an assembly follows them, shape (modes, 6)."""
+    accelerations: np.ndarray
+    """Of the links, while the loops' unit forces are tried, shape (links, 6)."""
 
 
 class Flexibility(NamedTuple):
@@ -128,6 +130,7 @@ def modal_workspace(tables: Flexible, moment: np.ndarray, inertia: np.ndarray) -
         np.zeros(pairs),
         np.zeros((modes, 6)),
         np.zeros((modes, 6)),
+        np.zeros((tables.body.size, 6)),
     )
 
 

@@ -3,6 +3,6 @@
 A model without them runs none of this: ``dynamics/variants.py`` says how one is told from the other.
 """
 
-from articulon.dynamics.flexible import articulated, blocks, energy, kane, kinematics, recursive
+from articulon.dynamics.flexible import articulated, blocks, energy, kane, kinematics, loops, recursive
 
-__all__ = ["articulated", "blocks", "energy", "kane", "kinematics", "recursive"]
+__all__ = ["articulated", "blocks", "energy", "kane", "kinematics", "loops", "recursive"]
