@@ -206,3 +206,22 @@ def test_a_node_without_rotations_carries_points_only():
     q[7:] = 0.1, -0.2, 0.3
     expected = np.asarray(whole.positions)[3] + np.asarray(whole.shapes)[3] @ q[7:]
     assert np.abs(site_positions(model, q)[0] - expected).max() < 1e-15 * 10
+
+
+@pytest.mark.parametrize("solver", ["articulated", "divide-and-conquer"])
+def test_a_four_bar_with_a_flexible_coupler_keeps_its_energy(solver):
+    """A crank, a beam that bends, and a rocker that hangs on the beam's end and closes the loop to the ground."""
+    hinge, modes = ar.Revolute(axis=(0, 0, 1)), cantilever(bending=(3, 0))
+    builder = ar.ModelBuilder(units=SI)
+    bar = {"joint": hinge, "mass": 1.0, "inertia": 0.05}
+    crank = builder.add_body("crank", **bar, com=(0.15, 0, 0), q=1.2, u=4.0)
+    coupler = builder.add_body("coupler", joint=hinge, modes=modes, parent=crank, position=(0.3, 0, 0), q=-1.0)
+    rocker = builder.add_body("rocker", **bar, com=(0.35, 0, 0), parent=coupler, node=tip(modes), q=-1.5)
+    builder.add_loop("closure", joint=hinge, child=rocker, child_position=(0.7, 0, 0), position=(1.0, 0, 0))
+    model = builder.build()
+    assert model.degrees_of_freedom == 4
+    run = ar.simulate(model, 0.3, rule="dormand-prince", rtol=1e-9, atol=1e-11, frames=6, solver=solver)
+    energy = run.kinetic_energy + run.potential_energy
+    assert np.abs(run.q[:, 2:5]).max() > 1e-3
+    assert np.abs(energy - energy[0]).max() < 1e-6 * energy[0]
+    assert np.abs(ar.loop_residuals(model, run.q[-1])).max() < 1e-12

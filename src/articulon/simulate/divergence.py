@@ -28,7 +28,9 @@ def diagnosis(
     evaluate(evaluator, state)
     forest, channels = model.forest, evaluator.channels
     with np.errstate(all="ignore"):
-        radius = np.sqrt(forest.inertia[:, [0, 3, 5]].sum(axis=1) / (2.0 * forest.mass))
+        # Nodes of flexible bodies have no mass and no size.
+        square = forest.inertia[:, [0, 3, 5]].sum(axis=1) / (2.0 * forest.mass)
+        radius = np.sqrt(np.where(forest.mass > 0.0, square, 0.0))
         acceleration = evaluator.ws.acceleration
         size = np.linalg.norm(acceleration[:, 3:], axis=1) + radius * np.linalg.norm(acceleration[:, :3], axis=1)
     finite = bool(np.isfinite(size).all())
@@ -38,7 +40,8 @@ def diagnosis(
         reason = "the next step is not finite, and the acceleration is largest"
     reason, link = failure or reason, link if culprit is None else culprit
     forces = np.linalg.norm(channels.wrench[:, link, :3], axis=1)
-    end = model.nu if link + 1 == forest.u_start.size else int(forest.u_start[link + 1])
+    later = forest.u_start[forest.u_start > forest.u_start[link]]
+    end = int(later.min()) if later.size else model.nu
     torques = np.linalg.norm(channels.wrench[:, link, 3:], axis=1)
     torques += np.linalg.norm(channels.joint[:, forest.u_start[link] : end], axis=1)
     with np.errstate(all="ignore"):
