@@ -7,6 +7,7 @@ import pytest
 
 import articulon as ar
 from articulon.adaptive import locked_model
+from articulon.adaptive.attempts import attempts
 from articulon.adaptive.coarse import Coarse
 from articulon.adaptive.exchange import Space, canonical, lock, relative_to
 from articulon.adaptive.merging import joints_of, merged, whole_joints
@@ -194,3 +195,37 @@ def test_a_joint_that_a_loop_needs_is_refused_by_name():
     model = builder.build()
     with pytest.raises(ar.ModelError, match=r"loop 'frame' needs the joint of body 'coupler'"):
         locked_model(model, model.q0, ["coupler"])
+
+
+def test_tries_in_a_row_are_locks_and_releases_one_after_the_other():
+    """Each by the dense mass matrix of what moves at its turn."""
+    model, q, u = chain(links=12)
+    joints, M = joints_of(model), ar.mass_matrix(model, q)
+    locked = np.zeros(12, dtype=bool)
+    locked[[3, 4, 7, 8]] = True
+    u = np.where(locked[joints.u], 0.0, u)
+    links = np.array([5, 3, 2, 8, 9, 1])
+    free = locked.copy()
+    free[links] = False
+    drawn = {3: np.array([0.3]), 8: np.array([0.1, 0.5, 0.3])}
+    draws = {i: (lambda n, z=z: z) for i, z in drawn.items()}
+    done = attempts(Space(model, joints, q, free), links, locked, u, 1.5, draws, {})
+    state = locked.copy()
+    for i in links.tolist():
+        own = np.flatnonzero(joints.u == i)
+        state[i] = False
+        moving = np.flatnonzero(~state[joints.u])
+        inverse, at = np.linalg.inv(M[np.ix_(moving, moving)]), np.searchsorted(moving, own)
+        block = inverse[np.ix_(at, at)]
+        if locked[i]:
+            u[moving] += inverse[:, at] @ np.linalg.solve(np.linalg.cholesky(block).T, drawn[i])
+            assert done.given[i] == pytest.approx(0.5 * drawn[i] @ drawn[i])
+            continue
+        impulse = np.linalg.solve(block, u[own])
+        energy = 0.5 * u[own] @ impulse
+        if energy < 1.5:
+            assert done.taken[i][1] == pytest.approx(energy)
+            u[moving] -= inverse[:, at] @ impulse
+            u[own], state[i] = 0.0, True
+    assert done.locked.tolist() == state.tolist()
+    np.testing.assert_allclose(done.speeds, u, rtol=0, atol=1e-11 * np.abs(u).max())

@@ -40,7 +40,7 @@ class AdenylateKinase(Declaration):
     """Distance in the open form below which two residues are joined [length]."""
     stiffness: Annotated[Quantity, Dimension("stiffness", minimum=0)] = 400.0
     """k of these springs, at rest in the open form [energy/length²]."""
-    closing: Annotated[Quantity, Dimension("stiffness", minimum=0)] = 5.0
+    closing: Annotated[Quantity, Dimension("stiffness", minimum=0)] = 10.0
     """k of springs between residues of different domains that touch in the closed form, at rest there
     [energy/length²]."""
 
