@@ -8,12 +8,14 @@ every choice is made, which makes them independent of the units of x.
 """
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from numpy.linalg import cholesky
+from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import minimize
 
 from articulon.errors import TransitionError
@@ -24,6 +26,8 @@ NOTHING = 1e-13
 """A component of the reference below this, relative to the whole, is the rounding of zero."""
 ACROSS = 1e-8
 """A direction with less than this part of a released speed's own has none of its momentum."""
+REACHED = 4 * sys.float_info.epsilon
+"""A length that is off by no more than this is that of the sphere."""
 MOST_TURNS = 100
 SLACK = 1e-12
 """Energies this much below the least, relative to the kinetic energy, are the least but for rounding."""
@@ -44,7 +48,7 @@ class Ellipsoid:
 
     def point(self, z: np.ndarray) -> np.ndarray:
         """x (m,) of a direction z (m,) of any length but zero, with its energy to rounding."""
-        y = solve_triangular(self.root, z / np.linalg.norm(z), lower=True, trans="T")
+        y = solve_transposed(self.root, z / np.linalg.norm(z))
         return self.centre + (self.radius / math.sqrt(float(y @ self.schur @ y))) * y
 
     def whitened(self, x: np.ndarray) -> np.ndarray:
@@ -52,24 +56,34 @@ class Ellipsoid:
         return self.root.T @ (x - self.centre)
 
 
+def solve_lower(root: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """L⁻¹ b of a lower triangular matrix, without the checks that take longer than the work."""
+    return dtrtrs(root, b, lower=1)[0]
+
+
+def solve_transposed(root: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """L⁻ᵀ b of a lower triangular matrix."""
+    return dtrtrs(root, b, lower=1, trans=1)[0]
+
+
 def least_energy(schur: np.ndarray, linear: np.ndarray) -> float:
     """The least of bᵀx + ½ xᵀS x, −½ bᵀS⁻¹b."""
-    y = solve_triangular(cholesky(schur, lower=True), linear, lower=True)
+    y = solve_lower(cholesky(schur), linear)
     return -0.5 * float(y @ y)
 
 
 def ellipsoid(schur: np.ndarray, linear: np.ndarray, energy: float) -> Ellipsoid:
     """The ellipsoid of an energy, which is not below the least."""
-    root = cholesky(schur, lower=True)
-    y = solve_triangular(root, linear, lower=True)
-    centre = -solve_triangular(root, y, lower=True, trans="T")
+    root = cholesky(schur)
+    y = solve_lower(root, linear)
+    centre = -solve_transposed(root, y)
     return Ellipsoid(schur, root, centre, math.sqrt(max(0.0, 2.0 * energy + float(y @ y))))
 
 
 def nearest(metric: np.ndarray, surface: Ellipsoid, reference: np.ndarray) -> np.ndarray:
     """The x of the ellipsoid that is nearest to a reference (m,): the least (x − reference)ᵀ G (x − reference).
 
-    With G = Rᵀ R and the singular values σ of Lᵀ R⁻¹ the axes of either are the same, and the squares of distances
+    With G = R Rᵀ and the singular values σ of (R⁻¹ L)ᵀ the axes of either are the same, and the squares of distances
     along them are λ = 1/σ²: so the smallest, which decide, are the most exact. Along them the secular equation is
     solved.
 
@@ -88,8 +102,7 @@ def nearest(metric: np.ndarray, surface: Ellipsoid, reference: np.ndarray) -> np
     """
     if surface.radius == 0.0:
         return surface.centre.copy()
-    R = cholesky(metric, lower=False)
-    axes, sigma, _ = np.linalg.svd(solve_triangular(R, surface.root, trans="T", lower=False).T)
+    axes, sigma, _ = np.linalg.svd(solve_lower(cholesky(metric), surface.root).T)
     ratios = (sigma[0] / sigma) ** 2
     first = ratios <= 1.0 + EQUAL
     p = axes.T @ surface.whitened(reference)
@@ -147,6 +160,8 @@ def nearest_on_sphere(
         terms = w / (away + nu)
         size = float(np.linalg.norm(terms))
         error = size / radius - 1.0
+        if abs(error) <= REACHED:
+            break
         if error > 0.0:
             low = max(low, nu)
         else:
