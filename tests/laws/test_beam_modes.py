@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 from tests.support.flexible_bodies import BETA, correlation, natural_frequencies, rigid_parts
+from tests.support.flexible_reference import FlexibleReference
+from tests.support.random_models import Body, Description
 
 import articulon as ar
 from articulon.errors import ModelError
-from articulon.modes.beam import bending_shape, roots
+from articulon.modes.beam_shapes import bending_shape, roots
 from articulon.units import unit_system
 
 EPS = np.finfo(float).eps
+SI = unit_system("kg-m-s")
 
 
 def steel(boundary: str, **changes: Any) -> ar.Modes:
@@ -138,6 +142,71 @@ def test_static_deflection_of_a_cantilever_by_its_modes_converges_to_the_elastic
         assert 0.0 < rest < 3.0 * 4.0 / (3.0 * np.pi**4 * (m - 0.5) ** 3)
 
 
+def test_a_loaded_end_moves_and_turns_as_the_elastic_line_under_any_force_and_moment():
+    """FL³/3EI + ML²/2EI and FL²/2EI + ML/EI, by the two cubic shapes alone; Fl/EA and Ml/GJ by the linear ones."""
+    modes = steel(
+        "loaded",
+        bending=(2, 0),
+        gyration=0.1,
+        torsion=1,
+        torsional_stiffness=0.2,
+        stretch=1,
+        axial_stiffness=9.0,
+        nodes=9,
+    )
+    shapes = modes.resolved(SI, "body 'link'")
+    force, moment = np.array([0.5, 0.3, 0.0]), np.array([-0.6, 0.0, -0.2])
+    eta = np.linalg.solve(shapes.stiffness, shapes.shapes[8].T @ force + shapes.rotations[8].T @ moment)
+    L, EI = 2.0, 0.7
+    moved = [0.5 * L / 9.0, (0.3 * L**3 / 3 - 0.2 * L**2 / 2) / EI, 0.0]
+    turned = [-0.6 * L / 0.2, 0.0, (0.3 * L**2 / 2 - 0.2 * L) / EI]
+    np.testing.assert_allclose(shapes.shapes[8] @ eta, moved, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(shapes.rotations[8] @ eta, turned, rtol=1e-13, atol=1e-15)
+
+
+def test_shapes_of_a_loaded_end_find_the_frequencies_of_a_free_end_from_above():
+    """They are stationary (Rayleigh and Ritz), so each falls with the number of shapes and none goes below theory."""
+    theory = np.array(BETA["clamped"][:2]) ** 2 * np.sqrt(0.7 / (3.0 * 2.0**3))
+    found = np.array([natural_frequencies(steel("loaded", bending=(n, 0), nodes=40))[:2] for n in (2, 3, 5, 9)])
+    error = found / theory - 1.0
+    assert (error > -1e-12).all() and (np.diff(error, axis=0) < 0.0).all()
+    assert error[0, 0] < BETA["clamped"][0] ** 4 / 1440 and error[3, 0] < 1e-6
+
+
+@pytest.mark.parametrize("root, boundary", [("weld", "clamped"), ("free", "free")])
+def test_links_welded_to_loaded_ends_are_finite_elements(root, boundary):
+    """Four links of the two cubic shapes in a plane: frequencies of the whole beam have the relative error of cubic
+    elements, (βh/L)⁴/1440 (Strang and Fix, section 1.9)."""
+    link = steel("loaded", length=0.5, mass=0.75, bending=(2, 0), gyration=(1e-3, 1e-3), nodes=7)
+    plain = {"axis": np.eye(3)[2], "rotation": np.eye(4)[0], "mass": 1.0, "com": np.zeros(3), "inertia": np.eye(3)}
+    bodies = [
+        Body(f"link-{k}", k - 1 if k else None, "weld" if k else root, position=np.zeros(3), **plain) for k in range(4)
+    ]
+    shapes = link.resolved(SI, "body 'link'")
+    reference = FlexibleReference(Description(tuple(bodies)), [shapes] * 4, [None, 6, 6, 6], np.float64)
+    q = np.zeros(reference.nq)
+    if root == "free":
+        q[3] = 1.0
+    M, K = reference.mass_matrix(q), np.zeros((reference.nu, reference.nu))
+    for k in range(4):
+        K[reference.modal_u(k), reference.modal_u(k)] = shapes.stiffness
+    squared = np.sort(scipy.linalg.eigvalsh(K, M))[6 if root == "free" else 0 :][:2]
+    beta = np.array(BETA[boundary][:2])
+    error = np.sqrt(squared) / (beta**2 * np.sqrt(0.7 / (3.0 * 2.0**3))) - 1.0
+    # Cross-sections of a thousandth of the length turn with the links that carry them.
+    assert (error > -1e-4).all() and (error < 2.0 * (beta / 4) ** 4 / 1440).all()
+
+
+def test_damping_of_a_loaded_beam_is_the_given_part_of_the_critical_in_each_mode():
+    modes = steel("loaded", bending=(4, 3), damping_ratio=0.03)
+    m, shapes = np.asarray(modes.masses), np.asarray(modes.shapes)
+    M = np.einsum("i,iaj,iak->jk", m, shapes, shapes)
+    squared, vectors = scipy.linalg.eigh(modes.stiffness, M)
+    damping = vectors.T @ modes.damping @ vectors
+    scale = 2 * 0.03 * np.sqrt(squared)
+    np.testing.assert_allclose(damping, np.diag(scale), rtol=0, atol=1e-12 * scale.max())
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -155,7 +224,7 @@ def test_static_deflection_of_a_cantilever_by_its_modes_converges_to_the_elastic
         ({"stretch": 1}, "axial_stiffness is required"),
         ({"gyration": -0.1}, "gyration: must not be negative"),
         ({"nodes": 6}, "nodes: 6 are too few for 5 modes of a kind; 7 tell them apart"),
-        ({"boundary": "pinned"}, "boundary: expected 'clamped' or 'free'"),
+        ({"boundary": "pinned"}, "boundary: expected 'clamped', 'free' or 'loaded'"),
         ({"masses": "heavy"}, "masses: expected 'consistent' or 'lumped'"),
         ({"handle": 3}, "handle: the clamped end is node 0, got 3"),
         ({"handle": 99, "boundary": "free"}, "handle: there are 22 nodes on the axis"),

@@ -60,7 +60,8 @@ def natural_frequencies(modes: ar.Modes) -> np.ndarray:
     """ω of a body's modes as they were declared, rising: those of a free body that floats, or of a clamped one."""
     masses, shapes = np.asarray(modes.masses), np.asarray(modes.shapes)
     M = np.einsum("i,iaj,iak->jk", masses, shapes, shapes)
-    return np.sqrt(scipy.linalg.eigvalsh(np.diag(modes.stiffness), M))
+    K = np.asarray(modes.stiffness)
+    return np.sqrt(scipy.linalg.eigvalsh(np.diag(K) if K.ndim == 1 else K, M))
 
 
 def beam_elements(nodes: int, length: float, EI: tuple[float, float], GJ: float, EA: float) -> np.ndarray:

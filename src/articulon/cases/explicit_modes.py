@@ -89,8 +89,8 @@ class BeamModes(ModesDeclaration):
     """EA [force]."""
     gyration: Annotated[Pair, Dimension("length", minimum=0)] = 0.0
     """Radii of gyration of the cross-section along y and z, or one for both [length]."""
-    boundary: Literal["clamped", "free"] = "clamped"
-    """A cantilever on handle 1, or both ends free."""
+    boundary: Literal["clamped", "free", "loaded"] = "clamped"
+    """A cantilever on handle 1, both ends free, or with another body on the far end."""
     nodes: Annotated[int, Field(ge=2)] | None = None
     """On the axis; as many as the modes need by default."""
     masses: Literal["consistent", "lumped"] = "consistent"

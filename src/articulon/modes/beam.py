@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from scipy.linalg import eigh
 
 from articulon.model.mode_checks import off_rigid_motion
 from articulon.model.modes import Modes
+from articulon.modes.beam_shapes import End, bar_shapes, bending_shapes, strains
 from articulon.modes.quantities import Reader
-
-Boundary = Literal["clamped", "free"]
 
 
 def beam(
@@ -25,7 +25,7 @@ def beam(
     stretch: int = 0,
     axial_stiffness: Any = None,
     gyration: Any = 0.0,
-    boundary: Boundary = "clamped",
+    boundary: End = "clamped",
     nodes: int | None = None,
     masses: Literal["consistent", "lumped"] = "consistent",
     handle: int = 0,
@@ -40,6 +40,12 @@ def beam(
     one (4.730, 7.853, 10.996, ...) (Blevins, Formulas for Natural Frequency and Mode Shape, table 8-1). Twist and
     stretch follow sin((k−½)πξ) and cos(kπξ). Shapes are scaled to a displacement of one at the end (of torsion: at the
     polar radius of gyration), and the modal stiffness is that of the continuous beam.
+
+    Neither of these shapes passes a moment on: their curvature is zero at free ends. A link that carries another at its
+    far end takes ``boundary="loaded"``: the first two shapes of bending are then the cubic ones of a beam whose end is
+    moved by η without turning, and turned by η/L without moving; of twist and stretch the first is linear. The others
+    are those of a beam with both ends clamped (Craig and Bampton, AIAA J. 6, 1313, 1968). Links of the cubic shapes
+    alone, each welded to the last node of the one before, are finite elements that may move and turn far.
 
     The order of the modes is: bending along y, bending along z, torsion, stretch, each by frequency. Nodes 0 to n − 1
     lie on the axis; a beam with a radius of gyration has four more at each of them, so that its cross-sections have
@@ -61,7 +67,8 @@ def beam(
         Radii of gyration of the cross-section, √(∫y²dA/A) and √(∫z²dA/A), or one number for both [length]. At zero
         the beam is a line, which nothing can make turn about itself.
     boundary
-        ``"clamped"``: a cantilever, clamped at handle 1. ``"free"``: both ends free.
+        ``"clamped"``: a cantilever, clamped at handle 1. ``"free"``: both ends free. ``"loaded"``: clamped at handle 1
+        with another body on the far end, to which forces and moments are passed on.
     nodes
         On the axis; by default as many as the integrals over the shapes need.
     masses
@@ -93,8 +100,8 @@ def beam(
     read = Reader("beam", units)
     L = read.positive(length, "length", "length")
     m = read.positive(mass, "mass", "mass")
-    if boundary not in ("clamped", "free"):
-        raise read.error(f"boundary: expected 'clamped' or 'free', got {boundary!r}")
+    if boundary not in ("clamped", "free", "loaded"):
+        raise read.error(f"boundary: expected 'clamped', 'free' or 'loaded', got {boundary!r}")
     radii = _pair(read, gyration, "length", "gyration")
     if radii.min() < 0.0:
         raise read.error(f"gyration: must not be negative, got {gyration!r}")
@@ -113,31 +120,28 @@ def beam(
     n = _enough_nodes(read, nodes, counts, masses)
     xi, weight = _gauss_lobatto(n) if masses == "consistent" else _even(n)
 
-    table: list[tuple[float, float, np.ndarray, np.ndarray]] = []
-    for axis in (1, 2):
-        for beta in roots(boundary, counts[axis - 1]):
-            along, turn = np.zeros((2, n, 3))
-            along[:, axis], slope = bending_shape(boundary, beta, xi)
-            # A slope along y turns about z, one along z about −y.
-            turn[:, 3 - axis] = slope / L if axis == 1 else -slope / L
-            table.append((beta**4 * EI[axis - 1] / (4.0 * L**3), 0.25 * m, along, turn))
-    for number, rigidity, twists in ((counts[2], GJ, True), (counts[3], EA, False)):
-        for k in range(1, number + 1):
-            wave = (k - 0.5) * np.pi if boundary == "clamped" else k * np.pi
-            along, turn = np.zeros((2, n, 3))
-            value = np.sin(wave * xi) if boundary == "clamped" else np.cos(wave * xi)
-            if twists:
-                turn[:, 0] = value / polar
+    shapes, rotations = np.zeros((2, n, 3, sum(counts)))
+    strain, inertia = np.zeros((sum(counts), sum(counts))), np.zeros(sum(counts))
+    first = 0
+    for kind, rigidity, count in zip("yztx", (*EI / L**3, GJ / (L * (polar**2 or 1.0)), EA / L), counts, strict=True):
+        bends = kind in "yz"
+        found = bending_shapes(boundary, count, xi) if bends else bar_shapes(boundary, count, xi)
+        span = slice(first, first + count)
+        strain[span, span] = rigidity * strains(found, bends and boundary == "loaded")
+        inertia[span] = [m * shape.mass for shape in found]
+        for mode, shape in enumerate(found, start=first):
+            if kind == "y":  # a slope along y turns about z
+                shapes[:, 1, mode], rotations[:, 2, mode] = shape.value, shape.slope / L
+            elif kind == "z":  # and one along z about −y
+                shapes[:, 2, mode], rotations[:, 1, mode] = shape.value, -shape.slope / L
+            elif kind == "t":
+                rotations[:, 0, mode] = shape.value / polar
             else:
-                along[:, 0] = value
-            table.append((rigidity * wave**2 / (2.0 * L * (polar**2 if twists else 1.0)), 0.5 * m, along, turn))
-    stiffness = np.array([row[0] for row in table])
-    inertia = np.array([row[1] for row in table])
-    shapes = np.stack([row[2] for row in table], axis=-1)
-    rotations = np.stack([row[3] for row in table], axis=-1)
+                shapes[:, 0, mode] = shape.value
+        first += count
     positions = np.zeros((n, 3))
     positions[:, 0] = L * xi
-    if boundary == "clamped":
+    if boundary != "free":
         shapes[0] = rotations[0] = 0.0
         if handle != 0:
             raise read.error(f"handle: the clamped end is node 0, got {handle!r}")
@@ -147,50 +151,31 @@ def beam(
     if boundary == "free":
         shapes, rotations = off_rigid_motion(positions, node_masses, shapes, rotations)
     ratio = float(read.array(damping_ratio, (), "dimensionless", "damping_ratio"))
+    stiffness: np.ndarray = strain
+    if boundary == "loaded":
+        damping = 2.0 * ratio * _critical(strain, np.einsum("i,iaj,iak->jk", node_masses, shapes, shapes))
+    else:
+        stiffness = np.diag(strain)
+        damping = 2.0 * ratio * np.sqrt(stiffness * inertia)
     return Modes(
         positions=positions - positions[handle],
         masses=node_masses,
         shapes=shapes,
         stiffness=stiffness,
-        damping=2.0 * ratio * np.sqrt(stiffness * inertia),
+        damping=damping,
         rotations=rotations,
-        boundary=boundary,
+        boundary="free" if boundary == "free" else "clamped",
         handle=int(handle),
         largest=largest,
         units=units,
     )
 
 
-def roots(boundary: Boundary, count: int) -> np.ndarray:
-    """The first solutions of cos β cosh β = −1 ("clamped") or 1 ("free", zero left out), shape (count,)."""
-    sign = 1.0 if boundary == "clamped" else -1.0
-    k = np.arange(1, count + 1)
-    beta = (k - 0.5) * np.pi if boundary == "clamped" else (k + 0.5) * np.pi
-    # Newton's method on cos β ± 1/cosh β, whose second term dies out: four steps from the limit are to rounding.
-    for _ in range(6):
-        decayed = np.exp(-beta)
-        sech = 2.0 * decayed / (1.0 + decayed**2)
-        beta = beta + (np.cos(beta) + sign * sech) / (np.sin(beta) + sign * sech * np.tanh(beta))
-    return beta
-
-
-def bending_shape(boundary: Boundary, beta: float, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """φ and dφ/dξ with |φ| one at a free end.
-
-    With s = 1 for a clamped and −1 for a free end, 2φ = cosh βξ − s cos βξ − σ (sinh βξ − s sin βξ). The growing part
-    ½(1−σ)exp(βξ) is written as a decay from the far end, without which the digits of high modes would be lost.
-    """
-    s = 1.0 if boundary == "clamped" else -1.0
-    decayed = np.exp(-beta)
-    cosine, sine = np.cos(beta), np.sin(beta)
-    below = 1.0 - decayed**2 + 2.0 * s * sine * decayed
-    far = (s * (sine - cosine) - decayed) / below
-    sigma = 1.0 - 2.0 * decayed * far
-    growing = far * np.exp(-beta * (1.0 - xi))
-    decaying = 0.5 * (1.0 + sigma) * np.exp(-beta * xi)
-    value = growing + decaying - s * np.cos(beta * xi) + s * sigma * np.sin(beta * xi)
-    slope = growing - decaying + s * np.sin(beta * xi) + s * sigma * np.cos(beta * xi)
-    return 0.5 * value, 0.5 * beta * slope
+def _critical(stiffness: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """√ of stiffness times mass, in their common eigenvectors: half of the critical damping."""
+    squared, vectors = eigh(stiffness, mass)
+    moved = mass @ vectors
+    return (moved * np.sqrt(squared.clip(min=0.0))) @ moved.T
 
 
 def _pair(read: Reader, value: Any, dimension: str, what: str) -> np.ndarray:
