@@ -295,7 +295,7 @@ def test_what_decides_the_form_of_a_section_replaces_it(rod: Path) -> None:
     assert merged.scaling.model_dump() == {"policy": "two-factor", "a2": 0.2, "b2": 0.5}
     assert constant.with_overrides({"integrator.atol": 1e-9}).integrator.rtol.position == 1e-6
     implicit = ar.load_case(rod).variant("implicit").integrator
-    assert implicit.model_dump() == {"rule": "friction-implicit", "step": 1.0}
+    assert implicit.model_dump() == {"rule": "friction-implicit", "step": 1.0, "drift": "steady"}
 
 
 def test_none_goes_back_to_the_default_and_false_removes_a_force(rod: Path) -> None:

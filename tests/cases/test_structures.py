@@ -79,6 +79,7 @@ def test_compressed_input_is_bounded(tmp_path):
         ("a.pdb", b"", "holds no atoms"),
         ("a.cif", b"data_x\n", "holds no atoms"),
         ("a.cif", b"no such thing", "a.cif: "),
+        ("a.cif", b"", "a.cif: holds no data block"),
         ("a.pdb.gz", b"not compressed", "cannot be read"),
         ("a.pdb.gz", gzip.compress(b"ATOM" * 1000)[:20], "is not a whole gzip file"),
         ("a.xyz", b"2\n", "expected a .pdb or a .cif file"),
@@ -205,6 +206,59 @@ def test_clashes_are_named(whole, tmp_path):
     lines = [*lines_of(whole, tmp_path / "a.pdb"), hetatm(900, "O", "HOH", 1, at, "O"), "END"]
     with pytest.raises(ModelError, match=r"A:ALA2:\w+ and B:HOH1:O are 0\.\d+ nm apart and not bonded"):
         read_structure(rewritten(tmp_path / "a.pdb", lines), accept=["missing-hydrogens"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("********", r"'.*' holds no three coordinates in columns 31 to 54"),
+        ("   abc  ", r"'.*' holds no three coordinates"),
+        (" " * 8, r"'.*' holds no three coordinates"),
+        ("     nan", "its coordinates are not finite"),
+    ],
+)
+def test_coordinates_that_are_no_numbers_are_named(whole, tmp_path, text, message):
+    """Blanks and stars would count as 0."""
+
+    def spoilt(line):
+        return [f"{line[:38]}{text}{line[46:]}" if line[12:20] == " O   ALA" else line]
+
+    with pytest.raises(ModelError, match=f"A:ALA2:O: {message}"):
+        read_structure(atom_lines(tmp_path / "a.pdb", whole, spoilt))
+
+
+def test_bonds_of_impossible_lengths_are_named(whole, tmp_path):
+    """Standard residues are bonded by their templates, wherever their atoms are."""
+
+    def moved(name, x):
+        return lambda line: [f"{line[:30]}{x:8.3f}{line[38:]}" if line[12:20] == name else line]
+
+    path = atom_lines(tmp_path / "a.pdb", whole, moved(" O   ALA", 500.0))
+    with pytest.raises(ModelError, match=r"A:ALA2:C and A:ALA2:O are bonded and \d+\.\d+ nm apart") as error:
+        read_structure(path)
+    assert "bond-lengths: correct the coordinates" in str(error.value)
+    at = whole.atom(2, "OG")
+    onto = "".join(f"{10.0 * value:8.3f}" for value in whole.positions[at])
+    path = atom_lines(
+        tmp_path / "a.pdb",
+        whole,
+        lambda line: [f"{line[:30]}{onto}{line[54:]}" if line[12:20] == " HG  SER" else line],
+    )
+    with pytest.raises(ModelError, match=r"A:SER3:OG and A:SER3:HG are bonded and 0\.000 nm apart"):
+        read_structure(path)
+    assert any("(accepted)" in line for line in read_structure(path, accept=["bond-lengths"]).inferred)
+
+
+def test_hydrogens_too_many_are_named_by_their_carbon(whole, tmp_path):
+    at = whole.positions[whole.atom(1, "CA")] - [0.06, 0.06, 0.06]
+
+    def doubled(line):
+        other = f"{line[:12]} HX {line[16:30]}" + "".join(f"{10.0 * x:8.3f}" for x in at) + line[54:76] + " H"
+        return [line, other] if line[12:20] == " CA  ALA" else [line]
+
+    with pytest.raises(ModelError, match=r"A:ALA2:CA has 2 hydrogens of 1") as error:
+        read_structure(atom_lines(tmp_path / "a.pdb", whole, doubled))
+    assert "extra-hydrogens: leave out" in str(error.value)
 
 
 def test_a_chain_that_is_not_there_and_residues_left_out(whole, tmp_path):

@@ -9,6 +9,9 @@ from articulon.cases.case import Case, resolve, table_of
 from articulon.cases.library import built_in_cases
 from articulon.errors import CaseError
 
+STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx"}
+"""Endings of files that are no cases, whatever follows them."""
+
 
 def load_case(name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Case:
     """Read a case and check all of it.
@@ -52,6 +55,11 @@ def find(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     if path.is_dir():
         raise CaseError(f"{path} is a folder; give a case file, such as the case.toml in a run's folder")
+    if path.exists() and STRUCTURES & set(path.suffixes):
+        raise CaseError(
+            f"{path} is a structure and no case; name it in one (docs/molecules.md), or give it to one, such as "
+            f"trp-zipper with --set model.structure={path}"
+        )
     if path.exists():
         return path
     stem = path.name.removesuffix(".toml")

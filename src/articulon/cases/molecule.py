@@ -85,6 +85,11 @@ class Molecule(Declaration):
     def _consistent(self) -> Self:
         if (self.structure is None) == (self.sequence is None):
             raise ValueError("give either a structure, a file, or a sequence of residues")
+        given = {key: getattr(self, key) for key in ("sha256", "model_number", "altloc", "chains")}
+        given |= {"leave_out": self.leave_out or None, "add_missing": self.add_missing or None}
+        unused = [key for key, value in given.items() if value is not None]
+        if self.sequence is not None and unused:
+            raise ValueError(f"{unused[0]} says what to read of a structure, and there is a sequence; leave it out")
         if (self.level == "domain") != bool(self.domains):
             raise ValueError("the level 'domain' needs domains, and no other level takes them")
         wrong = [word for word in self.accept if word not in FAULTS]

@@ -48,6 +48,8 @@ DISCRIMINATORS: dict[tuple[Part, ...], str] = {
 """The key of a section that decides which other keys it has; that of an element of ``forces`` is ``kind``."""
 
 ALTERNATIVES: dict[tuple[Part, ...], str] = {
+    ("model", "structure"): "sequence",
+    ("model", "sequence"): "structure",
     ("run", "frames"): "frame_interval",
     ("run", "frame_interval"): "frames",
     ("thermostat", "mass"): "period",

@@ -17,6 +17,8 @@ FAULTS = {
     "missing-ends": "add_missing = true places the second oxygen of the last residue",
     "gaps": "build the missing residues with PDBFixer or a modelling program, or cap the ends; make a molecule whole "
     "that lies across a periodic boundary",
+    "extra-hydrogens": "leave out of the file those that the residue has not, or give the residue a name of its own",
+    "bond-lengths": "correct the coordinates",
     "clashes": "correct the coordinates or the angles, or leave one of the two out",
 }
 """Kinds of faults, each with what to do."""
@@ -24,6 +26,9 @@ FAULTS = {
 OVERLAP = 0.02
 """Atoms that are not bonded clash when they are nearer than the sum of their covalent radii and this [nm]: as near as
 bonded ones. (Two hydrogens of a water are 0.15 nm apart, and the sum of their radii is 0.06 nm.)"""
+SHORTEST, LONGEST = 0.5, 1.5
+"""Of the sum of their covalent radii: bonded atoms nearer or farther than that are not where they are meant to be. (A
+triple bond has 0.8 of it; a hydrogen may be 0.15 nm, and the next residue 0.2 nm away, before it counts as lost.)"""
 SHOWN = 20
 """How many faults a message lists."""
 
@@ -43,7 +48,7 @@ def faults_of(structure: Structure, absent: Mapping[str, str] | None = None) -> 
     ``absent`` names the residues that the file's sequence has after some residue, by that one's label, and that have no
     coordinates.
     """
-    return [*_missing(structure), *_gaps(structure, absent or {}), *_clashes(structure)]
+    return [*_missing(structure), *_gaps(structure, absent or {}), *_lengths(structure), *_clashes(structure)]
 
 
 def refuse(structure: Structure, faults: list[Fault], accept: Sequence[str], added: bool) -> Structure:
@@ -70,9 +75,8 @@ def _missing(structure: Structure) -> list[Fault]:
     for k, residue in enumerate(structure.residues):
         if residue.kind == "water" and not none:
             oxygens = [a for a in range(residue.start, residue.stop) if structure.elements[a] == "O"]
-            if len(oxygens) == 1 and hydrogens[oxygens[0]] != 2:
-                text = f"{structure.label(oxygens[0])} has {hydrogens[oxygens[0]]} hydrogens of 2"
-                faults.append(Fault("missing-hydrogens", text))
+            if len(oxygens) == 1:
+                faults.extend(_hydrogens(structure, oxygens[0], hydrogens, 2))
         if not residue.standard:
             continue
         known = template(residue.standard)
@@ -83,16 +87,23 @@ def _missing(structure: Structure) -> list[Fault]:
         if residue.kind == "amino-acid" and "C" in at and "OXT" not in at and not _linked(structure, at["C"], k):
             faults.append(Fault("missing-ends", f"{residue.label}: the chain ends here without OXT or a cap"))
         if not none:
-            expected = dict(known.hydrogens)
-            if residue.kind == "amino-acid" and residue.standard != "PRO":
-                expected["N"] = 1
-            for name, count in expected.items():
-                if name in at and hydrogens[at[name]] < count:
-                    text = f"{structure.label(at[name])} has {hydrogens[at[name]]} hydrogens of {count}"
-                    faults.append(Fault("missing-hydrogens", text))
+            for name, count in known.hydrogens.items():
+                if name in at:
+                    faults.extend(_hydrogens(structure, at[name], hydrogens, count))
+            if residue.kind == "amino-acid" and residue.standard != "PRO" and "N" in at and not hydrogens[at["N"]]:
+                faults.extend(_hydrogens(structure, at["N"], hydrogens, 1))
     if none and any(residue.standard or residue.kind == "water" for residue in structure.residues):
         faults.insert(0, Fault("missing-hydrogens", "there are no hydrogens"))
     return faults
+
+
+def _hydrogens(structure: Structure, atom: int, hydrogens: list[int], count: int) -> list[Fault]:
+    """The fault of an atom that has more or fewer hydrogens than it should."""
+    found = hydrogens[atom]
+    if found == count:
+        return []
+    kind = "missing-hydrogens" if found < count else "extra-hydrogens"
+    return [Fault(kind, f"{structure.label(atom)} has {found} hydrogens of {count}")]
 
 
 def _linked(structure: Structure, atom: int, residue: int) -> bool:
@@ -120,6 +131,23 @@ def _gaps(structure: Structure, absent: Mapping[str, str]) -> list[Fault]:
             text += f": {absent[one.label]} of the file's sequence"
         faults.append(Fault("gaps", text))
     return faults
+
+
+def _lengths(structure: Structure) -> list[Fault]:
+    """Bonds of impossible lengths."""
+    if not len(structure.bonds):
+        return []
+    a, b = structure.bonds.T
+    radii = covalent_radii(structure.elements)
+    apart, usual = np.linalg.norm(structure.positions[a] - structure.positions[b], axis=1), radii[a] + radii[b]
+    wrong = np.flatnonzero(~((apart >= SHORTEST * usual) & (apart <= LONGEST * usual)))
+    return [
+        Fault(
+            "bond-lengths",
+            f"{structure.label(int(a[k]))} and {structure.label(int(b[k]))} are bonded and {apart[k]:.3f} nm apart",
+        )
+        for k in wrong
+    ]
 
 
 def _clashes(structure: Structure) -> list[Fault]:

@@ -17,6 +17,8 @@ from articulon.molecules.sequences import unresolved
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.templates import ATOM_NAMES, kind_and_template
 
+PLACES = slice(30, 38), slice(38, 46), slice(46, 54)
+"""Where a line of a PDB file has x, y and z."""
 LIMIT = 256 * 1024 * 1024
 """Largest file that is read, after decompression [bytes]: two million atoms as PDB."""
 
@@ -51,7 +53,8 @@ def read_structure(
     add_missing
         Whether to add hydrogens by OpenMM's modeller and the second oxygen of the last residue of a chain.
     accept
-        Kinds of faults to list instead of refusing: "missing-atoms", "missing-hydrogens", "gaps" or "clashes".
+        Kinds of faults to list instead of refusing: "missing-atoms", "missing-hydrogens", "extra-hydrogens",
+        "missing-ends", "gaps", "bond-lengths" or "clashes".
     limit
         Most bytes to read, after decompression.
 
@@ -105,8 +108,11 @@ def _parsed(path: Path, content: bytes) -> Any:
     try:
         if suffix in (".cif", ".mmcif", ".pdbx"):
             document = package.cif.read_string(content)
+            if not len(document):
+                raise ModelError(f"{path}: holds no data block, and so no atoms")
             file = package.make_structure_from_block(document[0])
         elif suffix in (".pdb", ".ent"):
+            _check_places(path, content)
             file = package.read_pdb_string(content)
         else:
             raise ModelError(f"{path}: expected a .pdb or a .cif file, or one of these with .gz")
@@ -115,6 +121,26 @@ def _parsed(path: Path, content: bytes) -> Any:
     if not len(file) or not any(len(chain) for chain in file[0]):
         raise ModelError(f"{path}: holds no atoms")
     return file
+
+
+def _check_places(path: Path, content: bytes) -> None:
+    """Raises ModelError, naming the atom, for coordinates of a PDB file that are no numbers: they would count as 0."""
+    for line in content.splitlines():
+        if line[:4].upper() not in (b"ATOM", b"HETA") or len(line) < PLACES[-1].stop:
+            continue
+        try:
+            for part in PLACES:
+                float(line[part])
+        except ValueError:
+            chain, number, residue, atom = (
+                line[part].decode("utf-8", "replace").strip()
+                for part in (slice(21, 22), slice(22, 27), slice(17, 20), slice(12, 16))
+            )
+            found = line[PLACES[0].start : PLACES[-1].stop].decode("utf-8", "replace")
+            raise ModelError(
+                f"{path}: {chain}:{residue}{number}:{atom}: {found!r} holds no three coordinates in columns 31 to 54; "
+                "correct the file"
+            ) from None
 
 
 def _model(path: Path, file: Any, number: int | None) -> Any:
@@ -194,7 +220,8 @@ def _atoms(
     positions = ANGSTROM * np.array(places)
     if not np.isfinite(positions).all():
         atom = int(np.argmin(np.isfinite(positions).all(axis=1)))
-        raise ModelError(f"{path}: {names[atom]} of atom {atom + 1}: its coordinates are not finite")
+        where = next(residue.label for residue in residues if residue.start <= atom < residue.stop)
+        raise ModelError(f"{path}: {where}:{names[atom]}: its coordinates are not finite")
     structure = Structure(
         str(path),
         tuple(names),
