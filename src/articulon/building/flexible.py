@@ -15,6 +15,7 @@ class FlexibleBuilder(BodyRegister):
 
     def __init__(self) -> None:
         self._modes: dict[int, ModeShapes] = {}
+        self._resolved: dict[Modes, ModeShapes] = {}
         self._seats: dict[int, int] = {}
         self._site_nodes: dict[int, int] = {}
         super().__init__()
@@ -24,7 +25,10 @@ class FlexibleBuilder(BodyRegister):
             return None
         if not hasattr(modes, "resolved"):
             raise ModelError(f"{where}, modes: expected ar.Modes, got {modes!r}")
-        return modes.resolved(self.units, where)
+        # Bodies that are given the same modes share their tables.
+        if modes not in self._resolved:
+            self._resolved[modes] = modes.resolved(self.units, where)
+        return self._resolved[modes]
 
     def _check_node(self, node: int | None, carrier: int, where: str, frame: bool) -> None:
         """Raises ModelError for a node that the carrier does not have, or that has no frame where one is needed."""

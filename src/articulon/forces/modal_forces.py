@@ -32,7 +32,7 @@ def subtract_products(tables, matrix, x, x_start, tau):
         for j in range(count):
             s = 0.0
             for k in range(count):
-                s += matrix[tables.pair[b] + j * count + k] * x[x_start[b] + k]
+                s += matrix[tables.own_pair[b] + j * count + k] * x[x_start[b] + k]
             tau[at + j] -= s
 
 
@@ -56,7 +56,7 @@ def modal_energy_flexible(forest, q):
         count, at = tables.mode[b + 1] - tables.mode[b], tables.q_start[b]
         for j in range(count):
             for k in range(count):
-                total += 0.5 * tables.stiffness[tables.pair[b] + j * count + k] * q[at + j] * q[at + k]
+                total += 0.5 * tables.stiffness[tables.own_pair[b] + j * count + k] * q[at + j] * q[at + k]
     return total
 
 

@@ -23,7 +23,8 @@ from articulon.model.modes import ModeShapes, inertia_integrals
 
 class Flexible(NamedTuple):
     """Flexible bodies and their nodes. Modes of all bodies one after the other, pairs of modes body by body and row by
-    row, and a *node mode* for each node and mode of its body. Floating frame throughout."""
+    row, and a *node mode* for each node and mode of its body. The integrals of modes are kept once for all bodies that
+    share them. Floating frame throughout."""
 
     body: np.ndarray
     """Flexible body that each link is, −1 for others, shape (links,)."""
@@ -35,24 +36,28 @@ class Flexible(NamedTuple):
     """First mode of each body, and their number, shape (bodies + 1,)."""
     pair: np.ndarray
     """First pair of modes of each body, and their number, shape (bodies + 1,)."""
+    own_mode: np.ndarray
+    """First of each body's modes in the tables of integrals, shape (bodies,)."""
+    own_pair: np.ndarray
+    """First of its pairs of modes there, shape (bodies,)."""
     q_start: np.ndarray
     """First modal coordinate of each body in q, shape (bodies,)."""
     u_start: np.ndarray
     """First modal speed of each body in u, shape (bodies,)."""
     first: np.ndarray
-    """S1_j = Σ m Φ_j [mass], shape (modes, 3)."""
+    """S1_j = Σ m Φ_j [mass], shape (different modes, 3)."""
     coriolis: np.ndarray
-    """N0_j = Σ m (X0·Φ_j 1 − Φ_j X0ᵀ), row by row [mass length], shape (modes, 9)."""
+    """N0_j = Σ m (X0·Φ_j 1 − Φ_j X0ᵀ), row by row [mass length], shape (different modes, 9)."""
     coriolis_slope: np.ndarray
-    """N1_jk = Σ m (Φ_j·Φ_k 1 − Φ_j Φ_kᵀ), row by row [mass], shape (pairs, 9)."""
+    """N1_jk = Σ m (Φ_j·Φ_k 1 − Φ_j Φ_kᵀ), row by row [mass], shape (their pairs, 9)."""
     coupling_slope: np.ndarray
-    """B1_jk = Σ m Φ_k × Φ_j [mass], shape (pairs, 3)."""
+    """B1_jk = Σ m Φ_k × Φ_j [mass], shape (their pairs, 3)."""
     mass: np.ndarray
-    """M_jk = Σ m Φ_j·Φ_k [mass], shape (pairs,)."""
+    """M_jk = Σ m Φ_j·Φ_k [mass], shape (their pairs,)."""
     stiffness: np.ndarray
-    """K_jk [mass/time²], shape (pairs,)."""
+    """K_jk [mass/time²], shape (their pairs,)."""
     damping: np.ndarray
-    """D_jk [mass/time], shape (pairs,)."""
+    """D_jk [mass/time], shape (their pairs,)."""
     node_mode: np.ndarray
     """First node mode of each node, shape (nodes,)."""
     displacement: np.ndarray
@@ -149,7 +154,11 @@ def flexible_tables(
     links' parents, and ``places`` the node of its body that each node link is.
     """
     counts = [one.stiffness.shape[0] for one in shapes]
-    integrals = [inertia_integrals(one) for one in shapes]
+    different = list({id(one): one for one in shapes}.values())
+    number = {id(one): k for k, one in enumerate(different)}
+    which = np.array([number[id(one)] for one in shapes], dtype=np.int64)
+    sizes_of = [one.stiffness.shape[0] for one in different]
+    integrals = [inertia_integrals(one) for one in different]
     displacement, turn, sizes = [], [], []
     for link, place in zip(np.flatnonzero(node >= 0).tolist(), places, strict=True):
         one = shapes[int(body[parent[link]])]
@@ -170,6 +179,8 @@ def flexible_tables(
         carries=carries,
         mode=_starts(counts),
         pair=_starts([count * count for count in counts]),
+        own_mode=_starts(sizes_of)[which],
+        own_pair=_starts([count * count for count in sizes_of])[which],
         q_start=q_start,
         u_start=u_start,
         first=joined([one.S1 for one in integrals], 3),
@@ -177,8 +188,8 @@ def flexible_tables(
         coriolis_slope=joined([one.N1 for one in integrals], 9),
         coupling_slope=joined([one.B1 for one in integrals], 3),
         mass=joined([one.M for one in integrals]),
-        stiffness=joined([one.stiffness for one in shapes]),
-        damping=joined([one.damping for one in shapes]),
+        stiffness=joined([one.stiffness for one in different]),
+        damping=joined([one.damping for one in different]),
         node_mode=_starts(sizes)[:-1].copy(),
         displacement=joined(displacement, 3),
         turn=joined(turn, 3),

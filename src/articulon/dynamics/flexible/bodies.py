@@ -42,7 +42,7 @@ def begin_modes(forest, ws, i):
     w = apply_t(R, turning)
     n, f = ZERO, ZERO
     for j in range(count):
-        N, S = load_matrix(modal.coriolis, start + j), load(tables.first, start + j)
+        N, S = load_matrix(modal.coriolis, start + j), load(tables.first, tables.own_mode[b] + j)
         spin = apply(N, w)
         n = add(n, scale(2.0 * modal.speed[start + j], spin))
         f = add(f, scale(2.0 * modal.speed[start + j], S))
@@ -50,9 +50,9 @@ def begin_modes(forest, ws, i):
         store_from(modal.coupling, start + j, 3, apply(R, S))
         swept = ZERO
         for k in range(count):
-            row = pair + j * count + k
+            row = tables.own_pair[b] + j * count + k
             swept = add(swept, scale(modal.speed[start + k], load(tables.coupling_slope, row)))
-            modal.matrix[row] = tables.mass[row]
+            modal.matrix[pair + j * count + k] = tables.mass[row]
         modal.rate[start + j] = 2.0 * dot(w, swept) - dot(w, spin)
     store_from(modal.swept, b, 0, apply(R, n))
     store_from(modal.swept, b, 3, cross(turning, apply(R, f)))
@@ -77,10 +77,11 @@ def modal_speeds_of(forest, ws, i):
     """S1 η' and B η' of body i, floating frame."""
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
+    start, own = tables.mode[b], tables.own_mode[b]
     p, spin = ZERO, ZERO
-    for j in range(tables.mode[b], tables.mode[b + 1]):
-        p = add(p, scale(modal.speed[j], load(tables.first, j)))
-        spin = add(spin, scale(modal.speed[j], axial(load_matrix(modal.coriolis, j))))
+    for j in range(tables.mode[b + 1] - start):
+        p = add(p, scale(modal.speed[start + j], load(tables.first, own + j)))
+        spin = add(spin, scale(modal.speed[start + j], axial(load_matrix(modal.coriolis, start + j))))
     return p, spin
 
 
@@ -92,6 +93,6 @@ def modal_kinetic_energy(forest, ws, i):
     start, count, total = tables.mode[b], tables.mode[b + 1] - tables.mode[b], 0.0
     for j in range(count):
         for k in range(count):
-            row = tables.pair[b] + j * count + k
+            row = tables.own_pair[b] + j * count + k
             total += 0.5 * tables.mass[row] * modal.speed[start + j] * modal.speed[start + k]
     return total

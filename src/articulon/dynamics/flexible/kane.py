@@ -99,4 +99,4 @@ def project_link_flexible(forest, tau, wrench, ws, i, row, solver):
             sv = (velocity[row + 3, k], velocity[row + 4, k], velocity[row + 5, k])
             solver.mass[at + j, k] += dot(cw, sw) + dot(cv, sv)
         for k in range(count):
-            solver.mass[at + j, at + k] += tables.mass[tables.pair[b] + j * count + k]
+            solver.mass[at + j, at + k] += tables.mass[tables.own_pair[b] + j * count + k]

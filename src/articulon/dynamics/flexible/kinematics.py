@@ -44,20 +44,20 @@ def deform(forest, q, ws, i):
     """h(η), A(η) and N_j(η) of flexible body i. With ∂A/∂η_j = N_j + N_jᵀ, A is A0 + Σ_j η_j (N0_jᵀ + N_j(η))."""
     tables, modal = forest.flexible, ws.modal
     b = tables.body[i]
-    start, count, pair, k = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.pair[b], tables.q_start[b]
-    coriolis = modal.coriolis
+    start, count, k = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.q_start[b]
+    own, pair, coriolis = tables.own_mode[b], tables.own_pair[b], modal.coriolis
     h = load(forest.moment, i)
     for c in range(6):
         modal.inertia[i, c] = forest.inertia[i, c]
     for j in range(count):
         for c in range(9):
-            coriolis[start + j, c] = tables.coriolis[start + j, c]
+            coriolis[start + j, c] = tables.coriolis[own + j, c]
         for other in range(count):
             eta, row = q[k + other], pair + j * count + other
             for c in range(9):
                 coriolis[start + j, c] += eta * tables.coriolis_slope[row, c]
-        eta, now, rest = q[k + j], coriolis[start + j], tables.coriolis[start + j]
-        h = add(h, scale(eta, load(tables.first, start + j)))
+        eta, now, rest = q[k + j], coriolis[start + j], tables.coriolis[own + j]
+        h = add(h, scale(eta, load(tables.first, own + j)))
         modal.inertia[i, 0] += eta * (now[0] + rest[0])
         modal.inertia[i, 1] += 0.5 * eta * (now[1] + now[3] + rest[1] + rest[3])
         modal.inertia[i, 2] += 0.5 * eta * (now[2] + now[6] + rest[2] + rest[6])

@@ -116,7 +116,7 @@ def inverse_at(forest, udot, wrench, gravity, ws, force, tau):
                 cw, cv = load_from(modal.coupling, start + j, 0), load_from(modal.coupling, start + j, 3)
                 s = modal.rate[start + j] + dot(cw, aw) + dot(cv, av)
                 for k in range(count):
-                    s += tables.mass[tables.pair[b] + j * count + k] * udot[at + k]
+                    s += tables.mass[tables.own_pair[b] + j * count + k] * udot[at + k]
                 tau[at + j] += s
 
 
