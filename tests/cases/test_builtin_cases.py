@@ -21,7 +21,11 @@ G = 9.81
 PARTICLES = {"lj-melt", "molten-salt-100", "molten-salt-1025", "rock-salt"}
 MOLECULES = {"nanoparticle-docking", "ebola-receptor", "trp-zipper"}
 MECHANISMS = sorted(set(built_in_cases()) - PARTICLES - MOLECULES)
-LONG = {"dzhanibekov": {"run.duration": "16 s", "run.frames": 800}, "n-link-chain": {"run.duration": "4 s"}}
+LONG = {
+    "dzhanibekov": {"run.duration": "16 s", "run.frames": 800},
+    "flexible-filament": {"run.duration": "20 ns"},
+    "n-link-chain": {"run.duration": "4 s"},
+}
 """What shortens a case for a quick test and leaves its checks as they are."""
 
 
@@ -186,6 +190,9 @@ def test_any_number_of_four_bars_has_one_freedom(loops: int) -> None:
         ("n-link-chain", {"model.axis": [0, 0, 1]}, "model.axis", "a spherical joint has no axis"),
         ("n-link-chain", {"model.base": "hung"}, "model.spin", "only a free one can be given a spin"),
         ("n-link-chain", {"model.links": 0}, "model.links", "greater than or equal to 1"),
+        ("flexible-filament", {"model.joint": "free"}, "model.joint", "does not hold links together"),
+        ("flexible-filament", {"model.base": "held"}, "model.spin", "only a free one can be given a spin"),
+        ("flexible-filament", {"model.bending": 1}, "model.bending", "greater than or equal to 2"),
         ("n-four-bar", {"model.length": "0 m"}, "model.length", "must be greater than 0"),
         ("unfolding-satellite", {"model.spin": ["1 m", 0, 0]}, "model.spin[0]", "expected an angular velocity"),
     ],

@@ -126,3 +126,16 @@ def test_arrays_that_are_missing_or_wrong_are_named(tmp_path):
     (tmp_path / "shell.npz").write_text("no zip", encoding="utf-8")
     with pytest.raises(CaseError, match=r"is no file of arrays"):
         ar.load_case(path).build_model()
+
+
+def test_the_energy_of_deformation_is_part_of_what_a_run_reports(tmp_path):
+    """T + U stays while each changes, and the work of the modes' stiffness is the energy that it loses."""
+    short = {"run.duration": "20 ns", "model.links": 3}
+    run = ar.run("flexible-filament", tmp_path / "run", overrides=short | {"model.curl": "10 deg"})
+    energy = np.asarray(run.observables["energy_conformational"])
+    assert np.ptp(energy) > 1e-2 * energy[0]
+    assert run.summary["conservative_works"]["conformational"]["relative"] < 1e-6
+    assert all(check["passed"] for check in run.summary["checks"]) and run.summary["notes"] == []
+    # Bent by more, three links leave the range of their modes at once, and eight do not.
+    (first, *_) = ar.run("flexible-filament", tmp_path / "bent", overrides=short).summary["notes"]
+    assert "body 'link-1' is deformed beyond the range of its linear description" in first

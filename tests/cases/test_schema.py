@@ -534,6 +534,7 @@ def test_every_built_in_case_is_listed_here() -> None:
         *("andrews-squeezer", "bricard", "double-pendulum", "dzhanibekov", "n-four-bar", "n-link-chain"),
         *(
             "ebola-receptor",
+            "flexible-filament",
             "lj-melt",
             "molten-salt-100",
             "molten-salt-1025",

@@ -12,6 +12,7 @@ from pydantic import Field
 from articulon.cases.adenylate_kinase import AdenylateKinase
 from articulon.cases.conjugated_nanoparticle import ConjugatedNanoparticle
 from articulon.cases.explicit import ExplicitModel
+from articulon.cases.filament import Filament
 from articulon.cases.four_bars import FourBars
 from articulon.cases.lattice import Lattice
 from articulon.cases.link_chain import LinkChain
@@ -26,6 +27,7 @@ AnyModel: TypeAlias = (
     | AdenylateKinase
     | ConjugatedNanoparticle
     | LinkChain
+    | Filament
     | FourBars
     | SatelliteWithBooms
     | Particles

@@ -193,7 +193,7 @@ class Observer:
                     "potential",
                     bool(forces.pairs.link.size or forces.point_springs.link.size or forces.sites.kinds.size),
                 ),
-                ("conformational", bool(forces.springs.link.size or forces.fixman.half_kT.size)),
+                ("conformational", bool(forces.springs.link.size or forces.fixman.half_kT.size or model.modes)),
                 ("external", bool(forces.gravity.any())),
             )
             if there

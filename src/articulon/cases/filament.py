@@ -1,0 +1,89 @@
+"""A filament of flexible links, free or held at one end."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field
+
+from articulon.building import ModelBuilder
+from articulon.cases.explicit_joints import JointName, Vector, joint_of
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import CaseError
+from articulon.model import Free, Weld
+from articulon.model.joints import BY_NAME
+from articulon.modes import beam
+from articulon.units import UnitSystem
+
+
+class Filament(Declaration):
+    """``links`` equal beams along x, each joined to the last node of the one before.
+
+    Links bend by shapes that pass moments on (``ar.modes.beam(boundary="loaded")``): welded, they are one beam that may
+    bend and turn far. At the start each is an arc, about z, of an equal part of ``curl``. Bodies are called ``link-1``
+    to ``link-n``.
+    """
+
+    builder: Literal["filament"] = "filament"
+    links: Annotated[int, Field(strict=True, ge=1)]
+    """How many."""
+    length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Of the filament [length]."""
+    mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
+    """Of the filament [mass]."""
+    radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+    """Of its round cross-section [length]."""
+    bending_stiffness: Annotated[Quantity, Dimension("energy_length", minimum=0, exclusive=True)]
+    """EI, kT times the persistence length of a polymer [energy length]."""
+    bending: Annotated[int, Field(strict=True, ge=2)] = 2
+    """Number of shapes of a link in each of the two planes; two are cubic elements."""
+    joint: JointName = "weld"
+    """Between a link and the next."""
+    base: Literal["free", "held"] = "free"
+    """Whether the first link is free or held at its start."""
+    damping_ratio: Annotated[float, Field(ge=0)] = 0.0
+    """Damping of the modes of a link as a part of the critical."""
+    largest: Annotated[float, Field(gt=0)] = 0.1
+    """Largest displacement in a link for which linearity is said to hold, as a part of the link's length."""
+    curl: Annotated[Quantity, Dimension("angle")] = 0.0
+    """By which the filament is bent at the start [rad]."""
+    spin: Annotated[Vector, Dimension("angular_velocity")] = (0.0, 0.0, 0.0)
+    """Initial angular velocity of a free first link, and with it of the filament, world frame [rad/time]."""
+
+    def resolved(self, units: UnitSystem, where: str = "model") -> Self:
+        """A copy in the given units; raises CaseError for a joint that joins nothing, or a spin of what is held."""
+        if not BY_NAME[self.joint]().rows():
+            raise CaseError(f"{where}.joint: a {self.joint} joint does not hold links together; choose another joint")
+        filament = super().resolved(units, where)
+        if self.base == "held" and any(filament.spin):
+            raise CaseError(f"{where}.spin: the first link is held; only a free one can be given a spin")
+        return filament
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the links; quantities are in the builder's units."""
+        length = float(self.length) / self.links
+        modes = beam(
+            length=length,
+            mass=float(self.mass) / self.links,
+            bending=self.bending,
+            bending_stiffness=float(self.bending_stiffness),
+            gyration=0.5 * float(self.radius),
+            boundary="loaded",
+            damping_ratio=self.damping_ratio,
+            largest=self.largest,
+        )
+        # An arc of the angle a leaves its tangent by aL/2 at its end, where it has turned by a.
+        angle = float(self.curl) / self.links
+        eta = (0.5 * angle * length, angle * length, *(0.0,) * (2 * self.bending - 2))
+        joint = joint_of(self.joint, None)
+        # The last node on the axis, whose cross-section has four more than it: a fifth of all are on the axis.
+        tip = len(modes.masses) // 5 - 1
+        for k in range(self.links):
+            own = (Free() if self.base == "free" else Weld()) if k == 0 else joint
+            builder.add_body(
+                f"link-{k + 1}",
+                parent=f"link-{k}" if k else None,
+                node=tip if k else None,
+                joint=own,
+                modes=modes,
+                q=(*own.zero(), *eta),
+                u=(0.0, 0.0, 0.0, *self.spin, *(0.0,) * len(eta)) if k == 0 and self.base == "free" else None,
+            )
