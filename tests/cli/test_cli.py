@@ -169,6 +169,13 @@ def test_version_and_help() -> None:
         assert invoke(command, "--help").exit_code == 0
 
 
+def test_help_says_where_results_go_by_default() -> None:
+    found = {name: " ".join(invoke(name, "--help").stdout.split()) for name in ("run", "compare", "tune")}
+    assert "runs/<case>." in found["run"]
+    assert "runs/<case>-compare." in found["compare"]
+    assert "<case>-tuned.toml." in found["tune"]
+
+
 def test_help_and_version_load_neither_kernels_nor_plots() -> None:
     """Which is what makes them quick."""
     program = (
@@ -341,6 +348,15 @@ def test_progress_off_a_terminal_is_a_line_for_every_tenth() -> None:
     assert lines[-1] == "docked after 4 us"
     assert [line.split()[0] for line in lines[1:-1]] == [f"{0.4 * k:.6g}" for k in range(1, 11)]
     assert all("us/h" in line and "left" in line and "step 0.01 us" in line for line in lines[1:-1])
+
+
+def test_progress_in_reduced_units_names_none() -> None:
+    screen = io.StringIO()
+    progress = cli.RunProgress(Console(file=screen, width=120))
+    progress.start(4.0, "")
+    progress.update(2.0, 0.01, 200)
+    line = screen.getvalue()
+    assert line.startswith("2 of 4  ") and "per hour  " in line and line.endswith("step 0.01, 200 taken\n")
 
 
 def test_progress_of_a_resumed_run_begins_where_it_was() -> None:

@@ -40,12 +40,16 @@ def analyse(
     time_scale: Annotated[
         str | None,
         typer.Option(
-            "--time-scale", metavar="TIME", help="At which the system is looked at: '1 ns' [unit of the case]."
+            "--time-scale",
+            metavar="TIME",
+            help="At which the system is looked at: '1 ns'; by default the case's unit of time.",
         ),
     ] = None,
     window: Annotated[
         str | None,
-        typer.Option("--window", metavar="TIME", help="Length of the longest short run [the case's duration]."),
+        typer.Option(
+            "--window", metavar="TIME", help="Length of the longest short run; by default the case's duration."
+        ),
     ] = None,
     tolerance: Annotated[
         str, typer.Option("--tolerance", metavar="PART", help="Lag of a scaled run that is allowed: 0.02 or 2%.")
@@ -62,8 +66,6 @@ def analyse(
 
     description = load_case(case, assignments(overrides))
     if description.thermostat is None or not only_particles(description.build_model()):
-        if description.thermostat is not None:
-            typer.echo("The thermostat is on bodies that are no free particles: what follows is of their drag alone.")
         _print_relaxation(analyse_relaxation(description, part(tolerance), mean_free_path))
         return
     progress = RunProgress()
@@ -75,14 +77,14 @@ def analyse(
 
 def _shown(bodies: Sequence[Relaxation]) -> list[Relaxation]:
     """The fastest bodies, and the slowest."""
-    if len(bodies) <= MOST_BODIES:
-        return list(bodies)
-    return [*bodies[: MOST_BODIES - 1], max(bodies, key=lambda one: one.translation)]
+    first, slowest = list(bodies[:MOST_BODIES]), max(bodies, key=lambda one: one.translation)
+    return first if slowest in first else [*first[:-1], slowest]
 
 
 def _print_relaxation(found: RelaxationAnalysis) -> None:
     unit = found.case.units.symbols[2]
     if found.bodies:
+        shown = _shown(found.bodies)
         rows = [
             [
                 one.body,
@@ -90,11 +92,12 @@ def _print_relaxation(found: RelaxationAnalysis) -> None:
                 "–" if math.isinf(one.rotation) else f"{one.rotation:.4g}",
                 "–" if one.knudsen is None else f"{one.knudsen:.2g}",
             ]
-            for one in _shown(found.bodies)
+            for one in shown
         ]
         _table(["body", f"ε = m/β ({unit})", f"I/β_ω ({unit})", "Kn"], rows)
-        if len(found.bodies) > MOST_BODIES:
-            typer.echo(f"and {len(found.bodies) - MOST_BODIES} between the last two")
+        if len(found.bodies) > len(shown):
+            where = "more" if shown[-1] is found.bodies[len(shown) - 1] else "between the last two"
+            typer.echo(f"and {len(found.bodies) - len(shown)} {where}")
         typer.echo()
     if found.stiffest:
         scales = [[name, f"{time:.4g}", f"{time / found.step:.3g}"] for name, time in found.stiffest.items()]
@@ -126,7 +129,7 @@ def _print_thermostat(found: ThermostatAnalysis) -> None:
     )
     typer.echo(f"ζ and kd ζ' are root mean squares once settled; the canonical σ of T is {found.canonical:.3g}\n")
     rows = []
-    for terms in found.scales:
+    for terms in sorted(found.scales, key=lambda one: one.rate):
         factors = {"I": "0", "II": "1", "III": "2"}[terms.case]
         rows.append(
             [

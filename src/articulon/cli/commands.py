@@ -55,7 +55,9 @@ Overrides = Annotated[
     list[str],
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the case: run.duration='0.1 us'. Repeatable."),
 ]
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results [runs/<case>].")]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results; by default runs/<case>.")
+]
 
 
 def _print_version(wanted: bool) -> None:

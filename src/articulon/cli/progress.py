@@ -44,7 +44,7 @@ class RunProgress:
         self._began = time.monotonic()
         self._tenth = int(10 * resumed_from / total_time)
         if resumed_from:
-            self.message(f"continuing from {resumed_from:.6g} {unit}")
+            self.message(f"continuing from {self._with_unit(f'{resumed_from:.6g}')}")
         if not self._console.is_terminal:
             return
         from rich.progress import BarColumn, Progress, TextColumn
@@ -67,8 +67,8 @@ class RunProgress:
 
     def update(self, time: float, step: float, steps: int) -> None:
         """How far the run has come: simulated time [time], length of the current step [time], steps taken."""
-        simulated = f"{time:.6g} of {self._total:.6g} {self._unit}"
-        rate = f"{self._rate(time)}  step {step:.3g} {self._unit}, {steps:,} taken"
+        simulated = f"{time:.6g} of {self._with_unit(f'{self._total:.6g}')}"
+        rate = f"{self._rate(time)}  step {self._with_unit(f'{step:.3g}')}, {steps:,} taken"
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=time, simulated=simulated, rate=rate)
             return
@@ -94,7 +94,12 @@ class RunProgress:
         if elapsed <= 0.0 or done <= 0.0:
             return ""
         left = (self._total - now) * elapsed / done
-        return f"{3600.0 * done / elapsed:.3g} {self._unit}/h  {_clock(left)} left"
+        rate = 3600.0 * done / elapsed
+        per_hour = f"{rate:.3g} {self._unit}/h" if self._unit else f"{rate:.3g} per hour"
+        return f"{per_hour}  {_clock(left)} left"
+
+    def _with_unit(self, text: str) -> str:
+        return f"{text} {self._unit}" if self._unit else text
 
 
 def _clock(seconds: float) -> str:

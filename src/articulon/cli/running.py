@@ -68,7 +68,7 @@ def compare(
     ] = [],  # noqa: B006
     overrides: Overrides = [],  # noqa: B006
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results [runs/<case>-compare].")
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results; by default runs/<case>-compare.")
     ] = None,
 ) -> None:
     """Run variants of a case side by side and print how they differ."""
@@ -148,7 +148,7 @@ def _how_to_continue(case: str, folder: Path, overrides: list[str]) -> str:
 
 def _print_summary(summary: Any) -> None:
     """The figures of a summary that are single numbers or words, one a line."""
-    plain = {key: value for key, value in summary.items() if isinstance(value, str | int | float)}
+    plain = {key: value for key, value in summary.items() if isinstance(value, str | int | float) and value != ""}
     width = max(map(len, plain), default=0)
     for key, value in plain.items():
         shown = f"{value:.6g}" if isinstance(value, float) else value

@@ -20,7 +20,7 @@ def tune(
         str, typer.Option("--tolerance", metavar="PART", help="Lag of a scaled run that is allowed: 0.01 or 1%.")
     ] = "1%",
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The tuned case [<case>-tuned.toml].")
+        Path | None, typer.Option("--out", metavar="FILE", help="The tuned case; by default <case>-tuned.toml.")
     ] = None,
     overrides: Overrides = [],  # noqa: B006
 ) -> None:
