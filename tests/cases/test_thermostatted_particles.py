@@ -265,6 +265,21 @@ def test_analyse_says_of_other_cases_how_fast_their_bodies_relax() -> None:
     assert plain.exit_code == 0 and "only a clock" in plain.output
 
 
+def test_analyse_and_tune_say_of_thermostatted_bodies_that_nothing_is_to_scale() -> None:
+    found = CliRunner().invoke(cli.app, ["analyse", "adaptive-chain"])
+    assert found.exit_code == 0
+    assert "'langevin' is no force that a scaling policy could weigh" in found.output
+    assert "no thermostat" not in found.output
+    refused = CliRunner().invoke(cli.app, ["tune", "adaptive-chain"])
+    assert refused.exit_code == 2 and "no a2 to tune" in refused.output
+
+
+def test_analyse_names_each_body_once() -> None:
+    found = CliRunner().invoke(cli.app, ["analyse", "ebola-receptor"])
+    names = re.findall(r"^([A-Z]\d+-\w+) ", found.output, re.MULTILINE)
+    assert len(names) == len(set(names)) == 12 and "and 9 more" in found.output
+
+
 def test_files_of_particles_are_read_and_marked(tmp_path: Path) -> None:
     (tmp_path / "some.xyz").write_text("2\nno comment\nA 0 0 0 1 0 0\nB 2 0 0 -1 0 0\n", encoding="utf-8")
     text = """

@@ -83,11 +83,27 @@ class RelaxationAnalysis:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know."""
-        if not self.bodies:
+        thermostat = self.case.thermostat
+        if thermostat is not None and not thermostat.deterministic:
             return (
-                "There is no drag and no thermostat: scaling all forces by a2 is only a clock, in which the motion is "
-                "the unscaled one slower by √a2. No gain.",
+                f"The thermostat '{getattr(thermostat, 'kind', '')}' is no force that a scaling policy could weigh: "
+                "the case runs unscaled. Longer steps come from the rule friction-implicit, for molecules with drift "
+                "= 'geodesic' and a larger model.hydrogen_mass.",
             )
+        if not self.bodies:
+            beside = " and no thermostat" if thermostat is None else ", and the thermostat's bodies are no particles"
+            return (
+                f"There is no drag{beside}: scaling all forces by a2 is only a clock, in which the motion is the "
+                "unscaled one slower by √a2. No gain.",
+            )
+        about = "there is no thermostat here" if thermostat is None else "what is said here is of drag alone"
+        return (
+            *self._relaxing(),
+            f"Guy's Cases I to III (2018, table 4.1) are of thermostatted particles; {about}.",
+        )
+
+    def _relaxing(self) -> tuple[str, ...]:
+        """What drag means for scaling."""
         unit = self.case.units.symbols[2]
         fastest = min(self.bodies, key=lambda one: min(one.translation, one.rotation))
         slowest = max(self.bodies, key=lambda one: one.translation)
@@ -112,11 +128,7 @@ class RelaxationAnalysis:
                 f"Kn is above {CONTINUUM:g} for {len(coarse)} bodies ('{coarse[0]}' first): they are hardly larger "
                 "than the molecules of the medium, and Stokes drag is an extrapolation."
             )
-        notes.append(self._scaling())
-        notes.append(
-            "Guy's Cases I to III (2018, table 4.1) are of thermostatted particles; there is no thermostat here."
-        )
-        return tuple(notes)
+        return (*notes, self._scaling())
 
     def _scaling(self) -> str:
         found, unit = self.prediction, self.case.units.symbols[2]

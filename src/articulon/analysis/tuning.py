@@ -23,6 +23,7 @@ from articulon.cases.case import Case
 from articulon.errors import CaseError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.sites.places import only_particles
 from articulon.integrate import Explicit, FrictionImplicit
 from articulon.integrate.drivers import DIVERGED, driver
 from articulon.integrate.rules import EXPLICIT
@@ -191,6 +192,11 @@ def _rival(case: Case, changes: dict[str, Any], a2: float, step: float) -> str:
 
 def _thermostatted(case: Case, shown: Progress) -> Tuning:
     """Q and kd, and no scaling: nothing is gained by it with a thermostat."""
+    if not only_particles(case.build_model()):
+        raise CaseError(
+            f"{case.source}: with a thermostat there is no a2 to tune, and Q and kd are found for free particles only "
+            "(Guy 2018, 4.6); articulon analyse says what else could save steps"
+        )
     found = analyse_thermostat(case, progress=shown)
     assert case.thermostat is not None
     changes = {
