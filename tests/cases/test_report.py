@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import articulon as ar
-from articulon.report import style
+from articulon.report import style, thermal
 from articulon.report.figures import FIGURES, by_size
 from articulon.report.html import figures, write_report
 from articulon.report.quantities import number, percent, suited, wall_time
@@ -195,12 +195,41 @@ def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(folder: Path) 
 
 def test_every_figure_with_data_is_on_the_page(tailed: Path, pendulum: Path) -> None:
     everything = Page((tailed / "report.html").read_text(encoding="utf-8")).names("figure")
-    thermostatted = {"configurational_temperature", "thermostat_energies", "thermostat_phase"}
-    assert sorted(everything) == sorted(set(FIGURES) - thermostatted)
-    without = thermostatted | {"factors", "fidelity", "temperature", "works_normalised"}
+    # A thermostat's, and those of joints that lock and release.
+    others = {"configurational_temperature", "thermostat_energies", "thermostat_phase", "activity"}
+    assert sorted(everything) == sorted(set(FIGURES) - others)
+    without = others | {"factors", "fidelity", "temperature", "works_normalised"}
     assert sorted(Page((pendulum / "report.html").read_text(encoding="utf-8")).names("figure")) == sorted(
         set(FIGURES) - without
     )
+
+
+def test_spins_that_are_rounding_have_no_figure(tailed: Path) -> None:
+    view = View.of_folder(tailed)
+    assert "joints" in figures(view)
+    assert "joints" not in figures(replace(view, speeds=1e-12 * view.speeds))
+
+
+def test_scaling_that_saves_no_steps_is_named(tailed: Path, pendulum: Path) -> None:
+    said = "scaling saves nothing here"
+    assert said in Page((tailed / "report.html").read_text(encoding="utf-8")).text
+    assert said not in Page((pendulum / "report.html").read_text(encoding="utf-8")).text
+
+
+def test_what_locking_takes_out_is_told_and_its_sum_is_constant(tmp_path: Path) -> None:
+    case = ar.load_case("adaptive-chain", {"model.links": 6, "run.duration": 8, "run.frames": 20})
+    ar.run(case, out=tmp_path / "run")
+    view = View.of_folder(tmp_path / "run")
+    found = thermal.energies(view)
+    assert found is not None and "reservoir" in found
+    drift = np.abs(found["total"] - found["total"][0]).max()
+    without = found["total"] - found["reservoir"]
+    assert drift < 0.1 * np.abs(without - without[0]).max()
+    active = view.observables["active_freedoms"]
+    assert np.ptp(active) > 0
+    assert thermal.canonical_spread(view, np.ones(view.times.size)) == pytest.approx(np.sqrt(2 / np.maximum(1, active)))
+    page = Page(write_report(tmp_path / "run").read_text(encoding="utf-8")).text
+    assert "R is what locking joints has taken out" in page and "those that are left are warmer" in page
 
 
 def test_the_page_says_what_the_run_did(tailed: Path, pendulum: Path) -> None:

@@ -39,9 +39,10 @@ def activity(view: View) -> Figure | None:
     axes.set_ylabel("joint")
     below.step(t, active, where="post", color=style.BLUE, label="free")
     below.set_ylim(bottom=0.0)
-    below.set_ylabel("degrees of freedom")
+    below.set_ylabel("degrees of freedom", color=style.BLUE)
     other = below.twinx()
     other.plot(t, view.observables["reservoir_energy"], color=style.ORANGE, linestyle=(0, (3, 1)), label="taken out")
-    other.set_ylabel(style.label("energy taken out", view.case.units, "energy"))
+    other.set_ylabel(style.label("energy taken out", view.case.units, "energy"), color=style.ORANGE)
+    other.grid(visible=False)
     over_time(below, view)
     return figure

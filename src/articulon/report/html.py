@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from articulon.cases.case import Case
+from articulon.integrate import FrictionImplicit
 from articulon.report import page
 from articulon.report.drawing import flat_axis
 from articulon.report.fidelity_words import fidelity_part, verdict_sentences
 from articulon.report.figures import CAPTIONS, figures
+from articulon.report.joint_figures import left_out
 from articulon.report.quantities import number, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
 from articulon.simulate.atomic import write_text
@@ -20,6 +22,19 @@ __all__ = ["figures", "write_report"]
 FILE = "report.html"
 THERMAL = ("temperature", "configurational_temperature", "thermostat_energies", "thermostat_phase")
 """Figures of temperatures and thermostats."""
+IDLE = (
+    "The rule friction-implicit takes the step that it is given, scaled or not: unless that step is longer for the "
+    "scaling's sake, scaling saves nothing here. It lengthens the steps of explicit rules, such as kutta-merson."
+)
+"""Of scaling that has no effect on the steps."""
+ADAPTIVE = {
+    "balance": ["What locking joints has taken out counts as work."],
+    "temperature": ["Only what moves counts: where quiet joints are locked, those that are left are warmer."],
+    "thermostat_energies": [
+        "R is what locking joints has taken out, with the changes of Fixman's potential, and makes up for the rest."
+    ],
+}
+"""What captions say besides where joints lock and release."""
 
 
 def write_report(folder: Path) -> Path:
@@ -52,6 +67,8 @@ def report(view: View) -> str:
     captions = {name: caption(name, view) for name in drawn}
     lead = f"{case.name}: {scaling_text(case)}; {integrator_text(case)}"
     notes = [*case.notes, *summary.get("notes", ())]
+    if case_is_scaled(case) and isinstance(case.integrator, FrictionImplicit):
+        notes.append(IDLE)
     citing = f"What to cite is printed by: articulon cite {case.name}" if case.cite else ""
     forces = "Forces and scaling" if case_is_scaled(case) else "Forces"
     energy = "Kinetic energy and temperature" if "temperature" in drawn else "Energy"
@@ -89,6 +106,10 @@ def caption(name: str, view: View) -> str:
     elif name == "model" and not view.model.sites.body.size:
         text = "The model in its first frame (above) and its last (below), from the side and from the front."
     extra = []
+    if name == "joints" and left_out(view):
+        extra.append("Of the many joints those nearest to the ground or to the root of a tree are shown.")
+    if "active_freedoms" in view.observables:
+        extra += ADAPTIVE.get(name, ())
     if name in ("position", "energies", "forces", "kinetic_energy") and view.switches:
         count = len(view.switches)
         times = view.time_scale.text(view.switches[0], 3)
@@ -181,7 +202,8 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
         scale = suited(units, "time", speed)
         yield (
             "speed",
-            f"{scale.text(speed, 3)} per hour of wall time" if scale.symbol else f"{number(speed, 3)} per hour",
+            f"{scale.text(speed, 3) if scale.symbol else number(speed, 3)} per hour of wall time, with all that comes "
+            "before the first step",
         )
     yield "steps", number(summary.get("steps"))
     yield "rejected steps", number(summary.get("rejected"))

@@ -14,17 +14,16 @@ from articulon.report.view import View
 
 MOST_LINES = 12
 """A panel of more lines would be a thicket: then the joints nearest to the ground are drawn, as far as they are few."""
+STILL = 1e-9
+"""Angle in radians by which rounding alone turns a body in a run at most."""
 
 
 def joints(view: View) -> Figure | None:
     """Angles, displacements of prismatic and other bound joints, and angular velocities of free and spherical ones, a
     panel each; nothing for models of many joints."""
-    panels = {
-        "angle": _lines(view, "coordinates", "angle"),
-        "length": _lines(view, "coordinates", "length"),
-        "angular_velocity": _lines(view, "speeds", "angular_velocity"),
-    }
-    panels = {dimension: _nearest_to_ground(view, found) for dimension, found in panels.items()}
+    panels = {dimension: _nearest_to_ground(view, found) for dimension, found in _panels(view).items()}
+    if _still(view, panels["angular_velocity"]):
+        panels["angular_velocity"] = {}
     shown = {dimension: found for dimension, found in panels.items() if found}
     if not shown:
         return None
@@ -43,6 +42,26 @@ def joints(view: View) -> Figure | None:
         style.legend(axes)
     all_axes[-1].set_xlabel(view.time_scale.axis("time"))
     return figure
+
+
+def left_out(view: View) -> bool:
+    """Whether there are more joints than the figure shows."""
+    return any(len(_nearest_to_ground(view, lines)) < len(lines) for lines in _panels(view).values())
+
+
+def _panels(view: View) -> dict[str, dict[str, np.ndarray]]:
+    """All lines, by their dimension."""
+    return {
+        "angle": _lines(view, "coordinates", "angle"),
+        "length": _lines(view, "coordinates", "length"),
+        "angular_velocity": _lines(view, "speeds", "angular_velocity"),
+    }
+
+
+def _still(view: View, spins: dict[str, np.ndarray]) -> bool:
+    """Whether angular velocities are no more than the rounding of a body that does not turn."""
+    span = float(view.times[-1] - view.times[0])
+    return all(np.abs(values).max(initial=0.0) * span <= STILL for values in spins.values())
 
 
 def _nearest_to_ground(view: View, lines: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

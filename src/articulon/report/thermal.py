@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,9 +42,15 @@ def freedoms(view: View) -> int:
     return int(view.model.degrees_of_freedom if thermostat is None else thermostat.freedoms(view.model))
 
 
+def moving_freedoms(view: View) -> np.ndarray:
+    """Degrees of freedom that share the kinetic energy at the frames, shape (frames,): locked ones do not."""
+    active = view.observables.get("active_freedoms")
+    return np.full(view.times.size, float(freedoms(view))) if active is None else active
+
+
 def canonical_spread(view: View, temperature: np.ndarray) -> np.ndarray:
     """√(2/N) T: standard deviation of the kinetic temperature in the canonical ensemble [temperature]."""
-    return math.sqrt(2.0 / max(1, freedoms(view))) * temperature
+    return np.sqrt(2.0 / np.maximum(1.0, moving_freedoms(view))) * temperature
 
 
 def measured_spread(view: View) -> float | None:
@@ -68,13 +73,14 @@ def phase(view: View) -> Phase | None:
         return None
     excess = view.observables["temperature_kinetic"] - aim
     # A policy that scales the target scales the kinetic energy with it, and the temperature is shown without.
-    thermal = freedoms(view) * view.case.units.boltzmann * view.case.scaling.target_factor()
+    thermal = moving_freedoms(view) * view.case.units.boltzmann * view.case.scaling.target_factor()
     return Phase(zeta, thermal * excess / masses[0])
 
 
 def energies(view: View) -> dict[str, np.ndarray] | None:
     """Kinetic energy T, potential energy Φ as scaled, work W of the thermostat and of all that has no energy, and
-    T + Φ − W, which is constant (Guy 2018, 3.16 and 4.21); None without a thermostat, or with factors that vary."""
+    T + Φ − W, which is constant (Guy 2018, 3.16 and 4.21); None without a thermostat, or with factors that vary. Where
+    joints lock and release, R is what that has taken out, and T + Φ − W + R is constant."""
     if thermostat_of(view) is None or view.case.scaling.varies:
         return None
     seen = view.observables
@@ -85,4 +91,7 @@ def energies(view: View) -> dict[str, np.ndarray] | None:
         else:
             work = work + seen.get(f"work_{name}", 0.0)
     kinetic = seen["kinetic_energy"]
-    return {"kinetic": kinetic, "potential": potential, "work": work, "total": kinetic + potential - work}
+    found = {"kinetic": kinetic, "potential": potential, "work": work}
+    if "reservoir_energy" in seen:
+        found["reservoir"] = seen["reservoir_energy"] + seen["reservoir_potential"]
+    return {**found, "total": kinetic + potential - work + found.get("reservoir", 0.0)}

@@ -19,6 +19,7 @@ ENERGIES: dict[str, tuple[str, dict[str, Any]]] = {
     "kinetic": ("$T$ kinetic", {"color": style.BLACK, "linestyle": (0, (4, 2))}),
     "potential": ("$\\Phi$ potential", {"color": style.BLUE, "linestyle": "-"}),
     "work": ("$W$ thermostat", {"color": style.ORANGE, "linestyle": (0, (6, 1.5, 1, 1.5))}),
+    "reservoir": ("$R$ locking", {"color": style.PURPLE, "linestyle": (0, (1, 1))}),
     "total": ("$T + \\Phi - W$", {"color": style.GREEN, "linestyle": "-"}),
 }
 
@@ -43,7 +44,7 @@ def draw_temperature(axes: Axes, view: View, look: dict[str, Any], name: str) ->
     assert aim is not None
     t, band = view.time_scale.factor * view.times, thermal.canonical_spread(view, aim)
     spread = thermal.measured_spread(view)
-    symbol = style.unit(view.case.units, "temperature")
+    symbol = "" if view.case.units.mass is None else style.unit(view.case.units, "temperature")
     if spread is not None:
         name += f",\nσ = {number(spread, 3)} {symbol}".rstrip()
     axes.plot(t, np.where(values > 0.0, values, np.nan), label=name, **look)
@@ -71,12 +72,14 @@ def thermostat_energies(view: View) -> Figure | None:
         return None
     figure, (axes, below) = style.panels(2, height=2.6)
     t = view.time_scale.factor * view.times
-    for key, (name, look) in ENERGIES.items():
-        axes.plot(t, found[key], label=name, **look)
+    constant = "$T + \\Phi - W + R$" if "reservoir" in found else ENERGIES["total"][0]
+    for key, values in found.items():
+        name, look = ENERGIES[key]
+        axes.plot(t, values, label=constant if key == "total" else name, **look)
     axes.set_ylabel(style.label("energy", view.case.units, "energy"))
     style.legend(axes)
     total = found["total"]
-    below.plot(t, total - total[0], color=style.GREEN, label="change of\n$T + \\Phi - W$")
+    below.plot(t, total - total[0], color=style.GREEN, label=f"change of\n{constant}")
     below.set_ylabel(style.label("drift", view.case.units, "energy"))
     style.legend(below)
     over_time(below, view)
@@ -103,7 +106,7 @@ def draw_phase(axes: Axes, view: View, look: dict[str, Any], name: str) -> None:
     axes.plot(found.zeta, found.rate, label=name or None, **look)
     for line in (axes.axhline, axes.axvline):
         line(0.0, color=style.GREY, linewidth=0.7, zorder=1)
-    symbol = style.unit(view.case.units, "time")
+    symbol = "" if view.case.units.mass is None else style.unit(view.case.units, "time")
     axes.set_xlabel(f"$\\zeta$ (1/{symbol})" if symbol else "$\\zeta$")
     axes.set_ylabel(f"$\\dot\\zeta$ (1/{symbol}$^2$)" if symbol else "$\\dot\\zeta$")
 
