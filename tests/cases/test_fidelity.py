@@ -244,6 +244,57 @@ def test_the_estimators_are_on_by_default_and_their_cost_is_stated(pulled: Path,
     assert sum(shares.values()) == pytest.approx(1.0)
 
 
+SUDDEN = """
+import numba
+@numba.njit
+def force(t, x, r, v, p, w):
+    w[0, 0] += 1.0 + 9.0 * min(1.0, max(0.0, x[0, 0] - 1000.0))
+"""
+DRIFTING = """
+[case]
+units = "lj"
+[[model.bodies]]
+name = "ball"
+mass = 1.0
+joint = "xyz"
+[[forces]]
+kind = "user"
+function = "{}:force"
+channel = "potential"
+[[forces]]
+kind = "stokes-drag"
+translational = 1.0
+rotational = 0.0
+[integrator]
+rule = "dormand-prince"
+rtol = 1e-8
+atol = 1e-9
+[run]
+duration = 2000.0
+frames = 400
+[run.stop]
+body = "ball"
+direction = [1, 0, 0]
+advance = 1200.0
+"""
+
+
+def test_a_force_that_sets_in_at_once_outruns_the_control_and_the_run_says_so(tmp_path: Path) -> None:
+    """A steady force for 1000 τ lets a2 fall until τ/a2 is half of that. The ten times larger one beyond speeds the
+    ball up within so long, whatever a2 does: it is late by more than was asked for, and is not trusted."""
+    (tmp_path / "sudden.py").write_text(SUDDEN, encoding="utf-8")
+    file = tmp_path / "drifting.toml"
+    file.write_text(DRIFTING.format(tmp_path / "sudden.py"), encoding="utf-8")
+    truth = ar.run(ar.load_case(file), tmp_path / "truth").summary["stop_time"]
+    section = judged(file, tmp_path / "run", scaling={"policy": "error-controlled", "tolerance": 0.02})
+    late = 1.0 - truth / ar.open_run(tmp_path / "run").summary["stop_time"]
+    assert late > 0.04
+    assert section["verdict"] == "suspect" and "cancellation" in section["broken"]
+    assert section["since"] > 1000.0
+    # Of first order in the time that is lost on the last part of the way.
+    assert section["premises"]["cancellation"]["relative_error"] == pytest.approx(late, rel=0.15)
+
+
 NOISY = {
     "forces": [
         {"kind": "stokes-drag", "translational": 400.0, "rotational": 0.0},

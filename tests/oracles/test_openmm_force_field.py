@@ -17,8 +17,9 @@ from articulon.forces.sites.evaluation import SiteForces
 from articulon.forces.sites.places import site_positions
 
 BOUND = 1e-6
-TURN = {"helix": 0.6, "trpzip2": 0.6, "adenylate kinase": 0.02}
-"""Standard deviation of the random turns [rad]. Those of the long chain move its ends by a nanometre."""
+TURN = {"helix": 0.2, "trpzip2": 0.6, "adenylate kinase": 0.02}
+"""Standard deviation of the random turns [rad]. Those of the long chain move its ends by a nanometre, and a helix that
+is turned farther runs into itself, so that beside two atoms all else would be rounding."""
 BONDED = {
     "HarmonicBondForce": "harmonic-bonds",
     "HarmonicAngleForce": "harmonic-angles",
@@ -110,10 +111,12 @@ def test_every_term_is_that_of_the_reference_platform(name, field, cutoff):
     for names, forces in parts(found, system).items():
         energy, pull = peer(system, names, places)
         ours = atoms(structure, found, forces)
-        scale = np.abs(pull).max()
-        assert scale > 0.0, names
-        assert np.abs(ours.evaluate(places) - pull).max() <= BOUND * scale, names
-        assert abs(ours.measure(places)[0] - energy) <= BOUND * max(abs(energy), 0.1 * scale), names
+        size = np.linalg.norm(pull, axis=1)
+        assert size.any(), names
+        # Atom by atom, those that feel little beside the usual force: two that are near would hide the others.
+        scale = np.maximum(size, np.median(size[size > 0.0]))
+        assert (np.linalg.norm(ours.evaluate(places) - pull, axis=1) <= BOUND * scale).all(), names
+        assert abs(ours.measure(places)[0] - energy) <= BOUND * abs(energy), names
 
 
 @pytest.mark.parametrize(("name", "field", "cutoff"), [case for case in CASES if case.values[2] is None])

@@ -153,7 +153,7 @@ def by_size(series: Mapping[str, np.ndarray], apart: float = 8.0, most: int = 3)
     """
     sizes = {name: float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for name, values in series.items()}
     names = sorted(series, key=lambda name: -sizes[name])
-    tiny = np.finfo(float).tiny
+    tiny = float(np.finfo(float).tiny)
     gaps = [max(sizes[a], tiny) / max(sizes[b], tiny) for a, b in pairwise(names)]
     widest = sorted(range(len(gaps)), key=lambda k: -gaps[k])[: most - 1]
     ends = sorted(k + 1 for k in widest if gaps[k] > apart)

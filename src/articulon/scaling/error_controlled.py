@@ -33,7 +33,7 @@ def allowed_lag(aim, spend, largest, age, delay, rate):
     For s = 1, half of what is left to lose, R = aim (t + 1/λ) − D, is spent in each e-folding of the force. Where
     λ = 1/(t* − t), R falls as √(t* − t), and a2 ∝ 1/R ∝ √λ: of all a2(t) that lose one time ∫ τλ/a2 dt this makes the
     cost ∫ a2 dt least, by the inequality of Cauchy and Schwarz. Where nothing is left of aim t, D grows by half of the
-    aim, so that D ≤ aim t at all times, whatever the force does. For s = 0 the aim is what is allowed.
+    aim, so that D ≤ aim t at all times if a2 follows at once. For s = 0 the aim is what is allowed.
     """
     lag = (1.0 - 0.5 * spend) * aim + 0.5 * spend * (aim * age - delay) * rate
     return min(max(lag, 0.25 * aim), max(largest, aim))
@@ -69,9 +69,12 @@ class ErrorControlled(ScalingPolicy):
         d ln a2/dt = (a2/τ) ln(wanted/a2),   wanted = max τ \\|G'\\|/\\|G\\| / allowed,   d(τ/a2)/dt ≤ 1/2,
 
     from a2 = 1 at the start, so that starting from rest costs next to nothing. G' is the rate of G over the time τ/a2.
-    What lag is allowed at a moment says ``bounds``. Both keep D below the tolerance of the time since the start, at all
-    times and whatever the forces do: the first by its sum, the second at each moment, which costs about twice as much
-    where bodies draw near to each other, and also keeps speeds within the tolerance there.
+    What lag is allowed at a moment says ``bounds``. Both keep D below the tolerance of the time since the start where
+    the forces change little within τ/a2, as they do where bodies draw near to each other from afar: the first by its
+    sum, the second at each moment, which costs about twice as much there, and also keeps speeds within the tolerance.
+    **A force that sets in faster is followed late:** a tree that has long drifted under a steady force remembers up to
+    τ/a2 = τ + t/2, so that what it then meets at once, as a step of the force at its place, can cost several parts in
+    a hundred of t at any tolerance. Nothing before it says so; the run's fidelity does, by ``cancellation``.
 
     Speeds are kept when a2 changes, so that the kinetic energy is continuous; the potential a2 Φ is not, and the energy
     that its jumps bring in is booked (``conservative_works`` in the summary), so that the energy balance closes.
