@@ -362,6 +362,8 @@ def test_bodies_are_drawn_to_scale_where_their_size_is_known(tailed: Path) -> No
     np.testing.assert_allclose(centres, [[0.0, 0.0], [0.0, 250.0]], rtol=0, atol=1e-9)
     assert (side.get_xlabel(), side.get_ylabel()) == ("x (nm)", "z (nm)")
 
+    # Nothing beside a large number is no reason to warn.
+    assert by_size({"a": np.array([1e5]), "b": np.zeros(1)}) == [["a"], ["b"]]
 
 def test_centres_of_mass_are_those_of_the_poses(pendulum: Path) -> None:
     view = View.of(ar.open_run(pendulum))
