@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from articulon.cli.commands import console as _console
@@ -27,6 +27,7 @@ class RunProgress:
         self._unit = ""
         self._began = 0.0
         self._tenth = 0
+        self._warm = False
 
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
         """The run begins, or goes on.
@@ -41,7 +42,7 @@ class RunProgress:
             The simulated time at which it goes on [time].
         """
         self._total, self._first, self._unit = total_time, resumed_from, unit
-        self._began = time.monotonic()
+        self._began, self._warm = monotonic(), False
         self._tenth = int(10 * resumed_from / total_time)
         if resumed_from:
             self.message(f"continuing from {self._with_unit(f'{resumed_from:.6g}')}")
@@ -69,6 +70,9 @@ class RunProgress:
         """How far the run has come: simulated time [time], length of the current step [time], steps taken."""
         simulated = f"{time:.6g} of {self._with_unit(f'{self._total:.6g}')}"
         rate = f"{self._rate(time)}  step {self._with_unit(f'{step:.3g}')}, {steps:,} taken"
+        if not self._warm:
+            # What is compiled for the first steps does not count in the rates that are shown later.
+            self._warm, self._began, self._first = True, monotonic(), time
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=time, simulated=simulated, rate=rate)
             return
@@ -90,7 +94,7 @@ class RunProgress:
             self._bar = None
 
     def _rate(self, now: float) -> str:
-        elapsed, done = time.monotonic() - self._began, now - self._first
+        elapsed, done = monotonic() - self._began, now - self._first
         if elapsed <= 0.0 or done <= 0.0:
             return ""
         left = (self._total - now) * elapsed / done
