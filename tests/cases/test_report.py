@@ -362,8 +362,6 @@ def test_bodies_are_drawn_to_scale_where_their_size_is_known(tailed: Path) -> No
     np.testing.assert_allclose(centres, [[0.0, 0.0], [0.0, 250.0]], rtol=0, atol=1e-9)
     assert (side.get_xlabel(), side.get_ylabel()) == ("x (nm)", "z (nm)")
 
-    # Nothing beside a large number is no reason to warn.
-    assert by_size({"a": np.array([1e5]), "b": np.zeros(1)}) == [["a"], ["b"]]
 
 def test_centres_of_mass_are_those_of_the_poses(pendulum: Path) -> None:
     view = View.of(ar.open_run(pendulum))
@@ -393,6 +391,8 @@ def test_series_of_one_size_share_a_panel() -> None:
     series = {"a": np.array([1.0]), "b": np.array([-1e3]), "c": np.array([2.0]), "d": np.array([1e-6])}
     assert by_size(series) == [["b"], ["a", "c"], ["d"]]
     assert by_size({"a": np.array([1.0]), "b": np.array([7.0])}) == [["a", "b"]]
+    # Nothing beside a large number is no reason to warn.
+    assert by_size({"a": np.array([1e5]), "b": np.zeros(1)}) == [["a"], ["b"]]
     assert by_size({"a": np.zeros(3), "b": np.ones(3)}) == [["b"], ["a"]]
     many = {str(k): np.array([10.0 ** (-2 * k)]) for k in range(6)}
     assert len(by_size(many)) == 3
