@@ -143,6 +143,14 @@ def random_flexible_situation(rng: np.random.Generator, most: int = 12, most_cha
                 continue
             if np.linalg.svd(free[:, changed | held], compute_uv=False).min() < 0.02:
                 continue
+            # Nor in the metric of the mass matrix, in which modes weigh other than joints.
+            left = ~(changed | held)
+            root = np.linalg.cholesky(ar.mass_matrix(model, q)[np.ix_(left, left)])
+            rows = np.linalg.solve(root, jacobian[:, left].T)
+            size = np.linalg.norm(rows, axis=0)
+            sizes = np.linalg.svd(rows / np.where(size > 1e-10, size, np.inf), compute_uv=False)
+            if model.closing.rank > sizes.size or sizes[model.closing.rank - 1] < 0.02 * sizes[0]:
+                continue
         u = null_space(np.vstack([jacobian, np.eye(model.nu)[held]])).T
         u = u @ rng.normal(size=u.shape[1])
         u[held] = 0.0
