@@ -147,6 +147,10 @@ class AdaptiveDriver(Driver):
         self.known = [(q[merging.held], model, merging), *self.known[: KNOWN - 1]]
         return model, merging
 
+    def forget(self) -> None:
+        """Drops the coarse models that are kept; they are made again when they are needed, to the same bits."""
+        self.known, self.coarse = [], None
+
     def lock_now(self, state: State, links: np.ndarray) -> None:
         """Locks the joints of some links (links,), bool, whatever the conditions say."""
         self._lock(state, links & ~self.locked_links(state))

@@ -51,6 +51,7 @@ def measure(links: int = LINKS, part: float = PART, seconds: float = 2.0) -> dic
         return lambda: driver.advance(of, 1e9, STEPS)
 
     def lock() -> None:
+        driver.forget()
         for array, start in zip(again, state, strict=True):
             array[:] = start
         driver.lock_now(again, mask)
@@ -60,6 +61,7 @@ def measure(links: int = LINKS, part: float = PART, seconds: float = 2.0) -> dic
     free = held.copy()
 
     def release() -> None:
+        driver.forget()
         for array, start in zip(free, held, strict=True):
             array[:] = start
         driver.release_now(free, mask)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from articulon.benchmark import adaptive
 from articulon.benchmark.chains import chain, our_model
 from articulon.benchmark.tables import console, show_machine, show_table, show_targets, target
 from articulon.benchmark.timing import interleaved, machine
@@ -64,6 +65,8 @@ def measure(sizes: Sequence[int] = SIZES, seconds: float = SECONDS, say: Say = l
         "dense_last": last_exponent(sizes, figures["dense_ms"]),
     }
     figures["crossover"] = crossover(sizes, figures["release_ms"], figures["dense_ms"])
+    say(f"steps with joints locked: a chain of {adaptive.LINKS:,} bodies")
+    figures["locked"] = adaptive.measure()
     figures["targets"] = targets(figures)
     return figures
 
@@ -122,7 +125,7 @@ def crossover(sizes: Sequence[int], ours: Sequence[float], dense: Sequence[float
 
 def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
     """What a transition should reach."""
-    sizes, found = figures["n"], figures["exponents"]
+    sizes, found, steps = figures["n"], figures["exponents"], figures["locked"]
     at = figures["release_ms"][sizes.index(LIMIT_BODIES)] if LIMIT_BODIES in sizes else None
     span = f"n = {sizes[0]:,} to {sizes[-1]:,}"
     return [
@@ -130,6 +133,17 @@ def targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
         target(f"lock, {span}: exponent", found["lock"], 1.15),
         target(f"release at n = {LIMIT_BODIES:,} [ms]", at, 1.5),
         target(f"release, {span}: change of the momentum, relative", max(figures["momentum"]), 1e-12),
+        target(
+            f"a step at n = {steps['links']:,} with {100 * steps['part']:.0f} % of the joints locked: times cheaper",
+            steps["saved"],
+            5.0,
+            at_least=True,
+        ),
+        target(
+            f"locking or releasing these joints at n = {steps['links']:,}: in steps with every joint free",
+            steps["transition_steps"],
+            10.0,
+        ),
     ]
 
 
@@ -148,5 +162,13 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
         f"Exponents in n (dense: from n = {DENSE_FITTED_FROM}, and of the last two), and the n where the times cross"
     )
     show_table(out, title, ("lock", "release", "dense release", "last two", "crossover"), [row])
+    steps = figures["locked"]
+    show_table(
+        out,
+        f"Steps of a chain of {steps['links']:,} bodies: ms with every joint free, with {100 * steps['part']:.0f} % "
+        "locked, and for locking and releasing these",
+        ("step", "locked", "lock", "release", "times cheaper"),
+        [[steps[name] for name in ("step_ms", "locked_step_ms", "lock_ms", "release_ms", "saved")]],
+    )
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])
