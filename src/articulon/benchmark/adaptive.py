@@ -20,7 +20,7 @@ from articulon.scaling import NoScaling
 LINKS = 1000
 PART = 0.9
 STEP = 1e-3
-STEPS = 20
+STEPS = 100
 """Steps that are timed at once."""
 
 

@@ -65,8 +65,9 @@ def measure(sizes: Sequence[int] = SIZES, seconds: float = SECONDS, say: Say = l
         "dense_last": last_exponent(sizes, figures["dense_ms"]),
     }
     figures["crossover"] = crossover(sizes, figures["release_ms"], figures["dense_ms"])
-    say(f"steps with joints locked: a chain of {adaptive.LINKS:,} bodies")
-    figures["locked"] = adaptive.measure()
+    links = min(max(sizes), adaptive.LINKS)
+    say(f"steps with joints locked: a chain of {links:,} bodies")
+    figures["locked"] = adaptive.measure(links, seconds=min(seconds, 2.0))
     figures["targets"] = targets(figures)
     return figures
 
