@@ -32,7 +32,7 @@ A2, SCALED_STEP = 0.01, "100 ps"
 
 
 def changed(gap: float, advance: float) -> dict[str, Any]:
-    return {"model.gap": f"{gap} nm", "run.duration": "200 us", "run.stop.advance": f"{advance} nm"}
+    return {"model.gap": f"{gap} nm", "run.duration": "100 us", "run.stop.advance": f"{advance} nm"}
 
 
 def rigid(gap: float) -> float:

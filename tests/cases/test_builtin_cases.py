@@ -20,7 +20,8 @@ from articulon.cases.library import built_in_cases
 G = 9.81
 PARTICLES = {"lj-melt", "molten-salt-100", "molten-salt-1025", "rock-salt"}
 MOLECULES = {"nanoparticle-docking", "ebola-receptor", "trp-zipper"}
-MECHANISMS = sorted(set(built_in_cases()) - PARTICLES - MOLECULES)
+ADAPTIVE = {"adaptive-chain", "adaptive-protein"}
+MECHANISMS = sorted(set(built_in_cases()) - PARTICLES - MOLECULES - ADAPTIVE)
 LONG = {
     "dzhanibekov": {"run.duration": "16 s", "run.frames": 800},
     "flexible-filament": {"run.duration": "20 ns"},
@@ -42,6 +43,12 @@ def test_a_built_in_case_passes_its_own_checks(name: str, tmp_path: Path) -> Non
 
 def test_rock_salt_has_madelungs_energy_and_pressure(tmp_path: Path) -> None:
     assert failed(ar.run("rock-salt", tmp_path / "run")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(ADAPTIVE))
+def test_a_case_of_changing_resolution_passes_its_own_checks(name: str, tmp_path: Path) -> None:
+    assert failed(ar.run(name, tmp_path / "run")) == []
 
 
 @pytest.mark.slow

@@ -289,9 +289,10 @@ def test_a_force_that_sets_in_at_once_outruns_the_control_and_the_run_says_so(tm
     section = judged(file, tmp_path / "run", scaling={"policy": "error-controlled", "tolerance": 0.02})
     late = 1.0 - truth / ar.open_run(tmp_path / "run").summary["stop_time"]
     assert late > 0.04
-    assert section["verdict"] == "suspect" and "cancellation" in section["broken"]
+    assert section["verdict"] == "suspect" and {"lag", "cancellation"} <= set(section["broken"])
     assert section["since"] > 1000.0
-    # Of first order in the time that is lost on the last part of the way.
+    # What is lost on the last part of the way is seen at a few frames only.
+    assert section["premises"]["lag"]["predicted_relative_error"] == pytest.approx(late, rel=0.15)
     assert section["premises"]["cancellation"]["relative_error"] == pytest.approx(late, rel=0.15)
 
 
@@ -360,11 +361,13 @@ def test_constant_scaling_of_the_default_docking(tmp_path: Path, a2: float, step
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("gap", "advance"), [("66.4 nm", "25 nm"), ("67 nm", "44 nm")])
-def test_from_the_published_gap_the_same_factor_is_trusted(tmp_path: Path, gap: str, advance: str) -> None:
-    """It is 1.5 and 1.8 % late (``python -m validation.docking_gap``)."""
-    start = {"model.gap": gap, "run.duration": "100 us", "run.stop.advance": advance}
+@pytest.mark.parametrize("gap", ["66.4 nm", "67 nm"])
+def test_from_the_published_gap_the_same_factor_is_trusted(tmp_path: Path, gap: str) -> None:
+    """It is 1.93 and 1.82 % late (``python -m validation.docking_gap``), and says so."""
+    start = {"model.gap": gap, "run.duration": "100 us", "run.stop.advance": "44 nm"}
     section = judged(DOCKING, tmp_path / "run", **start, **constant(0.01), **implicit("100 ps"))
+    late = {"66.4 nm": 0.0193, "67 nm": 0.0182}[gap]
+    assert section["premises"]["lag"]["predicted_relative_error"] == pytest.approx(late, abs=5e-4)
     assert section["verdict"] == "trusted"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import ellipj, ellipk
 from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of, ran, universe
 
@@ -402,9 +404,34 @@ def test_a_force_that_is_drowned_by_noise_gives_no_verdict(noise, verdict):
     found = fidelity.lag(look, 0.02)
     assert found["verdict"] == verdict
     if not noise:
-        # (τ/a2 − τ)(1 + ln F₂/F₁)/(1 + (τ/a2)|F'|/F), and (τ/a2)|F'|/F
-        assert found["predicted_delay"] == pytest.approx((0.2 - 0.02) * 2.0 / (1.0 + 0.2 / 100.0), rel=1e-12)
+        # By a start from rest τ'/(1 + τ'λ)², and on the way T τ'λ/(1 + τ'λ); for τ' = τ/a2 more than for τ.
+        late = [tau / (1.0 + tau / 100.0) ** 2 + tau / (1.0 + tau / 100.0) for tau in (0.2, 0.02)]
+        assert found["predicted_delay"] == pytest.approx(late[0] - late[1], rel=1e-12)
         assert found["mean"] == pytest.approx(0.2 / 100.0, rel=1e-12)
+
+
+def test_a_force_that_sets_in_at_once_is_followed_late_by_the_relaxation_time():
+    """Along a path with the force 1 and then 10, a body of τ/a2 = 5 from rest: x = v t − (v − v₀) 5 (1 − exp(−t/5))."""
+    relaxation, a2, far, end = 0.05, 0.01, 50.0, 80.0
+    scaled = relaxation / a2
+
+    def arrival(length: float, drift: float, speed: float) -> float:
+        def ahead(t: float) -> float:
+            return drift * t - (drift - speed) * scaled * (1.0 - math.exp(-t / scaled)) - length
+
+        return float(brentq(ahead, 0.0, 2.0 * length / drift + 4.0 * scaled, xtol=1e-13))
+
+    first = arrival(far, 1.0, 0.0)
+    whole = first + arrival(end - far, 10.0, 1.0 - math.exp(-first / scaled))
+    late = whole - (far + (end - far) / 10.0)
+    time = np.linspace(0.0, whole, 2001)
+    force = np.where(time < first, 1.0, 10.0)
+    look = {"time": time, "factor_damping": np.full(time.size, a2)}
+    look |= {name: force * (k == 0) for k, name in enumerate(fidelity.NET_FORCE)}
+    predicted = fidelity.lag_along(look, relaxation, 0.02).delay[-1]
+    assert late == pytest.approx(scaled * (1.0 + 0.9 * (1.0 - math.exp(-(whole - first) / scaled))), rel=0.02)
+    # To a frame's interval, and what the unscaled body loses itself.
+    assert predicted == pytest.approx(late, abs=time[1] + 2.0 * relaxation)
 
 
 def test_unscaled_runs_and_runs_without_drag(tmp_path):

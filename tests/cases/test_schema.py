@@ -533,6 +533,8 @@ def test_every_built_in_case_is_listed_here() -> None:
     assert set(built_in_cases()) == {
         *("andrews-squeezer", "bricard", "double-pendulum", "dzhanibekov", "n-four-bar", "n-link-chain"),
         *(
+            "adaptive-chain",
+            "adaptive-protein",
             "ebola-receptor",
             "flexible-filament",
             "lj-melt",

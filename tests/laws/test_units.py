@@ -105,6 +105,7 @@ def test_converting_out_and_reading_back_is_the_identity(name, dimension):
         "dimensionless": "",
         "frequency": "Hz",
         "angular_velocity": "rad/s",
+        "angular_acceleration": "rad/s^2",
         "translational_drag": "N s/m",
         "rotational_drag": "N m s",
         "stiffness": "N/m",

@@ -69,9 +69,14 @@ def cancellation(
 
 
 def accumulate(times: np.ndarray, lost: np.ndarray, relaxation: float) -> np.ndarray:
-    """∫ lost dt up to each moment [time], by the trapezoidal rule; what is lost at the first moment, when a run begins
+    """∫ lost dt up to each moment [time], with ``lost`` exponential between two frames where it has one sign at both, as
+    it is where a force grows exponentially, and linear elsewhere; what is lost at the first moment, when a run begins
     from rest, is lost for no longer than the scaled relaxation time."""
     interval = np.diff(times)
-    pieces = 0.5 * interval * (lost[1:] + lost[:-1])
+    a, b = lost[:-1], lost[1:]
+    mean = 0.5 * (a + b)
+    grows = (a * b > 0.0) & (np.abs(b - a) > 1e-6 * np.abs(mean))
+    mean[grows] = (b - a)[grows] / np.log(b[grows] / a[grows])
+    pieces = interval * mean
     pieces[0] = min(0.5 * interval[0], relaxation) * lost[0] + 0.5 * interval[0] * lost[1]
     return np.concatenate([[0.0], np.cumsum(pieces)])

@@ -25,8 +25,8 @@ __all__ = ["AnyCheck", "Check", "Frames", "Outcome", "passages", "prepared_check
 
 
 class EnergyCheck(Check):
-    """max |T + V − T₀ − V₀ − W| over a scale, with V the energies of the channels that have one and W the work of the
-    others, as scaled."""
+    """max |T + V + R − T₀ − V₀ − W| over a scale, with V the energies of the channels that have one, R what locking has
+    taken out and not been given back, and W the work of the others, as scaled."""
 
     kind: Literal["energy"]
     """Which check this is."""
@@ -45,6 +45,9 @@ class EnergyCheck(Check):
                 drift = drift + seen[f"factor_{name}"] * (seen[f"energy_{name}"] - seen[f"energy_{name}"][0])
             elif f"work_{name}" in seen:
                 drift = drift - seen[f"work_{name}"]
+        for name in ("reservoir_energy", "reservoir_potential"):
+            if name in seen:
+                drift = drift + seen[name] - seen[name][0]
         scale = float(seen["kinetic_energy"].max() if self.scale is None else self.scale)
         over = "the largest kinetic energy" if self.scale is None else "its scale"
         what = self.what or f"drift of the energy over {over}"

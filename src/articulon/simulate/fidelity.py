@@ -1,12 +1,14 @@
 """Whether a scaled run can be trusted, by what its own frames show.
 
-Scaling every force by a2 is dividing every mass by it: a body relaxes in τ' = τ/a2 instead of τ = m/β. Where the
-force grows at the rate λ = d ln|F|/dt, τ' x'' + x' = F/β moves the body as if F had grown at λ(1 + τ'λ): exactly so for
-a force that grows exponentially along the path, x' = x/T, for which τ'λ² + λ = 1/T. Along its path the body therefore
-loses the time ∫ τ'λ/(1 + τ'λ) dt, and a start from rest costs τ'/(1 + τ'λ) more, to first order in τ'λ. The unscaled
-body loses the same with τ, so the scaled one is late by
+Scaling every force by a2 is dividing every mass by it: a body relaxes in τ' = τ/a2 instead of τ = m/β. By
+τ' x'' + x' = F/β its speed falls short of that of the steady drift F/β: g = x'β/F follows
 
-    (τ' − τ)/(1 + τ'λ) at the start, and ∫ (τ' − τ) λ/(1 + τ'λ) dt on the way.
+    τ' dg/dt = 1 − (1 + τ'λ) g,   λ = d ln|F|/dt along its path,
+
+for any λ(t) and τ'(t), from g = 0 where it starts from rest. Along its path the body therefore loses the time
+∫ (1 − g) dt: τ'/(1 + τ'λ)² by a start from rest and τ'λ/(1 + τ'λ) of the time on the way, where the force grows
+exponentially, and (1 − F₁/F₂) τ' where it jumps from F₁ to F₂. The unscaled body loses the same with τ; what the scaled
+one loses more is what it is late by.
 
 Where drag and driving forces have different factors the steady drift F/β is wrong besides, by their ratio.
 """
@@ -54,6 +56,36 @@ def relative_changes(forces: np.ndarray) -> np.ndarray:
         return np.where(change == 0.0, 0.0, change / np.where(np.isfinite(mean), mean, 0.0))
 
 
+def lost_time(changes: np.ndarray, interval: np.ndarray, relaxation: np.ndarray) -> tuple[np.ndarray, float]:
+    """The time that a body starting from rest loses to the steady drift, τ dg/dt = 1 − (1 + τλ) g, with λ and τ
+    constant between frames.
+
+    Parameters
+    ----------
+    changes
+        λ times the interval, shape (frames − 1,).
+    interval
+        Between the frames [time], shape (frames − 1,).
+    relaxation
+        τ [time], shape (frames − 1,).
+
+    Returns
+    -------
+    lost, left
+        ∫ (1 − g) dt between the frames [time], shape (frames − 1,), and what is still to be lost after the last frame
+        for having started from rest [time].
+    """
+    steady = 1.0 / (1.0 + relaxation * changes / interval)
+    memory = relaxation * steady
+    keep = np.exp(-interval / memory)
+    lost, g, rest = np.empty_like(interval), 0.0, 1.0
+    for k in range(interval.size):
+        lost[k] = (1.0 - steady[k]) * interval[k] + (steady[k] - g) * memory[k] * (1.0 - keep[k])
+        g = steady[k] + (g - steady[k]) * keep[k]
+        rest *= keep[k]
+    return lost, float(rest * memory[-1] * steady[0])
+
+
 def lag_along(observables: Mapping[str, np.ndarray], relaxation: float, tolerance: float) -> LagAlong | None:
     """The lag estimate along a run whose slowest tree relaxes in ``relaxation`` [time], unscaled; None where the force
     on it begins or ends at nothing."""
@@ -62,12 +94,13 @@ def lag_along(observables: Mapping[str, np.ndarray], relaxation: float, toleranc
     changes, interval, factor = relative_changes(forces), np.diff(time), 0.5 * (a2[1:] + a2[:-1])
     if not np.isfinite(changes).all():
         return None
-    rate = relaxation / factor * changes / interval
+    scaled = relaxation / factor
+    rate = scaled * changes / interval
     elapsed = float(time[-1] - time[0])
-    slower = (relaxation / factor - relaxation) / (1.0 + rate)
-    # From rest the speed comes near that of a steady drift by exp(−t/θ), θ = τ'/(1 + τ'λ).
-    left = np.exp(-(time - time[0]) / (relaxation / factor[0] / (1.0 + rate[0])))
-    lost = slower * changes - slower[0] * np.diff(left)
+    slower = (scaled - relaxation) / (1.0 + rate)
+    lost, left = lost_time(changes, interval, scaled)
+    unscaled, of_unscaled = lost_time(changes, interval, np.full_like(scaled, relaxation))
+    lost -= unscaled
     # The last frame too: an approach may make most of its changes just before it.
     some = np.unique(np.append(np.arange(0, len(time), _APART), len(time) - 1))
     parts, sums = np.add.reduceat(slower * changes, some[:-1]), np.add.reduceat(changes, some[:-1])
@@ -78,7 +111,7 @@ def lag_along(observables: Mapping[str, np.ndarray], relaxation: float, toleranc
         rate,
         lost / interval,
         np.concatenate([[0.0], np.cumsum(lost)]),
-        float(slower[0] + (slower * changes).sum()),
+        float(lost.sum() + left - of_unscaled),
         # Noise only adds: what is tolerable with it is tolerable.
         bool((slower * changes).sum() > _ROUGH * max(coarse, tolerance * elapsed)),
     )
