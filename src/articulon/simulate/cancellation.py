@@ -69,9 +69,9 @@ def cancellation(
 
 
 def accumulate(times: np.ndarray, lost: np.ndarray, relaxation: float) -> np.ndarray:
-    """∫ lost dt up to each moment [time], with ``lost`` exponential between two frames where it has one sign at both, as
-    it is where a force grows exponentially, and linear elsewhere; what is lost at the first moment, when a run begins
-    from rest, is lost for no longer than the scaled relaxation time."""
+    """∫ lost dt up to each moment [time], with ``lost`` exponential between two frames where it has one sign at both,
+    as it is where a force grows exponentially, and linear elsewhere; what is lost at the first moment, when a run
+    begins from rest, is lost for no longer than the scaled relaxation time."""
     interval = np.diff(times)
     a, b = lost[:-1], lost[1:]
     mean = 0.5 * (a + b)
