@@ -2,7 +2,7 @@
 
     python -m validation.noise_paths
 
-takes some two minutes on a quiet machine and rewrites its section of docs/validation.md. What a path has shown is kept
+takes some six minutes on a quiet machine and rewrites its section of docs/validation.md. What a path has shown is kept
 in noise_paths.json beside this file, so that it can be broken off and gone on with; remove it to measure everything
 anew. Every run of a path has the same windows of noise; where its steps are longer, those of several are averaged.
 """
@@ -29,7 +29,7 @@ from articulon.scaling import Constant, ErrorControlled, NoScaling
 from articulon.scaling.base import ScalingPolicy
 
 KEPT = Path(__file__).with_suffix(".json")
-GAP, ADVANCE, STEP, PATHS = "36 nm", 0.017, 5e-6, 4
+GAP, ADVANCE, STEP, PATHS = "36 nm", 0.017, 5e-6, 12
 """Nearer than the default start, so that a path takes half a minute; goal [μm], window [μs] and number of paths."""
 
 
