@@ -203,3 +203,9 @@ def test_energy_is_conserved_with_fixmans_potential_and_its_work_is_what_it_lose
     assert np.abs(total - total[0]).max() < 1e-6 * scale
     assert np.abs(run.works[:, CHANNELS.index("conformational")]).max() > 0.01
     assert np.abs(run.works.sum(axis=1) - gained).max() < 1e-6 * scale
+
+
+def test_the_temperature_must_be_that_of_the_bath() -> None:
+    options: dict[str, Any] = {"rule": "friction-implicit", "step": 0.001, "frames": 1}
+    with pytest.raises(ar.ModelError, match="temperature 600 and the thermostat 300"):
+        ar.simulate(rigid(1, True, False), 0.002, thermostat=Langevin(temperature=300.0, friction=1.0), **options)

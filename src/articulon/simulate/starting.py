@@ -9,6 +9,7 @@ from articulon.dynamics import kinetic_energy
 from articulon.errors import ModelError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.fixman import fixman_of
 from articulon.forces.sites.places import site_positions
 from articulon.forces.sites.walls import LennardJonesWall
 from articulon.model import Model, State
@@ -25,7 +26,8 @@ STEEPNESS = 12.0
 def check_start(evaluator: Evaluator, state: State, step: float | None = None) -> None:
     """Raises ModelError, naming two sites and how to part them, where site forces at a state are no forces to start
     with: not finite, those of a repulsion far beyond thermal energy, or such as throw one site past the other in the
-    first step. Sites outside reflecting walls are refused too.
+    first step. Sites outside reflecting walls are refused too, and Fixman's potential of another temperature than that
+    of the bath.
 
     Parameters
     ----------
@@ -36,6 +38,7 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
     step
         The first step, where it is fixed [time].
     """
+    _check_fixman(evaluator)
     sites, model = evaluator.sites, evaluator.model
     if not sites.sites:
         return
@@ -94,6 +97,24 @@ def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int) -> np.ndarray:
     u = space.thermal(seed, START_STREAM, 0, kT)
     removed = thermostat is not None and thermostat.centre_of_mass == "removed"
     return without_momentum(model, q, u) if removed else u
+
+
+def _check_fixman(evaluator: Evaluator) -> None:
+    """Raises ModelError where Fixman's potential is that of another temperature than the bath's: what it takes out of
+    the positions would then be wrong."""
+    fixman, noise = fixman_of(evaluator.model), brownian_of(evaluator.model)
+    if fixman is None or evaluator.target_factor != 1.0:
+        return
+    kinds = [] if noise is None else [("Brownian forces", float(noise.temperature))]
+    if evaluator.thermostat is not None:
+        kinds += [("thermostat", T) for T in evaluator.system.bath.temperatures.tolist()]
+    own = float(fixman.temperature)
+    for what, T in kinds:
+        if abs(T - own) > 1e-9 * max(T, own):
+            raise ModelError(
+                f"the force 'fixman' has the temperature {own:g} and the {what} {T:g}: positions would keep part of "
+                "the bias that it is there to take out; give both one temperature, steady over the run"
+            )
 
 
 def _check_walls(model: Model, positions: np.ndarray) -> None:
