@@ -7,19 +7,20 @@ import numpy as np
 
 from articulon.building.closing import closed
 from articulon.building.constraints import ConstraintBuilder
-from articulon.building.flexible import FlexibleBuilder, with_modes, with_nodes
+from articulon.building.flexible import with_modes, with_nodes
+from articulon.building.grains import GrainBuilder
 from articulon.building.handles import IDENTITY, ORIGIN, Body
 from articulon.errors import ModelError
 from articulon.model import checks
 from articulon.model.assemble import assemble_forest
 from articulon.model.box import Box
-from articulon.model.joints import Joint, Xyz
-from articulon.model.model import Model, Sites
+from articulon.model.joints import Joint
+from articulon.model.model import Model
 from articulon.model.modes import Modes
 from articulon.units import UnitSystem, unit_system
 
 
-class ModelBuilder(FlexibleBuilder, ConstraintBuilder):
+class ModelBuilder(GrainBuilder, ConstraintBuilder):
     """Collects bodies, loops, sites and forces, then builds a frozen model.
 
     Parameters
@@ -48,8 +49,6 @@ class ModelBuilder(FlexibleBuilder, ConstraintBuilder):
             name: []
             for name in ("parent", "mass", "com", "inertia", "position", "rotation", "q", "u", "given_q", "given_u")
         }
-        self._sites: list[tuple[np.ndarray, np.ndarray, np.ndarray, list[str], list[str]]] = []
-        self._site_count = 0
         self._forces: list[Any] = []
         super().__init__()
 
@@ -264,117 +263,6 @@ class ModelBuilder(FlexibleBuilder, ConstraintBuilder):
             self._columns[column].append(value)
         return range(first, first + count)
 
-    def add_site(
-        self,
-        body: Body | str | int | None,
-        position: Any = ORIGIN,
-        charge: Any = 0.0,
-        kind: str = "site",
-        group: str | None = None,
-        node: int | None = None,
-    ) -> int:
-        """Add a point where pair forces act.
-
-        Parameters
-        ----------
-        body
-            The body that carries it; None fixes it to the ground.
-        position
-            In the body's frame, or in that of its node [length], shape (3,).
-        charge
-            [charge].
-        kind
-            Chooses the force law of its pairs.
-        group
-            Chooses which pairs there are; the kind's name by default.
-        node
-            Node of a flexible body that the site sits on, to move with the deformation.
-
-        Returns
-        -------
-        int
-            Index of the site.
-        """
-        where = f"site {self._site_count}"
-        index = self._resolve(body, where, "body")
-        where += " on the ground" if index < 0 else f" on body '{self._names[index]}'"
-        place = checks.array(position, (3,), "length", self.units, f"{where}, position")
-        self._check_node(node, index, where, frame=bool(place.any()))
-        amount = float(checks.array(charge, (), "charge", self.units, f"{where}, charge"))
-        team = str(kind if group is None else group)
-        if node is not None:
-            self._site_nodes[self._site_count] = int(node)
-        self._sites.append((np.array([index]), place[None], np.array([amount]), [str(kind)], [team]))
-        self._site_count += 1
-        return self._site_count - 1
-
-    def add_particles(
-        self,
-        count: int,
-        *,
-        mass: Any,
-        positions: Any,
-        velocities: Any = None,
-        charge: Any = 0.0,
-        kind: str | Sequence[str] = "particle",
-        group: str | Sequence[str] | None = None,
-        names: str | Sequence[str] | None = None,
-    ) -> range:
-        """Add free particles: bodies that move and do not turn, each with a site at its place.
-
-        Parameters
-        ----------
-        count
-            Number of particles.
-        mass, charge
-            One for all or one each [mass], [charge].
-        positions, velocities
-            Shape (count, 3) [length], [velocity]; at rest by default.
-        kind, group
-            Of the sites, one for all or one each; see :meth:`add_site`.
-        names
-            One name each, or a prefix to number them with; the kind by default.
-
-        Returns
-        -------
-        range
-            Indices of the new bodies.
-
-        Raises
-        ------
-        ModelError
-            Naming the first particle whose values are impossible.
-        """
-
-        def rows(value: Any, width: int, dimension: str, what: str) -> np.ndarray:
-            shape = (count, width) if width else (count,)
-            given = checks.array(value, np.shape(value), dimension, self.units, f"add_particles, {what}")
-            try:
-                return np.broadcast_to(given, shape).copy()
-            except ValueError:
-                raise ModelError(f"add_particles, {what}: expected shape {shape}, got {np.shape(value)}") from None
-
-        def words(value: str | Sequence[str], what: str) -> list[str]:
-            found = [value] * count if isinstance(value, str) else [str(word) for word in value]
-            if len(found) != count:
-                raise ModelError(f"add_particles, {what}: {count} particles, but {len(found)} of these")
-            return found
-
-        kinds = words(kind, "kind")
-        bodies = self.add_bodies(
-            count,
-            mass=rows(mass, 0, "mass", "mass"),
-            joint=Xyz(),
-            q=rows(positions, 3, "length", "positions").ravel(),
-            u=None if velocities is None else rows(velocities, 3, "velocity", "velocities").ravel(),
-            names=(kind if isinstance(kind, str) else "particle") if names is None else names,
-        )
-        teams = kinds if group is None else words(group, "group")
-        charges = rows(charge, 0, "charge", "charge")
-        self._sites.append((np.arange(bodies.start, bodies.stop), np.zeros((count, 3)), charges, kinds, teams))
-        self._site_count += count
-        return bodies
-
     def add_force(self, force: Any) -> None:
         """Add a declared force such as ``ar.forces.StokesDrag(viscosity=0.89, radius=0.2)``."""
         if not hasattr(force, "resolved"):
@@ -414,21 +302,6 @@ class ModelBuilder(FlexibleBuilder, ConstraintBuilder):
         for k, force in enumerate(model.forces):
             force.check(model, f"forces[{k}]")
         return model
-
-    def _site_table(self) -> Sites:
-        kinds = tuple(dict.fromkeys(kind for chunk in self._sites for kind in chunk[3]))
-        groups = tuple(dict.fromkeys(group for chunk in self._sites for group in chunk[4]))
-        number = {kind: k for k, kind in enumerate(kinds)}
-        team = {group: k for k, group in enumerate(groups)}
-        return Sites(
-            np.array([body for chunk in self._sites for body in chunk[0].tolist()], dtype=np.int64),
-            np.concatenate([chunk[1] for chunk in self._sites] or [np.zeros((0, 3))]),
-            np.concatenate([chunk[2] for chunk in self._sites] or [np.zeros(0)]),
-            np.array([number[kind] for chunk in self._sites for kind in chunk[3]], dtype=np.int64),
-            np.array([team[group] for chunk in self._sites for group in chunk[4]], dtype=np.int64),
-            kinds,
-            groups,
-        )
 
 
 def _row(value: Any, size: int) -> Any:

@@ -127,6 +127,8 @@ class ExplicitSite(Declaration):
     """Chooses which pairs there are; the kind's name by default."""
     node: Annotated[int, Field(ge=0)] | None = None
     """Node of a flexible body that carries it; the position is then in the node's frame."""
+    radius: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
+    """Of a contact sphere about it [length]; 0 for a point that touches nothing."""
 
 
 class ExplicitModel(Declaration):
@@ -259,7 +261,13 @@ class ExplicitModel(Declaration):
         for site in self.sites:
             carrier = None if site.body == GROUND else site.body
             builder.add_site(
-                carrier, position=site.position, charge=site.charge, kind=site.kind, group=site.group, node=site.node
+                carrier,
+                position=site.position,
+                charge=site.charge,
+                kind=site.kind,
+                group=site.group,
+                node=site.node,
+                radius=site.radius,
             )
         for loop in self.loops:
             loop.populate(builder)

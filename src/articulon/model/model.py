@@ -29,6 +29,8 @@ class Sites(NamedTuple):
     """Index into ``kinds``, shape (sites,)."""
     group: np.ndarray
     """Index into ``groups``, shape (sites,)."""
+    radius: np.ndarray
+    """Of a sphere that touches others, 0 for a point that does not [length], shape (sites,)."""
     kinds: tuple[str, ...]
     """Names of the kinds, which choose the force law."""
     groups: tuple[str, ...]

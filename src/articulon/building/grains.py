@@ -1,0 +1,201 @@
+"""Grains: free bodies that are one sphere each, one by one or a million at once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from articulon.building.handles import Body
+from articulon.building.sites import SiteBuilder, SiteChunk
+from articulon.errors import ModelError
+from articulon.model.joints import Free
+
+SOLID = 0.4
+"""Of m R², the moment of inertia of a solid homogeneous sphere about any axis through its centre."""
+
+
+class GrainBuilder(SiteBuilder):
+    """The part of a builder that takes grains."""
+
+    def add_grain(
+        self,
+        name: str,
+        *,
+        radius: Any,
+        position: Any,
+        kind: str = "grain",
+        density: Any = None,
+        mass: Any = None,
+        velocity: Any = (0.0, 0.0, 0.0),
+        spin: Any = (0.0, 0.0, 0.0),
+        charge: Any = 0.0,
+        group: str | None = None,
+    ) -> Body:
+        """Add one grain: a solid homogeneous sphere that is free to move and to turn.
+
+        Parameters
+        ----------
+        name
+            Unique among the bodies.
+        radius
+            R [length], positive. The moment of inertia is 2/5 m R².
+        position
+            Of the centre, world frame [length], shape (3,).
+        kind
+            Chooses the material of its contacts.
+        density, mass
+            One of the two [mass/length³], [mass]; m = 4/3 π R³ ρ.
+        velocity, spin
+            Of the centre [velocity] and about it [angle/time], world frame, shape (3,).
+        charge
+            At the centre [charge].
+        group
+            Chooses which pairs there are for other forces; the kind's name by default.
+
+        Returns
+        -------
+        Body
+            The grain's handle.
+
+        Raises
+        ------
+        ModelError
+            Naming the grain, for any value that no grain can have.
+        """
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a grain's name must be a non-empty string, got {name!r}")
+        called = f"grain '{name}'"
+        added = self._add_grains(
+            called,
+            [name],
+            self._rows(position, 1, 3, "length", called, "position"),
+            radius,
+            kind,
+            density,
+            mass,
+            self._rows(velocity, 1, 3, "velocity", called, "velocity"),
+            self._rows(spin, 1, 3, "angular_velocity", called, "spin"),
+            charge,
+            group,
+        )
+        return Body(added.start, name, self)
+
+    def add_grains(
+        self,
+        positions: Any,
+        radius: Any,
+        *,
+        kind: str | Sequence[str] = "grain",
+        density: Any = None,
+        mass: Any = None,
+        velocities: Any = None,
+        spins: Any = None,
+        name: str = "grain",
+        charge: Any = 0.0,
+        group: str | Sequence[str] | None = None,
+    ) -> range:
+        """Add many grains at once: what :meth:`add_grain` takes, one for all or one each.
+
+        Parameters
+        ----------
+        positions
+            Of the centres, world frame [length], shape (n, 3).
+        radius
+            One for all or one each [length], shape () or (n,).
+        kind, group
+            One for all or one each; see :meth:`add_grain`.
+        density, mass
+            One of the two, one for all or one each [mass/length³], [mass].
+        velocities, spins
+            World frame [velocity], [angle/time], shape (n, 3); at rest by default.
+        name
+            A prefix to number the grains with.
+        charge
+            One for all or one each [charge].
+
+        Returns
+        -------
+        range
+            Indices of the new bodies.
+
+        Raises
+        ------
+        ModelError
+            Naming the first grain whose values are impossible.
+
+        Examples
+        --------
+        >>> import articulon as ar
+        >>> builder = ar.ModelBuilder(units="kg-m-s")
+        >>> builder.add_grains([[0, 0, 0.5], [0, 0, 1.5]], 0.5, density=2500.0)
+        range(0, 2)
+        """
+        shape = np.shape(positions)
+        if len(shape) != 2 or shape[1] != 3:
+            raise ModelError(f"add_grains, positions: expected shape (n, 3), got {shape}")
+        first, count = len(self._names), shape[0]
+        called = "add_grains"
+        return self._add_grains(
+            called,
+            [f"{name}-{first + k}" for k in range(count)],
+            self._rows(positions, count, 3, "length", called, "positions"),
+            radius,
+            kind,
+            density,
+            mass,
+            None if velocities is None else self._rows(velocities, count, 3, "velocity", called, "velocities"),
+            None if spins is None else self._rows(spins, count, 3, "angular_velocity", called, "spins"),
+            charge,
+            group,
+        )
+
+    def _add_grains(
+        self,
+        called: str,
+        names: list[str],
+        places: np.ndarray,
+        radius: Any,
+        kind: str | Sequence[str],
+        density: Any,
+        mass: Any,
+        velocities: np.ndarray | None,
+        spins: np.ndarray | None,
+        charge: Any,
+        group: str | Sequence[str] | None,
+    ) -> range:
+        count = len(names)
+        if (density is None) == (mass is None):
+            raise ModelError(f"{called}: give it either a density or a mass")
+        kinds = self._words(kind, count, called, "kind")
+        teams = kinds if group is None else self._words(group, count, called, "group")
+        radii = self._rows(radius, count, 0, "length", called, "radius")
+        bad = np.flatnonzero(~(radii > 0.0))
+        if bad.size:
+            k = int(bad[0])
+            raise ModelError(f"body '{names[k]}', radius: a grain's radius must be positive, got {radii[k]:g}")
+        if mass is None:
+            masses = self._rows(density, count, 0, "mass_density", called, "density")
+            masses *= 4.0 / 3.0 * np.pi * radii**3
+        else:
+            masses = self._rows(mass, count, 0, "mass", called, "mass")
+        q = np.zeros((count, 7))
+        q[:, :3], q[:, 3] = places, 1.0
+        u = None
+        if velocities is not None or spins is not None:
+            # The grains begin unturned, so that the body's axes, in which spins are kept, are the world's.
+            u = np.zeros((count, 6))
+            u[:, :3] = 0.0 if velocities is None else velocities
+            u[:, 3:] = 0.0 if spins is None else spins
+        bodies = self.add_bodies(
+            count,
+            mass=masses,
+            joint=Free(),
+            inertia=SOLID * masses * radii**2,
+            q=q.ravel(),
+            u=None if u is None else u.ravel(),
+            names=names,
+        )
+        on = np.arange(bodies.start, bodies.stop)
+        charges = self._rows(charge, count, 0, "charge", called, "charge")
+        self._add_chunk(SiteChunk(on, np.zeros((count, 3)), charges, kinds, teams, radii))
+        return bodies

@@ -1,0 +1,195 @@
+"""The sites of a builder: points on bodies where pair forces act, and spheres that touch."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.building.flexible import FlexibleBuilder
+from articulon.building.handles import ORIGIN, Body
+from articulon.errors import ModelError
+from articulon.model import checks
+from articulon.model.joints import Xyz
+from articulon.model.model import Sites
+
+
+class SiteChunk(NamedTuple):
+    """Sites that were added together."""
+
+    body: np.ndarray
+    """(sites,)."""
+    position: np.ndarray
+    """(sites, 3)."""
+    charge: np.ndarray
+    """(sites,)."""
+    kinds: str | list[str]
+    """One for all or one each."""
+    groups: str | list[str]
+    """One for all or one each."""
+    radius: np.ndarray
+    """(sites,)."""
+
+
+class SiteBuilder(FlexibleBuilder):
+    """The part of a builder that takes sites, and particles that are a site each."""
+
+    add_bodies: Callable[..., range]
+
+    def __init__(self) -> None:
+        self._sites: list[SiteChunk] = []
+        self._site_count = 0
+        super().__init__()
+
+    def add_site(
+        self,
+        body: Body | str | int | None,
+        position: Any = ORIGIN,
+        charge: Any = 0.0,
+        kind: str = "site",
+        group: str | None = None,
+        node: int | None = None,
+        radius: Any = None,
+    ) -> int:
+        """Add a point where pair forces act, or a sphere that touches others.
+
+        Parameters
+        ----------
+        body
+            The body that carries it; None fixes it to the ground.
+        position
+            In the body's frame, or in that of its node [length], shape (3,).
+        charge
+            [charge].
+        kind
+            Chooses the force law of its pairs, and the material of its contacts.
+        group
+            Chooses which pairs there are; the kind's name by default.
+        node
+            Node of a flexible body that the site sits on, to move with the deformation.
+        radius
+            Of a contact sphere about the site [length], not negative; None or 0 for a point that touches nothing.
+
+        Returns
+        -------
+        int
+            Index of the site.
+        """
+        where = f"site {self._site_count}"
+        index = self._resolve(body, where, "body")
+        where += " on the ground" if index < 0 else f" on body '{self._names[index]}'"
+        place = checks.array(position, (3,), "length", self.units, f"{where}, position")
+        self._check_node(node, index, where, frame=bool(place.any()))
+        amount = float(checks.array(charge, (), "charge", self.units, f"{where}, charge"))
+        size = 0.0 if radius is None else float(checks.array(radius, (), "length", self.units, f"{where}, radius"))
+        if size < 0.0:
+            raise ModelError(f"{where}, radius: expected a length that is not negative, got {size:g}")
+        team = str(kind if group is None else group)
+        if node is not None:
+            self._site_nodes[self._site_count] = int(node)
+        one = np.array([index]), place[None], np.array([amount]), str(kind), team, np.array([size])
+        self._add_chunk(SiteChunk(*one))
+        return self._site_count - 1
+
+    def add_particles(
+        self,
+        count: int,
+        *,
+        mass: Any,
+        positions: Any,
+        velocities: Any = None,
+        charge: Any = 0.0,
+        kind: str | Sequence[str] = "particle",
+        group: str | Sequence[str] | None = None,
+        names: str | Sequence[str] | None = None,
+    ) -> range:
+        """Add free particles: bodies that move and do not turn, each with a site at its place.
+
+        Parameters
+        ----------
+        count
+            Number of particles.
+        mass, charge
+            One for all or one each [mass], [charge].
+        positions, velocities
+            Shape (count, 3) [length], [velocity]; at rest by default.
+        kind, group
+            Of the sites, one for all or one each; see :meth:`add_site`.
+        names
+            One name each, or a prefix to number them with; the kind by default.
+
+        Returns
+        -------
+        range
+            Indices of the new bodies.
+
+        Raises
+        ------
+        ModelError
+            Naming the first particle whose values are impossible.
+        """
+        called = "add_particles"
+        kinds = self._words(kind, count, called, "kind")
+        moving = None if velocities is None else self._rows(velocities, count, 3, "velocity", called, "velocities")
+        bodies = self.add_bodies(
+            count,
+            mass=self._rows(mass, count, 0, "mass", called, "mass"),
+            joint=Xyz(),
+            q=self._rows(positions, count, 3, "length", called, "positions").ravel(),
+            u=None if moving is None else moving.ravel(),
+            names=(kind if isinstance(kind, str) else "particle") if names is None else names,
+        )
+        teams = kinds if group is None else self._words(group, count, called, "group")
+        charges = self._rows(charge, count, 0, "charge", called, "charge")
+        on = np.arange(bodies.start, bodies.stop)
+        self._add_chunk(SiteChunk(on, np.zeros((count, 3)), charges, kinds, teams, np.zeros(count)))
+        return bodies
+
+    def _add_chunk(self, chunk: SiteChunk) -> None:
+        self._sites.append(chunk)
+        self._site_count += chunk.body.size
+
+    def _rows(self, value: Any, count: int, width: int, dimension: str, called: str, what: str) -> np.ndarray:
+        """One number or row for all, or one each, as (count,) or (count, width) in the model's units."""
+        shape = (count, width) if width else (count,)
+        given = checks.array(value, np.shape(value), dimension, self.units, f"{called}, {what}")
+        try:
+            return np.broadcast_to(given, shape).copy()
+        except ValueError:
+            raise ModelError(f"{called}, {what}: expected shape {shape}, got {np.shape(value)}") from None
+
+    @staticmethod
+    def _words(value: str | Sequence[str], count: int, called: str, what: str) -> str | list[str]:
+        """One word for all, or one each."""
+        if isinstance(value, str):
+            return value
+        found = [str(word) for word in value]
+        if len(found) != count:
+            raise ModelError(f"{called}, {what}: {count} to be added, but {len(found)} of these")
+        return found
+
+    def _site_table(self) -> Sites:
+        kind, kinds = _numbered([(chunk.kinds, chunk.body.size) for chunk in self._sites])
+        group, groups = _numbered([(chunk.groups, chunk.body.size) for chunk in self._sites])
+        return Sites(
+            np.concatenate([chunk.body for chunk in self._sites] or [np.zeros(0)]).astype(np.int64),
+            np.concatenate([chunk.position for chunk in self._sites] or [np.zeros((0, 3))]),
+            np.concatenate([chunk.charge for chunk in self._sites] or [np.zeros(0)]),
+            kind,
+            group,
+            np.concatenate([chunk.radius for chunk in self._sites] or [np.zeros(0)]),
+            kinds,
+            groups,
+        )
+
+
+def _numbered(chunks: list[tuple[str | list[str], int]]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Numbers of words in the order in which they first occur, and the words; of so many sites of one word, or of
+    lists of words."""
+    number: dict[str, int] = {}
+    found = []
+    for words, count in chunks:
+        if isinstance(words, str):
+            found.append(np.full(count, number.setdefault(words, len(number))))
+        else:
+            found.append(np.array([number.setdefault(word, len(number)) for word in words], dtype=np.int64))
+    return np.concatenate(found or [np.zeros(0)]).astype(np.int64), tuple(number)
