@@ -140,6 +140,11 @@ def variant(function: Any, name: str, **replaced: Any) -> Any:
     return routine(_copy(function.py_func, name, replaced))
 
 
+def leaf_variant(function: Any, name: str, **replaced: Any) -> Any:
+    """The same of a leaf, which is compiled into every kernel that calls it."""
+    return jit(_copy(function.py_func, name, replaced))
+
+
 def _copy(function: Callable, name: str, replaced: dict[str, Any]) -> FunctionType:
     copy = FunctionType(function.__code__, {**function.__globals__, **replaced}, name)
     copy.__qualname__, copy.__module__ = name, function.__module__

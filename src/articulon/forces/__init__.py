@@ -5,6 +5,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from articulon.forces.brownian import Brownian
+from articulon.forces.contact.declarations import Contact, Material, MaterialPair
 from articulon.forces.fixman import Fixman
 from articulon.forces.gravity import Gravity
 from articulon.forces.joint_actuation import JointActuation
@@ -53,6 +54,7 @@ Force: TypeAlias = Annotated[
     | Ewald
     | FastMultipole
     | GeneralizedBorn
+    | Contact
     | TorsionalSprings
     | PointSpring
     | StokesDrag
@@ -70,6 +72,7 @@ Force: TypeAlias = Annotated[
 __all__ = [
     "Brownian",
     "ConstantEnergy",
+    "Contact",
     "CorrectionMaps",
     "Coulomb",
     "Exclusions",
@@ -89,6 +92,8 @@ __all__ = [
     "LennardJones",
     "LennardJonesWall",
     "ListedPairs",
+    "Material",
+    "MaterialPair",
     "Morse",
     "PairLaw",
     "PeriodicDihedrals",

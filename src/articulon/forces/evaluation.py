@@ -19,6 +19,8 @@ from articulon.dynamics.motions import motion_functions, motion_type
 from articulon.dynamics.solvers import solver_scratch
 from articulon.errors import ModelError
 from articulon.forces.brownian import acting, brownian_of, noise_table
+from articulon.forces.contact.engine import Contacts, contact_of
+from articulon.forces.contact.tables import KEPT
 from articulon.forces.derivatives import derivative_kernel, settle_kernel
 from articulon.forces.fixman import fixman_energy, fixman_table
 from articulon.forces.gravity import Gravity, gravity_energy
@@ -89,6 +91,8 @@ class Evaluator:
         bath = no_bath() if thermostat is None else thermostat.table(model, seed, target_factor)
         self.particles = only_particles(model)
         self.sites = SiteForces(model)
+        law = contact_of(model)
+        self.contacts = None if law is None else Contacts(model, law)
         self.users = UserFunctions(others=self.sites.users)
         tables = force_tables(model, seed, window, average, self.sites, bath)
         self.system = System(model.forest, tables, model.loops, model.motions, bath)
@@ -182,7 +186,10 @@ class Evaluator:
     def initial_state(self, history: int = 0, speed_factor: float = 1.0, memory: int = 0) -> State:
         """The state at time zero, its speeds without total momentum where the thermostat says so, and times
         ``speed_factor``; ``history`` and ``memory`` are the sizes of these arrays, which the rule's driver says."""
-        state = self.model.initial_state(history, variables_of(self.system.bath), self.sites.listed, memory)
+        spheres, columns = (0, 0) if self.contacts is None else (self.contacts.spheres, KEPT)
+        state = self.model.initial_state(
+            history, variables_of(self.system.bath), self.sites.listed, memory, spheres, columns
+        )
         self.start(state, state.q, state.u, speed_factor)
         return state
 

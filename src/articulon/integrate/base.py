@@ -64,8 +64,7 @@ class Driver:
                 return status
             # Nothing is lost where a list was too short: the steps are taken again with more room.
             self.evaluator.grow()
-            for array, kept in zip(state, before, strict=True):
-                array[:] = kept
+            state.take(before)
 
     def go(self, state: State, until: float, steps: int) -> int:
         """The same, but for the lists of neighbours."""

@@ -27,6 +27,7 @@ from articulon.integrate.declarations import (
 )
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
 from articulon.integrate.following import check_followed, memory_size
+from articulon.integrate.grain_driver import GrainDriver, only_grains
 from articulon.integrate.overdamped_driver import OverdampedDriver
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
 from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
@@ -290,6 +291,8 @@ def _driver(
         return RespaDriver(evaluator, float(integrator.step), policy, parameters, state, parts=parts)
     if isinstance(integrator, ErmakMcCammon):
         return ErmakMcCammonDriver(evaluator, float(integrator.step), policy, parameters, state)
+    if integrator.rule == "velocity-verlet" and only_grains(evaluator.model):
+        return GrainDriver(evaluator, float(integrator.step), policy, state)
     if _on_plain_arrays(evaluator, integrator):
         return ParticleDriver(evaluator, float(integrator.step), policy, parameters, state)
     if isinstance(integrator, Canonical):

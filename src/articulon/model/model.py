@@ -184,9 +184,9 @@ class Model:
         """Tree of each link, shape (links,)."""
         return np.repeat(np.arange(self.trees), np.diff(self.forest.tree))
 
-    def initial_state(self, history: int = 0, bath: int = 0, listed: int = 0, memory: int = 0) -> State:
+    def initial_state(self, *sizes: int) -> State:
         """The state at time zero; the sizes of its arrays are those of :func:`articulon.model.state.initial_state`."""
-        return initial_state(self.q0, self.u0, history, bath, listed, memory)
+        return initial_state(self.q0, self.u0, *sizes)
 
 
 def joint_type(kind: int) -> type[Joint]:

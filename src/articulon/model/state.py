@@ -56,6 +56,20 @@ class State(NamedTuple):
     rebuild: np.ndarray
     """Positions of the sites when their neighbours were last listed, which fixes the order of sums [length], shape
     (3, sites), NaN before the first list; (3, 0) where no neighbours are listed."""
+    contact_pairs: np.ndarray
+    """Sites whose spheres touch, the lower first, sorted; the second is the number of sites and the feature of a wall
+    where the first touches one. Shape (contacts, 2), which changes as contacts begin and end."""
+    contact_memory: np.ndarray
+    """What each of these contacts remembers, and its forces; see ``forces/contact/tables.py``, shape (contacts, 27)."""
+    contact_rebuild: np.ndarray
+    """Positions of the spheres when what is near to what was last listed, which fixes the order of sums [length], shape
+    (3, spheres), NaN before the first list."""
+    contact_work: np.ndarray
+    """Works of contacts: booked since the start, and of the half kick that is to come, of normal elastic forces,
+    tangential springs, viscous forces, friction, gravity and drag [energy], shape (2, 6)."""
+    contact_times: np.ndarray
+    """Contacts that have begun, and that have ended; the sum and the longest of their durations [time]; the largest
+    overlap by radius, shape (5,)."""
     drift: np.ndarray
     """How far steps have led from the loops before the state was moved back onto them: the largest error of any
     condition, and of its rate, since the start, shape (2,)."""
@@ -77,9 +91,28 @@ class State(NamedTuple):
         """An independent state."""
         return State(*(array.copy() for array in self))
 
+    def take(self, other: "State") -> None:
+        """Becomes what another state is, in place."""
+        for array, values in zip(self, other, strict=True):
+            replace_rows(array, values)
+
+
+def replace_rows(array: np.ndarray, values: np.ndarray) -> None:
+    """Fills an array of a state, which grows or shrinks in place to the shape of the values."""
+    if array.shape != values.shape:
+        array.resize(values.shape, refcheck=False)
+    array[:] = values
+
 
 def initial_state(
-    q: np.ndarray, u: np.ndarray, history: int = 0, bath: int = 0, listed: int = 0, memory: int = 0
+    q: np.ndarray,
+    u: np.ndarray,
+    history: int = 0,
+    bath: int = 0,
+    listed: int = 0,
+    memory: int = 0,
+    spheres: int = 0,
+    contact_columns: int = 0,
 ) -> State:
     """The state at time zero.
 
@@ -93,6 +126,10 @@ def initial_state(
         Number of sites whose neighbours are listed.
     memory
         Size of that array, which the rule's driver says.
+    spheres
+        Number of spheres that touch.
+    contact_columns
+        What a contact remembers, in numbers.
     """
     return State(
         time=np.zeros(1),
@@ -109,6 +146,11 @@ def initial_state(
         dependent=np.zeros(q.size, dtype=np.int64),
         bath=np.zeros(bath),
         rebuild=np.full((3, listed), np.nan),
+        contact_pairs=np.zeros((0, 2), dtype=np.int64),
+        contact_memory=np.zeros((0, contact_columns)),
+        contact_rebuild=np.full((3, spheres), np.nan),
+        contact_work=np.zeros((2, 6)),
+        contact_times=np.zeros(5),
         drift=np.zeros(2),
         locked=np.zeros(0, dtype=np.bool_),
         kept=np.zeros((2, 0)),

@@ -139,7 +139,6 @@ def _advance(recorder: Recorder, until: float, steps: int) -> int:
         with users_errors(prepared.evaluator, state):
             return prepared.driver.advance(state, until, steps)
     except ArticulonError:
-        for array, kept in zip(state, before, strict=True):
-            array[:] = kept
+        state.take(before)
         recorder.checkpoint()
         raise

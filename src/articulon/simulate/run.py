@@ -239,7 +239,7 @@ def _saved(folder: Path, case: Description, progress: Progress) -> tuple[dict[st
 
 
 def _state(saved: Mapping[str, np.ndarray]) -> State:
-    return State(*(np.ascontiguousarray(saved[f"state_{name}"]) for name in State._fields))
+    return State(*(np.array(saved[f"state_{name}"]) for name in State._fields))
 
 
 def _restore(recorder: Recorder, saved: Mapping[str, np.ndarray]) -> None:

@@ -1,0 +1,1 @@
+"""Contacts between spheres, on whatever body they are, and with walls."""

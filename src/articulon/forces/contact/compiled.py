@@ -1,0 +1,64 @@
+"""The passes over contacts, compiled for each law."""
+
+from functools import cache
+from typing import Any
+
+from numba import types
+
+from articulon.forces.contact import laws, pairs
+from articulon.forces.contact.candidates import list_pairs
+from articulon.forces.contact.tables import PASS, SYSTEM
+from articulon.kernels import kernel, leaf_variant, prepare, specialised
+
+LIST = types.void(SYSTEM)
+"""Signature of what lists candidates."""
+
+
+@kernel
+def no_pass(system, time, h):
+    """Nothing."""
+
+
+@kernel
+def no_list(system):
+    """Nothing."""
+
+
+@cache
+def law_leaves(normal: str, tangential: str, damping: str, tail: bool, convention: str) -> tuple[str, Any, Any]:
+    """The name of a law, its leaf, and that of its arms."""
+    names = (normal, tangential, damping, "tail" if tail else "clipped", convention)
+    label = "_".join(names).replace("-", "_")
+    lammps = convention == "lammps"
+    carried = leaf_variant(laws.carried, f"carried_{label}", LAMMPS=lammps)
+    law = leaf_variant(
+        laws.contact,
+        f"contact_{label}",
+        HERTZ=normal == "hertz",
+        GRIPS=tangential != "none",
+        RESTORES=damping == "restitution",
+        TAIL=tail,
+        LAMMPS=lammps,
+        carried=carried,
+    )
+    return label, law, leaf_variant(laws.arms, f"arms_{label}", LAMMPS=lammps)
+
+
+@cache
+def pair_kernel(label: str, law: Any, arms: Any, one_kind: bool, parallel: bool) -> Any:
+    """The pass over pairs of spheres."""
+    name = f"{label}{'_one_kind' if one_kind else ''}"
+    evaluate = leaf_variant(pairs.evaluate, f"evaluate_{name}", CONTACT=law)
+    block = leaf_variant(pairs.pair_block, f"pair_block_{name}", evaluate=evaluate, arms=arms, ONE_KIND=one_kind)
+    how = "parallel" if parallel else "serial"
+    function = specialised(
+        pairs.pair_pass, f"pair_pass_{name}_{how}", parallel=parallel, allocates=True, pair_block=block
+    )
+    return prepare(function, PASS)
+
+
+@cache
+def list_kernel(parallel: bool) -> Any:
+    """What lists pairs of spheres."""
+    how = "parallel" if parallel else "serial"
+    return prepare(specialised(list_pairs, f"list_pairs_{how}", parallel=parallel, allocates=True), LIST)

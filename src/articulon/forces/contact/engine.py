@@ -1,0 +1,213 @@
+"""The contacts of a model, made ready: tables, scratch and compiled passes."""
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.errors import ModelError
+from articulon.forces.contact.compiled import LIST, law_leaves, list_kernel, no_list, no_pass, pair_kernel
+from articulon.forces.contact.declarations import Contact
+from articulon.forces.contact.tables import (
+    CROWDED,
+    KEPT,
+    LISTED,
+    PASS,
+    ContactSystem,
+    ContactTable,
+    Spheres,
+    empty_system,
+)
+from articulon.forces.sites.cells import FAR, OVERFLOW, grid
+from articulon.forces.sites.images import cell_of
+from articulon.forces.sites.neighbours import REFRESH, VECTOR, refresh_parallel, refresh_serial
+from articulon.kernels import prepare
+from articulon.model import Model, State
+from articulon.model.state import replace_rows
+
+PARALLEL_SPHERES = 2000
+"""From this number of spheres on, the threads share them."""
+SKIN = 0.2
+"""Skin by the smallest radius."""
+
+
+def contact_of(model: Model) -> Contact | None:
+    """The declared contacts of a model, if there are any.
+
+    Raises
+    ------
+    ModelError
+        Where they are declared twice.
+    """
+    found = [force for force in model.forces if isinstance(force, Contact)]
+    if len(found) > 1:
+        raise ModelError("contacts are declared twice; one declaration holds every material and pair")
+    return found[0] if found else None
+
+
+class Contacts:
+    """The contacts of a model that has some.
+
+    Parameters
+    ----------
+    model
+        The model.
+    law
+        What it declares.
+    """
+
+    def __init__(self, model: Model, law: Contact) -> None:
+        self.model, self.law = model, law
+        sites = model.sites
+        self.sites = np.flatnonzero(sites.radius > 0.0)
+        """Site that each sphere is, shape (spheres,)."""
+        self.spheres = self.sites.size
+        self.radius = sites.radius[self.sites]
+        names = law.names(model)
+        self.names = names
+        index = {name: k for k, name in enumerate(names)}
+        lookup = np.array([index.get(kind, 0) for kind in sites.kinds], dtype=np.int64)
+        self.kinds = lookup[sites.kind[self.sites]]
+        self.rows = law.rows(model)
+        body = sites.body[self.sites]
+        link = np.where(body < 0, -1, model.link[body])
+        mass = np.where(link < 0, np.inf, model.forest.mass[link])
+        self.light = 1.0 / mass
+        self.link = link
+        self.cell = cell_of(model)
+        self.skin = float(law.skin) if law.skin is not None else SKIN * float(self.radius.min())
+        self.reach = 2.0 * float(self.radius.max()) + self.skin
+        self.parallel = self.spheres >= PARALLEL_SPHERES
+        self.resists = law.rolling != "none" or law.twisting != "none"
+        self._check_box()
+        label, self.leaf, self.arms = law_leaves(
+            law.normal, law.tangential, law.damping, law.attractive_tail, law.convention
+        )
+        self.label = label
+        no_pass.compile(PASS)
+        no_list.compile(LIST)
+        self.passes = (
+            pair_kernel(label, self.leaf, self.arms, len(names) == 1, self.parallel),
+            no_pass,
+            no_pass,
+        )
+        self.lists = (list_kernel(self.parallel), no_list)
+        self.refresh = (prepare(refresh_parallel if self.parallel else refresh_serial, REFRESH),)
+        self._make_room(*self._guess())
+
+    def _check_box(self) -> None:
+        box = self.model.box
+        if box is None:
+            return
+        across = 1.0 / np.linalg.norm(np.linalg.inv(box.vectors), axis=0)
+        for axis in range(3):
+            if box.periodic[axis] and across[axis] <= 2.0 * self.reach:
+                raise ModelError(
+                    f"the box is {across[axis]:.6g} wide along {'xyz'[axis]}, where it is periodic, and contacts reach "
+                    f"{self.reach:.6g} with their skin: a sphere could touch another one twice; make it wider than "
+                    "twice that"
+                )
+
+    def _guess(self) -> tuple[int, int, int, int]:
+        """Room for images, neighbours of each, candidates and spheres near walls."""
+        n, box = self.spheres, self.model.box
+        volume = float(np.median(self.radius)) ** 3 * 8.0
+        near = 4.0 / 3.0 * math.pi * self.reach**3 / volume
+        images = 0
+        if box is not None:
+            across = 1.0 / np.linalg.norm(np.linalg.inv(box.vectors), axis=0)
+            grown = np.prod(1.0 + np.where(box.periodic, 2.0 * self.reach / across, 0.0))
+            images = int(1.2 * n * (grown - 1.0)) + 64
+        neighbours = min(int(1.3 * near) + 8, n + images + VECTOR)
+        return images, neighbours // VECTOR * VECTOR + 3 * VECTOR, min(6 * n + 256, n * n + 8), 256
+
+    def _make_room(self, images: int, neighbours: int, candidates: int, walls: int) -> None:
+        self.room = images, neighbours, candidates, walls
+        n = self.spheres
+        system = empty_system(n, images, neighbours, candidates, walls, candidates + walls, self.resists)
+        for coordinate in (system.particles.x, system.particles.y, system.particles.z):
+            coordinate[-1] = FAR
+        start, excluded = self._excluded()
+        self.system = ContactSystem(
+            self.cell,
+            system.particles,
+            system.neighbours._replace(excluded_start=start, excluded=excluded),
+            grid(n, images, self.reach, self.skin),
+            Spheres(system.spheres.motion, self.radius.copy(), self.light.copy(), self._owners()),
+            system.candidates,
+            system.walls,
+            system.kept,
+            ContactTable(self.rows, len(self.names)),
+            self.kinds.copy(),
+            np.array([self.skin]),
+        )
+
+    def _owners(self) -> np.ndarray:
+        return self.link.astype(np.int64)
+
+    def _excluded(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(self.spheres + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+
+    def grow(self) -> None:
+        """Makes more room for whatever had too little."""
+        images, neighbours, candidates, walls = self.room
+        system = self.system
+        if system.particles.counts[OVERFLOW]:
+            images += images // 2 + 64
+            neighbours = (neighbours + neighbours // 2) // VECTOR * VECTOR + VECTOR
+        if system.candidates.counts[CROWDED]:
+            candidates = int(1.2 * system.candidates.counts[LISTED]) + 64
+        if system.walls.counts[CROWDED]:
+            walls = int(1.2 * system.walls.counts[LISTED]) + 64
+        self._make_room(images, neighbours, candidates, walls)
+
+    def restore(self, state: State) -> None:
+        """Puts the contacts of a state where lists take them from."""
+        kept, count = self.system.kept, state.contact_pairs.shape[0]
+        if count > kept.other.size:
+            images, neighbours, candidates, walls = self.room
+            self._make_room(images, neighbours, max(candidates, count + count // 8 + 64), walls)
+            kept = self.system.kept
+        sphere = np.full(self.model.sites.body.size, -1, dtype=np.int64)
+        sphere[self.sites] = np.arange(self.spheres)
+        first, second = sphere[state.contact_pairs[:, 0]], state.contact_pairs[:, 1]
+        sites = self.model.sites.body.size
+        wall = second >= sites
+        other = np.where(wall, second - sites + self.spheres, sphere[np.where(wall, 0, second)])
+        order = np.argsort(first, kind="stable")
+        kept.start[:] = np.searchsorted(first[order], np.arange(self.spheres + 1))
+        kept.other[:count] = other[order]
+        kept.column[:count] = state.contact_memory[order]
+        kept.counts[LISTED] = count
+
+    def save(self, state: State) -> None:
+        """Gives a state the contacts that have been kept, in the order of their pairs."""
+        kept = self.system.kept
+        count = int(kept.counts[LISTED])
+        first = np.repeat(np.arange(self.spheres), np.diff(kept.start))
+        second = kept.other[:count]
+        wall = second >= self.spheres
+        other = np.where(
+            wall, second - self.spheres + self.model.sites.body.size, self.sites[np.where(wall, 0, second)]
+        )
+        pairs = np.stack([self.sites[first], other], axis=1)
+        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        replace_rows(state.contact_pairs, pairs[order])
+        replace_rows(state.contact_memory, kept.column[:count][order])
+
+    @property
+    def types(self) -> tuple[Any, ...]:
+        """Numba types of (passes, lists, refresh, system)."""
+        return (
+            types.UniTuple(types.FunctionType(PASS), 3),
+            types.UniTuple(types.FunctionType(LIST), 2),
+            types.UniTuple(types.FunctionType(REFRESH), 1),
+            numba.typeof(self.system),
+        )
+
+
+def contact_columns() -> int:
+    """Columns of ``State.contact_memory``."""
+    return KEPT

@@ -1,0 +1,131 @@
+"""The law of a contact: Hertz's normal force and Mindlin's tangential one with memory, or linear springs, with damping
+and Coulomb's cap (Lee and Gardner, equations 4 to 16).
+
+The leaf below is a template. Its upper-case names are constants of a compilation, so that the loop over contacts is a
+vector loop without branches.
+"""
+
+import math
+
+from articulon.kernels import jit
+
+STIFFNESS, SHEAR, DAMPING, TANGENTIAL_DAMPING, STATIC, KINETIC = range(6)
+"""Columns of the table of pairs of kinds: 4/3 E* or the stiffness of a linear spring; 8 G* or its tangential one; what
+the normal damping is a multiple of; the same of the tangential damping; coefficients of friction."""
+ROLLING, ROLLING_STIFFNESS, ROLLING_DAMPING, TWISTING, TWISTING_STIFFNESS, TWISTING_DAMPING = range(6, 12)
+"""Of the resistance against rolling and twisting."""
+WIDTH = 12
+TINY = 1e-300
+
+HERTZ = True
+"""Whether stiffnesses grow as √δ."""
+GRIPS = True
+"""Whether there is a tangential force."""
+RESTORES = True
+"""Whether the damping is that of a coefficient of restitution, rather than γ m*."""
+TAIL = True
+"""Whether damping may make the normal force attractive at the end of a contact."""
+LAMMPS = False
+"""Whether the arms and the carrying of the tangential displacement are those of LAMMPS."""
+
+
+@jit
+def arms(Ri, Rj, delta):
+    """From the centres to where a contact is, along the line of centres: for its relative velocity, and for the torque.
+
+    R r/(R_i + R_j) by default (equation 4), which keeps angular momentum and makes the torque's power that of the
+    tangential force; LAMMPS takes R and R − δ/2. A wall has R_j = 0 here, and its contacts lie on its surface.
+    """
+    if LAMMPS:
+        return Ri, Rj, Ri - 0.5 * delta, Rj - 0.5 * delta
+    part = 1.0 - delta / (Ri + Rj)
+    return Ri * part, Rj * part, Ri * part, Rj * part
+
+
+@jit
+def carried(x, y, z, nx, ny, nz, spin, h):
+    """A tangential displacement after the contact's frame has turned: in the new tangent plane, of its old length, and
+    turned about the normal by the mean spin of the two bodies."""
+    before = x * x + y * y + z * z
+    if not LAMMPS:
+        angle = h * spin
+        x, y, z = (
+            x + angle * (ny * z - nz * y),
+            y + angle * (nz * x - nx * z),
+            z + angle * (nx * y - ny * x),
+        )
+    along = x * nx + y * ny + z * nz
+    x, y, z = x - along * nx, y - along * ny, z - along * nz
+    after = x * x + y * y + z * z
+    keep = math.sqrt(before / max(after, TINY)) if after > 0.0 else 0.0
+    x, y, z = keep * x, keep * y, keep * z
+    return x, y, z
+
+
+@jit
+def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, h, k, kt, c, ct, mu_s, mu_k):
+    """The forces of a contact on its first body, and its tangential displacement.
+
+    Parameters
+    ----------
+    delta
+        Overlap; nothing acts where it is not positive.
+    Rs, ms
+        R* and m*.
+    nx, ny, nz
+        Unit normal, from the second body to the first.
+    vx, vy, vz
+        Velocity of the first surface against the second one at the contact.
+    spin
+        Mean angular velocity of the two bodies about the normal.
+    x, y, z
+        Tangential displacement ξ at the last evaluation.
+    h
+        Time since then; zero leaves ξ where it is.
+    k, kt, c, ct, mu_s, mu_k
+        The columns of the table.
+
+    Returns
+    -------
+    tuple
+        Elastic and viscous normal force, tangential force (3), its viscous part (3), 1 where the contact slides, and
+        ξ (3).
+    """
+    touches = delta > 0.0
+    depth = max(delta, 0.0)
+    a = math.sqrt(Rs * depth) if HERTZ else 1.0
+    if RESTORES:
+        damping = c * math.sqrt(a * ms)
+    else:
+        damping = c * ms
+    tangential_damping = ct * damping if RESTORES else ct * ms
+    vn = vx * nx + vy * ny + vz * nz
+    elastic = k * a * depth
+    viscous = -damping * vn
+    if not TAIL:
+        viscous = max(viscous, -elastic)
+    normal = abs(elastic + viscous)
+    fx, fy, fz, wx, wy, wz, slides = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    if GRIPS:
+        tx, ty, tz = vx - vn * nx, vy - vn * ny, vz - vn * nz
+        x, y, z = carried(x, y, z, nx, ny, nz, spin, h)
+        x, y, z = x + h * tx, y + h * ty, z + h * tz
+        stiffness = kt * a
+        wx, wy, wz = -tangential_damping * tx, -tangential_damping * ty, -tangential_damping * tz
+        fx, fy, fz = wx - stiffness * x, wy - stiffness * y, wz - stiffness * z
+        trial = math.sqrt(fx * fx + fy * fy + fz * fz)
+        over = trial > mu_s * normal
+        part = mu_k * normal / max(trial, TINY) if over else 1.0
+        if LAMMPS:  # which has no force to scale where the spring has not been stretched yet
+            part = 0.0 if over and x * x + y * y + z * z == 0.0 else part
+        fx, fy, fz = part * fx, part * fy, part * fz
+        # The displacement from which the spring and the damping give just the force that friction leaves.
+        soft = 1.0 / max(stiffness, TINY)
+        x, y, z = (wx - fx) * soft if over else x, (wy - fy) * soft if over else y, (wz - fz) * soft if over else z
+        wx, wy, wz = 0.0 if over else wx, 0.0 if over else wy, 0.0 if over else wz
+        slides = 1.0 if over else 0.0
+    if not touches:
+        elastic, viscous, slides = 0.0, 0.0, 0.0
+        fx, fy, fz, wx, wy, wz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        x, y, z = 0.0, 0.0, 0.0
+    return elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z

@@ -1,0 +1,220 @@
+"""What the kernels of contacts read and write."""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.forces.sites.cells import grid
+from articulon.forces.sites.tables import Cell, Grid, Neighbours, Particles, empty_neighbours, empty_particles
+
+BEYOND = 8
+"""Places beyond the last sphere and image."""
+X, V, SPIN = 0, 4, 8
+RADIUS, LIGHT, KIND = 3, 7, 11
+MOTION = 12
+"""Columns of ``Spheres.motion``: position and radius, velocity and inverse mass, angular velocity and kind. A sphere's
+row is a line and a half of memory."""
+NORMAL, ELASTIC, VISCOUS, TANGENTIAL, TANGENTIAL_VISCOUS = 0, 3, 4, 5, 8
+SLIDES, OVERLAP, ARM, OTHER_ARM = 11, 12, 13, 14
+RECORD = 16
+"""Columns of a contact's record: unit normal (3) from the second sphere to the first, elastic and viscous normal force,
+tangential force on the first (3) and its viscous part (3), 1 where it slides, overlap, and the arms of the tangential
+force on the two."""
+SINCE = 3
+MEMORY = 4
+"""Columns of a contact's memory: the tangential displacement (3) of the first sphere against the second, and when they
+touched."""
+COUPLE, ROLL, TWIST = 0, 3, 6
+RESISTANCE = 7
+"""Columns of what resists rolling and twisting: the couple (3) on the first sphere, the rolling displacement (3) and
+the angle of twist."""
+KEPT = MEMORY + RECORD + RESISTANCE
+"""Columns of a contact in the state: memory, record, resistance."""
+LISTED, CROWDED = 0, 1
+"""Places in ``Candidates.counts``: candidates, and whether there was too little room for them."""
+BEGUN, ENDED, DURATIONS, LONGEST = range(4)
+"""What a state counts of contacts."""
+WORKS = 4
+NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK = range(WORKS)
+"""Lines of the ledger."""
+
+
+class Spheres(NamedTuple):
+    """The spheres in the order of cells, as the particles beside them are."""
+
+    motion: np.ndarray
+    """Where each is and how it moves, shape (spheres, 12)."""
+    radius: np.ndarray
+    """In the order of the model [length], shape (spheres,)."""
+    light: np.ndarray
+    """Inverse mass of what carries each, in the order of the model [1/mass], shape (spheres,)."""
+    owner: np.ndarray
+    """What carries each, in the order of the model: those of one owner never touch, shape (spheres,)."""
+
+
+class Candidates(NamedTuple):
+    """Pairs of spheres within reach, each once: in the row of the one with the lower place."""
+
+    start: np.ndarray
+    """First slot of each place, shape (spheres + 1,)."""
+    second: np.ndarray
+    """Place of the other sphere, or of its image, shape (capacity,)."""
+    root: np.ndarray
+    """Place of the other sphere itself, shape (capacity,)."""
+    back_start: np.ndarray
+    """First entry of each place in ``back``, shape (spheres + 1,)."""
+    back: np.ndarray
+    """Slots in which a place is the other sphere, shape (capacity,)."""
+    touches: np.ndarray
+    """1 where the two touch, shape (capacity,)."""
+    memory: np.ndarray
+    """Shape (capacity, 4)."""
+    record: np.ndarray
+    """Shape (capacity, 16)."""
+    resistance: np.ndarray
+    """Shape (capacity, 7), or (0, 7) where nothing resists rolling and twisting."""
+    counts: np.ndarray
+    """Candidates, and whether there was too little room, shape (2,)."""
+    block: np.ndarray
+    """Of blocks of places: contacts that began and ended, the sum and the longest of their durations, and the largest
+    overlap by radius, shape (blocks, 5)."""
+
+
+class WallSlots(NamedTuple):
+    """Pairs of a sphere and a feature of a wall within reach. The sphere is the first of the two."""
+
+    start: np.ndarray
+    """First slot of each place, shape (spheres + 1,)."""
+    feature: np.ndarray
+    """What the sphere is near to, shape (capacity,)."""
+    touches: np.ndarray
+    """1 where they touch, shape (capacity,)."""
+    memory: np.ndarray
+    """As of pairs, shape (capacity, 4)."""
+    record: np.ndarray
+    """As of pairs, shape (capacity, 16)."""
+    resistance: np.ndarray
+    """As of pairs, shape (capacity, 7), or (0, 7)."""
+    counts: np.ndarray
+    """Slots, and whether there was too little room, shape (2,)."""
+    block: np.ndarray
+    """As of pairs, shape (blocks, 5)."""
+
+
+class Kept(NamedTuple):
+    """Contacts by pair, in the order of the model: what outlives a list, and what a state holds."""
+
+    start: np.ndarray
+    """First contact of each sphere with those of higher number and with walls, shape (spheres + 1,)."""
+    other: np.ndarray
+    """The other sphere, or the number of spheres and the feature of a wall, shape (capacity,)."""
+    column: np.ndarray
+    """Memory, record and resistance, shape (capacity, 27)."""
+    counts: np.ndarray
+    """Contacts, and whether there was too little room, shape (2,)."""
+
+
+class ContactTable(NamedTuple):
+    """The law of each pair of kinds."""
+
+    rows: np.ndarray
+    """A row for each ordered pair of kinds (first * kinds + second), shape (kinds², 12)."""
+    kinds: int
+    """Number of kinds."""
+
+
+class ContactSystem(NamedTuple):
+    """Contacts as kernels see them."""
+
+    cell: Cell
+    particles: Particles
+    neighbours: Neighbours
+    grid: Grid
+    spheres: Spheres
+    candidates: Candidates
+    walls: WallSlots
+    kept: Kept
+    table: ContactTable
+    numbers: np.ndarray
+    """Kind of each sphere in the order of the model, shape (spheres,)."""
+    skin: np.ndarray
+    """Skin [length], shape (1,)."""
+
+
+PLACES = 512
+"""Places whose contacts a thread takes together."""
+
+
+def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
+    """Room for a number of candidates."""
+    return Candidates(
+        np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int32),
+        np.zeros(capacity, dtype=np.int32),
+        np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int32),
+        np.zeros(capacity, dtype=np.int8),
+        np.zeros((capacity, MEMORY)),
+        np.zeros((capacity, RECORD)),
+        np.zeros((capacity if resists else 0, RESISTANCE)),
+        np.zeros(2, dtype=np.int64),
+        np.zeros(((spheres + PLACES - 1) // PLACES, 5)),
+    )
+
+
+def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
+    """Room for a number of spheres near walls."""
+    return WallSlots(
+        np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int8),
+        np.zeros((capacity, MEMORY)),
+        np.zeros((capacity, RECORD)),
+        np.zeros((capacity if resists else 0, RESISTANCE)),
+        np.zeros(2, dtype=np.int64),
+        np.zeros(((spheres + PLACES - 1) // PLACES, 5)),
+    )
+
+
+def empty_kept(spheres: int, capacity: int) -> Kept:
+    """Room for a number of contacts."""
+    return Kept(
+        np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros((capacity, KEPT)),
+        np.zeros(2, dtype=np.int64),
+    )
+
+
+def empty_system(
+    spheres: int,
+    images: int = 0,
+    near: int = 8,
+    candidates: int = 0,
+    walls: int = 0,
+    contacts: int = 0,
+    resists: bool = False,
+) -> ContactSystem:
+    """Arrays for a number of spheres, images, places in a row of the full list, candidates, spheres near walls, and
+    contacts."""
+    return ContactSystem(
+        Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
+        empty_particles(spheres, images, BEYOND),
+        empty_neighbours(spheres, near),
+        grid(max(spheres, 1), max(images, 1), 1.0, 1.0),
+        Spheres(np.zeros((spheres, MOTION)), np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)),
+        empty_candidates(spheres, candidates, resists),
+        empty_wall_slots(spheres, walls, resists),
+        empty_kept(spheres, contacts),
+        ContactTable(np.zeros((1, 12)), 1),
+        np.zeros(spheres, dtype=np.int64),
+        np.zeros(1),
+    )
+
+
+SYSTEM = numba.typeof(empty_system(1))
+"""Numba's type of it."""
+PASS = types.void(SYSTEM, types.float64, types.float64)
+"""Signature of a pass over all contacts at a time and with the time since the last one."""

@@ -1,0 +1,154 @@
+"""The driver of grains: free spheres in contact."""
+
+import math
+from weakref import WeakKeyDictionary
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.errors import CaseError
+from articulon.forces.contact.declarations import Contact
+from articulon.forces.contact.engine import Contacts
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.gravity import Gravity
+from articulon.forces.stokes_drag import StokesDrag, drag_table
+from articulon.integrate import grain_passes, grains
+from articulon.integrate.base import LINE, Driver
+from articulon.integrate.grain_passes import DRAG, EASE, FLOW, GRAINS, PASS, SPIN_DRAG
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
+from articulon.kernels import prepare
+from articulon.model import Model, State
+from articulon.model.joints import FREE
+from articulon.model.state import STEPS
+from articulon.scaling import NoScaling
+from articulon.scaling.base import ScalingPolicy
+
+_GRAINS: WeakKeyDictionary[Model, bool] = WeakKeyDictionary()
+
+
+def only_grains(model: Model) -> bool:
+    """Whether a model is one of grains in contact, with gravity and drag at most, which need no tree."""
+    if model not in _GRAINS:
+        forest, sites, n = model.forest, model.sites, model.bodies
+        _GRAINS[model] = bool(
+            forest.kind.size == n
+            and (forest.kind == FREE).all()
+            and (forest.parent < 0).all()
+            and not forest.position.any()
+            and (forest.rotation == [1.0, 0.0, 0.0, 0.0]).all()
+            and not model.centres.any()
+            and not model.modes
+            and not model.loops.kind.size
+            and np.array_equal(sites.body, np.arange(n))
+            and not sites.position.any()
+            and (sites.radius > 0.0).all()
+            and _isotropic(model.inertias)
+            and any(isinstance(force, Contact) for force in model.forces)
+            and all(isinstance(force, Contact | Gravity | StokesDrag) for force in model.forces)
+        )
+    return _GRAINS[model]
+
+
+def _isotropic(inertias: np.ndarray) -> bool:
+    diagonal = inertias[:, [0, 3, 5]]
+    return bool((diagonal == diagonal[:, :1]).all()) and not inertias[:, [1, 2, 4]].any()
+
+
+class GrainDriver(Driver):
+    """Velocity Verlet on plain arrays. The step divides every time that is asked for."""
+
+    def __init__(self, evaluator: Evaluator, step: float, policy: ScalingPolicy, state: State) -> None:
+        model = evaluator.model
+        if not isinstance(policy, NoScaling):
+            raise CaseError(
+                "scaling: the rule velocity-verlet moves grains by their forces as they are; leave the policy out, or "
+                "choose integrator.rule = 'friction-implicit'"
+            )
+        assert evaluator.contacts is not None
+        self.evaluator, self.step, self.stop = evaluator, step, no_stop()
+        self.contacts: Contacts = evaluator.contacts
+        self.grains = grain_passes.grains_of(model.bodies)
+        self.grains.gravity[:] = evaluator.system.forces.gravity
+        line = self.grains.line
+        line[:, EASE] = 1.0 / model.inertias[:, 0]
+        drag = drag_table(model)
+        body = model.head[drag.link]
+        line[body, DRAG], line[body, SPIN_DRAG] = drag.translational, drag.rotational
+        line[body, FLOW : FLOW + 3] = drag.flow
+        parallel = model.bodies >= grain_passes.PARALLEL_GRAINS
+        self.moving = grain_passes.passes(parallel, self.contacts.resists)
+        self._prepare(state)
+
+    def _prepare(self, state: State) -> None:
+        contacts, lists, refresh, system = self.contacts.types
+        moving = types.UniTuple(types.FunctionType(PASS), 4)
+        counters = numba.typeof(state.counters)
+        taken = contacts, moving, lists, refresh, system, GRAINS, types.float64, counters, LINE, LINE, types.int64
+        prepare(grains.advance_grains, taken)
+        prepare(grains.load_state, (system, GRAINS, moving, lists, refresh, numba.typeof(state)))
+        prepare(grains.store_state, (system, GRAINS, moving, numba.typeof(state)))
+
+    def advance(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`."""
+        before = int(state.counters[STEPS])
+        left = round(until / self.step) - before if math.isfinite(until) else steps + 1
+        taken = min(left, steps)
+        status = self._chunk(state, taken)
+        if status == DIVERGED:
+            # The state is that of before the chunk: the steps that went well are taken again.
+            good = self.last - before
+            if good > 0:
+                self._chunk(state, good)
+            return DIVERGED
+        return PAUSED if left > steps else REACHED
+
+    def _chunk(self, state: State, steps: int) -> int:
+        """Some steps; a state from which they cannot be taken is left as it was."""
+        while True:
+            self.contacts.restore(state)
+            contacts = self.contacts
+            self.grains.held[0] = state.counters[STEPS] > 0
+            grains.load_state(contacts.system, self.grains, self.moving, contacts.lists, contacts.refresh, state)
+            counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
+            if self._crowded():
+                contacts.grow()
+                continue
+            status = grains.advance_grains(
+                contacts.passes,
+                self.moving,
+                contacts.lists,
+                contacts.refresh,
+                contacts.system,
+                self.grains,
+                self.step,
+                counters,
+                clock,
+                times,
+                steps,
+            )
+            if status == grains.TOO_NARROW:
+                contacts.grow()
+                continue
+            self.last = int(counters[STEPS])
+            if status != REACHED:
+                return DIVERGED
+            grains.store_state(contacts.system, self.grains, self.moving, state)
+            state.counters[:], state.time[:], state.contact_times[:] = counters, clock, times
+            contacts.save(state)
+            return REACHED
+
+    def _crowded(self) -> bool:
+        system = self.contacts.system
+        return bool(
+            system.particles.counts[grains.OVERFLOW]
+            or system.candidates.counts[grains.CROWDED]
+            or system.walls.counts[grains.CROWDED]
+        )
+
+    def go(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`."""
+        return self.advance(state, until, steps)
+
+    last: int = 0
+    """Steps that had been taken when a chunk ended."""
