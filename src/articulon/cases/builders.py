@@ -14,6 +14,7 @@ from articulon.cases.conjugated_nanoparticle import ConjugatedNanoparticle
 from articulon.cases.explicit import ExplicitModel
 from articulon.cases.filament import Filament
 from articulon.cases.four_bars import FourBars
+from articulon.cases.grains import Grains
 from articulon.cases.lattice import Lattice
 from articulon.cases.link_chain import LinkChain
 from articulon.cases.molecule import Molecule
@@ -30,6 +31,7 @@ AnyModel: TypeAlias = (
     | Filament
     | FourBars
     | SatelliteWithBooms
+    | Grains
     | Particles
     | Lattice
     | MoltenSalt

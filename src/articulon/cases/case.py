@@ -15,7 +15,7 @@ from articulon.adaptive import Adaptive
 from articulon.baths import Thermostat
 from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
-from articulon.cases.explicit import ExplicitModel
+from articulon.cases.explicit import WrittenOut
 from articulon.cases.molecule import Molecule
 from articulon.cases.overrides import changed, dotted
 from articulon.cases.particles import Particles
@@ -276,7 +276,7 @@ def _driven_beside(model: ModelDeclaration, source: str) -> ModelDeclaration:
     """So are the functions of driven joints, and files of particles, structures and modes."""
     if isinstance(model, Particles | Molecule):
         return model.beside(source)
-    if not isinstance(model, ExplicitModel):
+    if not isinstance(model, WrittenOut):
         return model
     drives = [
         drive

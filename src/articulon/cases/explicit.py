@@ -131,14 +131,12 @@ class ExplicitSite(Declaration):
     """Of a contact sphere about it [length]; 0 for a point that touches nothing."""
 
 
-class ExplicitModel(Declaration):
-    """Bodies, sites, loops and drives one by one."""
+class WrittenOut(Declaration):
+    """Bodies, sites, loops and drives one by one: what every model has that a case writes out."""
 
     error_class: ClassVar = CaseError
 
-    builder: Literal["explicit"] = "explicit"
-    """What a model without a named builder is."""
-    bodies: Annotated[tuple[ExplicitBody, ...], Field(min_length=1)]
+    bodies: tuple[ExplicitBody, ...] = ()
     """In any order; the model has them with parents first and otherwise as they are written."""
     sites: tuple[ExplicitSite, ...] = ()
     """The points where pair forces act."""
@@ -273,3 +271,12 @@ class ExplicitModel(Declaration):
             loop.populate(builder)
         for k, drive in enumerate(self.drives):
             drive.populate(builder, f"model.drives[{k}]")
+
+
+class ExplicitModel(WrittenOut):
+    """A model of what is written out and nothing else."""
+
+    builder: Literal["explicit"] = "explicit"
+    """What a model without a named builder is."""
+    bodies: Annotated[tuple[ExplicitBody, ...], Field(min_length=1)]
+    """In any order; the model has them with parents first and otherwise as they are written."""

@@ -1,0 +1,110 @@
+"""Models of grains in case files: single ones, filled regions and chains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+import articulon as ar
+from articulon.cases.grains import Chain, Fill, Grains, SingleGrain
+from articulon.cases.packings import sizes
+from articulon.errors import CaseError
+from articulon.units import unit_system
+
+BOX = {"low": (0.0, 0.0, 0.0), "high": (1.0, 1.2, 1.5)}
+
+
+def built(**parts: Any) -> ar.Model:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    Grains(**parts).resolved(builder.units).populate(builder)
+    return builder.build()
+
+
+def populated(table: dict[str, Any]) -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    Grains.from_mapping(table).resolved(unit_system("kg-m-s")).populate(builder)
+
+
+@pytest.mark.parametrize("arrangement", ["grid", "random"])
+@pytest.mark.parametrize("shape", ["box", "cylinder"])
+def test_grains_of_a_fill_touch_neither_each_other_nor_the_regions_faces(arrangement: str, shape: str) -> None:
+    count = 300 if arrangement == "random" else None
+    region = {"cylinder_radius": 0.5, "low": (0.0, -0.6, 1.0), "high": (0.0, 0.9, 1.0)} if shape == "cylinder" else BOX
+    fill = Fill(
+        radius=0.04,
+        largest_radius=0.06,
+        density=1000.0,
+        shape=shape,
+        arrangement=arrangement,
+        count=count,
+        **region,
+    )
+    model = built(fills=(fill,))
+    places, radii = model.q0.reshape(-1, 7)[:, :3], model.sites.radius
+    pairs = cKDTree(places).query_pairs(0.14, output_type="ndarray")
+    gaps = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1) - radii[pairs].sum(axis=1)
+    assert len(places) > 200 and gaps.min() > 0.0
+    assert radii.min() >= 0.04 and radii.max() <= 0.06
+    if shape == "cylinder":
+        off, along = np.hypot(places[:, 0], places[:, 2] - 1.0), places[:, 1]
+        assert (off + radii <= 0.5 + 1e-12).all() and (along - radii >= -0.6 - 1e-12).all()
+        assert (along + radii <= 0.9 + 1e-12).all()
+    else:
+        assert (places - radii[:, None] >= -1e-12).all()
+        assert (places + radii[:, None] <= np.array(BOX["high"]) + 1e-12).all()
+
+
+def test_radii_of_equal_volumes_share_the_volume_evenly() -> None:
+    """With p(R) ∝ 1/R³ each interval of radii holds the same volume; the bound is four standard errors."""
+    radii = sizes(200_000, 1.0, 3.0, "equal-volumes", np.random.default_rng(1))
+    volume, _ = np.histogram(radii, bins=8, range=(1.0, 3.0), weights=radii**3)
+    counts, _ = np.histogram(radii, bins=8, range=(1.0, 3.0))
+    np.testing.assert_allclose(volume / volume.sum(), 0.125, rtol=4.0 / np.sqrt(counts.min()))
+
+
+def test_seed_chooses_a_fill() -> None:
+    def places(seed: int) -> np.ndarray:
+        return built(fills=(Fill(radius=0.1, mass=1.0, seed=seed, arrangement="random", count=20, **BOX),)).q0
+
+    np.testing.assert_array_equal(places(3), places(3))
+    assert (places(3) != places(4)).any()
+
+
+def test_chain_is_straight_and_its_spheres_are_apart_by_the_gap() -> None:
+    chain = Chain(links=4, radius=0.1, gap=0.05, density=1000.0, start=(1.0, 2.0, 3.0), direction=(0.0, 3.0, 4.0))
+    model = built(chains=(chain,), grains=(SingleGrain(name="pebble", radius=0.3, mass=2.0),))
+    assert model.names == ("chain-0", "chain-1", "chain-2", "chain-3", "pebble") and model.trees == 2
+    places, _ = ar.body_poses(model, model.q0)
+    centres = places[model.sites.body] + model.sites.position
+    expected = np.array([1.0, 2.0, 3.0]) + 0.25 * np.arange(4)[:, None] * np.array([0.0, 0.6, 0.8])
+    np.testing.assert_allclose(centres[:4], expected, atol=1e-15)
+    np.testing.assert_allclose(model.masses[:4], 4 / 3 * np.pi * 1e-3 * 1000.0, rtol=1e-15)
+
+
+def test_a_model_of_grains_takes_bodies_that_are_written_out() -> None:
+    bodies = [{"name": "clump", "joint": "free", "mass": 1.0, "inertia": 1.0}]
+    sites = [{"body": "clump", "position": (s, 0.0, 0.0), "radius": "20 cm"} for s in (-0.1, 0.1)]
+    model = built(bodies=bodies, sites=sites, fills=(Fill(radius=0.2, density=1.0, **BOX),))
+    assert model.names[0] == "clump" and model.bodies > 10
+    np.testing.assert_array_equal(model.sites.radius[:2], 0.2)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"count": 10_000}, "fills\\[0\\]: the region holds .* grains"),
+        ({"count": 2000, "arrangement": "random"}, "no more room"),
+        ({"high": (1.0, -1.0, 1.0)}, "high: expected each coordinate beyond"),
+        ({"largest_radius": 0.01}, "largest_radius: 0.01 is smaller"),
+        ({"arrangement": "random"}, "count: is required"),
+        ({"mass": 1.0}, "either a density or a mass"),
+        ({"shape": "cylinder"}, "cylinder_radius"),
+        ({"radius": 5.0}, "holds 0 grains"),
+    ],
+)
+def test_impossible_fill_is_refused(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(CaseError, match=words):
+        populated({"fills": [{"radius": 0.08, "density": 1.0, **BOX, **change}]})
