@@ -94,6 +94,67 @@ _ALL = (
         },
     ),
     Reference(
+        "hertz1882",
+        "article",
+        {
+            "author": "Hertz, Heinrich",
+            "title": 'Ueber die Ber{"u}hrung fester elastischer K{"o}rper',
+            "journal": 'Journal f{"u}r die reine und angewandte Mathematik',
+            "volume": "92",
+            "pages": "156--171",
+            "year": "1882",
+        },
+    ),
+    Reference(
+        "mindlin1949",
+        "article",
+        {
+            "author": "Mindlin, Raymond D.",
+            "title": "Compliance of elastic bodies in contact",
+            "journal": "Journal of Applied Mechanics",
+            "volume": "16",
+            "pages": "259--268",
+            "year": "1949",
+        },
+    ),
+    Reference(
+        "silbert2001",
+        "article",
+        {
+            "author": "Silbert, Leonardo E. and Erta{\\c{s}}, Deniz and Grest, Gary S. and Halsey, Thomas C. and "
+            "Levine, Dov and Plimpton, Steven J.",
+            "title": "Granular flow down an inclined plane: {Bagnold} scaling and rheology",
+            "journal": "Physical Review E",
+            "volume": "64",
+            "pages": "051302",
+            "year": "2001",
+        },
+    ),
+    Reference(
+        "antypov2011",
+        "article",
+        {
+            "author": "Antypov, Dmytro and Elliott, James A.",
+            "title": "On an analytical solution for the damped {Hertzian} spring",
+            "journal": "Europhysics Letters",
+            "volume": "94",
+            "pages": "50004",
+            "year": "2011",
+        },
+    ),
+    Reference(
+        "chung2011",
+        "article",
+        {
+            "author": "Chung, Y. C. and Ooi, J. Y.",
+            "title": "Benchmark tests for verifying discrete element modelling codes at particle impact level",
+            "journal": "Granular Matter",
+            "volume": "13",
+            "pages": "643--656",
+            "year": "2011",
+        },
+    ),
+    Reference(
         "featherstone2008",
         "book",
         {

@@ -39,7 +39,16 @@ from articulon.forces.user import ACTUATIONS, SIGNATURE, USERS, body_table, user
 from articulon.forces.user_functions import UserFunctions
 from articulon.kernels import kernel, prepare
 from articulon.model import CHANNELS, Forest, Loops, Model, Motions, State, Workspace, workspace
-from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE
+from articulon.model.state import (
+    CONFORMATIONAL,
+    CONTACT,
+    DAMPING,
+    EXTERNAL,
+    POTENTIAL,
+    STOCHASTIC,
+    THERMOSTAT,
+    THERMOSTAT_RATE,
+)
 
 
 class System(NamedTuple):
@@ -286,6 +295,8 @@ def channels_of(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
     present = {*tables.wrench_channels.tolist(), *tables.joint_channels.tolist()}
     if tables.gravity.any():
         present.add(EXTERNAL)
+    if contact_of(model) is not None:
+        present.add(CONTACT)
     if bath is not None:
         present |= thermostat_channels(bath)
     return tuple(CHANNELS[c] for c in sorted(present))

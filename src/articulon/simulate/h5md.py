@@ -11,6 +11,8 @@ its layout and its frames alone, not on the clock and not on how often or in wha
     /observables/<name>/{step,time,value}            in the units of the case
     /articulon/coordinates/{step,time,value}         joint coordinates q, in the units of the case; names, units
     /articulon/speeds/{step,time,value}              joint speeds u, likewise
+    /particles/bodies/radius                         constant, where bodies carry spheres: that of the largest, or 0
+    /articulon/spheres/{body,position,radius}        constant, where there are spheres: in their bodies' frames
 
 All elements share one `step` and one `time` dataset through hard links.
 """
@@ -34,6 +36,7 @@ POSITION = f"{BODIES}/position/value"
 ORIENTATION = f"{BODIES}/orientation/value"
 BOX = f"{BODIES}/box"
 EDGES = f"{BOX}/edges/value"
+SPHERES = "articulon/spheres"
 COORDINATES = "articulon/coordinates/value"
 SPEEDS = "articulon/speeds/value"
 
@@ -84,6 +87,12 @@ class TrajectoryLayout:
     """Multiplies a time of the case to give the one in the file."""
     box_edges: np.ndarray | None = None
     """Edge vectors of the periodic box as rows [length unit of the case], shape (3, 3); None if space is open."""
+    sphere_bodies: np.ndarray | None = None
+    """Body of each contact sphere, −1 for the ground, shape (spheres,); None if there are none."""
+    sphere_positions: np.ndarray | None = None
+    """Centres in the bodies' frames [length unit of the case], shape (spheres, 3)."""
+    sphere_radii: np.ndarray | None = None
+    """[length unit of the case], shape (spheres,)."""
     author: str = "unknown"
     """Who ran it."""
     creator: str = "articulon"
@@ -196,6 +205,7 @@ def _create(file: h5py.File, layout: TrajectoryLayout, frames: int) -> dict[str,
     bodies.create_dataset("mass", data=layout.masses)
     _label(bodies["mass"], layout.mass_unit)
     bodies.create_dataset("name", data=_fixed_strings(layout.body_names))
+    _create_spheres(file, layout)
     box = file.require_group(BOX)
     box.attrs["dimension"] = 3
     box.attrs["boundary"] = np.array([b"none" if layout.box_edges is None else b"periodic"] * 3)
@@ -223,6 +233,21 @@ def _create(file: h5py.File, layout: TrajectoryLayout, frames: int) -> dict[str,
             if len(set(units)) == 1:
                 _label(element["value"], units[0])
     return offsets
+
+
+def _create_spheres(file: h5py.File, layout: TrajectoryLayout) -> None:
+    if layout.sphere_bodies is None or layout.sphere_positions is None or layout.sphere_radii is None:
+        return
+    largest = np.zeros(layout.masses.size + 1)
+    np.maximum.at(largest, layout.sphere_bodies, layout.sphere_radii)
+    spheres = file.create_group(SPHERES)
+    spheres.create_dataset("body", data=layout.sphere_bodies.astype("<i8"))
+    for dataset in (
+        file[BODIES].create_dataset("radius", data=layout.length_factor * largest[:-1]),
+        spheres.create_dataset("position", data=layout.length_factor * layout.sphere_positions),
+        spheres.create_dataset("radius", data=layout.length_factor * layout.sphere_radii),
+    ):
+        _label(dataset, layout.length_unit)
 
 
 def read_layout(file: h5py.File, path: Path) -> TrajectoryLayout:
@@ -255,6 +280,7 @@ def read_layout(file: h5py.File, path: Path) -> TrajectoryLayout:
             length_factor=float(own.attrs["length_factor"]),
             time_factor=float(own.attrs["time_factor"]),
             box_edges=own.attrs.get("box_edges"),
+            **_spheres(own),
             author=file["h5md/author"].attrs["name"],
             creator=file["h5md/creator"].attrs["name"],
             creator_version=file["h5md/creator"].attrs["version"],
@@ -264,6 +290,17 @@ def read_layout(file: h5py.File, path: Path) -> TrajectoryLayout:
             f"{path} is an H5MD file but was not written by articulon ({failure.args[0]}); "
             "give the trajectory.h5 of a run"
         ) from None
+
+
+def _spheres(own: h5py.Group) -> dict[str, np.ndarray]:
+    if "spheres" not in own:
+        return {}
+    factor, group = float(own.attrs["length_factor"]), own["spheres"]
+    return {
+        "sphere_bodies": group["body"][:],
+        "sphere_positions": group["position"][:] / factor,
+        "sphere_radii": group["radius"][:] / factor,
+    }
 
 
 def _label(dataset: h5py.Dataset, unit: str | None) -> None:

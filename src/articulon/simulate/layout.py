@@ -56,6 +56,7 @@ def trajectory_layout(model: Model, observables: dict[str, str]) -> TrajectoryLa
             name = f"{model.names[body]}.mode{j + 1}"
             names[0][q_start + j], labels[0][q_start + j] = name, label(units, "length")
             names[1][u_start + j], labels[1][u_start + j] = f"{name}.rate", label(units, "velocity")
+    spheres = np.flatnonzero(model.sites.radius > 0.0)
     return TrajectoryLayout(
         body_names=model.names,
         masses=model.masses,
@@ -71,6 +72,9 @@ def trajectory_layout(model: Model, observables: dict[str, str]) -> TrajectoryLa
         time_unit=None if time is None else time[0],
         length_factor=1.0 if length is None else length[1],
         time_factor=1.0 if time is None else time[1],
+        sphere_bodies=model.sites.body[spheres] if spheres.size else None,
+        sphere_positions=model.sites.position[spheres] if spheres.size else None,
+        sphere_radii=model.sites.radius[spheres] if spheres.size else None,
         author=os.environ.get("USER") or os.environ.get("LOGNAME") or "unknown",
         creator_version=__version__,
     )
@@ -84,4 +88,11 @@ def write_model_topology(path: Path, model: Model, title: str) -> None:
     # What is welded to the ground is no tree; it is shown as one of its own.
     trees = np.append(model.tree_of_link, model.trees)[model.link]
     bonds = [(int(parent), body) for body, parent in enumerate(model.parents) if parent >= 0]
-    write_topology(path, model.names, factor * positions, trees.tolist(), bonds, length_unit=unit, title=title)
+    radii = None
+    if (model.sites.radius > 0.0).any():
+        largest = np.zeros(model.bodies + 1)
+        np.maximum.at(largest, model.sites.body, model.sites.radius)
+        radii = factor * largest[:-1]
+    write_topology(
+        path, model.names, factor * positions, trees.tolist(), bonds, length_unit=unit, title=title, radii=radii
+    )

@@ -29,6 +29,7 @@ from articulon.model.state import (
     WINDOW,
 )
 from articulon.simulate.cancellation_observer import CancellationObserver
+from articulon.simulate.contact_statistics import ContactObserver
 from articulon.simulate.site_observables import SiteObserver
 from articulon.simulate.thermostat_observer import ThermostatObserver
 from articulon.simulate.trajectory import Frame
@@ -201,6 +202,7 @@ class Observer:
         self.bare_works = self.energies if varies and books_bare_work else []
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
         self.sites = SiteObserver(evaluator)
+        self.contacts = None if evaluator.contacts is None else ContactObserver(model, evaluator.contacts)
         self.slowest, self.relaxation = slowest_tree(model, evaluator)
         tree = model.forest.tree
         self.slowest_range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
@@ -226,6 +228,8 @@ class Observer:
         names.update(self.thermostat.dimensions)
         names.update(self.cancellation.dimensions)
         names.update(self.sites.dimensions)
+        if self.contacts is not None:
+            names.update(self.contacts.dimensions)
         if self.model.loops.kind.size:
             names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
         if self.stop is not None:
@@ -286,6 +290,9 @@ class Observer:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.drift)
         if self.stop is not None:
             observables["advance"] = self._advance(poses)
+        if self.contacts is not None:
+            observables.update(self.contacts.observables(state, kinetic, *poses))
+            observables["force_contact"] = float(np.linalg.norm(self.contacts.forces(state), axis=1).sum())
         return Frame(
             step=int(state.counters[STEPS]),
             time=float(state.time[0]),

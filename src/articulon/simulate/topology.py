@@ -41,6 +41,7 @@ def write_topology(
     *,
     length_unit: str | None = "nm",
     title: str = "",
+    radii: np.ndarray | None = None,
 ) -> None:
     """Write a PDB file with one atom for each body.
 
@@ -60,6 +61,8 @@ def write_topology(
         "nm", "angstrom" or "pm"; any other unit, or None, is drawn as described above.
     title
         Goes into the TITLE record.
+    radii
+        Of the bodies' contact spheres [length_unit], shape (n,), for the column of B factors; None if there are none.
 
     Raises
     ------
@@ -77,8 +80,9 @@ def write_topology(
         raise ValueError(f"the position of body '{body_names[body]}' is not finite")
     if any(not 0 <= index < n for pair in bonds for index in pair):
         raise ValueError(f"a bond names a body outside 0 to {n - 1}")
-    drawn, remark = _fit(positions, length_unit)
-    write_text(path, "\n".join(_records(body_names, drawn, trees, bonds, remark, title)) + "\n")
+    drawn, remark, scale = _fit(positions, length_unit)
+    shown = None if radii is None else scale * np.asarray(radii, dtype=np.float64)
+    write_text(path, "\n".join(_records(body_names, drawn, trees, bonds, remark, title, shown)) + "\n")
 
 
 def short_name(name: str) -> str:
@@ -124,23 +128,25 @@ def hybrid36(value: int, width: int) -> str:
     raise ValueError(f"a PDB file cannot number so many atoms in {width} columns")
 
 
-def _fit(positions: np.ndarray, length_unit: str | None) -> tuple[np.ndarray, str]:
-    """Coordinates that fit the columns, and what was done to make them fit ("" if nothing)."""
+def _fit(positions: np.ndarray, length_unit: str | None) -> tuple[np.ndarray, str, float]:
+    """Coordinates that fit the columns, what was done to make them fit ("" if nothing), and ångström for one unit."""
     known = length_unit in _ANGSTROM
-    drawn = positions * (1.0 if length_unit is None else _ANGSTROM.get(length_unit, 1.0))
+    scale = 1.0 if length_unit is None else _ANGSTROM.get(length_unit, 1.0)
+    drawn = positions * scale
     if drawn.size == 0:
-        return drawn, ""
+        return drawn, "", scale
     unit = "1 ANGSTROM" if known else f"1 {length_unit or 'REDUCED UNIT OF LENGTH'}"
     span = float(np.ptp(drawn, axis=0).max())
     fits = drawn.min() >= _LOWEST and drawn.max() <= _HIGHEST
     if fits and (known or span == 0.0 or span >= 1.0):
-        return drawn, "" if known else f"1 ANGSTROM STANDS FOR {unit}."
+        return drawn, "" if known else f"1 ANGSTROM STANDS FOR {unit}.", scale
     corner = drawn.min(axis=0)
     exponent = 0
     if span > _HIGHEST or (not known and 0.0 < span < 1.0):
         exponent = 3 - math.ceil(math.log10(span))  # the largest extent is now in (100, 1000]
     drawn = (drawn - corner) * 10.0**exponent
-    return drawn, f"SHIFTED TO THE ORIGIN, {10.0**exponent:G} ANGSTROM STANDS FOR {unit}."
+    said = f"SHIFTED TO THE ORIGIN, {10.0**exponent:G} ANGSTROM STANDS FOR {unit}."
+    return drawn, said, scale * 10.0**exponent
 
 
 def _records(
@@ -150,6 +156,7 @@ def _records(
     bonds: Sequence[tuple[int, int]],
     remark: str,
     title: str,
+    radii: np.ndarray | None = None,
 ) -> Iterator[str]:
     n = len(body_names)
     numbered = n <= _LARGEST_DECIMAL
@@ -158,6 +165,8 @@ def _records(
     yield "REMARK 250 ONE ATOM IS A BODY, ONE RESIDUE A TREE OF BODIES."
     if remark:
         yield f"REMARK 250 COORDINATES: {_ascii(remark)}"
+    if radii is not None:
+        yield "REMARK 250 THE B FACTOR IS THE RADIUS OF THE BODY'S SPHERE, IN ANGSTROM AS DRAWN."
     if not numbered:
         yield f"REMARK 250 NO CONECT RECORDS: MORE THAN {_LARGEST_DECIMAL} BODIES."
     short = [short_name(name) for name in body_names]
@@ -165,11 +174,12 @@ def _records(
         for serial, (name, shortened) in enumerate(zip(body_names, short, strict=True), start=1):
             if name != shortened:
                 yield f"REMARK 250 ATOM {serial:5d} {shortened:4s} IS {_ascii(name)}"
-    for index, (name, tree, (x, y, z)) in enumerate(zip(short, trees, drawn.tolist(), strict=True)):
+    factors = [0.0] * n if radii is None else np.minimum(radii, 999.99).tolist()
+    for index, (name, tree, (x, y, z), factor) in enumerate(zip(short, trees, drawn.tolist(), factors, strict=True)):
         # No element: a body is none, and a viewer must not take "core" for carbon. It is drawn as an unknown atom.
         yield (
             f"HETATM{hybrid36(index + 1, 5)} {name:<4s} BOD A{(tree + 1) % _RESIDUES:4d}    "
-            f"{x:8.3f}{y:8.3f}{z:8.3f}{1.0:6.2f}{0.0:6.2f}          {'':2s}"
+            f"{x:8.3f}{y:8.3f}{z:8.3f}{1.0:6.2f}{factor:6.2f}          {'':2s}"
         )
     if numbered:
         neighbours: dict[int, list[int]] = {}

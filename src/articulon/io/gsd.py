@@ -1,0 +1,148 @@
+"""The spheres of a run as a GSD file, which OVITO, freud and HOOMD-blue read.
+
+A particle is a contact sphere; a body without any is left out. Of each it has the diameter, the place of the centre,
+its velocity, and the orientation, mass and number of the body that carries it. Space in a GSD file repeats in all
+directions about the origin. Where the model's box is periodic the file's box is that one, moved so that its middle is
+the origin, and centres are in it, with the number of boxes that they have left behind as images; in any other direction
+coordinates are those of the run, and the box reaches far enough that no two spheres see each other through a face.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.dynamics.functions import scratch
+from articulon.dynamics.poses import link_velocities
+from articulon.errors import ArticulonError
+from articulon.model import Model
+from articulon.simulate.contact_statistics import sphere_centres
+from articulon.simulate.results import Run
+
+FILE = "spheres.gsd"
+ROOM = 2.0
+"""Free space beyond the outermost sphere along a direction that is not periodic, in largest diameters."""
+
+
+def write_gsd(folder: Path, file: Path | None = None) -> Path:
+    """Write the contact spheres of a run, also of one that is still going.
+
+    Parameters
+    ----------
+    folder
+        The folder of the run.
+    file
+        The file; ``spheres.gsd`` in the folder by default. It is replaced.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ArticulonError
+        Where the package gsd is not installed, the folder holds no run, or the run has no spheres.
+    """
+    hoomd = _hoomd()
+    run = Run(folder, Case.read(folder / "case.toml"))
+    model: Model = run.case.build_model()
+    spheres = np.flatnonzero(model.sites.radius > 0.0)
+    if not spheres.size:
+        raise ArticulonError(f"{folder}: the run has no contact spheres to be written; give bodies sites with a radius")
+    target = folder / FILE if file is None else file
+    partial = target.with_name(f"{target.name}.tmp")
+    constant = _constant(model, spheres)
+    edges, middle, periodic = _box(model, spheres, run)
+    try:
+        with hoomd.open(str(partial), mode="w") as out:
+            for k, time in enumerate(run.times):
+                frame = _frame(hoomd, model, spheres, run, k)
+                for name, value in constant.items():
+                    setattr(frame.particles, name, value)
+                frame.particles.position, frame.particles.image = _wrapped(
+                    frame.particles.position - middle, edges, periodic
+                )
+                frame.configuration.box = _hoomd_box(edges)
+                frame.configuration.step = k
+                frame.log["time"] = np.array([time])
+                out.append(frame)
+        partial.replace(target)
+    except OSError as failure:
+        partial.unlink(missing_ok=True)
+        raise ArticulonError(f"could not write {target}: {failure}") from failure
+    return target
+
+
+def _hoomd() -> Any:
+    try:
+        import gsd.hoomd
+    except ImportError:
+        raise ArticulonError("GSD files are written by the package gsd: pip install 'articulon[grains]'") from None
+    return gsd.hoomd
+
+
+def _constant(model: Model, spheres: np.ndarray) -> dict[str, Any]:
+    """What is the same in every frame."""
+    sites = model.sites
+    body = sites.body[spheres]
+    carried = body >= 0
+    inertia = np.where(carried[:, None], model.inertias[np.where(carried, body, 0)][:, [0, 3, 5]], 0.0)
+    return {
+        "N": spheres.size,
+        "types": list(sites.kinds),
+        "typeid": sites.kind[spheres].astype(np.uint32),
+        "diameter": 2.0 * sites.radius[spheres],
+        "mass": np.where(carried, model.masses[np.where(carried, body, 0)], 0.0),
+        "moment_inertia": inertia,
+        "charge": sites.charge[spheres],
+        "body": body.astype(np.int32),
+    }
+
+
+def _frame(hoomd: Any, model: Model, spheres: np.ndarray, run: Run, k: int) -> Any:
+    """Where the spheres are at a frame, and how they move."""
+    frame, sites = hoomd.Frame(), model.sites
+    centres = sphere_centres(model, run.positions[k], run.rotations[k])[spheres]
+    body, link = sites.body[spheres], model.site_links[spheres]
+    ws = scratch(model)
+    link_velocities(model.forest, run.coordinates[k], run.speeds[k], ws)
+    moving = link >= 0
+    velocity, turn = np.zeros((spheres.size, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (spheres.size, 1))
+    at = link[moving]
+    arm = centres[moving] - ws.position[at]
+    velocity[moving] = ws.twist[at, :3] + np.cross(ws.twist[at, 3:], arm)
+    turn[body >= 0] = run.rotations[k][body[body >= 0]]
+    frame.particles.position, frame.particles.velocity, frame.particles.orientation = centres, velocity, turn
+    return frame
+
+
+def _box(model: Model, spheres: np.ndarray, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges of the file's box as rows (3, 3), what becomes its origin (3,), and where it is periodic (3,)."""
+    largest = 2.0 * float(model.sites.radius[spheres].max())
+    reach = np.zeros(3)
+    for k in range(len(run.times)):
+        centres = sphere_centres(model, run.positions[k], run.rotations[k])[spheres]
+        reach = np.maximum(reach, np.abs(centres).max(axis=0))
+    edges = np.diag(2.0 * (reach + (0.5 + ROOM) * largest))
+    if model.box is None:
+        return edges, np.zeros(3), np.zeros(3, dtype=bool)
+    periodic, own = model.box.periodic, model.box.vectors
+    edges[periodic] = own[periodic]
+    corner = np.array([float(x) for x in model.box.origin])
+    return edges, np.where(periodic, corner + 0.5 * own.sum(axis=0), 0.0), periodic
+
+
+def _wrapped(places: np.ndarray, edges: np.ndarray, periodic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places in the box about the origin, and how many edges they had left it by."""
+    image = np.where(periodic, np.rint(places @ np.linalg.inv(edges)), 0.0)
+    return places - image @ edges, image.astype(np.int32)
+
+
+def _hoomd_box(edges: np.ndarray) -> list[float]:
+    """Lengths and tilt factors, as HOOMD-blue has them."""
+    (lx, _, _), (xy, ly, _), (xz, yz, lz) = edges.tolist()
+    return [lx, ly, lz, xy / ly, xz / lz, yz / lz]

@@ -1,0 +1,246 @@
+"""What is looked at of contacts: how many there are, how they share the load, how long they last, and their ledger.
+
+All of it is read from the state, in which each contact has its forces at the last evaluation.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.forces.contact.engine import Contacts
+from articulon.forces.contact.tables import (
+    ARM,
+    BEGUN,
+    DURATIONS,
+    ELASTIC,
+    ENDED,
+    FRICTION_WORK,
+    LONGEST,
+    MEMORY,
+    NORMAL,
+    NORMAL_WORK,
+    OTHER_ARM,
+    OVERLAP,
+    RECORD,
+    SINCE,
+    SLIDES,
+    SPRING_WORK,
+    TANGENTIAL,
+    VISCOUS,
+    VISCOUS_WORK,
+)
+from articulon.model import Model, State
+from articulon.model.rotations import matrices
+
+FEW = 2
+"""A sphere with fewer contacts than this carries nothing: with friction, two can hold one."""
+DEEPEST = 4
+"""Place of the largest overlap by radius in ``State.contact_times``."""
+
+WORKS = {
+    "work_normal_elastic": NORMAL_WORK,
+    "work_tangential_spring": SPRING_WORK,
+    "work_contact_damping": VISCOUS_WORK,
+    "work_friction": FRICTION_WORK,
+}
+"""Lines of the ledger by the observable's name."""
+STRESS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
+"""Components of the stress tensor."""
+
+
+class ContactRecords(NamedTuple):
+    """The contacts of a state, those of walls after those between spheres."""
+
+    first: np.ndarray
+    """Site that is the first sphere, shape (contacts,)."""
+    second: np.ndarray
+    """Site that is the second one, −1 for a wall, shape (contacts,)."""
+    normal: np.ndarray
+    """Unit vector from the second to the first, world frame, shape (contacts, 3)."""
+    normal_force: np.ndarray
+    """Elastic and viscous, positive where it pushes the two apart [force], shape (contacts,)."""
+    elastic_force: np.ndarray
+    """Its elastic part [force], shape (contacts,)."""
+    tangential: np.ndarray
+    """Tangential force on the first, world frame [force], shape (contacts, 3)."""
+    displacement: np.ndarray
+    """Tangential displacement of the first against the second, world frame [length], shape (contacts, 3)."""
+    overlap: np.ndarray
+    """[length], shape (contacts,)."""
+    arms: np.ndarray
+    """From the two centres to the contact along the line of centres [length], shape (contacts, 2)."""
+    slides: np.ndarray
+    """Whether the surfaces slide, shape (contacts,)."""
+    since: np.ndarray
+    """When the two touched [time], shape (contacts,)."""
+
+    @property
+    def force(self) -> np.ndarray:
+        """On the first, world frame [force], shape (contacts, 3)."""
+        return self.normal_force[:, None] * self.normal + self.tangential
+
+    @property
+    def between_spheres(self) -> np.ndarray:
+        """Whether the second is a sphere, shape (contacts,)."""
+        return self.second >= 0
+
+
+def contact_records(pairs: np.ndarray, memory: np.ndarray, sites: int) -> ContactRecords:
+    """The contacts of ``State.contact_pairs`` and ``State.contact_memory``, of a model with so many sites."""
+    record = memory[:, MEMORY : MEMORY + RECORD]
+    return ContactRecords(
+        first=pairs[:, 0],
+        second=np.where(pairs[:, 1] < sites, pairs[:, 1], -1),
+        normal=record[:, NORMAL : NORMAL + 3],
+        normal_force=record[:, ELASTIC] + record[:, VISCOUS],
+        elastic_force=record[:, ELASTIC],
+        tangential=record[:, TANGENTIAL : TANGENTIAL + 3],
+        displacement=memory[:, :3],
+        overlap=record[:, OVERLAP],
+        arms=record[:, [ARM, OTHER_ARM]],
+        slides=record[:, SLIDES] > 0.0,
+        since=memory[:, SINCE],
+    )
+
+
+def contact_counts(records: ContactRecords, sites: int) -> np.ndarray:
+    """Contacts of each site, those with walls included, shape (sites,)."""
+    both = records.second[records.between_spheres]
+    return np.bincount(records.first, minlength=sites) + np.bincount(both, minlength=sites)
+
+
+def contact_stress(records: ContactRecords, volume: float) -> np.ndarray:
+    """Σ F ⊗ l/V over the contacts, with l from the second centre, or the wall, to the first: positive where spheres are
+    pressed together [pressure], shape (3, 3).
+
+    Love, A Treatise on the Mathematical Theory of Elasticity (1927), note B; Christoffersen, Mehrabadi and
+    Nemat-Nasser, J. Appl. Mech. 48, 339 (1981).
+    """
+    reach = records.arms[:, 0] + np.where(records.between_spheres, records.arms[:, 1], 0.0)
+    return np.asarray((records.force.T @ (reach[:, None] * records.normal)) / volume)
+
+
+def sphere_centres(model: Model, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
+    """Centres of all sites, world frame [length], shape (sites, 3), from the poses of the bodies."""
+    sites = model.sites
+    carried = sites.body >= 0
+    result = sites.position.copy()
+    body = sites.body[carried]
+    offset = sites.position[carried]
+    turned = np.einsum("kij,kj->ki", matrices(rotations[body]), offset) if offset.any() else offset
+    result[carried] = positions[body] + turned
+    return result
+
+
+class ContactObserver:
+    """Looks at the contacts of a model.
+
+    Parameters
+    ----------
+    model
+        The model.
+    contacts
+        Its contacts.
+    """
+
+    def __init__(self, model: Model, contacts: Contacts) -> None:
+        self.model, self.law = model, contacts.law
+        self.sites = contacts.sites
+        self.moving = self.sites[model.sites.body[self.sites] >= 0]
+        """Sites that are spheres on bodies."""
+        self.power = 0.4 if contacts.law.normal == "hertz" else 0.5
+        """Elastic energy of a contact over force times overlap."""
+
+    @property
+    def dimensions(self) -> dict[str, str]:
+        """Dimension of every observable by name."""
+        plain = (
+            "contacts",
+            "coordination_number",
+            "rattlers",
+            "sliding_contacts",
+            "overlap_largest",
+            "contacts_begun",
+            "contacts_ended",
+        )
+        names = dict.fromkeys(plain, "dimensionless")
+        names |= {"contact_time_mean": "time", "contact_time_longest": "time"}
+        names |= dict.fromkeys(("normal_force_mean", "normal_force_largest"), "force")
+        names |= {f"wall_force_{axis}": "force" for axis in "xyz"}
+        names |= {f"contact_stress_{name}": "pressure" for name in STRESS}
+        names |= dict.fromkeys(("kinetic_translation", "kinetic_rotation", "energy_normal_elastic"), "energy")
+        return names | dict.fromkeys(WORKS, "energy")
+
+    def observables(
+        self, state: State, kinetic: float, positions: np.ndarray, rotations: np.ndarray
+    ) -> dict[str, float]:
+        """All of them.
+
+        Parameters
+        ----------
+        state
+            The state.
+        kinetic
+            Its kinetic energy [energy].
+        positions, rotations
+            Poses of the bodies.
+        """
+        sites = self.model.sites.body.size
+        records = contact_records(state.contact_pairs, state.contact_memory, sites)
+        counts = contact_counts(records, sites)[self.moving]
+        walls = ~records.between_spheres
+        times, works = state.contact_times, state.contact_work
+        ended = float(times[ENDED])
+        translation = self._translation(state, kinetic)
+        found = {
+            "contacts": float(records.first.size),
+            "coordination_number": float(counts.mean()) if counts.size else 0.0,
+            "rattlers": float((counts < FEW).mean()) if counts.size else 0.0,
+            "sliding_contacts": float(records.slides.mean()) if records.first.size else 0.0,
+            "overlap_largest": float(times[DEEPEST]),
+            "contacts_begun": float(times[BEGUN]),
+            "contacts_ended": ended,
+            "contact_time_mean": float(times[DURATIONS]) / ended if ended else 0.0,
+            "contact_time_longest": float(times[LONGEST]),
+            "normal_force_mean": float(records.normal_force.mean()) if records.first.size else 0.0,
+            "normal_force_largest": float(records.normal_force.max(initial=0.0)),
+            "kinetic_translation": translation,
+            "kinetic_rotation": kinetic - translation,
+            "energy_normal_elastic": self.power * float(records.elastic_force @ records.overlap),
+        }
+        pushed = records.force[walls].sum(axis=0)
+        found |= {f"wall_force_{axis}": float(pushed[k]) for k, axis in enumerate("xyz")}
+        stress = contact_stress(records, self._volume(positions, rotations))
+        found |= {f"contact_stress_{name}": float(stress[at]) for name, at in STRESS.items()}
+        return found | {name: float(works[0, line]) for name, line in WORKS.items()}
+
+    def forces(self, state: State) -> np.ndarray:
+        """Contact force on each body, world frame [force], shape (bodies, 3)."""
+        sites = self.model.sites
+        records = contact_records(state.contact_pairs, state.contact_memory, sites.body.size)
+        result = np.zeros((self.model.bodies + 1, 3))
+        # The ground is the last row, which is dropped.
+        np.add.at(result, sites.body[records.first], records.force)
+        both = records.between_spheres
+        np.add.at(result, sites.body[records.second[both]], -records.force[both])
+        return result[:-1]
+
+    def _translation(self, state: State, kinetic: float) -> float:
+        """Kinetic energy of the centres of mass of bodies that are free, and all of those on joints."""
+        model = self.model
+        forest = model.forest
+        if forest.parent.size != model.bodies or (forest.parent >= 0).any() or model.centres.any():
+            return kinetic
+        start = forest.u_start
+        velocities = state.u[start[:, None] + np.arange(3)] if state.u.size >= 3 else np.zeros((0, 3))
+        return 0.5 * float(forest.mass @ (velocities**2).sum(axis=1))
+
+    def _volume(self, positions: np.ndarray, rotations: np.ndarray) -> float:
+        """Of the model's box, or of the least one with edges along the axes that holds the moving spheres."""
+        if self.model.box is not None:
+            return self.model.box.volume
+        if not self.moving.size:
+            return 1.0
+        centres = sphere_centres(self.model, positions, rotations)[self.moving]
+        R = self.model.sites.radius[self.moving][:, None]
+        return float(np.prod((centres + R).max(axis=0) - (centres - R).min(axis=0)))
