@@ -19,7 +19,8 @@ from articulon.report import reference_cache, reuse
 from articulon.report.baselines import sentences, with_baselines
 from articulon.report.html import fidelity_verdict, write_report
 from articulon.report.measures import Deviation, clock, deviation, saving
-from articulon.report.variants import Entry, entries, on_one_noise_path
+from articulon.report.resolution import add_resolution, resolution_sentences, with_all_active
+from articulon.report.variants import Entry, entries, on_one_noise_path, unscaled_rival
 from articulon.report.view import View, stop_time
 from articulon.simulate.atomic import write_text
 from articulon.simulate.description import Progress, Silent
@@ -72,8 +73,9 @@ class Comparison:
 
     @property
     def sentences(self) -> list[str]:
-        """What the scaled runs are worth beside their fair rivals, in words."""
-        return sentences(self)
+        """What the scaled runs are worth beside their fair rivals, and what a changing resolution saves and errs, in
+        words."""
+        return [*sentences(self), *resolution_sentences(self)]
 
     @property
     def data(self) -> dict[str, Any]:
@@ -97,6 +99,9 @@ DEFINITIONS = {
     "standard_deviation": "square root of the mean square of that distance [length]",
     "lateness": "stop time minus the reference's [time]; lateness_relative divides it by the reference's",
     "predicted_delay": "what the lag estimate of the run's fidelity section expects the lateness to be [time]",
+    "adaptive": "of a run whose resolution changes: the part of its degrees of freedom that moved, how many times less "
+    "work that makes its steps and how many times less wall time it took than the run with everything active, and the "
+    "errors against that",
     "saving": "1 - wall time / wall time of the other run; ratio is its inverse form, other / own",
     "ratio_per_physical_time": "that ratio for equal physical times: scaled runs without drag have a slower clock",
 }
@@ -117,7 +122,8 @@ def compare(
     again, and the table says so. An unscaled run that is not asked for by name and would take longer than a minute is
     left out, and its cost estimated from a short one. Where no variants and no values are asked for, something is
     scaled and there is drag, the unscaled friction-implicit rule and overdamped dynamics are among the runs: the fair
-    rivals of scaling.
+    rivals of scaling. Where joints or modes lock and release, the run with everything active is among them, and the
+    error that the changing resolution makes is stated against it.
 
     Parameters
     ----------
@@ -152,6 +158,8 @@ def compare(
     folder = RUNS / f"{case.name}-compare" if out is None else Path(out)
     shown = Silent() if progress is None else progress
     chosen = entries(case, against, vary)
+    if against is None:
+        chosen = with_all_active(chosen)
     if against is None and not vary:
         chosen = with_baselines(case, chosen, shown)
     chosen = on_one_noise_path(chosen)
@@ -312,7 +320,10 @@ def _description(entry: Entry) -> dict[str, Any]:
 
 def _left_out(entry: Entry, wall: float, sample: float, simulated: float, note: str) -> dict[str, Any]:
     nothing = dict.fromkeys(
-        ("steps", "rejected", "evaluations", "stop_time", "verdict", "predicted_delay", "energy_balance_error_relative")
+        (
+            *("steps", "rejected", "evaluations", "active_mean", "stop_time", "verdict", "predicted_delay"),
+            "energy_balance_error_relative",
+        )
     )
     return {
         **_description(entry),
@@ -334,6 +345,7 @@ def _figures(entry: Entry, view: View, wall: float, source: str) -> dict[str, An
     return {
         **_description(entry),
         "status": summary["status"],
+        "active_mean": (summary.get("adaptive") or {}).get("active_mean", 1.0),
         "steps": summary["steps"],
         "rejected": summary["rejected"],
         "evaluations": summary["evaluations"],
@@ -374,7 +386,7 @@ def _compared(
             ("saving_friction_implicit", "friction-implicit"),
             ("saving_overdamped", "overdamped"),
         ):
-            other = _unscaled(chosen, entry.group, words)
+            other = unscaled_rival(chosen, entry.group, words)
             reason = f"no unscaled {words} run is in the comparison"
             if row["status"] == "not run":
                 row[key] = saving(0.0, 0.0, None, "this run was not made")
@@ -383,15 +395,8 @@ def _compared(
             else:
                 other_row = None if other is None else rows[other.name]
                 row[key] = saving(row["wall_seconds"], row["physical_time"], other_row, reason, row)
+    add_resolution(chosen, rows, views)
     return deviations
-
-
-def _unscaled(chosen: Sequence[Entry], group: int, kind: str) -> Entry | None:
-    """The unscaled run of a group by an explicit rule, or by the rule that is named; the reference before others."""
-    found = [
-        e for e in chosen if e.group == group and e.unscaled and (e.explicit if kind == "explicit" else e.rule == kind)
-    ]
-    return next(iter(found), None)
 
 
 def _same_start(one: View, other: View) -> bool:

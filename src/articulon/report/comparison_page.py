@@ -11,10 +11,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from articulon.report import page, style, thermal_comparison
+from articulon.report import page, resolution, style, thermal_comparison
 from articulon.report.figures import draw_forces, mark_stop, normalised
 from articulon.report.measures import SAME_STEPS
 from articulon.report.quantities import number, percent, suited, wall_time
+from articulon.report.resolution import resolution_figure, resolution_tables
 from articulon.report.thermal_comparison import TEMPERATURE, temperature_rows, thermal_figures
 from articulon.report.view import View
 
@@ -56,7 +57,7 @@ def tables(done: Comparison) -> dict[str, tuple[list[str], list[list[str]]]]:
         found["Fidelity"] = table(heads, _fidelity)
     if thermostatted:
         found["Temperature"] = ["run", *TEMPERATURE], thermostatted
-    return found
+    return found | resolution_tables(done)
 
 
 def _cost_heads(done: Comparison) -> tuple[str, ...]:
@@ -133,14 +134,20 @@ def page_of(done: Comparison) -> str:
     found = tables(done)
     drawn = figures(done)
     notes = [f"{row['name']}: {note}" for row in done.rows for note in row["notes"]]
-    explained = [
-        "Wall times count from the first step to the last frame. What is saved is 1 − wall time/wall time of the "
-        "unscaled explicit, friction-implicit or overdamped run; in brackets, how many times faster. A run that takes "
-        "the same steps by the same rule saves nothing.",
-        "Deviations are distances of the centre of mass of the core from the reference's at equal times, until the "
-        "earlier of the two ends; the standard one is the root of their mean square. The predicted delay is the lag "
-        "estimate of each run's fidelity section.",
-    ]
+    explained = {
+        "Cost": [
+            "Wall times count from the first step to the last frame. What is saved is 1 − wall time/wall time of the "
+            "unscaled explicit, friction-implicit or overdamped run; in brackets, how many times faster. A run that "
+            "takes the same steps by the same rule saves nothing, unless less moves in it."
+        ],
+        "Fidelity": [
+            "Deviations are distances of the centre of mass of the core from the reference's at equal times, until the "
+            "earlier of the two ends; the standard one is the root of their mean square. The predicted delay is the "
+            "lag estimate of each run's fidelity section."
+        ],
+        "Resolution": [resolution.EXPLAINED],
+        "Error of the resolution": [resolution.EXPLAINED_ERROR],
+    }
     body = [page.figure(name, figure, CAPTIONS[name]) for name, figure in drawn.items()]
     return page.document(
         f"Comparison: {done.case.title}",
@@ -150,10 +157,10 @@ def page_of(done: Comparison) -> str:
                 "Cost",
                 page.table(*found["Cost"], marked, links),
                 page.items(done.sentences),
-                page.paragraphs(explained[:1]),
+                page.paragraphs(explained["Cost"]),
             ),
             *(
-                page.section(name, page.table(*table), page.paragraphs(explained[1:] if name == "Fidelity" else []))
+                page.section(name, page.table(*table), page.paragraphs(explained.get(name, [])))
                 for name, table in found.items()
                 if name != "Cost"
             ),
@@ -174,6 +181,7 @@ def figures(done: Comparison) -> dict[str, Figure]:
             "factors": _factors(done),
             "step_size": _step_size(done),
             **thermal_figures(done, looks(done)),
+            "resolution": resolution_figure(done, looks(done)),
         }
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
@@ -186,6 +194,7 @@ CAPTIONS = {
     "factors": "Scaling factors of the runs in which anything is scaled.",
     "step_size": "Length of the integration steps.",
     **thermal_comparison.CAPTIONS,
+    "resolution": resolution.CAPTION,
 }
 
 

@@ -91,7 +91,8 @@ def saving(
     reason
         Why there is none.
     work
-        The figures of the run, whose rule, steps and evaluations are held against the other's; not compared if None.
+        The figures of the run, whose rule, steps, evaluations and active part are held against the other's; not
+        compared if None.
 
     Returns
     -------
@@ -102,7 +103,7 @@ def saving(
     nothing = {"saving": None, "ratio": None, "ratio_per_physical_time": None, "against": None, "is": None}
     if other is None:
         return {**nothing, "reason": reason}
-    counts = ("rule", "steps", "rejected", "evaluations")
+    counts = ("rule", "steps", "rejected", "evaluations", "active_mean")
     if work is not None and other["steps"] is not None and all(work[key] == other[key] for key in counts):
         return {**nothing, "against": other["name"], "reason": SAME_STEPS}
     wall = float(other["wall_seconds"])

@@ -35,13 +35,17 @@ def place(case: Case) -> Path:
     return references_folder() / f"{case.digest()[:32]}-{engine()}"
 
 
+MAKERS = ("adaptive", "building", "cases", "modes", "molecules", "simulate", "transitions")
+"""Folders of what makes a model, and what decides and writes while it runs, beside the kernels' own."""
+
+
 @cache
 def engine() -> str:
     """Version of the package and digest of the source that determines what a run writes."""
     digest = hashlib.sha256(cache_folder().name.encode())
     package = Path(__file__).parent.parent
     # Kernels are in the name of their folder; these make the model that they run on, and what is written of it.
-    for path in sorted(path for part in ("cases", "simulate") for path in (package / part).glob("*.py")):
+    for path in sorted(path for part in MAKERS for path in (package / part).glob("*.py")):
         digest.update(path.read_bytes())
     return f"{__version__}-{digest.hexdigest()[:16]}"
 

@@ -70,7 +70,11 @@ def _figures_of(view: View) -> list[str]:
     def kelvin(value: float | None) -> str:
         return "–" if value is None else f"{number(value, 4)} {symbol}".rstrip()
 
-    canonical = None if aim is None or np.ptp(aim) else float(thermal.canonical_spread(view, aim[:1])[0])
+    canonical = None
+    if aim is not None and not np.ptp(aim):
+        # Where joints lock and release, of a mixture.
+        spreads = np.broadcast_to(thermal.canonical_spread(view, aim[:1]), view.times.shape)[settled]
+        canonical = float(np.sqrt(np.mean(spreads**2)))
     squares, laplacians = view.observables.get("gradient_squared"), view.observables.get("laplacian")
     positions = None
     if squares is not None and laplacians is not None:

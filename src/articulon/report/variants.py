@@ -18,7 +18,7 @@ from articulon.simulate.noise_windows import frame_interval
 
 ITSELF = "case"
 """Name of the case as it is given, among its variants."""
-WITHOUT_PHYSICS = ("scaling", "integrator")
+WITHOUT_PHYSICS = ("scaling", "integrator", "adaptive")
 """Sections whose values change how a run is made and not what it should show: their runs have one reference."""
 HOLDING = ("friction-implicit", "overdamped")
 """Rules that hold the noise for a step, and do not resolve the fastest relaxation."""
@@ -48,6 +48,11 @@ class Entry:
     def unscaled(self) -> bool:
         """Whether no force is scaled."""
         return self.case.scaling.policy == "none"
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether joints or modes lock and release, so that it is to be measured from a run with everything active."""
+        return _adapts(self.case)
 
     @property
     def rule(self) -> str:
@@ -140,12 +145,12 @@ def _first(
     else:
         # Where values vary, one run that may take long is not made to be measured from without being asked for.
         candidates = variants | offered if names else variants
-        unscaled = [name for name, variant in candidates.items() if variant.scaling.policy == "none"]
+        unscaled = [name for name, v in candidates.items() if v.scaling.policy == "none" and not _adapts(v)]
         # Dynamics without inertia are an approximation themselves.
         unscaled.sort(key=lambda name: candidates[name].integrator.rule == "overdamped")
         implicit = [name for name in unscaled if isinstance(candidates[name].integrator, FrictionImplicit)]
         # What is asked for is measured from; otherwise the case stands for itself.
-        itself = [ITSELF] if case.scaling.policy == "none" and not asked else []
+        itself = [ITSELF] if case.scaling.policy == "none" and not asked and not _adapts(case) else []
         reference = next(iter([*itself, *implicit, *unscaled, ITSELF]))
     first = case if reference == ITSELF else case.variant(reference)
     rest = [
@@ -154,6 +159,11 @@ def _first(
         if name != reference
     ]
     return [Entry(reference + suffix, first, group, is_reference=True), *rest]
+
+
+def _adapts(case: Case) -> bool:
+    """Whether the resolution changes."""
+    return case.adaptive is not None and case.adaptive.on
 
 
 def _distinct(found: Iterable[Entry]) -> list[Entry]:
@@ -170,6 +180,16 @@ def _distinct(found: Iterable[Entry]) -> list[Entry]:
         count = names[entry.name] = names.get(entry.name, 0) + 1
         result.append(entry if count == 1 else replace(entry, name=f"{entry.name}-{count}"))
     return result
+
+
+def unscaled_rival(chosen: Sequence[Entry], group: int, kind: str) -> Entry | None:
+    """The unscaled run of a group by an explicit rule, or by the rule that is named; one with everything active and the
+    reference before others."""
+    found = [
+        e for e in chosen if e.group == group and e.unscaled and (e.explicit if kind == "explicit" else e.rule == kind)
+    ]
+    found.sort(key=lambda entry: entry.adaptive)
+    return next(iter(found), None)
 
 
 def on_one_noise_path(found: Sequence[Entry]) -> list[Entry]:
