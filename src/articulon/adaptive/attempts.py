@@ -1,4 +1,4 @@
-"""Joints tried one after the other: locked where locking takes out little, released by chance.
+"""Joints and modes tried one after the other: locked where locking takes out little, released by chance.
 
 With P the part of the relative motion's thermal distribution below the bound, a try that locks with certainty below it
 and releases with probability p, drawing the relative speeds from that part, leaves the product of N(0, kT M⁻¹) over the
@@ -28,11 +28,11 @@ class Outcome:
     speeds: np.ndarray
     """Of the fine model, shape (nu,)."""
     locked: np.ndarray
-    """Links that are locked now, shape (links,)."""
+    """Parts that are locked now, shape (parts,)."""
     taken: dict[int, tuple[np.ndarray, float]] = field(default_factory=dict)
-    """By link that was locked: its relative speeds and the kinetic energy taken out."""
+    """By part that was locked: its relative speeds and the kinetic energy taken out."""
     given: dict[int, float] = field(default_factory=dict)
-    """By link that was released: the kinetic energy given."""
+    """By part that was released: the kinetic energy given."""
 
 
 class Tries:
@@ -124,39 +124,39 @@ class Tries:
 
 def attempts(
     space: Space,
-    links: np.ndarray,
+    parts: np.ndarray,
     locked: np.ndarray,
     u: np.ndarray,
     below: float,
     draws: dict[int, Draw],
     along: dict[int, np.ndarray],
 ) -> Outcome:
-    """Tries joints in the given order: those that are locked are released, the others locked where that takes out
-    less than a bound.
+    """Tries joints and modes in the given order: those that are locked are released, the others locked where that takes
+    out less than a bound.
 
     Parameters
     ----------
     space
         The motions with all of them released.
-    links
-        The joints, in the order of their tries.
+    parts
+        The joints and modes, in the order of their tries.
     locked
-        Links that are locked before, shape (links,).
+        Parts that are locked before, shape (parts,).
     u
         Speeds, shape (nu,).
     below
-        Kinetic energy below which a joint is locked.
+        Kinetic energy below which one is locked.
     draws
-        For a link that is locked, its relative motion.
+        For a part that is locked, its relative motion.
     along
-        For a link that is locked: relative speeds whose direction it takes; absent for that of the draw.
+        For a part that is locked: relative speeds whose direction it takes; absent for that of the draw.
     """
-    start, count = space.fine.forest.u_start[links], space.joints.freedoms[links]
+    start, count = space.joints.start[parts], space.joints.freedoms[parts]
     end = np.cumsum(count)
     speeds = np.repeat(start - (end - count), count) + np.arange(count.sum())
-    tries = Tries(space, speeds, np.repeat(locked[links], count), u)
+    tries = Tries(space, speeds, np.repeat(locked[parts], count), u)
     outcome = Outcome(u, locked.copy())
-    for i, last, n in zip(links.tolist(), end.tolist(), count.tolist(), strict=True):
+    for i, last, n in zip(parts.tolist(), end.tolist(), count.tolist(), strict=True):
         own = slice(last - n, last)
         if locked[i]:
             outcome.given[i] = tries.release(own, draws[i], along.get(i))
@@ -165,7 +165,7 @@ def attempts(
         relative = tries.v[own].copy()
         energy, impulse = tries.energy(own)
         # The last joint that moves stays free: a try that is turned down leaves the others' balance as it is.
-        if energy < below and outcome.locked.sum() != outcome.locked.size - 1:
+        if energy < below and np.count_nonzero(~outcome.locked & (space.joints.freedoms > 0)) > 1:
             tries.lock(own, impulse)
             outcome.locked[i] = True
             outcome.taken[i] = (relative, energy)

@@ -24,16 +24,16 @@ MADE = ("ws", "channels", "solver")
 
 
 class Coarse:
-    """What advances the state of a model with some joints locked.
+    """What advances the state of a model with some joints and modes locked.
 
     Parameters
     ----------
     evaluator, driver
         Those of the fine model.
     state
-        The fine state, at the coordinates at which the joints are locked.
+        The fine state, at the coordinates at which they are locked.
     locked
-        Links whose joints are locked, shape (links,).
+        Joints and modes that are locked, shape (parts,).
     made
         The coarse model and the map to it.
     make

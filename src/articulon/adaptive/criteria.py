@@ -1,4 +1,4 @@
-"""Which joints a group's conditions ask to be locked or released."""
+"""Which joints and modes a group's conditions ask to be locked or released."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +11,15 @@ from articulon.adaptive.declarations import (
     Elapsed,
     Function,
     Group,
+    ModeEnergy,
     Random,
     Schedule,
     Speed,
     Torque,
 )
+from articulon.adaptive.exchange import Space
 from articulon.adaptive.memory import SINCE
-from articulon.adaptive.merging import Joints, links_named
+from articulon.adaptive.parts import Joints, links_named, modes_named
 from articulon.dynamics import body_poses
 from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
@@ -39,10 +41,10 @@ class Members:
     """Its declaration, quantities in the model's units."""
     name: str
     """What messages call it."""
-    links: np.ndarray
-    """Links whose joints they are, shape (joints,)."""
+    parts: np.ndarray
+    """The joints or modes that they are, shape (members,)."""
     rows: np.ndarray
-    """Their rows in the criteria's memory, shape (joints,)."""
+    """Their rows in the criteria's memory, shape (members,)."""
     lock_function: Any = None
     """The user's function of the condition to lock, where it is one."""
     release_function: Any = None
@@ -63,17 +65,17 @@ def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[
         where = f"adaptive.groups[{k}]"
         name = group.name or where
         try:
-            links = links_named(model, group.bodies, f"{where}.bodies")
+            parts = _parts(model, joints, group.bodies, group.modes, f"{where}.bodies")
             if group.without:
-                links = np.setdiff1d(links, links_named(model, group.without, f"{where}.without"))
+                parts = np.setdiff1d(parts, _parts(model, joints, group.without, group.modes, f"{where}.without"))
             for condition in (group.lock, group.release):
-                _check(model, joints, links, condition, where)
+                _check(model, parts, condition, where)
         except ModelError as error:
             raise CaseError(str(error)) from None
-        for i in links.tolist():
+        for i in parts.tolist():
             if i in owner:
-                body = model.names[int(model.head[i])]
-                raise CaseError(f"{where}.bodies: the joint of '{body}' is in {owner[i]} already; each is in one group")
+                part = joints.name(model, i)
+                raise CaseError(f"{where}.bodies: {part} is in {owner[i]} already; each is in one group")
             owner[i] = name
         functions = [
             None
@@ -83,18 +85,25 @@ def members_of(model: Model, joints: Joints, groups: tuple[Group, ...]) -> list[
             else loaded_function(condition.function, f"{where}.{key}.function")
             for key, condition in (("lock", group.lock), ("release", group.release))
         ]
-        first = len(owner) - links.size
-        result.append(Members(group, name, links, first + np.arange(links.size), *functions))
+        first = len(owner) - parts.size
+        result.append(Members(group, name, parts, first + np.arange(parts.size), *functions))
     return result
 
 
-def _check(model: Model, joints: Joints, links: np.ndarray, condition: Any, where: str) -> None:
+def _parts(
+    model: Model, joints: Joints, bodies: tuple[str, ...], modes: str | tuple[int, ...] | None, where: str
+) -> np.ndarray:
+    """Joints of bodies, or their modes."""
+    return links_named(model, bodies, where) if modes is None else modes_named(model, joints, bodies, modes, where)
+
+
+def _check(model: Model, parts: np.ndarray, condition: Any, where: str) -> None:
     if isinstance(condition, Distance):
         body_index(model, condition.body, f"{where}.distance.body")
         if condition.to is not None:
             body_index(model, condition.to, f"{where}.distance.to")
     if isinstance(condition, Speed | Acceleration | Torque):
-        for i in links.tolist():
+        for i in parts.tolist():
             body = int(model.head[i])
             if model.joints[body].translations:
                 raise ModelError(
@@ -111,7 +120,7 @@ class Looking:
     evaluator
         The fine model's forces.
     joints
-        Which speeds belong to which joint.
+        The parts of the model.
     state
         The fine state.
     number
@@ -131,7 +140,7 @@ class Looking:
         self._rates: np.ndarray | None = None
 
     def sizes(self, values: np.ndarray) -> np.ndarray:
-        """|·| over the speeds of each link's joint, shape (links,)."""
+        """|·| over the speeds of each joint and mode, shape (parts,)."""
         return np.sqrt(np.bincount(self.joints.u, values * values, minlength=self.joints.freedoms.size))
 
     def rates(self) -> np.ndarray:
@@ -144,28 +153,45 @@ class Looking:
             self._rates = dy[e.model.nq : e.model.nq + e.model.nu]
         return self._rates
 
+    def mode_energies(self, parts: np.ndarray) -> np.ndarray:
+        """Energies of modes, each an oscillator of its own with everything else free: ½ m η'² + (m η'')²/2k, with the
+        mass m = 1/(M⁻¹)_jj and the stiffness k = K_jj. The force m η'' is what the mode is away from its equilibrium
+        under all present forces; for a locked one, what it would be. Shape (parts,)."""
+        index, forest = self.joints.modes, self.evaluator.model.forest
+        assert index is not None and forest.flexible is not None
+        speeds, own = self.joints.start[parts], index.diagonal[parts - self.joints.links]
+        free = np.zeros(self.joints.freedoms.size, dtype=bool)
+        space = Space(self.evaluator.model, self.joints, self.state.q, free)
+        mass = 1.0 / space.columns(speeds)[np.arange(speeds.size), speeds]
+        force, stiffness = mass * self.rates()[speeds], forest.flexible.stiffness[index.own_pair[own]]
+        with np.errstate(divide="ignore", invalid="ignore"):  # a force on a mode without stiffness has no bound
+            elastic = np.where(force == 0.0, 0.0, 0.5 * force * force / stiffness)
+        return 0.5 * mass * self.state.u[speeds] ** 2 + elastic
+
     def truth(self, condition: Any, members: Members, function: Any, memory: np.ndarray) -> np.ndarray:
-        """Whether a condition holds for each joint of a group, shape (joints,)."""
-        state, links, model = self.state, members.links, self.evaluator.model
+        """Whether a condition holds for each member of a group, shape (members,)."""
+        state, parts, model = self.state, members.parts, self.evaluator.model
         if isinstance(condition, Speed):
-            return condition.holds(self.sizes(state.u)[links])
+            return condition.holds(self.sizes(state.u)[parts])
         if isinstance(condition, Acceleration):
-            return condition.holds(self.sizes(self.rates())[links])
+            return condition.holds(self.sizes(self.rates())[parts])
         if isinstance(condition, Torque):
             self.rates()
-            return condition.holds(self.sizes(self.evaluator.channels.total_joint)[links])
+            return condition.holds(self.sizes(self.evaluator.channels.total_joint)[parts])
+        if isinstance(condition, ModeEnergy):
+            return condition.holds(self.mode_energies(parts))
         if isinstance(condition, Distance):
-            return np.full(links.size, bool(condition.holds(_distance(model, state.q, condition))))
+            return np.full(parts.size, bool(condition.holds(_distance(model, state.q, condition))))
         if isinstance(condition, Schedule):
             time = self.number * self.every
             # The first decision not before a time, with room for what rounding does to either.
             due = [0.0 <= time - float(t) + 1e-9 * self.every < self.every for t in condition.times]
-            return np.full(links.size, any(due))
+            return np.full(parts.size, any(due))
         if isinstance(condition, Elapsed):
             since = self.number * self.every - memory[members.rows, SINCE]
             return since >= float(condition.time) * (1.0 - 1e-9)
         if isinstance(condition, Random):
-            return self.random.random(links.size) < condition.probability
+            return self.random.random(parts.size) < condition.probability
         if isinstance(condition, Function):
             answer = np.asarray(function(float(state.time[0]), state.q.copy(), state.u.copy(), state.locked.copy()))
             if answer.shape != (model.nu,):
@@ -173,7 +199,7 @@ class Looking:
                     f"{members.name}: the function must give one truth for each of the {model.nu} speeds, got an array "
                     f"of the shape {answer.shape}"
                 )
-            return answer.astype(bool)[model.forest.u_start[links]]
+            return answer.astype(bool)[self.joints.start[parts]]
         raise TypeError(f"no condition: {condition!r}")
 
 

@@ -1,4 +1,4 @@
-"""What a user states about a run whose resolution changes: which joints, what locks them, what releases them."""
+"""What a user states about a run whose resolution changes: which joints and modes, what locks and releases them."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
@@ -13,13 +13,13 @@ Chance = Annotated[float, Field(strict=True, ge=0.0, le=1.0)]
 
 
 class BaseCondition(Declaration):
-    """Base of what locks or releases a joint."""
+    """Base of what locks or releases a joint or a mode."""
 
     error_class: ClassVar = CaseError
     of_locked: ClassVar[bool] = True
-    """Whether it can be asked of a joint that is locked."""
+    """Whether it can be asked of what is locked."""
     chances: ClassVar[bool] = False
-    """Whether it is left to chance, so that a joint that changes often does not chatter."""
+    """Whether it is left to chance, so that what changes often does not chatter."""
     window: Whole = 1
     """At how many decisions in a row it must hold."""
 
@@ -73,10 +73,10 @@ class Torque(_Bounded):
 
 
 class Energy(BaseCondition):
-    """Kinetic energy that locking this joint would take out.
+    """Kinetic energy that locking this joint or mode would take out.
 
-    Joints are tried one after the other, each with those before it already locked or released. In thermal motion this
-    energy is distributed as that of the joint's degrees of freedom by themselves, whatever the coordinates, so that a
+    They are tried one after the other, each with those before it already locked or released. In thermal motion this
+    energy is distributed as that of its degrees of freedom by themselves, whatever the coordinates, so that a
     lock chosen by it says nothing of them.
     """
 
@@ -86,7 +86,21 @@ class Energy(BaseCondition):
     below: Annotated[Quantity, Dimension("energy", minimum=0)]
     """[energy]"""
     attempts: Whole | None = None
-    """Joints that are tried at a decision, drawn at random; all by default."""
+    """How many are tried at a decision, drawn at random; all by default."""
+
+
+class ModeEnergy(_Bounded):
+    """Energy of a mode of a flexible body about its equilibrium under the present forces.
+
+    Each mode is seen as an oscillator of its own, with everything else free: ½ m η'² + (m η'')²/2k with its mass
+    m = 1/(M⁻¹)_jj and its stiffness k = K_jj. Of a locked one that is what the present forces would give it.
+    """
+
+    when: Literal["mode-energy"] = "mode-energy"
+    below: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
+    """[energy]"""
+    above: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
+    """[energy]"""
 
 
 class Distance(_Bounded):
@@ -120,7 +134,7 @@ class Schedule(BaseCondition):
 
 
 class Elapsed(BaseCondition):
-    """Holds when the joint has been as it is for some time."""
+    """Holds when the joint or mode has been as it is for some time."""
 
     when: Literal["elapsed"] = "elapsed"
     time: Annotated[Quantity, Dimension("time", minimum=0)]
@@ -128,7 +142,7 @@ class Elapsed(BaseCondition):
 
 
 class Random(BaseCondition):
-    """Holds by chance, for each joint by itself."""
+    """Holds by chance, for each joint or mode by itself."""
 
     when: Literal["random"] = "random"
     chances: ClassVar[bool] = True
@@ -146,22 +160,28 @@ class Function(BaseCondition):
     """The function, or where it is: ``"module:name"`` or ``"path/to/file.py:name"``."""
 
 
-AnyCondition: TypeAlias = Speed | Acceleration | Torque | Energy | Distance | Schedule | Elapsed | Random | Function
+AnyCondition: TypeAlias = (
+    Speed | Acceleration | Torque | Energy | ModeEnergy | Distance | Schedule | Elapsed | Random | Function
+)
 Condition: TypeAlias = Annotated[AnyCondition, Field(discriminator="when")]
 
 
 class Group(Declaration):
-    """Joints that are locked and released by the same conditions."""
+    """Joints, or modes of flexible bodies, that are locked and released by the same conditions."""
 
     error_class: ClassVar = CaseError
     name: str | None = None
     """What it is called."""
     bodies: tuple[str, ...]
-    """The bodies that the joints carry; a name ending in ``*`` stands for all that begin so."""
+    """The bodies that the joints carry, or whose modes they are; a name ending in ``*`` stands for all that begin
+    so."""
     without: tuple[str, ...] = ()
     """Bodies that are left out of these, such as the first of a chain."""
+    modes: Literal["all"] | tuple[Whole, ...] | None = None
+    """Modes of these bodies in place of their joints, each by itself: all, or those of these numbers, the first mode
+    being 1."""
     lock: Condition | None = None
-    """What locks a joint."""
+    """What locks one of them."""
     release: Condition | None = None
     """What releases it."""
     choice: Literal["nearest", "canonical", "published"] = "nearest"
@@ -170,7 +190,7 @@ class Group(Declaration):
     metric: Literal["mass", "euclidean"] = "mass"
     """What ``nearest`` is measured by."""
     energy: Literal["reservoir", "temperature"] | Annotated[Quantity, Dimension("energy", minimum=0)] = "reservoir"
-    """Kinetic energy that they bring in: what locking took out, that of thermal motion, or a number for each joint."""
+    """Kinetic energy that they bring in: what locking took out, that of thermal motion, or a number for each."""
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0)] = None
     """Of thermal motion; that of the thermostat or of the Brownian forces by default."""
 
@@ -180,9 +200,14 @@ class Group(Declaration):
             raise ValueError("give lock, release or both")
         if self.release is not None and not self.release.of_locked:
             raise ValueError(
-                f"release: a locked joint has no {self.release.when}; choose acceleration, torque, distance, elapsed, "
-                "schedule, random or function"
+                f"release: a locked joint has no {self.release.when}; choose acceleration, torque, mode-energy, "
+                "distance, elapsed, schedule, random or function"
             )
+        for key, condition in (("lock", self.lock), ("release", self.release)):
+            if self.modes is not None and isinstance(condition, Speed | Acceleration | Torque):
+                raise ValueError(f"{key}: '{condition.when}' is of joints; choose mode-energy for modes")
+            if self.modes is None and isinstance(condition, ModeEnergy):
+                raise ValueError(f"{key}: 'mode-energy' is of modes; say which, modes = 'all' or their numbers")
         if isinstance(self.lock, Energy) and self.release is not None and not isinstance(self.release, Random):
             raise ValueError("release: with lock = {when = 'energy'} joints are released at random: when = 'random'")
         if isinstance(self.lock, Energy) and (self.choice == "published" or self.metric == "euclidean"):
@@ -197,15 +222,15 @@ class Group(Declaration):
 
 
 class Adaptive(Declaration):
-    """``[adaptive]``: joints that lock and release while the run goes on."""
+    """``[adaptive]``: joints and modes that lock and release while the run goes on."""
 
     error_class: ClassVar = CaseError
     every: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """Time between decisions, the first at zero [time]; a whole number of steps where these are fixed."""
     groups: tuple[Group, ...]
-    """The joints and their conditions."""
+    """The joints and modes, and their conditions."""
     on: bool = True
-    """False runs the same case with every joint free, to compare with."""
+    """False runs the same case with every joint and mode free, to compare with."""
 
     @model_validator(mode="after")
     def _some(self) -> Self:

@@ -1,5 +1,6 @@
-"""Advances a state whose joints lock and release: coarse steps between decisions."""
+"""Advances a state whose joints and modes lock and release: coarse steps between decisions."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,27 +10,28 @@ from articulon.adaptive import memory
 from articulon.adaptive.coarse import Coarse
 from articulon.adaptive.criteria import Looking, Members, members_of
 from articulon.adaptive.declarations import Adaptive, Energy
-from articulon.adaptive.merging import joints_of, refuse_flexible
+from articulon.adaptive.parts import joints_of
 from articulon.adaptive.resolution import Resolution
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.base import Driver
 from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit
 from articulon.integrate.drivers import driver as driver_of
-from articulon.integrate.status import PAUSED, REACHED, Stop
+from articulon.integrate.status import PAUSED, Stop
 from articulon.model import State
 from articulon.model.state import STEPS
 from articulon.scaling.base import ScalingPolicy
 
 CHATTERS = 8
-"""Changes of a joint in a row, each as soon after the last as its conditions can hold, that are called chatter."""
+"""Changes of a joint or mode in a row, each as soon after the last as its conditions can hold, that are chatter."""
 
 
 class AdaptiveDriver(Driver):
-    """Locks and releases joints of a model at decisions of a fixed interval, and lets another driver take the steps.
+    """Locks and releases joints and modes at decisions of a fixed interval, and lets another driver take the steps.
 
-    Decision k is made at the time k ``every``, before the step that begins there. While joints are locked the steps are
-    those of the coarse model, on tables of its own. All that decides is part of the state.
+    Decision k is made at the time k ``every``, before the step that begins there or, where no step ends there, before
+    the next: a decision that changes nothing leaves the steps as they are, to the bit. While any are locked the steps
+    are those of the coarse model, on tables of its own. All that decides is part of the state.
 
     Parameters
     ----------
@@ -55,16 +57,17 @@ class AdaptiveDriver(Driver):
         self.evaluator, self.seed, self.adaptive = evaluator, seed, adaptive
         self.joints = joints_of(evaluator.model)
         self.members = members_of(evaluator.model, self.joints, adaptive.groups)
-        self.managed = sum(members.links.size for members in self.members)
+        self.managed = sum(members.parts.size for members in self.members)
         self.fine = driver_of(
             evaluator, integrator, policy, parameters, _sized(state, evaluator.model.nu, self.managed)
         )
         self.history, self.memory = self.fine.history, self.fine.memory
         self.make: Callable[[Evaluator, State], Driver] = lambda e, s: driver_of(e, integrator, policy, parameters, s)
         self.step = float(getattr(integrator, "step", None) or 0.0)
-        self.every = float(adaptive.every)
-        if self.step:
-            self.every = max(1, round(self.every / self.step)) * self.step
+        self.every, self.counted = float(adaptive.every), 0
+        if self.step and not isinstance(integrator, Explicit):
+            self.counted = max(1, round(self.every / self.step))
+            self.every = self.counted * self.step
         self.coarse: Coarse | None = None
         self.resolution = Resolution(evaluator, self.joints, seed)
         if evaluator.model.loops.kind.size and any(isinstance(m.group.lock, Energy) for m in self.members):
@@ -98,34 +101,40 @@ class AdaptiveDriver(Driver):
     def advance(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
         while True:
-            if self._due(state):
+            while self._due(state):
                 self._decide(state)
-            goal = min(until, self.every * float(state.criteria[memory.DECISIONS]))
-            last = goal >= until * (1.0 - 1e-12) or until - goal < 1e-9 * self.every
             before = int(state.counters[STEPS])
-            status = self._advance(state, until if last else goal, steps)
+            status = self._advance(state, until, steps)
             taken = int(state.counters[STEPS]) - before
             if self.managed:
                 state.criteria[memory.SAVED] += taken * int(state.locked.sum())
             steps -= taken
-            if status != REACHED or last:
+            if status != PAUSED or steps <= 0:
                 return status
-            if steps <= 0:
-                return PAUSED
 
     def _advance(self, state: State, until: float, steps: int) -> int:
-        locked = self.resolution.locked_links(state)
+        """Steps to the next decision: those of the run to ``until``, which decisions break off but do not change."""
+        number = float(state.criteria[memory.DECISIONS]) if self.managed else math.inf
+        if self.managed and self.counted:
+            steps = min(steps, round(number * self.counted) - int(state.counters[STEPS]))
+        locked = self.resolution.locked_parts(state)
         if not locked.any():
             self.coarse = None
+            self.fine.pause_at(self._time(number))
             return self.fine.advance(state, until, steps)
         coarse = self._ready(state, locked)
         coarse.take(state)
+        coarse.driver.pause_at(self._time(number))
         status = coarse.driver.advance(coarse.state, until, steps)
         coarse.give(state)
         return status
 
+    def _time(self, number: float) -> float:
+        """Of a decision, with room for what rounding does to the time."""
+        return (number - 1e-9) * self.every
+
     def _ready(self, state: State, locked: np.ndarray) -> Coarse:
-        """What advances a state with these joints locked."""
+        """What advances a state with these parts locked."""
         made = self.resolution.made(state.q, locked)
         if self.coarse is None or self.coarse.merging is not made[1]:
             self.coarse = Coarse(self.evaluator, self.fine, state, locked, made, self.make)
@@ -136,20 +145,20 @@ class AdaptiveDriver(Driver):
         self.resolution.forget()
         self.coarse = None
 
-    def lock_now(self, state: State, links: np.ndarray) -> None:
-        """Locks the joints of some links (links,), bool, whatever the conditions say."""
-        self.resolution.lock(state, links & ~self.resolution.locked_links(state))
-        self._ready(state, self.resolution.locked_links(state))
+    def lock_now(self, state: State, parts: np.ndarray) -> None:
+        """Locks some joints and modes (parts,), bool, whatever the conditions say."""
+        self.resolution.lock(state, parts & ~self.resolution.locked_parts(state))
+        self._ready(state, self.resolution.locked_parts(state))
 
-    def release_now(self, state: State, links: np.ndarray) -> None:
-        """Releases the joints of some links (links,), bool, whatever the conditions say."""
-        locked = self.resolution.locked_links(state)
+    def release_now(self, state: State, parts: np.ndarray) -> None:
+        """Releases some joints and modes (parts,), bool, whatever the conditions say."""
+        locked = self.resolution.locked_parts(state)
         for members in self.members:
-            mine = members.links[(links & locked)[members.links]]
+            mine = members.parts[(parts & locked)[members.parts]]
             if mine.size:
                 self.resolution.release(state, members, mine)
-        if self.resolution.locked_links(state).any():
-            self._ready(state, self.resolution.locked_links(state))
+        if self.resolution.locked_parts(state).any():
+            self._ready(state, self.resolution.locked_parts(state))
 
     def potential_shift(self, state: State) -> float:
         """Fixman's potential of the joints that move less that of all, where there is one [energy]."""
@@ -160,7 +169,7 @@ class AdaptiveDriver(Driver):
         return self.evaluator.degrees_of_freedom - int(state.locked.sum())
 
     def changes(self, state: State) -> tuple[int, int]:
-        """How many joints have been locked and released since the start."""
+        """How many joints and modes have been locked and released since the start."""
         return int(state.criteria[memory.LOCKS]), int(state.criteria[memory.RELEASES])
 
     def decisions(self, state: State) -> int:
@@ -173,32 +182,33 @@ class AdaptiveDriver(Driver):
         return 1.0 - float(state.criteria[memory.SAVED]) / (steps * state.locked.size) if steps else 1.0
 
     def chattering(self, state: State) -> list[str]:
-        """Bodies whose joints lock and release as fast as their conditions can hold."""
+        """Bodies whose joints lock and release as fast as their conditions can hold, and modes, as "rod.mode2"."""
         rows, found = memory.rows(state.criteria), []
         for members in self.members:
-            for i, row in zip(members.links.tolist(), members.rows.tolist(), strict=True):
+            for i, row in zip(members.parts.tolist(), members.rows.tolist(), strict=True):
                 if rows[row, memory.SHORT] >= CHATTERS:
-                    found.append(self.evaluator.model.names[int(self.evaluator.model.head[i])])
+                    name = self.evaluator.model.names[self.joints.body(self.evaluator.model, i)]
+                    found.append(name if i < self.joints.links else f"{name}.mode{self.joints.number(i)}")
         return found
 
     def _due(self, state: State) -> bool:
         if not self.managed:
             return False
         number = int(state.criteria[memory.DECISIONS])
-        if self.step:
-            return int(state.counters[STEPS]) >= number * round(self.every / self.step)
-        return float(state.time[0]) >= (number - 1e-9) * self.every
+        if self.counted:
+            return int(state.counters[STEPS]) >= number * self.counted
+        return float(state.time[0]) >= self._time(number)
 
     def _decide(self, state: State) -> None:
         number = int(state.criteria[memory.DECISIONS])
         looking = Looking(self.evaluator, self.joints, state, number, self.every, self.seed)
         rows = memory.rows(state.criteria)
         wanted: list[tuple[Members, np.ndarray, np.ndarray]] = []
-        locked = self.resolution.locked_links(state)
+        locked = self.resolution.locked_parts(state)
         for members in self.members:
             if isinstance(members.group.lock, Energy):
                 continue
-            now, release = locked[members.links], np.zeros(members.links.size, dtype=bool)
+            now, release = locked[members.parts], np.zeros(members.parts.size, dtype=bool)
             to_lock = release.copy()
             for condition, function, column, able, out in (
                 (members.group.lock, members.lock_function, memory.HELD_LOCK, ~now, to_lock),
@@ -214,14 +224,13 @@ class AdaptiveDriver(Driver):
         changed = False
         for members, _, release in wanted:
             if release.any():
-                self.resolution.release(state, members, members.links[release])
+                self.resolution.release(state, members, members.parts[release])
                 changed = True
         chosen = np.zeros(locked.size, dtype=bool)
         for members, to_lock, _ in wanted:
-            chosen[members.links[to_lock]] = True
-        if (self.resolution.locked_links(state) | chosen).all() and any(
-            m.group.lock and m.group.lock.chances for m in self.members
-        ):
+            chosen[members.parts[to_lock]] = True
+        after = self.resolution.locked_parts(state) | chosen
+        if after[self.joints.freedoms > 0].all() and any(m.group.lock and m.group.lock.chances for m in self.members):
             chosen[:] = False  # by chance it will be another time
         if chosen.any():
             self.resolution.lock(state, chosen)
@@ -261,7 +270,6 @@ def _sized(state: State, nu: int, managed: int) -> State:
 def _refuse(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> None:
     """Raises CaseError for what cannot change its resolution."""
     rule = str(integrator.rule)
-    refuse_flexible(evaluator.model, CaseError, "adaptive")
     if evaluator.particles or not isinstance(integrator, Explicit | FrictionImplicit | Canonical):
         raise CaseError(
             f"adaptive: the rule '{rule}' does not take steps of joints that lock and release; choose "

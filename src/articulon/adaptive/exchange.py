@@ -1,5 +1,5 @@
-"""What locking and releasing joints does to the speeds: impulses within the model, its momentum in the remaining
-motions kept (Poursina, 2012, 3; ``physics-notes`` of the method: u_f = P u_c + d with Pᵀ M d = 0).
+"""What locking and releasing joints and modes does to the speeds: impulses within the model, its momentum in the
+remaining motions kept (Poursina, 2012, 3; ``physics-notes`` of the method: u_f = P u_c + d with Pᵀ M d = 0).
 
 To lock is to project: the coarse speeds have the momentum that the fine ones had in every motion that is left. To
 release adds relative motion d that has no momentum in the motions that there were, so that ½ dᵀ M d is exactly the
@@ -11,26 +11,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulon.adaptive.draws import inverse_columns, thermal_speeds
-from articulon.adaptive.merging import Joints, Merging, merged
-from articulon.dynamics import articulated, energy, recursive, solvers
+from articulon.adaptive.merging import Merging, merged
+from articulon.adaptive.parts import Joints
+from articulon.dynamics import articulated, energy, mass_matrix, recursive, solvers
+from articulon.dynamics.flexible.recursive import inverse_dynamics as flexible_inverse_dynamics
 from articulon.dynamics.mass_determinant import determinant_arrays, log_determinant_at
 from articulon.dynamics.momentum_sampling import draw_arrays
 from articulon.errors import ModelError
 from articulon.model import Model
 from articulon.model.tables import workspace
+from articulon.rng import fill_normals
 
 
 class Space:
-    """The motions that a model has with some of its joints locked.
+    """The motions that a model has with some of its joints and modes locked.
 
     Parameters
     ----------
     model, joints
-        The fine model and which speeds belong to which joint.
+        The fine model and its parts.
     q
         Its coordinates.
     locked
-        Links whose joints are locked, shape (links,).
+        Parts that are locked, shape (parts,).
     made
         The coarse model and the map, where they are known.
     """
@@ -54,7 +57,8 @@ class Space:
     def momentum(self, u: np.ndarray) -> np.ndarray:
         """M u, in and out over all speeds of the fine model; zero at those that are locked."""
         p = np.empty(self.model.nu)
-        recursive.inverse_dynamics(
+        rigid = self.model.forest.flexible is None
+        (recursive.inverse_dynamics if rigid else flexible_inverse_dynamics)(
             self.model.forest,
             self.q,
             self.zero_u,
@@ -92,7 +96,11 @@ class Space:
     def thermal(self, seed: int, stream: int, count: int, kT: float) -> np.ndarray:
         """Speeds of the fine model drawn from N(0, kT M⁻¹)."""
         draw = draw_arrays(self.model.nu)
-        thermal_speeds(self.model.forest, self.q, seed, stream, count, self.still, draw)
+        if self.model.forest.flexible is None:
+            thermal_speeds(self.model.forest, self.q, seed, stream, count, self.still, draw)
+        elif self.model.nu:  # modes are coupled to each other: the root of the whole mass matrix
+            fill_normals(seed, stream, count, draw.speeds)
+            draw.speeds[:] = np.linalg.solve(np.linalg.cholesky(mass_matrix(self.model, self.q)).T, draw.speeds)
         u = self.merging.fine_speeds(np.sqrt(kT) * draw.speeds)
         # What loops do not allow is projected out: a draw from what they do allow.
         return self.solve(self.momentum(u)) if self.model.loops.kind.size else u
@@ -132,12 +140,12 @@ class Locking:
     relative: np.ndarray
     """What it takes out, those before less those after, shape (nu,)."""
     energies: np.ndarray
-    """Kinetic energy that each locked joint loses, at the joint's first speed; their sum is what the model loses
+    """Kinetic energy that each locked joint or mode loses, at its first speed; their sum is what the model loses
     [energy], shape (nu,)."""
 
 
 def lock(before: Space, after: Space, u: np.ndarray) -> Locking:
-    """Speeds after joints have been locked: those with the momentum of u in every motion of ``after``."""
+    """Speeds after joints or modes have been locked: those with the momentum of u in every motion of ``after``."""
     speeds = after.solve(before.momentum(u))
     relative = u - speeds
     shares = 0.5 * relative * before.momentum(relative)
@@ -145,14 +153,14 @@ def lock(before: Space, after: Space, u: np.ndarray) -> Locking:
     energies, joints = np.zeros(u.size), before.joints
     new = after.locked & ~before.locked
     owner = joints.u[new[joints.u]]
-    per_link = np.bincount(owner, shares[new[joints.u]], minlength=new.size)
-    energies[before.fine.forest.u_start[new]] = per_link[new]
+    per_part = np.bincount(owner, shares[new[joints.u]], minlength=new.size)
+    energies[joints.start[new]] = per_part[new]
     return Locking(speeds, relative, energies)
 
 
 def relative_to(before: Space, after: Space, speeds: np.ndarray) -> np.ndarray:
-    """Speeds d of ``after`` with the given ones at the joints that ``before`` has locked, and without momentum in any
-    motion of ``before``."""
+    """Speeds d of ``after`` with the given ones at the joints and modes that ``before`` has locked, and without
+    momentum in any motion of ``before``."""
     new = before.locked[before.joints.u] & ~after.locked[before.joints.u]
     given = np.where(new, speeds, 0.0)
     return given - before.solve(after.momentum(given))

@@ -4,6 +4,7 @@ from articulon.algebra.rotations import load_quaternion, matrix, product, store_
 from articulon.algebra.vectors import add, apply, dot, load, load_symmetric, scale, store, symmetric_rotate
 from articulon.dynamics import joints
 from articulon.kernels import jit, kernel
+from articulon.model.joints import WELD
 
 
 @jit
@@ -22,26 +23,26 @@ def inertia_about(A, h, m, r):
 
 
 @kernel
-def merge(forest, q, locked, tables):
-    """Fills ``tables`` (:class:`articulon.adaptive.merging.Merged`) for the links whose joints are ``locked``."""
+def merge(forest, q, fixed, locked, tables):
+    """Fills ``tables`` (:class:`articulon.adaptive.merging.Merged`) for the links that are ``fixed`` on their parents;
+    those of them, and of others, whose joints are ``locked`` are where these hold them."""
     parent, kinds, q_start = forest.parent, forest.kind, forest.q_start
     lead, position, rotation = tables.lead, tables.position, tables.rotation
     mass, moment, inertia = tables.mass, tables.moment, tables.inertia
     for i in range(parent.size):
         p, kind, frame, x = parent[i], kinds[i], load_quaternion(forest.rotation, i), load(forest.position, i)
-        lead[i] = i
-        if locked[i]:
+        lead[i] = -1 if fixed[i] else i
+        if locked[i] and kind != WELD:
             e, d = joints.place(kind, load(forest.axis, i), q, q_start[i], frame)
             if joints.translates(kind):
                 x = add(x, apply(matrix(frame if joints.framed(kind) else e), d))
             frame = e
-            lead[i] = -1
-        # The joint frame, or the link itself where it is locked, on what its parent is merged into.
+        # The joint frame, or the link itself where it is fixed, on what its parent is merged into.
         if p >= 0 and lead[p] != p:
             x = add(load(position, p), apply(matrix(load_quaternion(rotation, p)), x))
             frame = product(load_quaternion(rotation, p), frame)
         h, A, m = load(forest.moment, i), load_symmetric(forest.inertia, i), forest.mass[i]
-        if locked[i]:
+        if fixed[i]:
             if p >= 0:
                 lead[i] = lead[p]
             store(position, i, x)
@@ -70,12 +71,19 @@ def merge(forest, q, locked, tables):
 
 
 @kernel
-def find_slots(parent, slot, first, free):
-    """Where children's inertias are gathered, as ``model/assemble.py`` finds it; ``free`` (links,) is scratch."""
+def find_slots(parent, own, slot, first, free):
+    """Where children's inertias are gathered, and that of links with ``own`` work, as ``model/assemble.py`` finds it;
+    ``free`` (links + 1,) is scratch."""
     used, count = 0, 0
     for i in range(parent.size):
         slot[i], first[i] = -1, 0
     for i in range(parent.size - 1, -1, -1):
+        if slot[i] < 0 and own[i]:
+            if count == 0:
+                free[0] = used
+                used, count = used + 1, 1
+            count -= 1
+            slot[i] = free[count]
         if slot[i] >= 0:
             free[count] = slot[i]
             count += 1

@@ -1,7 +1,8 @@
-"""The coarse model of a model some of whose joints are locked: each is a weld at its present coordinates.
+"""The coarse model of a model some of whose joints and modes are locked: joints are welds at their present coordinates,
+and flexible bodies keep the deformation of the modes that are locked (:mod:`articulon.adaptive.deformed`).
 
-Coordinates and speeds of the coarse model are those of the joints that still move, in the same order; so what a locked
-joint leaves out is exactly its own columns, and going back and forth between the two rounds nothing.
+Coordinates and speeds of the coarse model are those of the joints and modes that still move, in the same order; so what
+is locked leaves out exactly its own columns, and going back and forth between the two rounds nothing.
 """
 
 from collections.abc import Sequence
@@ -9,21 +10,18 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from articulon.adaptive.deformed import Deformed, deformed, shapes_left, tables_left
 from articulon.adaptive.merge_kernel import find_slots, merge, points_on
-from articulon.declaration import nearest
-from articulon.dynamics import loop_jacobian
+from articulon.adaptive.parts import Joints, check_loops, joints_of, links_named, whole_joints
 from articulon.dynamics.functions import vector
-from articulon.errors import ArticulonError, ModelError
 from articulon.model import Forest, Model
 from articulon.model.joints import WELD, Weld
 from articulon.model.loops import loop_rows
+from articulon.model.modes import ModeShapes
 from articulon.model.rotations import matrices, quaternion_product
 
 WELDED = Weld()
-RANK = 1e-9
-"""Singular value, over the largest, below which a condition follows from others."""
 
 
 class Merged(NamedTuple):
@@ -53,7 +51,9 @@ class Merging:
     """How a coarse model follows from a fine one: the map between their coordinates, speeds and links."""
 
     locked: np.ndarray
-    """Links of the fine model whose joints are locked, shape (links,)."""
+    """Parts of the fine model that are locked, its joints before its modes, shape (parts,)."""
+    fixed: np.ndarray
+    """Links of the fine model that do not move against their parents, shape (links,)."""
     active: np.ndarray
     """The link of the fine model that each link of the coarse one is, shape (coarse links,)."""
     link: np.ndarray
@@ -90,93 +90,15 @@ class Merging:
         return result
 
 
-@dataclass(frozen=True, eq=False)
-class Joints:
-    """Which coordinates and speeds of a model belong to which link's joint."""
-
-    q: np.ndarray
-    """Link of each coordinate, shape (nq,)."""
-    u: np.ndarray
-    """Link of each speed, shape (nu,)."""
-    freedoms: np.ndarray
-    """Number of speeds of each link's joint, shape (links,)."""
-    looped: np.ndarray
-    """Links between the two ends of some loop, shape (links,)."""
-
-
-def joints_of(model: Model) -> Joints:
-    """Whose the coordinates and speeds of a model are."""
-    forest = model.forest
-    q, u = np.empty(model.nq, dtype=np.int64), np.empty(model.nu, dtype=np.int64)
-    nq = np.array([model.joints[k].nq for k in model.head.tolist()], dtype=np.int64)
-    nu = np.array([model.joints[k].nu for k in model.head.tolist()], dtype=np.int64)
-    for owner, start, count in ((q, forest.q_start, nq), (u, forest.u_start, nu)):
-        links = np.repeat(np.arange(count.size), count)
-        owner[np.repeat(start - (np.cumsum(count) - count), count) + np.arange(count.sum())] = links
-    looped = np.zeros(forest.parent.size, dtype=bool)
-    for a, b in zip(model.loops.link_a.tolist(), model.loops.link_b.tolist(), strict=True):
-        looped[sorted(set(_ancestors(forest, a)) ^ set(_ancestors(forest, b)))] = True
-    return Joints(q, u, nu, looped)
-
-
-def _ancestors(forest: Forest, link: int) -> list[int]:
-    found = []
-    while link >= 0:
-        found.append(link)
-        link = int(forest.parent[link])
-    return found
-
-
-def links_named(model: Model, bodies: Sequence[str | int], where: str = "locked") -> np.ndarray:
-    """Links whose joints carry the named bodies, a name ending in ``*`` standing for all that begin so.
-
-    Raises
-    ------
-    ModelError
-        For a body that does not exist or whose joint does not move.
-    """
-    chosen: list[int] = []
-    for name in bodies:
-        if isinstance(name, str) and name.endswith("*"):
-            found = [k for k in model.head.tolist() if model.names[k].startswith(name[:-1])]
-            if not found:
-                raise ModelError(f"{where}: no body with a joint that moves has a name that begins with '{name[:-1]}'")
-            chosen += [int(model.link[k]) for k in found]
-            continue
-        try:
-            k = model.body(name) if isinstance(name, str) else int(name)
-        except KeyError:
-            raise ModelError(f"{where}: there is no body '{name}'{nearest(str(name), model.names)}") from None
-        if model.kinds[k] == WELD:
-            raise ModelError(f"{where}: body '{model.names[k]}' is welded to its parent; only joints that move can be")
-        chosen.append(int(model.link[k]))
-    return np.array(sorted(set(chosen)), dtype=np.int64)
-
-
-def whole_joints(model: Model, mask: ArrayLike, where: str = "locked") -> np.ndarray:
-    """Links (links,) whose joints a mask over the speeds locks; raises ModelError for one that it locks in part."""
-    given = np.asarray(mask, dtype=bool)
-    if given.shape != (model.nu,):
-        raise ModelError(f"{where}: expected a mask over the {model.nu} speeds, got the shape {given.shape}")
-    joints = joints_of(model)
-    count = np.bincount(joints.u[given], minlength=joints.freedoms.size)
-    part = np.flatnonzero((count > 0) & (count < joints.freedoms))
-    if part.size:
-        i = int(part[0])
-        body = int(model.head[i])
-        raise ModelError(
-            f"{where}: {count[i]} of the {joints.freedoms[i]} axes of the {model.joint_name(body)} joint of body "
-            f"'{model.names[body]}' would be locked; bodies are merged only where a whole joint is locked"
-        )
-    return (count > 0) & (joints.freedoms > 0)
-
-
 def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.ndarray) -> tuple[Model, Merging]:
-    """The model whose locked joints are welds at coordinates q, and the map between the two.
+    """The model whose locked joints are welds at coordinates q and whose locked modes stay there, and the map between
+    the two.
 
     Sites, drag, springs between points, users' forces, loops and exclusions of pairs follow the bodies that they are
-    on; springs, damping and actuation of locked joints are gone, and so are springs within one merged body. The
-    potential energy of the coarse model is that of the fine one less what is constant while the joints are locked.
+    on; springs, damping and actuation of locked joints are gone, and so are springs within one merged body. Of a
+    flexible body the modes that are left deform it about the deformation of those that are locked; without any it is
+    rigid, and what sits on its nodes sits on it. The potential energy of the coarse model is that of the fine one less
+    what is constant while joints and modes are locked.
 
     Parameters
     ----------
@@ -185,7 +107,7 @@ def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.n
     q
         Its coordinates (nq,).
     locked
-        Names or indices of the bodies whose joints are locked, or a mask over the speeds (nu,).
+        Names or indices of the bodies whose joints are locked, or a mask over the speeds (nu,), in which a mode is one.
 
     Returns
     -------
@@ -197,69 +119,18 @@ def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.n
     ModelError
         For bodies that do not exist, joints that are locked in part, and a joint that a loop needs.
     """
-    refuse_flexible(model, ModelError, "locked_model")
-    array = np.asarray(locked)
-    links = np.zeros(model.forest.parent.size, dtype=bool)
+    array, joints = np.asarray(locked), joints_of(model)
+    parts = np.zeros(joints.freedoms.size, dtype=bool)
     if array.dtype == bool:
-        links = whole_joints(model, array)
+        parts = whole_joints(model, array)
     else:
-        links[links_named(model, list(locked))] = True
-    joints = joints_of(model)
+        parts[links_named(model, list(locked))] = True
     coordinates = vector(q, model.nq, "q")
-    check_loops(model, joints, coordinates, links)
-    coarse, merging = merged(model, joints, coordinates, links)
+    check_loops(model, joints, coordinates, parts)
+    coarse, merging = merged(model, joints, coordinates, parts)
     from articulon.adaptive.following import following
 
     return replace(coarse, forces=following(model, coarse)), merging
-
-
-def refuse_flexible(model: Model, error: type[ArticulonError], where: str) -> None:
-    """Raises an error where a body is flexible, which cannot be merged with others."""
-    if model.modes:
-        name = model.names[next(iter(model.modes))]
-        raise error(
-            f"{where}: locked joints merge rigid bodies, and '{name}' is flexible; leave its modes out, or change the "
-            "resolution by ar.lock and ar.release"
-        )
-
-
-def check_loops(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> None:
-    """Raises ModelError where a locked joint is driven, or one that a loop needs: without it the loop's conditions
-    would no longer be independent, or nothing between the loop's ends could move any more."""
-    if not model.loops.kind.size or not locked.any():
-        return
-    for drive in model.drives:
-        if locked[model.link[drive.body]]:
-            raise ModelError(
-                f"drive '{drive.name}': the joint of body '{model.names[drive.body]}' follows a given motion and "
-                "cannot be locked; leave out the joint or the drive"
-            )
-    needed = np.flatnonzero(locked & joints.looped)
-    if not needed.size:
-        return
-    J = loop_jacobian(model, q)
-    free = ~locked[joints.u]
-    for loop in np.unique(model.loops.loop).tolist():
-        rows = J[model.loops.loop == loop]
-        if not rows.any():
-            continue
-        inside = np.abs(rows).max(axis=0) > 0.0
-        whole, left = _rank(rows[:, inside]), _rank(rows[:, inside & free])
-        guilty = [i for i in needed.tolist() if inside[joints.u == i].any()]
-        if guilty and (left < whole or int((inside & free).sum()) <= left):
-            row = int(np.flatnonzero(model.loops.loop == loop)[0])
-            body = int(model.head[guilty[0]])
-            raise ModelError(
-                f"{model.loop_name(row)} needs the joint of body '{model.names[body]}': with it locked the loop could "
-                "not move any more, or not without breaking; leave this joint free, or lock none of the loop's"
-            )
-
-
-def _rank(rows: np.ndarray) -> int:
-    if not rows.size:
-        return 0
-    s = np.linalg.svd(rows, compute_uv=False)
-    return int((s > RANK * s[0]).sum()) if s[0] > 0.0 else 0
 
 
 def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
@@ -279,13 +150,16 @@ def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> t
         moment=np.empty((n, 3)),
         inertia=np.empty((n, 6)),
     )
-    merge(forest, q, locked, tables)
-    active, parent, starts = _ordered(forest, locked, tables.lead)
+    held = deformed(forest, joints, q, locked)
+    rigid, fixed, welded = (forest, locked, locked) if held is None else (held.forest, held.fixed, held.welded)
+    merge(rigid, q, fixed, welded, tables)
+    active, parent, starts = _ordered(forest, fixed, tables.lead)
     rank = np.full(n + 1, -1)
     rank[active] = np.arange(active.size)
     free_q, free_u = ~locked[joints.q], ~locked[joints.u]
     merging = Merging(
         locked=locked,
+        fixed=fixed,
         active=active,
         link=rank[tables.lead],
         position=tables.position,
@@ -296,11 +170,16 @@ def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> t
         u_of=np.cumsum(free_u) - free_u,
         held=np.flatnonzero(~free_q),
     )
-    slot, first, free = (np.empty(active.size, dtype=np.int64) for _ in range(3))
-    find_slots(parent, slot, first, free)
+    flexible = None
+    if held is not None and forest.flexible is not None and joints.modes is not None:
+        numbers = merging.q_of, merging.u_of
+        flexible = tables_left(forest.flexible, joints.modes, held, active, parent, numbers)
+    own = np.zeros(active.size, dtype=bool) if flexible is None else flexible.body >= 0
+    slot, first, free = (np.empty(active.size + 1, dtype=np.int64) for _ in range(3))
+    find_slots(parent, own, slot, first, free)
     coarse = Forest(
         parent=parent,
-        kind=forest.kind[active],
+        kind=np.where(welded, WELD, forest.kind)[active],
         q_start=merging.q_of[forest.q_start[active]],
         u_start=merging.u_of[forest.u_start[active]],
         position=tables.joint_position[active],
@@ -309,21 +188,22 @@ def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> t
         mass=tables.mass[active],
         moment=tables.moment[active],
         inertia=tables.inertia[active],
-        slot=slot,
-        first=first,
+        slot=slot[:-1].copy(),
+        first=first[:-1].copy(),
         tree=starts,
+        flexible=flexible,
     )
-    return _model(model, q, merging, coarse), merging
+    return _model(model, joints, q, merging, coarse, held), merging
 
 
-def _ordered(forest: Forest, locked: np.ndarray, lead: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _ordered(forest: Forest, fixed: np.ndarray, lead: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The links that move, parents first and trees contiguous, their parents among these, and where trees begin."""
-    active = np.flatnonzero(~locked)
-    rank = np.full(locked.size + 1, -1)
+    active = np.flatnonzero(~fixed)
+    rank = np.full(fixed.size + 1, -1)
     rank[active] = np.arange(active.size)
     above = forest.parent[active]
     parent = np.where(above < 0, -1, rank[np.where(above < 0, -1, lead[above])])
-    if (locked & (forest.parent < 0)).any():
+    if (fixed & (forest.parent < 0)).any():
         # Without its root a tree falls apart into several, whose links may alternate.
         root = np.empty(active.size, dtype=np.int64)
         for k, p in enumerate(parent.tolist()):
@@ -336,12 +216,14 @@ def _ordered(forest: Forest, locked: np.ndarray, lead: np.ndarray) -> tuple[np.n
     return active, parent, starts
 
 
-def _model(model: Model, q: np.ndarray, merging: Merging, forest: Forest) -> Model:
+def _model(
+    model: Model, parts: Joints, q: np.ndarray, merging: Merging, forest: Forest, held: Deformed | None
+) -> Model:
     """The frozen model of a merged forest."""
     at = merging.link[model.link]
     link = np.where(model.link < 0, -1, at)
     offset_position, offset_rotation = _offsets(model, merging)
-    heads = model.head[merging.locked]
+    heads = model.head[merging.locked[: parts.links]]
     kinds = model.kinds.copy()
     kinds[heads] = WELD
     joints: list[Any] = list(model.joints)
@@ -364,7 +246,32 @@ def _model(model: Model, q: np.ndarray, merging: Merging, forest: Forest) -> Mod
         q0=q[merging.q],
         u0=model.u0[merging.u],
         loops=loops,
+        **({} if held is None else _flexible(model, parts, q, merging, held)),
     )
+
+
+def _flexible(model: Model, joints: Joints, q: np.ndarray, merging: Merging, held: Deformed) -> dict[str, Any]:
+    """The modes that are left, and the sites on nodes: on bodies without modes they are given in the bodies' frames."""
+    modes: dict[int, ModeShapes] = {}
+    assert joints.modes is not None
+    for body, shapes in model.modes.items():
+        own = joints.modes_of(model, body) - joints.links
+        if held.active[own].any():
+            modes[body] = shapes_left(shapes, q[joints.modes.q[own]], held.active[own])
+    nodes = {site: link for site, link in model.node_sites.items() if not merging.fixed[link]}
+    sites = model.sites
+    if len(nodes) < len(model.node_sites):
+        still = [site for site in model.node_sites if site not in nodes]
+        links = np.array([model.node_sites[site] for site in still])
+        position = sites.position.copy()
+        turned = np.einsum("kij,kj->ki", matrices(held.forest.rotation[links]), position[still])
+        position[still] = held.forest.position[links] + turned
+        sites = sites._replace(position=position)
+    return {
+        "modes": modes,
+        "node_sites": {site: int(merging.link[link]) for site, link in nodes.items()},
+        "sites": sites,
+    }
 
 
 def _offsets(model: Model, merging: Merging) -> tuple[np.ndarray, np.ndarray]:
@@ -372,7 +279,7 @@ def _offsets(model: Model, merging: Merging) -> tuple[np.ndarray, np.ndarray]:
     carried = model.link >= 0
     links = np.where(carried, model.link, 0)
     outer_position, outer_rotation = merging.position[links], merging.rotation[links]
-    if carried.all() and model.head.size == model.bodies:
+    if carried.all() and model.head.size == model.bodies and not model.modes:
         return outer_position, outer_rotation
     inner = np.einsum("kij,kj->ki", matrices(outer_rotation), model.offset_position)
     position = np.where(carried[:, None], outer_position + inner, model.offset_position)

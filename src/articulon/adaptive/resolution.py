@@ -1,4 +1,4 @@
-"""Which joints of a state are locked, and the transitions that lock and release them."""
+"""Which joints and modes of a state are locked, and the transitions that lock and release them."""
 
 from typing import Any
 
@@ -9,7 +9,8 @@ from articulon.adaptive.attempts import attempts
 from articulon.adaptive.criteria import STREAM, Looking, Members
 from articulon.adaptive.declarations import Energy, Random
 from articulon.adaptive.exchange import Space, canonical, lock, relative_to, with_energy
-from articulon.adaptive.merging import Joints, Merging, check_loops, merged
+from articulon.adaptive.merging import Merging, merged
+from articulon.adaptive.parts import Joints, check_loops
 from articulon.dynamics import kinetic_energy
 from articulon.errors import CaseError, ModelError
 from articulon.forces.brownian import brownian_of
@@ -29,7 +30,7 @@ class Resolution:
     evaluator
         Of the fine model.
     joints
-        Its joints.
+        Its parts.
     seed
         Of the run.
     """
@@ -40,7 +41,7 @@ class Resolution:
         self.fixman = bool(evaluator.system.forces.fixman.half_kT.size)
 
     def made(self, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
-        """The coarse model with these joints locked at their coordinates, and the map to it; the last few are kept."""
+        """The coarse model with these parts locked at their coordinates, and the map to it; the last few are kept."""
         for held, model, merging in self.known:
             if np.array_equal(merging.locked, locked) and np.array_equal(q[merging.held], held):
                 return model, merging
@@ -48,8 +49,8 @@ class Resolution:
         self.known = [(q[merging.held], model, merging), *self.known[: KNOWN - 1]]
         return model, merging
 
-    def locked_links(self, state: State) -> np.ndarray:
-        """Links whose joints are locked, shape (links,)."""
+    def locked_parts(self, state: State) -> np.ndarray:
+        """Joints and modes that are locked, shape (parts,)."""
         result = np.zeros(self.joints.freedoms.size, dtype=bool)
         result[self.joints.u[state.locked]] = True
         return result
@@ -59,12 +60,12 @@ class Resolution:
         self.known = []
 
     def space(self, state: State, locked: np.ndarray) -> Space:
-        """Speeds with these joints locked."""
+        """Speeds with these parts locked."""
         return Space(self.evaluator.model, self.joints, state.q, locked, self.made(state.q, locked))
 
     def lock(self, state: State, chosen: np.ndarray) -> None:
-        """Locks the joints of some links (links,), bool, that are free."""
-        locked = self.locked_links(state)
+        """Locks some parts (parts,), bool, that are free."""
+        locked = self.locked_parts(state)
         after = locked | chosen
         self._check(state, after)
         outer, inner = self.space(state, locked), self.space(state, after)
@@ -77,18 +78,18 @@ class Resolution:
         state.criteria[memory.LOCKS] += chosen.sum()
         self._weigh(state, outer, inner)
 
-    def release(self, state: State, members: Members, links: np.ndarray) -> None:
-        """Releases the joints of these links of a group, as the group says."""
-        locked = self.locked_links(state)
+    def release(self, state: State, members: Members, parts: np.ndarray) -> None:
+        """Releases these parts of a group, as the group says."""
+        locked = self.locked_parts(state)
         after = locked.copy()
-        after[links] = False
+        after[parts] = False
         inner, outer = self.space(state, locked), self.space(state, after)
         group, new = members.group, np.zeros(locked.size, dtype=bool)
-        new[links] = True
+        new[parts] = True
         speeds = new[self.joints.u]
         count = int(state.criteria[memory.RELEASES])
         if group.choice == "published" or (group.choice == "nearest" and group.metric == "euclidean"):
-            self._release_chosen(state, members, speeds, links.size)
+            self._release_chosen(state, members, speeds, parts.size)
             self._weigh(state, inner, outer)
             return
         if group.choice == "canonical":
@@ -101,23 +102,23 @@ class Resolution:
         if group.energy == "reservoir":
             wanted = float(state.kept[1, speeds].sum())
         elif group.energy != "temperature":
-            wanted = links.size * float(group.energy)
+            wanted = parts.size * float(group.energy)
         elif group.choice == "nearest":
             wanted = 0.5 * int(speeds.sum()) * self._thermal(members, state)
         if wanted is not None:
-            d = with_energy(outer, d, max(wanted, 0.0), self._who(members, links))
+            d = with_energy(outer, d, max(wanted, 0.0), self._who(members, parts))
         state.u[:] = state.u + d
-        self._freed(state, speeds, outer.energy(d), links.size)
+        self._freed(state, speeds, outer.energy(d), parts.size)
         self._weigh(state, inner, outer)
 
-    def _release_chosen(self, state: State, members: Members, speeds: np.ndarray, joints: int) -> None:
+    def _release_chosen(self, state: State, members: Members, speeds: np.ndarray, count: int) -> None:
         """A release by :func:`articulon.release`."""
         group, model = members.group, self.evaluator.model
         wanted: dict[str, Any] = {}
         if group.energy == "temperature":
             wanted = {"share": self._thermal(members, state) / model.units.boltzmann}
         elif group.energy != "reservoir":
-            wanted = {"energy": kinetic_energy(model, state.q, state.u) + joints * float(group.energy)}
+            wanted = {"energy": kinetic_energy(model, state.q, state.u) + count * float(group.energy)}
         done = release(
             model,
             state.q,
@@ -133,39 +134,39 @@ class Resolution:
         )
         state.u[:] = done.speeds
         state.u[state.locked & ~speeds] = 0.0
-        self._freed(state, speeds, done.energy_after - done.energy_before, joints)
+        self._freed(state, speeds, done.energy_after - done.energy_before, count)
 
-    def _freed(self, state: State, speeds: np.ndarray, energy: float, joints: int) -> None:
+    def _freed(self, state: State, speeds: np.ndarray, energy: float, count: int) -> None:
         state.locked[speeds] = False
         state.kept[:, speeds] = 0.0
         state.acceleration[speeds] = 0.0
         state.reservoir[0] -= energy
-        state.criteria[memory.RELEASES] += joints
+        state.criteria[memory.RELEASES] += count
 
     def attempt(self, state: State, members: Members, looking: Looking) -> np.ndarray:
-        """Locks by energy and releases at random, joint after joint; which of the members' have changed, bool."""
+        """Locks by energy and releases at random, one after the other; which of the members have changed, bool."""
         group, condition = members.group, members.group.lock
         assert isinstance(condition, Energy)
         below = float(condition.below)
-        locked, nothing = self.locked_links(state), np.zeros(members.links.size, dtype=bool)
-        if below == 0.0 and not locked[members.links].any():
+        locked, nothing = self.locked_parts(state), np.zeros(members.parts.size, dtype=bool)
+        if below == 0.0 and not locked[members.parts].any():
             return nothing
-        count = min(condition.attempts or members.links.size, members.links.size)
-        chosen = looking.random.permutation(members.links.size)[:count]
-        links = members.links[chosen]
+        count = min(condition.attempts or members.parts.size, members.parts.size)
+        chosen = looking.random.permutation(members.parts.size)[:count]
+        parts = members.parts[chosen]
         # Of the locked ones only those are tried that chance releases.
         probability = group.release.probability if isinstance(group.release, Random) else 0.0
-        links = links[~locked[links] | (looking.random.random(count) < probability)]
-        if not links.size:
+        parts = parts[~locked[parts] | (looking.random.random(count) < probability)]
+        if not parts.size:
             return nothing
         free = locked.copy()
-        free[links] = False
+        free[parts] = False
         space = self.space(state, free)
         kT = self._thermal(members, state) if group.energy == "temperature" else 0.0
-        start = self.evaluator.model.forest.u_start
+        start = self.joints.start
         draws: dict[int, Any] = {}
         along: dict[int, np.ndarray] = {}
-        for i in links.tolist():
+        for i in parts.tolist():
             if group.energy == "temperature":
                 draws[i] = lambda n: _thermal_below(looking.random, n, kT, below)
             else:
@@ -173,7 +174,7 @@ class Resolution:
                 draws[i] = lambda n, e=energy: _direction(looking.random, n, e)
             if group.choice == "nearest" and locked[i]:
                 along[i] = state.kept[0, start[i] : start[i] + self.joints.freedoms[i]].copy()
-        done = attempts(space, links, locked, state.u, below, draws, along)
+        done = attempts(space, parts, locked, state.u, below, draws, along)
         if not done.taken and not done.given:
             return nothing
         self._check(state, done.locked)
@@ -192,7 +193,7 @@ class Resolution:
             state.criteria[memory.LOCKS] += 1
         if self.fixman:
             self._weigh(state, before, self.space(state, done.locked))
-        return np.isin(members.links, [*done.given, *done.taken])
+        return np.isin(members.parts, [*done.given, *done.taken])
 
     def _weigh(self, state: State, before: Space, after: Space) -> None:
         """Books what a transition changes of Fixman's potential, which is that of the joints that move."""
@@ -205,22 +206,21 @@ class Resolution:
         if not self.fixman or not state.locked.any():
             return 0.0
         half_kT = float(self.evaluator.system.forces.fixman.half_kT[0])
-        locked = self.locked_links(state)
+        locked = self.locked_parts(state)
         fine, coarse = self.space(state, np.zeros_like(locked)), self.space(state, locked)
         return half_kT * (coarse.log_determinant() - fine.log_determinant())
 
     def _check(self, state: State, locked: np.ndarray) -> None:
         model = self.evaluator.model
-        if locked.all():
+        if locked[self.joints.freedoms > 0].all():
             raise ModelError(
                 "adaptive: every joint would be locked and nothing could move; leave at least one out of the groups"
             )
         check_loops(model, self.joints, state.q, locked)
 
-    def _who(self, members: Members, links: np.ndarray) -> str:
-        model = self.evaluator.model
-        more = f" and {links.size - 1} more" if links.size > 1 else ""
-        return f"adaptive, {members.name}, the joint of body '{model.names[int(model.head[links[0]])]}'{more}"
+    def _who(self, members: Members, parts: np.ndarray) -> str:
+        more = f" and {parts.size - 1} more" if parts.size > 1 else ""
+        return f"adaptive, {members.name}, {self.joints.name(self.evaluator.model, int(parts[0]))}{more}"
 
     def _thermal(self, members: Members, state: State) -> float:
         """kT of released motion [energy]."""

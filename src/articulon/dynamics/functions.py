@@ -112,7 +112,7 @@ def inverse_dynamics(
     Parameters, units and frames are those of :func:`forward_dynamics`, of which this is the inverse.
     """
     tau, coordinates = np.empty(model.nu), vector(q, model.nq, "q")
-    (flexible.inverse_dynamics if model.modes else recursive.inverse_dynamics)(
+    (flexible.inverse_dynamics if model.forest.flexible is not None else recursive.inverse_dynamics)(
         model.forest,
         coordinates,
         vector(u, model.nu, "u"),
@@ -129,7 +129,7 @@ def inverse_dynamics(
 def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
     """The symmetric positive-definite mass matrix M(q), (nu, nu) (Featherstone 2008, table 6.2)."""
     result = np.zeros((model.nu, model.nu))
-    if model.modes:
+    if model.forest.flexible is not None:
         links, nothing = model.forest.mass.size, (np.zeros(model.nu), np.zeros(model.nu))
         wrench, force = np.zeros((links, 6)), np.zeros((links, 6))
         coordinates, ws = vector(q, model.nq, "q"), scratch(model)
@@ -215,7 +215,7 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
     moved = np.flatnonzero(model.link >= 0)
     link, force = model.link[moved], given[moved, :3]
     # A link's origin is that of its head, but for a node, whose head is the flexible body.
-    origins = scratch(model).position[link] if model.modes else positions[model.head[link]]
+    origins = scratch(model).position[link] if model.forest.flexible is not None else positions[model.head[link]]
     arm = positions[moved] - origins
     result = np.zeros((links, 6))
     np.add.at(result, link, np.hstack([force, given[moved, 3:] + np.cross(arm, force)]))

@@ -51,7 +51,7 @@ def solver_kernel(model: Model, solver: str) -> Any:
     if solver == "kane":
         return kane.kane_forward_dynamics
     if solver == "divide-and-conquer":
-        parallel = model.forest.mass.size >= divided.PARALLEL_LINKS and not model.modes
+        parallel = model.forest.mass.size >= divided.PARALLEL_LINKS and model.forest.flexible is None
         return divided.divided_forward_dynamics_parallel if parallel else divided.divided_forward_dynamics
     return constrained.constrained_forward_dynamics
 

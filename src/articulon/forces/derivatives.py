@@ -216,7 +216,7 @@ def derivative_kernel(model: Model, solver: str, rotations: str) -> Any:
     if solver == "kane":
         return derivative_by_kane
     if solver == "divide-and-conquer":
-        parallel = model.forest.mass.size >= divided.PARALLEL_LINKS and not model.modes
+        parallel = model.forest.mass.size >= divided.PARALLEL_LINKS and model.forest.flexible is None
         return derivative_by_division_parallel if parallel else derivative_by_division
     if model.loops.kind.size:
         return derivative_with_loops

@@ -423,7 +423,7 @@ def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Ite
         raise evaluator.users.error
     wrench = evaluator.channels.total_wrench.copy()
     tables = evaluator.system.forces
-    if model.modes:  # of which gravity pulls every node
+    if model.forest.flexible is not None:  # of whose bodies gravity pulls every node
         weight = tables.gravity * factor[EXTERNAL]
         still = np.zeros(model.nu)
         pulled = inverse_dynamics(model, q, still, still) - inverse_dynamics(model, q, still, still, gravity=weight)

@@ -38,8 +38,13 @@ def subtract_products(tables, matrix, x, x_start, tau):
 
 @for_flexible(modal_springs)
 def modal_springs_flexible(forest, q, tau):
-    """Adds −K η to the generalised forces."""
-    subtract_products(forest.flexible, forest.flexible.stiffness, q, forest.flexible.q_start, tau)
+    """Adds −K η to the generalised forces, that of locked modes included."""
+    tables = forest.flexible
+    subtract_products(tables, tables.stiffness, q, tables.q_start, tau)
+    for b in range(tables.u_start.size):
+        start = tables.mode[b]
+        for j in range(tables.mode[b + 1] - start):
+            tau[tables.u_start[b] + j] += tables.pull[start + j]
 
 
 @for_flexible(modal_damping)
@@ -50,11 +55,12 @@ def modal_damping_flexible(forest, u, tau):
 
 @for_flexible(modal_energy)
 def modal_energy_flexible(forest, q):
-    """½ ηᵀ K η of all flexible bodies."""
+    """½ ηᵀ K η of all flexible bodies, but for what locked modes have among themselves."""
     tables, total = forest.flexible, 0.0
     for b in range(tables.q_start.size):
         count, at = tables.mode[b + 1] - tables.mode[b], tables.q_start[b]
         for j in range(count):
+            total -= tables.pull[tables.mode[b] + j] * q[at + j]
             for k in range(count):
                 total += 0.5 * tables.stiffness[tables.own_pair[b] + j * count + k] * q[at + j] * q[at + k]
     return total

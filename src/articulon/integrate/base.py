@@ -66,6 +66,10 @@ class Driver:
             self.evaluator.grow()
             state.take(before)
 
+    def pause_at(self, time: float) -> None:
+        """Has the steps pause, PAUSED, at the end of the first that ends at a time or later, whose length that does not
+        change. For rules whose steps are not all equal."""
+
     def go(self, state: State, until: float, steps: int) -> int:
         """The same, but for the lists of neighbours."""
         raise NotImplementedError

@@ -71,6 +71,7 @@ class ExplicitDriver(Driver):
                     first,
                     float(integrator.max_step or math.inf),
                     1e-12 * first,
+                    math.inf,
                 ]
             ),
         )
@@ -117,6 +118,10 @@ class ExplicitDriver(Driver):
         state.counters[SWITCHES] = solver.switches[0]
         embedding.speeds(forest, state.q, state.rate, state.u)
         return self._closed(status)
+
+    def pause_at(self, time: float) -> None:
+        """See :class:`Driver`."""
+        self.control.step[4] = time
 
     def _closed(self, status: int) -> int:
         """The status, and why loops have prevented the next step."""

@@ -23,7 +23,7 @@ class Control(NamedTuple):
     absolute: np.ndarray
     """Absolute tolerance of each kind of variable, shape (5,)."""
     step: np.ndarray
-    """Fixed step or 0, first step, longest step, shortest step [time], shape (4,)."""
+    """Fixed step or 0, first step, longest step, shortest step, and when to pause [time], shape (5,)."""
 
 
 class Scratch(NamedTuple):
@@ -101,8 +101,8 @@ def advance(
     until,
     max_steps,
 ):
-    """Advances the state to the time ``until`` or by ``max_steps`` steps, whichever comes first: REACHED, PAUSED,
-    STOPPED, or DIVERGED with the state at the last accepted step.
+    """Advances the state to the time ``until``, by ``max_steps`` steps or by the first that ends at the time to pause
+    or later, whichever comes first: REACHED, PAUSED, STOPPED, or DIVERGED with the state at the last accepted step.
 
     A step ends on ``until`` and on every boundary of a noise window, exactly. The policy's factors are found once for
     each accepted step, from the forces at its start. After a step the state is moved back onto loops and given motions.
@@ -202,6 +202,8 @@ def advance(
             counters[WINDOW] += 1
         if lands and limit == until:
             status = REACHED
+            break
+        if time >= control.step[4]:
             break
     state.time[0] = time
     copy_into(state.q, y[:nq])

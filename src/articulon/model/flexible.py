@@ -58,8 +58,13 @@ class Flexible(NamedTuple):
     """K_jk [mass/time²], shape (their pairs,)."""
     damping: np.ndarray
     """D_jk [mass/time], shape (their pairs,)."""
+    pull: np.ndarray
+    """Constant force on each mode: what locked modes put on those that move, −K_jl η_l, zero where none is locked
+    [force], shape (modes,)."""
     node_mode: np.ndarray
     """First node mode of each node, shape (nodes,)."""
+    half_turn: np.ndarray
+    """p of each node at η = 0: that of locked modes, zero where none is locked, shape (nodes, 3)."""
     displacement: np.ndarray
     """Φ_j at the node [dimensionless], shape (node modes, 3)."""
     turn: np.ndarray
@@ -190,7 +195,9 @@ def flexible_tables(
         mass=joined([one.M for one in integrals]),
         stiffness=joined([one.stiffness for one in different]),
         damping=joined([one.damping for one in different]),
+        pull=np.zeros(sum(counts)),
         node_mode=_starts(sizes)[:-1].copy(),
+        half_turn=np.zeros((len(sizes), 3)),
         displacement=joined(displacement, 3),
         turn=joined(turn, 3),
     )

@@ -1,26 +1,26 @@
-"""What was active when, in a run whose joints lock and release."""
+"""What was active when, in a run whose joints and modes lock and release."""
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from articulon.adaptive.merging import joints_of
+from articulon.adaptive.parts import joints_of
 from articulon.report import style
 from articulon.report.thermal_figures import over_time
 from articulon.report.view import View
 
 
 def active_joints(view: View) -> np.ndarray:
-    """Whether the joint of each link moved at each frame, shape (frames, links): a locked one's speeds are zero to the
-    bit."""
+    """Whether each joint moved at each frame, and each mode, joints first, shape (frames, joints and modes): a locked
+    one's speeds are zero to the bit."""
     joints = joints_of(view.model)
     moving = np.zeros((view.times.size, joints.freedoms.size), dtype=bool)
     frames, speeds = np.nonzero(view.speeds)
     moving[frames, joints.u[speeds]] = True
-    return moving
+    return moving[:, joints.freedoms > 0]
 
 
 def activity(view: View) -> Figure | None:
-    """A row for each joint, dark while it is free, and the number of degrees of freedom that move."""
+    """A row for each joint and mode, dark while it is free, and the number of degrees of freedom that move."""
     active = view.observables.get("active_freedoms")
     if active is None:
         return None
@@ -36,7 +36,7 @@ def activity(view: View) -> Figure | None:
         vmax=1.3,
         extent=(float(t[0]), float(t[-1]), moving.shape[1] - 0.5, -0.5),
     )
-    axes.set_ylabel("joint")
+    axes.set_ylabel("joint, then mode" if view.model.modes else "joint")
     below.step(t, active, where="post", color=style.BLUE, label="free")
     below.set_ylim(bottom=0.0)
     below.set_ylabel("degrees of freedom", color=style.BLUE)

@@ -324,10 +324,12 @@ def _notes(prepared: Prepared) -> list[str]:
     return notes
 
 
-def _chatter(bodies: list[str]) -> str:
-    more = f" and {len(bodies) - 1} more" if len(bodies) > 1 else ""
+def _chatter(names: list[str]) -> str:
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    body, _, mode = names[0].rpartition(".mode")
+    what = f"mode {mode} of body '{body}'" if body and mode.isdigit() else f"the joint of body '{names[0]}'"
     return (
-        f"adaptive: the joint of body '{bodies[0]}'{more} chatters: it locks and releases as fast as its conditions "
+        f"adaptive: {what}{more} chatters: it locks and releases as fast as its conditions "
         "can hold; move their bounds apart, or let them hold for a longer window"
     )
 

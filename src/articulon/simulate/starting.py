@@ -3,7 +3,7 @@
 import numpy as np
 
 from articulon.adaptive.exchange import Space
-from articulon.adaptive.merging import joints_of
+from articulon.adaptive.parts import joints_of
 from articulon.baths.momentum import without_momentum
 from articulon.dynamics import kinetic_energy
 from articulon.errors import ModelError
@@ -93,7 +93,8 @@ def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int) -> np.ndarray:
     if thermostat is None and brownian_of(model) is None:
         raise ModelError("run.speeds: 'thermal' speeds need a temperature; add a thermostat or Brownian forces")
     kT = model.units.boltzmann * _temperature(evaluator, State(*(np.zeros(1) for _ in State._fields)))
-    space = Space(model, joints_of(model), np.array(q), np.zeros(model.forest.parent.size, dtype=bool))
+    joints = joints_of(model)
+    space = Space(model, joints, np.array(q), np.zeros(joints.freedoms.size, dtype=bool))
     u = space.thermal(seed, START_STREAM, 0, kT)
     removed = thermostat is not None and thermostat.centre_of_mass == "removed"
     return without_momentum(model, q, u) if removed else u

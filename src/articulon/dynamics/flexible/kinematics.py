@@ -86,6 +86,8 @@ def place_follower(forest, q, ws, i):
     tables, modal, p = forest.flexible, ws.modal, forest.parent[i]
     _, count, _, row, k, _ = carrying_modes(forest, i)
     x, half = load(forest.position, i), ZERO
+    if count > 0:
+        half = load(tables.half_turn, tables.node[i])
     for j in range(count):
         x = add(x, scale(q[k + j], load(tables.displacement, row + j)))
         half = add(half, scale(0.5 * q[k + j], load(tables.turn, row + j)))

@@ -1,0 +1,278 @@
+"""What of a model locks: the joint of each link as a whole, and each mode of a flexible body by itself.
+
+These are the *parts* of a model: first the joints, numbered as the links, then the modes, numbered as in the tables of
+flexible bodies. Nodes and welded bodies are links whose joints have no freedoms.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from articulon.declaration import nearest
+from articulon.dynamics import loop_jacobian
+from articulon.errors import ModelError
+from articulon.model import Forest, Model
+from articulon.model.joints import BY_KIND, WELD
+
+RANK = 1e-9
+"""Singular value, over the largest, below which a condition follows from others."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModeIndex:
+    """Where the modes of all flexible bodies, their pairs and node modes stand in the tables of integrals."""
+
+    body: np.ndarray
+    """Flexible body of each mode, shape (modes,)."""
+    link: np.ndarray
+    """Link that this body is, shape (modes,)."""
+    own: np.ndarray
+    """Row of each mode in the tables of integrals, shape (modes,)."""
+    q: np.ndarray
+    """Its coordinate, shape (modes,)."""
+    u: np.ndarray
+    """Its speed, shape (modes,)."""
+    row: np.ndarray
+    """First mode of each pair, shape (pairs,)."""
+    column: np.ndarray
+    """Second mode of each pair, shape (pairs,)."""
+    own_pair: np.ndarray
+    """Row of each pair in the tables of integrals, shape (pairs,)."""
+    node: np.ndarray
+    """Node of each node mode, shape (node modes,)."""
+    node_mode: np.ndarray
+    """Mode of each node mode, shape (node modes,)."""
+    node_link: np.ndarray
+    """Link that each node is, shape (nodes,)."""
+
+    @property
+    def diagonal(self) -> np.ndarray:
+        """The pair of each mode with itself, shape (modes,)."""
+        return np.flatnonzero(self.row == self.column)
+
+
+@dataclass(frozen=True, eq=False)
+class Joints:
+    """The parts of a model, and which coordinates and speeds belong to which."""
+
+    q: np.ndarray
+    """Part of each coordinate, shape (nq,)."""
+    u: np.ndarray
+    """Part of each speed, shape (nu,)."""
+    start: np.ndarray
+    """First speed of each part, shape (parts,)."""
+    freedoms: np.ndarray
+    """Number of speeds of each part, shape (parts,)."""
+    looped: np.ndarray
+    """Parts between the two ends of some loop, shape (parts,)."""
+    links: int
+    """Number of links, and so of the joints among the parts."""
+    modes: ModeIndex | None
+    """The modes; None where no body is flexible."""
+
+    def body(self, model: Model, part: int) -> int:
+        """The body whose joint or mode a part is."""
+        link = part if part < self.links or self.modes is None else int(self.modes.link[part - self.links])
+        return int(model.head[link])
+
+    def name(self, model: Model, part: int) -> str:
+        """A part in words: "the joint of body 'arm'", "mode 2 of body 'arm'"."""
+        body = model.names[self.body(model, part)]
+        return f"the joint of body '{body}'" if part < self.links else f"mode {self.number(part)} of body '{body}'"
+
+    def number(self, part: int) -> int:
+        """Which mode of its body a part is, counted from one."""
+        assert self.modes is not None
+        mode = part - self.links
+        return mode - int(np.searchsorted(self.modes.body, self.modes.body[mode])) + 1
+
+    def modes_of(self, model: Model, body: int) -> np.ndarray:
+        """The parts that are the modes of a body, in their order."""
+        if self.modes is None:
+            return np.zeros(0, dtype=np.int64)
+        return self.links + np.flatnonzero(self.modes.link == model.link[body])
+
+
+def joints_of(model: Model) -> Joints:
+    """The parts of a model and whose its coordinates and speeds are."""
+    forest, index = model.forest, mode_index(model.forest)
+    links = forest.parent.size
+    starts = forest.q_start, forest.u_start
+    sizes = [np.array([getattr(BY_KIND[k], name) for k in forest.kind.tolist()], dtype=np.int64) for name in _SIZES]
+    owners = np.empty(model.nq, dtype=np.int64), np.empty(model.nu, dtype=np.int64)
+    for owner, start, count in zip(owners, starts, sizes, strict=True):
+        which = np.repeat(np.arange(links), count)
+        owner[np.repeat(start - (np.cumsum(count) - count), count) + np.arange(count.sum())] = which
+    start, freedoms = forest.u_start, sizes[1]
+    looped = np.zeros(links, dtype=bool)
+    for a, b in zip(model.loops.link_a.tolist(), model.loops.link_b.tolist(), strict=True):
+        looped[sorted(set(_ancestors(forest, a)) ^ set(_ancestors(forest, b)))] = True
+    if index is not None:
+        modes = np.arange(index.body.size)
+        owners[0][index.q], owners[1][index.u] = links + modes, links + modes
+        start, freedoms = np.append(start, index.u), np.append(freedoms, np.ones(modes.size, dtype=np.int64))
+        # Which of its nodes a loop's path leaves a body by is not asked: a loop that modes can bend counts them all.
+        looped = np.append(looped, np.full(modes.size, bool(looped.any())))
+    return Joints(*owners, start, freedoms, looped, links, index)
+
+
+_SIZES = ("nq", "nu")
+
+
+def mode_index(forest: Forest) -> ModeIndex | None:
+    """Where everything stands in the tables of a forest's flexible bodies; None where there are none."""
+    tables = forest.flexible
+    if tables is None:
+        return None
+    counts = np.diff(tables.mode)
+    body, k = _spread(counts)
+    pair_body, pair = _spread(counts * counts)
+    width = counts[pair_body]
+    node_link = np.flatnonzero(tables.node >= 0)
+    node_body = tables.body[forest.parent[node_link]]
+    node, j = _spread(counts[node_body])
+    return ModeIndex(
+        body=body,
+        link=np.flatnonzero(tables.body >= 0)[body],
+        own=tables.own_mode[body] + k,
+        q=tables.q_start[body] + k,
+        u=tables.u_start[body] + k,
+        row=tables.mode[pair_body] + pair // np.maximum(width, 1),
+        column=tables.mode[pair_body] + pair % np.maximum(width, 1),
+        own_pair=tables.own_pair[pair_body] + pair,
+        node=node,
+        node_mode=tables.mode[node_body[node]] + j,
+        node_link=node_link,
+    )
+
+
+def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Owner of each of so many things in a row, and its number among the owner's."""
+    owner = np.repeat(np.arange(counts.size), counts)
+    return owner, np.arange(owner.size) - (np.cumsum(counts) - counts)[owner]
+
+
+def _ancestors(forest: Forest, link: int) -> list[int]:
+    found = []
+    while link >= 0:
+        found.append(link)
+        link = int(forest.parent[link])
+    return found
+
+
+def links_named(model: Model, bodies: Sequence[str | int], where: str = "locked") -> np.ndarray:
+    """Links whose joints carry the named bodies, a name ending in ``*`` standing for all that begin so.
+
+    Raises
+    ------
+    ModelError
+        For a body that does not exist or whose joint does not move.
+    """
+    moving = [k for k in model.head.tolist() if model.kinds[k] != WELD]
+    found = _named(model, bodies, moving, "with a joint that moves ", where)
+    for k in found:
+        if model.kinds[k] == WELD:
+            raise ModelError(f"{where}: body '{model.names[k]}' is welded to its parent; only joints that move can be")
+    return np.array(sorted({int(model.link[k]) for k in found}), dtype=np.int64)
+
+
+def modes_named(
+    model: Model, joints: Joints, bodies: Sequence[str | int], modes: str | Sequence[int], where: str = "locked"
+) -> np.ndarray:
+    """Parts that are modes of the named bodies, by their numbers from one on, or ``"all"``; names as in
+    :func:`links_named`.
+
+    Raises
+    ------
+    ModelError
+        For a body that does not exist or is not flexible, and for a mode that it does not have.
+    """
+    chosen: list[int] = []
+    for k in _named(model, bodies, list(model.modes), "with modes ", where):
+        own = joints.modes_of(model, k)
+        if not own.size:
+            raise ModelError(f"{where}: body '{model.names[k]}' is rigid and has no modes; name flexible bodies")
+        for mode in range(1, own.size + 1) if isinstance(modes, str) else modes:
+            if not 1 <= mode <= own.size:
+                raise ModelError(
+                    f"{where}: body '{model.names[k]}' has no mode {mode}; its modes are numbered 1 to {own.size}"
+                )
+            chosen.append(int(own[mode - 1]))
+    return np.array(sorted(set(chosen)), dtype=np.int64)
+
+
+def _named(model: Model, bodies: Sequence[str | int], able: list[int], what: str, where: str) -> list[int]:
+    """The named bodies; of those that a beginning stands for only the ones that are ``able``."""
+    chosen: list[int] = []
+    for name in bodies:
+        if isinstance(name, str) and name.endswith("*"):
+            found = [k for k in able if model.names[k].startswith(name[:-1])]
+            if not found:
+                raise ModelError(f"{where}: no body {what}has a name that begins with '{name[:-1]}'")
+            chosen += found
+            continue
+        try:
+            chosen.append(model.body(name) if isinstance(name, str) else int(name))
+        except KeyError:
+            raise ModelError(f"{where}: there is no body '{name}'{nearest(str(name), model.names)}") from None
+    return chosen
+
+
+def whole_joints(model: Model, mask: ArrayLike, where: str = "locked") -> np.ndarray:
+    """Parts (parts,) that a mask over the speeds locks; raises ModelError for a joint that it locks in part."""
+    given = np.asarray(mask, dtype=bool)
+    if given.shape != (model.nu,):
+        raise ModelError(f"{where}: expected a mask over the {model.nu} speeds, got the shape {given.shape}")
+    joints = joints_of(model)
+    count = np.bincount(joints.u[given], minlength=joints.freedoms.size)
+    part = np.flatnonzero((count > 0) & (count < joints.freedoms))
+    if part.size:
+        i = int(part[0])
+        body = joints.body(model, i)
+        raise ModelError(
+            f"{where}: {count[i]} of the {joints.freedoms[i]} axes of the {model.joint_name(body)} joint of body "
+            f"'{model.names[body]}' would be locked; bodies are merged only where a whole joint is locked"
+        )
+    return (count > 0) & (joints.freedoms > 0)
+
+
+def check_loops(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> None:
+    """Raises ModelError where a locked joint is driven, or a joint or mode that a loop needs: without it the loop's
+    conditions would no longer be independent, or nothing between the loop's ends could move any more."""
+    if not model.loops.kind.size or not locked.any():
+        return
+    for drive in model.drives:
+        if locked[model.link[drive.body]]:
+            raise ModelError(
+                f"drive '{drive.name}': the joint of body '{model.names[drive.body]}' follows a given motion and "
+                "cannot be locked; leave out the joint or the drive"
+            )
+    needed = np.flatnonzero(locked & joints.looped)
+    if not needed.size:
+        return
+    J = loop_jacobian(model, q)
+    free = ~locked[joints.u]
+    for loop in np.unique(model.loops.loop).tolist():
+        rows = J[model.loops.loop == loop]
+        if not rows.any():
+            continue
+        inside = np.abs(rows).max(axis=0) > 0.0
+        whole, left = _rank(rows[:, inside]), _rank(rows[:, inside & free])
+        guilty = [i for i in needed.tolist() if inside[joints.u == i].any()]
+        if guilty and (left < whole or int((inside & free).sum()) <= left):
+            row = int(np.flatnonzero(model.loops.loop == loop)[0])
+            name = joints.name(model, guilty[0])
+            kind = "joint" if guilty[0] < joints.links else "mode"
+            raise ModelError(
+                f"{model.loop_name(row)} needs {name}: with it locked the loop could not move any more, or not "
+                f"without breaking; leave this {kind} free, or lock none of the loop's"
+            )
+
+
+def _rank(rows: np.ndarray) -> int:
+    if not rows.size:
+        return 0
+    s = np.linalg.svd(rows, compute_uv=False)
+    return int((s > RANK * s[0]).sum()) if s[0] > 0.0 else 0
