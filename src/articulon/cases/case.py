@@ -23,7 +23,7 @@ from articulon.cases.schema import CaseFile, Comparison, Dynamics, Fidelity, Run
 from articulon.cases.writing import toml
 from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
-from articulon.forces import Force
+from articulon.forces import Contact, Force
 from articulon.forces.selection import body_index
 from articulon.integrate import Integrator
 from articulon.model import Model
@@ -240,7 +240,7 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
         notes=heading.notes,
         model_declaration=_driven_beside(file.model, source),
         box=file.box,
-        forces=tuple(_beside(force, source) for force in file.forces),
+        forces=tuple(_beside(force, source, f"forces[{k}]") for k, force in enumerate(file.forces)),
         dynamics=file.dynamics,
         scaling=file.scaling,
         thermostat=file.thermostat,
@@ -264,8 +264,10 @@ def _located(message: str, source: str, overridden: list[str]) -> str:
     return "\n".join(lines)
 
 
-def _beside(force: Force, source: str) -> Force:
-    """A user's force in a Python file is looked for beside the case file."""
+def _beside(force: Force, source: str, where: str) -> Force:
+    """A user's force in a Python file is looked for beside the case file, and so are the meshes of walls."""
+    if isinstance(force, Contact):
+        return force.beside(source, where)
     function = getattr(force, "function", None)
     if not isinstance(function, str):
         return force

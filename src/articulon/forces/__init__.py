@@ -6,6 +6,7 @@ from pydantic import Field
 
 from articulon.forces.brownian import Brownian
 from articulon.forces.contact.declarations import Contact, Material, MaterialPair
+from articulon.forces.contact.walls import BoxWalls, Cylinder, Mesh, Plane
 from articulon.forces.fixman import Fixman
 from articulon.forces.gravity import Gravity
 from articulon.forces.joint_actuation import JointActuation
@@ -70,9 +71,11 @@ Force: TypeAlias = Annotated[
 """Any declared force, chosen by its ``kind``."""
 
 __all__ = [
+    "BoxWalls",
     "Brownian",
     "ConstantEnergy",
     "Contact",
+    "Cylinder",
     "CorrectionMaps",
     "Coulomb",
     "Exclusions",
@@ -94,9 +97,11 @@ __all__ = [
     "ListedPairs",
     "Material",
     "MaterialPair",
+    "Mesh",
     "Morse",
     "PairLaw",
     "PeriodicDihedrals",
+    "Plane",
     "PointSpring",
     "SitePairs",
     "StokesDrag",

@@ -10,6 +10,7 @@ from numba import types
 from articulon.errors import CaseError
 from articulon.forces.contact.declarations import Contact
 from articulon.forces.contact.engine import Contacts
+from articulon.forces.contact.wall_faults import wall_fault
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.gravity import Gravity
 from articulon.forces.stokes_drag import StokesDrag, drag_table
@@ -96,12 +97,17 @@ class GrainDriver(Driver):
         taken = min(left, steps)
         status = self._chunk(state, taken)
         if status == DIVERGED:
+            contacts = self.contacts
+            self._explain(wall_fault(self.evaluator.model, contacts.sites, contacts.walls, contacts.system))
             # The state is that of before the chunk: the steps that went well are taken again.
             good = self.last - before
             if good > 0:
                 self._chunk(state, good)
             return DIVERGED
         return PAUSED if left > steps else REACHED
+
+    def _explain(self, fault: tuple[str, int] | None) -> None:
+        self.failure, self.culprit = (None, None) if fault is None else fault
 
     def _chunk(self, state: State, steps: int) -> int:
         """Some steps; a state from which they cannot be taken is left as it was."""

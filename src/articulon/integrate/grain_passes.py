@@ -40,9 +40,9 @@ ROW = 25
 """Columns of ``Grains.row``: coordinates, unwrapped; Euler parameters; angular velocity in the grain's frame;
 acceleration; angular acceleration in the grain's frame; inverse moment of inertia; coordinates at the last list; drag
 of translation and rotation; flow."""
-NORMAL_LINE, SPRING_LINE, VISCOUS_LINE, FRICTION_LINE, GRAVITY_LINE, DRAG_LINE = range(6)
-LINES = 6
-"""Lines of the ledger."""
+NORMAL_LINE, SPRING_LINE, VISCOUS_LINE, FRICTION_LINE, GRAVITY_LINE, DRAG_LINE, WALL_LINE = range(7)
+LINES = 7
+"""Lines of the ledger. The first four are of relative motion: what a moving wall does by its motion is the last."""
 RESISTS = False
 """Stands for whether something resists rolling and twisting."""
 
@@ -56,11 +56,11 @@ class Grains(NamedTuple):
     """The same in the order of the model, with velocities behind, shape (grains, 28)."""
     partial: np.ndarray
     """Of blocks of grains: the square of the longest way since the last list, twice the kinetic energy by unit mass (to
-    see what is not finite), the works of the half kick that is done, and of the next one, shape (blocks, 14)."""
+    see what is not finite), the works of the half kick that is done, and of the next one, shape (blocks, 16)."""
     gravity: np.ndarray
     """Shape (3,)."""
     works: np.ndarray
-    """Booked and pending works, shape (2, 6)."""
+    """Booked and pending works, shape (2, 7)."""
     held: np.ndarray
     """1 where all is here from the chunk before, shape (1,)."""
 
@@ -180,6 +180,26 @@ def dot3(a, b):
 
 
 @jit
+def wall_powers(record, velocity, slot, powers):
+    """Adds the powers of a wall's (elastic, spring, viscous, friction) forces on a sphere by the wall's own motion."""
+    n = (record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2])
+    f = (record[slot, TANGENTIAL], record[slot, TANGENTIAL + 1], record[slot, TANGENTIAL + 2])
+    w = (
+        record[slot, TANGENTIAL_VISCOUS],
+        record[slot, TANGENTIAL_VISCOUS + 1],
+        record[slot, TANGENTIAL_VISCOUS + 2],
+    )
+    v = (velocity[slot, 0], velocity[slot, 1], velocity[slot, 2])
+    along, held, damped, slides = dot3(n, v), dot3(f, v), dot3(w, v), record[slot, SLIDES]
+    return (
+        powers[0] + record[slot, ELASTIC] * along,
+        powers[1] + (1.0 - slides) * (held - damped),
+        powers[2] + record[slot, VISCOUS] * along + damped,
+        powers[3] + slides * held,
+    )
+
+
+@jit
 def kick_block(system, grains, first, last, done, due, partial):
     """Sums the forces on some grains and kicks them for a time ``done``; the powers of this kick and of the next one,
     by the same forces for a time ``due``, so that ΔT is the sum of the works to rounding."""
@@ -191,6 +211,7 @@ def kick_block(system, grains, first, last, done, due, partial):
     finite = 0.0
     b0, b1, b2, b3, b4, b5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     c0, c1, c2, c3, c4, c5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    pushed = (0.0, 0.0, 0.0, 0.0)
     for p in range(first, last):
         sums = (zero, zero, zero, zero, zero, zero, zero)
         for slot in range(start[p], start[p + 1]):
@@ -203,6 +224,7 @@ def kick_block(system, grains, first, last, done, due, partial):
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != 0:
                 sums = add_contact(walls.record, walls.resistance, slot, 1.0, ARM, sums)
+                pushed = wall_powers(walls.record, walls.velocity, slot, pushed)
         el, sp, vi, fr, tsp, tvi, tfr = sums
         light, ease = motion[p, LIGHT], row[p, EASE]
         v = (motion[p, V], motion[p, V + 1], motion[p, V + 2])
@@ -246,9 +268,13 @@ def kick_block(system, grains, first, last, done, due, partial):
             motion[p, V + k] = v[k] + done * a[k]
             row[p, OMEGA + k] += done * tb[k]
         finite += dot3(a, a) + dot3(t, t)
+    p0, p1, p2, p3 = pushed
+    walls_push = p0 + p1 + p2 + p3
     partial[1] = finite
-    partial[2], partial[3], partial[4], partial[5], partial[6], partial[7] = b0, b1, b2, b3, b4, b5
-    partial[8], partial[9], partial[10], partial[11], partial[12], partial[13] = c0, c1, c2, c3, c4, c5
+    partial[2], partial[3], partial[4], partial[5] = b0 - p0, b1 - p1, b2 - p2, b3 - p3
+    partial[6], partial[7], partial[8] = b4, b5, walls_push
+    partial[9], partial[10], partial[11], partial[12] = c0 - p0, c1 - p1, c2 - p2, c3 - p3
+    partial[13], partial[14], partial[15] = c4, c5, walls_push
 
 
 def kick(system, grains, done, due):

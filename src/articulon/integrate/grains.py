@@ -7,7 +7,7 @@ codes have it: tangential displacements are then summed by the midpoint rule, an
 import numpy as np
 
 from articulon.forces.contact.candidates import keep_contacts
-from articulon.forces.contact.tables import BEGUN, CROWDED, DURATIONS, ENDED, LONGEST
+from articulon.forces.contact.tables import BEGUN, CROWDED, DURATIONS, ENDED, FAULT, LONGEST
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.grain_passes import (
     DRAG_LINE,
@@ -19,6 +19,7 @@ from articulon.integrate.grain_passes import (
     ROW,
     TURN,
     TWIST,
+    WALL_LINE,
 )
 from articulon.integrate.status import DIVERGED, REACHED
 from articulon.kernels import jit, kernel
@@ -149,7 +150,7 @@ def store_state(system, grains, moving, state):
         for k in range(LINES):
             state.contact_work[r, k] = works[r, k]
     state.work[CONTACT] = works[0, 0] + works[0, 1] + works[0, 2] + works[0, 3]
-    state.work[EXTERNAL] = works[0, GRAVITY_LINE]
+    state.work[EXTERNAL] = works[0, GRAVITY_LINE] + works[0, WALL_LINE]
     state.work[DAMPING] = works[0, DRAG_LINE]
     keep_contacts(system)
 
@@ -181,6 +182,10 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
                 return DIVERGED
         time = h * (step + 1)
         evaluate(system, contacts, time, h, times)
+        if crowded(system):  # a wall has moved, and more is near it
+            return TOO_NARROW
+        if system.walls.counts[FAULT] != 0:
+            return DIVERGED
         moving[KICK](system, grains, half, half)
         if not book(grains, half, half):
             return DIVERGED

@@ -66,7 +66,8 @@ class State(NamedTuple):
     (3, spheres), NaN before the first list."""
     contact_work: np.ndarray
     """Works of contacts: booked since the start, and of the half kick that is to come, of normal elastic forces,
-    tangential springs, viscous forces, friction, gravity and drag [energy], shape (2, 6)."""
+    tangential springs, viscous forces, friction, gravity and drag, and of walls by their motion [energy], shape
+    (2, 7)."""
     contact_times: np.ndarray
     """Contacts that have begun, and that have ended; the sum and the longest of their durations [time]; the largest
     overlap by radius, shape (5,)."""
@@ -149,7 +150,7 @@ def initial_state(
         contact_pairs=np.zeros((0, 2), dtype=np.int64),
         contact_memory=np.zeros((0, contact_columns)),
         contact_rebuild=np.full((3, spheres), np.nan),
-        contact_work=np.zeros((2, 6)),
+        contact_work=np.zeros((2, 7)),
         contact_times=np.zeros(5),
         drift=np.zeros(2),
         locked=np.zeros(0, dtype=np.bool_),

@@ -5,9 +5,10 @@ from typing import Any
 
 from numba import types
 
-from articulon.forces.contact import laws, pairs
+from articulon.forces.contact import laws, pairs, wall_pass
 from articulon.forces.contact.candidates import list_pairs
 from articulon.forces.contact.tables import PASS, SYSTEM
+from articulon.forces.contact.wall_lists import list_walls
 from articulon.kernels import kernel, leaf_variant, prepare, specialised
 
 LIST = types.void(SYSTEM)
@@ -62,3 +63,30 @@ def list_kernel(parallel: bool) -> Any:
     """What lists pairs of spheres."""
     how = "parallel" if parallel else "serial"
     return prepare(specialised(list_pairs, f"list_pairs_{how}", parallel=parallel, allocates=True), LIST)
+
+
+@cache
+def wall_kernel(label: str, law: Any, arms: Any, parallel: bool) -> Any:
+    """The pass over spheres and walls."""
+    how = "parallel" if parallel else "serial"
+    act = leaf_variant(wall_pass.act, f"act_{label}", CONTACT=law, arms=arms)
+    block = leaf_variant(wall_pass.wall_block, f"wall_block_{label}", act=act)
+    share = specialised(
+        wall_pass.share_walls, f"share_walls_{label}_{how}", parallel=parallel, allocates=True, wall_block=block
+    )
+    whole = f"wall_pass_{label}_{how}"
+    lists = wall_list_kernel(parallel)
+    return prepare(specialised(wall_pass.wall_pass, whole, allocates=True, SHARE=share, LIST=lists), PASS)
+
+
+@cache
+def wall_list_kernel(parallel: bool) -> Any:
+    """What lists spheres and walls."""
+    how = "parallel" if parallel else "serial"
+    return prepare(specialised(list_walls, f"list_walls_{how}", parallel=parallel, allocates=True), LIST)
+
+
+@cache
+def wall_setter() -> Any:
+    """What puts walls where they are at a time."""
+    return prepare(wall_pass.set_walls, types.void(SYSTEM, types.float64))

@@ -23,6 +23,8 @@ from articulon.forces.contact.laws import (
     TWISTING_STIFFNESS,
     WIDTH,
 )
+from articulon.forces.contact.wall_faults import check_inside
+from articulon.forces.contact.walls import AnyWall, Mesh, bodies_of
 from articulon.model import Model
 
 _Number = Annotated[Quantity | None, Dimension("dimensionless", minimum=0)]
@@ -132,6 +134,8 @@ class Contact(Declaration):
     largest_overlap: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 0.05
     """Overlap by the smaller radius beyond which the law is not that of small deformations: refused at the start, and
     noted where a run comes to it."""
+    walls: tuple[AnyWall, ...] = ()
+    """Planes, faces of the box, cylinders and meshes that the spheres touch as well."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Skin of the list of neighbours [length]; a tenth of the smallest diameter by default."""
 
@@ -146,6 +150,22 @@ class Contact(Declaration):
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for kinds without a material, missing or impossible numbers, and spheres without radius."""
         self.rows(model, where)
+        for k, wall in enumerate(self.walls):
+            if wall.kind not in self.materials:
+                raise ModelError(
+                    f"{where}.walls[{k}].kind: there is no material '{wall.kind}'"
+                    f"{nearest(wall.kind, tuple(self.materials))}"
+                )
+        bodies_of(self.walls, model, f"{where}.walls")
+        check_inside(model, where)
+
+    def beside(self, source: str, where: str) -> "Contact":
+        """A copy with the files of its meshes found beside a case file; see :meth:`Mesh.beside`."""
+        walls = [
+            wall.beside(source, f"{where}.walls[{k}]") if isinstance(wall, Mesh) else wall
+            for k, wall in enumerate(self.walls)
+        ]
+        return self.model_copy(update={"walls": tuple(walls)})
 
     def names(self, model: Model) -> tuple[str, ...]:
         """Kinds of the table: those of the spheres, then materials that only walls have."""

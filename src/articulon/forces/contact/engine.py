@@ -8,10 +8,21 @@ import numpy as np
 from numba import types
 
 from articulon.errors import ModelError
-from articulon.forces.contact.compiled import LIST, law_leaves, list_kernel, no_list, no_pass, pair_kernel
+from articulon.forces.contact.compiled import (
+    LIST,
+    law_leaves,
+    list_kernel,
+    no_list,
+    no_pass,
+    pair_kernel,
+    wall_kernel,
+    wall_list_kernel,
+    wall_setter,
+)
 from articulon.forces.contact.declarations import Contact
 from articulon.forces.contact.tables import (
     CROWDED,
+    FAULT,
     KEPT,
     LISTED,
     PASS,
@@ -19,7 +30,10 @@ from articulon.forces.contact.tables import (
     ContactTable,
     Spheres,
     empty_system,
+    empty_wall_slots,
 )
+from articulon.forces.contact.wall_tables import wall_tables
+from articulon.forces.contact.walls import bodies_of
 from articulon.forces.sites.cells import FAR, OVERFLOW, grid
 from articulon.forces.sites.images import cell_of
 from articulon.forces.sites.neighbours import REFRESH, VECTOR, refresh_parallel, refresh_serial
@@ -82,6 +96,12 @@ class Contacts:
         self.parallel = self.spheres >= PARALLEL_SPHERES
         self.resists = law.rolling != "none" or law.twisting != "none"
         self._check_box()
+        bodies = bodies_of(law.walls, model, "contact.walls")
+        self.walls = [body.name for body in bodies]
+        """What each wall is called."""
+        bounded = model.box is not None and not bool(model.box.periodic.all())
+        self.wall_tables = wall_tables(bodies, names, float(self.radius.max()) + self.skin, bounded)
+        self.wall_room = (256, 256) if bodies else (0, 0)
         label, self.leaf, self.arms = law_leaves(
             law.normal, law.tangential, law.damping, law.attractive_tail, law.convention
         )
@@ -90,10 +110,11 @@ class Contacts:
         no_list.compile(LIST)
         self.passes = (
             pair_kernel(label, self.leaf, self.arms, len(names) == 1, self.parallel),
-            no_pass,
+            wall_kernel(label, self.leaf, self.arms, self.parallel) if bodies else no_pass,
             no_pass,
         )
-        self.lists = (list_kernel(self.parallel), no_list)
+        self.lists = (list_kernel(self.parallel), wall_list_kernel(self.parallel) if bodies or bounded else no_list)
+        self.set_walls = wall_setter()
         self.refresh = (prepare(refresh_parallel if self.parallel else refresh_serial, REFRESH),)
         self._make_room(*self._guess())
 
@@ -137,7 +158,7 @@ class Contacts:
             grid(n, images, self.reach, self.skin),
             Spheres(system.spheres.motion, self.radius.copy(), self.light.copy(), self._owners()),
             system.candidates,
-            system.walls,
+            empty_wall_slots(n, walls, self.resists, self.wall_tables, *self.wall_room),
             system.kept,
             ContactTable(self.rows, len(self.names)),
             self.kinds.copy(),
@@ -161,10 +182,12 @@ class Contacts:
             candidates = int(1.2 * system.candidates.counts[LISTED]) + 64
         if system.walls.counts[CROWDED]:
             walls = int(1.2 * system.walls.counts[LISTED]) + 64
+            groups, entries = (int(1.2 * number) + 64 for number in system.walls.lists.needed)
+            self.wall_room = groups, entries
         self._make_room(images, neighbours, candidates, walls)
 
     def restore(self, state: State) -> None:
-        """Puts the contacts of a state where lists take them from."""
+        """Puts the contacts of a state where lists take them from, and the walls where they then are."""
         kept, count = self.system.kept, state.contact_pairs.shape[0]
         if count > kept.other.size:
             images, neighbours, candidates, walls = self.room
@@ -181,6 +204,8 @@ class Contacts:
         kept.other[:count] = other[order]
         kept.column[:count] = state.contact_memory[order]
         kept.counts[LISTED] = count
+        self.system.walls.counts[FAULT] = 0
+        self.set_walls(self.system, float(state.time[0]))
 
     def save(self, state: State) -> None:
         """Gives a state the contacts that have been kept, in the order of their pairs."""

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.forces.contact.wall_tables import WallLists, Walls, empty_lists, wall_tables
 from articulon.forces.sites.cells import grid
 from articulon.forces.sites.tables import Cell, Grid, Neighbours, Particles, empty_neighbours, empty_particles
 
@@ -34,6 +35,10 @@ KEPT = MEMORY + RECORD + RESISTANCE
 """Columns of a contact in the state: memory, record, resistance."""
 LISTED, CROWDED = 0, 1
 """Places in ``Candidates.counts``: candidates, and whether there was too little room for them."""
+FAULT, SPHERE, AT_WALL = 2, 3, 4
+"""Further places in ``WallSlots.counts``: what has gone wrong, and the sphere and the wall of it."""
+LEFT, PASSED, OVERRUN = 1, 2, 3
+"""What: a sphere has left the box, has gone through a mesh, or overlaps more triangles than there is room for."""
 BEGUN, ENDED, DURATIONS, LONGEST = range(4)
 """What a state counts of contacts."""
 WORKS = 4
@@ -88,9 +93,13 @@ class WallSlots(NamedTuple):
     start: np.ndarray
     """First slot of each place, shape (spheres + 1,)."""
     feature: np.ndarray
-    """What the sphere is near to, shape (capacity,)."""
+    """What the sphere touches, shape (capacity,)."""
+    wall: np.ndarray
+    """The wall that has it, shape (capacity,)."""
     touches: np.ndarray
-    """1 where they touch, shape (capacity,)."""
+    """1 where they touch: the first slots of a place, in the order of features; shape (capacity,)."""
+    velocity: np.ndarray
+    """Of the wall's material where they touch [length/time], shape (capacity, 3)."""
     memory: np.ndarray
     """As of pairs, shape (capacity, 4)."""
     record: np.ndarray
@@ -98,9 +107,13 @@ class WallSlots(NamedTuple):
     resistance: np.ndarray
     """As of pairs, shape (capacity, 7), or (0, 7)."""
     counts: np.ndarray
-    """Slots, and whether there was too little room, shape (2,)."""
+    """Slots, whether there was too little room, what has gone wrong, and the sphere and the wall of it, shape (5,)."""
     block: np.ndarray
     """As of pairs, shape (blocks, 5)."""
+    walls: Walls
+    """The walls themselves."""
+    lists: WallLists
+    """What is near to what."""
 
 
 class Kept(NamedTuple):
@@ -164,17 +177,25 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
     )
 
 
-def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
-    """Room for a number of spheres near walls."""
+def empty_wall_slots(
+    spheres: int, capacity: int, resists: bool, walls: Walls | None = None, groups: int = 0, entries: int = 0
+) -> WallSlots:
+    """Room for a number of spheres near walls, of pairs of a sphere and a wall, and of a sphere and a triangle."""
+    blocks = (spheres + PLACES - 1) // PLACES
+    given = wall_tables() if walls is None else walls
     return WallSlots(
         np.zeros(spheres + 1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int8),
+        np.zeros((capacity, 3)),
         np.zeros((capacity, MEMORY)),
         np.zeros((capacity, RECORD)),
         np.zeros((capacity if resists else 0, RESISTANCE)),
-        np.zeros(2, dtype=np.int64),
-        np.zeros(((spheres + PLACES - 1) // PLACES, 5)),
+        np.zeros(5, dtype=np.int64),
+        np.zeros((blocks, 5)),
+        given,
+        empty_lists(given.shape.size, spheres, blocks, groups, entries),
     )
 
 

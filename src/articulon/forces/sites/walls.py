@@ -66,7 +66,7 @@ class LennardJonesWall(CutPairs):
     def table(self, model: Model, where: str) -> SiteTable:
         """A row of the law for each kind, (site, kind) as members, inward normal and offset of each face."""
         sites = model.sites
-        walls = np.array([_plane(model, face) for face in self.faces_of(model, where)])
+        walls = np.array([face_plane(model, face) for face in self.faces_of(model, where)])
         moving = np.flatnonzero(sites.body >= 0)
         powers = []
         for k, kind in enumerate(sites.kinds):
@@ -90,7 +90,7 @@ class LennardJonesWall(CutPairs):
 
     def distances(self, model: Model, point: np.ndarray) -> list[tuple[Face, float]]:
         """How far inside of every face that acts a point (3,) lies [length]."""
-        planes = [(face, _plane(model, face)) for face in self.faces_of(model)]
+        planes = [(face, face_plane(model, face)) for face in self.faces_of(model)]
         return [(face, float(plane[:3] @ point + plane[3])) for face, plane in planes]
 
     def faces_of(self, model: Model, where: str = "") -> tuple[Face, ...]:
@@ -109,7 +109,7 @@ class LennardJonesWall(CutPairs):
         return self.faces
 
 
-def _plane(model: Model, face: Face) -> np.ndarray:
+def face_plane(model: Model, face: Face) -> np.ndarray:
     """Inward normal n and offset c of a face: a point r is n·r + c inside of it, shape (4,)."""
     assert model.box is not None
     across = np.linalg.inv(model.box.vectors)[:, "xyz".index(face[0])]

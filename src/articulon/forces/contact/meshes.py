@@ -1,0 +1,138 @@
+"""Closed surfaces of triangles: read, checked and numbered."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.errors import ModelError
+
+FLAT = 1e-10
+"""A triangle of less area than this times the square of its longest edge has no direction."""
+
+
+class Surface(NamedTuple):
+    """A closed surface."""
+
+    vertices: np.ndarray
+    """Corners, each once [length], shape (vertices, 3)."""
+    triangles: np.ndarray
+    """Their corners, running the same way round, shape (triangles, 3)."""
+    edges: np.ndarray
+    """Number of the edges ab, bc and ca of each triangle; two triangles share each, shape (triangles, 3)."""
+
+    @property
+    def volume(self) -> float:
+        """Enclosed, negative where the triangles run clockwise as seen from outside [length³]."""
+        a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
+        return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6.0
+
+
+def surface(vertices: np.ndarray, triangles: np.ndarray, where: str) -> Surface:
+    """A surface of triangles, found to be closed.
+
+    Corners that are given several times with the same coordinates, as every file of loose triangles has them, are one.
+
+    Parameters
+    ----------
+    vertices, triangles
+        Corners [length], shape (vertices, 3), and which three of them each triangle has, shape (triangles, 3).
+    where
+        What the mesh is called in messages: a file or a key.
+
+    Raises
+    ------
+    ModelError
+        Naming the triangle that has no area, a corner that is not there or no finite coordinates, and an edge that two
+        triangles do not share, or that both run along the same way.
+    """
+    vertices = np.asarray(vertices, dtype=np.float64)
+    triangles = np.asarray(triangles)
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or triangles.ndim != 2 or triangles.shape[1] != 3:
+        raise ModelError(
+            f"{where}: expected vertices (n, 3) and triangles (m, 3), got {vertices.shape} and {triangles.shape}"
+        )
+    if triangles.shape[0] < 4:
+        raise ModelError(f"{where}: {triangles.shape[0]} triangles close no surface; it takes four")
+    if not np.isfinite(vertices).all():
+        bad = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
+        raise ModelError(f"{where}: vertex {bad} is not finite")
+    if triangles.min() < 0 or triangles.max() >= vertices.shape[0]:
+        bad = int(np.flatnonzero(((triangles < 0) | (triangles >= vertices.shape[0])).any(axis=1))[0])
+        raise ModelError(f"{where}: triangle {bad} has a vertex that is not there: {triangles[bad].tolist()}")
+    vertices, welded = np.unique(vertices + 0.0, axis=0, return_inverse=True)  # −0 and 0 are one place
+    triangles = welded.reshape(-1)[triangles].astype(np.int64)
+    _check_areas(vertices, triangles, where)
+    return Surface(vertices, triangles, _edges(vertices, triangles, where))
+
+
+def _check_areas(vertices: np.ndarray, triangles: np.ndarray, where: str) -> None:
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    longest = np.max([np.linalg.norm(d, axis=1) for d in (b - a, c - b, a - c)], axis=0)
+    flat = np.flatnonzero(area <= FLAT * longest**2)
+    if flat.size:
+        k = int(flat[0])
+        more = f" (and {flat.size - 1} more)" if flat.size > 1 else ""
+        raise ModelError(
+            f"{where}: triangle {k}, with a corner at {_point(vertices[triangles[k, 0]])}, has no area{more}; take it "
+            "out and join its neighbours"
+        )
+
+
+def _edges(vertices: np.ndarray, triangles: np.ndarray, where: str) -> np.ndarray:
+    """Number of the edge of each side of each triangle; raises ModelError where two do not share it."""
+    ends = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    pairs, number, count = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True, return_counts=True)
+    number = number.reshape(-1)
+    for wrong, what in (
+        (count < 2, "it is not closed: the edge from {} to {} belongs to one triangle only, of {} such edges"),
+        (count > 2, "the edge from {} to {} belongs to more than two triangles, as do {} such edges in all"),
+    ):
+        bad = np.flatnonzero(wrong)
+        if bad.size:
+            ends_of = (_point(vertices[v]) for v in pairs[bad[0]])
+            raise ModelError(f"{where}: {what.format(*ends_of, bad.size)}; close the mesh")
+    forward = np.bincount(number, weights=(ends[:, 0] == low))
+    bad = np.flatnonzero(forward != 1.0)
+    if bad.size:
+        first, second = np.flatnonzero(number == bad[0]) // 3
+        raise ModelError(
+            f"{where}: triangles {first} and {second} run along their common edge from "
+            f"{_point(vertices[pairs[bad[0], 0]])} to {_point(vertices[pairs[bad[0], 1]])} the same way, so that one "
+            "of them is inside out; order the corners of all triangles counterclockwise as seen from outside"
+        )
+    return number.reshape(-1, 3)
+
+
+def _point(x: np.ndarray) -> str:
+    return "(" + ", ".join(f"{v:.6g}" for v in x) + ")"
+
+
+def read_mesh(file: str, where: str) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) in the units of the file and triangles (m, 3) of an STL, OBJ, PLY or OFF file.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, holds no triangles, or ``trimesh`` is not installed; ``where`` comes first.
+    """
+    try:
+        import trimesh
+    except ImportError:
+        raise ModelError(
+            f"{where}: reading a mesh needs trimesh; install it with pip install 'articulon[grains]', or give vertices "
+            "and triangles"
+        ) from None
+    path = Path(file)
+    if not path.is_file():
+        raise ModelError(f"{where}: there is no file {path}")
+    try:
+        loaded = trimesh.load(path, force="mesh", process=False)
+    except Exception as error:
+        raise ModelError(f"{where}: {path} cannot be read as a mesh: {error}") from None
+    faces = np.asarray(getattr(loaded, "faces", ()))
+    if faces.ndim != 2 or faces.shape[0] == 0:
+        raise ModelError(f"{where}: {path} holds no triangles")
+    return np.asarray(loaded.vertices, dtype=np.float64), faces.astype(np.int64)

@@ -1,0 +1,70 @@
+"""What can go wrong between spheres and walls, in words."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.contact.tables import AT_WALL, FAULT, LEFT, PASSED, SPHERE, ContactSystem
+from articulon.forces.contact.walls import carrier
+from articulon.forces.sites.places import site_positions
+from articulon.model import Model
+
+
+def check_inside(model: Model, where: str) -> None:
+    """Raises ModelError where the centre of a sphere is outside of the box at the start, in a direction that is not
+    periodic."""
+    if model.box is None or model.box.periodic.all():
+        return
+    spheres = np.flatnonzero((model.sites.radius > 0.0) & (model.sites.body >= 0))
+    x = site_positions(model, model.q0)[spheres]
+    out = _outside(model, x)
+    bad = np.flatnonzero(out.any(axis=1))
+    if bad.size:
+        s, at = int(spheres[bad[0]]), x[bad[0]]
+        raise ModelError(
+            f"{where}: sphere {s} on {carrier(model, s)} is outside of the box at the start, at {_point(at)}, in "
+            f"{_directions(out[bad[0]])}; move it inside, or make the box larger"
+        )
+
+
+def wall_fault(model: Model, sites: np.ndarray, walls: Sequence[str], system: ContactSystem) -> tuple[str, int] | None:
+    """What has gone wrong and the link that it happened to; None where nothing has.
+
+    Parameters
+    ----------
+    sites
+        Site of each sphere.
+    walls
+        What each wall is called.
+    """
+    counts = system.walls.counts
+    if counts[FAULT] == 0:
+        return None
+    sphere = int(counts[SPHERE])
+    site, x = int(sites[sphere]), system.particles.site[:, sphere].copy()
+    link = int(model.link[model.sites.body[site]])
+    called = f"sphere {site} on {carrier(model, site)}"
+    if counts[FAULT] == LEFT:
+        return f"{called} has left the box at {_point(x)}, in {_directions(_outside(model, x[None])[0])}", link
+    place = int(np.flatnonzero(system.particles.order == sphere)[0])
+    x = system.spheres.motion[place, :3]
+    if counts[FAULT] == PASSED:
+        return f"{called} has gone through {walls[int(counts[AT_WALL])]} at {_point(x)}", link
+    return f"{called}, at {_point(x)}, overlaps more triangles of walls at once than there is room for", link
+
+
+def _outside(model: Model, x: np.ndarray) -> np.ndarray:
+    """Which directions of the box each point is outside of, shape (points, 3)."""
+    assert model.box is not None
+    origin = np.array([float(value) for value in model.box.origin])
+    f = (x - origin) @ np.linalg.inv(model.box.vectors)
+    return ~((f >= 0.0) & (f <= 1.0)) & ~model.box.periodic
+
+
+def _directions(out: np.ndarray) -> str:
+    return " and ".join("xyz"[a] for a in np.flatnonzero(out))
+
+
+def _point(x: np.ndarray) -> str:
+    return "(" + ", ".join(f"{v:.6g}" for v in x) + ")"

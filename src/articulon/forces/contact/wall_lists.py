@@ -1,0 +1,248 @@
+"""Lists of walls near each sphere: made when the spheres' neighbours are listed, or when a wall has moved too far.
+
+What is listed decides what is looked at and nothing else: contacts stand in the order of their features, so that the
+bits of a run do not depend on when a list was made, and the lists are no part of the state.
+"""
+
+import math
+
+import numpy as np
+from numba import prange
+
+from articulon.algebra.vectors import add, apply, dot, load, load_from, sub
+from articulon.forces.contact.candidates import clear_contact, load_contact
+from articulon.forces.contact.tables import CROWDED, FAULT, LEFT, LISTED, PLACES, SPHERE
+from articulon.forces.contact.wall_motion import rotation_of, way_of
+from articulon.forces.contact.wall_shapes import MESH, OUTSIDE, triangle_gap
+from articulon.forces.contact.wall_tables import PLACE, POSES, TURNING
+from articulon.forces.contact.wall_touching import in_wall_frame, smooth_gap
+from articulon.forces.sites.cells import fractions
+from articulon.kernels import jit
+
+MOST = 16
+"""Places of one mesh that a sphere can touch at once."""
+
+
+@jit
+def walls_moved(walls, lists, skin):
+    """Whether a wall has gone more than half the skin since the lists were made."""
+    moved = False
+    for w in range(walls.shape.size):
+        moved = moved or not way_of(walls, lists.listed, w, lists.far2[w]) <= 0.5 * skin
+    return moved
+
+
+@jit
+def image(cell, d, k):
+    """The lattice vector that brings d to its k-th image: the nearest one for 0, and up to one more period each way."""
+    f = fractions(cell, d[0] + cell.origin[0], d[1] + cell.origin[1], d[2] + cell.origin[2])
+    steps = (k % 3, k // 3 % 3, k // 9)
+    s = (0.0, 0.0, 0.0)
+    for a in range(3):
+        if cell.periodic[a] != 0:
+            step = steps[a] if steps[a] < 2 else -1
+            m = step - math.floor(f[a] + 0.5)
+            s = (
+                s[0] + m * cell.vectors[a, 0],
+                s[1] + m * cell.vectors[a, 1],
+                s[2] + m * cell.vectors[a, 2],
+            )
+    return s
+
+
+@jit
+def repeats(walls, cell, w, k):
+    """Whether a wall has a k-th image that is another one than itself: planes and the insides of cylinders lie along
+    all that is periodic, and so may a bar."""
+    found = True
+    for a in range(3):
+        step = k % 3 if a == 0 else k // 3 % 3 if a == 1 else k // 9
+        if step != 0:
+            edge, axis = load(cell.vectors, a), load_from(walls.constants, w, 0)
+            along = dot(edge, axis)
+            across = walls.shape[w] == MESH or (walls.shape[w] == OUTSIDE and along * along < 0.5 * dot(edge, edge))
+            found = found and cell.periodic[a] != 0 and across
+    return found
+
+
+@jit
+def cell_of(walls, w, y):
+    """Number of the cell of a mesh that a point of its frame lies in, −1 outside of all."""
+    edge = walls.grid[w, 3]
+    number = 0
+    for a in range(3):
+        f = (y[a] - walls.grid[w, a]) / edge
+        if not (f >= 0.0 and f < walls.size[w, a]):
+            return -1
+        number = number * walls.size[w, a] + int(f)
+    return number + walls.cell[w]
+
+
+@jit
+def list_group(walls, lists, w, x, shift, reach, group, entry, writes):
+    """Lists the triangles of a wall that come within reach of a point; returns how many places it may be touched at
+    and how many triangles there are."""
+    y = in_wall_frame(walls, w, add(x, shift))
+    places, triangles = 0, 0
+    if walls.shape[w] == MESH:
+        c = cell_of(walls, w, y)
+        if c >= 0:
+            for m in range(walls.start[c], walls.start[c + 1]):
+                if triangle_gap(walls.corners, walls.near[m], y)[0] <= reach:
+                    if writes:
+                        lists.entry[entry + triangles] = walls.near[m]
+                    triangles += 1
+        places = min(triangles, MOST)
+    elif smooth_gap(walls, w, y)[0] <= reach:
+        places = 1
+    if places > 0 and writes:
+        lists.wall[group] = w
+        lists.shift[group, 0], lists.shift[group, 1], lists.shift[group, 2] = shift
+        lists.entry_start[group], lists.entry_start[group + 1] = entry, entry + triangles
+    return places, triangles
+
+
+@jit
+def list_place(system, p, group, entry, writes):
+    """Lists the walls near the sphere at a place, where it was when the spheres were listed; returns how many places of
+    walls it may touch, and numbers of groups and triangles."""
+    walls, lists, cell, particles, spheres = (
+        system.walls.walls,
+        system.walls.lists,
+        system.cell,
+        system.particles,
+        system.spheres,
+    )
+    s = particles.order[p]
+    slots, groups, entries = 0, 0, 0
+    if spheres.light[s] > 0.0:
+        reference, wrap, reach = particles.reference, particles.wrap, spheres.radius[s] + system.skin[0]
+        x = (reference[0, s] + wrap[0, p], reference[1, s] + wrap[1, p], reference[2, s] + wrap[2, p])
+        for w in range(walls.shape.size):
+            wraps = walls.shape[w] == MESH or walls.shape[w] == OUTSIDE
+            middle = (0.0, 0.0, 0.0)
+            if wraps:
+                middle = add(load(walls.pose, w), apply(rotation_of(walls.pose, w), load(walls.centre, w)))
+            for k in range(27 if wraps else 1):
+                if repeats(walls, cell, w, k):
+                    shift = (0.0, 0.0, 0.0)
+                    if wraps:
+                        shift = image(cell, sub(x, middle), k)
+                    places, triangles = list_group(
+                        walls, lists, w, x, shift, reach, group + groups, entry + entries, writes
+                    )
+                    if places > 0:
+                        slots, groups, entries = slots + places, groups + 1, entries + triangles
+    return slots, groups, entries
+
+
+@jit
+def count_block(system, first, last):
+    """How much is near the spheres at some places, each at its place's end."""
+    slots, lists = system.walls, system.walls.lists
+    for p in range(first, last):
+        slots.start[p + 1], lists.group_start[p + 1], lists.entry_first[p + 1] = list_place(system, p, 0, 0, False)
+
+
+@jit
+def sum_walls(slots):
+    """Where rows start from how long they are; whether there is room."""
+    lists = slots.lists
+    slots.start[0], lists.group_start[0], lists.entry_first[0] = 0, 0, 0
+    n = slots.start.size - 1
+    for p in range(n):
+        slots.start[p + 1] += slots.start[p]
+        lists.group_start[p + 1] += lists.group_start[p]
+        lists.entry_first[p + 1] += lists.entry_first[p]
+    slots.counts[LISTED] = slots.start[n]
+    lists.needed[0], lists.needed[1] = lists.group_start[n], lists.entry_first[n]
+    fits = (
+        slots.start[n] <= slots.feature.size
+        and lists.group_start[n] <= lists.wall.size
+        and lists.entry_first[n] <= lists.entry.size
+    )
+    slots.counts[CROWDED] = 0 if fits else 1
+    return fits
+
+
+@jit
+def wall_of(walls, feature):
+    """The wall that has a feature."""
+    w = 0
+    while w + 1 < walls.shape.size and walls.feature[w + 1] <= feature:
+        w += 1
+    return w
+
+
+@jit
+def fill_block(system, first, last):
+    """Writes the lists of some places, with the contacts that have been kept in their first slots."""
+    slots, lists, kept, order = system.walls, system.walls.lists, system.kept, system.particles.order
+    n = order.size
+    for p in range(first, last):
+        list_place(system, p, lists.group_start[p], lists.entry_first[p], True)
+        slot, end = slots.start[p], slots.start[p + 1]
+        for k in range(kept.start[order[p]], kept.start[order[p] + 1]):
+            if kept.other[k] >= n and slot < end:
+                load_contact(kept, k, False, slot, slots.memory, slots.record, slots.resistance)
+                slots.feature[slot] = kept.other[k] - n
+                slots.wall[slot] = wall_of(slots.walls, slots.feature[slot])
+                slots.touches[slot] = 1
+                slot += 1
+        for empty in range(slot, end):
+            clear_contact(empty, slots.touches, slots.memory, slots.record, slots.resistance)
+
+
+@jit
+def outside_block(system, first, last):
+    """The first sphere of some places that was outside of the box when the spheres were listed, in a direction that is
+    not periodic; −1 for none."""
+    cell, particles = system.cell, system.particles
+    reference = particles.reference
+    for p in range(first, last):
+        s = particles.order[p]
+        f = fractions(cell, reference[0, s], reference[1, s], reference[2, s])
+        for a in range(3):
+            if cell.periodic[a] == 0 and not (f[a] >= 0.0 and f[a] <= 1.0):
+                return s
+    return -1
+
+
+@jit
+def remember_poses(system):
+    """Notes where the walls are, and how far from them places lie that matter."""
+    walls, lists, particles, radius = system.walls.walls, system.walls.lists, system.particles, system.spheres.radius
+    reference, skin = particles.reference, system.skin[0]
+    for w in range(walls.shape.size):
+        for k in range(POSES):
+            lists.listed[w, k] = walls.pose[w, k]
+        lists.far2[w] = 0.0
+        turns = load_from(walls.motion, w, TURNING)
+        if dot(turns, turns) > 0.0 and walls.shape[w] != MESH:
+            p, far = load_from(walls.pose, w, PLACE), 0.0
+            for s in range(radius.size):
+                d = sub((reference[0, s], reference[1, s], reference[2, s]), p)
+                far = max(far, math.sqrt(dot(d, d)) + radius[s] + 2.0 * skin)
+            lists.far2[w] = far * far
+
+
+def list_walls(system):
+    """Lists the walls near all spheres where these were when they were listed, the walls being where ``pose`` says;
+    ``counts`` says where there is too little room, and which sphere is outside of the box."""
+    slots, n = system.walls, system.spheres.motion.shape[0]
+    blocks = (n + PLACES - 1) // PLACES
+    if system.walls.walls.bounded[0] != 0:
+        for b in prange(blocks):
+            first = PLACES * np.int64(b)
+            slots.lists.outside[np.int64(b)] = outside_block(system, first, min(first + PLACES, n))
+        for b in range(blocks):
+            if slots.lists.outside[b] >= 0:
+                slots.counts[FAULT], slots.counts[SPHERE] = LEFT, slots.lists.outside[b]
+    for b in prange(blocks):
+        first = PLACES * np.int64(b)
+        count_block(system, first, min(first + PLACES, n))
+    if sum_walls(slots):
+        for b in prange(blocks):
+            first = PLACES * np.int64(b)
+            fill_block(system, first, min(first + PLACES, n))
+        remember_poses(system)

@@ -1,0 +1,79 @@
+"""Where moving walls are: a function of the time alone, so that nothing of it need be remembered."""
+
+import math
+
+from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
+from articulon.forces.contact.wall_shapes import MESH, PLANE
+from articulon.forces.contact.wall_tables import (
+    AMPLITUDE,
+    PLACE,
+    POINT,
+    RATE,
+    ROTATION,
+    SPEED,
+    SPIN,
+    TURNING,
+    VELOCITY,
+)
+from articulon.kernels import jit
+
+
+@jit
+def place_walls(walls, time):
+    """Poses of all walls at a time: p + v t + A sin(2π f t), turned by ω t (Rodrigues' formula)."""
+    motion, pose = walls.motion, walls.pose
+    for w in range(motion.shape[0]):
+        point, velocity = load_from(motion, w, POINT), load_from(motion, w, VELOCITY)
+        amplitude, turning, rate = load_from(motion, w, AMPLITUDE), load_from(motion, w, TURNING), motion[w, RATE]
+        swing, sway = math.sin(rate * time), rate * math.cos(rate * time)
+        store_from(pose, w, PLACE, add(add(point, scale(time, velocity)), scale(swing, amplitude)))
+        store_from(pose, w, SPEED, add(velocity, scale(sway, amplitude)))
+        store_from(pose, w, SPIN, turning)
+        speed = math.sqrt(dot(turning, turning))
+        nx, ny, nz = scale(1.0 / speed, turning) if speed > 0.0 else (0.0, 0.0, 0.0)
+        s, c = math.sin(speed * time), math.cos(speed * time)
+        k = 1.0 - c
+        store_from(pose, w, ROTATION, (c + k * nx * nx, k * nx * ny - s * nz, k * nx * nz + s * ny))
+        store_from(pose, w, ROTATION + 3, (k * ny * nx + s * nz, c + k * ny * ny, k * ny * nz - s * nx))
+        store_from(pose, w, ROTATION + 6, (k * nz * nx - s * ny, k * nz * ny + s * nx, c + k * nz * nz))
+
+
+@jit
+def rotation_of(pose, w):
+    return load_from(pose, w, ROTATION), load_from(pose, w, ROTATION + 3), load_from(pose, w, ROTATION + 6)
+
+
+@jit
+def wall_velocity(pose, w, x):
+    """Velocity of a wall's material at a point x of the world."""
+    arm = sub(x, load_from(pose, w, PLACE))
+    return add(load_from(pose, w, SPEED), cross(load_from(pose, w, SPIN), arm))
+
+
+@jit
+def way_of(walls, listed, w, far2):
+    """How far any place of a wall that matters has gone since ``listed`` was its pose, at most [length].
+
+    ``far2`` is the largest square of the distance of a sphere from its point, which bounds those places on a plane or
+    cylinder; a mesh has a size of its own.
+    """
+    pose, centre = walls.pose, walls.centre
+    gone = sub(load_from(pose, w, PLACE), load_from(listed, w, PLACE))
+    way = math.sqrt(dot(gone, gone))
+    if walls.shape[w] == MESH:
+        c = load_from(centre, w, 0)
+        arm = math.sqrt(dot(c, c)) + centre[w, 3]
+        turn = 0.0
+        for k in range(9):
+            d = pose[w, ROTATION + k] - listed[w, ROTATION + k]
+            turn += d * d
+        return way + math.sqrt(turn) * arm  # |ΔR y| ≤ ‖ΔR‖ |y|
+    # Of a plane or cylinder only the turn of its normal or axis is felt.
+    n = load_from(walls.constants, w, 0)
+    d = (0.0, 0.0, 0.0)
+    for k in range(3):
+        before, now = load_from(listed, w, ROTATION + 3 * k), load_from(pose, w, ROTATION + 3 * k)
+        e = dot(sub(now, before), n)
+        d = (e, d[0], d[1])
+    arm = math.sqrt(far2) + (centre[w, 3] if walls.shape[w] != PLANE else 0.0)
+    return way + math.sqrt(dot(d, d)) * arm

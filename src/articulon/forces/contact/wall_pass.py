@@ -1,0 +1,274 @@
+"""The pass over spheres and walls: which places of the walls each sphere touches, and what forces they exert.
+
+A contact goes on as its sphere slides from triangle to triangle: of the contacts that a sphere had with a wall, a place
+takes over the memory of the one whose normal is nearest to its own.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
+from articulon.forces.contact.candidates import keep_contacts
+from articulon.forces.contact.laws import DAMPING, KINETIC, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING, arms
+from articulon.forces.contact.tables import (
+    ARM,
+    AT_WALL,
+    BEGUN,
+    CROWDED,
+    DURATIONS,
+    ELASTIC,
+    ENDED,
+    FAULT,
+    KIND,
+    LIGHT,
+    LONGEST,
+    MEMORY,
+    OTHER_ARM,
+    OVERLAP,
+    OVERRUN,
+    PASSED,
+    PLACES,
+    RADIUS,
+    RECORD,
+    RESISTANCE,
+    SINCE,
+    SPHERE,
+    SPIN,
+    V,
+    X,
+)
+from articulon.forces.contact.tables import NORMAL as RECORD_NORMAL
+from articulon.forces.contact.wall_lists import walls_moved
+from articulon.forces.contact.wall_motion import place_walls, wall_velocity
+from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
+from articulon.forces.contact.wall_touching import (
+    FEATURE,
+    GAP,
+    NORMAL,
+    POINT,
+    TOUCHED,
+    WALL,
+    WIDTH,
+    sort_by_feature,
+    touch,
+)
+from articulon.kernels import jit, kernel
+
+CONTACT: Any = None
+"""Stands for the law."""
+LIST: Any = None
+"""Stands for what lists walls."""
+SHARE: Any = None
+"""Stands for the pass over all places."""
+SWAY = (math.cos(0.1), math.sin(0.1))
+"""Of the angle by which, beside a mesh's smooth angle, a normal may turn from one evaluation to the next and still be
+that of the same contact."""
+
+
+@jit
+def places_of(system, p, places, numbers):
+    """Writes the places of walls that a sphere touches, in the order of features; returns how many, −1 for too many."""
+    slots, lists, motion = system.walls, system.walls.lists, system.spheres.motion
+    rows, x = 0, load_from(motion, p, X)
+    for g in range(lists.group_start[p], lists.group_start[p + 1]):
+        at = add(x, load_from(lists.shift, g, 0))
+        first, last = lists.entry_start[g], lists.entry_start[g + 1]
+        if rows == TOUCHED:
+            return -1
+        rows = touch(slots.walls, lists.wall[g], lists.entry, first, last, at, motion[p, RADIUS], places, numbers, rows)
+        if rows < 0:
+            return -1
+    sort_by_feature(places, numbers, rows)
+    if rows > slots.start[p + 1] - slots.start[p]:
+        return -1
+    return rows
+
+
+@jit
+def is_taken(old, rows, m):
+    """Whether a contact already goes on."""
+    taken = False
+    for k in range(rows):
+        taken = taken or old[k] == m
+    return taken
+
+
+@jit
+def match(slots, first, had, places, numbers, rows, old):
+    """Which contact each place goes on with: ``old`` (rows,) gets its slot behind ``first``, −1 for none. One of the
+    same feature comes first, then one of the same wall with the nearest normal. Returns whether a place faces the other
+    way from the contact that its triangle had."""
+    through = False
+    for k in range(rows):
+        old[k] = -1
+    for stage in range(2):
+        for k in range(rows):
+            w, n = numbers[k, WALL], load_from(places, k, NORMAL)
+            smooth, best = slots.walls.smooth[w], 0.0
+            if stage == 1:
+                best = smooth * SWAY[0] - math.sqrt(max(1.0 - smooth * smooth, 0.0)) * SWAY[1]
+            for m in range(had if old[k] < 0 else 0):
+                same = slots.feature[first + m] == numbers[k, FEATURE]
+                if (same or stage == 1) and slots.wall[first + m] == w and not is_taken(old, rows, m):
+                    along = dot(n, load_from(slots.record, first + m, RECORD_NORMAL))
+                    through = through or (same and along < -0.5)
+                    if along >= best:
+                        best, old[k] = along, m
+    return through
+
+
+@jit
+def carry_over(slots, first, had, rows, old, spare):
+    """Brings memories, and what is kept of resistance, to where their contacts stand now, the others to zero."""
+    still = had == rows
+    for k in range(rows):
+        still = still and old[k] == k
+    if still:
+        return
+    memory, resistance = slots.memory, slots.resistance
+    resists = resistance.shape[0] > 0
+    for m in range(had):
+        for a in range(MEMORY):
+            spare[m, a] = memory[first + m, a]
+        if resists:
+            for a in range(RESISTANCE):
+                spare[m, MEMORY + a] = resistance[first + m, a]
+    for k in range(max(rows, had)):
+        known = k < rows and old[k] >= 0
+        source = old[k] if known else 0
+        for a in range(MEMORY):
+            memory[first + k, a] = spare[source, a] if known else 0.0
+        if resists:
+            for a in range(RESISTANCE):
+                resistance[first + k, a] = spare[source, MEMORY + a] if known else 0.0
+
+
+@jit
+def act(system, p, slot, gap, n, at, h):
+    """The law at a place of a wall with its normal: memory and record of a slot."""
+    slots, spheres, table = system.walls, system.spheres, system.table
+    motion, walls, memory, record = spheres.motion, slots.walls, slots.memory, slots.record
+    w, R = slots.wall[slot], motion[p, RADIUS]
+    delta = R - gap
+    reach, _, lever, other = arms(R, 0.0, delta)
+    spin, turning = load_from(motion, p, SPIN), load_from(walls.pose, w, WALL_SPIN)
+    moving = wall_velocity(walls.pose, w, at)
+    store_from(slots.velocity, slot, 0, moving)
+    v = sub(sub(load_from(motion, p, V), scale(reach, cross(spin, n))), moving)
+    row = table.kinds * int(motion[p, KIND]) + walls.material[w]
+    rows = table.rows
+    out = CONTACT(
+        delta,
+        R,
+        1.0 / motion[p, LIGHT],
+        n[0],
+        n[1],
+        n[2],
+        v[0],
+        v[1],
+        v[2],
+        0.5 * dot(add(spin, turning), n),
+        memory[slot, 0],
+        memory[slot, 1],
+        memory[slot, 2],
+        h,
+        rows[row, STIFFNESS],
+        rows[row, SHEAR],
+        rows[row, DAMPING],
+        rows[row, TANGENTIAL_DAMPING],
+        rows[row, STATIC],
+        rows[row, KINETIC],
+    )
+    store_from(record, slot, RECORD_NORMAL, n)
+    for a in range(9):
+        record[slot, ELASTIC + a] = out[a]
+    for a in range(3):
+        memory[slot, a] = out[9 + a]
+    record[slot, OVERLAP], record[slot, ARM], record[slot, OTHER_ARM] = delta, lever, other
+
+
+@jit
+def wall_block(system, first, last, time, h, places, numbers, old, spare, seen):
+    """The contacts of some places with walls; returns what has gone wrong, the sphere and the wall."""
+    slots, motion, order = system.walls, system.spheres.motion, system.particles.order
+    start, touches, memory = slots.start, slots.touches, slots.memory
+    begun, ended, durations, longest, deepest = 0.0, 0.0, 0.0, 0.0, 0.0
+    fault, sphere, wall = 0, -1, -1
+    for p in range(first, last):
+        base, end = start[p], start[p + 1]
+        if base == end:
+            continue
+        had = 0
+        while base + had < end and touches[base + had] != 0:
+            had += 1
+        rows = places_of(system, p, places, numbers)
+        if rows < 0:
+            fault, sphere, rows = OVERRUN, order[p], 0
+        if rows == 0 and had == 0:
+            continue
+        if match(slots, base, had, places, numbers, rows, old):
+            fault, sphere, wall = PASSED, order[p], numbers[0, WALL]
+        goes_on = 0
+        for k in range(rows):
+            goes_on += old[k] >= 0
+        if goes_on < had:
+            for m in range(had):
+                over = True
+                for k in range(rows):
+                    over = over and old[k] != m
+                if over:
+                    lasted = time - memory[base + m, SINCE]
+                    ended += 1.0
+                    durations += lasted
+                    longest = max(longest, lasted)
+        carry_over(slots, base, had, rows, old, spare)
+        for k in range(rows):
+            slot = base + k
+            if old[k] < 0:
+                begun += 1.0
+                memory[slot, SINCE] = time
+            slots.feature[slot], slots.wall[slot], touches[slot] = numbers[k, FEATURE], numbers[k, WALL], 1
+            act(system, p, slot, places[k, GAP], load_from(places, k, NORMAL), load_from(places, k, POINT), h)
+            deepest = max(deepest, slots.record[slot, OVERLAP] / motion[p, RADIUS])
+        for k in range(rows, had):
+            touches[base + k] = 0
+            for a in range(RECORD):
+                slots.record[base + k, a] = 0.0
+    seen[BEGUN], seen[ENDED], seen[DURATIONS], seen[LONGEST], seen[4] = begun, ended, durations, longest, deepest
+    return fault, sphere, wall
+
+
+def share_walls(system, time, h):
+    """All places, shared among threads."""
+    slots, n, seen = system.walls, system.spheres.motion.shape[0], system.walls.block
+    for b in prange(seen.shape[0]):
+        places, numbers = np.empty((TOUCHED, WIDTH)), np.empty((TOUCHED, 3), np.int64)
+        old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, MEMORY + RESISTANCE))
+        block = np.int64(b)
+        first = PLACES * block
+        fault, sphere, wall = wall_block(
+            system, first, min(first + PLACES, n), time, h, places, numbers, old, spare, seen[block]
+        )
+        if fault != 0:  # whichever thread writes it last: a run that goes wrong ends all the same
+            slots.counts[FAULT], slots.counts[SPHERE], slots.counts[AT_WALL] = fault, sphere, wall
+
+
+def wall_pass(system, time, h):
+    """Memory and records of all spheres and walls that touch, at a time, a time h after the last pass; nothing where
+    ``counts`` says that a list has too little room."""
+    slots = system.walls
+    place_walls(slots.walls, time)
+    if walls_moved(slots.walls, slots.lists, system.skin[0]):
+        keep_contacts(system)
+        LIST(system)
+    if slots.counts[CROWDED] == 0:
+        SHARE(system, time, h)
+
+
+@kernel
+def set_walls(system, time):
+    """Puts the walls where they are at a time."""
+    place_walls(system.walls.walls, time)

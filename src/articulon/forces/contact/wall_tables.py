@@ -1,0 +1,201 @@
+"""What the kernels of walls read and write."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.forces.contact.wall_shapes import INSIDE, MESH, OUTSIDE, PLANE
+from articulon.forces.contact.walls import Body
+
+SHAPES = {"plane": PLANE, "inside": INSIDE, "outside": OUTSIDE, "mesh": MESH}
+POINT, VELOCITY, AMPLITUDE, TURNING, RATE = 0, 3, 6, 9, 12
+"""Columns of ``Walls.motion``."""
+PLACE, ROTATION, SPEED, SPIN, POSES = 0, 3, 12, 15, 18
+"""Columns of ``Walls.pose``, and how many there are."""
+CELLS = 1 << 20
+"""At most so many cells for the triangles of one mesh."""
+
+LEAST_ANGLE = 1e-6
+"""Normals that are closer than this are the same but for rounding [rad]."""
+
+
+class Walls(NamedTuple):
+    """All walls of a model. Each has features that a sphere touches: a plane or cylinder itself, or the triangles of a
+    mesh, which are numbered through all walls. Only ``pose`` changes, and depends on the time alone."""
+
+    shape: np.ndarray
+    """``PLANE``, ``INSIDE``, ``OUTSIDE`` or ``MESH``, shape (walls,)."""
+    material: np.ndarray
+    """Number of the material, shape (walls,)."""
+    constants: np.ndarray
+    """Unit normal or axis in the wall's frame, and radius of a cylinder [1, length], shape (walls, 4)."""
+    motion: np.ndarray
+    """Point at t = 0, velocity, amplitude, angular velocity, and angular frequency of the swing, shape (walls, 13)."""
+    pose: np.ndarray
+    """Place of the point, rotation from the wall's frame to the world's, row by row, velocity of the point and angular
+    velocity, at the time last asked for, shape (walls, 18)."""
+    smooth: np.ndarray
+    """Cosine of the angle between normals below which two places on a mesh are one contact, shape (walls,)."""
+    feature: np.ndarray
+    """Number of the first feature of each wall, and of all features, shape (walls + 1,)."""
+    triangle: np.ndarray
+    """Where its triangles start in the next two; feature f of wall w is triangle f − feature[w] + triangle[w], shape
+    (walls,)."""
+    corners: np.ndarray
+    """a, b − a and c − a of each triangle in the wall's frame [length], and its unit normal, flat, twelve numbers
+    a triangle."""
+    parts: np.ndarray
+    """Numbers of the triangle's corners a, b, c and of its edges ab, bc, ca, which are others than those of corners and
+    of other meshes, shape (triangles, 6)."""
+    centre: np.ndarray
+    """Middle of a mesh in its frame, and half of its diagonal; for a cylinder zero and its radius [length], shape
+    (walls, 4)."""
+    grid: np.ndarray
+    """Lowest corner and edge of the cells of a mesh in its frame [length], shape (walls, 4)."""
+    size: np.ndarray
+    """Number of its cells in each direction, shape (walls, 3)."""
+    cell: np.ndarray
+    """Where the cells of a mesh start in ``start``, shape (walls,)."""
+    start: np.ndarray
+    """Where the triangles of each cell start in ``near``; one more for each mesh."""
+    near: np.ndarray
+    """Triangles within reach of any point of a cell, sorted, shape (entries,)."""
+    bounded: np.ndarray
+    """1 where the model has a box that a sphere may leave, shape (1,)."""
+
+
+class WallLists(NamedTuple):
+    """Walls near spheres, in groups: a sphere and a wall, or an image of it. No part of the state."""
+
+    listed: np.ndarray
+    """Poses of the walls when these lists were made; NaN before, shape (walls, 18)."""
+    far2: np.ndarray
+    """Square of the largest distance of a place that matters from the point of each wall, then [length²]."""
+    outside: np.ndarray
+    """Of each block of places, a sphere that has left the box, −1 for none, shape (blocks,)."""
+    needed: np.ndarray
+    """Groups and triangles for which there must be room, shape (2,)."""
+    group_start: np.ndarray
+    """First group of each place, shape (spheres + 1,)."""
+    entry_first: np.ndarray
+    """First triangle of each place, shape (spheres + 1,)."""
+    wall: np.ndarray
+    """Of each group, shape (groups,)."""
+    shift: np.ndarray
+    """What is added to the sphere's position, where space repeats [length], shape (groups, 3)."""
+    entry_start: np.ndarray
+    """First triangle of each group, shape (groups + 1,)."""
+    entry: np.ndarray
+    """Triangles, shape (triangles,)."""
+
+
+def empty_lists(walls: int, spheres: int, blocks: int, groups: int, entries: int) -> WallLists:
+    """Lists with room for so many groups and triangles."""
+    return WallLists(
+        np.full((walls, POSES), np.nan),
+        np.zeros(walls),
+        np.zeros(blocks, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+        np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(groups, dtype=np.int64),
+        np.zeros((groups, 3)),
+        np.zeros(groups + 1, dtype=np.int64),
+        np.zeros(entries, dtype=np.int64),
+    )
+
+
+def wall_tables(
+    bodies: Sequence[Body] = (), materials: Sequence[str] = (), reach: float = 1.0, bounded: bool = False
+) -> Walls:
+    """The tables of walls.
+
+    Parameters
+    ----------
+    bodies
+        From ``walls.bodies_of``.
+    materials
+        Names of the materials in the order of their numbers.
+    reach
+        Largest distance of a sphere's centre from a mesh at which its triangles are found: the largest radius and a
+        skin [length].
+    bounded
+        Whether there is a box that a sphere may leave.
+    """
+    n = len(bodies)
+    constants, motion, centre = np.zeros((n, 4)), np.zeros((n, 13)), np.zeros((n, 4))
+    grid, size, cell = np.zeros((n, 4)), np.zeros((n, 3), dtype=np.int64), np.zeros(n, dtype=np.int64)
+    feature, triangle = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    corners, parts, starts, nears = [np.zeros((0, 12))], [np.zeros((0, 6), dtype=np.int64)], [], []
+    triangles, numbers, cells, entries = 0, 0, 0, 0
+    for w, body in enumerate(bodies):
+        constants[w, :3], constants[w, 3], motion[w] = body.direction, body.radius, body.motion
+        centre[w, 3] = body.radius
+        triangle[w], cell[w] = triangles, cells
+        if body.surface is None:
+            feature[w + 1] = feature[w] + 1
+            continue
+        vertices, faces, edges = body.surface
+        a, b, c = (vertices[faces[:, k]] for k in range(3))
+        normal = np.cross(b - a, c - a)
+        normal /= np.linalg.norm(normal, axis=1)[:, None]
+        corners.append(np.concatenate([a, b - a, c - a, normal], axis=1))
+        parts.append(np.concatenate([faces + numbers, edges + numbers + vertices.shape[0]], axis=1))
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        centre[w, :3], centre[w, 3] = 0.5 * (low + high), 0.5 * np.linalg.norm(high - low)
+        grid[w], size[w], start, near = _cells(a, b, c, normal, low - reach, high + reach, reach)
+        starts.append(start + entries)
+        nears.append(near + triangles)
+        feature[w + 1] = feature[w] + faces.shape[0]
+        numbers += vertices.shape[0] + int(edges.max()) + 1
+        triangles, cells, entries = triangles + faces.shape[0], cells + start.size, entries + near.size
+    return Walls(
+        shape=np.array([SHAPES[body.shape] for body in bodies], dtype=np.int64),
+        material=np.array([materials.index(body.kind) for body in bodies], dtype=np.int64),
+        constants=constants,
+        motion=motion,
+        pose=np.zeros((n, POSES)),
+        smooth=np.cos(np.array([max(body.smooth, LEAST_ANGLE) for body in bodies], dtype=np.float64)),
+        feature=feature,
+        triangle=triangle,
+        corners=np.concatenate(corners).ravel(),
+        parts=np.concatenate(parts),
+        centre=centre,
+        grid=grid,
+        size=size,
+        cell=cell,
+        start=np.concatenate([np.zeros(0, dtype=np.int64), *starts]),
+        near=np.concatenate([np.zeros(0, dtype=np.int64), *nears]),
+        bounded=np.array([int(bounded)], dtype=np.int64),
+    )
+
+
+def _cells(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, normal: np.ndarray, low: np.ndarray, high: np.ndarray, reach: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Corner and edge, size, starts and triangles of cells that hold every triangle within reach of them."""
+    extent = high - low
+    spread = np.ptp(np.stack([a, b, c]), axis=0).max(axis=1)
+    edge = max(reach, float(np.median(spread)), float(np.cbrt(np.prod(extent) / CELLS)))
+    size = np.maximum(np.ceil(extent / edge).astype(np.int64), 1)
+    # The cells that a triangle's bounding box, enlarged by the reach, covers ...
+    box_low, box_high = np.minimum(np.minimum(a, b), c) - reach, np.maximum(np.maximum(a, b), c) + reach
+    first = np.clip(((box_low - low) / edge).astype(np.int64), 0, size - 1)
+    last = np.clip(((box_high - low) / edge).astype(np.int64), 0, size - 1)
+    spans = last - first + 1
+    count = spans.prod(axis=1)
+    of = np.repeat(np.arange(count.size), count)
+    k = np.arange(of.size) - np.repeat(np.cumsum(count) - count, count)
+    width = spans[of]
+    place = first[of] + np.stack(
+        [k // (width[:, 1] * width[:, 2]), k // width[:, 2] % width[:, 1], k % width[:, 2]], axis=1
+    )
+    # ... without those that its plane passes by.
+    middle = low + (place + 0.5) * edge
+    kept = np.abs(np.einsum("ij,ij->i", normal[of], middle - a[of])) <= reach + 0.5 * np.sqrt(3.0) * edge * (1 + 1e-12)
+    of, place = of[kept], place[kept]
+    number = (place[:, 0] * size[1] + place[:, 1]) * size[2] + place[:, 2]
+    start = np.zeros(int(size.prod()) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(number, minlength=start.size - 1), out=start[1:])
+    return np.array([*low, edge]), size, start, of[np.lexsort((of, number))]

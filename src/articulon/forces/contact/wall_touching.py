@@ -1,0 +1,149 @@
+"""Which places of the walls a sphere touches."""
+
+from articulon.algebra.vectors import apply, apply_t, dot, load_from, scale, store_from, sub
+from articulon.forces.contact.wall_motion import rotation_of
+from articulon.forces.contact.wall_shapes import (
+    CORNER_A,
+    EDGE_AB,
+    FACE,
+    INSIDE,
+    MESH,
+    PLANE,
+    cylinder_gap,
+    plane_gap,
+    triangle_gap,
+)
+from articulon.forces.contact.wall_tables import PLACE
+from articulon.kernels import jit
+
+TOUCHED = 64
+"""Triangles that a sphere may overlap at once, and rows of a scratch."""
+GAP, NORMAL, POINT, WIDTH = 0, 1, 4, 7
+"""Columns of a scratch of places (``TOUCHED``, ``WIDTH``): distance of the wall, unit vector from it, and where on it,
+world frame."""
+WALL, FEATURE, PART = range(3)
+"""Columns of a scratch of numbers (``TOUCHED``, 3): wall, feature, and the edge or corner that is touched, −1 for a
+face."""
+
+
+@jit
+def in_wall_frame(walls, w, x):
+    """A point of the world in the frame of a wall."""
+    return apply_t(rotation_of(walls.pose, w), sub(x, load_from(walls.pose, w, PLACE)))
+
+
+@jit
+def smooth_gap(walls, w, y):
+    """Distance and unit normal in the wall's frame of a plane or cylinder."""
+    direction = load_from(walls.constants, w, 0)
+    if walls.shape[w] == PLANE:
+        return plane_gap(direction, y)
+    return cylinder_gap(direction, walls.constants[w, 3], y, walls.shape[w] == INSIDE)
+
+
+@jit
+def put(places, numbers, row, gap, normal, w, feature, part):
+    places[row, GAP] = gap
+    store_from(places, row, NORMAL, normal)
+    numbers[row, WALL], numbers[row, FEATURE], numbers[row, PART] = w, feature, part
+
+
+@jit
+def move(places, numbers, source, target):
+    for k in range(WIDTH):
+        places[target, k] = places[source, k]
+    for k in range(3):
+        numbers[target, k] = numbers[source, k]
+
+
+@jit
+def exchange(places, numbers, a, b):
+    for k in range(WIDTH):
+        places[a, k], places[b, k] = places[b, k], places[a, k]
+    for k in range(3):
+        numbers[a, k], numbers[b, k] = numbers[b, k], numbers[a, k]
+
+
+@jit
+def holds(parts, triangle, part):
+    """Whether a triangle has a corner or an edge."""
+    found = False
+    for k in range(6):
+        found = found or parts[triangle, k] == part
+    return found
+
+
+@jit
+def touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row):
+    """Writes the places of a mesh within ``radius`` of y from ``row`` on; returns the row after them, or −1 where a
+    sphere overlaps more triangles than there is room for.
+
+    A place is where the distance from y is least on the surface around it. That is so on a face; on an edge or at a
+    corner only if no triangle that has it comes nearer. Of places whose normals are closer than the smooth angle the
+    nearest counts.
+    """
+    parts, base = walls.parts, walls.feature[w] - walls.triangle[w]
+    end = row
+    for m in range(first, last):
+        t = near[m]
+        gap, n, where = triangle_gap(walls.corners, t, y)
+        if gap < radius:
+            if end == TOUCHED:
+                return -1
+            part = -1
+            if where >= EDGE_AB:
+                part = parts[t, 3 + where - EDGE_AB]
+            elif where != FACE:
+                part = parts[t, where - CORNER_A]
+            k = end
+            while k > row and places[k - 1, GAP] > gap:
+                move(places, numbers, k - 1, k)
+                k -= 1
+            put(places, numbers, k, gap, n, w, t + base, part)
+            end += 1
+    # The nearest comes first. Those that are no places of their own are marked, for they still hide others behind them.
+    for k in range(row, end):
+        n, part, hidden = load_from(places, k, NORMAL), numbers[k, PART], False
+        for other in range(row, k):
+            inside = part >= 0 and holds(parts, numbers[other, FEATURE] - base, part)
+            along = dot(n, load_from(places, other, NORMAL))
+            hidden = hidden or inside or (numbers[other, WALL] >= 0 and along >= walls.smooth[w])
+        if hidden:
+            numbers[k, WALL] = -1
+    kept = row
+    for k in range(row, end):
+        if numbers[k, WALL] >= 0:
+            if kept != k:
+                move(places, numbers, k, kept)
+            kept += 1
+    return kept
+
+
+@jit
+def touch(walls, w, near, first, last, x, radius, places, numbers, row):
+    """The same for any wall and a point x of the world; normals are of the world."""
+    y = in_wall_frame(walls, w, x)
+    end = row
+    if walls.shape[w] == MESH:
+        end = touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row)
+    else:
+        gap, n = smooth_gap(walls, w, y)
+        if gap < radius:
+            put(places, numbers, row, gap, n, w, walls.feature[w], -1)
+            end += 1
+    rotation = rotation_of(walls.pose, w)
+    for k in range(row, end):
+        n = apply(rotation, load_from(places, k, NORMAL))
+        store_from(places, k, NORMAL, n)
+        store_from(places, k, POINT, sub(x, scale(places[k, GAP], n)))
+    return end
+
+
+@jit
+def sort_by_feature(places, numbers, rows):
+    """Puts the places of a sphere into the order of their features, which no list of candidates has a part in."""
+    for k in range(1, rows):
+        m = k
+        while m > 0 and numbers[m - 1, FEATURE] > numbers[m, FEATURE]:
+            exchange(places, numbers, m - 1, m)
+            m -= 1
