@@ -1,7 +1,7 @@
 """Closed surfaces of triangles: read, checked and numbered."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -129,7 +129,7 @@ def read_mesh(file: str, where: str) -> tuple[np.ndarray, np.ndarray]:
     if not path.is_file():
         raise ModelError(f"{where}: there is no file {path}")
     try:
-        loaded = trimesh.load(path, force="mesh", process=False)
+        loaded: Any = trimesh.load(path, force="mesh", process=False)
     except Exception as error:
         raise ModelError(f"{where}: {path} cannot be read as a mesh: {error}") from None
     faces = np.asarray(getattr(loaded, "faces", ()))
