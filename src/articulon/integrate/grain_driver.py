@@ -68,6 +68,7 @@ class GrainDriver(Driver):
             )
         assert evaluator.contacts is not None
         self.evaluator, self.step, self.stop = evaluator, step, no_stop()
+        self.history = 1 + 9 * model.bodies
         self.contacts: Contacts = evaluator.contacts
         self.grains = grain_passes.grains_of(model.bodies)
         self.grains.gravity[:] = evaluator.system.forces.gravity
@@ -88,7 +89,8 @@ class GrainDriver(Driver):
         taken = contacts, moving, lists, refresh, system, GRAINS, types.float64, counters, LINE, LINE, types.int64
         prepare(grains.advance_grains, taken)
         prepare(grains.load_state, (system, GRAINS, moving, lists, refresh, numba.typeof(state)))
-        prepare(grains.store_state, (system, GRAINS, moving, numba.typeof(state)))
+        prepare(grains.begin_grains, (contacts, moving, system, GRAINS, types.float64, LINE))
+        prepare(grains.store_state, (system, GRAINS, moving, types.float64, numba.typeof(state)))
 
     def advance(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
@@ -111,15 +113,18 @@ class GrainDriver(Driver):
 
     def _chunk(self, state: State, steps: int) -> int:
         """Some steps; a state from which they cannot be taken is left as it was."""
+        if steps <= 0:
+            return REACHED
         while True:
             self.contacts.restore(state)
             contacts = self.contacts
-            self.grains.held[0] = state.counters[STEPS] > 0
             grains.load_state(contacts.system, self.grains, self.moving, contacts.lists, contacts.refresh, state)
             counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
             if self._crowded():
                 contacts.grow()
                 continue
+            if state.history[0] == 0.0:
+                grains.begin_grains(contacts.passes, self.moving, contacts.system, self.grains, self.step, times)
             status = grains.advance_grains(
                 contacts.passes,
                 self.moving,
@@ -139,7 +144,7 @@ class GrainDriver(Driver):
             self.last = int(counters[STEPS])
             if status != REACHED:
                 return DIVERGED
-            grains.store_state(contacts.system, self.grains, self.moving, state)
+            grains.store_state(contacts.system, self.grains, self.moving, self.step, state)
             state.counters[:], state.time[:], state.contact_times[:] = counters, clock, times
             contacts.save(state)
             return REACHED

@@ -12,37 +12,43 @@ import numba
 import numpy as np
 from numba import prange, types
 
-from articulon.algebra.rotations import matrix, turn
-from articulon.algebra.vectors import apply, apply_t
+from articulon.algebra.rotations import turn_in_world
+from articulon.forces.contact.pairs import add_powers
 from articulon.forces.contact.tables import (
     ARM,
     COUPLE,
-    ELASTIC,
+    FORCE,
+    FREE,
+    KIND,
     LIGHT,
+    MOMENT,
     NORMAL,
     OTHER_ARM,
     PLACES,
+    RADIUS,
     SLIDES,
     SPIN,
     SYSTEM,
-    TANGENTIAL,
-    TANGENTIAL_VISCOUS,
-    VISCOUS,
+    WALL_WORK,
+    WORKS,
     V,
     X,
 )
-from articulon.kernels import jit, leaf_variant, prepare, specialised
+from articulon.forces.sites.cells import IMAGES
+from articulon.kernels import jit, kernel, leaf_variant, prepare, specialised
 
 PARALLEL_GRAINS = 2000
 """From this number of grains on, the threads share the passes over them."""
-PLACE, TURN, OMEGA, PUSH, TWIST, EASE, FROM, DRAG, SPIN_DRAG, FLOW = 0, 3, 7, 10, 13, 16, 17, 20, 21, 22
-ROW = 25
-"""Columns of ``Grains.row``: coordinates, unwrapped; Euler parameters; angular velocity in the grain's frame;
-acceleration; angular acceleration in the grain's frame; inverse moment of inertia; coordinates at the last list; drag
-of translation and rotation; flow."""
-NORMAL_LINE, SPRING_LINE, VISCOUS_LINE, FRICTION_LINE, GRAVITY_LINE, DRAG_LINE, WALL_LINE = range(7)
-LINES = 7
-"""Lines of the ledger. The first four are of relative motion: what a moving wall does by its motion is the last."""
+PLACE, TURN, PUSH, TWIST, EASE, FROM, DRAG, SPIN_DRAG, FLOW = 0, 3, 7, 10, 13, 14, 17, 18, 19
+ROW = 22
+"""Columns of ``Grains.row``: coordinates, unwrapped; Euler parameters; acceleration and angular acceleration in the
+world frame; inverse moment of inertia; coordinates at the last list; drag of translation and rotation; flow."""
+WAY, FINITE, DONE = 0, 1, 2
+"""Columns of ``Grains.partial``; powers in the half kick that is done begin here, those in the next at ``DUE``."""
+FALLS, DRAGS = WORKS, WORKS + 1
+LINES = WORKS + 2
+"""Lines of the ledger: those of contacts, gravity and drag."""
+DUE = DONE + LINES
 RESISTS = False
 """Stands for whether something resists rolling and twisting."""
 
@@ -51,18 +57,17 @@ class Grains(NamedTuple):
     """Free spheres, in the order of cells; scratch but for what it takes from the state."""
 
     row: np.ndarray
-    """Shape (grains, 25)."""
+    """Shape (grains, 22)."""
     line: np.ndarray
-    """The same in the order of the model, with velocities behind, shape (grains, 28)."""
+    """The same in the order of the model, with velocities and angular velocities behind, shape (grains, 28)."""
     partial: np.ndarray
-    """Of blocks of grains: the square of the longest way since the last list, twice the kinetic energy by unit mass (to
-    see what is not finite), the works of the half kick that is done, and of the next one, shape (blocks, 16)."""
+    """Of blocks of grains: the square of the longest way since the last list, a sum that is finite where all
+    accelerations are, and powers of walls, gravity and drag in the half kick that is done and in the next one, shape
+    (blocks, 16)."""
     gravity: np.ndarray
     """Shape (3,)."""
     works: np.ndarray
-    """Booked and pending works, shape (2, 7)."""
-    held: np.ndarray
-    """1 where all is here from the chunk before, shape (1,)."""
+    """As in ``State.contact_work``, shape (2, 7)."""
 
 
 def grains_of(count: int) -> Grains:
@@ -70,19 +75,17 @@ def grains_of(count: int) -> Grains:
     blocks = (count + PLACES - 1) // PLACES
     return Grains(
         np.zeros((count, ROW)),
-        np.zeros((count, ROW + 3)),
+        np.zeros((count, ROW + 6)),
         np.zeros((blocks, 2 + 2 * LINES)),
         np.zeros(3),
         np.zeros((2, LINES)),
-        np.zeros(1, dtype=np.int64),
     )
 
 
 @jit
-def drift_block(system, grains, first, last, h):
+def drift_block(particles, spheres, grains, first, last, h):
     """v += ½ h a, then x += h v, with rotations likewise, of some grains; how far the farthest has gone."""
-    motion, row = system.spheres.motion, grains.row
-    particles = system.particles
+    motion, row = spheres.motion, grains.row
     wrap, px, py, pz, half = particles.wrap, particles.x, particles.y, particles.z, 0.5 * h
     worst, everything = 0.0, 0.0
     for p in range(first, last):
@@ -95,16 +98,17 @@ def drift_block(system, grains, first, last, h):
             way += d * d
         px[p], py[p], pz[p] = motion[p, X], motion[p, X + 1], motion[p, X + 2]
         w = (
-            row[p, OMEGA] + half * row[p, TWIST],
-            row[p, OMEGA + 1] + half * row[p, TWIST + 1],
-            row[p, OMEGA + 2] + half * row[p, TWIST + 2],
+            motion[p, SPIN] + half * row[p, TWIST],
+            motion[p, SPIN + 1] + half * row[p, TWIST + 1],
+            motion[p, SPIN + 2] + half * row[p, TWIST + 2],
         )
-        e = turn((row[p, TURN], row[p, TURN + 1], row[p, TURN + 2], row[p, TURN + 3]), w, h)
-        world = apply(matrix(e), w)
+        e = turn_in_world((row[p, TURN], row[p, TURN + 1], row[p, TURN + 2], row[p, TURN + 3]), w, h)
+        # Of unit length but for rounding, which one step of Newton's takes away.
+        keep = 1.5 - 0.5 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
         for a in range(3):
-            row[p, OMEGA + a], motion[p, SPIN + a] = w[a], world[a]
+            motion[p, SPIN + a] = w[a]
         for a in range(4):
-            row[p, TURN + a] = e[a]
+            row[p, TURN + a] = keep * e[a]
         worst = max(worst, way)
         everything += way
     # A way that is not a number hides in a maximum, not in a sum.
@@ -121,57 +125,35 @@ def follow_images(particles, first, last):
         x[n + m], y[n + m], z[n + m] = x[root] + shift[0, m], y[root] + shift[1, m], z[root] + shift[2, m]
 
 
-def drift(system, grains, h, due):
-    """The first half kick and the drift of all grains; ``partial`` holds how far they have gone."""
+def drift_all(particles, spheres, grains, h):
+    """The first half kick and the drift of all grains. Loops that are shared out take no tuples of tuples."""
     partial, n = grains.partial, grains.row.shape[0]
     for b in prange(partial.shape[0]):
         first = PLACES * np.int64(b)
-        partial[b, 0] = drift_block(system, grains, first, min(first + PLACES, n), h)
-    images = system.particles.counts[0]
+        partial[b, WAY] = drift_block(particles, spheres, grains, first, min(first + PLACES, n), h)
+    images = particles.counts[IMAGES]
     for b in prange((images + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        follow_images(system.particles, first, min(first + PLACES, images))
+        follow_images(particles, first, min(first + PLACES, images))
 
 
 @jit
-def add_contact(record, resistance, slot, s, arm, sums):
-    """Adds a contact to (elastic, spring, viscous, friction) forces and (spring, viscous, friction) torques on a
-    sphere, the first where s is 1, the second where it is −1."""
-    el, sp, vi, fr, tsp, tvi, tfr = sums
-    n = (record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2])
-    f = (record[slot, TANGENTIAL], record[slot, TANGENTIAL + 1], record[slot, TANGENTIAL + 2])
-    w = (
-        record[slot, TANGENTIAL_VISCOUS],
-        record[slot, TANGENTIAL_VISCOUS + 1],
-        record[slot, TANGENTIAL_VISCOUS + 2],
+def add_contact(record, resistance, slot, s, arm, f, t):
+    """Adds a contact to the force and the torque on a sphere, the first where s is 1, the second where it is −1."""
+    lever = record[slot, arm]
+    f = (f[0] + s * record[slot, FORCE], f[1] + s * record[slot, FORCE + 1], f[2] + s * record[slot, FORCE + 2])
+    t = (
+        t[0] - lever * record[slot, MOMENT],
+        t[1] - lever * record[slot, MOMENT + 1],
+        t[2] - lever * record[slot, MOMENT + 2],
     )
-    slides = record[slot, SLIDES]
-    e, d, lever = s * record[slot, ELASTIC], s * record[slot, VISCOUS], -record[slot, arm]
-    cf = (n[1] * f[2] - n[2] * f[1], n[2] * f[0] - n[0] * f[2], n[0] * f[1] - n[1] * f[0])
-    cw = (n[1] * w[2] - n[2] * w[1], n[2] * w[0] - n[0] * w[2], n[0] * w[1] - n[1] * w[0])
-    grips, rubs = 1.0 - slides, slides
-    el = (el[0] + e * n[0], el[1] + e * n[1], el[2] + e * n[2])
-    vi = (vi[0] + d * n[0] + s * w[0], vi[1] + d * n[1] + s * w[1], vi[2] + d * n[2] + s * w[2])
-    sp = (
-        sp[0] + s * grips * (f[0] - w[0]),
-        sp[1] + s * grips * (f[1] - w[1]),
-        sp[2] + s * grips * (f[2] - w[2]),
-    )
-    fr = (fr[0] + s * rubs * f[0], fr[1] + s * rubs * f[1], fr[2] + s * rubs * f[2])
-    tvi = (tvi[0] + lever * cw[0], tvi[1] + lever * cw[1], tvi[2] + lever * cw[2])
-    tsp = (
-        tsp[0] + lever * grips * (cf[0] - cw[0]),
-        tsp[1] + lever * grips * (cf[1] - cw[1]),
-        tsp[2] + lever * grips * (cf[2] - cw[2]),
-    )
-    tfr = (tfr[0] + lever * rubs * cf[0], tfr[1] + lever * rubs * cf[1], tfr[2] + lever * rubs * cf[2])
-    if RESISTS:  # whatever resists rolling is booked as friction
-        tfr = (
-            tfr[0] + s * resistance[slot, COUPLE],
-            tfr[1] + s * resistance[slot, COUPLE + 1],
-            tfr[2] + s * resistance[slot, COUPLE + 2],
+    if RESISTS:
+        t = (
+            t[0] + s * resistance[slot, COUPLE],
+            t[1] + s * resistance[slot, COUPLE + 1],
+            t[2] + s * resistance[slot, COUPLE + 2],
         )
-    return el, sp, vi, fr, tsp, tvi, tfr
+    return f, t
 
 
 @jit
@@ -180,160 +162,156 @@ def dot3(a, b):
 
 
 @jit
-def wall_powers(record, velocity, slot, powers):
-    """Adds the powers of a wall's (elastic, spring, viscous, friction) forces on a sphere by the wall's own motion."""
+def add_wall_powers(walls, slot, v, w, lines, first):
+    """Adds the powers of a wall's forces on a grain that moves at v and spins at w: of the motion against the wall, and
+    of the wall's own."""
+    record, lever = walls.record, walls.record[slot, ARM]
     n = (record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2])
-    f = (record[slot, TANGENTIAL], record[slot, TANGENTIAL + 1], record[slot, TANGENTIAL + 2])
-    w = (
-        record[slot, TANGENTIAL_VISCOUS],
-        record[slot, TANGENTIAL_VISCOUS + 1],
-        record[slot, TANGENTIAL_VISCOUS + 2],
-    )
-    v = (velocity[slot, 0], velocity[slot, 1], velocity[slot, 2])
-    along, held, damped, slides = dot3(n, v), dot3(f, v), dot3(w, v), record[slot, SLIDES]
-    return (
-        powers[0] + record[slot, ELASTIC] * along,
-        powers[1] + (1.0 - slides) * (held - damped),
-        powers[2] + record[slot, VISCOUS] * along + damped,
-        powers[3] + slides * held,
-    )
+    ux, uy, uz = walls.velocity[slot, 0], walls.velocity[slot, 1], walls.velocity[slot, 2]
+    lines[first + WALL_WORK] += record[slot, FORCE] * ux + record[slot, FORCE + 1] * uy + record[slot, FORCE + 2] * uz
+    ux = v[0] - lever * (w[1] * n[2] - w[2] * n[1]) - ux
+    uy = v[1] - lever * (w[2] * n[0] - w[0] * n[2]) - uy
+    uz = v[2] - lever * (w[0] * n[1] - w[1] * n[0]) - uz
+    add_powers(record, slot, walls.touches[slot] == SLIDES, ux, uy, uz, lines[first:])
 
 
 @jit
-def kick_block(system, grains, first, last, done, due, partial):
-    """Sums the forces on some grains and kicks them for a time ``done``; the powers of this kick and of the next one,
-    by the same forces for a time ``due``, so that ΔT is the sum of the works to rounding."""
-    spheres, candidates, walls, row = system.spheres, system.candidates, system.walls, grains.row
-    motion, record, resistance, touches = spheres.motion, candidates.record, candidates.resistance, candidates.touches
-    start, back_start, back = candidates.start, candidates.back_start, candidates.back
-    zero = (0.0, 0.0, 0.0)
+def kick_block(spheres, candidates, walls, grains, first, last, done, due, partial):
+    """Sums the forces on some grains and kicks them for a time ``done``; the next kick, by the same forces, will be for
+    a time ``due``. Powers are those at the mean velocities of the two."""
+    row, motion, record, resistance = grains.row, spheres.motion, candidates.record, candidates.resistance
+    touches, start, back_start, back = candidates.touches, candidates.start, candidates.back_start, candidates.back
     gravity = (grains.gravity[0], grains.gravity[1], grains.gravity[2])
-    finite = 0.0
-    b0, b1, b2, b3, b4, b5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    c0, c1, c2, c3, c4, c5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    pushed = (0.0, 0.0, 0.0, 0.0)
+    quarter, more = 0.5 * done, done + 0.5 * due
+    for line in range(DONE, DUE + LINES):
+        partial[line] = 0.0
+    finite, falls, falls_next, drags, drags_next = 0.0, 0.0, 0.0, 0.0, 0.0
     for p in range(first, last):
-        sums = (zero, zero, zero, zero, zero, zero, zero)
+        f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for slot in range(start[p], start[p + 1]):
-            if touches[slot] != 0:
-                sums = add_contact(record, resistance, slot, 1.0, ARM, sums)
+            if touches[slot] != FREE:
+                f, t = add_contact(record, resistance, slot, 1.0, ARM, f, t)
         for k in range(back_start[p], back_start[p + 1]):
             slot = back[k]
-            if touches[slot] != 0:
-                sums = add_contact(record, resistance, slot, -1.0, OTHER_ARM, sums)
+            if touches[slot] != FREE:
+                f, t = add_contact(record, resistance, slot, -1.0, OTHER_ARM, f, t)
         for slot in range(walls.start[p], walls.start[p + 1]):
-            if walls.touches[slot] != 0:
-                sums = add_contact(walls.record, walls.resistance, slot, 1.0, ARM, sums)
-                pushed = wall_powers(walls.record, walls.velocity, slot, pushed)
-        el, sp, vi, fr, tsp, tvi, tfr = sums
+            if walls.touches[slot] != FREE:
+                f, t = add_contact(walls.record, walls.resistance, slot, 1.0, ARM, f, t)
         light, ease = motion[p, LIGHT], row[p, EASE]
         v = (motion[p, V], motion[p, V + 1], motion[p, V + 2])
         w = (motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2])
         c, cw = row[p, DRAG], row[p, SPIN_DRAG]
-        dr = (c * (row[p, FLOW] - v[0]), c * (row[p, FLOW + 1] - v[1]), c * (row[p, FLOW + 2] - v[2]))
-        tdr = (-cw * w[0], -cw * w[1], -cw * w[2])
-        f = (
-            el[0] + sp[0] + vi[0] + fr[0] + dr[0],
-            el[1] + sp[1] + vi[1] + fr[1] + dr[1],
-            el[2] + sp[2] + vi[2] + fr[2] + dr[2],
+        df = (c * (row[p, FLOW] - v[0]), c * (row[p, FLOW + 1] - v[1]), c * (row[p, FLOW + 2] - v[2]))
+        dt = (-cw * w[0], -cw * w[1], -cw * w[2])
+        a = (
+            light * (f[0] + df[0]) + gravity[0],
+            light * (f[1] + df[1]) + gravity[1],
+            light * (f[2] + df[2]) + gravity[2],
         )
-        a = (light * f[0] + gravity[0], light * f[1] + gravity[1], light * f[2] + gravity[2])
-        t = (
-            ease * (tsp[0] + tvi[0] + tfr[0] + tdr[0]),
-            ease * (tsp[1] + tvi[1] + tfr[1] + tdr[1]),
-            ease * (tsp[2] + tvi[2] + tfr[2] + tdr[2]),
-        )
-        R = matrix((row[p, TURN], row[p, TURN + 1], row[p, TURN + 2], row[p, TURN + 3]))
-        tb = apply_t(R, t)
-        # Mean velocities of this kick and of the next one.
-        quarter, more = 0.5 * done, done + 0.5 * due
-        vm = (v[0] + quarter * a[0], v[1] + quarter * a[1], v[2] + quarter * a[2])
-        vn = (v[0] + more * a[0], v[1] + more * a[1], v[2] + more * a[2])
-        wm = (w[0] + quarter * t[0], w[1] + quarter * t[1], w[2] + quarter * t[2])
-        wn = (w[0] + more * t[0], w[1] + more * t[1], w[2] + more * t[2])
-        b0 += dot3(el, vm)
-        b1 += dot3(sp, vm) + dot3(tsp, wm)
-        b2 += dot3(vi, vm) + dot3(tvi, wm)
-        b3 += dot3(fr, vm) + dot3(tfr, wm)
-        b4 += dot3(gravity, vm) / light
-        b5 += dot3(dr, vm) + dot3(tdr, wm)
-        c0 += dot3(el, vn)
-        c1 += dot3(sp, vn) + dot3(tsp, wn)
-        c2 += dot3(vi, vn) + dot3(tvi, wn)
-        c3 += dot3(fr, vn) + dot3(tfr, wn)
-        c4 += dot3(gravity, vn) / light
-        c5 += dot3(dr, vn) + dot3(tdr, wn)
+        g = (ease * (t[0] + dt[0]), ease * (t[1] + dt[1]), ease * (t[2] + dt[2]))
+        for slot in range(walls.start[p], walls.start[p + 1]):
+            if walls.touches[slot] != FREE:
+                vm = (v[0] + quarter * a[0], v[1] + quarter * a[1], v[2] + quarter * a[2])
+                wm = (w[0] + quarter * g[0], w[1] + quarter * g[1], w[2] + quarter * g[2])
+                add_wall_powers(walls, slot, vm, wm, partial, DONE)
+                vm = (v[0] + more * a[0], v[1] + more * a[1], v[2] + more * a[2])
+                wm = (w[0] + more * g[0], w[1] + more * g[1], w[2] + more * g[2])
+                add_wall_powers(walls, slot, vm, wm, partial, DUE)
+        fall, pull = dot3(gravity, v) / light, dot3(gravity, a) / light
+        falls += fall + quarter * pull
+        falls_next += fall + more * pull
+        fall, pull = dot3(df, v) + dot3(dt, w), dot3(df, a) + dot3(dt, g)
+        drags += fall + quarter * pull
+        drags_next += fall + more * pull
         for k in range(3):
-            row[p, PUSH + k], row[p, TWIST + k] = a[k], tb[k]
+            row[p, PUSH + k], row[p, TWIST + k] = a[k], g[k]
             motion[p, V + k] = v[k] + done * a[k]
-            row[p, OMEGA + k] += done * tb[k]
-        finite += dot3(a, a) + dot3(t, t)
-    p0, p1, p2, p3 = pushed
-    walls_push = p0 + p1 + p2 + p3
-    partial[1] = finite
-    partial[2], partial[3], partial[4], partial[5] = b0 - p0, b1 - p1, b2 - p2, b3 - p3
-    partial[6], partial[7], partial[8] = b4, b5, walls_push
-    partial[9], partial[10], partial[11], partial[12] = c0 - p0, c1 - p1, c2 - p2, c3 - p3
-    partial[13], partial[14], partial[15] = c4, c5, walls_push
+            motion[p, SPIN + k] = w[k] + done * g[k]
+        finite += dot3(a, a) + dot3(g, g)
+    partial[FINITE] = finite
+    partial[DONE + FALLS], partial[DONE + DRAGS] = falls, drags
+    partial[DUE + FALLS], partial[DUE + DRAGS] = falls_next, drags_next
 
 
-def kick(system, grains, done, due):
-    """Sums of the forces on all grains, and their second half kick; ``partial`` holds powers."""
+def kick_all(spheres, candidates, walls, grains, done, due):
+    """Sums of the forces on all grains, and their second half kick."""
     partial, n = grains.partial, grains.row.shape[0]
     for b in prange(partial.shape[0]):
         first = PLACES * np.int64(b)
-        kick_block(system, grains, first, min(first + PLACES, n), done, due, partial[np.int64(b)])
+        last = min(first + PLACES, n)
+        kick_block(spheres, candidates, walls, grains, first, last, done, due, partial[np.int64(b)])
 
 
 @jit
-def collect_block(system, grains, first, last):
+def collect_block(particles, spheres, grains, first, last):
     """Writes some grains in the order of the model."""
-    order, motion, site = system.particles.order, system.spheres.motion, system.particles.site
+    order, motion, site = particles.order, spheres.motion, particles.site
     for p in range(first, last):
         s = order[p]
         for a in range(ROW):
             grains.line[s, a] = grains.row[p, a]
         for a in range(3):
-            grains.line[s, ROW + a] = motion[p, V + a]
+            grains.line[s, ROW + a], grains.line[s, ROW + 3 + a] = motion[p, V + a], motion[p, SPIN + a]
             site[a, s] = grains.row[p, PLACE + a]
 
 
-def collect(system, grains, h, due):
+def collect_all(particles, spheres, grains):
     """Writes all of them in the order of the model."""
     n = grains.row.shape[0]
     for b in prange(grains.partial.shape[0]):
         first = PLACES * np.int64(b)
-        collect_block(system, grains, first, min(first + PLACES, n))
+        collect_block(particles, spheres, grains, first, min(first + PLACES, n))
 
 
 @jit
-def distribute_block(system, grains, first, last):
+def distribute_block(particles, spheres, numbers, grains, first, last):
     """Reads some grains into the order of cells."""
-    particles, spheres, numbers = system.particles, system.spheres, system.numbers
     order, motion, wrap, reference = particles.order, spheres.motion, particles.wrap, particles.reference
     for p in range(first, last):
         s = order[p]
         for a in range(ROW):
             grains.row[p, a] = grains.line[s, a]
-        e = (grains.line[s, TURN], grains.line[s, TURN + 1], grains.line[s, TURN + 2], grains.line[s, TURN + 3])
-        w = apply(matrix(e), (grains.line[s, OMEGA], grains.line[s, OMEGA + 1], grains.line[s, OMEGA + 2]))
         for a in range(3):
             grains.row[p, FROM + a] = reference[a, s]
             motion[p, X + a] = grains.row[p, PLACE + a] + wrap[a, p]
-            motion[p, V + a] = grains.line[s, ROW + a]
-            motion[p, SPIN + a] = w[a]
+            motion[p, V + a], motion[p, SPIN + a] = grains.line[s, ROW + a], grains.line[s, ROW + 3 + a]
         particles.x[p], particles.y[p], particles.z[p] = motion[p, X], motion[p, X + 1], motion[p, X + 2]
-        motion[p, 3] = spheres.radius[s]
+        motion[p, RADIUS] = spheres.radius[s]
         motion[p, LIGHT] = spheres.light[s]
-        motion[p, 11] = numbers[s]
+        motion[p, KIND] = numbers[s]
 
 
-def distribute(system, grains, h, due):
+def distribute_all(particles, spheres, numbers, grains):
     """Reads all of them into the order of cells."""
     n = grains.row.shape[0]
     for b in prange(grains.partial.shape[0]):
         first = PLACES * np.int64(b)
-        distribute_block(system, grains, first, min(first + PLACES, n))
+        distribute_block(particles, spheres, numbers, grains, first, min(first + PLACES, n))
+
+
+SHARE: Any = None
+"""Stands for one of these, compiled."""
+
+
+def drift(system, grains, h, due):
+    """The first half kick and the drift over a time h; ``partial`` holds how far grains have gone."""
+    SHARE(system.particles, system.spheres, grains, h)
+
+
+def kick(system, grains, done, due):
+    """The second half kick, by the contacts as they are; ``partial`` holds powers."""
+    SHARE(system.spheres, system.candidates, system.walls, grains, done, due)
+
+
+def collect(system, grains, h, due):
+    """Writes the grains in the order of the model."""
+    SHARE(system.particles, system.spheres, grains)
+
+
+def distribute(system, grains, h, due):
+    """Reads the grains into the order of cells."""
+    SHARE(system.particles, system.spheres, system.numbers, grains)
 
 
 GRAINS = numba.typeof(grains_of(1))
@@ -348,10 +326,24 @@ def passes(parallel: bool, resists: bool) -> tuple[Any, ...]:
     how = "parallel" if parallel else "serial"
     add = leaf_variant(add_contact, f"add_contact_{resists}", RESISTS=resists)
     block = leaf_variant(kick_block, f"kick_block_{resists}", add_contact=add)
-    functions = (
-        specialised(drift, f"drift_{how}", parallel=parallel),
-        specialised(kick, f"kick_{how}_{resists}", parallel=parallel, kick_block=block),
-        specialised(collect, f"collect_{how}", parallel=parallel),
-        specialised(distribute, f"distribute_{how}", parallel=parallel),
+    shared: tuple[tuple[Any, Any, str, dict[str, Any]], ...] = (
+        (drift, drift_all, "", {}),
+        (kick, kick_all, "_resisted" if resists else "", {"kick_block": block}),
+        (collect, collect_all, "", {}),
+        (distribute, distribute_all, "", {}),
     )
-    return tuple(prepare(function, PASS) for function in functions)
+    result = []
+    for outer, inner, label, replaced in shared:
+        name = f"{outer.__name__}_grains{label}_{how}"
+        share = specialised(inner, f"share_{name}", parallel=parallel, allocates=True, **replaced)
+        result.append(prepare(specialised(outer, name, allocates=True, SHARE=share), PASS))
+    return tuple(result)
+
+
+@kernel
+def show_accelerations(system, grains):
+    """Puts accelerations in the place of velocities; the grains must be distributed anew then."""
+    row, motion = grains.row, system.spheres.motion
+    for p in range(row.shape[0]):
+        for a in range(3):
+            motion[p, V + a], motion[p, SPIN + a] = row[p, PUSH + a], row[p, TWIST + a]

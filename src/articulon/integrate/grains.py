@@ -6,20 +6,36 @@ codes have it: tangential displacements are then summed by the midpoint rule, an
 
 import numpy as np
 
+from articulon.algebra.rotations import matrix
+from articulon.algebra.vectors import apply, apply_t
 from articulon.forces.contact.candidates import keep_contacts
-from articulon.forces.contact.tables import BEGUN, CROWDED, DURATIONS, ENDED, FAULT, LONGEST
+from articulon.forces.contact.pairs import pair_powers
+from articulon.forces.contact.tables import (
+    BEGUN,
+    CROWDED,
+    DEEPEST,
+    DURATIONS,
+    ENDED,
+    FAULT,
+    LONGEST,
+    WALL_WORK,
+    WORKS,
+)
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.grain_passes import (
-    DRAG_LINE,
-    GRAVITY_LINE,
+    DONE,
+    DRAGS,
+    DUE,
+    FALLS,
+    FINITE,
     LINES,
-    OMEGA,
     PLACE,
     PUSH,
     ROW,
     TURN,
     TWIST,
-    WALL_LINE,
+    WAY,
+    show_accelerations,
 )
 from articulon.integrate.status import DIVERGED, REACHED
 from articulon.kernels import jit, kernel
@@ -57,7 +73,7 @@ def farthest(grains):
     """The square of the longest way that any grain has gone; NaN where one has."""
     worst = 0.0
     for b in range(grains.partial.shape[0]):
-        d = grains.partial[b, 0]
+        d = grains.partial[b, WAY]
         if not d < np.inf:
             return np.nan
         worst = max(worst, d)
@@ -65,109 +81,120 @@ def farthest(grains):
 
 
 @jit
-def count_contacts(seen, times):
-    """Adds what blocks have seen of contacts that begin and end."""
+def sum_seen(seen, works, share, times, counts):
+    """Adds what the blocks of a pass have seen: a share of its powers to the works, and contacts that begin and end."""
     for b in range(seen.shape[0]):
-        times[BEGUN] += seen[b, BEGUN]
-        times[ENDED] += seen[b, ENDED]
-        times[DURATIONS] += seen[b, DURATIONS]
-        times[LONGEST] = max(times[LONGEST], seen[b, LONGEST])
-        times[4] = max(times[4], seen[b, 4])
+        for line in range(WORKS):
+            works[line] += share * seen[b, line]
+        if counts:
+            times[0] += seen[b, BEGUN]
+            times[1] += seen[b, ENDED]
+            times[2] += seen[b, DURATIONS]
+            times[3] = max(times[3], seen[b, LONGEST])
+            times[4] = max(times[4], seen[b, DEEPEST])
 
 
 @jit
-def evaluate(system, contacts, time, h, times):
-    """All contacts, at a time and a time h after they were last evaluated."""
+def evaluate(system, contacts, time, h, works, times):
+    """All contacts, at a time and a time h after they were last evaluated, with their works of this half step: those of
+    the forces that were and of the forces that are."""
     contacts[PAIRS](system, time, h)
     contacts[WALLS](system, time, h)
     contacts[RESISTANCE](system, time, h)
-    count_contacts(system.candidates.block, times)
-    count_contacts(system.walls.block, times)
+    sum_seen(system.candidates.block, works, 0.5 * h, times, True)
+    sum_seen(system.walls.block, works, 0.0, times, True)  # works of walls are booked with the kicks
 
 
 @jit
-def book(grains, done, due):
-    """Books the works of a half kick, and puts down those of the next; whether all accelerations are finite."""
-    works, partial = grains.works, grains.partial
-    finite = 0.0
-    for line in range(LINES):
-        works[1, line] = 0.0
-    for b in range(partial.shape[0]):
-        finite += partial[b, 1]
-        for line in range(LINES):
-            works[0, line] += done * partial[b, 2 + line]
-            works[1, line] += due * partial[b, 2 + LINES + line]
-    return finite < np.inf
+def add_powers_of_accelerations(system, grains, share, works):
+    """Adds a share of Σ F·a between grains to works. The kick by a force F over ½ h changes the velocity by ½ h a, so
+    that its work is ½ h F·v + ⅛ h² F·a with the velocity v before it."""
+    show_accelerations(system, grains)
+    pair_powers(system)
+    sum_seen(system.candidates.block, works, share, works, False)
 
 
 @jit
-def take_pending(works):
-    """Books the works of the half kick that begins a step."""
-    for line in range(LINES):
-        works[0, line] += works[1, line]
-        works[1, line] = 0.0
+def summed(grains, column):
+    """The sum of a column of the blocks, in order."""
+    total = 0.0
+    for b in range(grains.partial.shape[0]):
+        total += grains.partial[b, column]
+    return total
 
 
 @kernel
 def load_state(system, grains, moving, lists, refresh, state):
     """Takes all from a state whose lists were made at ``particles.site``, with contacts in ``kept``."""
-    line, q, u, acceleration = grains.line, state.q, state.u, state.acceleration
+    line, q, u, history = grains.line, state.q, state.u, state.history
     site, particles = state.contact_rebuild, system.particles
     n = line.shape[0]
     for s in range(n):
+        e = (q[7 * s + 3], q[7 * s + 4], q[7 * s + 5], q[7 * s + 6])
+        w = apply(matrix(e), (u[6 * s + 3], u[6 * s + 4], u[6 * s + 5]))
         for a in range(3):
             particles.site[a, s] = site[a, s] if site[a, s] == site[a, s] else q[7 * s + a]
-            line[s, PLACE + a], line[s, ROW + a], line[s, OMEGA + a] = q[7 * s + a], u[6 * s + a], u[6 * s + 3 + a]
-            line[s, PUSH + a], line[s, TWIST + a] = acceleration[6 * s + a], acceleration[6 * s + 3 + a]
+            line[s, PLACE + a], line[s, ROW + a] = q[7 * s + a], u[6 * s + a]
+            # What turning into the grain's frame and back has rounded is not what goes on.
+            line[s, ROW + 3 + a] = history[1 + 9 * s + a] if history[0] != 0.0 else w[a]
+            line[s, PUSH + a], line[s, TWIST + a] = history[4 + 9 * s + a], history[7 + 9 * s + a]
         for a in range(4):
-            line[s, TURN + a] = q[7 * s + 3 + a]
-    for r in range(2):
-        for k in range(LINES):
-            grains.works[r, k] = state.contact_work[r, k]
+            line[s, TURN + a] = e[a]
+    for k in range(LINES):
+        grains.works[1, k] = state.contact_work[1, k]
     list_contacts(system, grains, moving, lists, refresh)
 
 
 @kernel
-def store_state(system, grains, moving, state):
-    """Gives all back to a state but the contacts, which lie in ``kept``."""
+def store_state(system, grains, moving, h, state):
+    """Gives all back to a state after a step, but the contacts, which then lie in ``kept``."""
     moving[COLLECT](system, grains, 0.0, 0.0)
-    line, q, u, acceleration, reference = (
-        grains.line,
-        state.q,
-        state.u,
-        state.acceleration,
-        system.particles.reference,
-    )
+    line, q, u, history, reference = grains.line, state.q, state.u, state.history, system.particles.reference
+    history[0] = 1.0
     for s in range(line.shape[0]):
+        e = (line[s, TURN], line[s, TURN + 1], line[s, TURN + 2], line[s, TURN + 3])
+        w = apply_t(matrix(e), (line[s, ROW + 3], line[s, ROW + 4], line[s, ROW + 5]))
         for a in range(3):
-            q[7 * s + a], u[6 * s + a], u[6 * s + 3 + a] = line[s, PLACE + a], line[s, ROW + a], line[s, OMEGA + a]
-            acceleration[6 * s + a], acceleration[6 * s + 3 + a] = line[s, PUSH + a], line[s, TWIST + a]
+            q[7 * s + a], u[6 * s + a], u[6 * s + 3 + a] = line[s, PLACE + a], line[s, ROW + a], w[a]
+            history[1 + 9 * s + a] = line[s, ROW + 3 + a]
+            history[4 + 9 * s + a], history[7 + 9 * s + a] = line[s, PUSH + a], line[s, TWIST + a]
             state.contact_rebuild[a, s] = reference[a, s]
         for a in range(4):
-            q[7 * s + 3 + a] = line[s, TURN + a]
-    works = grains.works
-    for r in range(2):
-        for k in range(LINES):
-            state.contact_work[r, k] = works[r, k]
-    state.work[CONTACT] = works[0, 0] + works[0, 1] + works[0, 2] + works[0, 3]
-    state.work[EXTERNAL] = works[0, GRAVITY_LINE] + works[0, WALL_LINE]
-    state.work[DAMPING] = works[0, DRAG_LINE]
+            q[7 * s + 3 + a] = e[a]
     keep_contacts(system)
+    works, half = grains.works, 0.5 * h
+    for k in range(LINES):
+        state.contact_work[1, k] = works[1, k]
+        works[0, k] = works[1, k]
+        works[0, k] -= half * summed(grains, DUE + k)
+    add_powers_of_accelerations(system, grains, 0.5 * half * half, works[0])
+    for k in range(LINES):
+        state.contact_work[0, k] = works[0, k]
+    state.work[CONTACT] = works[0, 0] + works[0, 1] + works[0, 2] + works[0, 3]
+    state.work[EXTERNAL] = works[0, FALLS] + works[0, WALL_WORK]
+    state.work[DAMPING] = works[0, DRAGS]
+
+
+@kernel
+def begin_grains(contacts, moving, system, grains, h, times):
+    """Forces at the start, before any step."""
+    works, half = grains.works[1], 0.5 * h
+    evaluate(system, contacts, 0.0, 0.0, works, times)
+    moving[KICK](system, grains, 0.0, half)
+    for k in range(LINES):
+        works[k] += half * summed(grains, DUE + k)
+    moving[COLLECT](system, grains, 0.0, 0.0)
+    add_powers_of_accelerations(system, grains, -0.5 * half * half, works)
+    moving[DISTRIBUTE](system, grains, 0.0, 0.0)
 
 
 @kernel
 def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, steps):
     """Advances the grains by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
     TOO_NARROW."""
-    particles, half = system.particles, 0.5 * h
+    particles, works, half = system.particles, grains.works[1], 0.5 * h
     for _ in range(steps):
         step = counters[STEPS]
-        if step == 0 and grains.held[0] == 0:
-            evaluate(system, contacts, 0.0, 0.0, times)
-            moving[KICK](system, grains, 0.0, half)
-            book(grains, 0.0, half)
-            grains.held[0] = 1
-        take_pending(grains.works)
         moving[DRIFT](system, grains, h, 0.0)
         gone = farthest(grains)
         if not gone < np.inf:
@@ -181,13 +208,15 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
             if particles.counts[LOST] > 0:
                 return DIVERGED
         time = h * (step + 1)
-        evaluate(system, contacts, time, h, times)
+        evaluate(system, contacts, time, h, works, times)
         if crowded(system):  # a wall has moved, and more is near it
             return TOO_NARROW
         if system.walls.counts[FAULT] != 0:
             return DIVERGED
         moving[KICK](system, grains, half, half)
-        if not book(grains, half, half):
+        for k in range(LINES):
+            works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
+        if not summed(grains, FINITE) < np.inf:
             return DIVERGED
         counters[STEPS] = step + 1
         counters[WINDOW] += 1

@@ -60,14 +60,13 @@ class State(NamedTuple):
     """Sites whose spheres touch, the lower first, sorted; the second is the number of sites and the feature of a wall
     where the first touches one. Shape (contacts, 2), which changes as contacts begin and end."""
     contact_memory: np.ndarray
-    """What each of these contacts remembers, and its forces; see ``forces/contact/tables.py``, shape (contacts, 27)."""
+    """What each of these contacts remembers, and its forces; see ``forces/contact/tables.py``, shape (contacts, 28)."""
     contact_rebuild: np.ndarray
     """Positions of the spheres when what is near to what was last listed, which fixes the order of sums [length], shape
     (3, spheres), NaN before the first list."""
     contact_work: np.ndarray
-    """Works of contacts: booked since the start, and of the half kick that is to come, of normal elastic forces,
-    tangential springs, viscous forces, friction, gravity and drag, and of walls by their motion [energy], shape
-    (2, 7)."""
+    """Works since the start of elastic normal forces, tangential springs, viscous forces, friction, moving walls,
+    gravity and drag on grains in contact [energy]; below them, what they go on from. Shape (2, 7)."""
     contact_times: np.ndarray
     """Contacts that have begun, and that have ended; the sum and the longest of their durations [time]; the largest
     overlap by radius, shape (5,)."""

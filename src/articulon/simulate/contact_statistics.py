@@ -10,22 +10,18 @@ import numpy as np
 from articulon.forces.contact.engine import Contacts
 from articulon.forces.contact.tables import (
     ARM,
-    BEGUN,
-    DURATIONS,
     ELASTIC,
-    ENDED,
+    FORCE,
     FRICTION_WORK,
-    LONGEST,
     MEMORY,
     NORMAL,
     NORMAL_WORK,
     OTHER_ARM,
-    OVERLAP,
     RECORD,
     SINCE,
     SLIDES,
     SPRING_WORK,
-    TANGENTIAL,
+    STANDING,
     VISCOUS,
     VISCOUS_WORK,
 )
@@ -34,8 +30,8 @@ from articulon.model.rotations import matrices
 
 FEW = 2
 """A sphere with fewer contacts than this carries nothing: with friction, two can hold one."""
-DEEPEST = 4
-"""Place of the largest overlap by radius in ``State.contact_times``."""
+BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST = range(5)
+"""Places in ``State.contact_times``."""
 
 WORKS = {
     "work_normal_elastic": NORMAL_WORK,
@@ -85,20 +81,24 @@ class ContactRecords(NamedTuple):
         return self.second >= 0
 
 
-def contact_records(pairs: np.ndarray, memory: np.ndarray, sites: int) -> ContactRecords:
-    """The contacts of ``State.contact_pairs`` and ``State.contact_memory``, of a model with so many sites."""
-    record = memory[:, MEMORY : MEMORY + RECORD]
+def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -> ContactRecords:
+    """The contacts of ``State.contact_pairs`` and ``State.contact_memory``, of a model whose sites have these radii."""
+    record, sites = memory[:, MEMORY : MEMORY + RECORD], radius.size
+    normal, normal_force = record[:, NORMAL : NORMAL + 3], record[:, ELASTIC] + record[:, VISCOUS]
+    walls = pairs[:, 1] >= sites
+    arms = record[:, [ARM, OTHER_ARM]]
+    between = radius[pairs[:, 0]] + radius[np.where(walls, 0, pairs[:, 1])]
     return ContactRecords(
         first=pairs[:, 0],
         second=np.where(pairs[:, 1] < sites, pairs[:, 1], -1),
-        normal=record[:, NORMAL : NORMAL + 3],
-        normal_force=record[:, ELASTIC] + record[:, VISCOUS],
+        normal=normal,
+        normal_force=normal_force,
         elastic_force=record[:, ELASTIC],
-        tangential=record[:, TANGENTIAL : TANGENTIAL + 3],
+        tangential=record[:, FORCE : FORCE + 3] - normal_force[:, None] * normal,
         displacement=memory[:, :3],
-        overlap=record[:, OVERLAP],
-        arms=record[:, [ARM, OTHER_ARM]],
-        slides=record[:, SLIDES] > 0.0,
+        overlap=np.where(walls, arms[:, 1], between - arms.sum(axis=1)),
+        arms=np.where(walls[:, None], arms * [1.0, 0.0], arms),
+        slides=memory[:, STANDING] == SLIDES,
         since=memory[:, SINCE],
     )
 
@@ -116,7 +116,7 @@ def contact_stress(records: ContactRecords, volume: float) -> np.ndarray:
     Love, A Treatise on the Mathematical Theory of Elasticity (1927), note B; Christoffersen, Mehrabadi and
     Nemat-Nasser, J. Appl. Mech. 48, 339 (1981).
     """
-    reach = records.arms[:, 0] + np.where(records.between_spheres, records.arms[:, 1], 0.0)
+    reach = records.arms.sum(axis=1)
     return np.asarray((records.force.T @ (reach[:, None] * records.normal)) / volume)
 
 
@@ -186,7 +186,7 @@ class ContactObserver:
             Poses of the bodies.
         """
         sites = self.model.sites.body.size
-        records = contact_records(state.contact_pairs, state.contact_memory, sites)
+        records = contact_records(state.contact_pairs, state.contact_memory, self.model.sites.radius)
         counts = contact_counts(records, sites)[self.moving]
         walls = ~records.between_spheres
         times, works = state.contact_times, state.contact_work
@@ -217,7 +217,7 @@ class ContactObserver:
     def forces(self, state: State) -> np.ndarray:
         """Contact force on each body, world frame [force], shape (bodies, 3)."""
         sites = self.model.sites
-        records = contact_records(state.contact_pairs, state.contact_memory, sites.body.size)
+        records = contact_records(state.contact_pairs, state.contact_memory, sites.radius)
         result = np.zeros((self.model.bodies + 1, 3))
         # The ground is the last row, which is dropped.
         np.add.at(result, sites.body[records.first], records.force)

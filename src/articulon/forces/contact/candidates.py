@@ -5,6 +5,8 @@ pair is taken once, if its own radii and the skin bring it within reach. What co
 numbers of the model, while slots change.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import prange
 
@@ -12,6 +14,8 @@ from articulon.forces.contact.tables import (
     ARM,
     COUPLE,
     CROWDED,
+    FORCE,
+    FREE,
     LISTED,
     MEMORY,
     NORMAL,
@@ -20,18 +24,17 @@ from articulon.forces.contact.tables import (
     RECORD,
     RESISTANCE,
     SINCE,
-    TANGENTIAL,
+    STANDING,
     TANGENTIAL_VISCOUS,
 )
 from articulon.kernels import jit
 
 
 @jit
-def row_of(system, p, at, writes):
+def row_of(particles, neighbours, spheres, candidates, reach_more, p, at, writes):
     """Counts the candidates of a place, and writes them from a slot on where asked to."""
-    spheres, particles, neighbours, candidates = system.spheres, system.particles, system.neighbours, system.candidates
     x, y, z, order, parent = particles.x, particles.y, particles.z, particles.order, particles.parent
-    n, skin, row = order.size, system.skin[0], neighbours.places[p]
+    n, row = order.size, neighbours.places[p]
     own, Ri, found = spheres.owner[order[p]], spheres.radius[order[p]], 0
     for k in range(neighbours.number[p]):
         q = np.int64(row[k])
@@ -39,7 +42,7 @@ def row_of(system, p, at, writes):
         if j <= p:
             continue
         dx, dy, dz = x[p] - x[q], y[p] - y[q], z[p] - z[q]
-        reach = Ri + spheres.radius[order[j]] + skin
+        reach = Ri + spheres.radius[order[j]] + reach_more
         if dx * dx + dy * dy + dz * dz < reach * reach and spheres.owner[order[j]] != own:
             if writes:
                 candidates.second[at + found] = q
@@ -49,11 +52,11 @@ def row_of(system, p, at, writes):
 
 
 @jit
-def count_block(system, first, last):
+def count_block(particles, neighbours, spheres, candidates, skin, first, last):
     """Candidates of some places, each at its place's end."""
-    start = system.candidates.start
+    start = candidates.start
     for p in range(first, last):
-        start[p + 1] = row_of(system, p, 0, False)
+        start[p + 1] = row_of(particles, neighbours, spheres, candidates, skin, p, 0, False)
 
 
 @jit
@@ -78,31 +81,38 @@ def find_kept(kept, low, high):
 
 
 @jit
-def load_contact(kept, k, flips, slot, memory, record, resistance):
+def load_contact(kept, k, flips, slot, touches, memory, record, resistance):
     """Gives a slot what is kept of its contact; ``flips`` where the slot's first sphere is the kept one's second."""
     s, column = (-1.0 if flips else 1.0), kept.column
     for a in range(MEMORY):
         memory[slot, a] = (s if a < SINCE else 1.0) * column[k, a]
     for a in range(RECORD):
         record[slot, a] = column[k, MEMORY + a]
-    for a in range(3):
-        record[slot, NORMAL + a] *= s
-        record[slot, TANGENTIAL + a] *= s
-        record[slot, TANGENTIAL_VISCOUS + a] *= s
-    if flips:
-        swapped = record[slot, ARM]
-        record[slot, ARM] = record[slot, OTHER_ARM]
-        record[slot, OTHER_ARM] = swapped
+    turn_record(record, slot, flips)
+    touches[slot] = np.int8(column[k, STANDING])
     if resistance.shape[0] > 0:
         # Swapping the two turns the normal and their relative spin, so that only the couple changes its sign.
         for a in range(RESISTANCE):
-            resistance[slot, a] = (s if a < COUPLE + 3 else 1.0) * column[k, MEMORY + RECORD + a]
+            resistance[slot, a] = (s if a < COUPLE + 3 else 1.0) * column[k, STANDING + 1 + a]
+
+
+@jit
+def turn_record(record, slot, flips):
+    """A record as the second sphere has it; n × F_t is the same for both."""
+    if flips:
+        for a in range(3):
+            record[slot, FORCE + a] = -record[slot, FORCE + a]
+            record[slot, NORMAL + a] = -record[slot, NORMAL + a]
+            record[slot, TANGENTIAL_VISCOUS + a] = -record[slot, TANGENTIAL_VISCOUS + a]
+        swapped = record[slot, ARM]
+        record[slot, ARM] = record[slot, OTHER_ARM]
+        record[slot, OTHER_ARM] = swapped
 
 
 @jit
 def clear_contact(slot, touches, memory, record, resistance):
     """Leaves nothing in a slot."""
-    touches[slot] = 0
+    touches[slot] = FREE
     for a in range(MEMORY):
         memory[slot, a] = 0.0
     for a in range(RECORD):
@@ -113,19 +123,18 @@ def clear_contact(slot, touches, memory, record, resistance):
 
 
 @jit
-def fill_block(system, first, last):
+def fill_block(particles, neighbours, spheres, candidates, kept, skin, first, last):
     """Writes the candidates of some places, with what is kept of those that touch."""
-    candidates, kept, order = system.candidates, system.kept, system.particles.order
+    order = particles.order
     start, root, touches = candidates.start, candidates.root, candidates.touches
     for p in range(first, last):
-        row_of(system, p, start[p], True)
+        row_of(particles, neighbours, spheres, candidates, skin, p, start[p], True)
         for slot in range(start[p], start[p + 1]):
             i, j = order[p], order[root[slot]]
             k = find_kept(kept, min(i, j), max(i, j))
             clear_contact(slot, touches, candidates.memory, candidates.record, candidates.resistance)
             if k >= 0:
-                touches[slot] = 1
-                load_contact(kept, k, i > j, slot, candidates.memory, candidates.record, candidates.resistance)
+                load_contact(kept, k, i > j, slot, touches, candidates.memory, candidates.record, candidates.resistance)
 
 
 @jit
@@ -148,38 +157,51 @@ def list_back(candidates):
     back_start[0] = 0
 
 
-def list_pairs(system):
-    """Lists the candidates of all places; ``counts`` says where there is too little room."""
-    candidates, n = system.candidates, system.spheres.motion.shape[0]
+def count_all(particles, neighbours, spheres, candidates, skin):
+    """Counts the candidates of all places."""
+    n = spheres.motion.shape[0]
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        count_block(system, first, min(first + PLACES, n))
-    if sum_starts(candidates):
-        for b in prange((n + PLACES - 1) // PLACES):
-            first = PLACES * np.int64(b)
-            fill_block(system, first, min(first + PLACES, n))
-        list_back(candidates)
+        count_block(particles, neighbours, spheres, candidates, skin, first, min(first + PLACES, n))
+
+
+def fill_all(particles, neighbours, spheres, candidates, kept, skin):
+    """Writes the candidates of all places."""
+    n = spheres.motion.shape[0]
+    for b in prange((n + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        fill_block(particles, neighbours, spheres, candidates, kept, skin, first, min(first + PLACES, n))
+
+
+COUNT: Any = None
+FILL: Any = None
+"""Stand for these, compiled."""
+
+
+def list_pairs(system):
+    """Lists the candidates of all places; ``counts`` says where there is too little room."""
+    skin = system.skin[0]
+    COUNT(system.particles, system.neighbours, system.spheres, system.candidates, skin)
+    if sum_starts(system.candidates):
+        FILL(system.particles, system.neighbours, system.spheres, system.candidates, system.kept, skin)
+        list_back(system.candidates)
 
 
 @jit
-def store_contact(kept, k, other, flips, slot, memory, record, resistance):
+def store_contact(kept, k, other, flips, slot, touches, memory, record, resistance):
     """Keeps the contact of a slot."""
     s, column = (-1.0 if flips else 1.0), kept.column
     kept.other[k] = other
     for a in range(MEMORY):
         column[k, a] = (s if a < SINCE else 1.0) * memory[slot, a]
+    turn_record(record, slot, flips)
     for a in range(RECORD):
         column[k, MEMORY + a] = record[slot, a]
-    for a in range(3):
-        column[k, MEMORY + NORMAL + a] *= s
-        column[k, MEMORY + TANGENTIAL + a] *= s
-        column[k, MEMORY + TANGENTIAL_VISCOUS + a] *= s
-    if flips:
-        column[k, MEMORY + ARM] = record[slot, OTHER_ARM]
-        column[k, MEMORY + OTHER_ARM] = record[slot, ARM]
+    turn_record(record, slot, flips)
+    column[k, STANDING] = touches[slot]
     if resistance.shape[0] > 0:
         for a in range(RESISTANCE):
-            column[k, MEMORY + RECORD + a] = (s if a < COUPLE + 3 else 1.0) * resistance[slot, a]
+            column[k, STANDING + 1 + a] = (s if a < COUPLE + 3 else 1.0) * resistance[slot, a]
 
 
 @jit
@@ -192,10 +214,10 @@ def keep_contacts(system):
         start[s] = 0
     for p in range(n):
         for slot in range(candidates.start[p], candidates.start[p + 1]):
-            if candidates.touches[slot] != 0:
+            if candidates.touches[slot] != FREE:
                 start[min(order[p], order[candidates.root[slot]]) + 1] += 1
         for slot in range(walls.start[p], walls.start[p + 1]):
-            if walls.touches[slot] != 0:
+            if walls.touches[slot] != FREE:
                 start[order[p] + 1] += 1
     for s in range(spheres):
         start[s + 1] += start[s]
@@ -205,19 +227,19 @@ def keep_contacts(system):
         return
     for p in range(n):
         for slot in range(candidates.start[p], candidates.start[p + 1]):
-            if candidates.touches[slot] != 0:
+            if candidates.touches[slot] != FREE:
                 i, j = order[p], order[candidates.root[slot]]
                 low, high = min(i, j), max(i, j)
-                store_contact(
-                    kept, start[low], high, i > j, slot, candidates.memory, candidates.record, candidates.resistance
-                )
+                memory, record, resistance = candidates.memory, candidates.record, candidates.resistance
+                store_contact(kept, start[low], high, i > j, slot, candidates.touches, memory, record, resistance)
                 start[low] += 1
     for p in range(n):
         i = order[p]
         for slot in range(walls.start[p], walls.start[p + 1]):
-            if walls.touches[slot] != 0:
+            if walls.touches[slot] != FREE:
                 other = spheres + walls.feature[slot]
-                store_contact(kept, start[i], other, False, slot, walls.memory, walls.record, walls.resistance)
+                memory, record, resistance = walls.memory, walls.record, walls.resistance
+                store_contact(kept, start[i], other, False, slot, walls.touches, memory, record, resistance)
                 start[i] += 1
     for s in range(spheres, 0, -1):
         start[s] = start[s - 1]

@@ -5,10 +5,8 @@ from typing import Any
 
 from numba import types
 
-from articulon.forces.contact import laws, pairs, wall_pass
-from articulon.forces.contact.candidates import list_pairs
+from articulon.forces.contact import candidates, laws, pairs, wall_lists, wall_pass
 from articulon.forces.contact.tables import PASS, SYSTEM
-from articulon.forces.contact.wall_lists import list_walls
 from articulon.kernels import kernel, leaf_variant, prepare, specialised
 
 LIST = types.void(SYSTEM)
@@ -49,20 +47,24 @@ def law_leaves(normal: str, tangential: str, damping: str, tail: bool, conventio
 def pair_kernel(label: str, law: Any, arms: Any, one_kind: bool, parallel: bool) -> Any:
     """The pass over pairs of spheres."""
     name = f"{label}{'_one_kind' if one_kind else ''}"
-    evaluate = leaf_variant(pairs.evaluate, f"evaluate_{name}", CONTACT=law)
-    block = leaf_variant(pairs.pair_block, f"pair_block_{name}", evaluate=evaluate, arms=arms, ONE_KIND=one_kind)
-    how = "parallel" if parallel else "serial"
-    function = specialised(
-        pairs.pair_pass, f"pair_pass_{name}_{how}", parallel=parallel, allocates=True, pair_block=block
-    )
-    return prepare(function, PASS)
+    evaluate = leaf_variant(pairs.evaluate, f"evaluate_{name}", LAW=law, ARMS=arms, ONE_KIND=one_kind)
+    block = leaf_variant(pairs.pair_block, f"pair_block_{name}", evaluate=evaluate, ONE_KIND=one_kind)
+    how = f"{name}_{'parallel' if parallel else 'serial'}"
+    share = specialised(pairs.share_pairs, f"share_pairs_{how}", parallel=parallel, allocates=True, pair_block=block)
+    return prepare(specialised(pairs.pair_pass, f"pair_pass_{how}", allocates=True, SHARE=share), PASS)
 
 
 @cache
 def list_kernel(parallel: bool) -> Any:
     """What lists pairs of spheres."""
     how = "parallel" if parallel else "serial"
-    return prepare(specialised(list_pairs, f"list_pairs_{how}", parallel=parallel, allocates=True), LIST)
+    count, fill = (
+        specialised(function, f"{function.__name__}_{how}", parallel=parallel, allocates=True)
+        for function in (candidates.count_all, candidates.fill_all)
+    )
+    return prepare(
+        specialised(candidates.list_pairs, f"list_pairs_{how}", allocates=True, COUNT=count, FILL=fill), LIST
+    )
 
 
 @cache
@@ -83,7 +85,13 @@ def wall_kernel(label: str, law: Any, arms: Any, parallel: bool) -> Any:
 def wall_list_kernel(parallel: bool) -> Any:
     """What lists spheres and walls."""
     how = "parallel" if parallel else "serial"
-    return prepare(specialised(list_walls, f"list_walls_{how}", parallel=parallel, allocates=True), LIST)
+    find, count, fill = (
+        specialised(function, f"{function.__name__}_{how}", parallel=parallel, allocates=True)
+        for function in (wall_lists.find_outside, wall_lists.count_walls, wall_lists.fill_walls)
+    )
+    name = f"list_walls_{how}"
+    whole = specialised(wall_lists.list_walls, name, allocates=True, FIND=find, COUNT=count, FILL=fill)
+    return prepare(whole, LIST)
 
 
 @cache

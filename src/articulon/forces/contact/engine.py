@@ -23,16 +23,16 @@ from articulon.forces.contact.declarations import Contact
 from articulon.forces.contact.tables import (
     CROWDED,
     FAULT,
-    KEPT,
     LISTED,
     PASS,
+    PLACES,
     ContactSystem,
     ContactTable,
     Spheres,
     empty_system,
     empty_wall_slots,
 )
-from articulon.forces.contact.wall_tables import wall_tables
+from articulon.forces.contact.wall_tables import empty_lists, wall_tables
 from articulon.forces.contact.walls import bodies_of
 from articulon.forces.sites.cells import FAR, OVERFLOW, grid
 from articulon.forces.sites.images import cell_of
@@ -158,9 +158,11 @@ class Contacts:
             grid(n, images, self.reach, self.skin),
             Spheres(system.spheres.motion, self.radius.copy(), self.light.copy(), self._owners()),
             system.candidates,
-            empty_wall_slots(n, walls, self.resists, self.wall_tables, *self.wall_room),
+            empty_wall_slots(n, walls, self.resists),
+            self.wall_tables,
+            empty_lists(self.wall_tables.shape.size, n, (n + PLACES - 1) // PLACES, *self.wall_room),
             system.kept,
-            ContactTable(self.rows, len(self.names)),
+            ContactTable(self.rows, np.array([len(self.names)])),
             self.kinds.copy(),
             np.array([self.skin]),
         )
@@ -182,7 +184,7 @@ class Contacts:
             candidates = int(1.2 * system.candidates.counts[LISTED]) + 64
         if system.walls.counts[CROWDED]:
             walls = int(1.2 * system.walls.counts[LISTED]) + 64
-            groups, entries = (int(1.2 * number) + 64 for number in system.walls.lists.needed)
+            groups, entries = (int(1.2 * number) + 64 for number in system.near_walls.needed)
             self.wall_room = groups, entries
         self._make_room(images, neighbours, candidates, walls)
 
@@ -231,8 +233,3 @@ class Contacts:
             types.UniTuple(types.FunctionType(REFRESH), 1),
             numba.typeof(self.system),
         )
-
-
-def contact_columns() -> int:
-    """Columns of ``State.contact_memory``."""
-    return KEPT

@@ -37,7 +37,8 @@ def arms(Ri, Rj, delta):
     tangential force; LAMMPS takes R and R − δ/2. A wall has R_j = 0 here, and its contacts lie on its surface.
     """
     if LAMMPS:
-        return Ri, Rj, Ri - 0.5 * delta, Rj - 0.5 * delta
+        depth = 0.5 * delta if Rj > 0.0 else 0.0  # at a wall it takes R for both
+        return Ri, Rj, Ri - depth, Rj - depth
     part = 1.0 - delta / (Ri + Rj)
     return Ri * part, Rj * part, Ri * part, Rj * part
 

@@ -3,6 +3,10 @@
 Those that touch are gathered, some at a time, in an array in which the law is a vector loop, and written back: to their
 memory and to their record, from which each sphere sums its own in a fixed order. So no two threads write to one place,
 and the bits do not depend on how many there are.
+
+Works are booked here. A force F acts from one half step to the next, in two half kicks, and does in them the work
+½ h F·(v + v'), with v and v' the velocities at its own evaluation and at the next one: so each evaluation adds the
+power of the force that was and of the force that is.
 """
 
 import math
@@ -18,110 +22,282 @@ from articulon.forces.contact.laws import (
     STATIC,
     STIFFNESS,
     TANGENTIAL_DAMPING,
-    arms,
 )
 from articulon.forces.contact.tables import (
+    ARM,
     BEGUN,
+    DEEPEST,
     DURATIONS,
     ELASTIC,
     ENDED,
+    FORCE,
+    FREE,
+    FRICTION_WORK,
     KIND,
     LIGHT,
     LONGEST,
-    OVERLAP,
+    NORMAL,
+    NORMAL_WORK,
+    OTHER_ARM,
     PLACES,
     RADIUS,
+    SEEN,
     SINCE,
+    SLIDES,
     SPIN,
+    SPRING_WORK,
+    STICKS,
+    TANGENTIAL_VISCOUS,
+    VISCOUS,
+    VISCOUS_WORK,
+    WORKS,
     V,
     X,
 )
-from articulon.kernels import jit
+from articulon.kernels import jit, kernel
 
-LANES = 64
+LANES = 32
 """Contacts whose law is evaluated together."""
-FIELDS = 40
-CONTACT: Any = None
-"""Stands for the law."""
+STRIDE = 40
+"""From one of their fields to the next: some more, so that not all of them lie in the same lines of the cache."""
+FIELDS = 60
+LAW: Any = None
+ARMS: Any = None
+"""Stand for the law and its arms."""
 ONE_KIND = False
 
-# Fields of the gathered contacts, each LANES numbers long.
-_DELTA, _RS, _MS, _N, _V, _SPIN, _XI, _ROW, _ARM, _OTHER, _OUT = 0, 1, 2, 3, 6, 9, 10, 13, 19, 20, 21
+
+@jit
+def powers(nx, ny, nz, elastic, viscous, fx, fy, fz, wx, wy, wz, slides, vx, vy, vz):
+    """Powers of the elastic normal force, the tangential spring, the viscous forces and friction, at a velocity of the
+    first surface against the second."""
+    vn = vx * nx + vy * ny + vz * nz
+    tangential = fx * vx + fy * vy + fz * vz
+    damping = wx * vx + wy * vy + wz * vz
+    return (
+        elastic * vn,
+        0.0 if slides else tangential - damping,
+        viscous * vn + damping,
+        tangential if slides else 0.0,
+    )
 
 
 @jit
-def lane(batch, field, k):
-    """A number of the k-th contact."""
-    return batch[field * LANES + k]
+def surface_velocity(dvx, dvy, dvz, a, wix, wiy, wiz, b, wjx, wjy, wjz, nx, ny, nz):
+    """Velocity of the first surface against the second: the first point lies at −a n from its centre, the second at
+    b n."""
+    wx, wy, wz = a * wix + b * wjx, a * wiy + b * wjy, a * wiz + b * wjz
+    return dvx - (wy * nz - wz * ny), dvy - (wz * nx - wx * nz), dvz - (wx * ny - wy * nx)
 
 
 @jit
-def evaluate(batch, count, h):
-    """The law of all contacts that have been gathered: a vector loop."""
+def evaluate(batch, count, h, rows, sums):
+    """The law of all contacts that have been gathered: a vector loop. Adds to the works by twice the power."""
+    normal_work, spring_work, viscous_work, friction_work = 0.0, 0.0, 0.0, 0.0
+    k0, kt0, c0, ct0, s0, m0 = (
+        rows[0, STIFFNESS],
+        rows[0, SHEAR],
+        rows[0, DAMPING],
+        rows[0, TANGENTIAL_DAMPING],
+        rows[0, STATIC],
+        rows[0, KINETIC],
+    )
     for k in range(count):
-        out = CONTACT(
-            lane(batch, 0, k),
-            lane(batch, 1, k),
-            lane(batch, 2, k),
-            lane(batch, 3, k),
-            lane(batch, 4, k),
-            lane(batch, 5, k),
-            lane(batch, 6, k),
-            lane(batch, 7, k),
-            lane(batch, 8, k),
-            lane(batch, 9, k),
-            lane(batch, 10, k),
-            lane(batch, 11, k),
-            lane(batch, 12, k),
-            h,
-            lane(batch, 13, k),
-            lane(batch, 14, k),
-            lane(batch, 15, k),
-            lane(batch, 16, k),
-            lane(batch, 17, k),
-            lane(batch, 18, k),
+        dx = batch[0 * STRIDE + k]
+        dy = batch[1 * STRIDE + k]
+        dz = batch[2 * STRIDE + k]
+        Ri = batch[3 * STRIDE + k]
+        Rj = batch[4 * STRIDE + k]
+        li = batch[5 * STRIDE + k]
+        lj = batch[6 * STRIDE + k]
+        dvx = batch[7 * STRIDE + k]
+        dvy = batch[8 * STRIDE + k]
+        dvz = batch[9 * STRIDE + k]
+        wix = batch[10 * STRIDE + k]
+        wiy = batch[11 * STRIDE + k]
+        wiz = batch[12 * STRIDE + k]
+        wjx = batch[13 * STRIDE + k]
+        wjy = batch[14 * STRIDE + k]
+        wjz = batch[15 * STRIDE + k]
+        xx = batch[16 * STRIDE + k]
+        xy = batch[17 * STRIDE + k]
+        xz = batch[18 * STRIDE + k]
+        ofx = batch[19 * STRIDE + k]
+        ofy = batch[20 * STRIDE + k]
+        ofz = batch[21 * STRIDE + k]
+        oai = batch[22 * STRIDE + k]
+        oaj = batch[23 * STRIDE + k]
+        onx = batch[24 * STRIDE + k]
+        ony = batch[25 * STRIDE + k]
+        onz = batch[26 * STRIDE + k]
+        oel = batch[27 * STRIDE + k]
+        ovi = batch[28 * STRIDE + k]
+        owx = batch[29 * STRIDE + k]
+        owy = batch[30 * STRIDE + k]
+        owz = batch[31 * STRIDE + k]
+        oslides = batch[32 * STRIDE + k]
+        lane33 = 0.0 if ONE_KIND else batch[33 * STRIDE + k]
+        lane34 = 0.0 if ONE_KIND else batch[34 * STRIDE + k]
+        lane35 = 0.0 if ONE_KIND else batch[35 * STRIDE + k]
+        lane36 = 0.0 if ONE_KIND else batch[36 * STRIDE + k]
+        lane37 = 0.0 if ONE_KIND else batch[37 * STRIDE + k]
+        lane38 = 0.0 if ONE_KIND else batch[38 * STRIDE + k]
+        # What the old forces do at the velocities of this half step.
+        ux, uy, uz = surface_velocity(dvx, dvy, dvz, oai, wix, wiy, wiz, oaj, wjx, wjy, wjz, onx, ony, onz)
+        pull = oel + ovi
+        gx, gy, gz = ofx - pull * onx, ofy - pull * ony, ofz - pull * onz
+        p0, p1, p2, p3 = powers(onx, ony, onz, oel, ovi, gx, gy, gz, owx, owy, owz, oslides > 0.5, ux, uy, uz)
+        # The law.
+        r = math.sqrt(dx * dx + dy * dy + dz * dz)
+        inverse = 1.0 / r
+        nx, ny, nz = dx * inverse, dy * inverse, dz * inverse
+        reach = Ri + Rj
+        delta = reach - r
+        ai, aj, bi, bj = ARMS(Ri, Rj, delta)
+        ux, uy, uz = surface_velocity(dvx, dvy, dvz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
+        spin = 0.5 * ((wix + wjx) * nx + (wiy + wjy) * ny + (wiz + wjz) * nz)
+        stiffness, shear, damping, tangential_damping, static, kinetic = (
+            k0 if ONE_KIND else lane33,
+            kt0 if ONE_KIND else lane34,
+            c0 if ONE_KIND else lane35,
+            ct0 if ONE_KIND else lane36,
+            s0 if ONE_KIND else lane37,
+            m0 if ONE_KIND else lane38,
         )
-        batch[21 * LANES + k] = out[0]
-        batch[22 * LANES + k] = out[1]
-        batch[23 * LANES + k] = out[2]
-        batch[24 * LANES + k] = out[3]
-        batch[25 * LANES + k] = out[4]
-        batch[26 * LANES + k] = out[5]
-        batch[27 * LANES + k] = out[6]
-        batch[28 * LANES + k] = out[7]
-        batch[29 * LANES + k] = out[8]
-        batch[30 * LANES + k] = out[9]
-        batch[31 * LANES + k] = out[10]
-        batch[32 * LANES + k] = out[11]
+        elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z = LAW(
+            delta,
+            Ri * Rj / reach,
+            1.0 / (li + lj),
+            nx,
+            ny,
+            nz,
+            ux,
+            uy,
+            uz,
+            spin,
+            xx,
+            xy,
+            xz,
+            h,
+            stiffness,
+            shear,
+            damping,
+            tangential_damping,
+            static,
+            kinetic,
+        )
+        # And what the new ones do, with the arms of their torques.
+        ux, uy, uz = surface_velocity(dvx, dvy, dvz, bi, wix, wiy, wiz, bj, wjx, wjy, wjz, nx, ny, nz)
+        q0, q1, q2, q3 = powers(nx, ny, nz, elastic, viscous, fx, fy, fz, wx, wy, wz, slides > 0.5, ux, uy, uz)
+        normal_work += p0 + q0
+        spring_work += p1 + q1
+        viscous_work += p2 + q2
+        friction_work += p3 + q3
+        pull = elastic + viscous
+        batch[39 * STRIDE + k] = x
+        batch[40 * STRIDE + k] = y
+        batch[41 * STRIDE + k] = z
+        batch[42 * STRIDE + k] = pull * nx + fx
+        batch[43 * STRIDE + k] = pull * ny + fy
+        batch[44 * STRIDE + k] = pull * nz + fz
+        batch[45 * STRIDE + k] = ny * fz - nz * fy
+        batch[46 * STRIDE + k] = nz * fx - nx * fz
+        batch[47 * STRIDE + k] = nx * fy - ny * fx
+        batch[48 * STRIDE + k] = bi
+        batch[49 * STRIDE + k] = bj
+        batch[50 * STRIDE + k] = nx
+        batch[51 * STRIDE + k] = ny
+        batch[52 * STRIDE + k] = nz
+        batch[53 * STRIDE + k] = elastic
+        batch[54 * STRIDE + k] = viscous
+        batch[55 * STRIDE + k] = wx
+        batch[56 * STRIDE + k] = wy
+        batch[57 * STRIDE + k] = wz
+        batch[58 * STRIDE + k] = slides
+        batch[59 * STRIDE + k] = delta / min(Ri, Rj)
+    sums[NORMAL_WORK] += normal_work
+    sums[SPRING_WORK] += spring_work
+    sums[VISCOUS_WORK] += viscous_work
+    sums[FRICTION_WORK] += friction_work
 
 
 @jit
-def write_back(batch, slots, count, memory, record):
+def write_back(batch, slots, count, touches, memory, record, seen):
     """What the law has found, to where each contact keeps it."""
+    deepest = seen[DEEPEST]
     for k in range(count):
         slot = slots[k]
         for a in range(3):
-            memory[slot, a] = batch[(30 + a) * LANES + k]
-            record[slot, a] = batch[(3 + a) * LANES + k]
-        for a in range(9):
-            record[slot, ELASTIC + a] = batch[(21 + a) * LANES + k]
-        record[slot, OVERLAP] = batch[k]
-        record[slot, 13] = batch[19 * LANES + k]
-        record[slot, 14] = batch[20 * LANES + k]
+            memory[slot, a] = batch[(39 + a) * STRIDE + k]
+        for a in range(16):
+            record[slot, a] = batch[(42 + a) * STRIDE + k]
+        touches[slot] = SLIDES if batch[58 * STRIDE + k] > 0.5 else STICKS
+        deepest = max(deepest, batch[59 * STRIDE + k])
+    seen[DEEPEST] = deepest
 
 
 @jit
-def pair_block(system, first, last, time, h, batch, slots, seen):
+def add_powers(record, slot, slides, vx, vy, vz, seen):
+    """Adds the powers of a contact's forces at a velocity of the first surface against the second."""
+    nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
+    elastic, viscous = record[slot, ELASTIC], record[slot, VISCOUS]
+    pull = elastic + viscous
+    p0, p1, p2, p3 = powers(
+        nx,
+        ny,
+        nz,
+        elastic,
+        viscous,
+        record[slot, FORCE] - pull * nx,
+        record[slot, FORCE + 1] - pull * ny,
+        record[slot, FORCE + 2] - pull * nz,
+        record[slot, TANGENTIAL_VISCOUS],
+        record[slot, TANGENTIAL_VISCOUS + 1],
+        record[slot, TANGENTIAL_VISCOUS + 2],
+        slides,
+        vx,
+        vy,
+        vz,
+    )
+    seen[NORMAL_WORK] += p0
+    seen[SPRING_WORK] += p1
+    seen[VISCOUS_WORK] += p2
+    seen[FRICTION_WORK] += p3
+
+
+@jit
+def end_contact(slot, time, dvx, dvy, dvz, wix, wiy, wiz, wjx, wjy, wjz, touches, memory, record, seen):
+    """Ends a contact: books what its last forces do in this half step, and forgets it."""
+    nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
+    ux, uy, uz = surface_velocity(
+        dvx, dvy, dvz, record[slot, ARM], wix, wiy, wiz, record[slot, OTHER_ARM], wjx, wjy, wjz, nx, ny, nz
+    )
+    add_powers(record, slot, touches[slot] == SLIDES, ux, uy, uz, seen)
+    lasted = time - memory[slot, SINCE]
+    seen[ENDED] += 1.0
+    seen[DURATIONS] += lasted
+    seen[LONGEST] = max(seen[LONGEST], lasted)
+    touches[slot] = FREE
+    for a in range(4):
+        memory[slot, a] = 0.0
+    for a in range(16):
+        record[slot, a] = 0.0
+
+
+@jit
+def pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, seen):
     """The contacts in the rows of some places."""
-    spheres, candidates, table = system.spheres, system.candidates, system.table
-    motion, rows, kinds = spheres.motion, table.rows, table.kinds
+    motion, rows, kinds = spheres.motion, table.rows, table.kinds[0]
     start, second, root, touches = candidates.start, candidates.second, candidates.root, candidates.touches
     memory, record = candidates.memory, candidates.record
-    px, py, pz, n = system.particles.x, system.particles.y, system.particles.z, motion.shape[0]
-    begun, ended, durations, longest, deepest = 0.0, 0.0, 0.0, 0.0, 0.0
+    px, py, pz, n = particles.x, particles.y, particles.z, motion.shape[0]
+    for a in range(SEEN):
+        seen[a] = 0.0
     count = 0
     for p in range(first, last):
-        xi, yi, zi, Ri = motion[p, X], motion[p, X + 1], motion[p, X + 2], motion[p, RADIUS]
+        xi, yi, zi, Ri, li = motion[p, X], motion[p, X + 1], motion[p, X + 2], motion[p, RADIUS], motion[p, LIGHT]
+        vx, vy, vz = motion[p, V], motion[p, V + 1], motion[p, V + 2]
+        wix, wiy, wiz = motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2]
         for slot in range(start[p], start[p + 1]):
             q, j = second[slot], root[slot]
             if q < n:
@@ -129,68 +305,114 @@ def pair_block(system, first, last, time, h, batch, slots, seen):
             else:
                 dx, dy, dz = xi - px[q], yi - py[q], zi - pz[q]
             Rj = motion[j, RADIUS]
-            reach, r2 = Ri + Rj, dx * dx + dy * dy + dz * dz
-            if r2 >= reach * reach:
-                if touches[slot] != 0:
-                    touches[slot] = 0
-                    since = memory[slot, SINCE]
-                    ended += 1.0
-                    durations += time - since
-                    longest = max(longest, time - since)
-                    for a in range(3):
-                        memory[slot, a] = 0.0
+            reach = Ri + Rj
+            near = dx * dx + dy * dy + dz * dz < reach * reach
+            if not near and touches[slot] == FREE:
                 continue
-            if touches[slot] == 0:
-                touches[slot] = 1
-                begun += 1.0
-                memory[slot, SINCE] = time
-            r = math.sqrt(r2)
-            inverse = 1.0 / r
-            delta = reach - r
-            deepest = max(deepest, delta / min(Ri, Rj))
-            ai, aj, bi, bj = arms(Ri, Rj, delta)
-            nx, ny, nz = dx * inverse, dy * inverse, dz * inverse
-            wix, wiy, wiz = motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2]
+            dvx, dvy, dvz = vx - motion[j, V], vy - motion[j, V + 1], vz - motion[j, V + 2]
             wjx, wjy, wjz = motion[j, SPIN], motion[j, SPIN + 1], motion[j, SPIN + 2]
-            wx, wy, wz = ai * wix + aj * wjx, ai * wiy + aj * wjy, ai * wiz + aj * wjz
-            light = motion[p, LIGHT] + motion[j, LIGHT]
-            batch[0 * LANES + count] = delta
-            batch[1 * LANES + count] = Ri * Rj / reach
-            batch[2 * LANES + count] = 1.0 / light
-            batch[3 * LANES + count] = nx
-            batch[4 * LANES + count] = ny
-            batch[5 * LANES + count] = nz
-            # The first surface is at −a_i n from its centre, the second at a_j n.
-            batch[6 * LANES + count] = motion[p, V] - motion[j, V] - (wy * nz - wz * ny)
-            batch[7 * LANES + count] = motion[p, V + 1] - motion[j, V + 1] - (wz * nx - wx * nz)
-            batch[8 * LANES + count] = motion[p, V + 2] - motion[j, V + 2] - (wx * ny - wy * nx)
-            batch[9 * LANES + count] = 0.5 * ((wix + wjx) * nx + (wiy + wjy) * ny + (wiz + wjz) * nz)
+            if not near:
+                end_contact(slot, time, dvx, dvy, dvz, wix, wiy, wiz, wjx, wjy, wjz, touches, memory, record, seen)
+                continue
+            if touches[slot] == FREE:
+                touches[slot] = STICKS
+                seen[BEGUN] += 1.0
+                memory[slot, SINCE] = time
+            batch[0 * STRIDE + count] = dx
+            batch[1 * STRIDE + count] = dy
+            batch[2 * STRIDE + count] = dz
+            batch[3 * STRIDE + count] = Ri
+            batch[4 * STRIDE + count] = Rj
+            batch[5 * STRIDE + count] = li
+            batch[6 * STRIDE + count] = motion[j, LIGHT]
+            batch[7 * STRIDE + count] = dvx
+            batch[8 * STRIDE + count] = dvy
+            batch[9 * STRIDE + count] = dvz
+            batch[10 * STRIDE + count] = wix
+            batch[11 * STRIDE + count] = wiy
+            batch[12 * STRIDE + count] = wiz
+            batch[13 * STRIDE + count] = wjx
+            batch[14 * STRIDE + count] = wjy
+            batch[15 * STRIDE + count] = wjz
             for a in range(3):
-                batch[(10 + a) * LANES + count] = memory[slot, a]
-            row = 0 if ONE_KIND else kinds * int(motion[p, KIND]) + int(motion[j, KIND])
-            batch[13 * LANES + count] = rows[row, STIFFNESS]
-            batch[14 * LANES + count] = rows[row, SHEAR]
-            batch[15 * LANES + count] = rows[row, DAMPING]
-            batch[16 * LANES + count] = rows[row, TANGENTIAL_DAMPING]
-            batch[17 * LANES + count] = rows[row, STATIC]
-            batch[18 * LANES + count] = rows[row, KINETIC]
-            batch[19 * LANES + count] = bi
-            batch[20 * LANES + count] = bj
+                batch[(16 + a) * STRIDE + count] = memory[slot, a]
+                batch[(19 + a) * STRIDE + count] = record[slot, FORCE + a]
+            for a in range(10):
+                batch[(22 + a) * STRIDE + count] = record[slot, ARM + a]
+            batch[32 * STRIDE + count] = 1.0 if touches[slot] == SLIDES else 0.0
+            if not ONE_KIND:
+                row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
+                batch[33 * STRIDE + count] = rows[row, STIFFNESS]
+                batch[34 * STRIDE + count] = rows[row, SHEAR]
+                batch[35 * STRIDE + count] = rows[row, DAMPING]
+                batch[36 * STRIDE + count] = rows[row, TANGENTIAL_DAMPING]
+                batch[37 * STRIDE + count] = rows[row, STATIC]
+                batch[38 * STRIDE + count] = rows[row, KINETIC]
             slots[count] = slot
             count += 1
             if count == LANES:
-                evaluate(batch, count, h)
-                write_back(batch, slots, count, memory, record)
+                evaluate(batch, count, h, rows, seen)
+                write_back(batch, slots, count, touches, memory, record, seen)
                 count = 0
-    evaluate(batch, count, h)
-    write_back(batch, slots, count, memory, record)
-    seen[BEGUN], seen[ENDED], seen[DURATIONS], seen[LONGEST], seen[4] = begun, ended, durations, longest, deepest
+    evaluate(batch, count, h, rows, seen)
+    write_back(batch, slots, count, touches, memory, record, seen)
+
+
+def share_pairs(particles, spheres, candidates, table, time, h):
+    """The rows of all places, block by block. Loops that are shared out take no tuples of tuples."""
+    n, seen = spheres.motion.shape[0], candidates.block
+    for b in prange(seen.shape[0]):
+        batch, slots = np.zeros(FIELDS * STRIDE), np.empty(LANES, np.int64)
+        first = PLACES * np.int64(b)
+        last = min(first + PLACES, n)
+        pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, seen[np.int64(b)])
+
+
+SHARE: Any = None
+"""Stands for this, compiled."""
 
 
 def pair_pass(system, time, h):
     """Memory and records of all pairs of spheres that touch, at a time, a time h after the last pass."""
-    n, seen = system.spheres.motion.shape[0], system.candidates.block
-    for b in prange(seen.shape[0]):
-        batch, slots = np.zeros(FIELDS * LANES), np.empty(LANES, np.int64)
-        first = PLACES * np.int64(b)
-        pair_block(system, first, min(first + PLACES, n), time, h, batch, slots, seen[np.int64(b)])
+    SHARE(system.particles, system.spheres, system.candidates, system.table, time, h)
+
+
+@jit
+def power_block(spheres, candidates, first, last, seen):
+    """Powers of the forces of some places at the velocities that are in ``motion``."""
+    motion, record, touches = spheres.motion, candidates.record, candidates.touches
+    for a in range(WORKS):
+        seen[a] = 0.0
+    for p in range(first, last):
+        for slot in range(candidates.start[p], candidates.start[p + 1]):
+            if touches[slot] == FREE:
+                continue
+            j = candidates.root[slot]
+            nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
+            ux, uy, uz = surface_velocity(
+                motion[p, V] - motion[j, V],
+                motion[p, V + 1] - motion[j, V + 1],
+                motion[p, V + 2] - motion[j, V + 2],
+                record[slot, ARM],
+                motion[p, SPIN],
+                motion[p, SPIN + 1],
+                motion[p, SPIN + 2],
+                record[slot, OTHER_ARM],
+                motion[j, SPIN],
+                motion[j, SPIN + 1],
+                motion[j, SPIN + 2],
+                nx,
+                ny,
+                nz,
+            )
+            add_powers(record, slot, touches[slot] == SLIDES, ux, uy, uz, seen)
+
+
+@kernel
+def pair_powers(system):
+    """Powers of all pairs, at the velocities that are in ``motion``, left with their blocks."""
+    spheres, candidates = system.spheres, system.candidates
+    n, seen = spheres.motion.shape[0], candidates.block
+    for b in range(seen.shape[0]):
+        first = PLACES * b
+        power_block(spheres, candidates, first, min(first + PLACES, n), seen[b])

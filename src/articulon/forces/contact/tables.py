@@ -17,12 +17,11 @@ RADIUS, LIGHT, KIND = 3, 7, 11
 MOTION = 12
 """Columns of ``Spheres.motion``: position and radius, velocity and inverse mass, angular velocity and kind. A sphere's
 row is a line and a half of memory."""
-NORMAL, ELASTIC, VISCOUS, TANGENTIAL, TANGENTIAL_VISCOUS = 0, 3, 4, 5, 8
-SLIDES, OVERLAP, ARM, OTHER_ARM = 11, 12, 13, 14
+FORCE, MOMENT, ARM, OTHER_ARM, NORMAL, ELASTIC, VISCOUS, TANGENTIAL_VISCOUS = 0, 3, 6, 7, 8, 11, 12, 13
 RECORD = 16
-"""Columns of a contact's record: unit normal (3) from the second sphere to the first, elastic and viscous normal force,
-tangential force on the first (3) and its viscous part (3), 1 where it slides, overlap, and the arms of the tangential
-force on the two."""
+"""Columns of a contact's record, two lines of memory: force on the first sphere (3), n × its tangential part (3), arms
+of that on the two spheres, or on a sphere and the overlap with a wall; unit normal (3) from the second to the first,
+elastic and viscous normal force, and the viscous part of the tangential force (3)."""
 SINCE = 3
 MEMORY = 4
 """Columns of a contact's memory: the tangential displacement (3) of the first sphere against the second, and when they
@@ -31,19 +30,25 @@ COUPLE, ROLL, TWIST = 0, 3, 6
 RESISTANCE = 7
 """Columns of what resists rolling and twisting: the couple (3) on the first sphere, the rolling displacement (3) and
 the angle of twist."""
-KEPT = MEMORY + RECORD + RESISTANCE
-"""Columns of a contact in the state: memory, record, resistance."""
+FREE, STICKS, SLIDES = 0, 1, 2
+"""What a pair within reach does."""
+STANDING = MEMORY + RECORD
+KEPT = STANDING + 1 + RESISTANCE
+"""Columns of a contact in the state: memory, record, whether it sticks or slides, resistance."""
 LISTED, CROWDED = 0, 1
 """Places in ``Candidates.counts``: candidates, and whether there was too little room for them."""
 FAULT, SPHERE, AT_WALL = 2, 3, 4
 """Further places in ``WallSlots.counts``: what has gone wrong, and the sphere and the wall of it."""
 LEFT, PASSED, OVERRUN = 1, 2, 3
 """What: a sphere has left the box, has gone through a mesh, or overlaps more triangles than there is room for."""
-BEGUN, ENDED, DURATIONS, LONGEST = range(4)
-"""What a state counts of contacts."""
-WORKS = 4
-NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK = range(WORKS)
-"""Lines of the ledger."""
+NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK, WALL_WORK = range(5)
+WORKS = 5
+"""Lines of the ledger: elastic normal forces, tangential springs, viscous forces, friction and what resists rolling, by
+the relative velocity of the two surfaces; and what walls that move do."""
+BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST = range(WORKS, WORKS + 5)
+SEEN = WORKS + 5
+"""What a pass sees in a block of places: powers, contacts that begin and end, the sum and the longest of the durations
+of those that end, and the largest overlap by the smaller radius."""
 
 
 class Spheres(NamedTuple):
@@ -73,7 +78,7 @@ class Candidates(NamedTuple):
     back: np.ndarray
     """Slots in which a place is the other sphere, shape (capacity,)."""
     touches: np.ndarray
-    """1 where the two touch, shape (capacity,)."""
+    """Whether the two are free of each other, stick or slide, shape (capacity,)."""
     memory: np.ndarray
     """Shape (capacity, 4)."""
     record: np.ndarray
@@ -83,8 +88,7 @@ class Candidates(NamedTuple):
     counts: np.ndarray
     """Candidates, and whether there was too little room, shape (2,)."""
     block: np.ndarray
-    """Of blocks of places: contacts that began and ended, the sum and the longest of their durations, and the largest
-    overlap by radius, shape (blocks, 5)."""
+    """What the pass has seen in each block of places, shape (blocks, 10)."""
 
 
 class WallSlots(NamedTuple):
@@ -97,7 +101,7 @@ class WallSlots(NamedTuple):
     wall: np.ndarray
     """The wall that has it, shape (capacity,)."""
     touches: np.ndarray
-    """1 where they touch: the first slots of a place, in the order of features; shape (capacity,)."""
+    """As of pairs: the first slots of a place, in the order of features; shape (capacity,)."""
     velocity: np.ndarray
     """Of the wall's material where they touch [length/time], shape (capacity, 3)."""
     memory: np.ndarray
@@ -109,11 +113,7 @@ class WallSlots(NamedTuple):
     counts: np.ndarray
     """Slots, whether there was too little room, what has gone wrong, and the sphere and the wall of it, shape (5,)."""
     block: np.ndarray
-    """As of pairs, shape (blocks, 5)."""
-    walls: Walls
-    """The walls themselves."""
-    lists: WallLists
-    """What is near to what."""
+    """As of pairs, shape (blocks, 10)."""
 
 
 class Kept(NamedTuple):
@@ -124,7 +124,7 @@ class Kept(NamedTuple):
     other: np.ndarray
     """The other sphere, or the number of spheres and the feature of a wall, shape (capacity,)."""
     column: np.ndarray
-    """Memory, record and resistance, shape (capacity, 27)."""
+    """See ``KEPT``, shape (capacity, 28)."""
     counts: np.ndarray
     """Contacts, and whether there was too little room, shape (2,)."""
 
@@ -134,8 +134,8 @@ class ContactTable(NamedTuple):
 
     rows: np.ndarray
     """A row for each ordered pair of kinds (first * kinds + second), shape (kinds², 12)."""
-    kinds: int
-    """Number of kinds."""
+    kinds: np.ndarray
+    """Number of kinds, shape (1,)."""
 
 
 class ContactSystem(NamedTuple):
@@ -148,6 +148,8 @@ class ContactSystem(NamedTuple):
     spheres: Spheres
     candidates: Candidates
     walls: WallSlots
+    shapes: Walls
+    near_walls: WallLists
     kept: Kept
     table: ContactTable
     numbers: np.ndarray
@@ -173,16 +175,13 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         np.zeros((capacity, RECORD)),
         np.zeros((capacity if resists else 0, RESISTANCE)),
         np.zeros(2, dtype=np.int64),
-        np.zeros(((spheres + PLACES - 1) // PLACES, 5)),
+        np.zeros(((spheres + PLACES - 1) // PLACES, SEEN)),
     )
 
 
-def empty_wall_slots(
-    spheres: int, capacity: int, resists: bool, walls: Walls | None = None, groups: int = 0, entries: int = 0
-) -> WallSlots:
-    """Room for a number of spheres near walls, of pairs of a sphere and a wall, and of a sphere and a triangle."""
+def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
+    """Room for a number of spheres near walls."""
     blocks = (spheres + PLACES - 1) // PLACES
-    given = wall_tables() if walls is None else walls
     return WallSlots(
         np.zeros(spheres + 1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
@@ -193,9 +192,7 @@ def empty_wall_slots(
         np.zeros((capacity, RECORD)),
         np.zeros((capacity if resists else 0, RESISTANCE)),
         np.zeros(5, dtype=np.int64),
-        np.zeros((blocks, 5)),
-        given,
-        empty_lists(given.shape.size, spheres, blocks, groups, entries),
+        np.zeros((blocks, SEEN)),
     )
 
 
@@ -228,8 +225,10 @@ def empty_system(
         Spheres(np.zeros((spheres, MOTION)), np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)),
         empty_candidates(spheres, candidates, resists),
         empty_wall_slots(spheres, walls, resists),
+        wall_tables(),
+        empty_lists(0, spheres, (spheres + PLACES - 1) // PLACES, 0, 0),
         empty_kept(spheres, contacts),
-        ContactTable(np.zeros((1, 12)), 1),
+        ContactTable(np.zeros((1, 12)), np.ones(1, dtype=np.int64)),
         np.zeros(spheres, dtype=np.int64),
         np.zeros(1),
     )

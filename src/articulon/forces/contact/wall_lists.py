@@ -5,6 +5,7 @@ bits of a run do not depend on when a list was made, and the lists are no part o
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -103,20 +104,13 @@ def list_group(walls, lists, w, x, shift, reach, group, entry, writes):
 
 
 @jit
-def list_place(system, p, group, entry, writes):
+def list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, writes):
     """Lists the walls near the sphere at a place, where it was when the spheres were listed; returns how many places of
     walls it may touch, and numbers of groups and triangles."""
-    walls, lists, cell, particles, spheres = (
-        system.walls.walls,
-        system.walls.lists,
-        system.cell,
-        system.particles,
-        system.spheres,
-    )
     s = particles.order[p]
     slots, groups, entries = 0, 0, 0
     if spheres.light[s] > 0.0:
-        reference, wrap, reach = particles.reference, particles.wrap, spheres.radius[s] + system.skin[0]
+        reference, wrap, reach = particles.reference, particles.wrap, spheres.radius[s] + skin
         x = (reference[0, s] + wrap[0, p], reference[1, s] + wrap[1, p], reference[2, s] + wrap[2, p])
         for w in range(walls.shape.size):
             wraps = walls.shape[w] == MESH or walls.shape[w] == OUTSIDE
@@ -137,17 +131,17 @@ def list_place(system, p, group, entry, writes):
 
 
 @jit
-def count_block(system, first, last):
+def count_block(walls, lists, cell, particles, spheres, slots, skin, first, last):
     """How much is near the spheres at some places, each at its place's end."""
-    slots, lists = system.walls, system.walls.lists
     for p in range(first, last):
-        slots.start[p + 1], lists.group_start[p + 1], lists.entry_first[p + 1] = list_place(system, p, 0, 0, False)
+        slots.start[p + 1], lists.group_start[p + 1], lists.entry_first[p + 1] = list_place(
+            walls, lists, cell, particles, spheres, skin, p, 0, 0, False
+        )
 
 
 @jit
-def sum_walls(slots):
+def sum_walls(slots, lists):
     """Where rows start from how long they are; whether there is room."""
-    lists = slots.lists
     slots.start[0], lists.group_start[0], lists.entry_first[0] = 0, 0, 0
     n = slots.start.size - 1
     for p in range(n):
@@ -175,29 +169,28 @@ def wall_of(walls, feature):
 
 
 @jit
-def fill_block(system, first, last):
+def fill_block(walls, lists, cell, particles, spheres, slots, kept, skin, first, last):
     """Writes the lists of some places, with the contacts that have been kept in their first slots."""
-    slots, lists, kept, order = system.walls, system.walls.lists, system.kept, system.particles.order
+    order = particles.order
     n = order.size
     for p in range(first, last):
-        list_place(system, p, lists.group_start[p], lists.entry_first[p], True)
+        group, entry = lists.group_start[p], lists.entry_first[p]
+        list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, True)
         slot, end = slots.start[p], slots.start[p + 1]
         for k in range(kept.start[order[p]], kept.start[order[p] + 1]):
             if kept.other[k] >= n and slot < end:
-                load_contact(kept, k, False, slot, slots.memory, slots.record, slots.resistance)
+                load_contact(kept, k, False, slot, slots.touches, slots.memory, slots.record, slots.resistance)
                 slots.feature[slot] = kept.other[k] - n
-                slots.wall[slot] = wall_of(slots.walls, slots.feature[slot])
-                slots.touches[slot] = 1
+                slots.wall[slot] = wall_of(walls, slots.feature[slot])
                 slot += 1
         for empty in range(slot, end):
             clear_contact(empty, slots.touches, slots.memory, slots.record, slots.resistance)
 
 
 @jit
-def outside_block(system, first, last):
+def outside_block(cell, particles, first, last):
     """The first sphere of some places that was outside of the box when the spheres were listed, in a direction that is
     not periodic; −1 for none."""
-    cell, particles = system.cell, system.particles
     reference = particles.reference
     for p in range(first, last):
         s = particles.order[p]
@@ -211,7 +204,7 @@ def outside_block(system, first, last):
 @jit
 def remember_poses(system):
     """Notes where the walls are, and how far from them places lie that matter."""
-    walls, lists, particles, radius = system.walls.walls, system.walls.lists, system.particles, system.spheres.radius
+    walls, lists, particles, radius = system.shapes, system.near_walls, system.particles, system.spheres.radius
     reference, skin = particles.reference, system.skin[0]
     for w in range(walls.shape.size):
         for k in range(POSES):
@@ -226,23 +219,49 @@ def remember_poses(system):
             lists.far2[w] = far * far
 
 
+def find_outside(cell, particles, lists):
+    """A sphere outside of the box in each block. Loops that are shared out take no tuples of tuples."""
+    n = particles.order.size
+    for b in prange(lists.outside.size):
+        first = PLACES * np.int64(b)
+        lists.outside[np.int64(b)] = outside_block(cell, particles, first, min(first + PLACES, n))
+
+
+def count_walls(walls, lists, cell, particles, spheres, slots, skin):
+    """How much is near all spheres."""
+    n = particles.order.size
+    for b in prange(lists.outside.size):
+        first = PLACES * np.int64(b)
+        last = min(first + PLACES, n)
+        count_block(walls, lists, cell, particles, spheres, slots, skin, first, last)
+
+
+def fill_walls(walls, lists, cell, particles, spheres, slots, kept, skin):
+    """Writes the lists of all places."""
+    n = particles.order.size
+    for b in prange(lists.outside.size):
+        first = PLACES * np.int64(b)
+        last = min(first + PLACES, n)
+        fill_block(walls, lists, cell, particles, spheres, slots, kept, skin, first, last)
+
+
+FIND: Any = None
+COUNT: Any = None
+FILL: Any = None
+"""Stand for these, compiled."""
+
+
 def list_walls(system):
     """Lists the walls near all spheres where these were when they were listed, the walls being where ``pose`` says;
     ``counts`` says where there is too little room, and which sphere is outside of the box."""
-    slots, n = system.walls, system.spheres.motion.shape[0]
-    blocks = (n + PLACES - 1) // PLACES
-    if system.walls.walls.bounded[0] != 0:
-        for b in prange(blocks):
-            first = PLACES * np.int64(b)
-            slots.lists.outside[np.int64(b)] = outside_block(system, first, min(first + PLACES, n))
-        for b in range(blocks):
-            if slots.lists.outside[b] >= 0:
-                slots.counts[FAULT], slots.counts[SPHERE] = LEFT, slots.lists.outside[b]
-    for b in prange(blocks):
-        first = PLACES * np.int64(b)
-        count_block(system, first, min(first + PLACES, n))
-    if sum_walls(slots):
-        for b in prange(blocks):
-            first = PLACES * np.int64(b)
-            fill_block(system, first, min(first + PLACES, n))
+    slots, walls, lists, skin = system.walls, system.shapes, system.near_walls, system.skin[0]
+    cell, particles, spheres = system.cell, system.particles, system.spheres
+    if walls.bounded[0] != 0:
+        FIND(cell, particles, lists)
+        for b in range(lists.outside.size):
+            if lists.outside[b] >= 0:
+                slots.counts[FAULT], slots.counts[SPHERE] = LEFT, lists.outside[b]
+    COUNT(walls, lists, cell, particles, spheres, slots, skin)
+    if sum_walls(slots, lists):
+        FILL(walls, lists, cell, particles, spheres, slots, system.kept, skin)
         remember_poses(system)

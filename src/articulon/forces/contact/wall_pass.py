@@ -18,16 +18,19 @@ from articulon.forces.contact.tables import (
     AT_WALL,
     BEGUN,
     CROWDED,
+    DEEPEST,
     DURATIONS,
     ELASTIC,
     ENDED,
     FAULT,
+    FORCE,
+    FREE,
     KIND,
     LIGHT,
     LONGEST,
     MEMORY,
+    MOMENT,
     OTHER_ARM,
-    OVERLAP,
     OVERRUN,
     PASSED,
     PLACES,
@@ -35,8 +38,12 @@ from articulon.forces.contact.tables import (
     RECORD,
     RESISTANCE,
     SINCE,
+    SLIDES,
     SPHERE,
     SPIN,
+    STICKS,
+    TANGENTIAL_VISCOUS,
+    VISCOUS,
     V,
     X,
 )
@@ -69,16 +76,15 @@ that of the same contact."""
 
 
 @jit
-def places_of(system, p, places, numbers):
+def places_of(slots, walls, lists, motion, p, places, numbers):
     """Writes the places of walls that a sphere touches, in the order of features; returns how many, −1 for too many."""
-    slots, lists, motion = system.walls, system.walls.lists, system.spheres.motion
     rows, x = 0, load_from(motion, p, X)
     for g in range(lists.group_start[p], lists.group_start[p + 1]):
         at = add(x, load_from(lists.shift, g, 0))
         first, last = lists.entry_start[g], lists.entry_start[g + 1]
         if rows == TOUCHED:
             return -1
-        rows = touch(slots.walls, lists.wall[g], lists.entry, first, last, at, motion[p, RADIUS], places, numbers, rows)
+        rows = touch(walls, lists.wall[g], lists.entry, first, last, at, motion[p, RADIUS], places, numbers, rows)
         if rows < 0:
             return -1
     sort_by_feature(places, numbers, rows)
@@ -97,7 +103,7 @@ def is_taken(old, rows, m):
 
 
 @jit
-def match(slots, first, had, places, numbers, rows, old):
+def match(slots, walls, first, had, places, numbers, rows, old):
     """Which contact each place goes on with: ``old`` (rows,) gets its slot behind ``first``, −1 for none. One of the
     same feature comes first, then one of the same wall with the nearest normal. Returns whether a place faces the other
     way from the contact that its triangle had."""
@@ -107,7 +113,7 @@ def match(slots, first, had, places, numbers, rows, old):
     for stage in range(2):
         for k in range(rows):
             w, n = numbers[k, WALL], load_from(places, k, NORMAL)
-            smooth, best = slots.walls.smooth[w], 0.0
+            smooth, best = walls.smooth[w], 0.0
             if stage == 1:
                 best = smooth * SWAY[0] - math.sqrt(max(1.0 - smooth * smooth, 0.0)) * SWAY[1]
             for m in range(had if old[k] < 0 else 0):
@@ -147,18 +153,17 @@ def carry_over(slots, first, had, rows, old, spare):
 
 
 @jit
-def act(system, p, slot, gap, n, at, h):
-    """The law at a place of a wall with its normal: memory and record of a slot."""
-    slots, spheres, table = system.walls, system.spheres, system.table
-    motion, walls, memory, record = spheres.motion, slots.walls, slots.memory, slots.record
+def act(slots, walls, motion, table, p, slot, gap, n, at, h):
+    """The law at a place of a wall with its normal: memory and record of a slot; returns the overlap."""
+    memory, record = slots.memory, slots.record
     w, R = slots.wall[slot], motion[p, RADIUS]
     delta = R - gap
-    reach, _, lever, other = arms(R, 0.0, delta)
+    reach, _, lever, _ = arms(R, 0.0, delta)
     spin, turning = load_from(motion, p, SPIN), load_from(walls.pose, w, WALL_SPIN)
     moving = wall_velocity(walls.pose, w, at)
     store_from(slots.velocity, slot, 0, moving)
     v = sub(sub(load_from(motion, p, V), scale(reach, cross(spin, n))), moving)
-    row = table.kinds * int(motion[p, KIND]) + walls.material[w]
+    row = table.kinds[0] * int(motion[p, KIND]) + walls.material[w]
     rows = table.rows
     out = CONTACT(
         delta,
@@ -182,18 +187,22 @@ def act(system, p, slot, gap, n, at, h):
         rows[row, STATIC],
         rows[row, KINETIC],
     )
+    tangential = (out[2], out[3], out[4])
+    store_from(record, slot, FORCE, add(scale(out[0] + out[1], n), tangential))
+    store_from(record, slot, MOMENT, cross(n, tangential))
     store_from(record, slot, RECORD_NORMAL, n)
-    for a in range(9):
-        record[slot, ELASTIC + a] = out[a]
+    record[slot, ARM], record[slot, OTHER_ARM] = lever, delta
+    record[slot, ELASTIC], record[slot, VISCOUS] = out[0], out[1]
     for a in range(3):
+        record[slot, TANGENTIAL_VISCOUS + a] = out[5 + a]
         memory[slot, a] = out[9 + a]
-    record[slot, OVERLAP], record[slot, ARM], record[slot, OTHER_ARM] = delta, lever, other
+    slots.touches[slot] = SLIDES if out[8] > 0.5 else STICKS
+    return delta
 
 
 @jit
-def wall_block(system, first, last, time, h, places, numbers, old, spare, seen):
+def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, places, numbers, old, spare, seen):
     """The contacts of some places with walls; returns what has gone wrong, the sphere and the wall."""
-    slots, motion, order = system.walls, system.spheres.motion, system.particles.order
     start, touches, memory = slots.start, slots.touches, slots.memory
     begun, ended, durations, longest, deepest = 0.0, 0.0, 0.0, 0.0, 0.0
     fault, sphere, wall = 0, -1, -1
@@ -202,14 +211,14 @@ def wall_block(system, first, last, time, h, places, numbers, old, spare, seen):
         if base == end:
             continue
         had = 0
-        while base + had < end and touches[base + had] != 0:
+        while base + had < end and touches[base + had] != FREE:
             had += 1
-        rows = places_of(system, p, places, numbers)
+        rows = places_of(slots, walls, lists, motion, p, places, numbers)
         if rows < 0:
             fault, sphere, rows = OVERRUN, order[p], 0
         if rows == 0 and had == 0:
             continue
-        if match(slots, base, had, places, numbers, rows, old):
+        if match(slots, walls, base, had, places, numbers, rows, old):
             fault, sphere, wall = PASSED, order[p], numbers[0, WALL]
         goes_on = 0
         for k in range(rows):
@@ -230,27 +239,42 @@ def wall_block(system, first, last, time, h, places, numbers, old, spare, seen):
             if old[k] < 0:
                 begun += 1.0
                 memory[slot, SINCE] = time
-            slots.feature[slot], slots.wall[slot], touches[slot] = numbers[k, FEATURE], numbers[k, WALL], 1
-            act(system, p, slot, places[k, GAP], load_from(places, k, NORMAL), load_from(places, k, POINT), h)
-            deepest = max(deepest, slots.record[slot, OVERLAP] / motion[p, RADIUS])
+            slots.feature[slot], slots.wall[slot] = numbers[k, FEATURE], numbers[k, WALL]
+            n, at = load_from(places, k, NORMAL), load_from(places, k, POINT)
+            delta = act(slots, walls, motion, table, p, slot, places[k, GAP], n, at, h)
+            deepest = max(deepest, delta / motion[p, RADIUS])
         for k in range(rows, had):
-            touches[base + k] = 0
+            touches[base + k] = FREE
             for a in range(RECORD):
                 slots.record[base + k, a] = 0.0
-    seen[BEGUN], seen[ENDED], seen[DURATIONS], seen[LONGEST], seen[4] = begun, ended, durations, longest, deepest
+    seen[BEGUN], seen[ENDED], seen[DURATIONS], seen[LONGEST], seen[DEEPEST] = begun, ended, durations, longest, deepest
     return fault, sphere, wall
 
 
-def share_walls(system, time, h):
-    """All places, shared among threads."""
-    slots, n, seen = system.walls, system.spheres.motion.shape[0], system.walls.block
+def share_walls(slots, walls, lists, spheres, particles, table, time, h):
+    """All places, shared among threads. Loops that are shared out take no tuples of tuples."""
+    n, seen = spheres.motion.shape[0], slots.block
     for b in prange(seen.shape[0]):
         places, numbers = np.empty((TOUCHED, WIDTH)), np.empty((TOUCHED, 3), np.int64)
         old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, MEMORY + RESISTANCE))
         block = np.int64(b)
         first = PLACES * block
         fault, sphere, wall = wall_block(
-            system, first, min(first + PLACES, n), time, h, places, numbers, old, spare, seen[block]
+            slots,
+            walls,
+            lists,
+            spheres.motion,
+            particles.order,
+            table,
+            first,
+            min(first + PLACES, n),
+            time,
+            h,
+            places,
+            numbers,
+            old,
+            spare,
+            seen[block],
         )
         if fault != 0:  # whichever thread writes it last: a run that goes wrong ends all the same
             slots.counts[FAULT], slots.counts[SPHERE], slots.counts[AT_WALL] = fault, sphere, wall
@@ -260,15 +284,15 @@ def wall_pass(system, time, h):
     """Memory and records of all spheres and walls that touch, at a time, a time h after the last pass; nothing where
     ``counts`` says that a list has too little room."""
     slots = system.walls
-    place_walls(slots.walls, time)
-    if walls_moved(slots.walls, slots.lists, system.skin[0]):
+    place_walls(system.shapes, time)
+    if walls_moved(system.shapes, system.near_walls, system.skin[0]):
         keep_contacts(system)
         LIST(system)
     if slots.counts[CROWDED] == 0:
-        SHARE(system, time, h)
+        SHARE(slots, system.shapes, system.near_walls, system.spheres, system.particles, system.table, time, h)
 
 
 @kernel
 def set_walls(system, time):
     """Puts the walls where they are at a time."""
-    place_walls(system.walls.walls, time)
+    place_walls(system.shapes, time)
