@@ -71,7 +71,7 @@ def test_locking_and_releasing_with_loops_as_of_rigid_bodies():
 
 
 @pytest.mark.slow
-def test_500_transitions_with_loops():
+def test_no_search_from_twenty_starts_finds_better_in_500_transitions_with_loops():
     rng = np.random.default_rng(32)
     for _ in range(500):
-        check(random_flexible_situation(rng), rng, starts=5)
+        check(random_flexible_situation(rng), rng, starts=20)

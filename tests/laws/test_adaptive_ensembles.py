@@ -1,0 +1,166 @@
+"""A canonical run that locks and releases by chance is canonical in every lock state, with that state's degrees of
+freedom: its kinetic energies by physical_validation (Merz and Shirts, PLOS ONE 13, e0202764, 2018), and equipartition
+joint by joint.
+
+Frames are 2.5 units of time apart and friction is 1, so that kinetic energies have forgotten each other. A right result
+may be off by four standard errors, one in 16,000; a temperature that is wrong by 5 % must lie beyond.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import articulon as ar
+from articulon.adaptive import Adaptive, Energy, Group, Random
+from articulon.cases.link_chain import LinkChain
+
+BEYOND = 4.0
+"""Standard errors that a right result may be off."""
+PLANTED = 1.05
+"""A temperature that is wrong by 5 %."""
+APART = 2.5
+"""Time between frames."""
+JOINTS = {"link-2": slice(6, 9), "link-4": slice(12, 15)}
+"""The joints that lock and release, with their speeds."""
+SCHEMES = {
+    "random": (Random(probability=0.5), Random(probability=0.5), "temperature"),
+    "quiet": (Energy(below=1.5), Random(probability=0.6), "reservoir"),
+}
+
+
+class Sample(NamedTuple):
+    """Frames of a run at kT = 1."""
+
+    locked: np.ndarray
+    """Which of the joints are locked, shape (frames, 2)."""
+    kinetic: np.ndarray
+    """Kinetic energies, shape (frames,)."""
+    shares: np.ndarray
+    """Squares of the speeds in units of their own thermal motion, (Lᵀu)² with L Lᵀ the mass matrix of what moves: each
+    one χ² of one freedom. Not a number for what is locked; shape (frames, nu)."""
+
+
+@cache
+def sample(scheme: str, frames: int) -> Sample:
+    """A floating chain of four links on spherical joints, two of which lock and release."""
+    builder = ar.ModelBuilder(units="lj")
+    LinkChain(links=4, length=1.0, radius=0.5, mass=1.0).populate(builder)
+    builder.add_force(ar.forces.TorsionalSprings(stiffness={f"link-{k}": 2.0 for k in (2, 3, 4)}))
+    builder.add_force(ar.forces.Fixman(temperature=1.0))
+    model = builder.build()
+    lock, release, energy = SCHEMES[scheme]
+    group = Group(bodies=tuple(JOINTS), lock=lock, release=release, choice="canonical", energy=energy)
+    run = ar.simulate(
+        model,
+        APART * (frames + 20),
+        rule="friction-implicit",
+        step=0.02,
+        thermostat=ar.thermostats.Langevin(temperature=1.0, friction=1.0),
+        frames=frames + 20,
+        seed=5,
+        adaptive=Adaptive(every=1.6, groups=(group,)),
+    )
+    q, u = run.q[-frames:], run.u[-frames:]
+    moving = u != 0.0
+    shares = np.full(u.shape, np.nan)
+    for k in range(frames):
+        own = np.flatnonzero(moving[k])
+        root = np.linalg.cholesky(ar.mass_matrix(model, q[k])[np.ix_(own, own)])
+        shares[k, own] = (root.T @ u[k, own]) ** 2
+    locked = np.stack([~moving[:, own.start] for own in JOINTS.values()], axis=1)
+    return Sample(locked, run.kinetic_energy[-frames:], shares)
+
+
+def states(s: Sample) -> dict[tuple[bool, ...], np.ndarray]:
+    """The frames of each lock state."""
+    return {state: np.flatnonzero((s.locked == state).all(axis=1)) for state in map(tuple, np.unique(s.locked, axis=0))}
+
+
+def freedoms(state: tuple[bool, ...]) -> int:
+    """Six of the floating link, and three of each joint that moves."""
+    return 15 - 3 * sum(state)
+
+
+def off(values: np.ndarray, expected: float, spread: float) -> float:
+    """How far a mean is off, in standard errors, of independent values of a known standard deviation."""
+    return abs(float(values.mean()) - expected) / (spread / np.sqrt(values.size))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_joints_lock_and_release_and_the_temperature_stays(scheme: str) -> None:
+    """What kinetic energies are in the gamma distribution of their state is even from 0 to 1, all states together."""
+    s = sample(scheme, 250)
+    every = states(s)
+    assert len(every) == 4 and min(frames.size for frames in every.values()) > 25
+    count = np.array([freedoms(tuple(state)) for state in s.locked])
+    assert off(2.0 * s.kinetic / count, 1.0, np.sqrt(np.mean(2.0 / count))) < BEYOND
+    assert stats.kstest(stats.gamma.cdf(s.kinetic, 0.5 * count), "uniform").pvalue > 1e-4
+    assert np.nansum(s.shares, axis=1) == pytest.approx(2.0 * s.kinetic, rel=1e-9)
+
+
+def distributions(kinetic: np.ndarray, temperature: float, freedoms: int) -> tuple[float, float, float]:
+    """physical_validation's distances of T(μ) and T(σ) in standard errors, and Kolmogorov and Smirnov's p."""
+    validation = pytest.importorskip("physical_validation")
+    data = validation.data
+    run = data.SimulationData(
+        units=data.UnitData(
+            kb=1.0,
+            energy_conversion=1.0,
+            length_conversion=1.0,
+            volume_conversion=1.0,
+            temperature_conversion=1.0,
+            pressure_conversion=1.0,
+            time_conversion=1.0,
+        ),
+        ensemble=data.EnsembleData("NVT", natoms=freedoms, volume=1.0, temperature=temperature),
+        # So many point masses, of whose motions constraints leave one in three.
+        system=data.SystemData(natoms=freedoms, nconstraints=2 * freedoms, ndof_reduction_tra=0, ndof_reduction_rot=0),
+        observables=data.ObservableData(kinetic_energy=kinetic),
+    )
+    options: dict[str, Any] = {"verbosity": 0, "bootstrap_seed": 1, "data_is_uncorrelated": True}
+    mean, width = validation.kinetic_energy.distribution(run, strict=False, **options)
+    return abs(mean), abs(width), validation.kinetic_energy.distribution(run, strict=True, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_kinetic_energies_of_every_lock_state_have_the_distribution_of_its_freedoms(scheme: str) -> None:
+    s = sample(scheme, 12_000)
+    every = states(s)
+    assert len(every) == 4
+    for state, frames in every.items():
+        kinetic, count = s.kinetic[frames], freedoms(state)
+        mean, width, p = distributions(kinetic, 1.0, count)
+        assert mean < BEYOND and width < BEYOND and p > 1e-4, (state, frames.size, mean, width, p)
+        # Frames are independent: neighbours of one state correlate by chance alone.
+        near = frames[1:][np.diff(frames) == 1]
+        pairs = (s.kinetic[near] - 0.5 * count) * (s.kinetic[near - 1] - 0.5 * count)
+        assert abs(pairs.mean()) < BEYOND * 0.5 * count / np.sqrt(near.size) + 0.05 * 0.5 * count
+        for wrong in (PLANTED, 1.0 / PLANTED):
+            assert distributions(kinetic, wrong, count)[0] > BEYOND, (state, frames.size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_joint_has_its_share_in_every_lock_state(scheme: str) -> None:
+    """χ² of three freedoms: mean 3, variance 6. All lock states together would show a joint whose share is wrong by
+    5 %."""
+    s = sample(scheme, 12_000)
+    joints = {"base": slice(0, 6), "link-2": slice(6, 9), "link-3": slice(9, 12), "link-4": slice(12, 15)}
+    for name, own in joints.items():
+        size = own.stop - own.start
+        share = s.shares[:, own].sum(axis=1)
+        for state, frames in states(s).items():
+            known = share[frames][~np.isnan(share[frames])]
+            assert known.size in (0, frames.size)
+            if known.size:
+                assert off(known, size, np.sqrt(2.0 * size)) < BEYOND, (name, state)
+        known = share[~np.isnan(share)]
+        for wrong in (PLANTED, 1.0 / PLANTED):
+            assert off(known / wrong, size, np.sqrt(2.0 * size)) > BEYOND, (name, known.size)
