@@ -322,8 +322,8 @@ def resolution_figure(done: Comparison, looks: Mapping[str, dict[str, Any]]) -> 
     every = {name: series(view) for name, view in shown.items()}
     order = [e["observable"] for e in done.row(names[0])["adaptive"]["errors"] if e["observable"] in every[names[0]]]
     # Shapes are what a user looks for; energies and temperatures have figures of their own.
-    order.sort(key=lambda name: every[names[0]][name][1] != "length")
-    drawn = order[:PANELS]
+    shapes = [name for name in order if every[names[0]][name][1] == "length"]
+    drawn = (shapes or order)[:PANELS]
     figure, all_axes = style.panels(1 + len(drawn), height=2.1)
     for name, view in shown.items():
         t = view.time_scale.factor * view.times
@@ -335,8 +335,8 @@ def resolution_figure(done: Comparison, looks: Mapping[str, dict[str, Any]]) -> 
     all_axes[0].set_ylim(bottom=0.0)
     all_axes[0].set_ylabel("degrees of freedom")
     for axes, observable in zip(all_axes[1:], drawn, strict=True):
-        short = observable.replace("distance of ", "").replace(" and the ", " – ").replace(" and ", " –\n")
-        axes.set_ylabel(style.label(short, done.case.units, every[names[0]][observable][1]), fontsize=7.0)
+        axes.set_title(observable, fontsize=8.0, pad=2.0)
+        axes.set_ylabel(style.unit(done.case.units, every[names[0]][observable][1]))
     style.legend(all_axes[0])
     all_axes[-1].set_xlabel(next(iter(shown.values())).time_scale.axis("time"))
     return figure
