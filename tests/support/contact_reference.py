@@ -195,12 +195,13 @@ class Grains:
         normals, radii = np.broadcast_to(n, (len(i), 3)), self.radii[i]
         overlaps = radii - distance[i]
         relative = self.velocities[i] - np.asarray(plane.velocity, dtype=float)
-        relative = relative - np.cross(radii[:, None] * self.spins[i], normals)
+        arm = radii if plane.law.convention == "lammps" else radii - overlaps
+        relative = relative - np.cross(arm[:, None] * self.spins[i], normals)
         mean = 0.5 * self.spins[i]
         made = _law(plane.law, step, overlaps, normals, relative, self._remembered(pairs), mean, radii, self.masses[i])
         made.pairs = pairs
         self.forces[i] += (made.elastic + made.viscous)[:, None] * normals + made.tangential
-        self.torques[i] -= radii[:, None] * np.cross(normals, made.tangential)
+        self.torques[i] -= arm[:, None] * np.cross(normals, made.tangential)
         return made
 
     def _remembered(self, pairs: np.ndarray) -> np.ndarray:
@@ -245,16 +246,16 @@ def _law(
 
     xi = np.array(displacements)
     if step > 0.0:
-        out = np.einsum("ij,ij->i", xi, normals)
-        turned = np.abs(out) * kt > law.slack * law.static_friction * pressing
         length = np.linalg.norm(xi, axis=1)
+        if law.convention == "consistent":
+            about = np.einsum("ij,ij->i", mean_spins, normals)
+            xi = xi + step * about[:, None] * np.cross(normals, xi)
+        out = np.einsum("ij,ij->i", xi, normals)
+        turned = np.abs(out) * kt >= law.slack * law.static_friction * pressing
         flat = xi - out[:, None] * normals
         now = np.linalg.norm(flat, axis=1)
         flat *= np.divide(length, now, out=np.zeros_like(now), where=now > 0.0)[:, None]
         xi = np.where(turned[:, None], flat, xi)
-        if law.convention == "consistent":
-            about = np.einsum("ij,ij->i", mean_spins, normals)
-            xi = xi + step * about[:, None] * np.cross(normals, xi)
         xi = xi + step * across
     resisting = -eta_t[:, None] * across
     tangential = -kt[:, None] * xi + resisting

@@ -117,8 +117,10 @@ def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, h, k, kt, c, c
         trial = math.sqrt(fx * fx + fy * fy + fz * fz)
         over = trial > mu_s * normal
         part = mu_k * normal / max(trial, TINY) if over else 1.0
-        if LAMMPS:  # which has no force to scale where the spring has not been stretched yet
-            part = 0.0 if over and x * x + y * y + z * z == 0.0 else part
+        if LAMMPS:  # which has no force to scale where the spring has not been stretched yet, and leaves it so
+            slack = over and x * x + y * y + z * z == 0.0
+            part = 0.0 if slack else part
+            wx, wy, wz = (0.0, 0.0, 0.0) if slack else (wx, wy, wz)
         fx, fy, fz = part * fx, part * fy, part * fz
         # The displacement from which the spring and the damping give just the force that friction leaves.
         soft = 1.0 / max(stiffness, TINY)

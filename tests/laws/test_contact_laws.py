@@ -1,0 +1,353 @@
+"""Spheres in contact: Hertz's collision, prescribed restitution, and what any collision keeps."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+import pytest
+from tests.support import grain_models as gm
+from tests.support.contact_reference import decrement, pair_moduli
+
+import articulon as ar
+from articulon.errors import ArticulonError
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate import Canonical
+from articulon.integrate.drivers import driver
+from articulon.scaling import NoScaling
+
+GLASS = {"young": 7e10, "poisson": 0.22, "restitution": 1.0}
+DENSITY = 2500.0
+
+
+def recommended_step(radii: np.ndarray, speed: float, material: dict[str, float], density: float = DENSITY) -> float:
+    """A twentieth of the least of Hertz's contact time of two spheres and the smaller one's Rayleigh step."""
+    young, poisson = material["young"], material["poisson"]
+    modulus, _ = pair_moduli((young, young), (poisson, poisson))
+    mass, radius = reduced(radii, density)
+    hertz = 2.868 * (mass**2 / (radius * modulus**2 * speed)) ** 0.2
+    shear = young / (2.0 * (1.0 + poisson))
+    rayleigh = math.pi * min(radii) * math.sqrt(density / shear) / (0.1631 * poisson + 0.8766)
+    return min(hertz, rayleigh) / 20.0
+
+
+def reduced(radii: np.ndarray, density: float = DENSITY) -> tuple[float, float]:
+    """m* and R* of two spheres."""
+    first, second = (4.0 / 3.0 * math.pi * density * r**3 for r in radii)
+    return first * second / (first + second), radii[0] * radii[1] / (radii[0] + radii[1])
+
+
+def test_two_spheres_collide_as_hertz_says() -> None:
+    """Peak force k δ_max^{3/2} with δ_max = (5 m* v²/4 k)^{2/5}, duration 2.9432 δ_max/v (Johnson 1985, 11.24)."""
+    radii, speed = np.array([0.010, 0.006]), 1.0
+    step = recommended_step(radii, speed, GLASS)
+    mass, radius = reduced(radii)
+    stiffness = 4.0 / 3.0 * pair_moduli((7e10, 7e10), (0.22, 0.22))[0] * math.sqrt(radius)
+    deepest = (1.25 * mass * speed**2 / stiffness) ** 0.4
+    lasts = 2.9432656 * deepest / speed
+    gap = 0.4 * speed * step
+    share = radii[::-1] ** 3 / np.sum(radii**3)
+    model = gm.grains(
+        [[radii.sum() + gap, 0, 0], [0, 0, 0]],
+        radii,
+        velocities=[[-speed * share[0], 0, 0], [speed * share[1], 0, 0]],
+        material=GLASS,
+    )
+    steps = int(1.2 * lasts / step)
+    found = gm.run(model, step, steps, frames=steps)
+    apart = np.array([gm.motion(found, k).positions[0, 0] - gm.motion(found, k).positions[1, 0] for k in range(steps)])
+    overlap = radii.sum() - apart
+    k = int(overlap.argmax())
+    before, most, after = overlap[k - 1 : k + 2]
+    peak = most - (before - after) ** 2 / (8.0 * (before - 2.0 * most + after))  # of the parabola through the three
+    assert (peak / deepest) ** 1.5 == pytest.approx(1.0, abs=1e-4)
+
+    held = gm.contacts(gm.run(model, step, k))
+    assert held.pairs.tolist() == [[0, 1]]
+    assert held.overlaps[0] == pytest.approx(overlap[k], rel=1e-9)
+    assert held.elastic[0] == pytest.approx(stiffness * overlap[k] ** 1.5, rel=1e-9)
+    assert held.normals[0] == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
+
+    leaving = gm.motion(found).velocities
+    left = found.times[-2] + overlap[-1] / (leaving[0, 0] - leaving[1, 0])
+    assert left - gap / speed == pytest.approx(lasts, rel=1e-4)
+    assert leaving[0, 0] - leaving[1, 0] == pytest.approx(speed, rel=1e-4)
+
+
+def collisions(restitutions: np.ndarray, speeds: np.ndarray, step: float, **law: object) -> np.ndarray:
+    """Speeds after head-on collisions, by those before, of pairs that are far from each other."""
+    radius, count = 0.01, len(restitutions)
+    x = np.zeros((count, 2, 3))
+    x[:, :, 1] = np.arange(count)[:, None] * 10.0 * radius
+    x[:, 0, 0] = 2.0 * radius + 0.4 * speeds * step
+    v = np.zeros_like(x)
+    v[:, 0, 0] = -speeds
+    kinds = [f"e{k}" for k in range(count) for _ in range(2)]
+    materials = {
+        f"e{k}": {**GLASS, **dict(law.pop("material", {})), "restitution": e} for k, e in enumerate(restitutions)
+    }  # type: ignore[call-overload]
+    model = gm.grains(x.reshape(-1, 3), radius, velocities=v.reshape(-1, 3), kinds=kinds, materials=materials, **law)
+    mass, reach = reduced(np.array([radius, radius]))
+    modulus, _ = pair_moduli((7e10, 7e10), (0.22, 0.22))
+    lasts = 3.21 * (mass**2 / (reach * modulus**2 * speeds.min())) ** 0.2
+    found = gm.motion(gm.run(model, step, int(4.0 * lasts / step)))
+    after = found.velocities.reshape(count, 2, 3)
+    return (after[:, 0, 0] - after[:, 1, 0]) / speeds
+
+
+def test_the_restitution_is_the_one_given() -> None:
+    """Damping with δ^{1/4}, whose tail pulls, keeps it at every speed (Antypov and Elliott 2011, equation 20)."""
+    given = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+    step = 0.5 * recommended_step(np.array([0.01, 0.01]), 1.0, GLASS)
+    for speed in (0.1, 1.0):
+        measured = collisions(given, np.full(10, speed), step)
+        assert measured == pytest.approx(given, abs=1e-3)
+
+
+def test_without_the_tail_the_restitution_is_larger() -> None:
+    """Clipped where it would pull, a damping for 0.1 gives 0.25 (Schwager and Pöschel 2007)."""
+    step = recommended_step(np.array([0.01, 0.01]), 1.0, GLASS) / 4.0
+    measured = collisions(np.array([0.1, 0.5, 1.0]), np.full(3, 1.0), step, attractive_tail=False)
+    assert measured == pytest.approx([0.251, 0.550, 1.0], abs=2e-3)
+
+
+MATERIALS = {
+    "restitution": gm.GRAIN,
+    "kinetic": {**gm.GRAIN, "kinetic_friction": 0.3, "tangential_damping_ratio": 0.5},
+    "viscous": {
+        "young": 1e7,
+        "poisson": 0.3,
+        "static_friction": 0.5,
+        "viscous_damping": 2e3,
+        "tangential_damping": 1e3,
+    },
+    "linear": {"static_friction": 0.5, "restitution": 0.7, "stiffness": 2e4, "tangential_stiffness": 8e3},
+}
+LAWS = {
+    "restitution": ({}, lambda c: gm.reference_law(convention=c)),
+    "kinetic": ({}, lambda c: gm.reference_law(MATERIALS["kinetic"], convention=c)),
+    "viscous": (
+        {"damping": "viscous"},
+        lambda c: gm.reference_law(MATERIALS["viscous"], viscous_damping=2e3, tangential_damping=1e3, convention=c),
+    ),
+    "linear": (
+        {"normal": "linear", "tangential": "linear"},
+        lambda c: gm.Law(0.0, 0.0, 0.5, 0.5, 0.7, 0.0, 1.0, 2e4, 8e3, convention=c),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("convention", ["consistent", "lammps"])
+def test_a_heap_moves_as_the_plain_one(name: str, convention: str) -> None:
+    """300 steps, in which contacts begin and end, stick and slide; rounding errors grow by a thousand or so."""
+    radii, masses, start = gm.heap(1, 4, 0.005)
+    lengths = (4 * 2.0 * 0.005 * 0.99,) * 3
+    options, law = LAWS[name]
+    model = gm.grains(
+        start.positions,
+        radii,
+        velocities=start.velocities,
+        spins=start.spins,
+        material=MATERIALS[name],
+        convention=convention,
+        lengths=lengths,
+        **options,
+    )
+    plain = gm.reference(radii, masses, start, law(convention), lengths=lengths)
+    for steps in (1, 300):
+        plain.advance(1e-5, steps if steps == 1 else steps - 1)
+        found = gm.run(model, 1e-5, steps)
+        held, now = gm.contacts(found), gm.motion(found)
+        assert np.array_equal(held.pairs, plain.contacts.pairs)
+        assert np.array_equal(held.sliding, plain.contacts.sliding)
+        assert 0 < held.sliding.sum() < len(held.pairs)
+        for measured, expected in zip(now, (plain.positions, plain.velocities, plain.spins), strict=True):
+            assert np.abs(measured - expected).max() <= 1e-11 * np.abs(expected).max()
+        for key in ("displacements", "overlaps", "elastic", "viscous", "tangential"):
+            expected = getattr(plain.contacts, key)
+            assert np.abs(getattr(held, key) - expected).max() <= 1e-10 * np.abs(expected).max(), key
+        forces, torques = gm.contact_sums(held, radii, convention)
+        assert np.abs(forces - plain.forces).max() <= 1e-10 * np.abs(plain.forces).max()
+        assert np.abs(torques - plain.torques).max() <= 1e-10 * np.abs(plain.torques).max()
+
+
+def test_a_heap_keeps_its_momenta() -> None:
+    """Linear and angular momentum about any point, to rounding: the arms of a contact end at one point."""
+    radii, masses, start = gm.heap(2, 4, 0.005, tight=1.05, speed=0.5)
+    model = gm.grains(start.positions, radii, velocities=start.velocities, spins=start.spins)
+    found = gm.run(model, 1e-5, 500)
+
+    def momenta(now: gm.Motion) -> tuple[np.ndarray, np.ndarray]:
+        linear = masses[:, None] * now.velocities
+        spin = 0.4 * (masses * radii**2)[:, None] * now.spins
+        return linear.sum(axis=0), (np.cross(now.positions, linear) + spin).sum(axis=0)
+
+    before, after = momenta(start), momenta(gm.motion(found))
+    sizes = (
+        np.abs(masses[:, None] * start.velocities).sum(),
+        np.abs(masses[:, None] * np.cross(start.positions, start.velocities)).sum(),
+    )
+    for old, new, size in zip(before, after, sizes, strict=True):
+        assert np.abs(new - old).max() <= 1e-13 * size
+    assert found.kinetic_energy[-1] < 0.8 * found.kinetic_energy[0]
+
+
+def test_the_ledger_closes() -> None:
+    """What the kinetic energy has lost is the work of the contacts, and that of their normal springs is their energy.
+
+    The books take the works of the kicks themselves, so the first holds to rounding. The second is that of a rule of
+    second order: ⅖ k δ^{5/2} of each contact, to (h/t_c)² or so.
+    """
+    radii, _, start = gm.heap(3, 4, 0.005)
+    model = gm.grains(start.positions, radii, velocities=start.velocities, spins=start.spins)
+    stiffness = 4.0 / 3.0 * gm.reference_law().young
+
+    def potential(positions: np.ndarray) -> float:
+        i, j = np.triu_indices(len(radii), 1)
+        overlap = np.maximum(radii[i] + radii[j] - np.linalg.norm(positions[i] - positions[j], axis=1), 0.0)
+        return float(np.sum(0.4 * stiffness * np.sqrt(radii[i] * radii[j] / (radii[i] + radii[j])) * overlap**2.5))
+
+    found = gm.run(model, 1e-5, 400, frames=4)
+    change = found.kinetic_energy - found.kinetic_energy[0]
+    works = found.works.sum(axis=1)
+    stored = [potential(gm.motion(found, k).positions) for k in range(5)]
+    put_in = found.kinetic_energy[0] + stored[0]
+    assert stored[0] > 0.5 * put_in
+    assert np.abs(change - works).max() <= 1e-12 * put_in
+
+    elastic, spring, viscous, friction = found.state.contact_work[0, :4]
+    assert elastic + spring + viscous + friction == pytest.approx(works[-1], abs=1e-12 * put_in)
+    assert viscous < -0.05 * put_in
+    assert friction < -0.05 * put_in
+    assert elastic == pytest.approx(stored[0] - stored[-1], abs=5e-4 * put_in)
+
+
+def bits(found: object) -> list[bytes]:
+    """The whole state."""
+    return [array.tobytes() for array in found.state]  # type: ignore[attr-defined]
+
+
+def bits_in_chunks(model: object, chunks: tuple[int, ...]) -> list[bytes]:
+    """The whole state after so many steps at a time."""
+    evaluator, policy = Evaluator(model, 0, 1.0, 1), NoScaling()
+    moved = driver(
+        evaluator,
+        Canonical(rule="velocity-verlet", step=1e-5),
+        policy,
+        policy.parameters(0.0),
+        model.initial_state(),  # type: ignore[attr-defined]
+    )
+    state = evaluator.initial_state(moved.history)
+    for steps in chunks:
+        moved.advance(state, 1e9, steps)
+    assert state.counters[0] == sum(chunks)
+    return [array.tobytes() for array in state]
+
+
+def test_threads_chunks_and_lists_change_no_bit() -> None:
+    """Nor does it matter when a run is cut into chunks; another skin changes only the order of sums."""
+    radii, _, start = gm.heap(4, 6, 0.005)
+    model = gm.grains(start.positions, radii, velocities=start.velocities, spins=start.spins)
+    before = numba.get_num_threads()
+    try:
+        found = []
+        for threads in sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)}):
+            numba.set_num_threads(threads)
+            found.append(gm.run(model, 1e-5, 300))
+    finally:
+        numba.set_num_threads(before)
+    whole = bits(found[0])
+    assert all(bits(other) == whole for other in found[1:])
+    assert bits_in_chunks(model, (300,)) == bits_in_chunks(model, (1, 99, 7, 193))
+    assert len(found[0].state.contact_pairs) > 20
+
+    other = gm.grains(start.positions, radii, velocities=start.velocities, spins=start.spins, skin=0.002)
+    skinned = gm.run(other, 1e-5, 300)
+    assert np.array_equal(skinned.state.contact_pairs, found[0].state.contact_pairs)
+    apart = np.abs(skinned.state.contact_memory - found[0].state.contact_memory).max(axis=0)
+    assert np.all(apart <= 1e-9 * np.abs(found[0].state.contact_memory).max(axis=0))
+
+
+def test_the_memory_of_a_contact_crosses_a_periodic_face() -> None:
+    """Two heaps in a periodic box, one of them across its faces, move alike."""
+    radii, _, start = gm.heap(5, 3, 0.005)
+    length = 0.08
+    moved = []
+    for shift in (0.02, -0.013):
+        model = gm.grains(
+            start.positions + shift,
+            radii,
+            velocities=start.velocities + 0.3,
+            spins=start.spins,
+            lengths=(length,) * 3,
+        )
+        moved.append(gm.run(model, 1e-5, 300))
+    first, second = moved
+    assert np.array_equal(first.state.contact_pairs, second.state.contact_pairs)
+    apart = np.abs(first.state.contact_memory - second.state.contact_memory).max(axis=0)
+    assert np.all(apart <= 1e-9 * np.abs(first.state.contact_memory).max(axis=0))
+
+
+def test_a_fall_through_a_medium_ends_at_m_g_over_c() -> None:
+    """And in between, v(t) = (m g/c)(1 − e^{−ct/m})."""
+    radius, drag, g = 0.01, 0.02, 9.81
+    mass = 4.0 / 3.0 * math.pi * DENSITY * radius**3
+    model = gm.grains(
+        [[0, 0, 0]],
+        radius,
+        gravity=(0, 0, -g),
+        forces=[ar.forces.StokesDrag(translational=drag, rotational=1e-6)],
+    )
+    relaxation = mass / drag
+    found = gm.run(model, relaxation / 500.0, 10_000, frames=20)
+    speeds = np.array([gm.motion(found, k).velocities[0, 2] for k in range(21)])
+    late = 0.5 / 500.0 / math.e  # of a drag by the velocity half a step before, where it matters most
+    assert speeds == pytest.approx(
+        mass * g / drag * np.expm1(-found.times / relaxation), abs=1.1 * late * mass * g / drag
+    )
+    assert speeds[-1] == pytest.approx(-mass * g / drag, rel=1e-8)
+    assert (found.kinetic_energy[-1] - found.works[-1].sum()) == pytest.approx(0.0, abs=1e-9 * mass * speeds[-1] ** 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"poisson": 0.5}, "poisson"),
+        ({"poisson": -1.0}, "poisson"),
+        ({"restitution": 0.0}, "restitution"),
+        ({"restitution": 1.1}, "restitution"),
+        ({"young": -1.0}, "young"),
+        ({"static_friction": -0.1}, "static_friction"),
+        ({"static_friction": 0.2, "kinetic_friction": 0.3}, "kinetic friction"),
+    ],
+)
+def test_a_material_that_cannot_be_is_refused(change: dict[str, float], words: str) -> None:
+    with pytest.raises((ArticulonError, ValueError), match=words):
+        gm.grains([[0, 0, 0]], 0.01, material={**gm.GRAIN, **change})
+
+
+def test_a_linear_spring_and_dashpot_end_as_in_closed_form() -> None:
+    """Half a period π/√(ω₀² − (ω₀β)²) and e = exp(−πβ/√(1 − β²)), where the contact ends at δ = 0."""
+    radius, speed, stiffness, e = 0.01, 0.5, 3e4, 0.6
+    mass, _ = reduced(np.array([radius, radius]))
+    beta, omega = decrement(e), math.sqrt(stiffness / mass)
+    assert math.exp(-math.pi * beta / math.sqrt(1.0 - beta**2)) == pytest.approx(e)
+    lasts = math.pi / (omega * math.sqrt(1.0 - beta**2))
+    step = lasts / 500.0
+    gap = 0.4 * speed * step
+    model = gm.grains(
+        [[2 * radius + gap, 0, 0], [0, 0, 0]],
+        radius,
+        velocities=[[-speed, 0, 0], [0, 0, 0]],
+        material={"stiffness": stiffness, "restitution": e},
+        normal="linear",
+        tangential="none",
+    )
+    found = gm.run(model, step, 700)
+    now = gm.motion(found)
+    away = now.velocities[0, 0] - now.velocities[1, 0]
+    left = found.times[-1] - (now.positions[0, 0] - now.positions[1, 0] - 2 * radius) / away
+    assert away / speed == pytest.approx(e, abs=2e-3)
+    assert left - gap / speed == pytest.approx(lasts, rel=2e-3)

@@ -1,0 +1,142 @@
+"""Grains as models of the engine and as the plain NumPy ones beside them, and what a run of either says of contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import articulon as ar
+from articulon.simulate.simulation import Trajectory
+from tests.support.contact_reference import Contacts, Grains, Law, pair_moduli
+from tests.support.random_models import rotation_matrix
+
+GRAIN = {"young": 1e7, "poisson": 0.3, "static_friction": 0.5, "restitution": 0.7}
+"""Soft glass, so that steps may be long [Pa]."""
+
+
+class Motion(NamedTuple):
+    """Of the grains, in the order of the bodies, world frame."""
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    spins: np.ndarray
+
+
+def grains(
+    positions: Any,
+    radii: Any,
+    *walls: Any,
+    density: float = 2500.0,
+    velocities: Any = None,
+    spins: Any = None,
+    material: Mapping[str, Any] = GRAIN,
+    materials: Mapping[str, Mapping[str, Any]] | None = None,
+    gravity: Sequence[float] | None = None,
+    lengths: Sequence[float] | None = None,
+    kinds: str | Sequence[str] = "grain",
+    forces: Sequence[Any] = (),
+    **law: Any,
+) -> Any:
+    """A model of grains [kg, m, s]; ``law`` are options of ``ar.forces.Contact``."""
+    box = None if lengths is None else ar.Box(lengths=tuple(lengths))
+    builder = ar.ModelBuilder(units="kg-m-s", box=box)
+    builder.add_grains(
+        np.asarray(positions, dtype=float).reshape(-1, 3),
+        radii,
+        density=density,
+        velocities=velocities,
+        spins=spins,
+        kind=kinds,
+    )
+    table = {"grain": dict(material)} if materials is None else {k: dict(v) for k, v in materials.items()}
+    if walls:
+        law["walls"] = list(walls)
+    builder.add_force(ar.forces.Contact(materials=table, **law))
+    if gravity is not None:
+        builder.add_force(ar.forces.Gravity(acceleration=tuple(gravity)))
+    for force in forces:
+        builder.add_force(force)
+    return builder.build()
+
+
+def run(model: Any, step: float, steps: int, frames: int = 1, **options: Any) -> Trajectory:
+    """So many fixed steps of velocity Verlet."""
+    return ar.simulate(model, step * steps, rule="velocity-verlet", step=step, frames=frames, **options)
+
+
+def motion(trajectory: Trajectory, frame: int = -1) -> Motion:
+    """Of a model whose bodies are all grains; speeds of a free joint are those of the body frame about it."""
+    q, u = trajectory.q[frame].reshape(-1, 7), trajectory.u[frame].reshape(-1, 6)
+    return Motion(
+        q[:, :3], u[:, :3], np.array([rotation_matrix(e) @ w for e, w in zip(q[:, 3:], u[:, 3:], strict=True)])
+    )
+
+
+def contacts(trajectory: Trajectory) -> Contacts:
+    """Those at the end of a run, as the plain NumPy grains have them."""
+    memory = trajectory.state.contact_memory
+    return Contacts(
+        np.array(trajectory.state.contact_pairs),
+        memory[:, 0:3],
+        memory[:, 16],
+        memory[:, 4:7],
+        memory[:, 7],
+        memory[:, 8],
+        memory[:, 9:12],
+        memory[:, 15] > 0.5,
+    )
+
+
+def contact_sums(found: Contacts, radii: np.ndarray, convention: str = "consistent") -> tuple[np.ndarray, np.ndarray]:
+    """Forces and torques that the contacts of spheres with spheres exert, each of shape (spheres, 3)."""
+    radii = np.asarray(radii)
+    forces, torques = np.zeros((2, len(radii), 3))
+    i, j = found.pairs.T
+    total = (found.elastic + found.viscous)[:, None] * found.normals + found.tangential
+    couple = -np.cross(found.normals, found.tangential)
+    for at, other, sign in ((i, j, 1.0), (j, i, -1.0)):
+        np.add.at(forces, at, sign * total)
+        lever = radii[at] - 0.5 * found.overlaps
+        if convention == "consistent":
+            lever = radii[at] * (1.0 - found.overlaps / (radii[at] + radii[other]))
+        np.add.at(torques, at, lever[:, None] * couple)
+    return forces, torques
+
+
+def reference_law(material: Mapping[str, Any] = GRAIN, other: Mapping[str, Any] | None = None, **options: Any) -> Law:
+    """The law of two materials for the plain NumPy grains; coefficients are the first one's."""
+    second = material if other is None else other
+    young, shear = pair_moduli((material["young"], second["young"]), (material["poisson"], second["poisson"]))
+    static = material.get("static_friction", 0.0)
+    return Law(
+        young,
+        shear,
+        static,
+        material.get("kinetic_friction", static),
+        options.pop("restitution", material.get("restitution")),
+        tangential_damping=options.pop("tangential_damping", material.get("tangential_damping_ratio", 1.0)),
+        **options,
+    )
+
+
+def heap(
+    seed: int, across: int, radius: float, *, tight: float = 0.99, spread: float = 0.05, speed: float = 0.1
+) -> tuple[np.ndarray, np.ndarray, Motion]:
+    """Spheres of several sizes near the points of a cubic lattice, of which many overlap a little, and turn.
+
+    Returns radii, masses of density 2,500, and their motion; the lattice has ``across``³ points 2 R ``tight`` apart.
+    """
+    rng = np.random.default_rng(seed)
+    grid = np.indices((across,) * 3).reshape(3, -1).T * (2.0 * radius * tight)
+    positions = grid + rng.uniform(-0.02, 0.02, grid.shape) * radius
+    radii = radius * rng.uniform(1.0 - spread, 1.0 + spread, len(grid))
+    velocities = rng.normal(0.0, speed, grid.shape)
+    spins = rng.normal(0.0, speed / radius, grid.shape)
+    return radii, 2500.0 * 4.0 / 3.0 * np.pi * radii**3, Motion(positions, velocities, spins)
+
+
+def reference(radii: np.ndarray, masses: np.ndarray, start: Motion, law: Law, **options: Any) -> Grains:
+    """The plain NumPy grains."""
+    return Grains(radii, masses, start.positions, start.velocities, start.spins, law, **options)
