@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import articulon as ar
+from articulon.forces.contact import tables
 from articulon.simulate.simulation import Trajectory
 from tests.support.contact_reference import Contacts, Grains, Law, pair_moduli
 from tests.support.random_models import rotation_matrix
@@ -76,16 +77,24 @@ def motion(trajectory: Trajectory, frame: int = -1) -> Motion:
 
 def contacts(trajectory: Trajectory) -> Contacts:
     """Those at the end of a run, as the plain NumPy grains have them."""
-    memory = trajectory.state.contact_memory
+    pairs, kept = np.array(trajectory.state.contact_pairs), trajectory.state.contact_memory
+    record = kept[:, tables.MEMORY :]
+    normals = record[:, tables.NORMAL : tables.NORMAL + 3]
+    elastic, viscous = record[:, tables.ELASTIC], record[:, tables.VISCOUS]
+    force = record[:, tables.FORCE : tables.FORCE + 3]
+    radii = trajectory.model.sites.radius
+    at_wall = pairs[:, 1] >= len(radii)
+    reach = radii[pairs[:, 0]] + np.where(at_wall, 0.0, radii[np.where(at_wall, 0, pairs[:, 1])])
+    arms = record[:, tables.ARM] + record[:, tables.OTHER_ARM]
     return Contacts(
-        np.array(trajectory.state.contact_pairs),
-        memory[:, 0:3],
-        memory[:, 16],
-        memory[:, 4:7],
-        memory[:, 7],
-        memory[:, 8],
-        memory[:, 9:12],
-        memory[:, 15] > 0.5,
+        pairs,
+        kept[:, 0:3],
+        np.where(at_wall, record[:, tables.OTHER_ARM], reach - arms),
+        normals,
+        elastic,
+        viscous,
+        force - (elastic + viscous)[:, None] * normals,
+        kept[:, tables.STANDING] == tables.SLIDES,
     )
 
 
