@@ -1,0 +1,159 @@
+"""Motion against walls: bounces, meshes that are as good as planes and cylinders, moving walls and their work, and what
+is said of spheres that go where they cannot."""
+
+import numpy as np
+import pytest
+from tests.support.meshes import CUBE, SIDES, tube
+
+import articulon as ar
+from articulon.errors import DivergenceError, ModelError
+from articulon.integrate.grain_passes import WALL_LINE
+
+R, DENSITY, YOUNG, POISSON = 0.01, 2500.0, 1e7, 0.25
+MASS = 4.0 / 3.0 * np.pi * R**3 * DENSITY
+MODULUS = YOUNG / (1.0 - POISSON**2) / 2.0
+"""E* of two of the same."""
+STEP = 1e-5
+
+
+def moved(walls, time, grains=((0.0, 0.0, 0.02),), velocities=((0.0, 0.0, -0.5),), spins=None, gravity=None, box=None,
+          friction=0.3, restitution=0.8, step=STEP, frames=1, **more):  # fmt: skip
+    """A run of grains between walls."""
+    builder = ar.ModelBuilder(units="kg-m-s", box=box)
+    builder.add_grains(grains, R, density=DENSITY, velocities=velocities, spins=spins)
+    material = {"young": YOUNG, "poisson": POISSON, "static_friction": friction, "restitution": restitution}
+    builder.add_force(ar.forces.Contact(materials={"grain": material, "steel": material}, walls=walls, **more))
+    if gravity is not None:
+        builder.add_force(ar.forces.Gravity(acceleration=gravity))
+    return ar.simulate(builder.build(), time, frames=frames, rule="velocity-verlet", step=step)
+
+
+def floor(**more):
+    return ar.forces.Plane(point=(0, 0, 0), normal=(0, 0, 1), kind="steel", **more)
+
+
+def mesh(vertices, triangles, **more):
+    numbers = {"vertices": np.asarray(vertices).tolist(), "triangles": np.asarray(triangles).tolist()}
+    return ar.forces.Mesh(**numbers, kind="steel", **more)
+
+
+def slab(**more):
+    """A flat mesh whose upper side is that of :func:`floor`; its diagonal runs through the origin."""
+    return mesh((CUBE - [0.5, 0.5, 1.0]) * [1.0, 1.0, 0.2], SIDES, **more)
+
+
+def kinetic(run):
+    u = run.u.reshape(len(run.u), -1, 6)
+    return 0.5 * MASS * ((u[:, :, :3] ** 2).sum((1, 2)) + 0.4 * R**2 * (u[:, :, 3:] ** 2).sum((1, 2)))
+
+
+def closes(run, potential=0.0):
+    """Kinetic energy gained against the sum of all works, both by the largest of them."""
+    T, works = kinetic(run), run.state.contact_work[0]
+    scale = max(np.abs(works).max(), np.abs(T).max())
+    return abs(T[-1] - T[0] - works.sum()) / scale
+
+
+def test_a_bounce_returns_what_the_coefficient_of_restitution_says():
+    """The damping of δ^{1/4} is exact at every speed; velocity Verlet's error is of second order in the step."""
+    for e in (1.0, 0.5):
+        run = moved([floor()], 0.06, restitution=e)
+        assert run.u[-1][2] == pytest.approx(0.5 * e, rel=2e-3)
+        assert closes(run) < 1e-13
+
+
+def test_the_peak_of_a_bounce_is_that_of_hertz():
+    """½ m v² = 8/15 E* √R δ^{5/2} (K. L. Johnson, Contact Mechanics, 11.4), E* that of the pair."""
+    depth = (0.5 * MASS * 0.25 / (8.0 / 15.0 * MODULUS * np.sqrt(R))) ** 0.4
+    run = moved([floor()], 0.03, restitution=1.0, step=2e-6)
+    assert R * run.state.contact_times[4] == pytest.approx(depth, rel=1e-5)
+
+
+def test_a_flat_mesh_is_a_plane():
+    """Sliding, then rolling, over the diagonal between two triangles: nothing of it is felt, and the tangential
+    displacement goes on."""
+    taken = {"time": 0.05, "grains": [(-0.004, 0.003, R)], "velocities": [(0.3, 0.05, -0.1)],
+             "spins": [(3.0, -2.0, 5.0)], "gravity": (0, 0, -9.81)}  # fmt: skip
+    plane, flat = moved([floor()], **taken), moved([slab()], **taken)
+    assert plane.q[-1][0] > 0.003 > -0.003 > plane.q[0][0]
+    assert flat.q[-1] == pytest.approx(plane.q[-1], abs=1e-12)
+    assert flat.u[-1] == pytest.approx(plane.u[-1], abs=1e-10)
+    assert flat.state.contact_times[0] == plane.state.contact_times[0]
+
+
+def test_a_mesh_drum_carries_a_ball_as_a_cylinder_does():
+    """72 facets of a turning drum: the ball goes up its side as in the round one, to the depth of the facets."""
+    vertices, triangles = tube(72, 0.05, 0.1)
+    axes = np.stack([vertices[:, 2], vertices[:, 0], vertices[:, 1]], axis=1)  # the axis along x
+    taken = {"time": 0.4, "grains": [(0.0, 0.0, -0.0399)], "velocities": None, "gravity": (0, 0, -9.81), "step": 2e-5}
+    spin = {"angular_velocity": (5.0, 0.0, 0.0)}
+    drum = mesh(axes, triangles, **spin)
+    cylinder = ar.forces.Cylinder(point=(0, 0, 0), axis=(1, 0, 0), radius=0.05, kind="steel", **spin)
+    faceted, around = moved([drum], **taken), moved([cylinder], **taken)
+    assert np.linalg.norm(around.q[-1][1:3]) > 0.039 and abs(around.q[-1][1]) > 1e-3
+    assert faceted.q[-1][:3] == pytest.approx(around.q[-1][:3], abs=0.05 * (1 - np.cos(np.pi / 72)) * 20)
+    for run in (faceted, around):
+        assert run.state.contact_work[0, WALL_LINE] > 0.0 and closes(run) < 1e-12
+
+
+def test_a_belt_brings_a_ball_to_its_speed_and_does_the_work():
+    """A ball put on a belt slides, and then rolls at 2/7 of the belt's speed: by friction J at the rim, m v = J and
+    2/5 m R² ω = J (R − δ), until v + ω (R − δ) is the belt's speed."""
+    depth = (MASS * 9.81 / (4.0 / 3.0 * MODULUS * np.sqrt(R))) ** (2.0 / 3.0)
+    run = moved([floor(velocity=(0.35, 0, 0))], 0.2, [(0, 0, R - depth)], None, gravity=(0, 0, -9.81))
+    assert run.u[-1][0] == pytest.approx(0.35 * 0.4 / (0.4 + (1.0 - depth / R) ** 2), rel=2e-4)
+    works = run.state.contact_work[0]
+    # F Δt = m v, over which the belt has gone at 0.35.
+    assert works[WALL_LINE] == pytest.approx(MASS * run.u[-1][0] * 0.35, rel=1e-2)
+    assert closes(run) < 1e-13
+
+
+def test_the_works_close_on_a_shaken_plate_and_in_a_tumbling_box():
+    """Kinetic energy is the sum of all works to rounding, whatever the walls do."""
+    rng = np.random.default_rng(5)
+    places = 0.025 * (np.stack(np.meshgrid(*[np.arange(3)] * 3, indexing="ij"), -1).reshape(-1, 3) - 1.0)
+    places += rng.normal(0, 1e-3, places.shape)
+    velocities = rng.normal(0, 0.3, places.shape)
+    box = mesh(0.1 * (CUBE - 0.5), SIDES, angular_velocity=(2.0, 5.0, 1.0), amplitude=(0, 0, 0.01), frequency=5.0)
+    run = moved([box], 0.2, places, velocities, gravity=(0, 0, -9.81), step=2e-5)
+    assert closes(run) < 1e-12
+    assert abs(run.state.contact_work[0, WALL_LINE]) > 1e-6
+    x = run.q[-1].reshape(-1, 7)[:, :3] - [0, 0, 0.01 * np.sin(2 * np.pi * 5.0 * 0.2)]
+    assert (np.linalg.norm(x, axis=1) < 0.05 * np.sqrt(3.0)).all()
+    shaken = moved([floor(amplitude=(0, 0, 0.002), frequency=30.0)], 0.3, velocities=None, gravity=(0, 0, -9.81))
+    assert shaken.state.contact_work[0, WALL_LINE] > 0.0 and closes(shaken) < 1e-12
+
+
+def test_chunks_of_any_length_have_the_same_bits():
+    """A state holds all that a contact with a moving mesh remembers."""
+    places = [(-0.012, 0.001, -0.0395), (0.012, 0.0, -0.0397)]
+    box = mesh(0.1 * (CUBE - 0.5), SIDES, angular_velocity=(2.0, 5.0, 1.0))
+    taken = {"grains": places, "velocities": None, "gravity": (0, 0, -9.81), "step": 2e-5}
+    whole, parts = moved([box], 0.1, **taken), moved([box], 0.1, frames=125, **taken)
+    for name, one, other in zip(whole.state._fields, whole.state, parts.state, strict=True):
+        assert np.array_equal(one, other, equal_nan=True), name
+    assert len(whole.state.contact_pairs) >= 1 and whole.state.contact_pairs[:, 1].min() >= 2
+
+
+def test_a_sphere_that_leaves_the_box_is_named():
+    box = ar.Box(lengths=(0.1, 0.1, 0.1), boundaries=("periodic", "open", "open"))
+    with pytest.raises(DivergenceError, match=r"sphere 0 on body 'grain-0' has left the box at \(0.05, 0.05, -.*in z"):
+        moved([], 1.0, [(0.05, 0.05, 0.05)], [(0, 0, -1.0)], box=box)
+    with pytest.raises(ModelError, match=r"sphere 1 on body 'grain-1' is outside of the box at the start, at .* in y"):
+        moved([], 1.0, [(0.05, 0.05, 0.05), (0.5, -0.05, 0.05)], None, box=box)
+    between = {"box": box, "friction": 0.0, "restitution": 1.0}
+    run = moved([ar.forces.BoxWalls(kind="steel")], 0.5, [(0.05, 0.05, 0.05)], [(0.3, 0.5, -1.0)], **between)
+    assert run.q[-1][0] == pytest.approx(0.2, abs=1e-12)
+    assert np.abs(run.u[-1][:3]) == pytest.approx([0.3, 0.5, 1.0], rel=2e-3)
+
+
+def test_a_sphere_that_goes_through_a_mesh_is_named():
+    """A step in which it goes further than its radius."""
+    said = r"sphere 0 on body 'grain-0' has gone through contact.walls\[0\], a mesh"
+    with pytest.raises(DivergenceError, match=said):
+        moved([slab()], 0.1, [(0.1, 0.2, 0.0095)], [(0, 0, -30.0)], step=4e-4)
+
+
+def test_a_wall_needs_a_material_of_the_table():
+    with pytest.raises(ModelError, match=r"walls\[0\].kind: there is no material 'stell'; did you mean 'steel'"):
+        moved([ar.forces.Plane(point=(0, 0, 0), normal=(0, 0, 1), kind="stell")], 0.1)
