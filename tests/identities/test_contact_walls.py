@@ -2,51 +2,49 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
 import articulon as ar
 from articulon.errors import CaseError, ModelError
+from articulon.forces.contact.compiled import wall_list_kernel
 from articulon.forces.contact.meshes import surface
-from articulon.forces.contact.tables import CROWDED, empty_system, empty_wall_slots
-from articulon.forces.contact.wall_lists import list_walls, walls_moved
+from articulon.forces.contact.tables import CROWDED, PLACES, empty_system
+from articulon.forces.contact.wall_lists import walls_moved
 from articulon.forces.contact.wall_motion import place_walls, wall_velocity
 from articulon.forces.contact.wall_shapes import FACE, nearest_on_triangle
-from articulon.forces.contact.wall_tables import ROTATION, wall_tables
+from articulon.forces.contact.wall_tables import ROTATION, empty_lists, wall_tables
 from articulon.forces.contact.wall_touching import FEATURE, GAP, NORMAL, TOUCHED, WALL, WIDTH, sort_by_feature, touch
 from articulon.forces.contact.walls import BoxWalls, Cylinder, Mesh, Plane, bodies_of
 from articulon.forces.sites.evaluation import cell_of
-from articulon.kernels import specialised
+from articulon.kernels import kernel
 from tests.support.meshes import CUBE, SIDES, tube
 
 
-@njit
-def nearest(corners, points):
-    found, where = np.zeros_like(points), np.zeros(points.shape[0], np.int64)
+@kernel
+def nearest(corners, points, found, where):
     for k in range(points.shape[0]):
         q, f = nearest_on_triangle(corners, 0, (points[k, 0], points[k, 1], points[k, 2]))
         found[k, 0], found[k, 1], found[k, 2] = q
         where[k] = f
-    return found, where
 
 
-@njit
+@kernel
 def place(walls, time):
     place_walls(walls, time)
 
 
-@njit
+@kernel
 def moved(walls, lists, skin):
     return walls_moved(walls, lists, skin)
 
 
-@njit
+@kernel
 def speed_at(walls, w, x):
     return wall_velocity(walls.pose, w, (x[0], x[1], x[2]))
 
 
-@njit
-def touched(slots, n, x, radius, places, numbers):
-    row, walls, lists = 0, slots.walls, slots.lists
+@kernel
+def touched(walls, lists, n, x, radius, places, numbers):
+    row = 0
     for g in range(lists.group_start[n], lists.group_start[n + 1]):
         s = lists.shift
         y = (x[0] + s[g, 0], x[1] + s[g, 1], x[2] + s[g, 2])
@@ -54,9 +52,6 @@ def touched(slots, n, x, radius, places, numbers):
         row = touch(walls, lists.wall[g], lists.entry, first, last, y, radius, places, numbers, row)
     sort_by_feature(places, numbers, row)
     return row
-
-
-enlist = specialised(list_walls, "list_walls_for_tests")
 
 
 def model_with(box=None, radius=0.1, position=(0.5, 0.5, 0.5), kind="grain"):
@@ -83,21 +78,23 @@ class Probe:
         self.cell = cell_of(self.model)
         self.places, self.numbers = np.zeros((TOUCHED, WIDTH)), np.zeros((TOUCHED, 3), dtype=np.int64)
 
-    def slots(self, points):
+    def lists(self, points):
         """The lists of spheres at points, one to a place."""
         n = len(points)
-        system = empty_system(n)._replace(cell=self.cell, skin=np.array([self.skin]))
-        system = system._replace(walls=empty_wall_slots(n, 200 * n, False, self.walls, 200 * n, 200 * n))
+        system = empty_system(n, walls=200 * n)._replace(cell=self.cell, skin=np.array([self.skin]))
+        blocks = -(-n // PLACES)
+        near = empty_lists(self.walls.shape.size, n, blocks, 200 * n, 200 * n)
+        system = system._replace(shapes=self.walls, near_walls=near)
         system.particles.reference[:] = points.T
         system.spheres.radius[:], system.spheres.light[:] = self.radius, 1.0
-        enlist(system)
+        wall_list_kernel(False)(system)
         assert not system.walls.counts[CROWDED]
-        return system.walls
+        return near
 
     def __call__(self, x):
         """Overlaps, normals, features and walls of the contacts of a sphere at x."""
         x = np.asarray(x, dtype=float)
-        rows = touched(self.slots(x[None]), 0, x, self.radius, self.places, self.numbers)
+        rows = touched(self.walls, self.lists(x[None]), 0, x, self.radius, self.places, self.numbers)
         assert rows >= 0
         return (
             self.radius - self.places[:rows, GAP].copy(),
@@ -195,7 +192,8 @@ def test_the_nearest_point_of_a_triangle_is_the_least_of_a_convex_problem():
     for _ in range(20):
         a, b, c = rng.normal(size=(3, 3))
         points = rng.normal(scale=2.0, size=(40, 3))
-        found, where = nearest(np.concatenate([a, b - a, c - a, np.zeros(3)]), points)
+        found, where = np.zeros_like(points), np.zeros(len(points), dtype=np.int64)
+        nearest(np.concatenate([a, b - a, c - a, np.zeros(3)]), points, found, where)
         n = np.cross(b - a, c - a)
         for y, q, f in zip(points, found, where, strict=True):
             w = np.linalg.lstsq(np.stack([a, b, c, n]).T @ np.eye(4)[:, :3], q, rcond=None)[0]
@@ -294,10 +292,10 @@ def test_lists_hold_all_that_is_touched_until_half_the_skin_is_used_up():
     probe = Probe([Mesh(kind="a", vertices=vertices.tolist(), triangles=faces.tolist(), angular_velocity=(0, 0.3, 1.0),
                         velocity=(0.1, 0, 0))])  # fmt: skip
     points = rng.uniform(-1.1, 1.1, (400, 3))
-    slots = probe.slots(points)
-    assert slots.lists.needed[1] > 400
+    lists = probe.lists(points)
+    assert lists.needed[1] > 400
     time = 0.0
-    while not moved(probe.walls, slots.lists, probe.skin):
+    while not moved(probe.walls, lists, probe.skin):
         time += 1e-3
         place(probe.walls, time)
     assert 0.005 < time < 0.025
@@ -307,7 +305,7 @@ def test_lists_hold_all_that_is_touched_until_half_the_skin_is_used_up():
     found = 0
     for s, x in enumerate(points):
         new = probe(x)
-        rows = touched(slots, s, x, probe.radius, probe.places, probe.numbers)
+        rows = touched(probe.walls, lists, s, x, probe.radius, probe.places, probe.numbers)
         assert probe.numbers[:rows, FEATURE].tolist() == new[2].tolist()
         assert np.array_equal(probe.radius - probe.places[:rows, GAP], new[0])
         found += rows

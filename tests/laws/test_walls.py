@@ -7,7 +7,7 @@ from tests.support.meshes import CUBE, SIDES, tube
 
 import articulon as ar
 from articulon.errors import DivergenceError, ModelError
-from articulon.integrate.grain_passes import WALL_LINE
+from articulon.forces.contact.tables import WALL_WORK
 
 R, DENSITY, YOUNG, POISSON = 0.01, 2500.0, 1e7, 0.25
 MASS = 4.0 / 3.0 * np.pi * R**3 * DENSITY
@@ -93,7 +93,7 @@ def test_a_mesh_drum_carries_a_ball_as_a_cylinder_does():
     assert np.linalg.norm(around.q[-1][1:3]) > 0.039 and abs(around.q[-1][1]) > 1e-3
     assert faceted.q[-1][:3] == pytest.approx(around.q[-1][:3], abs=0.05 * (1 - np.cos(np.pi / 72)) * 20)
     for run in (faceted, around):
-        assert run.state.contact_work[0, WALL_LINE] > 0.0 and closes(run) < 1e-12
+        assert run.state.contact_work[0, WALL_WORK] > 0.0 and closes(run) < 1e-12
 
 
 def test_a_belt_brings_a_ball_to_its_speed_and_does_the_work():
@@ -104,7 +104,7 @@ def test_a_belt_brings_a_ball_to_its_speed_and_does_the_work():
     assert run.u[-1][0] == pytest.approx(0.35 * 0.4 / (0.4 + (1.0 - depth / R) ** 2), rel=2e-4)
     works = run.state.contact_work[0]
     # F Δt = m v, over which the belt has gone at 0.35.
-    assert works[WALL_LINE] == pytest.approx(MASS * run.u[-1][0] * 0.35, rel=1e-2)
+    assert works[WALL_WORK] == pytest.approx(MASS * run.u[-1][0] * 0.35, rel=1e-2)
     assert closes(run) < 1e-13
 
 
@@ -117,11 +117,11 @@ def test_the_works_close_on_a_shaken_plate_and_in_a_tumbling_box():
     box = mesh(0.1 * (CUBE - 0.5), SIDES, angular_velocity=(2.0, 5.0, 1.0), amplitude=(0, 0, 0.01), frequency=5.0)
     run = moved([box], 0.2, places, velocities, gravity=(0, 0, -9.81), step=2e-5)
     assert closes(run) < 1e-12
-    assert abs(run.state.contact_work[0, WALL_LINE]) > 1e-6
+    assert abs(run.state.contact_work[0, WALL_WORK]) > 1e-6
     x = run.q[-1].reshape(-1, 7)[:, :3] - [0, 0, 0.01 * np.sin(2 * np.pi * 5.0 * 0.2)]
     assert (np.linalg.norm(x, axis=1) < 0.05 * np.sqrt(3.0)).all()
     shaken = moved([floor(amplitude=(0, 0, 0.002), frequency=30.0)], 0.3, velocities=None, gravity=(0, 0, -9.81))
-    assert shaken.state.contact_work[0, WALL_LINE] > 0.0 and closes(shaken) < 1e-12
+    assert shaken.state.contact_work[0, WALL_WORK] > 0.0 and closes(shaken) < 1e-12
 
 
 def test_chunks_of_any_length_have_the_same_bits():
