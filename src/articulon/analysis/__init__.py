@@ -5,6 +5,7 @@ leaves out that fraction of the frames at the start.
 """
 
 from articulon.analysis.averages import Average, average, statistical_inefficiency
+from articulon.analysis.contact_steps import ContactAnalysis, analyse_contacts
 from articulon.analysis.relaxation import RelaxationAnalysis, analyse_relaxation
 from articulon.analysis.scales import ThermostatAnalysis, analyse_thermostat
 from articulon.analysis.structure import RadialDistribution, radial_distribution
@@ -13,10 +14,12 @@ from articulon.analysis.transport import Correlation, mean_square_displacement, 
 
 __all__ = [
     "Average",
+    "ContactAnalysis",
     "Correlation",
     "RadialDistribution",
     "RelaxationAnalysis",
     "ThermostatAnalysis",
+    "analyse_contacts",
     "analyse_relaxation",
     "analyse_thermostat",
     "average",

@@ -34,7 +34,7 @@ from articulon.units import UnitSystem, unit_system
 
 _WITHOUT_EFFECT = ("case", "fidelity", "checks", "variants", "compare", "versions")
 """Sections that change no number of a run, but for the units."""
-_RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads")
+_RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads", "gsd")
 
 
 @dataclass(frozen=True)

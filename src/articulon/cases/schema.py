@@ -116,6 +116,8 @@ class RunSettings(Section):
     the Brownian forces."""
     stop: Stop | None = None
     """What ends the run before its duration is over."""
+    gsd: bool | None = None
+    """Whether ``articulon run`` writes the contact spheres as ``spheres.gsd`` too, for OVITO and freud."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

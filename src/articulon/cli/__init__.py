@@ -4,7 +4,7 @@ from articulon.cli.analysing import analyse
 from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app, fail
 from articulon.cli.looking import bench, cases, cite
 from articulon.cli.progress import RunProgress
-from articulon.cli.running import WRITTEN_BY_A_RUN, check_folder, compare, report, run
+from articulon.cli.running import WRITTEN_BY_A_RUN, check_folder, compare, export, report, run
 from articulon.cli.tuning import tune
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "check_folder",
     "cite",
     "compare",
+    "export",
     "fail",
     "main",
     "report",

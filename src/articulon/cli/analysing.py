@@ -13,7 +13,7 @@ from articulon.cli.progress import RunProgress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from articulon.analysis import RelaxationAnalysis, ThermostatAnalysis
+    from articulon.analysis import ContactAnalysis, RelaxationAnalysis, ThermostatAnalysis
     from articulon.analysis.relaxation import Relaxation
 
 MOST_BODIES = 12
@@ -57,14 +57,23 @@ def analyse(
     mean_free_path: Annotated[
         str, typer.Option("--mean-free-path", metavar="LENGTH", help="Of the medium, for Knudsen numbers.")
     ] = "0.3 nm",
+    speed: Annotated[
+        str | None,
+        typer.Option("--speed", metavar="VELOCITY", help="At which grains meet; by default what the case lets expect."),
+    ] = None,
     overrides: Overrides = [],  # noqa: B006
 ) -> None:
-    """Say which scaling a case allows: for thermostatted particles by short unscaled runs, else by its drag."""
-    from articulon.analysis import analyse_relaxation, analyse_thermostat
+    """Say which scaling a case allows: for thermostatted particles by short unscaled runs, else by its drag; and which
+    step, of a case with contacts."""
+    from articulon.analysis import analyse_contacts, analyse_relaxation, analyse_thermostat
     from articulon.cases import load_case
+    from articulon.forces import Contact
     from articulon.forces.sites.places import only_particles
 
     description = load_case(case, assignments(overrides))
+    if any(isinstance(force, Contact) for force in description.forces):
+        _print_contacts(analyse_contacts(description, speed))
+        return
     if description.thermostat is None or not only_particles(description.build_model()):
         _print_relaxation(analyse_relaxation(description, part(tolerance), mean_free_path))
         return
@@ -105,6 +114,40 @@ def _print_relaxation(found: RelaxationAnalysis) -> None:
         typer.echo()
     for note in found.notes:
         typer.echo(note)
+
+
+def _print_contacts(found: ContactAnalysis) -> None:
+    units, scales = found.case.units, found.scales
+    reduced = units.mass is None
+    time, velocity, length, density = (
+        "" if reduced else f" ({units.label(what)})" for what in ("time", "velocity", "length", "mass_density")
+    )
+    typer.echo(f"{found.case.title}\nspheres are taken to meet at {scales.speed:.4g}{velocity}\n")
+    _table(
+        ["material", f"R{length}", f"ρ{density}", f"Rayleigh time{time}"],
+        [[one.kind, f"{one.radius:.4g}", f"{one.density:.4g}", _finite(one.time)] for one in scales.grains],
+    )
+    typer.echo()
+    speeds = (0.1 * scales.speed, scales.speed, 10.0 * scales.speed)
+    _table(
+        ["contact", *(f"t_c at {v:.3g}{time}" for v in speeds), "depth/R", f"limit{time}"],
+        [
+            [
+                f"{one.kinds[0]}, {one.kinds[1]}{' (wall)' if one.wall else ''}",
+                *(_finite(one.collision_at(v)) for v in speeds),
+                f"{one.overlap:.2%}",
+                _finite(one.limit),
+            ]
+            for one in scales.pairs
+        ],
+    )
+    typer.echo()
+    for note in found.notes:
+        typer.echo(note)
+
+
+def _finite(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "–"
 
 
 def _print_thermostat(found: ThermostatAnalysis) -> None:

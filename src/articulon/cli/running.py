@@ -51,6 +51,10 @@ def run(
     _print_summary(done.summary)
     failed = _print_checks(done.summary.get("checks") or [])
     typer.echo(f"results {folder}\nreport  {report_file}")
+    if description.run.gsd:
+        from articulon.io import write_gsd
+
+        typer.echo(f"spheres {write_gsd(folder)}")
     if failed:
         fail("; ".join(failed), "check failed")
         raise typer.Exit(EXIT_CHECK)
@@ -116,6 +120,25 @@ def report(
     from articulon.report.html import write_report
 
     typer.echo(write_report(folder))
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+    gsd: Annotated[bool, typer.Option("--gsd", help="The contact spheres, for OVITO, freud and HOOMD-blue.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The file; by default spheres.gsd in the folder.")
+    ] = None,
+) -> None:
+    """Write the results of a run in a format of other programs."""
+    if not (folder / "case.toml").is_file():
+        raise ArticulonError(f"{folder} holds no run (there is no case.toml in it); give the folder of a run")
+    if not gsd:
+        raise ArticulonError("say which format: --gsd writes the contact spheres")
+
+    from articulon.io import write_gsd
+
+    typer.echo(write_gsd(folder, out))
 
 
 def check_folder(folder: Path, case: Case, resume: bool) -> None:

@@ -167,6 +167,8 @@ class Canonical(Declaration):
     """The formula: of order 4 for ``lobatto-iiia-iiib-3``, else of order 2."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
+    force_step: bool | None = None
+    """Whether contacts may be given a step beyond their limit of stability."""
 
 
 class Respa(Declaration):
@@ -256,6 +258,8 @@ class FrictionImplicit(Declaration):
     """The formula."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
+    force_step: bool | None = None
+    """Whether contacts may be given a step beyond their limit of stability."""
     drift: Literal["steady", "geodesic"] = "steady"
     """How bodies move between the kicks: at steady speeds, with velocity products as a part of the kicks, or along
     ``geodesic`` lines, as they do where nothing acts. These take some twenty recursions a step more and make the rule

@@ -19,6 +19,7 @@ from articulon.model import CHANNELS, Model
 from articulon.model.rotations import matrices
 from articulon.simulate import ledger
 from articulon.simulate.check_base import Check, Frames, Outcome, ValueCheck, passages, taken
+from articulon.simulate.grain_checks import DrumAngleCheck, HeapAngleCheck, PackingFractionCheck
 from articulon.simulate.site_observables import why_not_defined
 
 __all__ = ["AnyCheck", "Check", "Frames", "Outcome", "passages", "prepared_checks", "taken"]
@@ -253,7 +254,10 @@ AnyCheck: TypeAlias = Annotated[
     | JointCheck
     | PositionCheck
     | ObservableCheck
-    | ConfigurationalTemperatureCheck,
+    | ConfigurationalTemperatureCheck
+    | HeapAngleCheck
+    | DrumAngleCheck
+    | PackingFractionCheck,
     Field(discriminator="kind"),
 ]
 """Any declared check, chosen by its ``kind``."""

@@ -132,6 +132,15 @@ def sphere_centres(model: Model, positions: np.ndarray, rotations: np.ndarray) -
     return result
 
 
+def sphere_name(model: Model, site: int) -> str:
+    """What a sphere is called: its body, with its site where the body has several."""
+    body = int(model.sites.body[site])
+    if body < 0:
+        return f"site {site} on the ground"
+    several = int((model.sites.body == body).sum()) > 1
+    return f"'{model.names[body]}'" + (f" (site {site})" if several else "")
+
+
 class ContactObserver:
     """Looks at the contacts of a model.
 
@@ -150,6 +159,8 @@ class ContactObserver:
         """Sites that are spheres on bodies."""
         self.power = 0.4 if contacts.law.normal == "hertz" else 0.5
         """Elastic energy of a contact over force times overlap."""
+        self.worst, self.worst_pair = 0.0, ("", "")
+        """The largest overlap by radius at any frame so far, and whose it was."""
 
     @property
     def dimensions(self) -> dict[str, str]:
@@ -188,11 +199,14 @@ class ContactObserver:
         sites = self.model.sites.body.size
         records = contact_records(state.contact_pairs, state.contact_memory, self.model.sites.radius)
         counts = contact_counts(records, sites)[self.moving]
+        found = self.deepest(state)
+        if found is not None and found[0] > self.worst:
+            self.worst, self.worst_pair = found
         walls = ~records.between_spheres
         times, works = state.contact_times, state.contact_work
         ended = float(times[ENDED])
         translation = self._translation(state, kinetic)
-        found = {
+        result = {
             "contacts": float(records.first.size),
             "coordination_number": float(counts.mean()) if counts.size else 0.0,
             "rattlers": float((counts < FEW).mean()) if counts.size else 0.0,
@@ -209,10 +223,23 @@ class ContactObserver:
             "energy_normal_elastic": self.power * float(records.elastic_force @ records.overlap),
         }
         pushed = records.force[walls].sum(axis=0)
-        found |= {f"wall_force_{axis}": float(pushed[k]) for k, axis in enumerate("xyz")}
+        result |= {f"wall_force_{axis}": float(pushed[k]) for k, axis in enumerate("xyz")}
         stress = contact_stress(records, self._volume(positions, rotations))
-        found |= {f"contact_stress_{name}": float(stress[at]) for name, at in STRESS.items()}
-        return found | {name: float(works[0, line]) for name, line in WORKS.items()}
+        result |= {f"contact_stress_{name}": float(stress[at]) for name, at in STRESS.items()}
+        return result | {name: float(works[0, line]) for name, line in WORKS.items()}
+
+    def deepest(self, state: State) -> tuple[float, tuple[str, str]] | None:
+        """The largest overlap by the smaller radius at a state, and whose it is; None where nothing touches."""
+        sites = self.model.sites
+        records = contact_records(state.contact_pairs, state.contact_memory, sites.body.size)
+        if not records.first.size:
+            return None
+        own = sites.radius[records.first]
+        smaller = np.where(records.between_spheres, np.minimum(own, sites.radius[records.second]), own)
+        k = int(np.argmax(records.overlap / smaller))
+        second = int(records.second[k])
+        other = "a wall" if second < 0 else sphere_name(self.model, second)
+        return float(records.overlap[k] / smaller[k]), (sphere_name(self.model, int(records.first[k])), other)
 
     def forces(self, state: State) -> np.ndarray:
         """Contact force on each body, world frame [force], shape (bodies, 3)."""

@@ -19,6 +19,7 @@ from articulon.integrate.thermostatting import check_thermostat
 from articulon.model import Model, State
 from articulon.scaling import NoScaling, SmoothAdaptive, ThresholdAdaptive
 from articulon.scaling.base import INPUTS, ZETA, ZETA_RATE
+from articulon.simulate.contact_steps import check_contact_step
 from articulon.simulate.description import Description
 from articulon.simulate.minimisation import minimise
 from articulon.simulate.noise_windows import Windows, windows_of
@@ -112,6 +113,7 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     except CaseError as error:
         raise CaseError(f"{case.source}: {error}") from None
     windows = windows_of(case, model)
+    check_contact_step(model, case.integrator, windows.step or getattr(case.integrator, "step", None), case.source)
     dynamics = case.dynamics
     evaluator = Evaluator(
         model,

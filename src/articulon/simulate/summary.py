@@ -20,6 +20,7 @@ from articulon.model.state import EVALUATIONS, REJECTED, STEPS
 from articulon.scaling import NoScaling
 from articulon.simulate import ledger
 from articulon.simulate.atomic import write_text
+from articulon.simulate.contact_summary import contact_figures, contact_notes
 from articulon.simulate.files import SUMMARY, read_summary
 from articulon.simulate.judgement import fidelity_of
 from articulon.simulate.preparation import Prepared
@@ -94,6 +95,12 @@ def summary(
     judged = fidelity_of(prepared, state, run, found, wall_seconds, with_pairs) if scaled else None
     if model.modes:
         figures["notes"] = [*notes, *deformation_notes(model, observables["time"], run.coordinates)]
+    contacts = _contacts(prepared, state, observables)
+    if contacts is not None:
+        seen = prepared.observer.contacts
+        worst = seen.worst_pair if seen is not None and seen.worst > 0.0 else None
+        figures["notes"] = [*figures["notes"], *contact_notes(model, contacts, worst)]
+        figures["contacts"] = contacts
     return figures | {
         "frames": len(observables["time"]),
         **ledger.balance(observables),
@@ -103,6 +110,12 @@ def summary(
         "fidelity": judged,
         "adaptive": _adaptive(prepared, state, observables),
     }
+
+
+def _contacts(prepared: Prepared, state: State, observables: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
+    if prepared.observer.contacts is None:
+        return None
+    return contact_figures(prepared.model, state, prepared.observer.fixed_step, observables)
 
 
 def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.ndarray]) -> dict[str, Any] | None:

@@ -1,0 +1,116 @@
+"""What ``summary.json`` says of contacts: how the spheres lie, the ledger, and whether the law and the step hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from articulon.forces.contact.engine import contact_of
+from articulon.model import Model, State
+from articulon.simulate.contact_statistics import DEEPEST, WORKS
+from articulon.simulate.contact_steps import contact_scales
+
+FINAL = (
+    "contacts",
+    "coordination_number",
+    "rattlers",
+    "sliding_contacts",
+    "normal_force_mean",
+    "normal_force_largest",
+    "contacts_begun",
+    "contacts_ended",
+    "contact_time_mean",
+    "contact_time_longest",
+)
+"""Observables whose last value the summary has."""
+LINES = ("kinetic_translation", "kinetic_rotation", "energy_normal_elastic", "energy_external", *WORKS)
+"""Lines of the ledger, as far as there are such observables."""
+
+
+def energy_put_in(observables: Mapping[str, np.ndarray]) -> float:
+    """What has gone into the motion: the first kinetic and elastic energy, and the most that gravity, walls and other
+    forces have added [energy]."""
+    start = float(observables["kinetic_energy"][0] + observables["energy_normal_elastic"][0])
+    # Moving walls work through contacts, whose other lines only take energy out.
+    added = sum(
+        float(np.maximum(values, 0.0).max())
+        for name, values in observables.items()
+        if name.startswith("work_") and name not in (*WORKS, "work_contact")
+    )
+    walls = float(np.maximum(sum(observables[name] for name in WORKS), 0.0).max())
+    return start + added + walls
+
+
+def contact_figures(
+    model: Model, state: State, step: float | None, observables: Mapping[str, np.ndarray]
+) -> dict[str, Any] | None:
+    """The figures of a run's contacts; None for a model without any.
+
+    Parameters
+    ----------
+    model
+        The model.
+    state
+        The last state.
+    step
+        Length of a fixed step [time], None where the rule chooses it.
+    observables
+        Arrays over the frames by name.
+    """
+    law, scales = contact_of(model), contact_scales(model)
+    if law is None or scales is None or "contacts" not in observables:
+        return None
+    elastic = observables["energy_normal_elastic"]
+    total = energy_put_in(observables)
+    balance = float(np.abs(observables["energy_balance"]).max())
+    drift = float(np.abs(observables["work_normal_elastic"] + elastic - elastic[0]).max())
+    stress = {name: float(observables[name][-1]) for name in observables if name.startswith("contact_stress_")}
+    return {
+        **{name: float(observables[name][-1]) for name in FINAL},
+        "overlap_largest": float(state.contact_times[DEEPEST]),
+        "overlap_allowed": float(law.largest_overlap),
+        **stress,
+        "step": step,
+        "step_recommended": scales.recommended,
+        "step_limit": scales.limit,
+        "speed_expected": scales.speed,
+        "ledger": {name: float(observables[name][-1]) for name in LINES if name in observables},
+        "energy_put_in": total,
+        "ledger_error": balance,
+        "ledger_error_relative": balance / total if total > 0.0 else None,
+        "elastic_error": drift,
+        "elastic_error_relative": drift / total if total > 0.0 else None,
+    }
+
+
+def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tuple[str, str] | None) -> list[str]:
+    """What a person must know of a run's contacts.
+
+    Parameters
+    ----------
+    model
+        The model.
+    figures
+        See :func:`contact_figures`.
+    deepest
+        Names of the two that went deepest, where they are known.
+    """
+    if figures is None:
+        return []
+    notes = []
+    if figures["overlap_largest"] > figures["overlap_allowed"]:
+        who = "" if deepest is None else f", of {deepest[0]} and {deepest[1]}"
+        notes.append(
+            f"contacts: the largest overlap was {figures['overlap_largest']:.1%} of the smaller radius{who}, beyond "
+            f"the {figures['overlap_allowed']:.0%} to which the law of small deformations holds: take a stiffer "
+            "material, or slower spheres"
+        )
+    if figures["step"] is not None and figures["step"] > figures["step_limit"]:
+        unit = "" if model.units.time is None else f" {model.units.symbols[2]}"
+        notes.append(
+            f"contacts: the step, {figures['step']:.4g}{unit}, is beyond the limit of stability, "
+            f"{figures['step_limit']:.4g}{unit}, as integrator.force_step allows: nothing here can be trusted"
+        )
+    return notes
