@@ -21,7 +21,18 @@ G = 9.81
 PARTICLES = {"lj-melt", "molten-salt-100", "molten-salt-1025", "rock-salt"}
 MOLECULES = {"nanoparticle-docking", "ebola-receptor", "trp-zipper"}
 ADAPTIVE = {"adaptive-chain", "adaptive-protein"}
-MECHANISMS = sorted(set(built_in_cases()) - PARTICLES - MOLECULES - ADAPTIVE)
+GRAINS = {
+    "angle-of-repose",
+    "bounce",
+    "box-packing",
+    "granular-chain",
+    "rotating-drum",
+    "slip-to-roll",
+    "stack",
+    "two-spheres",
+}
+"""Looked at in test_grain_cases.py."""
+MECHANISMS = sorted(set(built_in_cases()) - PARTICLES - MOLECULES - ADAPTIVE - GRAINS)
 LONG = {
     "dzhanibekov": {"run.duration": "16 s", "run.frames": 800},
     "flexible-filament": {"run.duration": "20 ns"},

@@ -18,8 +18,8 @@ MOST_BODIES = 5000
 
 def model_drawing(view: View) -> Figure | None:
     """Two views of the first and the last frame, or one of what moves in a plane; nothing for a model of very many
-    bodies, or of a point that stays where it is."""
-    if view.model.bodies > MOST_BODIES:
+    bodies, of a point that stays where it is, or of spheres that touch, which have their own figure."""
+    if view.model.bodies > MOST_BODIES or (view.model.sites.radius > 0.0).any():
         return None
     forward, sideways, upward = axes_of_view(view)
     whole = whole_model(view)

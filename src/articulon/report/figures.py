@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from articulon.report import fidelity_figure, style
+from articulon.report import fidelity_figure, grain_figures, style
 from articulon.report.activity_figure import activity
 from articulon.report.drawing import model_drawing
 from articulon.report.joint_figures import joints
@@ -42,7 +42,8 @@ def figures(run: Run | View) -> dict[str, Figure]:
     Returns
     -------
     dict
-        Of ``position``, ``joints``, ``activity``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``,
+        Of ``position``, ``joints``, ``activity``, ``spheres``, ``grain_motion``, ``contacts``,
+        ``force_distribution``, ``contact_ledger``, ``model``, ``energies``, ``balance``, ``forces``, ``factors``,
         ``fidelity``, ``kinetic_energy``, ``temperature``, ``configurational_temperature``, ``thermostat_energies``,
         ``thermostat_phase``, ``works_normalised`` and ``step_size``, those for which the run has data.
     """
@@ -56,9 +57,9 @@ def figures(run: Run | View) -> dict[str, Figure]:
 
 def position(view: View) -> Figure | None:
     """Displacement of the core over time; along the direction that stops the run and across it, where there is one.
-    Nothing where it stays where it is."""
+    Nothing where it stays where it is, or is any one of many grains."""
     moved = view.path - view.path[0]
-    if not moved.any():
+    if not moved.any() or (view.direction is None and grain_figures.many_grains(view)):
         return None
     length = suited(view.case.units, "length", float(np.abs(moved).max()))
     t = view.time_scale.factor * view.times
@@ -329,6 +330,11 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
     "position": position,
     "joints": joints,
     "activity": activity,
+    "spheres": grain_figures.spheres,
+    "grain_motion": grain_figures.grain_motion,
+    "contacts": grain_figures.contacts,
+    "force_distribution": grain_figures.force_distribution,
+    "contact_ledger": grain_figures.contact_ledger,
     "model": model_drawing,
     "energies": energies,
     "balance": balance,
@@ -346,6 +352,7 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
 """Every figure by name, in the order of the report."""
 
 CAPTIONS: dict[str, str] = {
+    **grain_figures.CAPTIONS,
     "position": "Displacement of the centre of mass of {core} from where it began.",
     "joints": "Coordinates of the joints, and angular velocities, in a body's own axes, of those that turn freely.",
     "activity": (

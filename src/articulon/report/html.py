@@ -13,7 +13,7 @@ from articulon.report.drawing import flat_axis
 from articulon.report.fidelity_words import fidelity_part, verdict_sentences
 from articulon.report.figures import CAPTIONS, figures
 from articulon.report.joint_figures import left_out
-from articulon.report.quantities import number, suited, unit_text, wall_time, with_unit
+from articulon.report.quantities import number, percent, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
 from articulon.simulate.atomic import write_text
 
@@ -22,6 +22,21 @@ __all__ = ["figures", "write_report"]
 FILE = "report.html"
 THERMAL = ("temperature", "configurational_temperature", "thermostat_energies", "thermostat_phase")
 """Figures of temperatures and thermostats."""
+LEDGER_WORDS = {
+    "kinetic_translation": "kinetic energy of translation",
+    "kinetic_rotation": "kinetic energy of rotation",
+    "energy_normal_elastic": "normal elastic energy",
+    "energy_external": "energy in gravity",
+    "work_normal_elastic": "work of normal elastic forces",
+    "work_tangential_spring": "work of tangential springs",
+    "work_contact_damping": "work of damping",
+    "work_friction": "work of friction",
+}
+"""Lines of the ledger of contacts."""
+MOTION = ("spheres", "grain_motion", "position", "joints", "activity", "model")
+"""Figures of what moves."""
+CONTACTS = ("contacts", "force_distribution", "contact_ledger")
+"""Figures of contacts."""
 IDLE = (
     "The rule friction-implicit takes the step that it is given, scaled or not: unless that step is longer for the "
     "scaling's sake, scaling saves nothing here. It lengthens the steps of explicit rules, such as kutta-merson."
@@ -81,7 +96,11 @@ def report(view: View) -> str:
             page.section("Run", page.definitions(run_rows(view))),
             page.section("Checks", checks_table(view), page.definitions(check_rows(view))),
             page.section("Fidelity", fidelity_part(view), *_figures(drawn, captions, "fidelity")),
-            page.section("Motion", *_figures(drawn, captions, "position", "joints", "activity", "model")),
+            page.section(
+                "Motion",
+                *_figures(drawn, captions, *MOTION),
+            ),
+            page.section("Contacts", page.definitions(contact_rows(view)), *_figures(drawn, captions, *CONTACTS)),
             page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),
             page.section(forces, *_figures(drawn, captions, "forces", "factors")),
             page.section(energy, *_figures(drawn, captions, "kinetic_energy", *THERMAL)),
@@ -222,6 +241,47 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
     yield "seed", str(view.case.run.seed)
     versions = summary.get("versions", {})
     yield "versions", ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def contact_rows(view: View) -> Iterator[tuple[str, str]]:
+    """Names and values of what the contacts of a run did, and of their ledger."""
+    found, units = view.summary.get("contacts"), view.case.units
+    if not found:
+        return
+    energy = unit_text(units, "energy")
+
+    def time(value: float | None) -> str:
+        return suited(units, "time", value).text(value, 3) if value else number(value)
+
+    yield "contacts at the end", number(found["contacts"])
+    yield "contacts of a sphere", number(found["coordination_number"], 3)
+    yield "contacts that slide", percent(found["sliding_contacts"])
+    yield "contacts begun and ended", f"{number(found['contacts_begun'])} and {number(found['contacts_ended'])}"
+    yield (
+        "how long those that ended lasted",
+        (f"{time(found['contact_time_mean'])} on average, {time(found['contact_time_longest'])} at most"),
+    )
+    yield (
+        "largest overlap by the radius",
+        (f"{percent(found['overlap_largest'])}, the law holds to {percent(found['overlap_allowed'])}"),
+    )
+    if found.get("step") is not None:
+        step, recommended, limit = (time(found[key]) for key in ("step", "step_recommended", "step_limit"))
+        yield "step", f"{step}; recommended {recommended}, limit {limit}"
+    for name, value in found["ledger"].items():
+        yield LEDGER_WORDS.get(name, name.replace("_", " ")), with_unit(value, energy)
+    if found["ledger_error_relative"] is not None:
+        yield (
+            "ledger closes",
+            (
+                f"to {with_unit(found['ledger_error'], energy, 2)}, {number(found['ledger_error_relative'], 2)} of the "
+                f"energy put in, {with_unit(found['energy_put_in'], energy, 4)}"
+            ),
+        )
+        yield (
+            "work of normal elastic forces against their energy",
+            (f"differs by {number(found['elastic_error_relative'], 2)} of the energy put in, the error of the steps"),
+        )
 
 
 def checks_table(view: View) -> str:
