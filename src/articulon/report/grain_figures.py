@@ -23,6 +23,8 @@ MOST_SPHERES = 20_000
 """More spheres are not drawn one by one: the page would weigh tens of megabytes."""
 FEW_GRAINS = 4
 """So many grains at most have their own lines."""
+OUTLINED = 100
+"""So many spheres at most are outlined behind their forces."""
 LEAST_FORCES = 50
 """Contacts from which on their forces make a distribution."""
 KINDS = (style.SKY, style.ORANGE, style.GREEN, style.PURPLE, style.OLIVE, style.VERMILION)
@@ -51,7 +53,11 @@ def spheres(view: View) -> Figure | None:
     right, up, depth = _axes(view, own)
     centres = [sphere_centres(model, view.positions[k], view.rotations[k]) for k in (0, -1)]
     radii = model.sites.radius
-    middle, half = _window(centres, own, radii, (right, up))
+    # Few spheres are followed on their way.
+    way = centres
+    if own.size <= FEW_GRAINS:
+        way = [sphere_centres(model, x, e) for x, e in zip(view.positions, view.rotations, strict=True)]
+    middle, half = _window(way, own, radii, (right, up))
     length = suited(view.case.units, "length", 2.0 * float(half.max()))
     tall = half[1] / half[0]
     records = view.last_contacts
@@ -61,6 +67,10 @@ def spheres(view: View) -> Figure | None:
     panels = figure.subplots(1, columns, sharey=True, squeeze=False)[0]
     for axes, places, time in zip(panels, centres, (view.times[0], view.times[-1]), strict=False):
         _draw_spheres(axes, view, own, places, (right, up, depth), length)
+        if own.size <= FEW_GRAINS:
+            for site in own.tolist():
+                path = length.factor * np.array([there[site, [right, up]] for there in way])
+                axes.plot(*path.T, color=style.GREY, linewidth=0.8, zorder=3)
         axes.set_title(view.time_scale.text(float(time), 3))
     if columns == 3:
         _draw_forces(panels[2], view, own, centres[1], (right, up, depth), length)
@@ -91,7 +101,7 @@ def _axes(view: View, own: np.ndarray) -> tuple[int, int, int]:
 def _window(
     centres: list[np.ndarray], own: np.ndarray, radii: np.ndarray, plane: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Middle and half extent of what holds all spheres in both frames [length]."""
+    """Middle and half extent of what holds all spheres in some frames [length]."""
     at = list(plane)
     low = np.min([(places[own][:, at] - radii[own, None]).min(axis=0) for places in centres], axis=0)
     high = np.max([(places[own][:, at] + radii[own, None]).max(axis=0) for places in centres], axis=0)
@@ -126,21 +136,7 @@ def _draw_spheres(
             zorder=2,
         )
     )
-    if order.size <= FEW_GRAINS:
-        _draw_marks(axes, view, order, places, seen, length)
     _draw_chains(axes, view, places, seen, length)
-
-
-def _draw_marks(
-    axes: Axes, view: View, order: np.ndarray, places: np.ndarray, seen: tuple[int, int, int], length: Scale
-) -> None:
-    """Where few spheres have come from."""
-    model, (right, up, _) = view.model, seen
-    for site in order.tolist():
-        path = np.array(
-            [sphere_centres(model, x, e)[site] for x, e in zip(view.positions, view.rotations, strict=True)]
-        )
-        axes.plot(*(length.factor * path[:, [right, up]]).T, color=style.GREY, linewidth=0.8, zorder=3)
 
 
 def _draw_chains(axes: Axes, view: View, places: np.ndarray, seen: tuple[int, int, int], length: Scale) -> None:
@@ -159,6 +155,21 @@ def _draw_forces(
     """A line from centre to centre, or to the wall, as wide as the normal force is large."""
     records, (right, up, _) = view.last_contacts, seen
     assert records is not None
+    if own.size <= OUTLINED:
+        d = 2.0 * length.factor * view.model.sites.radius[own]
+        circles = EllipseCollection(
+            d,
+            d,
+            np.zeros(own.size),
+            units="xy",
+            offsets=length.factor * places[own][:, [right, up]],
+            offset_transform=axes.transData,
+            facecolors="none",
+            edgecolors="#c8c8c8",
+            linewidths=0.6,
+            zorder=2,
+        )
+        axes.add_collection(circles)
     start = places[records.first]
     reach = records.arms[:, 0] + np.where(records.between_spheres, records.arms[:, 1], 0.0)
     ends = start - reach[:, None] * records.normal
@@ -295,6 +306,7 @@ def grain_motion(view: View) -> Figure | None:
         return None
     t, units = view.time_scale.factor * view.times, view.case.units
     moved = np.ptp(view.positions, axis=0)
+    linear = view.speeds.reshape(view.times.size, model.bodies, 6)[:, :, :3]
     figure, (place, speed, spin) = style.panels(3, height=2.3)
     length = suited(units, "length", float(np.abs(view.positions).max()))
     dashes = ("-", (0, (5, 1.5)), (0, (1, 1)))
@@ -307,7 +319,7 @@ def grain_motion(view: View) -> Figure | None:
             look: dict[str, Any] = {"color": colour, "linestyle": dashes[k]}
             if moved[body, k] > 1e-3 * moved.max():
                 place.plot(t, length.factor * view.positions[:, body, k], label=f"{name}, {'xyz'[k]}", **look)
-            if np.any(velocity[:, k]):
+            if np.abs(velocity[:, k]).max() > 1e-3 * np.abs(linear).max():
                 speed.plot(t, velocity[:, k], label=f"{name}, v$_{'xyz'[k]}$", **look)
         size = model.sites.radius[site] * np.linalg.norm(turning, axis=1)
         if np.any(size):
