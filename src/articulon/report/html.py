@@ -31,6 +31,7 @@ LEDGER_WORDS = {
     "work_tangential_spring": "work of tangential springs",
     "work_contact_damping": "work of damping",
     "work_friction": "work of friction",
+    "work_walls": "work of walls that move",
 }
 """Lines of the ledger of contacts."""
 MOTION = ("spheres", "grain_motion", "position", "joints", "activity", "model")

@@ -183,7 +183,7 @@ class View:
         pairs, memory = saved.get("state_contact_pairs"), saved.get("state_contact_memory")
         if pairs is None or memory is None or not memory.shape[1]:
             return None
-        return contact_records(pairs, memory, self.model.sites.body.size)
+        return contact_records(pairs, memory, self.model.sites.radius)
 
     @cached_property
     def stop_time(self) -> float | None:

@@ -24,6 +24,7 @@ from articulon.forces.contact.tables import (
     STANDING,
     VISCOUS,
     VISCOUS_WORK,
+    WALL_WORK,
 )
 from articulon.model import Model, State
 from articulon.model.rotations import matrices
@@ -38,6 +39,7 @@ WORKS = {
     "work_tangential_spring": SPRING_WORK,
     "work_contact_damping": VISCOUS_WORK,
     "work_friction": FRICTION_WORK,
+    "work_walls": WALL_WORK,
 }
 """Lines of the ledger by the observable's name."""
 STRESS = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
@@ -231,7 +233,7 @@ class ContactObserver:
     def deepest(self, state: State) -> tuple[float, tuple[str, str]] | None:
         """The largest overlap by the smaller radius at a state, and whose it is; None where nothing touches."""
         sites = self.model.sites
-        records = contact_records(state.contact_pairs, state.contact_memory, sites.body.size)
+        records = contact_records(state.contact_pairs, state.contact_memory, sites.radius)
         if not records.first.size:
             return None
         own = sites.radius[records.first]

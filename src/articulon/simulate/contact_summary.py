@@ -33,14 +33,12 @@ def energy_put_in(observables: Mapping[str, np.ndarray]) -> float:
     """What has gone into the motion: the first kinetic and elastic energy, and the most that gravity, walls and other
     forces have added [energy]."""
     start = float(observables["kinetic_energy"][0] + observables["energy_normal_elastic"][0])
-    # Moving walls work through contacts, whose other lines only take energy out.
     added = sum(
         float(np.maximum(values, 0.0).max())
         for name, values in observables.items()
         if name.startswith("work_") and name not in (*WORKS, "work_contact")
     )
-    walls = float(np.maximum(sum(observables[name] for name in WORKS), 0.0).max())
-    return start + added + walls
+    return start + added
 
 
 def contact_figures(

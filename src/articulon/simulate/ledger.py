@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from articulon.forces.contact.engine import contact_of
 from articulon.forces.joint_actuation import JointActuation
 from articulon.forces.user import UserForce
 from articulon.model import CHANNELS, Model
@@ -36,10 +37,19 @@ def balance(observables: Mapping[str, np.ndarray]) -> dict[str, float | None]:
 
 
 def without_energy(model: Model) -> set[str]:
-    """Channels in which a force acts that has no energy function: a user's, or what drives or actuates a joint."""
+    """Channels in which a force acts that has no energy function: a user's, what drives or actuates a joint, or a wall
+    that moves."""
     found = {str(force.channel) for force in model.forces if isinstance(force, UserForce)}
-    driven = model.drives or any(isinstance(force, JointActuation) for force in model.forces)
+    driven = model.drives or any(isinstance(force, JointActuation) for force in model.forces) or _moving_walls(model)
     return found | ({"external"} if driven else set())
+
+
+def _moving_walls(model: Model) -> bool:
+    """Whether walls do work on what touches them."""
+    law = contact_of(model)
+    walls = () if law is None else law.walls
+    moves = ("velocity", "angular_velocity", "amplitude")
+    return any(any(map(float, getattr(wall, name, ()))) for wall in walls for name in moves)
 
 
 def with_energy(observables: Mapping[str, np.ndarray], varies: bool, without: set[str]) -> list[str]:
