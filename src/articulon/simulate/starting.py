@@ -13,6 +13,7 @@ from articulon.forces.fixman import fixman_of
 from articulon.forces.sites.places import site_positions
 from articulon.forces.sites.walls import LennardJonesWall
 from articulon.model import Model, State
+from articulon.simulate.contact_start import check_overlaps
 
 START_STREAM = 12
 """The stream of random numbers that initial speeds are drawn from."""
@@ -26,8 +27,8 @@ STEEPNESS = 12.0
 def check_start(evaluator: Evaluator, state: State, step: float | None = None) -> None:
     """Raises ModelError, naming two sites and how to part them, where site forces at a state are no forces to start
     with: not finite, those of a repulsion far beyond thermal energy, or such as throw one site past the other in the
-    first step. Sites outside reflecting walls are refused too, and Fixman's potential of another temperature than that
-    of the bath.
+    first step. Spheres that overlap too deeply are refused too, sites outside reflecting walls, and Fixman's potential
+    of another temperature than that of the bath.
 
     Parameters
     ----------
@@ -39,6 +40,7 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
         The first step, where it is fixed [time].
     """
     _check_fixman(evaluator)
+    check_overlaps(evaluator.model, state.q)
     sites, model = evaluator.sites, evaluator.model
     if not sites.sites:
         return

@@ -98,7 +98,7 @@ def summary(
     contacts = _contacts(prepared, state, observables)
     if contacts is not None:
         seen = prepared.observer.contacts
-        worst = seen.worst_pair if seen is not None and seen.worst > 0.0 else None
+        worst = (seen.worst, seen.worst_pair) if seen is not None and seen.worst > 0.0 else None
         figures["notes"] = [*figures["notes"], *contact_notes(model, contacts, worst)]
         figures["contacts"] = contacts
     return figures | {

@@ -1,0 +1,103 @@
+"""Whether spheres overlap where a run begins."""
+
+import numpy as np
+
+from articulon.dynamics import body_poses
+from articulon.errors import ModelError
+from articulon.forces.contact.engine import contact_of
+from articulon.model import Model
+from articulon.simulate.contact_statistics import sphere_centres, sphere_name
+
+
+def check_overlaps(model: Model, q: np.ndarray) -> None:
+    """Raises ModelError, naming the two, where spheres that can touch, or a sphere and a wall, overlap at coordinates q
+    by more than ``largest_overlap`` of the smaller radius."""
+    law = contact_of(model)
+    if law is None:
+        return
+    # SciPy's trees take time to import, which a model without contacts need not pay.
+    from scipy.spatial import cKDTree
+
+    sites = model.sites
+    spheres = np.flatnonzero(sites.radius > 0.0)
+    R, limit = sites.radius[spheres], float(law.largest_overlap)
+    centres = sphere_centres(model, *body_poses(model, q))[spheres]
+    worst, pair, depth = limit, ("", ""), 0.0
+    places, size = _wrapped(model, centres)
+    near = cKDTree(places, boxsize=size).query_pairs(2.0 * float(R.max()), output_type="ndarray")
+    apart = places[near[:, 0]] - places[near[:, 1]]
+    if size is not None:
+        apart -= np.divide(apart, size, out=np.zeros_like(apart), where=size > 0.0).round() * size
+    overlap = R[near].sum(axis=1) - np.linalg.norm(apart, axis=1)
+    part = overlap / R[near].min(axis=1)
+    deep = np.flatnonzero(part > limit)
+    for k in deep[np.argsort(-part[deep])].tolist():
+        a, b = (int(s) for s in spheres[near[k]])
+        if _can_touch(model, a, b, law.excluded_joints):
+            worst, pair, depth = float(part[k]), (sphere_name(model, a), sphere_name(model, b)), float(overlap[k])
+            break
+    movable = sites.body[spheres] >= 0
+    for wall, called in _planes(model):
+        overlap = np.where(movable, R - (centres - wall[:3]) @ wall[3:], 0.0)
+        part = overlap / R
+        k = int(np.argmax(part))
+        if part[k] > worst:
+            worst, pair, depth = float(part[k]), (sphere_name(model, int(spheres[k])), called), float(overlap[k])
+    if pair[0]:
+        unit = "" if model.units.length is None else f" {model.units.symbols[1]}"
+        raise ModelError(
+            f"{pair[0]} and {pair[1]} overlap by {depth:.4g}{unit} at the start, {worst:.1%} of the smaller radius, "
+            f"where at most {limit:.0%} is allowed: move them apart, or raise largest_overlap of the contacts"
+        )
+
+
+def _wrapped(model: Model, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """The centres within a box of right angles, and its lengths, 0 where it is not periodic; as they are and None
+    elsewhere."""
+    box = model.box
+    if box is None or not box.periodic.any() or any(float(tilt) for tilt in box.tilts):
+        return centres, None
+    origin, lengths = (np.array([float(x) for x in values]) for values in (box.origin, box.lengths))
+    inside = np.mod(centres - origin, lengths)
+    # A coordinate that rounding puts on the far face is on the near one.
+    inside = np.where(inside >= lengths, 0.0, inside)
+    return np.where(box.periodic, inside, centres), np.where(box.periodic, lengths, 0.0)
+
+
+def _can_touch(model: Model, a: int, b: int, joints: int) -> bool:
+    """Whether two spheres are on bodies that are more joints apart than those that never touch."""
+    first, second = (int(model.site_links[site]) for site in (a, b))
+    if first == second:
+        return False
+    parent = model.jointed
+    ancestors = {}
+    steps, at = 0, first
+    while at >= 0:
+        ancestors[at] = steps
+        at, steps = int(parent[at]), steps + 1
+    steps, at = 0, second
+    while at >= 0:
+        if at in ancestors:
+            return ancestors[at] + steps > joints
+        at, steps = int(parent[at]), steps + 1
+    return True
+
+
+def _planes(model: Model) -> list[tuple[np.ndarray, str]]:
+    """Point and unit normal of plane walls and of faces of the box that are walls, shape (6,), and what they are
+    called."""
+    law, found = contact_of(model), []
+    for k, wall in enumerate(() if law is None else law.walls):
+        if wall.shape == "plane":
+            point, normal = (np.array([float(x) for x in values]) for values in (wall.point, wall.normal))
+            found.append((np.concatenate([point, normal / np.linalg.norm(normal)]), f"walls[{k}], a plane,"))
+        elif wall.shape == "box" and model.box is not None:
+            box = model.box
+            low = np.array([float(x) for x in box.origin])
+            every = [f"{'xyz'[a]}{side}" for a in range(3) for side in "-+" if not box.periodic[a]]
+            for face in every if wall.faces == "all" else wall.faces:
+                axis, upper = "xyz".index(face[0]), face[1] == "+"
+                point = low + (box.vectors[axis] if upper else 0.0)
+                normal = np.linalg.inv(box.vectors)[:, axis] * (-1.0 if upper else 1.0)
+                found.append((np.concatenate([point, normal / np.linalg.norm(normal)]), f"the wall {face} of the box"))
+    return found
