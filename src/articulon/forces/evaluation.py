@@ -252,6 +252,8 @@ def force_tables(
     wrench_channels = set(bodies.channel.tolist())
     if pairs.link.size or point_springs.link.size or has_site_forces(model):
         wrench_channels.add(POTENTIAL)
+    if contact_of(model) is not None:
+        wrench_channels.add(CONTACT)
     if (drag.link.size and drag is every_drag) or point_springs.constants[:, 2].any():
         wrench_channels.add(DAMPING)
     if brownian_of(model) is not None:
@@ -277,6 +279,7 @@ def force_tables(
         actuations,
         fixman,
         no_sites() if sites is None else sites.system,
+        np.zeros((model.forest.mass.size if contact_of(model) is not None else 0, 6)),
         np.array(sorted(wrench_channels), dtype=np.int64),
         np.array(joint_channels, dtype=np.int64),
     )

@@ -20,7 +20,7 @@ from articulon.forces.stokes_drag import drag_wrenches
 from articulon.forces.torsional_springs import spring_torques
 from articulon.forces.user import ACTUATIONS, REFRESHES, SITE_SUMS, SITE_TERMS, USERS, user_wrenches
 from articulon.kernels import jit
-from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
+from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
 
 
 @jit
@@ -43,6 +43,9 @@ def fill_positions(system, functions, time, q, u, ws, channels):
         place_particles(forces.sites, ws)
         functions[SITE_SUMS][0](forces.sites, functions[SITE_TERMS], functions[REFRESHES][0])
         particle_wrenches(forces.sites, ws, wrench[POTENTIAL])
+    for i in range(forces.contact.shape[0]):
+        for k in range(6):
+            wrench[CONTACT, i, k] += forces.contact[i, k]
     if forces.springs.link.size > 0:
         spring_torques(forest, forces.springs, q, joint[CONFORMATIONAL])
     modal_springs(forest, q, joint[CONFORMATIONAL])

@@ -133,6 +133,9 @@ class Forces(NamedTuple):
     actuations: Actuations
     fixman: FixmanTable
     sites: SiteSystem
+    contact: np.ndarray
+    """Wrenches of contacts on the links, which their driver holds through each step, world frame, shape (links, 6), or
+    (0, 6) without contacts."""
     wrench_channels: np.ndarray
     """Channels with forces on bodies."""
     joint_channels: np.ndarray

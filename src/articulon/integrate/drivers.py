@@ -33,6 +33,7 @@ from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDri
 from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
 from articulon.integrate.scipy_adapter import SciPyDriver
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, STOPPED, no_stop
+from articulon.integrate.touching_driver import TouchingDriver
 from articulon.integrate.variables import WORK, blocks
 from articulon.kernels import prepare
 from articulon.model import State
@@ -266,6 +267,13 @@ def driver(
     CaseError
         For a rule that cannot do what the model or its rotations ask for.
     """
+    if evaluator.contacts is not None:
+        if integrator.rule != "velocity-verlet":
+            raise CaseError(
+                f"integrator.rule: '{integrator.rule}' does not carry contacts from step to step; choose "
+                "velocity-verlet with a step"
+            )
+        return _driver(evaluator, integrator, policy, parameters, state)
     _refuse_impossible(evaluator, integrator)
     _refuse_flexible(evaluator, integrator, policy)
     if not policy.follows:
@@ -296,8 +304,9 @@ def _driver(
         return RespaDriver(evaluator, float(integrator.step), policy, parameters, state, parts=parts)
     if isinstance(integrator, ErmakMcCammon):
         return ErmakMcCammonDriver(evaluator, float(integrator.step), policy, parameters, state)
-    if integrator.rule == "velocity-verlet" and only_grains(evaluator.model):
-        return GrainDriver(evaluator, float(integrator.step), policy, state)
+    if evaluator.contacts is not None:
+        kind = GrainDriver if only_grains(evaluator.model) else TouchingDriver
+        return kind(evaluator, float(integrator.step), policy, state)
     if _on_plain_arrays(evaluator, integrator):
         return ParticleDriver(evaluator, float(integrator.step), policy, parameters, state)
     if isinstance(integrator, Canonical):

@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange, types
 
 from articulon.algebra.rotations import turn_in_world
-from articulon.forces.contact.pairs import add_powers
+from articulon.forces.contact.powers import add_wall_powers
 from articulon.forces.contact.tables import (
     ARM,
     COUPLE,
@@ -22,14 +22,11 @@ from articulon.forces.contact.tables import (
     KIND,
     LIGHT,
     MOMENT,
-    NORMAL,
     OTHER_ARM,
     PLACES,
     RADIUS,
-    SLIDES,
     SPIN,
     SYSTEM,
-    WALL_WORK,
     WORKS,
     V,
     X,
@@ -159,20 +156,6 @@ def add_contact(record, resistance, slot, s, arm, f, t):
 @jit
 def dot3(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@jit
-def add_wall_powers(walls, slot, v, w, lines, first):
-    """Adds the powers of a wall's forces on a grain that moves at v and spins at w: of the motion against the wall, and
-    of the wall's own."""
-    record, lever = walls.record, walls.record[slot, ARM]
-    n = (record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2])
-    ux, uy, uz = walls.velocity[slot, 0], walls.velocity[slot, 1], walls.velocity[slot, 2]
-    lines[first + WALL_WORK] += record[slot, FORCE] * ux + record[slot, FORCE + 1] * uy + record[slot, FORCE + 2] * uz
-    ux = v[0] - lever * (w[1] * n[2] - w[2] * n[1]) - ux
-    uy = v[1] - lever * (w[2] * n[0] - w[0] * n[2]) - uy
-    uz = v[2] - lever * (w[0] * n[1] - w[1] * n[0]) - uz
-    add_powers(record, slot, walls.touches[slot] == SLIDES, ux, uy, uz, lines[first:])
 
 
 @jit

@@ -9,7 +9,7 @@ import numpy as np
 from articulon.algebra.rotations import matrix
 from articulon.algebra.vectors import apply, apply_t
 from articulon.forces.contact.candidates import keep_contacts
-from articulon.forces.contact.pairs import pair_powers
+from articulon.forces.contact.powers import pair_powers
 from articulon.forces.contact.tables import (
     BEGUN,
     CROWDED,

@@ -35,6 +35,7 @@ from articulon.forces.contact.tables import (
 from articulon.forces.contact.wall_tables import empty_lists, wall_tables
 from articulon.forces.contact.walls import bodies_of
 from articulon.forces.sites.cells import FAR, OVERFLOW, grid
+from articulon.forces.sites.exclusions import near_by_joints
 from articulon.forces.sites.images import cell_of
 from articulon.forces.sites.neighbours import REFRESH, VECTOR, refresh_parallel, refresh_serial
 from articulon.kernels import prepare
@@ -171,7 +172,11 @@ class Contacts:
         return self.link.astype(np.int64)
 
     def _excluded(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros(self.spheres + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        """Spheres that never touch each sphere, by joints between their bodies: where they start, and who they are."""
+        joints = self.law.excluded_joints
+        if not joints or (self.model.forest.parent < 0).all():
+            return np.zeros(self.spheres + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        return near_by_joints(self.model, self.sites, joints)
 
     def grow(self) -> None:
         """Makes more room for whatever had too little."""

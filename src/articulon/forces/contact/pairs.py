@@ -23,12 +23,12 @@ from articulon.forces.contact.laws import (
     STIFFNESS,
     TANGENTIAL_DAMPING,
 )
+from articulon.forces.contact.powers import add_powers, powers, surface_velocity
 from articulon.forces.contact.tables import (
     ARM,
     BEGUN,
     DEEPEST,
     DURATIONS,
-    ELASTIC,
     ENDED,
     FORCE,
     FREE,
@@ -47,14 +47,11 @@ from articulon.forces.contact.tables import (
     SPIN,
     SPRING_WORK,
     STICKS,
-    TANGENTIAL_VISCOUS,
-    VISCOUS,
     VISCOUS_WORK,
-    WORKS,
     V,
     X,
 )
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit
 
 LANES = 32
 """Contacts whose law is evaluated together."""
@@ -65,29 +62,6 @@ LAW: Any = None
 ARMS: Any = None
 """Stand for the law and its arms."""
 ONE_KIND = False
-
-
-@jit
-def powers(nx, ny, nz, elastic, viscous, fx, fy, fz, wx, wy, wz, slides, vx, vy, vz):
-    """Powers of the elastic normal force, the tangential spring, the viscous forces and friction, at a velocity of the
-    first surface against the second."""
-    vn = vx * nx + vy * ny + vz * nz
-    tangential = fx * vx + fy * vy + fz * vz
-    damping = wx * vx + wy * vy + wz * vz
-    return (
-        elastic * vn,
-        0.0 if slides else tangential - damping,
-        viscous * vn + damping,
-        tangential if slides else 0.0,
-    )
-
-
-@jit
-def surface_velocity(dvx, dvy, dvz, a, wix, wiy, wiz, b, wjx, wjy, wjz, nx, ny, nz):
-    """Velocity of the first surface against the second: the first point lies at −a n from its centre, the second at
-    b n."""
-    wx, wy, wz = a * wix + b * wjx, a * wiy + b * wjy, a * wiz + b * wjz
-    return dvx - (wy * nz - wz * ny), dvy - (wz * nx - wx * nz), dvz - (wx * ny - wy * nx)
 
 
 @jit
@@ -237,35 +211,6 @@ def write_back(batch, slots, count, touches, memory, record, seen):
 
 
 @jit
-def add_powers(record, slot, slides, vx, vy, vz, seen):
-    """Adds the powers of a contact's forces at a velocity of the first surface against the second."""
-    nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
-    elastic, viscous = record[slot, ELASTIC], record[slot, VISCOUS]
-    pull = elastic + viscous
-    p0, p1, p2, p3 = powers(
-        nx,
-        ny,
-        nz,
-        elastic,
-        viscous,
-        record[slot, FORCE] - pull * nx,
-        record[slot, FORCE + 1] - pull * ny,
-        record[slot, FORCE + 2] - pull * nz,
-        record[slot, TANGENTIAL_VISCOUS],
-        record[slot, TANGENTIAL_VISCOUS + 1],
-        record[slot, TANGENTIAL_VISCOUS + 2],
-        slides,
-        vx,
-        vy,
-        vz,
-    )
-    seen[NORMAL_WORK] += p0
-    seen[SPRING_WORK] += p1
-    seen[VISCOUS_WORK] += p2
-    seen[FRICTION_WORK] += p3
-
-
-@jit
 def end_contact(slot, time, dvx, dvy, dvz, wix, wiy, wiz, wjx, wjy, wjz, touches, memory, record, seen):
     """Ends a contact: books what its last forces do in this half step, and forgets it."""
     nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
@@ -375,44 +320,3 @@ SHARE: Any = None
 def pair_pass(system, time, h):
     """Memory and records of all pairs of spheres that touch, at a time, a time h after the last pass."""
     SHARE(system.particles, system.spheres, system.candidates, system.table, time, h)
-
-
-@jit
-def power_block(spheres, candidates, first, last, seen):
-    """Powers of the forces of some places at the velocities that are in ``motion``."""
-    motion, record, touches = spheres.motion, candidates.record, candidates.touches
-    for a in range(WORKS):
-        seen[a] = 0.0
-    for p in range(first, last):
-        for slot in range(candidates.start[p], candidates.start[p + 1]):
-            if touches[slot] == FREE:
-                continue
-            j = candidates.root[slot]
-            nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
-            ux, uy, uz = surface_velocity(
-                motion[p, V] - motion[j, V],
-                motion[p, V + 1] - motion[j, V + 1],
-                motion[p, V + 2] - motion[j, V + 2],
-                record[slot, ARM],
-                motion[p, SPIN],
-                motion[p, SPIN + 1],
-                motion[p, SPIN + 2],
-                record[slot, OTHER_ARM],
-                motion[j, SPIN],
-                motion[j, SPIN + 1],
-                motion[j, SPIN + 2],
-                nx,
-                ny,
-                nz,
-            )
-            add_powers(record, slot, touches[slot] == SLIDES, ux, uy, uz, seen)
-
-
-@kernel
-def pair_powers(system):
-    """Powers of all pairs, at the velocities that are in ``motion``, left with their blocks."""
-    spheres, candidates = system.spheres, system.candidates
-    n, seen = spheres.motion.shape[0], candidates.block
-    for b in range(seen.shape[0]):
-        first = PLACES * b
-        power_block(spheres, candidates, first, min(first + PLACES, n), seen[b])

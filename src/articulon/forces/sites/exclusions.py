@@ -123,6 +123,18 @@ def exclusion_table(model: Model) -> tuple[np.ndarray, np.ndarray]:
     return result.indptr.astype(np.int64), result.indices.astype(np.int64)
 
 
+def near_by_joints(model: Model, sites: np.ndarray, joints: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of some sites (n,), which others of them are on bodies at most some joints apart: where those of each start,
+    shape (n + 1,), and who they are, by place among these sites, sorted."""
+    from scipy.sparse import coo_array
+
+    near = coo_array(_same_link(model, joints).tocsr()[sites][:, sites])
+    off = near.row != near.col
+    table = coo_array((np.ones(off.sum(), dtype=np.int8), (near.row[off], near.col[off])), shape=near.shape).tocsr()
+    table.sort_indices()
+    return table.indptr.astype(np.int64), table.indices.astype(np.int64)
+
+
 def excluded_charges(model: Model) -> np.ndarray:
     """Pairs of charged sites that no sum lets meet, smaller first, shape (pairs, 2)."""
     start, partners = exclusion_table(model)

@@ -1,0 +1,156 @@
+"""Spheres on bodies of any kind: where they are and how they move, and what their contacts do to the links."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from, sub
+from articulon.forces.contact.candidates import keep_contacts
+from articulon.forces.contact.tables import (
+    ARM,
+    COUPLE,
+    CROWDED,
+    FORCE,
+    FREE,
+    KIND,
+    LIGHT,
+    MOMENT,
+    OTHER_ARM,
+    RADIUS,
+    SPIN,
+    V,
+    X,
+)
+from articulon.forces.sites.cells import IMAGES, LOST, OVERFLOW
+from articulon.kernels import jit
+
+
+class Carried(NamedTuple):
+    """The spheres of a model on its links."""
+
+    link: np.ndarray
+    """Link that carries each, −1 for the ground, shape (spheres,)."""
+    local: np.ndarray
+    """Its centre there, or in the world [length], shape (spheres, 3)."""
+    wrench: np.ndarray
+    """Force and moment about its origin that contacts exert on each link, world frame, shape (links, 6)."""
+
+
+@jit
+def place_spheres(carried, ws, system):
+    """Centres of the spheres, in the order of the model."""
+    site, link = system.particles.site, carried.link
+    for s in range(link.size):
+        x = load(carried.local, s)
+        if link[s] >= 0:
+            x = add(load(ws.position, link[s]), apply(load_matrix(ws.rotation, link[s]), x))
+        site[0, s], site[1, s], site[2, s] = x
+
+
+@jit
+def farthest_sphere(system):
+    """The square of the longest way that a sphere has gone since the last list; NaN before that, or where it has no
+    number."""
+    site, reference, worst = system.particles.site, system.particles.reference, 0.0
+    for s in range(site.shape[1]):
+        d = (site[0, s] - reference[0, s], site[1, s] - reference[1, s], site[2, s] - reference[2, s])
+        way = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
+        if not way < np.inf:
+            return np.nan
+        worst = max(worst, way)
+    return worst
+
+
+@jit
+def list_spheres(system, lists, refresh):
+    """Lists anew what is near to what, at the places in ``site``, with the contacts that are kept."""
+    particles, spheres = system.particles, system.spheres
+    particles.reference[0, 0] = np.nan
+    refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, particles.charge)
+    if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
+        return
+    lists[0](system)
+    lists[1](system)
+    for p in range(particles.order.size):
+        s = particles.order[p]
+        spheres.motion[p, RADIUS] = spheres.radius[s]
+        spheres.motion[p, LIGHT] = spheres.light[s]
+        spheres.motion[p, KIND] = system.numbers[s]
+
+
+@jit
+def crowded(system):
+    """Whether some list had too little room."""
+    return system.particles.counts[OVERFLOW] + system.candidates.counts[CROWDED] + system.walls.counts[CROWDED] > 0
+
+
+@jit
+def follow_spheres(system, lists, refresh):
+    """Brings lists up to date with the places in ``site``; whether all is well."""
+    if not farthest_sphere(system) <= system.grid.reach[1]:
+        keep_contacts(system)
+        list_spheres(system, lists, refresh)
+    return not crowded(system) and system.particles.counts[LOST] == 0
+
+
+@jit
+def move_spheres(carried, ws, system):
+    """Positions, velocities and angular velocities of the spheres in the order of cells, and positions of their
+    images."""
+    particles, motion = system.particles, system.spheres.motion
+    site, order, wrap, n = particles.site, particles.order, particles.wrap, particles.order.size
+    for p in range(n):
+        s = order[p]
+        i, v, w = carried.link[s], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if i >= 0:
+            w = load_from(ws.twist, i, 3)
+            arm = sub((site[0, s], site[1, s], site[2, s]), load(ws.position, i))
+            v = add(load_from(ws.twist, i, 0), cross(w, arm))
+        for a in range(3):
+            motion[p, X + a], motion[p, V + a], motion[p, SPIN + a] = site[a, s] + wrap[a, p], v[a], w[a]
+        particles.x[p], particles.y[p], particles.z[p] = motion[p, X], motion[p, X + 1], motion[p, X + 2]
+    x, y, z, parent, shift = particles.x, particles.y, particles.z, particles.parent, particles.shift
+    for m in range(particles.counts[IMAGES]):
+        root = parent[m]
+        x[n + m], y[n + m], z[n + m] = x[root] + shift[0, m], y[root] + shift[1, m], z[root] + shift[2, m]
+
+
+@jit
+def add_record(record, resistance, slot, s, arm, f, t):
+    """Adds a contact to the force and the torque on a sphere, the first where s is 1, the second where it is −1."""
+    lever = record[slot, arm]
+    f = add(f, (s * record[slot, FORCE], s * record[slot, FORCE + 1], s * record[slot, FORCE + 2]))
+    t = sub(t, (lever * record[slot, MOMENT], lever * record[slot, MOMENT + 1], lever * record[slot, MOMENT + 2]))
+    if resistance.shape[0] > 0:
+        c = (s * resistance[slot, COUPLE], s * resistance[slot, COUPLE + 1], s * resistance[slot, COUPLE + 2])
+        t = add(t, c)
+    return f, t
+
+
+@jit
+def sum_contacts(carried, ws, system):
+    """Wrenches of all contacts on the links, those of each sphere in the order of its slots."""
+    candidates, walls, particles = system.candidates, system.walls, system.particles
+    wrench, order, site = carried.wrench, particles.order, particles.site
+    one = wrench.reshape(-1)
+    for k in range(one.size):
+        one[k] = 0.0
+    for p in range(order.size):
+        s = order[p]
+        i = carried.link[s]
+        if i < 0:
+            continue
+        f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for slot in range(candidates.start[p], candidates.start[p + 1]):
+            if candidates.touches[slot] != FREE:
+                f, t = add_record(candidates.record, candidates.resistance, slot, 1.0, ARM, f, t)
+        for k in range(candidates.back_start[p], candidates.back_start[p + 1]):
+            slot = candidates.back[k]
+            if candidates.touches[slot] != FREE:
+                f, t = add_record(candidates.record, candidates.resistance, slot, -1.0, OTHER_ARM, f, t)
+        for slot in range(walls.start[p], walls.start[p + 1]):
+            if walls.touches[slot] != FREE:
+                f, t = add_record(walls.record, walls.resistance, slot, 1.0, ARM, f, t)
+        arm = sub((site[0, s], site[1, s], site[2, s]), load(ws.position, i))
+        store_from(wrench, i, 0, add(load_from(wrench, i, 0), f))
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), add(t, cross(arm, f))))

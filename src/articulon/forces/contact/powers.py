@@ -1,0 +1,142 @@
+"""Powers of the forces of contacts, by the lines of the ledger."""
+
+from articulon.forces.contact.tables import (
+    ARM,
+    ELASTIC,
+    FORCE,
+    FREE,
+    FRICTION_WORK,
+    NORMAL,
+    NORMAL_WORK,
+    OTHER_ARM,
+    PLACES,
+    SLIDES,
+    SPIN,
+    SPRING_WORK,
+    TANGENTIAL_VISCOUS,
+    VISCOUS,
+    VISCOUS_WORK,
+    WALL_WORK,
+    WORKS,
+    V,
+)
+from articulon.kernels import jit, kernel
+
+
+@jit
+def powers(nx, ny, nz, elastic, viscous, fx, fy, fz, wx, wy, wz, slides, vx, vy, vz):
+    """Powers of the elastic normal force, the tangential spring, the viscous forces and friction, at a velocity of the
+    first surface against the second."""
+    vn = vx * nx + vy * ny + vz * nz
+    tangential = fx * vx + fy * vy + fz * vz
+    damping = wx * vx + wy * vy + wz * vz
+    return (
+        elastic * vn,
+        0.0 if slides else tangential - damping,
+        viscous * vn + damping,
+        tangential if slides else 0.0,
+    )
+
+
+@jit
+def surface_velocity(dvx, dvy, dvz, a, wix, wiy, wiz, b, wjx, wjy, wjz, nx, ny, nz):
+    """Velocity of the first surface against the second: the first point lies at −a n from its centre, the second at
+    b n."""
+    wx, wy, wz = a * wix + b * wjx, a * wiy + b * wjy, a * wiz + b * wjz
+    return dvx - (wy * nz - wz * ny), dvy - (wz * nx - wx * nz), dvz - (wx * ny - wy * nx)
+
+
+@jit
+def add_powers(record, slot, slides, vx, vy, vz, seen):
+    """Adds the powers of a contact's forces at a velocity of the first surface against the second."""
+    nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
+    elastic, viscous = record[slot, ELASTIC], record[slot, VISCOUS]
+    pull = elastic + viscous
+    p0, p1, p2, p3 = powers(
+        nx,
+        ny,
+        nz,
+        elastic,
+        viscous,
+        record[slot, FORCE] - pull * nx,
+        record[slot, FORCE + 1] - pull * ny,
+        record[slot, FORCE + 2] - pull * nz,
+        record[slot, TANGENTIAL_VISCOUS],
+        record[slot, TANGENTIAL_VISCOUS + 1],
+        record[slot, TANGENTIAL_VISCOUS + 2],
+        slides,
+        vx,
+        vy,
+        vz,
+    )
+    seen[NORMAL_WORK] += p0
+    seen[SPRING_WORK] += p1
+    seen[VISCOUS_WORK] += p2
+    seen[FRICTION_WORK] += p3
+
+
+@jit
+def add_wall_powers(walls, slot, v, w, lines, first):
+    """Adds the powers of a wall's forces on a grain that moves at v and spins at w: of the motion against the wall, and
+    of the wall's own."""
+    record, lever = walls.record, walls.record[slot, ARM]
+    n = (record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2])
+    ux, uy, uz = walls.velocity[slot, 0], walls.velocity[slot, 1], walls.velocity[slot, 2]
+    lines[first + WALL_WORK] += record[slot, FORCE] * ux + record[slot, FORCE + 1] * uy + record[slot, FORCE + 2] * uz
+    ux = v[0] - lever * (w[1] * n[2] - w[2] * n[1]) - ux
+    uy = v[1] - lever * (w[2] * n[0] - w[0] * n[2]) - uy
+    uz = v[2] - lever * (w[0] * n[1] - w[1] * n[0]) - uz
+    add_powers(record, slot, walls.touches[slot] == SLIDES, ux, uy, uz, lines[first:])
+
+
+@jit
+def power_block(spheres, candidates, first, last, seen):
+    """Powers of the forces of some places at the velocities that are in ``motion``."""
+    motion, record, touches = spheres.motion, candidates.record, candidates.touches
+    for a in range(WORKS):
+        seen[a] = 0.0
+    for p in range(first, last):
+        for slot in range(candidates.start[p], candidates.start[p + 1]):
+            if touches[slot] == FREE:
+                continue
+            j = candidates.root[slot]
+            nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
+            ux, uy, uz = surface_velocity(
+                motion[p, V] - motion[j, V],
+                motion[p, V + 1] - motion[j, V + 1],
+                motion[p, V + 2] - motion[j, V + 2],
+                record[slot, ARM],
+                motion[p, SPIN],
+                motion[p, SPIN + 1],
+                motion[p, SPIN + 2],
+                record[slot, OTHER_ARM],
+                motion[j, SPIN],
+                motion[j, SPIN + 1],
+                motion[j, SPIN + 2],
+                nx,
+                ny,
+                nz,
+            )
+            add_powers(record, slot, touches[slot] == SLIDES, ux, uy, uz, seen)
+
+
+@kernel
+def pair_powers(system):
+    """Powers of all pairs, at the velocities that are in ``motion``, left with their blocks."""
+    spheres, candidates = system.spheres, system.candidates
+    n, seen = spheres.motion.shape[0], candidates.block
+    for b in range(seen.shape[0]):
+        first = PLACES * b
+        power_block(spheres, candidates, first, min(first + PLACES, n), seen[b])
+
+
+@jit
+def wall_powers(system, lines):
+    """Adds the powers of all walls, at the velocities that are in ``motion``."""
+    walls, motion = system.walls, system.spheres.motion
+    for p in range(motion.shape[0]):
+        for slot in range(walls.start[p], walls.start[p + 1]):
+            if walls.touches[slot] != FREE:
+                v = (motion[p, V], motion[p, V + 1], motion[p, V + 2])
+                w = (motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2])
+                add_wall_powers(walls, slot, v, w, lines, 0)

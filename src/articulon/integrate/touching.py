@@ -1,0 +1,220 @@
+"""Velocity Verlet for bodies on joints, rigid or flexible, whose spheres touch.
+
+Half a kick u += ½ h u', the drift of every joint at its speeds, the contacts at the speeds of the half step, then u' at
+the speeds that the whole step is going to have, and half a kick. Contacts stand still while equations of motion are
+solved, so that any algorithm solves them; velocity products and drag are of second order in the step.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.dynamics.constrained import OPEN
+from articulon.dynamics.kinematics import drift, move, place
+from articulon.forces.contact.candidates import keep_contacts
+from articulon.forces.contact.carried import (
+    crowded,
+    follow_spheres,
+    list_spheres,
+    move_spheres,
+    place_spheres,
+    sum_contacts,
+)
+from articulon.forces.contact.powers import pair_powers, wall_powers
+from articulon.forces.contact.tables import CROWDED, FAULT, WALL_WORK, WORKS
+from articulon.forces.filling import book_powers
+from articulon.forces.sites.cells import LOST, OVERFLOW
+from articulon.integrate.grains import PAIRS, RESISTANCE, TOO_NARROW, WALLS, sum_seen
+from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
+from articulon.kernels import jit, kernel
+from articulon.model.state import CONTACT, EVALUATIONS, EXTERNAL, STEPS, WINDOW
+
+BEGUN, DONE, DUE, LINES_DONE, LINES_DUE = 0, 1, 9, 17, 22
+HISTORY = 27
+"""Places in ``State.history``: 1 after the first step; works by channel, up to the end of the half kick that is to
+come, and of that half kick; and the same of the lines of contacts."""
+
+
+class Scratch(NamedTuple):
+    """Arrays of a step; deleting them changes nothing."""
+
+    y: np.ndarray
+    """q, u and works, as the right-hand side takes them."""
+    dy: np.ndarray
+    """Their rates."""
+    mean: np.ndarray
+    """Mean speeds of a kick, shape (nu,)."""
+    works: np.ndarray
+    """A row for each of what the places in the history hold, flat as there, shape (27,)."""
+    seen: np.ndarray
+    """What is not needed of a pass, shape (5,)."""
+
+
+def scratch(nq: int, nu: int) -> Scratch:
+    """Arrays for a model."""
+    return Scratch(np.zeros(nq + nu + 8), np.zeros(nq + nu + 8), np.zeros(nu), np.zeros(HISTORY), np.zeros(WORKS))
+
+
+@jit
+def look(contacts, carried, ws, touching, time, h, works, times):
+    """Evaluates all contacts at links that have been placed and moved, and sums what they do to the links."""
+    move_spheres(carried, ws, touching)
+    contacts[PAIRS](touching, time, h)
+    contacts[WALLS](touching, time, h)
+    contacts[RESISTANCE](touching, time, h)
+    sum_seen(touching.candidates.block, works, 0.0, times, True)
+    sum_seen(touching.walls.block, works, 0.0, times, True)
+    sum_contacts(carried, ws, touching)
+
+
+@jit
+def book(system, carried, touching, mean, time, ws, channels, works, channel, line):
+    """Adds to works what all forces do in a time at mean speeds: by channel, and of contacts by line."""
+    move(system.forest, mean, ws, 0, system.forest.mass.size)
+    book_powers(system, mean, ws, channels)
+    for c in range(8):
+        works[channel + c] += time * channels.power[c]
+    move_spheres(carried, ws, touching)
+    pair_powers(touching)
+    seen = touching.candidates.block
+    for b in range(seen.shape[0]):
+        for k in range(WORKS):
+            works[line + k] += time * seen[b, k]
+    for k in range(WORKS):
+        seen[0, k] = 0.0
+    wall_powers(touching, seen[0])
+    for k in range(WORKS):
+        works[line + k] += time * seen[0, k]
+
+
+@jit
+def kick(derivative, system, functions, state, touching, carried, ws, channels, solver, arrays, time, h, done):
+    """u' at links whose contacts have been looked at, and the kick over ``done``; works of it and of the next one."""
+    y, dy, mean, works = arrays.y, arrays.dy, arrays.mean, arrays.works
+    nu, half = mean.size, 0.5 * h
+    nq = y.size - nu - 8
+    for k in range(nu):  # the speeds that the step is going to end with, as far as is known
+        mean[k] = y[nq + k]
+        y[nq + k] += done * state.acceleration[k]
+    derivative(system, functions, state.factor, time, state.counters[WINDOW], y, ws, channels, solver, dy)
+    for k in range(nu):
+        a = dy[nq + k]
+        state.acceleration[k] = a
+        y[nq + k] = mean[k] + done * a
+        mean[k] += 0.5 * done * a
+    # What is to come of the half kick before is done now.
+    book(system, carried, touching, mean, done, ws, channels, works, DONE, LINES_DONE)
+    for k in range(DUE, DUE + 8):
+        works[k] = 0.0
+    for k in range(LINES_DUE, LINES_DUE + WORKS):
+        works[k] = 0.0
+    for k in range(nu):
+        mean[k] = y[nq + k] + 0.5 * half * state.acceleration[k]
+    book(system, carried, touching, mean, half, ws, channels, works, DUE, LINES_DUE)
+    for k in range(8):
+        works[DONE + k] += works[DUE + k]
+    for k in range(WORKS):
+        works[LINES_DONE + k] += works[LINES_DUE + k]
+
+
+@jit
+def give(state, touching, arrays, nq, nu):
+    """Gives all to the state but the contacts, which then lie in ``kept``."""
+    y, works, reference = arrays.y, arrays.works, touching.particles.reference
+    copy_into(state.q, y[:nq])
+    copy_into(state.u, y[nq : nq + nu])
+    copy_into(state.history, works)
+    state.history[BEGUN] = 1.0
+    for k in range(WORKS):
+        state.contact_work[0, k] = works[LINES_DONE + k] - works[LINES_DUE + k]
+    for c in range(8):
+        state.work[c] = works[DONE + c] - works[DUE + c]
+    state.work[CONTACT] -= state.contact_work[0, WALL_WORK]
+    state.work[EXTERNAL] += state.contact_work[0, WALL_WORK]
+    for a in range(3):
+        for s in range(reference.shape[1]):
+            state.contact_rebuild[a, s] = reference[a, s]
+    keep_contacts(touching)
+
+
+@kernel
+def advance_touching(
+    derivative,
+    settle,
+    settles,
+    contacts,
+    lists,
+    refresh,
+    touching,
+    carried,
+    system,
+    functions,
+    h,
+    state,
+    counters,
+    clock,
+    times,
+    ws,
+    channels,
+    solver,
+    arrays,
+    steps,
+):
+    """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite or a
+    sphere is where it cannot be, NOT_CLOSED, or TOO_NARROW where a list needs more room. Then the state is not to be
+    used."""
+    forest, y, particles = system.forest, arrays.y, touching.particles
+    nq, nu, links = state.q.size, state.u.size, system.forest.mass.size
+    u, half = y[nq : nq + nu], 0.5 * h
+    copy_into(y[:nq], state.q)
+    copy_into(u, state.u)
+    copy_into(arrays.works, state.history)
+    for a in range(3):  # what fixes the order of sums
+        for s in range(particles.site.shape[1]):
+            particles.site[a, s] = state.contact_rebuild[a, s]
+    place(forest, y[:nq], ws, 0, links)
+    move(forest, u, ws, 0, links)
+    if state.history[BEGUN] == 0.0:
+        place_spheres(carried, ws, touching)
+    list_spheres(touching, lists, refresh)
+    if crowded(touching):
+        return TOO_NARROW
+    place_spheres(carried, ws, touching)
+    if state.history[BEGUN] == 0.0:
+        look(contacts, carried, ws, touching, 0.0, 0.0, arrays.seen, times)
+        kick(derivative, system, functions, state, touching, carried, ws, channels, solver, arrays, clock[0], h, 0.0)
+    for _ in range(steps):
+        step = counters[STEPS]
+        time = h * (step + 1)
+        for k in range(nu):
+            u[k] += half * state.acceleration[k]
+        drift(forest, y[:nq], u, h)
+        if settles:
+            settle(system, functions, time, y, ws, channels, solver)
+            if not solver.loops.left[0] <= OPEN:
+                return NOT_CLOSED
+            for k in range(2):
+                state.drift[k] = max(state.drift[k], solver.loops.drift[k])
+        place(forest, y[:nq], ws, 0, links)
+        move(forest, u, ws, 0, links)
+        place_spheres(carried, ws, touching)
+        if not follow_spheres(touching, lists, refresh):
+            return TOO_NARROW if crowded(touching) else DIVERGED
+        look(contacts, carried, ws, touching, time, h, arrays.seen, times)
+        if touching.walls.counts[CROWDED] != 0:  # a wall has moved, and more is near it
+            return TOO_NARROW
+        if touching.walls.counts[FAULT] != 0:
+            return DIVERGED
+        kick(derivative, system, functions, state, touching, carried, ws, channels, solver, arrays, time, h, half)
+        total = 0.0
+        for k in range(nq + nu):
+            total += y[k] * y[k]
+        if not total < np.inf:
+            return DIVERGED
+        counters[STEPS] = step + 1
+        counters[WINDOW] += 1
+        counters[EVALUATIONS] += 1
+        clock[0] = time
+    give(state, touching, arrays, nq, nu)
+    return REACHED if particles.counts[OVERFLOW] + particles.counts[LOST] == 0 else DIVERGED

@@ -1,0 +1,145 @@
+"""The driver of bodies on joints whose spheres touch."""
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.errors import CaseError
+from articulon.forces.contact.carried import Carried
+from articulon.forces.contact.wall_faults import wall_fault
+from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
+from articulon.forces.sites.places import site_places
+from articulon.integrate import touching
+from articulon.integrate.base import LINE, Driver, open_loop
+from articulon.integrate.grains import TOO_NARROW
+from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, no_stop
+from articulon.kernels import prepare
+from articulon.model import State
+from articulon.model.state import STEPS
+from articulon.scaling import NoScaling
+from articulon.scaling.base import ScalingPolicy
+
+
+class TouchingDriver(Driver):
+    """Velocity Verlet around any right-hand side. The step divides every time that is asked for."""
+
+    history = touching.HISTORY
+
+    def __init__(self, evaluator: Evaluator, step: float, policy: ScalingPolicy, state: State) -> None:
+        _refuse(evaluator, policy)
+        model = evaluator.model
+        assert evaluator.contacts is not None
+        self.evaluator, self.step, self.stop, self.contacts = evaluator, step, no_stop(), evaluator.contacts
+        link, local = site_places(model)
+        sites = self.contacts.sites
+        self.carried = Carried(
+            link[sites].astype(np.int64), np.ascontiguousarray(local[sites]), evaluator.system.forces.contact
+        )
+        self.scratch = touching.scratch(model.nq, model.nu)
+        contacts, lists, refresh, system = self.contacts.types
+        tables, functions, ws, channels, solver = evaluator.types
+        taken = (
+            types.FunctionType(derivative_signature(evaluator)),
+            types.FunctionType(settle_signature(evaluator)),
+            types.boolean,
+            contacts,
+            lists,
+            refresh,
+            system,
+            numba.typeof(self.carried),
+            tables,
+            functions,
+            types.float64,
+            numba.typeof(state),
+            numba.typeof(state.counters),
+            LINE,
+            LINE,
+            ws,
+            channels,
+            solver,
+            numba.typeof(self.scratch),
+            types.int64,
+        )
+        prepare(touching.advance_touching, taken)
+
+    def go(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`."""
+        before = int(state.counters[STEPS])
+        left = round(until / self.step) - before if math.isfinite(until) else steps + 1
+        kept = state.copy()
+        status = self._chunk(state, min(left, steps))
+        if status == REACHED:
+            return PAUSED if left > steps else REACHED
+        self._explain(status)
+        state.take(kept)
+        if self.last > before:  # the steps that went well are taken again
+            self._chunk(state, self.last - before)
+        return DIVERGED
+
+    def _explain(self, status: int) -> None:
+        contacts = self.contacts
+        fault = wall_fault(self.evaluator.model, contacts.sites, contacts.walls, contacts.system)
+        self.failure, self.culprit = (None, None) if fault is None else fault
+        if status == NOT_CLOSED:
+            self.failure = open_loop(self.evaluator)
+
+    def _chunk(self, state: State, steps: int) -> int:
+        """Some steps; where they cannot be taken the state is not to be used."""
+        if steps <= 0:
+            return REACHED
+        e, contacts, kept = self.evaluator, self.contacts, state.copy()
+        while True:
+            contacts.restore(state)
+            counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
+            status = touching.advance_touching(
+                e.derivative,
+                e.settle,
+                e.settles,
+                contacts.passes,
+                contacts.lists,
+                contacts.refresh,
+                contacts.system,
+                self.carried,
+                e.system,
+                e.functions,
+                self.step,
+                state,
+                counters,
+                clock,
+                times,
+                e.ws,
+                e.channels,
+                e.solver,
+                self.scratch,
+                steps,
+            )
+            if status != TOO_NARROW:
+                break
+            contacts.grow()
+            state.take(kept)
+        self.last = int(counters[STEPS])
+        if status == REACHED:
+            state.counters[:], state.time[:], state.contact_times[:] = counters, clock, times
+            contacts.save(state)
+        return int(status)
+
+    last: int = 0
+    """Steps that had been taken when a chunk ended."""
+
+
+def _refuse(evaluator: Evaluator, policy: ScalingPolicy) -> None:
+    """Raises CaseError for what does not go with contacts."""
+    model, rule = evaluator.model, "integrator.rule: 'velocity-verlet' with contacts"
+    reasons: list[tuple[Any, str]] = [
+        (not isinstance(policy, NoScaling), "takes forces as they are: leave the scaling policy out"),
+        (evaluator.thermostat is not None, "knows no thermostat: leave it out"),
+        (evaluator.system.forces.noise.choice[0] != 0, "knows no Brownian forces: leave them out"),
+        (evaluator.rotations != "speeds", "integrates speeds: set dynamics.rotations = 'speeds'"),
+        (model.drives, "takes no driven joints: leave the drives out, or move a wall instead"),
+    ]
+    for refused, why in reasons:
+        if refused:
+            raise CaseError(f"{rule} {why}")
