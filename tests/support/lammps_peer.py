@@ -1,4 +1,4 @@
-"""A configuration in LAMMPS, in reduced units, for its energy, forces and virial."""
+"""Configurations in LAMMPS: of sites in reduced units, for their energy, forces and virial, and of grains that move."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,5 +90,74 @@ def lammps_sums(
         p = {name: engine.get_thermo(f"p{name}") for name in ("xx", "yy", "zz", "xy", "xz", "yz")}
         virial = np.array([[p["xx"], p["xy"], p["xz"]], [p["xy"], p["yy"], p["yz"]], [p["xz"], p["yz"], p["zz"]]])
         return Sums(engine.get_thermo("pe"), forces, virial * lx * ly * lz, float("nan"))
+    finally:
+        engine.close()
+
+
+class GrainMotion(NamedTuple):
+    """Of grains in LAMMPS, by their number, world frame, each of shape (grains, 3)."""
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    spins: np.ndarray
+    forces: np.ndarray
+    torques: np.ndarray
+
+
+def grain_motion(
+    folder: Path,
+    radii: np.ndarray,
+    density: float,
+    start: tuple[np.ndarray, np.ndarray, np.ndarray],
+    pair: str,
+    step: float,
+    steps: int,
+    *,
+    low: Sequence[float] | np.ndarray,
+    high: Sequence[float] | np.ndarray,
+    periodic: bool = False,
+    commands: Sequence[str] = (),
+) -> GrainMotion:
+    """Grains after so many steps of ``fix nve/sphere`` in a box, in SI units.
+
+    ``start`` are positions, velocities and spins; ``pair`` follows ``pair_coeff * *`` of the style ``granular``.
+    In a box that is not periodic the grains must stay.
+    """
+    positions, velocities, spins = start
+    if periodic:
+        positions = low + np.mod(positions - low, np.subtract(high, low))
+    edges = [f"{float(a)!r} {float(b)!r} {axis}lo {axis}hi" for a, b, axis in zip(low, high, "xyz", strict=True)]
+
+    def numbers(*values: object) -> str:
+        return " ".join(repr(float(x)) for x in np.concatenate([np.atleast_1d(v) for v in values]))
+
+    atoms = [f"{i + 1} 1 {numbers(2.0 * radii[i], density, positions[i])}" for i in range(len(radii))]
+    moving = [f"{i + 1} {numbers(velocities[i], spins[i])}" for i in range(len(radii))]
+    lines = ["grains", "", f"{len(radii)} atoms", "1 atom types", *edges]
+    lines += _table("Atoms # sphere", atoms) + _table("Velocities", moving)
+    data = folder / "grains.data"
+    data.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    engine = _library().lammps(cmdargs=["-screen", "none", "-log", "none"])
+    try:
+        for command in (
+            "units si",
+            f"boundary {'p p p' if periodic else 'f f f'}",
+            "atom_style sphere",
+            "newton off",
+            "comm_modify vel yes",
+            f"read_data {data}",
+            "pair_style granular",
+            f"pair_coeff * * {pair}",
+            f"neighbor {0.3 * float(radii.min())!r} bin",
+            "neigh_modify every 1 delay 0 check yes",
+            "fix motion all nve/sphere",
+            *commands,
+            f"timestep {step!r}",
+            f"run {steps} post no",
+        ):
+            engine.command(command)
+        assert engine.get_natoms() == len(radii)
+        found = [np.array(engine.gather_atoms(k, 1, 3)).reshape(-1, 3) for k in ("x", "v", "omega", "f", "torque")]
+        return GrainMotion(*found)
     finally:
         engine.close()
