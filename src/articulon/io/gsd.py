@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.case import Case
-from articulon.dynamics.functions import scratch
-from articulon.dynamics.poses import link_velocities
 from articulon.errors import ArticulonError
 from articulon.model import Model
-from articulon.simulate.contact_statistics import sphere_centres
+from articulon.simulate.contact_statistics import sphere_centres, sphere_velocities
 from articulon.simulate.results import Run
 
 FILE = "spheres.gsd"
@@ -106,17 +104,11 @@ def _constant(model: Model, spheres: np.ndarray) -> dict[str, Any]:
 def _frame(hoomd: Any, model: Model, spheres: np.ndarray, run: Run, k: int) -> Any:
     """Where the spheres are at a frame, and how they move."""
     frame, sites = hoomd.Frame(), model.sites
-    centres = sphere_centres(model, run.positions[k], run.rotations[k])[spheres]
-    body, link = sites.body[spheres], model.site_links[spheres]
-    ws = scratch(model)
-    link_velocities(model.forest, run.coordinates[k], run.speeds[k], ws)
-    moving = link >= 0
-    velocity, turn = np.zeros((spheres.size, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (spheres.size, 1))
-    at = link[moving]
-    arm = centres[moving] - ws.position[at]
-    velocity[moving] = ws.twist[at, :3] + np.cross(ws.twist[at, 3:], arm)
+    centres = sphere_centres(model, run.positions[k], run.rotations[k])
+    velocity = sphere_velocities(model, run.coordinates[k], run.speeds[k], centres)[spheres]
+    body, turn = sites.body[spheres], np.tile([1.0, 0.0, 0.0, 0.0], (spheres.size, 1))
     turn[body >= 0] = run.rotations[k][body[body >= 0]]
-    frame.particles.position, frame.particles.velocity, frame.particles.orientation = centres, velocity, turn
+    frame.particles.position, frame.particles.velocity, frame.particles.orientation = centres[spheres], velocity, turn
     return frame
 
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.dynamics.functions import scratch
+from articulon.dynamics.poses import link_velocities
 from articulon.forces.contact.engine import Contacts
 from articulon.forces.contact.tables import (
     ARM,
@@ -134,6 +136,17 @@ def sphere_centres(model: Model, positions: np.ndarray, rotations: np.ndarray) -
     return result
 
 
+def sphere_velocities(model: Model, q: np.ndarray, u: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Velocities of all sites at their centres, world frame [velocity], shape (sites, 3)."""
+    ws = scratch(model)
+    link_velocities(model.forest, q, u, ws)
+    result = np.zeros_like(centres)
+    moving = np.flatnonzero(model.site_links >= 0)
+    at = model.site_links[moving]
+    result[moving] = ws.twist[at, :3] + np.cross(ws.twist[at, 3:], centres[moving] - ws.position[at])
+    return result
+
+
 def sphere_name(model: Model, site: int) -> str:
     """What a sphere is called: its body, with its site where the body has several."""
     body = int(model.sites.body[site])
@@ -255,14 +268,17 @@ class ContactObserver:
         return result[:-1]
 
     def _translation(self, state: State, kinetic: float) -> float:
-        """Kinetic energy of the centres of mass of bodies that are free, and all of those on joints."""
-        model = self.model
-        forest = model.forest
-        if forest.parent.size != model.bodies or (forest.parent >= 0).any() or model.centres.any():
+        """Kinetic energy of the centres of mass of the links; all there is where some are flexible."""
+        model, forest = self.model, self.model.forest
+        if model.modes:
             return kinetic
-        start = forest.u_start
-        velocities = state.u[start[:, None] + np.arange(3)] if state.u.size >= 3 else np.zeros((0, 3))
-        return 0.5 * float(forest.mass @ (velocities**2).sum(axis=1))
+        ws = scratch(model)
+        link_velocities(forest, state.q, state.u, ws)
+        velocity = ws.twist[:, :3]
+        if forest.moment.any():
+            centre = np.einsum("kij,kj->ki", ws.rotation.reshape(-1, 3, 3), forest.moment / forest.mass[:, None])
+            velocity = velocity + np.cross(ws.twist[:, 3:], centre)
+        return 0.5 * float(forest.mass @ (velocity**2).sum(axis=1))
 
     def _volume(self, positions: np.ndarray, rotations: np.ndarray) -> float:
         """Of the model's box, or of the least one with edges along the axes that holds the moving spheres."""

@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 
 from articulon.dynamics import body_poses
-from articulon.dynamics.functions import scratch
-from articulon.dynamics.poses import link_velocities
 from articulon.errors import CaseError
 from articulon.forces.contact.declarations import Contact
 from articulon.forces.contact.engine import contact_of
 from articulon.forces.contact.laws import SHEAR, STIFFNESS
 from articulon.forces.gravity import Gravity
 from articulon.model import Model
-from articulon.simulate.contact_statistics import sphere_centres
+from articulon.simulate.contact_statistics import sphere_centres, sphere_velocities
 from articulon.simulate.contact_times import (
     SMALLER,
     deepest_overlap,
@@ -210,15 +208,9 @@ def _pair_scale(
 
 def expected_speed(model: Model, law: Contact) -> float:
     """The largest speed at which spheres can be expected to meet [velocity]; see :class:`ContactScales`."""
-    ws = scratch(model)
-    link_velocities(model.forest, model.q0, model.u0, ws)
     spheres = np.flatnonzero(model.sites.radius > 0.0)
-    centres = sphere_centres(model, *body_poses(model, model.q0))[spheres]
-    links = model.site_links[spheres]
-    moving = links >= 0
-    at = links[moving]
-    velocities = np.zeros((spheres.size, 3))
-    velocities[moving] = ws.twist[at, :3] + np.cross(ws.twist[at, 3:], centres[moving] - ws.position[at])
+    every = sphere_centres(model, *body_poses(model, model.q0))
+    centres, velocities = every[spheres], sphere_velocities(model, model.q0, model.u0, every)[spheres]
     # Two that come at each other from two sides.
     fastest = float(np.linalg.norm(np.ptp(velocities, axis=0)))
     walls = [_wall_speed(wall) for wall in getattr(law, "walls", ())]
