@@ -9,6 +9,9 @@ import pytest
 
 import articulon as ar
 from articulon.errors import CaseError
+from articulon.report.activity_figure import active_joints
+from articulon.report.figures import figures
+from articulon.report.view import View
 
 FILAMENT = """
 [case]
@@ -139,3 +142,29 @@ def test_the_energy_of_deformation_is_part_of_what_a_run_reports(tmp_path):
     # Bent by more, three links leave the range of their modes at once, and eight do not.
     (first, *_) = ar.run("flexible-filament", tmp_path / "bent", overrides=short).summary["notes"]
     assert "body 'link-1' is deformed beyond the range of its linear description" in first
+
+
+def test_the_filament_drops_its_quiet_modes_and_says_what_was_active_when(tmp_path):
+    """Three links, bent by less: modes drop as the vibration dies down, some are added again, and the books close."""
+    case = ar.load_case(
+        "flexible-filament",
+        {"model.links": 3, "model.curl": "10 deg", "run.duration": "1.5 us", "run.frames": 30},
+    )
+    run = ar.run(case, tmp_path / "run")
+    assert all(check["passed"] for check in run.summary["checks"]) and run.summary["notes"] == []
+    found, active = run.summary["adaptive"], run.observables["active_freedoms"]
+    assert found["locked"] > found["released"] > 0
+    assert active[0] == 18 and active[-1] < 12
+    # At the frames, a mode that is dropped does not move at all.
+    moving = (run.speeds[:] != 0.0).sum(axis=1)
+    assert np.array_equal(moving[1:], active[1:])
+    shown = active_joints(View.of(run))
+    assert shown.shape == (31, 1 + 12)  # the first link's joint, then the modes
+    assert (6 + shown[1:, 1:].sum(axis=1)).tolist() == active[1:].tolist()
+    assert "activity" in figures(run)
+    free = ar.run(case.variant("all-active"), tmp_path / "free")
+    assert free.summary["adaptive"] is None and free.summary["steps"] > run.summary["steps"]
+    # Where the links are differs by little: modes are dropped within a hundredth of the length of their equilibria.
+    model = case.build_model()
+    ours, theirs = (ar.body_poses(model, one.coordinates[-1])[0] for one in (run, free))
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=0.01 * 2.0)

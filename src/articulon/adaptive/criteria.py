@@ -1,5 +1,6 @@
 """Which joints and modes a group's conditions ask to be locked or released."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,11 +130,21 @@ class Looking:
         Time between decisions [time].
     seed
         Of the run.
+    space
+        Gives the motions that there are, for True, and all that the model has, for False.
     """
 
     def __init__(
-        self, evaluator: Evaluator, joints: Joints, state: State, number: int, every: float, seed: int
+        self,
+        evaluator: Evaluator,
+        joints: Joints,
+        state: State,
+        number: int,
+        every: float,
+        seed: int,
+        space: Callable[[bool], Space],
     ) -> None:
+        self.space = space
         self.evaluator, self.joints, self.state = evaluator, joints, state
         self.number, self.every, self.seed = number, every, seed
         self.random = np.random.Generator(np.random.Philox(key=np.array([seed, STREAM]), counter=[0, 0, number, 0]))
@@ -154,19 +165,25 @@ class Looking:
         return self._rates
 
     def mode_energies(self, parts: np.ndarray) -> np.ndarray:
-        """Energies of modes, each an oscillator of its own with everything else free: ½ m η'² + (m η'')²/2k, with the
-        mass m = 1/(M⁻¹)_jj and the stiffness k = K_jj. The force m η'' is what the mode is away from its equilibrium
-        under all present forces; for a locked one, what it would be. Shape (parts,)."""
-        index, forest = self.joints.modes, self.evaluator.model.forest
+        """Energies of modes about their equilibria under all present forces, each an oscillator of its own with all
+        else as it is: ½ m η'² + (m η'')²/2k, with the mass m = 1/(M⁻¹)_jj of the motions that there are and the
+        stiffness k = K_jj, and f²/2k of a locked one, f being the force that holds it. Shape (parts,)."""
+        index, forest, state = self.joints.modes, self.evaluator.model.forest, self.state
         assert index is not None and forest.flexible is not None
         speeds, own = self.joints.start[parts], index.diagonal[parts - self.joints.links]
-        free = np.zeros(self.joints.freedoms.size, dtype=bool)
-        space = Space(self.evaluator.model, self.joints, self.state.q, free)
-        mass = 1.0 / space.columns(speeds)[np.arange(speeds.size), speeds]
-        force, stiffness = mass * self.rates()[speeds], forest.flexible.stiffness[index.own_pair[own]]
+        present, whole = self.space(True), self.space(False)
+        free = self.rates()
+        rates = present.solve(whole.momentum(free)) if state.locked.any() else free
+        # What all forces together give the locked motions and do not give those that there are.
+        force = whole.momentum(free - rates)[speeds] if state.locked.any() else np.zeros(speeds.size)
+        kinetic, moving = np.zeros(speeds.size), np.flatnonzero(~state.locked[speeds])
+        if moving.size:
+            at = speeds[moving]
+            mass = 1.0 / present.columns(at)[np.arange(at.size), at]
+            force[moving], kinetic[moving] = mass * rates[at], 0.5 * mass * state.u[at] ** 2
+        stiffness = forest.flexible.stiffness[index.own_pair[own]]
         with np.errstate(divide="ignore", invalid="ignore"):  # a force on a mode without stiffness has no bound
-            elastic = np.where(force == 0.0, 0.0, 0.5 * force * force / stiffness)
-        return 0.5 * mass * self.state.u[speeds] ** 2 + elastic
+            return kinetic + np.where(force == 0.0, 0.0, 0.5 * force * force / stiffness)
 
     def truth(self, condition: Any, members: Members, function: Any, memory: np.ndarray) -> np.ndarray:
         """Whether a condition holds for each member of a group, shape (members,)."""

@@ -92,8 +92,8 @@ class Energy(BaseCondition):
 class ModeEnergy(_Bounded):
     """Energy of a mode of a flexible body about its equilibrium under the present forces.
 
-    Each mode is seen as an oscillator of its own, with everything else free: ½ m η'² + (m η'')²/2k with its mass
-    m = 1/(M⁻¹)_jj and its stiffness k = K_jj. Of a locked one that is what the present forces would give it.
+    Each mode is seen as an oscillator of its own, with all else as it is: ½ m η'² + (m η'')²/2k with its mass
+    m = 1/(M⁻¹)_jj and its stiffness k = K_jj. Of a locked one it is f²/2k, what the force f that holds it would give.
     """
 
     when: Literal["mode-energy"] = "mode-energy"

@@ -10,9 +10,11 @@ from weakref import WeakKeyDictionary
 from numba.core.dispatcher import Dispatcher
 from numba.core.types import WrapperAddressProtocol
 
+from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
+
 
 class Direct(WrapperAddressProtocol):
-    """A jitted function that has been compiled once.
+    """One compilation of a jitted function.
 
     Parameters
     ----------
@@ -26,6 +28,11 @@ class Direct(WrapperAddressProtocol):
         self.function, self._signature = function, signature
         result = function.get_compile_result(signature)
         self._address = int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+        self._entry = result.entry_point
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Calls it with arguments of its signature, at which it does not look."""
+        return self._entry(*arguments)
 
     def __wrapper_address__(self) -> int:
         return self._address
@@ -48,3 +55,12 @@ def direct(function: Any) -> Any:
     if found is None and len(function.nopython_signatures) == 1:
         found = _KNOWN[function] = Direct(function, function.nopython_signatures[0])
     return function if found is None else found
+
+
+def make_direct(evaluator: Evaluator) -> None:
+    """Has an evaluator hold its compiled functions as addresses."""
+    for name, signature in (("derivative", derivative_signature), ("settle", settle_signature)):
+        function = getattr(evaluator, name)
+        if isinstance(function, Dispatcher):
+            setattr(evaluator, name, Direct(function, signature(evaluator)))
+    evaluator.functions = direct(evaluator.functions)

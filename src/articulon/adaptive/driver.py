@@ -10,12 +10,15 @@ from articulon.adaptive import memory
 from articulon.adaptive.coarse import Coarse
 from articulon.adaptive.criteria import Looking, Members, members_of
 from articulon.adaptive.declarations import Adaptive, Energy
+from articulon.adaptive.direct import direct, make_direct
+from articulon.adaptive.exchange import Space
 from articulon.adaptive.parts import joints_of
 from articulon.adaptive.resolution import Resolution
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.base import Driver
 from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit
+from articulon.integrate.drivers import ExplicitDriver
 from articulon.integrate.drivers import driver as driver_of
 from articulon.integrate.status import PAUSED, Stop
 from articulon.model import State
@@ -61,6 +64,9 @@ class AdaptiveDriver(Driver):
         self.fine = driver_of(
             evaluator, integrator, policy, parameters, _sized(state, evaluator.model.nu, self.managed)
         )
+        if isinstance(self.fine, ExplicitDriver):
+            make_direct(evaluator)
+            self.fine.law = direct(self.fine.law)
         self.history, self.memory = self.fine.history, self.fine.memory
         self.make: Callable[[Evaluator, State], Driver] = lambda e, s: driver_of(e, integrator, policy, parameters, s)
         self.step = float(getattr(integrator, "step", None) or 0.0)
@@ -199,9 +205,18 @@ class AdaptiveDriver(Driver):
             return int(state.counters[STEPS]) >= number * self.counted
         return float(state.time[0]) >= self._time(number)
 
+    def looking(self, state: State, number: int) -> Looking:
+        """What the conditions of a decision look at."""
+        resolution = self.resolution
+
+        def space(present: bool) -> Space:
+            return resolution.space(state, resolution.locked_parts(state) if present else resolution.nothing)
+
+        return Looking(self.evaluator, self.joints, state, number, self.every, self.seed, space)
+
     def _decide(self, state: State) -> None:
         number = int(state.criteria[memory.DECISIONS])
-        looking = Looking(self.evaluator, self.joints, state, number, self.every, self.seed)
+        looking = self.looking(state, number)
         rows = memory.rows(state.criteria)
         wanted: list[tuple[Members, np.ndarray, np.ndarray]] = []
         locked = self.resolution.locked_parts(state)

@@ -38,10 +38,14 @@ class Resolution:
     def __init__(self, evaluator: Evaluator, joints: Joints, seed: int) -> None:
         self.evaluator, self.joints, self.seed = evaluator, joints, seed
         self.known: list[tuple[np.ndarray, Model, Merging]] = []
+        self.nothing = np.zeros(joints.freedoms.size, dtype=bool)
+        self.whole = merged(evaluator.model, joints, evaluator.model.q0, self.nothing)
         self.fixman = bool(evaluator.system.forces.fixman.half_kT.size)
 
     def made(self, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
         """The coarse model with these parts locked at their coordinates, and the map to it; the last few are kept."""
+        if not locked.any():
+            return self.whole
         for held, model, merging in self.known:
             if np.array_equal(merging.locked, locked) and np.array_equal(q[merging.held], held):
                 return model, merging
@@ -207,7 +211,7 @@ class Resolution:
             return 0.0
         half_kT = float(self.evaluator.system.forces.fixman.half_kT[0])
         locked = self.locked_parts(state)
-        fine, coarse = self.space(state, np.zeros_like(locked)), self.space(state, locked)
+        fine, coarse = self.space(state, self.nothing), self.space(state, locked)
         return half_kT * (coarse.log_determinant() - fine.log_determinant())
 
     def _check(self, state: State, locked: np.ndarray) -> None:
