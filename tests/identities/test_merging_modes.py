@@ -10,14 +10,15 @@ from articulon.adaptive import locked_model
 from articulon.adaptive.coarse import Coarse
 from articulon.adaptive.exchange import Space, canonical, lock, relative_to
 from articulon.adaptive.merging import merged
-from articulon.adaptive.parts import joints_of, whole_joints
+from articulon.adaptive.parts import check_loops, joints_of, whole_joints
 from articulon.dynamics.functions import moved
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.places import site_positions
 from articulon.integrate.declarations import Explicit
 from articulon.integrate.drivers import driver
 from articulon.scaling import NoScaling
-from tests.support.flexible_models import FlexibleCase, flexible_builder
+from tests.support.flexible_models import FlexibleCase, flexible_builder, looped_model
+from tests.support.transition_models import null_space
 
 ROUNDING = 1e-12
 """Of numbers of size one after some hundred operations."""
@@ -165,3 +166,45 @@ def test_a_mask_names_modes_one_by_one():
     mask[joints.start[part]] = True
     assert np.flatnonzero(whole_joints(model, mask)).tolist() == [part]
     assert joints.name(model, part) == f"mode 1 of body '{model.names[body]}'"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_loops_through_flexible_bodies_are_kept(seed):
+    """Accelerations of the coarse model are those of least constraint (Gauss) among the ones that keep the loops and
+    hold what is locked; speeds after locking are the projection on these motions in the metric of the mass matrix."""
+    rng = np.random.default_rng([seed, 9])
+    while True:
+        case = FlexibleCase(int(rng.integers(2**31)), n=6)
+        model = looped_model(rng, case)
+        if model is None:
+            continue
+        q, joints = np.array(model.q0), joints_of(model)
+        J, M = ar.loop_jacobian(model, q), ar.mass_matrix(model, q)
+        locked = (rng.random(joints.freedoms.size) < 0.3) & (joints.freedoms > 0)
+        held = locked[joints.u]
+        allowed = null_space(np.vstack([J, np.eye(model.nu)[held]])).T
+        sizes = np.linalg.svd(J[:, ~held], compute_uv=False)
+        # Loops that what is left can close well, and move.
+        if not locked.any() or not allowed.size or (sizes > 1e-8).sum() < model.closing.rank or sizes.min() < 0.02:
+            continue
+        if np.linalg.cond(M) < 1e5:
+            break
+    check_loops(model, joints, q, locked)
+    coarse, merging = locked_model(model, q, held)
+    u = allowed @ rng.normal(size=allowed.shape[1])
+    y, dy = np.zeros(model.nq + model.nu + 8), np.zeros(model.nq + model.nu + 8)
+    y[: model.nq], y[model.nq : model.nq + model.nu] = q, u
+    Evaluator(model).rates(np.ones(8), 0.0, 0, y, dy)
+    free = dy[model.nq : model.nq + model.nu]
+    own, rates = np.zeros(coarse.nq + coarse.nu + 8), np.zeros(coarse.nq + coarse.nu + 8)
+    own[: coarse.nq], own[coarse.nq : coarse.nq + coarse.nu] = merging.coarse(q), merging.coarse(u)
+    Evaluator(coarse).rates(np.ones(8), 0.0, 0, own, rates)
+    got = merging.fine_speeds(rates[coarse.nq : coarse.nq + coarse.nu])
+    size = np.abs(free).max()
+    np.testing.assert_allclose(J @ got, J @ free, rtol=0, atol=1e-9 * size * np.abs(J).max())
+    np.testing.assert_allclose(allowed.T @ M @ (got - free), 0.0, rtol=0, atol=1e-9 * size * np.abs(M).max())
+    loops = null_space(J).T
+    u = loops @ rng.normal(size=loops.shape[1])
+    done = lock(Space(model, joints, q, np.zeros_like(locked)), Space(model, joints, q, locked), u)
+    expected = allowed @ np.linalg.solve(allowed.T @ M @ allowed, allowed.T @ M @ u)
+    np.testing.assert_allclose(done.speeds, expected, rtol=0, atol=1e-13 * np.linalg.cond(M) * np.abs(u).max())
