@@ -290,6 +290,11 @@ def _refuse(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> Non
             f"adaptive: the rule '{rule}' does not take steps of joints that lock and release; choose "
             "friction-implicit, an explicit rule such as dormand-prince, or velocity-verlet, for a model with joints"
         )
+    if evaluator.contacts is not None:
+        raise CaseError(
+            "adaptive: contacts remember how the bodies that touch have slid, which merged bodies would not follow; "
+            "leave out the contacts, or [adaptive]"
+        )
     if evaluator.rotations != "speeds":
         raise CaseError("adaptive: rotations = 'euler-parameters' keep no speeds that could be locked; use 'speeds'")
     if policy.follows:
