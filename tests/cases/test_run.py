@@ -363,6 +363,7 @@ advance = 0.8
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("a2, verdict", [(0.4, "trusted"), (0.2, "trusted"), (0.05, "suspect"), (0.02, "violated")])
 def test_constant_scaling_is_late_by_what_the_lag_estimate_says(tmp_path, a2, verdict):
     """The estimate is the first term of a series in the largest (τ/a2)|dF/dt|/|F|, and too long for a growing force."""
@@ -383,6 +384,7 @@ def test_the_changes_of_a_growing_force_add_up_to_its_logarithm():
     assert fidelity.relative_changes(np.zeros((3, 3))).tolist() == [0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_scaling_drag_but_not_its_drivers_is_a_violation(tmp_path):
     """The published rule below its threshold, and the two-factor form: the drift is wrong by the ratio."""
     never = {"scaling": {"policy": "threshold-adaptive", "a2": 0.1, "threshold": 1e9}, "run.duration": 0.1}

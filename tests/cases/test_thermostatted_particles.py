@@ -201,6 +201,7 @@ def test_a_scaled_run_is_judged_by_its_positions(
     assert any(note in text for text in run.summary["notes"])
 
 
+@pytest.mark.slow
 def test_a_sweep_over_the_gains_draws_responses_and_costs(file: Path, tmp_path: Path) -> None:
     case = ar.load_case(file, {"run.duration": 0.4, "run.frames": 20, "checks": []})
     swept = compare(

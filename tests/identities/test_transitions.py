@@ -116,7 +116,7 @@ def check(s: Situation, rng: np.random.Generator, starts: int) -> None:
             assert np.abs(t.speeds - expected).max() <= (1e-9 + 1e-13 / gap) * np.abs(t.speeds).max(), choice
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 4))])
 def test_random_transitions(part: int) -> None:
     rng = np.random.default_rng([part, 6])
     for _ in range(QUICK // 4):

@@ -44,6 +44,7 @@ def oscillators(count: int, stiffness: float) -> Any:
     return builder.build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [1.0, 1.7])
 @pytest.mark.parametrize("ratio", STEPS)
 def test_the_rule_keeps_the_oscillators_positions_exactly_and_its_correlations(ratio: float, shape: float) -> None:
@@ -81,6 +82,7 @@ def test_the_rule_keeps_the_oscillators_positions_exactly_and_its_correlations(r
             assert abs(measured - c[lag]) < SIGMAS * error, (name, lag)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", STEPS)
 def test_slow_relaxation_is_that_of_the_continuous_oscillator(ratio: float) -> None:
     """Overdamped, with β/k = 20 h: positions lose their memory as Nørrelykke and Flyvbjerg's exact solution does,

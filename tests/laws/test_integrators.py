@@ -99,6 +99,7 @@ def error(run: Running, exact: np.ndarray) -> float:
     return float(np.linalg.norm(np.concatenate([run.q, run.u]) - exact))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PENDULA_IN_TURN)
 @pytest.mark.parametrize(("rule", "order", "steps"), [("euler", 1, 4096), ("rk4", 4, 256), ("kutta-merson", 4, 128)])
 def test_explicit_rules_converge_in_their_order(kind: str, rule: Any, order: int, steps: int) -> None:
@@ -137,6 +138,7 @@ def test_the_tableau_of_kutta_and_merson_is_of_fourth_order_with_an_estimate_for
     assert 1 / 120 - b @ powers[4] == pytest.approx(1 / 720, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PENDULA_IN_TURN)
 def test_the_error_follows_the_tolerance(kind: str) -> None:
     """An error-controlled rule of order 4 takes steps ∝ tolerance^(1/5): its global error falls as tolerance^(4/5)."""
@@ -271,6 +273,7 @@ def test_the_longest_step_is_kept_to() -> None:
     assert bound.steps >= 200
 
 
+@pytest.mark.slow
 def test_steps_that_fail_are_tried_again_shorter() -> None:
     run = Running(pendulum("double pendulum"), Explicit(rtol=1e-8, atol=1e-9, first_step=1.0)).to(1.0)
     assert run.state.counters[REJECTED] > 0

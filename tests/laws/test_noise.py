@@ -242,6 +242,7 @@ def test_every_rule_takes_in_the_same_impulse_of_noise(shape: str) -> None:
     assert np.abs(impulse(other) - fine).max() > 0.1 * size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("ratio", [0.5, 2.0, 8.0])
 def test_a_held_force_feeds_less_than_thermal_energy(shape: str, ratio: float) -> None:

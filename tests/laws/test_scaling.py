@@ -94,6 +94,7 @@ def test_two_factors_are_masses_a_clock_and_a_temperature(rule: str) -> None:
     assert np.abs(scaled.u - other.u).max() <= 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "positions", "speeds", "spring"),
     [(NoScaling(), 1.0, 1.0, 1.0), (Constant(a2=0.2), 1.0, 0.2, 0.2), (TwoFactor(a2=0.2, b2=0.5), 0.5, 0.05, 0.1)],

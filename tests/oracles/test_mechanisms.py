@@ -292,6 +292,7 @@ def test_squeezer_reaches_the_published_angles_by_a_foreign_integrator() -> None
     np.testing.assert_allclose(published(end.y[:7, -1]), andrews.REFERENCE_ANGLES, rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", ["revolute", "spherical"])
 @every_solver
 def test_squeezer_reaches_the_published_angles(solver: str, joint: str) -> None:

@@ -100,6 +100,7 @@ def parts(found: Any, system: Any) -> dict[tuple[str, ...], list[Any]]:
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "field", "cutoff"), CASES)
 def test_every_term_is_that_of_the_reference_platform(name, field, cutoff):
     structure, articulation, q = turned(name)
@@ -119,6 +120,7 @@ def test_every_term_is_that_of_the_reference_platform(name, field, cutoff):
         assert abs(ours.measure(places)[0] - energy) <= BOUND * abs(energy), names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "field", "cutoff"), [case for case in CASES if case.values[2] is None])
 def test_torsions_feel_what_the_reference_platform_has_them_feel(name, field, cutoff):
     """What lies within rigid bodies has a constant energy, and does nothing along a torsion: energies are those of all
