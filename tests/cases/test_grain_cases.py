@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from scipy.integrate import solve_ivp
 
 import articulon as ar
+from articulon.report.html import figures, write_report
 
 QUICK = ("slip-to-roll", "stack", "two-spheres")
 """Cases of few spheres and few steps."""
@@ -35,6 +37,23 @@ def test_a_case_of_few_grains_passes_its_own_checks(name: str, tmp_path: Path) -
     assert found["ledger_error_relative"] < 1e-10
     assert found["elastic_error_relative"] < 1e-4
     assert found["step"] <= found["step_recommended"]
+    drawn = figures(run)
+    assert {"spheres", "contact_ledger"} <= set(drawn)
+    assert ("grain_motion" in drawn) == (name != "stack")
+    page = write_report(run.folder).read_text(encoding="utf-8")
+    assert "ledger closes" in page and "normal elastic energy" in page
+    if name == "stack":
+        # Each contact carries the weight of what is above it, and lines are as wide.
+        forces = next(c for c in drawn["spheres"].axes[2].collections if isinstance(c, LineCollection))
+        np.testing.assert_allclose(np.array(forces.get_linewidths()) / 1.2 * 3.0, [1, 2, 3, 4, 5], rtol=1e-6)
+
+
+def test_a_run_whose_overlaps_leave_the_range_says_whose(tmp_path: Path) -> None:
+    soft = {"forces.contact.materials.grain.young": "100 kPa", "integrator.step": "50 us", "run.duration": "30 ms"}
+    run = ar.run("two-spheres", tmp_path / "run", overrides={**soft, "checks": []})
+    notes = [note for note in run.summary["notes"] if "overlap" in note]
+    assert len(notes) == 1
+    assert "beyond the 5%" in notes[0] and "'left' and 'right'" in notes[0]
 
 
 @pytest.mark.slow
