@@ -2,7 +2,7 @@
 
     python -m validation.adaptive_chain
 
-takes some twenty-five minutes on one thread and rewrites its section of docs/validation.md. What a start has shown is
+takes some twenty minutes on one thread of a quiet machine and rewrites its section of docs/validation.md. What a start has shown is
 kept in adaptive_chain.json beside this file, so that it can be broken off and gone on with; remove it to measure
 everything anew.
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ KEPT = Path(__file__).with_suffix(".json")
 SAMPLES = 1000
 """Of each arm."""
 ARMS = {"adaptive": 48.0, "all-active": 12.0}
-"""And how long a run of it is: a time in which joints have been locked and released, and at the same cost."""
+"""And how long a run of it is; locked joints wait some sixty units for their release."""
 BLOCK = 10
 """Links between the points that are kept of a chain."""
 LOCKED = stats.chi2(3).cdf(2 * 1.5) / (stats.chi2(3).cdf(2 * 1.5) + 0.068)
@@ -129,7 +130,7 @@ def exact(count: int, links: int = 200) -> np.ndarray:
 TESTS = {"Kolmogorov–Smirnov": stats.ks_2samp, "Mann–Whitney": stats.mannwhitneyu}
 
 
-def power(together: np.ndarray, sizes: tuple[int, int], factor: float, test: Any, draws: int = 400) -> float:
+def power(together: np.ndarray, sizes: tuple[int, int], factor: float, test: Any, draws: int = 200) -> float:
     """Part of two samples drawn with replacement from one, one of them scaled, of which a test at 5 % says that they
     differ."""
     random = np.random.default_rng(4)
@@ -172,10 +173,11 @@ def with_starts(kept: dict[str, list[dict[str, Any]]]) -> str:
             ]
             differ += stats.ttest_ind(*changes, equal_var=False).pvalue < 0.05
         seen.append(differ / 400)
-    return (
+    return textwrap.fill(
         "Both arms begin with exact draws, and the change of a chain's distance says the same with less scatter. By "
         f"Welch's test of the changes p is {found.pvalue:.2f}; it says 'differ' of {seen[0]:.0%} of equal samples, of "
-        f"{seen[1]:.0%} of those 5 % longer and of {seen[2]:.0%} of those 5 % shorter."
+        f"{seen[1]:.0%} of those 5 % longer and of {seen[2]:.0%} of those 5 % shorter.",
+        118,
     )
 
 
@@ -221,7 +223,7 @@ def main() -> None:
 joint free, {least:,} runs of each on one thread. Every run has a start, noise and transitions of its own, so that all
 samples are independent: rotations drawn from the distribution that the springs give them, locked joints from the one in
 which locks and releases balance, speeds from thermal motion. Adaptive runs last {ARMS["adaptive"]:g} units of time, in
-which {changes:.0f} joints lock or release, the others {ARMS["all-active"]:g}, at about equal cost.
+which {changes:.0f} joints lock or release, the others {ARMS["all-active"]:g}.
 
 End-to-end distances at the ends of the runs, two-sample tests, and how often the test at 5 % says that two such samples
 differ, drawn with replacement from both together, when one is scaled:
