@@ -2,9 +2,9 @@
 
     python -m validation.adaptive_chain
 
-takes some twenty minutes on one thread of a quiet machine and rewrites its section of docs/validation.md. What a start has shown is
-kept in adaptive_chain.json beside this file, so that it can be broken off and gone on with; remove it to measure
-everything anew.
+takes some twenty minutes on one thread of a quiet machine and rewrites its section of docs/validation.md. What a start
+has shown is kept in adaptive_chain.json beside this file, so that it can be broken off and gone on with; remove it to
+measure everything anew.
 
 Every sample is a run of its own from a start of its own: the joints' rotations are drawn from the distribution that
 springs give them, what is locked from that in which locking and releasing balance, the speeds from thermal motion.
