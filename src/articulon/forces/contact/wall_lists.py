@@ -81,11 +81,11 @@ def cell_of(walls, w, y):
 
 @jit
 def list_group(walls, lists, w, x, shift, reach, group, entry, writes):
-    """Lists the triangles of a wall that come within reach of a point; returns how many places it may be touched at
-    and how many triangles there are."""
-    y = in_wall_frame(walls, w, add(x, shift))
+    """Lists the triangles of a wall that come within reach of a point, which has been shifted; returns how many places
+    it may be touched at and how many triangles there are."""
     places, triangles = 0, 0
     if walls.shape[w] == MESH:
+        y = in_wall_frame(walls, w, x)
         c = cell_of(walls, w, y)
         if c >= 0:
             for m in range(walls.start[c], walls.start[c + 1]):
@@ -94,7 +94,7 @@ def list_group(walls, lists, w, x, shift, reach, group, entry, writes):
                         lists.entry[entry + triangles] = walls.near[m]
                     triangles += 1
         places = min(triangles, MOST)
-    elif smooth_gap(walls, w, y)[0] <= reach:
+    elif smooth_gap(walls, w, x)[0] <= reach:
         places = 1
     if places > 0 and writes:
         lists.wall[group] = w
@@ -118,15 +118,15 @@ def list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, wr
             if wraps:
                 middle = add(load(walls.pose, w), apply(rotation_of(walls.pose, w), load(walls.centre, w)))
             for k in range(27 if wraps else 1):
-                if repeats(walls, cell, w, k):
-                    shift = (0.0, 0.0, 0.0)
-                    if wraps:
-                        shift = image(cell, sub(x, middle), k)
-                    places, triangles = list_group(
-                        walls, lists, w, x, shift, reach, group + groups, entry + entries, writes
-                    )
-                    if places > 0:
-                        slots, groups, entries = slots + places, groups + 1, entries + triangles
+                shift = (0.0, 0.0, 0.0)
+                if wraps:
+                    if not repeats(walls, cell, w, k):
+                        continue
+                    shift = image(cell, sub(x, middle), k)
+                y, at = add(x, shift), group + groups
+                places, triangles = list_group(walls, lists, w, y, shift, reach, at, entry + entries, writes)
+                if places > 0:
+                    slots, groups, entries = slots + places, groups + 1, entries + triangles
     return slots, groups, entries
 
 
@@ -175,6 +175,8 @@ def fill_block(walls, lists, cell, particles, spheres, slots, kept, skin, first,
     n = order.size
     for p in range(first, last):
         group, entry = lists.group_start[p], lists.entry_first[p]
+        if lists.group_start[p + 1] == group:
+            continue
         list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, True)
         slot, end = slots.start[p], slots.start[p + 1]
         for k in range(kept.start[order[p]], kept.start[order[p] + 1]):
@@ -220,11 +222,12 @@ def remember_poses(system):
 
 
 def find_outside(cell, particles, lists):
-    """A sphere outside of the box in each block. Loops that are shared out take no tuples of tuples."""
-    n = particles.order.size
-    for b in prange(lists.outside.size):
+    """A sphere outside of the box in each block. Loops that are shared out take no tuples of tuples, and lose what they
+    write to an array that is not named before them."""
+    n, outside = particles.order.size, lists.outside
+    for b in prange(outside.size):
         first = PLACES * np.int64(b)
-        lists.outside[np.int64(b)] = outside_block(cell, particles, first, min(first + PLACES, n))
+        outside[np.int64(b)] = outside_block(cell, particles, first, min(first + PLACES, n))
 
 
 def count_walls(walls, lists, cell, particles, spheres, slots, skin):

@@ -2,10 +2,11 @@
 
 import math
 
-from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
+from articulon.algebra.vectors import add, apply, cross, dot, load_from, scale, store_from, sub
 from articulon.forces.contact.wall_shapes import MESH, PLANE
 from articulon.forces.contact.wall_tables import (
     AMPLITUDE,
+    DIRECTION,
     PLACE,
     POINT,
     RATE,
@@ -16,6 +17,11 @@ from articulon.forces.contact.wall_tables import (
     VELOCITY,
 )
 from articulon.kernels import jit
+
+
+@jit
+def rotation_of(pose, w):
+    return load_from(pose, w, ROTATION), load_from(pose, w, ROTATION + 3), load_from(pose, w, ROTATION + 6)
 
 
 @jit
@@ -36,11 +42,7 @@ def place_walls(walls, time):
         store_from(pose, w, ROTATION, (c + k * nx * nx, k * nx * ny - s * nz, k * nx * nz + s * ny))
         store_from(pose, w, ROTATION + 3, (k * ny * nx + s * nz, c + k * ny * ny, k * ny * nz - s * nx))
         store_from(pose, w, ROTATION + 6, (k * nz * nx - s * ny, k * nz * ny + s * nx, c + k * nz * nz))
-
-
-@jit
-def rotation_of(pose, w):
-    return load_from(pose, w, ROTATION), load_from(pose, w, ROTATION + 3), load_from(pose, w, ROTATION + 6)
+        store_from(pose, w, DIRECTION, apply(rotation_of(pose, w), load_from(walls.constants, w, 0)))
 
 
 @jit
@@ -69,11 +71,6 @@ def way_of(walls, listed, w, far2):
             turn += d * d
         return way + math.sqrt(turn) * arm  # |ΔR y| ≤ ‖ΔR‖ |y|
     # Of a plane or cylinder only the turn of its normal or axis is felt.
-    n = load_from(walls.constants, w, 0)
-    d = (0.0, 0.0, 0.0)
-    for k in range(3):
-        before, now = load_from(listed, w, ROTATION + 3 * k), load_from(pose, w, ROTATION + 3 * k)
-        e = dot(sub(now, before), n)
-        d = (e, d[0], d[1])
+    d = sub(load_from(pose, w, DIRECTION), load_from(listed, w, DIRECTION))
     arm = math.sqrt(far2) + (centre[w, 3] if walls.shape[w] != PLANE else 0.0)
     return way + math.sqrt(dot(d, d)) * arm

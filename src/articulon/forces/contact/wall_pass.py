@@ -105,9 +105,9 @@ def is_taken(old, rows, m):
 @jit
 def match(slots, walls, first, had, places, numbers, rows, old):
     """Which contact each place goes on with: ``old`` (rows,) gets its slot behind ``first``, −1 for none. One of the
-    same feature comes first, then one of the same wall with the nearest normal. Returns whether a place faces the other
-    way from the contact that its triangle had."""
-    through = False
+    same feature comes first, then one of the same wall with the nearest normal. Returns a wall at which a place faces
+    the other way from the contact that its triangle had, −1 for none."""
+    through = -1
     for k in range(rows):
         old[k] = -1
     for stage in range(2):
@@ -120,7 +120,8 @@ def match(slots, walls, first, had, places, numbers, rows, old):
                 same = slots.feature[first + m] == numbers[k, FEATURE]
                 if (same or stage == 1) and slots.wall[first + m] == w and not is_taken(old, rows, m):
                     along = dot(n, load_from(slots.record, first + m, RECORD_NORMAL))
-                    through = through or (same and along < -0.5)
+                    if same and along < -0.5:
+                        through = w
                     if along >= best:
                         best, old[k] = along, m
     return through
@@ -218,8 +219,9 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
             fault, sphere, rows = OVERRUN, order[p], 0
         if rows == 0 and had == 0:
             continue
-        if match(slots, walls, base, had, places, numbers, rows, old):
-            fault, sphere, wall = PASSED, order[p], numbers[0, WALL]
+        through = match(slots, walls, base, had, places, numbers, rows, old)
+        if through >= 0:
+            fault, sphere, wall = PASSED, order[p], through
         goes_on = 0
         for k in range(rows):
             goes_on += old[k] >= 0
@@ -253,7 +255,7 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
 
 def share_walls(slots, walls, lists, spheres, particles, table, time, h):
     """All places, shared among threads. Loops that are shared out take no tuples of tuples."""
-    n, seen = spheres.motion.shape[0], slots.block
+    n, seen, counts = spheres.motion.shape[0], slots.block, slots.counts
     for b in prange(seen.shape[0]):
         places, numbers = np.empty((TOUCHED, WIDTH)), np.empty((TOUCHED, 3), np.int64)
         old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, MEMORY + RESISTANCE))
@@ -277,7 +279,7 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
             seen[block],
         )
         if fault != 0:  # whichever thread writes it last: a run that goes wrong ends all the same
-            slots.counts[FAULT], slots.counts[SPHERE], slots.counts[AT_WALL] = fault, sphere, wall
+            counts[FAULT], counts[SPHERE], counts[AT_WALL] = fault, sphere, wall
 
 
 def wall_pass(system, time, h):

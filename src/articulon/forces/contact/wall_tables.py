@@ -11,7 +11,7 @@ from articulon.forces.contact.walls import Body
 SHAPES = {"plane": PLANE, "inside": INSIDE, "outside": OUTSIDE, "mesh": MESH}
 POINT, VELOCITY, AMPLITUDE, TURNING, RATE = 0, 3, 6, 9, 12
 """Columns of ``Walls.motion``."""
-PLACE, ROTATION, SPEED, SPIN, POSES = 0, 3, 12, 15, 18
+PLACE, ROTATION, SPEED, SPIN, DIRECTION, POSES = 0, 3, 12, 15, 18, 21
 """Columns of ``Walls.pose``, and how many there are."""
 CELLS = 1 << 20
 """At most so many cells for the triangles of one mesh."""
@@ -33,8 +33,8 @@ class Walls(NamedTuple):
     motion: np.ndarray
     """Point at t = 0, velocity, amplitude, angular velocity, and angular frequency of the swing, shape (walls, 13)."""
     pose: np.ndarray
-    """Place of the point, rotation from the wall's frame to the world's, row by row, velocity of the point and angular
-    velocity, at the time last asked for, shape (walls, 18)."""
+    """Place of the point, rotation from the wall's frame to the world's, row by row, velocity of the point, angular
+    velocity, and normal or axis, at the time last asked for, shape (walls, 21)."""
     smooth: np.ndarray
     """Cosine of the angle between normals below which two places on a mesh are one contact, shape (walls,)."""
     feature: np.ndarray
@@ -69,7 +69,7 @@ class WallLists(NamedTuple):
     """Walls near spheres, in groups: a sphere and a wall, or an image of it. No part of the state."""
 
     listed: np.ndarray
-    """Poses of the walls when these lists were made; NaN before, shape (walls, 18)."""
+    """Poses of the walls when these lists were made; NaN before, shape (walls, 21)."""
     far2: np.ndarray
     """Square of the largest distance of a place that matters from the point of each wall, then [length²]."""
     outside: np.ndarray

@@ -13,7 +13,7 @@ from articulon.forces.contact.wall_shapes import (
     plane_gap,
     triangle_gap,
 )
-from articulon.forces.contact.wall_tables import PLACE
+from articulon.forces.contact.wall_tables import DIRECTION, PLACE
 from articulon.kernels import jit
 
 TOUCHED = 64
@@ -33,9 +33,9 @@ def in_wall_frame(walls, w, x):
 
 
 @jit
-def smooth_gap(walls, w, y):
-    """Distance and unit normal in the wall's frame of a plane or cylinder."""
-    direction = load_from(walls.constants, w, 0)
+def smooth_gap(walls, w, x):
+    """Distance and unit normal of a plane or cylinder from a point of the world, in the world's frame."""
+    y, direction = sub(x, load_from(walls.pose, w, PLACE)), load_from(walls.pose, w, DIRECTION)
     if walls.shape[w] == PLANE:
         return plane_gap(direction, y)
     return cylinder_gap(direction, walls.constants[w, 3], y, walls.shape[w] == INSIDE)
@@ -122,15 +122,16 @@ def touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row):
 @jit
 def touch(walls, w, near, first, last, x, radius, places, numbers, row):
     """The same for any wall and a point x of the world; normals are of the world."""
-    y = in_wall_frame(walls, w, x)
     end = row
-    if walls.shape[w] == MESH:
-        end = touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row)
-    else:
-        gap, n = smooth_gap(walls, w, y)
+    if walls.shape[w] != MESH:
+        gap, n = smooth_gap(walls, w, x)
         if gap < radius:
             put(places, numbers, row, gap, n, w, walls.feature[w], -1)
+            store_from(places, row, POINT, sub(x, scale(gap, n)))
             end += 1
+        return end
+    y = in_wall_frame(walls, w, x)
+    end = touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row)
     rotation = rotation_of(walls.pose, w)
     for k in range(row, end):
         n = apply(rotation, load_from(places, k, NORMAL))
