@@ -128,7 +128,7 @@ def test_a_resumed_run_makes_the_same_transitions_to_the_bit(which):
     parts.u[:] = speeds(model)
     for until in (0.14, 0.33, 0.5):
         one.advance(whole, until, 10**6)
-        while two.advance(parts, until, 7) == PAUSED:
+        while two.advance(parts, until, 33) == PAUSED:
             kept = [array.copy() for array in parts]
             two, _ = driver_of(model, plan(*groups))
             parts = State(*kept)
