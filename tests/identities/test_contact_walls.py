@@ -16,6 +16,7 @@ from articulon.forces.contact.wall_touching import FEATURE, GAP, NORMAL, TOUCHED
 from articulon.forces.contact.walls import BoxWalls, Cylinder, Mesh, Plane, bodies_of
 from articulon.forces.sites.evaluation import cell_of
 from articulon.kernels import kernel
+from articulon.simulate.contact_start import check_overlaps
 from tests.support.meshes import CUBE, SIDES, tube
 
 
@@ -310,6 +311,30 @@ def test_lists_hold_all_that_is_touched_until_half_the_skin_is_used_up():
         assert np.array_equal(probe.radius - probe.places[:rows, GAP], new[0])
         found += rows
     assert found > 50
+
+
+def test_spheres_that_begin_in_a_wall_are_named():
+    """Of planes, cylinders and meshes, images included; outside of what they are inside of at other places."""
+    box = ar.Box(lengths=(2.0, 2.0, 2.0), boundaries=("periodic", "open", "open"))
+    material = {"young": 1e7, "poisson": 0.25, "restitution": 0.5}
+    for wall, x, said in (
+        (cube(point=(1.1, 0, 0)), (0.15, 0.5, 0.5), r"'g' and walls\[0\], a mesh, overlap by 0.05 m"),
+        (cube(name="the block", point=(0.5, 0, 0)), (0.5, 1.08, 0.5), "'g' and the block overlap by 0.02 m"),
+        (
+            Cylinder(point=(0, 1, 1), axis=(1, 0, 0), radius=0.9, kind="steel"),
+            (1, 1, 1.85),
+            "a cylinder, overlap by 0.05",
+        ),
+        (BoxWalls(kind="steel"), (1, 1.94, 1), r"walls\[0\], face y\+, overlap by 0.04 m"),
+    ):
+        for shift in (0.0, -6.0):
+            builder = ar.ModelBuilder(units="kg-m-s", box=box)
+            builder.add_grain("g", radius=0.1, position=np.add(x, (shift, 0, 0)), density=1000.0, kind="steel")
+            builder.add_grain("h", radius=0.1, position=(1.0, 1.3, 1.3), density=1000.0, kind="steel")
+            builder.add_force(ar.forces.Contact(materials={"steel": material}, walls=[wall]))
+            model = builder.build()
+            with pytest.raises(ModelError, match=said):
+                check_overlaps(model, model.q0)
 
 
 # motion

@@ -149,7 +149,7 @@ def test_a_sphere_that_leaves_the_box_is_named():
 
 def test_a_sphere_that_goes_through_a_mesh_is_named():
     """A step in which it goes further than its radius."""
-    said = r"sphere 0 on body 'grain-0' has gone through contact.walls\[0\], a mesh"
+    said = r"sphere 0 on body 'grain-0' has gone through walls\[0\], a mesh"
     with pytest.raises(DivergenceError, match=said):
         moved([slab()], 0.1, [(0.1, 0.2, 0.0095)], [(0, 0, -30.0)], step=4e-4)
 

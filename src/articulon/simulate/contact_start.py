@@ -5,6 +5,7 @@ import numpy as np
 from articulon.dynamics import body_poses
 from articulon.errors import ModelError
 from articulon.forces.contact.engine import contact_of
+from articulon.forces.contact.wall_gaps import wall_gaps
 from articulon.model import Model
 from articulon.simulate.contact_statistics import sphere_centres, sphere_name
 
@@ -37,8 +38,10 @@ def check_overlaps(model: Model, q: np.ndarray) -> None:
             worst, pair, depth = float(part[k]), (sphere_name(model, a), sphere_name(model, b)), float(overlap[k])
             break
     movable = sites.body[spheres] >= 0
-    for wall, called in _planes(model):
-        overlap = np.where(movable, R - (centres - wall[:3]) @ wall[3:], 0.0)
+    names, gaps = wall_gaps(model, law.walls, law.names(model), centres[movable], float(R.max()))
+    for w, called in enumerate(names):
+        overlap = np.zeros(R.size)
+        overlap[movable] = R[movable] - gaps[:, w]
         part = overlap / R
         k = int(np.argmax(part))
         if part[k] > worst:
@@ -81,23 +84,3 @@ def _can_touch(model: Model, a: int, b: int, joints: int) -> bool:
             return ancestors[at] + steps > joints
         at, steps = int(parent[at]), steps + 1
     return True
-
-
-def _planes(model: Model) -> list[tuple[np.ndarray, str]]:
-    """Point and unit normal of plane walls and of faces of the box that are walls, shape (6,), and what they are
-    called."""
-    law, found = contact_of(model), []
-    for k, wall in enumerate(() if law is None else law.walls):
-        if wall.shape == "plane":
-            point, normal = (np.array([float(x) for x in values]) for values in (wall.point, wall.normal))
-            found.append((np.concatenate([point, normal / np.linalg.norm(normal)]), f"walls[{k}], a plane,"))
-        elif wall.shape == "box" and model.box is not None:
-            box = model.box
-            low = np.array([float(x) for x in box.origin])
-            every = [f"{'xyz'[a]}{side}" for a in range(3) for side in "-+" if not box.periodic[a]]
-            for face in every if wall.faces == "all" else wall.faces:
-                axis, upper = "xyz".index(face[0]), face[1] == "+"
-                point = low + (box.vectors[axis] if upper else 0.0)
-                normal = np.linalg.inv(box.vectors)[:, axis] * (-1.0 if upper else 1.0)
-                found.append((np.concatenate([point, normal / np.linalg.norm(normal)]), f"the wall {face} of the box"))
-    return found

@@ -168,7 +168,7 @@ class ContactObserver:
     """
 
     def __init__(self, model: Model, contacts: Contacts) -> None:
-        self.model, self.law = model, contacts.law
+        self.model, self.law, self.wall_name = model, contacts.law, contacts.wall_name
         self.sites = contacts.sites
         self.moving = self.sites[model.sites.body[self.sites] >= 0]
         """Sites that are spheres on bodies."""
@@ -253,7 +253,8 @@ class ContactObserver:
         smaller = np.where(records.between_spheres, np.minimum(own, sites.radius[records.second]), own)
         k = int(np.argmax(records.overlap / smaller))
         second = int(records.second[k])
-        other = "a wall" if second < 0 else sphere_name(self.model, second)
+        feature = int(state.contact_pairs[k, 1]) - sites.radius.size
+        other = self.wall_name(feature) if second < 0 else sphere_name(self.model, second)
         return float(records.overlap[k] / smaller[k]), (sphere_name(self.model, int(records.first[k])), other)
 
     def forces(self, state: State) -> np.ndarray:

@@ -97,7 +97,7 @@ class Contacts:
         self.parallel = self.spheres >= PARALLEL_SPHERES
         self.resists = law.rolling != "none" or law.twisting != "none"
         self._check_box()
-        bodies = bodies_of(law.walls, model, "contact.walls")
+        bodies = bodies_of(law.walls, model, "walls")
         self.walls = [body.name for body in bodies]
         """What each wall is called."""
         bounded = model.box is not None and not bool(model.box.periodic.all())
@@ -192,6 +192,10 @@ class Contacts:
             groups, entries = (int(1.2 * number) + 64 for number in system.near_walls.needed)
             self.wall_room = groups, entries
         self._make_room(images, neighbours, candidates, walls)
+
+    def wall_name(self, feature: int) -> str:
+        """What the wall that has a feature is called."""
+        return self.walls[int(np.searchsorted(self.wall_tables.feature, feature, side="right")) - 1].rstrip(",")
 
     def restore(self, state: State) -> None:
         """Puts the contacts of a state where lists take them from, and the walls where they then are."""
