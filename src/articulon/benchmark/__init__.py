@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from articulon import kernels
-from articulon.benchmark import docking, molten_salt, multipole, pairs, protein, solver, transitions
+from articulon.benchmark import docking, grains, molten_salt, multipole, pairs, protein, solver, transitions
 from articulon.declaration import nearest
 from articulon.errors import ArticulonError
 
@@ -18,13 +18,14 @@ BENCHMARKS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., None]]]
     "docking": (docking.measure, docking.show),
     "docking-full": (partial(docking.measure, scaled=docking.DURATION), docking.show),
     "pairs": (pairs.measure, pairs.show),
+    "grains": (grains.measure, grains.show),
     "molten-salt": (molten_salt.measure, molten_salt.show),
     "multipole": (multipole.measure, multipole.show),
     "protein": (protein.measure, protein.show),
     "transitions": (transitions.measure, transitions.show),
 }
 """What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
-``pairs``, ``multipole`` and ``protein`` do."""
+``pairs``, ``grains``, ``multipole`` and ``protein`` do."""
 DEFAULT = ("solver", "docking")
 """What is measured when nothing is named."""
 

