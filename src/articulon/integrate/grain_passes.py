@@ -171,11 +171,12 @@ def kick_block(spheres, candidates, walls, grains, first, last, done, due, parti
     finite, falls, falls_next, drags, drags_next = 0.0, 0.0, 0.0, 0.0, 0.0
     for p in range(first, last):
         f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for slot in range(start[p], start[p + 1]):
+        for k in range(start[p], start[p + 1]):
+            slot = np.uint64(k)  # an index without a sign is not counted from the end
             if touches[slot] != FREE:
                 f, t = add_contact(record, resistance, slot, 1.0, ARM, f, t)
         for k in range(back_start[p], back_start[p + 1]):
-            slot = back[k]
+            slot = np.uint64(back[np.uint64(k)])
             if touches[slot] != FREE:
                 f, t = add_contact(record, resistance, slot, -1.0, OTHER_ARM, f, t)
         for slot in range(walls.start[p], walls.start[p + 1]):

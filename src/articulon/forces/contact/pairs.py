@@ -196,17 +196,29 @@ def evaluate(batch, count, h, rows, sums):
 
 
 @jit
+def put(batch, field, k, value):
+    """Sets a field of the k-th contact. An index without a sign is not counted from the end."""
+    batch[np.uint64(field * STRIDE) + np.uint64(k)] = value
+
+
+@jit
+def get(batch, field, k):
+    """A field of the k-th contact."""
+    return batch[np.uint64(field * STRIDE) + np.uint64(k)]
+
+
+@jit
 def write_back(batch, slots, count, touches, memory, record, seen):
     """What the law has found, to where each contact keeps it."""
     deepest = seen[DEEPEST]
     for k in range(count):
-        slot = slots[k]
+        slot = slots[np.uint64(k)]
         for a in range(3):
-            memory[slot, a] = batch[(39 + a) * STRIDE + k]
+            memory[slot, a] = get(batch, 39 + a, k)
         for a in range(16):
-            record[slot, a] = batch[(42 + a) * STRIDE + k]
-        touches[slot] = SLIDES if batch[58 * STRIDE + k] > 0.5 else STICKS
-        deepest = max(deepest, batch[59 * STRIDE + k])
+            record[slot, a] = get(batch, 42 + a, k)
+        touches[slot] = SLIDES if get(batch, 58, k) > 0.5 else STICKS
+        deepest = max(deepest, get(batch, 59, k))
     seen[DEEPEST] = deepest
 
 
@@ -243,9 +255,10 @@ def pair_block(particles, spheres, candidates, table, first, last, time, h, batc
         xi, yi, zi, Ri, li = motion[p, X], motion[p, X + 1], motion[p, X + 2], motion[p, RADIUS], motion[p, LIGHT]
         vx, vy, vz = motion[p, V], motion[p, V + 1], motion[p, V + 2]
         wix, wiy, wiz = motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2]
-        for slot in range(start[p], start[p + 1]):
-            q, j = second[slot], root[slot]
-            if q < n:
+        for at in range(start[p], start[p + 1]):
+            slot = np.uint64(at)
+            q, j = np.uint64(second[slot]), np.uint64(root[slot])  # an index without a sign is not counted from the end
+            if second[slot] < n:
                 dx, dy, dz = xi - motion[q, X], yi - motion[q, X + 1], zi - motion[q, X + 2]
             else:
                 dx, dy, dz = xi - px[q], yi - py[q], zi - pz[q]
@@ -263,37 +276,37 @@ def pair_block(particles, spheres, candidates, table, first, last, time, h, batc
                 touches[slot] = STICKS
                 seen[BEGUN] += 1.0
                 memory[slot, SINCE] = time
-            batch[0 * STRIDE + count] = dx
-            batch[1 * STRIDE + count] = dy
-            batch[2 * STRIDE + count] = dz
-            batch[3 * STRIDE + count] = Ri
-            batch[4 * STRIDE + count] = Rj
-            batch[5 * STRIDE + count] = li
-            batch[6 * STRIDE + count] = motion[j, LIGHT]
-            batch[7 * STRIDE + count] = dvx
-            batch[8 * STRIDE + count] = dvy
-            batch[9 * STRIDE + count] = dvz
-            batch[10 * STRIDE + count] = wix
-            batch[11 * STRIDE + count] = wiy
-            batch[12 * STRIDE + count] = wiz
-            batch[13 * STRIDE + count] = wjx
-            batch[14 * STRIDE + count] = wjy
-            batch[15 * STRIDE + count] = wjz
+            put(batch, 0, count, dx)
+            put(batch, 1, count, dy)
+            put(batch, 2, count, dz)
+            put(batch, 3, count, Ri)
+            put(batch, 4, count, Rj)
+            put(batch, 5, count, li)
+            put(batch, 6, count, motion[j, LIGHT])
+            put(batch, 7, count, dvx)
+            put(batch, 8, count, dvy)
+            put(batch, 9, count, dvz)
+            put(batch, 10, count, wix)
+            put(batch, 11, count, wiy)
+            put(batch, 12, count, wiz)
+            put(batch, 13, count, wjx)
+            put(batch, 14, count, wjy)
+            put(batch, 15, count, wjz)
             for a in range(3):
-                batch[(16 + a) * STRIDE + count] = memory[slot, a]
-                batch[(19 + a) * STRIDE + count] = record[slot, FORCE + a]
+                put(batch, 16 + a, count, memory[slot, a])
+                put(batch, 19 + a, count, record[slot, FORCE + a])
             for a in range(10):
-                batch[(22 + a) * STRIDE + count] = record[slot, ARM + a]
-            batch[32 * STRIDE + count] = 1.0 if touches[slot] == SLIDES else 0.0
+                put(batch, 22 + a, count, record[slot, ARM + a])
+            put(batch, 32, count, 1.0 if touches[slot] == SLIDES else 0.0)
             if not ONE_KIND:
                 row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
-                batch[33 * STRIDE + count] = rows[row, STIFFNESS]
-                batch[34 * STRIDE + count] = rows[row, SHEAR]
-                batch[35 * STRIDE + count] = rows[row, DAMPING]
-                batch[36 * STRIDE + count] = rows[row, TANGENTIAL_DAMPING]
-                batch[37 * STRIDE + count] = rows[row, STATIC]
-                batch[38 * STRIDE + count] = rows[row, KINETIC]
-            slots[count] = slot
+                put(batch, 33, count, rows[row, STIFFNESS])
+                put(batch, 34, count, rows[row, SHEAR])
+                put(batch, 35, count, rows[row, DAMPING])
+                put(batch, 36, count, rows[row, TANGENTIAL_DAMPING])
+                put(batch, 37, count, rows[row, STATIC])
+                put(batch, 38, count, rows[row, KINETIC])
+            slots[np.uint64(count)] = slot
             count += 1
             if count == LANES:
                 evaluate(batch, count, h, rows, seen)
@@ -307,7 +320,7 @@ def share_pairs(particles, spheres, candidates, table, time, h):
     """The rows of all places, block by block. Loops that are shared out take no tuples of tuples."""
     n, seen = spheres.motion.shape[0], candidates.block
     for b in prange(seen.shape[0]):
-        batch, slots = np.zeros(FIELDS * STRIDE), np.empty(LANES, np.int64)
+        batch, slots = np.zeros(FIELDS * STRIDE), np.empty(LANES, np.uint64)
         first = PLACES * np.int64(b)
         last = min(first + PLACES, n)
         pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, seen[np.int64(b)])
