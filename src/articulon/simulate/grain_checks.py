@@ -44,7 +44,7 @@ class SpheresCheck(ValueCheck):
 
 class HeapAngleCheck(SpheresCheck):
     """Slope of a heap's surface against the horizontal plane along an axis: of the straight line through the tops of
-    strips three mean diameters wide that lie between 0.2 and 0.8 of its height [angle]."""
+    strips two mean diameters wide that lie between 0.2 and 0.8 of its height [angle]."""
 
     kind: Literal["heap-angle"]
     """Which check this is."""
@@ -60,7 +60,7 @@ class HeapAngleCheck(SpheresCheck):
     def measured(self, places: np.ndarray, radii: np.ndarray) -> float:
         """See :class:`SpheresCheck`."""
         at, tops = places[:, "xy".index(self.along)], places[:, 2] + radii - float(self.floor)
-        width = 6.0 * float(radii.mean())
+        width = 4.0 * float(radii.mean())
         strip = np.floor((at - at.min()) / width).astype(np.int64)
         height = np.zeros(int(strip.max()) + 1)
         np.maximum.at(height, strip, tops)
