@@ -5,7 +5,7 @@ from typing import Any
 
 from numba import types
 
-from articulon.forces.contact import candidates, laws, pairs, wall_lists, wall_pass
+from articulon.forces.contact import candidates, laws, pairs, resistance, wall_lists, wall_pass
 from articulon.forces.contact.tables import PASS, SYSTEM
 from articulon.kernels import kernel, leaf_variant, prepare, specialised
 
@@ -52,6 +52,22 @@ def pair_kernel(label: str, law: Any, arms: Any, one_kind: bool, parallel: bool)
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     share = specialised(pairs.share_pairs, f"share_pairs_{how}", parallel=parallel, allocates=True, pair_block=block)
     return prepare(specialised(pairs.pair_pass, f"pair_pass_{how}", allocates=True, SHARE=share), PASS)
+
+
+@cache
+def resistance_kernel(normal: str, convention: str, parallel: bool) -> Any:
+    """The pass that resists rolling and twisting."""
+    lammps = convention == "lammps"
+    name = f"{normal}_{convention}"
+    carried = leaf_variant(laws.carried, f"carried_rolling_{name}", LAMMPS=lammps)
+    resist = leaf_variant(resistance.resist, f"resist_{name}", HERTZ=normal == "hertz", carried=carried)
+    block = leaf_variant(resistance.resist_block, f"resist_block_{name}", resist=resist)
+    how = f"{name}_{'parallel' if parallel else 'serial'}"
+    share = specialised(
+        resistance.share_resistance, f"share_resistance_{how}", parallel=parallel, allocates=True, resist_block=block
+    )
+    whole = specialised(resistance.resistance_pass, f"resistance_pass_{how}", allocates=True, SHARE=share)
+    return prepare(whole, PASS)
 
 
 @cache

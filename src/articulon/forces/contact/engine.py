@@ -15,6 +15,7 @@ from articulon.forces.contact.compiled import (
     no_list,
     no_pass,
     pair_kernel,
+    resistance_kernel,
     wall_kernel,
     wall_list_kernel,
     wall_setter,
@@ -112,7 +113,7 @@ class Contacts:
         self.passes = (
             pair_kernel(label, self.leaf, self.arms, len(names) == 1, self.parallel),
             wall_kernel(label, self.leaf, self.arms, self.parallel) if bodies else no_pass,
-            no_pass,
+            resistance_kernel(law.normal, law.convention, self.parallel) if self.resists else no_pass,
         )
         self.lists = (list_kernel(self.parallel), wall_list_kernel(self.parallel) if bodies or bounded else no_list)
         self.set_walls = wall_setter()

@@ -2,6 +2,7 @@
 
 from articulon.forces.contact.tables import (
     ARM,
+    COUPLE,
     ELASTIC,
     FORCE,
     FREE,
@@ -76,6 +77,12 @@ def add_powers(record, slot, slides, vx, vy, vz, seen):
 
 
 @jit
+def power_of_couple(resistance, slot, wx, wy, wz):
+    """Of what resists rolling and twisting, at an angular velocity of the first body against the second."""
+    return resistance[slot, COUPLE] * wx + resistance[slot, COUPLE + 1] * wy + resistance[slot, COUPLE + 2] * wz
+
+
+@jit
 def add_wall_powers(walls, slot, v, w, lines, first):
     """Adds the powers of a wall's forces on a grain that moves at v and spins at w: of the motion against the wall, and
     of the wall's own."""
@@ -87,6 +94,8 @@ def add_wall_powers(walls, slot, v, w, lines, first):
     uy = v[1] - lever * (w[2] * n[0] - w[0] * n[2]) - uy
     uz = v[2] - lever * (w[0] * n[1] - w[1] * n[0]) - uz
     add_powers(record, slot, walls.touches[slot] == SLIDES, ux, uy, uz, lines[first:])
+    if walls.resistance.shape[0] > 0:
+        lines[first + FRICTION_WORK] += power_of_couple(walls.resistance, slot, w[0], w[1], w[2])
 
 
 @jit
@@ -118,6 +127,14 @@ def power_block(spheres, candidates, first, last, seen):
                 nz,
             )
             add_powers(record, slot, touches[slot] == SLIDES, ux, uy, uz, seen)
+            if candidates.resistance.shape[0] > 0:
+                seen[FRICTION_WORK] += power_of_couple(
+                    candidates.resistance,
+                    slot,
+                    motion[p, SPIN] - motion[j, SPIN],
+                    motion[p, SPIN + 1] - motion[j, SPIN + 1],
+                    motion[p, SPIN + 2] - motion[j, SPIN + 2],
+                )
 
 
 @kernel
