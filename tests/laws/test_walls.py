@@ -1,6 +1,7 @@
 """Motion against walls: bounces, meshes that are as good as planes and cylinders, moving walls and their work, and what
 is said of spheres that go where they cannot."""
 
+import numba
 import numpy as np
 import pytest
 from tests.support.meshes import CUBE, SIDES, tube
@@ -157,3 +158,38 @@ def test_a_sphere_that_goes_through_a_mesh_is_named():
 def test_a_wall_needs_a_material_of_the_table():
     with pytest.raises(ModelError, match=r"walls\[0\].kind: there is no material 'stell'; did you mean 'steel'"):
         moved([ar.forces.Plane(point=(0, 0, 0), normal=(0, 0, 1), kind="stell")], 0.1)
+
+
+@pytest.mark.slow
+def test_threads_do_not_change_a_bit_of_many_spheres_in_a_tumbling_mesh():
+    """Lists, contacts and works of the walls are shared among threads."""
+    rng = np.random.default_rng(6)
+    side = 14
+    places = 0.0202 * (np.stack(np.meshgrid(*[np.arange(side)] * 3, indexing="ij"), -1).reshape(-1, 3) - 6.5)
+    velocities = rng.normal(0, 0.3, places.shape)
+    edge = 0.0202 * side + 1e-3
+    box = mesh(edge * (CUBE - 0.5), SIDES, angular_velocity=(2.0, 5.0, 1.0), amplitude=(0, 0, 0.002), frequency=20.0)
+    runs = []
+    for threads in (1, 2):
+        before = numba.get_num_threads()
+        numba.set_num_threads(threads)
+        runs.append(moved([box], 0.04, places, velocities, gravity=(0, 0, -9.81), step=2e-5))
+        numba.set_num_threads(before)
+    for name, one, other in zip(runs[0].state._fields, runs[0].state, runs[1].state, strict=True):
+        assert np.array_equal(one, other, equal_nan=True), name
+    assert (runs[0].state.contact_pairs[:, 1] >= len(places)).sum() > 300
+    assert closes(runs[0]) < 1e-12
+
+
+@pytest.mark.slow
+def test_a_sphere_that_leaves_the_box_is_found_among_many():
+    side = 14
+    places = 0.021 * (np.stack(np.meshgrid(*[np.arange(side)] * 3, indexing="ij"), -1).reshape(-1, 3) + 0.5)
+    velocities = np.zeros(places.shape)
+    velocities[2000] = (0.0, 0.0, 3.0)
+    box = ar.Box(lengths=(0.021 * side,) * 3, boundaries=("open",) * 3)
+    run = moved([ar.forces.BoxWalls(kind="steel")], 0.001, places, velocities, box=box)
+    assert np.isfinite(run.q).all()
+    velocities[2000], velocities[-1] = 0.0, (0.0, 0.0, 3.0)
+    with pytest.raises(DivergenceError, match=r"sphere 2743 on body 'grain-2743' has left the box at .*, in z"):
+        moved([], 1.0, places, velocities, box=box)
