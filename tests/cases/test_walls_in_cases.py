@@ -81,6 +81,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_run_killed_in_contact_with_a_moving_mesh_goes_on_to_the_same_bits(folder: Path) -> None:
     whole = ar.run(folder / "case.toml", folder / "whole")
     works = whole.summary["contacts"]
@@ -114,7 +115,5 @@ def test_what_is_wrong_with_walls_is_said_by_key(folder: Path) -> None:
             ar.run(case, folder / "run")
     box_file(folder / "box.off", SIDES[1:])
     case.write_text(TUMBLER)
-    with pytest.raises(
-        CaseError, match=r"case.toml: forces\[1\].walls\[0\]: .*box.off: it is not closed: the edge from"
-    ):
+    with pytest.raises(CaseError, match=r"case.toml: forces\[1\].walls\[0\]: .*box.off: it is not closed"):
         ar.run(case, folder / "run")
