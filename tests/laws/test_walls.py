@@ -8,7 +8,7 @@ from tests.support.meshes import CUBE, SIDES, tube
 
 import articulon as ar
 from articulon.errors import DivergenceError, ModelError
-from articulon.forces.contact.tables import WALL_WORK
+from articulon.forces.contact.tables import FRICTION_WORK, WALL_WORK
 
 R, DENSITY, YOUNG, POISSON = 0.01, 2500.0, 1e7, 0.25
 MASS = 4.0 / 3.0 * np.pi * R**3 * DENSITY
@@ -18,11 +18,12 @@ STEP = 1e-5
 
 
 def moved(walls, time, grains=((0.0, 0.0, 0.02),), velocities=((0.0, 0.0, -0.5),), spins=None, gravity=None, box=None,
-          friction=0.3, restitution=0.8, step=STEP, frames=1, **more):  # fmt: skip
+          friction=0.3, restitution=0.8, step=STEP, frames=1, also=None, **more):  # fmt: skip
     """A run of grains between walls."""
     builder = ar.ModelBuilder(units="kg-m-s", box=box)
     builder.add_grains(grains, R, density=DENSITY, velocities=velocities, spins=spins)
     material = {"young": YOUNG, "poisson": POISSON, "static_friction": friction, "restitution": restitution}
+    material |= also or {}
     builder.add_force(ar.forces.Contact(materials={"grain": material, "steel": material}, walls=walls, **more))
     if gravity is not None:
         builder.add_force(ar.forces.Gravity(acceleration=gravity))
@@ -109,6 +110,18 @@ def test_a_belt_brings_a_ball_to_its_speed_and_does_the_work():
     assert closes(run) < 1e-13
 
 
+def test_a_turntable_spins_a_ball_up_through_what_resists_twisting():
+    """The couple about the normal is all that turns the ball, so the table has done Ω L when it spins at L/I, and
+    friction has taken what of that is not ½ L²/I."""
+    twist = {"twisting_friction": 5e-4, "twisting_stiffness": 1e-3, "twisting_damping": 2e-5}
+    table = floor(angular_velocity=(0.0, 0.0, 5.0))
+    run = moved([table], 0.3, [(0, 0, R)], None, gravity=(0, 0, -9.81), also=twist, twisting="spring")
+    works, inertia = run.state.contact_work[0], 0.4 * MASS * R**2
+    assert run.u[-1][5] == pytest.approx(5.0, rel=1e-3)
+    assert works[WALL_WORK] == pytest.approx(5.0 * inertia * run.u[-1][5], rel=1e-9)
+    assert works[FRICTION_WORK] == pytest.approx(0.5 * inertia * run.u[-1][5] ** 2 - works[WALL_WORK], rel=1e-9)
+
+
 def test_the_works_close_on_a_shaken_plate_and_in_a_tumbling_box():
     """Kinetic energy is the sum of all works to rounding, whatever the walls do."""
     rng = np.random.default_rng(5)
@@ -152,7 +165,7 @@ def test_a_sphere_that_goes_through_a_mesh_is_named():
     """A step in which it goes further than its radius."""
     said = r"sphere 0 on body 'grain-0' has gone through walls\[0\], a mesh"
     with pytest.raises(DivergenceError, match=said):
-        moved([slab()], 0.1, [(0.1, 0.2, 0.0095)], [(0, 0, -30.0)], step=4e-4)
+        moved([slab()], 0.1, [(0.1, 0.2, 0.0099)], [(0, 0, -30.0)], step=4e-4)
 
 
 def test_a_wall_needs_a_material_of_the_table():

@@ -95,7 +95,9 @@ def add_wall_powers(walls, slot, v, w, lines, first):
     uz = v[2] - lever * (w[0] * n[1] - w[1] * n[0]) - uz
     add_powers(record, slot, walls.touches[slot] == SLIDES, ux, uy, uz, lines[first:])
     if walls.resistance.shape[0] > 0:
-        lines[first + FRICTION_WORK] += power_of_couple(walls.resistance, slot, w[0], w[1], w[2])
+        tx, ty, tz = walls.velocity[slot, 3], walls.velocity[slot, 4], walls.velocity[slot, 5]
+        lines[first + WALL_WORK] += power_of_couple(walls.resistance, slot, tx, ty, tz)
+        lines[first + FRICTION_WORK] += power_of_couple(walls.resistance, slot, w[0] - tx, w[1] - ty, w[2] - tz)
 
 
 @jit

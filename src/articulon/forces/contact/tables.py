@@ -103,7 +103,7 @@ class WallSlots(NamedTuple):
     touches: np.ndarray
     """As of pairs: the first slots of a place, in the order of features; shape (capacity,)."""
     velocity: np.ndarray
-    """Of the wall's material where they touch [length/time], shape (capacity, 3)."""
+    """Of the wall's material where they touch [length/time], and the wall's angular velocity, shape (capacity, 6)."""
     memory: np.ndarray
     """As of pairs, shape (capacity, 4)."""
     record: np.ndarray
@@ -187,7 +187,7 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int8),
-        np.zeros((capacity, 3)),
+        np.zeros((capacity, 6)),
         np.zeros((capacity, MEMORY)),
         np.zeros((capacity, RECORD)),
         np.zeros((capacity if resists else 0, RESISTANCE)),

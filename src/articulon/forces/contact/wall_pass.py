@@ -163,6 +163,7 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
     spin, turning = load_from(motion, p, SPIN), load_from(walls.pose, w, WALL_SPIN)
     moving = wall_velocity(walls.pose, w, at)
     store_from(slots.velocity, slot, 0, moving)
+    store_from(slots.velocity, slot, 3, turning)
     v = sub(sub(load_from(motion, p, V), scale(reach, cross(spin, n))), moving)
     row = table.kinds[0] * int(motion[p, KIND]) + walls.material[w]
     rows = table.rows
