@@ -18,7 +18,7 @@ STEP = 1e-5
 
 
 def moved(walls, time, grains=((0.0, 0.0, 0.02),), velocities=((0.0, 0.0, -0.5),), spins=None, gravity=None, box=None,
-          friction=0.3, restitution=0.8, step=STEP, frames=1, also=None, **more):  # fmt: skip
+          friction=0.3, restitution=0.8, step=STEP, frames=1, also=None, force_step=None, **more):  # fmt: skip
     """A run of grains between walls."""
     builder = ar.ModelBuilder(units="kg-m-s", box=box)
     builder.add_grains(grains, R, density=DENSITY, velocities=velocities, spins=spins)
@@ -27,7 +27,7 @@ def moved(walls, time, grains=((0.0, 0.0, 0.02),), velocities=((0.0, 0.0, -0.5),
     builder.add_force(ar.forces.Contact(materials={"grain": material, "steel": material}, walls=walls, **more))
     if gravity is not None:
         builder.add_force(ar.forces.Gravity(acceleration=gravity))
-    return ar.simulate(builder.build(), time, frames=frames, rule="velocity-verlet", step=step)
+    return ar.simulate(builder.build(), time, frames=frames, rule="velocity-verlet", step=step, force_step=force_step)
 
 
 def floor(**more):
@@ -165,7 +165,7 @@ def test_a_sphere_that_goes_through_a_mesh_is_named():
     """A step in which it goes further than its radius."""
     said = r"sphere 0 on body 'grain-0' has gone through walls\[0\], a mesh"
     with pytest.raises(DivergenceError, match=said):
-        moved([slab()], 0.1, [(0.1, 0.2, 0.0099)], [(0, 0, -30.0)], step=4e-4)
+        moved([slab()], 0.1, [(0.1, 0.2, 0.0099)], [(0, 0, -30.0)], step=4e-4, force_step=True)
 
 
 def test_a_wall_needs_a_material_of_the_table():

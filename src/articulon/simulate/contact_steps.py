@@ -113,7 +113,7 @@ class ContactScales:
 
 
 def contact_scales(model: Model, speed: float | None = None) -> ContactScales | None:
-    """The times of a model's contacts; None for a model without any.
+    """The times of a model's contacts; None for a model that can have none.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def contact_scales(model: Model, speed: float | None = None) -> ContactScales | 
         At which spheres are taken to meet [velocity]; by default what the model lets expect.
     """
     law = contact_of(model)
-    if law is None:
+    if law is None or ((model.sites.radius > 0.0).sum() < 2 and not law.walls):
         return None
     expected = expected_speed(model, law) if speed is None else speed
     names, rows = law.names(model), law.rows(model)
@@ -213,7 +213,7 @@ def expected_speed(model: Model, law: Contact) -> float:
     centres, velocities = every[spheres], sphere_velocities(model, model.q0, model.u0, every)[spheres]
     # Two that come at each other from two sides.
     fastest = float(np.linalg.norm(np.ptp(velocities, axis=0)))
-    walls = [_wall_speed(wall) for wall in getattr(law, "walls", ())]
+    walls = [_wall_speed(wall) for wall in law.walls]
     fastest = max(fastest, float(np.linalg.norm(velocities, axis=1).max()) + max(walls, default=0.0))
     weight = sum(
         (np.array([float(g) for g in force.acceleration]) for force in model.forces if isinstance(force, Gravity)),
@@ -223,7 +223,7 @@ def expected_speed(model: Model, law: Contact) -> float:
     if g == 0.0:
         return fastest
     down = weight / g
-    heights = [centres @ down, *(_lowest(wall, down) for wall in getattr(law, "walls", ()))]
+    heights = [centres @ down, *(_lowest(wall, down) for wall in law.walls)]
     lowest = max(float(np.max(h, initial=-np.inf)) for h in heights)
     fall = lowest - float((centres @ down).min())
     return math.sqrt(fastest**2 + 2.0 * g * fall)

@@ -24,6 +24,7 @@ from articulon.kernels import one_blas_thread
 from articulon.model import Model, State
 from articulon.scaling import NoScaling
 from articulon.scaling.base import ScalingPolicy
+from articulon.simulate.contact_steps import check_contact_step
 from articulon.simulate.divergence import diagnosis
 from articulon.simulate.noise_windows import windows_of
 from articulon.simulate.observers import users_errors
@@ -230,6 +231,7 @@ class _Run:
         windows = windows_of(_Plan(self.integrator, self.policy, self.times, self.model.units), self.model)
         if windows.step is not None:
             self.integrator = self.integrator.model_copy(update={"step": windows.step})
+        check_contact_step(self.model, self.integrator, getattr(self.integrator, "step", None), "simulate")
         self.evaluator = Evaluator(
             self.model,
             seed,
