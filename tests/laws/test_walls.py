@@ -83,6 +83,27 @@ def test_a_flat_mesh_is_a_plane():
     assert flat.state.contact_times[0] == plane.state.contact_times[0]
 
 
+def test_a_clump_on_a_flat_mesh_is_one_on_a_plane():
+    """Two spheres on one body, thrown onto a table that moves: the same motion and works on the mesh."""
+    ends = []
+    for table in (floor(velocity=(0.1, 0, 0)), slab(velocity=(0.1, 0, 0))):
+        builder = ar.ModelBuilder(units="kg-m-s")
+        q, u = [-0.01, 0.004, 0.02, 1, 0, 0, 0], [0.2, 0.1, -0.5, 1.0, 2.0, 3.0]
+        clump = builder.add_body("clump", mass=MASS, inertia=[1e-6, 1.5e-6, 1.5e-6], joint=ar.Free(), q=q, u=u)
+        for x in (-0.007, 0.007):
+            builder.add_site(clump, position=(x, 0, 0), kind="grain", radius=R)
+        material = {"young": YOUNG, "poisson": POISSON, "static_friction": 0.3, "restitution": 0.8}
+        builder.add_force(ar.forces.Contact(materials={"grain": material, "steel": material}, walls=[table]))
+        builder.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
+        ends.append(ar.simulate(builder.build(), 0.08, frames=1, rule="velocity-verlet", step=STEP))
+    plane, flat = ends
+    assert plane.state.contact_times[0] >= 2
+    assert flat.q[-1] == pytest.approx(plane.q[-1], abs=1e-9)
+    assert flat.u[-1] == pytest.approx(plane.u[-1], abs=1e-7)
+    assert flat.state.contact_work[0] == pytest.approx(plane.state.contact_work[0], abs=1e-10)
+    assert abs(flat.state.contact_work[0, WALL_WORK]) > 1e-6
+
+
 def test_a_mesh_drum_carries_a_ball_as_a_cylinder_does():
     """72 facets of a turning drum: the ball goes up its side as in the round one, to the depth of the facets."""
     vertices, triangles = tube(72, 0.05, 0.1)
