@@ -1,6 +1,6 @@
 """Spheres of soft glass that settle in a box, in our engine: where they start, and how long their steps take.
 
-SI units: radii of 0.5 mm within a twentieth, Young's modulus 10 MPa, Poisson's ratio 0.3, friction 0.5, restitution 0.5, a
+SI units: radii of 0.5 mm within a twentieth, modulus 10 MPa, Poisson's ratio 0.3, friction 0.5, restitution 0.5, a
 floor and four walls of the same, gravity, steps of 10 μs. As a program it times one size in a process of its own:
 
     python -m articulon.benchmark.beds SPHERES THREADS STEPS ROUNDS

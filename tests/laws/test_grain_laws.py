@@ -1,0 +1,144 @@
+"""Grains on a floor: bounces, sliding, rolling, stacks and slopes, in closed form."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.support import grain_models as gm
+from tests.support.contact_reference import pair_moduli
+
+import articulon as ar
+
+G, RADIUS, DENSITY = 9.81, 0.01, 2500.0
+MASS = 4.0 / 3.0 * math.pi * DENSITY * RADIUS**3
+SOFT = {"young": 1e7, "poisson": 0.3, "static_friction": 0.3, "restitution": 0.5}
+FLOOR = {"point": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0), "kind": "grain"}
+DOWN = (0.0, 0.0, -G)
+
+
+def stiffness(material: dict[str, Any], radius: float) -> float:
+    """k of k δ^{3/2} for two of a material, of reduced radius ``radius``."""
+    young, poisson = material["young"], material["poisson"]
+    return 4.0 / 3.0 * pair_moduli((young, young), (poisson, poisson))[0] * math.sqrt(radius)
+
+
+def on_floor(material: dict[str, Any], **options: Any) -> Any:
+    """One grain that lies where its weight presses it."""
+    sunk = (MASS * G / stiffness(material, RADIUS)) ** (2.0 / 3.0)
+    return gm.grains(
+        [[0, 0, RADIUS - sunk]], RADIUS, ar.forces.Plane(**FLOOR), material=material, gravity=DOWN, **options
+    )
+
+
+def test_bounces_rise_to_r_plus_e_squared_of_the_fall() -> None:
+    """The k-th height is r + e^{2k} (h₀ − r), but for the weight during a contact: g t_c by the speed."""
+    e, height = 0.8, 0.2
+    material = {"young": 5e8, "poisson": 0.3, "restitution": e}
+    model = gm.grains([[0, 0, height]], RADIUS, ar.forces.Plane(**FLOOR), material=material, gravity=DOWN)
+    modulus = pair_moduli((5e8, 5e8), (0.3, 0.3))[0]
+    slowest = e**2 * math.sqrt(2.0 * G * (height - RADIUS))
+    lasts = 2.868 * (MASS**2 / (RADIUS * modulus**2 * slowest)) ** 0.2
+    found = gm.run(model, lasts / 100.0, 220_000, frames=300)
+    z = np.array([gm.motion(found, k).positions[0, 2] for k in range(301)])
+    v = np.array([gm.motion(found, k).velocities[0, 2] for k in range(301)])
+    flying = z > RADIUS
+    tops = z[flying] + v[flying] ** 2 / (2.0 * G)
+    expected = RADIUS + e ** (2.0 * np.arange(4)) * (height - RADIUS)
+    bound = 3.0 * G * lasts / slowest + 2e-3
+    for k in range(4):
+        near = np.abs(tops - expected[k]) <= bound * (expected[k] - RADIUS)
+        assert near.sum() > 5, f"bounce {k}"
+    assert np.all(np.diff(tops) <= 1e-9 * height)
+
+
+@pytest.mark.parametrize("e", [1.0, 0.9])
+def test_gross_sliding_takes_mu_times_the_normal_momentum(e: float) -> None:
+    """v'ₓ = vₓ − μ (1 + e) v_z and ω = 5/2 μ (1 + e) v_z/r; the arm is shorter by the overlap, 1 % at most here.
+
+    Friction is μ times the size of the normal force, also where damping makes that attractive.
+    """
+    friction, down, along = 0.2, 1.0, 3.0
+    material = {"young": 1e9, "poisson": 0.3, "static_friction": friction, "restitution": e}
+    model = gm.grains(
+        [[0, 0, RADIUS]],
+        RADIUS,
+        ar.forces.Plane(**FLOOR),
+        velocities=[[along, 0, -down]],
+        material=material,
+    )
+    modulus = pair_moduli((1e9, 1e9), (0.3, 0.3))[0]
+    lasts = 2.868 * (MASS**2 / (RADIUS * modulus**2 * down)) ** 0.2
+    found = gm.run(model, lasts / 200.0, 300)
+    assert len(found.state.contact_pairs) == 0
+    now = gm.motion(found)
+    up = now.velocities[0, 2]
+    assert up == pytest.approx(e * down, abs=1e-3)
+    lost = along - now.velocities[0, 0]
+    assert lost == pytest.approx(friction * (1.0 + e) * down, rel=1e-4 if e == 1.0 else 0.02)
+    assert now.spins[0, 1] == pytest.approx(2.5 * lost / RADIUS, rel=0.012)
+    if e == 1.0:  # every kick along the floor is μ times the one against it
+        assert lost == pytest.approx(friction * (up + down), rel=1e-12)
+    assert found.kinetic_energy[-1] - found.kinetic_energy[0] == pytest.approx(found.works[-1].sum(), rel=1e-12)
+
+
+def test_a_bowled_ball_rolls_with_five_sevenths_of_its_speed() -> None:
+    """It slides for 2 u₀/(7 μ g), losing μ g t, and then keeps 5/7 u₀; of an arm A in place of r, with a = A/r,
+    2.5 a²/(1 + 2.5 a²) of it."""
+    speed = 1.0
+    model = on_floor(SOFT, velocities=[[speed, 0, 0]])
+    sunk = (MASS * G / stiffness(SOFT, RADIUS)) ** (2.0 / 3.0)
+    slides = 2.0 * speed / (7.0 * 0.3 * G)
+    step = 2e-5
+    half = gm.motion(gm.run(model, step, round(0.5 * slides / step)))
+    assert half.velocities[0, 0] == pytest.approx(speed - 0.3 * G * step * round(0.5 * slides / step), rel=1e-3)
+    found = gm.run(model, step, round(3.0 * slides / step))
+    now = gm.motion(found)
+    a = 1.0 - sunk / RADIUS
+    rolling = speed * 2.5 * a**2 / (1.0 + 2.5 * a**2)
+    assert rolling == pytest.approx(5.0 / 7.0 * speed, rel=2e-3)
+    assert now.velocities[0, 0] == pytest.approx(rolling, rel=1e-4)
+    assert now.spins[0, 1] * (RADIUS - sunk) == pytest.approx(rolling, rel=1e-4)
+
+
+def test_a_stack_rests_where_each_contact_carries_what_is_above() -> None:
+    """δ = (W/k)^{2/3} with the weight above, between spheres (R* = r/2) and on the floor (R* = r)."""
+    count = 5
+    material = {**SOFT, "restitution": 0.2}
+    z = RADIUS + 2.0 * RADIUS * 0.9999 * np.arange(count)
+    model = gm.grains(
+        np.stack([0 * z, 0 * z, z], axis=1), RADIUS, ar.forces.Plane(**FLOOR), material=material, gravity=DOWN
+    )
+    found = gm.run(model, 2e-5, 40_000)
+    held = gm.contacts(found)
+    assert held.pairs.tolist() == [[0, 1], [0, count], [1, 2], [2, 3], [3, 4]]
+    above = np.array([4.0, 5.0, 3.0, 2.0, 1.0]) * MASS * G
+    k = np.full(count, stiffness(material, 0.5 * RADIUS))
+    k[1] = stiffness(material, RADIUS)
+    assert held.overlaps == pytest.approx((above / k) ** (2.0 / 3.0), rel=1e-6)
+    assert held.elastic == pytest.approx(above, rel=1e-6)
+    assert found.kinetic_energy[-1] < 1e-12 * MASS * G * RADIUS
+
+
+def test_friction_holds_a_block_of_spheres_on_a_slope_up_to_its_angle() -> None:
+    """Three spheres on one body on a floor, under a slanting gravity: it stays at tan α < μ, and beyond goes with
+    g (sin α − μ cos α)."""
+    for slope, moves in ((0.28, False), (0.34, True)):
+        angle = math.atan(slope)
+        builder = ar.ModelBuilder(units="kg-m-s")
+        feet = np.array([[0.03, 0, 0], [-0.015, 0.026, 0], [-0.015, -0.026, 0]])
+        block = builder.add_body("block", mass=0.1, inertia=1e-4, joint=ar.Free(), position=(0, 0, RADIUS))
+        for foot in feet:
+            builder.add_site(block, foot, kind="grain", radius=RADIUS)
+        builder.add_force(
+            ar.forces.Contact(materials={"grain": {**SOFT, "restitution": 0.2}}, walls=[ar.forces.Plane(**FLOOR)])
+        )
+        builder.add_force(ar.forces.Gravity(acceleration=(G * math.sin(angle), 0.0, -G * math.cos(angle))))
+        found = ar.simulate(builder.build(), 0.4, rule="velocity-verlet", step=2e-5, frames=2)
+        gained = (found.u[2, 0] - found.u[1, 0]) / 0.2
+        if moves:
+            assert gained == pytest.approx(G * (math.sin(angle) - 0.3 * math.cos(angle)), rel=1e-2)
+        else:
+            assert abs(gained) < 1e-3 * G
