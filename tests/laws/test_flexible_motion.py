@@ -225,3 +225,21 @@ def test_a_four_bar_with_a_flexible_coupler_keeps_its_energy(solver):
     assert np.abs(run.q[:, 2:5]).max() > 1e-3
     assert np.abs(energy - energy[0]).max() < 1e-6 * energy[0]
     assert np.abs(ar.loop_residuals(model, run.q[-1])).max() < 1e-12
+
+
+@pytest.mark.parametrize("given", [(0.0, None, None), (1.2, -1.0, -1.5)])
+def test_loops_are_closed_by_turning_joints_rather_than_by_bending(given):
+    """A ring of a crank, two soft beams and the ground that starts open: in the metric of the mass beams of small mass
+    bend as easily as joints turn, and would by many times their length."""
+    hinge, modes = ar.Revolute(axis=(0, 0, 1)), cantilever(mass=0.1)
+    builder = ar.ModelBuilder(units=SI)
+    turned = [{} if q is None else {"q": q} for q in given]
+    crank = builder.add_body("crank", joint=hinge, mass=1.0, inertia=0.05, com=(0.15, 0, 0), **turned[0])
+    options = {"joint": hinge, "modes": modes}
+    first = builder.add_body("first", **options, parent=crank, position=(0.3, 0, 0), **turned[1])
+    second = builder.add_body("second", **options, parent=first, node=tip(modes), **turned[2])
+    builder.add_body("bead", joint=ar.Weld(), parent=second, node=tip(modes), mass=0.1, inertia=0.01)
+    builder.add_loop("closure", joint=hinge, child="bead", position=(0.9, 0.2, 0))
+    model = builder.build()
+    assert np.abs(ar.loop_residuals(model, model.q0)).max() < 1e-12
+    assert not model.q0[2:7].any() and not model.q0[8:].any()

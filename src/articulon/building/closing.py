@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from articulon.dynamics import body_poses, mass_matrix
+from articulon.dynamics.deformation import deformations
 from articulon.dynamics.functions import moved, vector
 from articulon.dynamics.loop_functions import LoopEquations, loop_equations
 from articulon.dynamics.semidefinite import INDEPENDENT
@@ -81,16 +82,15 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
         return model
     start = loop_equations(model, model.q0, model.u0)
     q, error = model.q0.copy(), _error(model, start.residual)
+    joints = ~_modal(model)
     if error > CLOSED:
-        q, error = close_positions(model, model.q0, ~given_q, 0.0)
-    if error > CLOSED:
-        q, error = close_positions(model, model.q0, np.ones(model.nu, dtype=bool), 0.0)
+        q, error = _closed_by_some(model, ~given_q, joints)
     rng = np.random.default_rng(0)
     for _ in range(NUDGES):
         if error <= CLOSED:
             break
         # A stretched or folded mechanism cannot move towards closing in first order: start from beside it.
-        beside = moved(model, model.q0, 10 * NUDGE * rng.standard_normal(model.nu) * ~given_q)
+        beside = moved(model, model.q0, 10 * NUDGE * rng.standard_normal(model.nu) * (~given_q & joints))
         trial, reached = close_positions(model, beside, ~given_q, 0.0)
         q, error = (trial, reached) if reached < error else (q, error)
     if error > CLOSED:
@@ -110,6 +110,34 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
         array.setflags(write=False)
     closing = Closing(float(np.abs(start.residual).max()), float(np.abs(start.rate).max()), rank)
     return replace(model, q0=q, u0=u, closing=closing, loops=model.loops._replace(rank=np.array([rank])))
+
+
+def _closed_by_some(model: Model, free: np.ndarray, joints: np.ndarray) -> tuple[np.ndarray, float]:
+    """The initial coordinates, moved by as little as closes the loops, and the error that is left: those that are free
+    (nu,), then all, and of each the joints' (nu,) first.
+
+    To bend a body costs little in the metric of the mass and may take it far out of the range of its modes. That is
+    done only where nothing else closes the loops.
+    """
+    every = np.ones(model.nu, dtype=bool)
+    bent: tuple[np.ndarray, float] | None = None
+    for some in (free & joints, free, joints, every) if model.modes else (free, every):
+        q, error = close_positions(model, model.q0, some, 0.0)
+        if error > CLOSED:
+            continue
+        if all(float(ratio) <= 1.0 for ratio in deformations(model, q).values()):
+            return q, error
+        bent = bent or (q, error)
+    return bent or (q, error)
+
+
+def _modal(model: Model) -> np.ndarray:
+    """Which speeds are those of modes (nu,)."""
+    mask = np.zeros(model.nu, dtype=bool)
+    for body, shapes in model.modes.items():
+        start = int(model.forest.u_start[model.link[body]]) + model.joints[body].nu
+        mask[start : start + shapes.stiffness.shape[0]] = True
+    return mask
 
 
 def checked_state(model: Model, q: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
