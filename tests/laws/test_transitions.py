@@ -263,6 +263,8 @@ def test_what_a_release_refuses() -> None:
     refused(r"release: axis 0 \(rate\) of the revolute joint of 'lower' is not locked, its speed is", axes="lower")
     refused(r"the momentum allows none below [\d.]+ fg um\^2/us\^2; ask for at least that", energy=1e-3)
     refused(r"the momentum allows none below [\d.]+ fg um\^2/us\^2", energy=None, temperature="1 K")
+    refused(r"release: temperature must not be negative, got -300; give a temperature", energy=None, temperature=-300)
+    refused(r"release: share must not be negative, got '-1 K'", energy=None, share="-1 K")
     refused(r"metric 'mass': .* without a reference it chooses nothing", metric="mass")
     refused(r"metric 'mass': .* without a reference it chooses nothing", metric="mass", reference=np.zeros(12))
     refused(r"unknown choice 'closest'; choose one of published, nearest, canonical", choice="closest")

@@ -256,10 +256,10 @@ def _placed(
     if energy is not None:
         return units.value(energy, "energy", "release, energy") - coarse_energy
     if temperature is not None:
-        T = units.value(temperature, "temperature", "release, temperature")
+        T = _temperature(model, temperature, "temperature")
         return 0.5 * freedoms * units.boltzmann * T - coarse_energy
     if share is not None:
-        T = units.value(share, "temperature", "release, share")
+        T = _temperature(model, share, "share")
         normals = _normals(int(changed.sum()), seed, draw, ENERGY_DRAW)
         return 0.5 * units.boltzmann * T * float(normals @ normals)
     if reservoir is not None:
@@ -273,6 +273,13 @@ def _placed(
         "release: how much energy the released axes get is not said; give energy, temperature, share, or the reservoir "
         "that the lock kept"
     )
+
+
+def _temperature(model: Model, value: float | str, name: str) -> float:
+    T = model.units.value(value, "temperature", f"release, {name}")
+    if T < 0.0:
+        raise TransitionError(f"release: {name} must not be negative, got {value!r}; give a temperature")
+    return T
 
 
 def _normals(count: int, seed: int, draw: int, which: int) -> np.ndarray:
