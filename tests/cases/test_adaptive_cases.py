@@ -11,8 +11,9 @@ import scipy.signal
 import articulon as ar
 from articulon.report import compare as comparing
 from articulon.report import reference_cache
-from articulon.report.activity_figure import active_joints
+from articulon.report.activity_figure import active_joints, activity_words
 from articulon.report.figures import figures
+from articulon.report.html import report
 from articulon.report.resolution import _means, with_all_active
 from articulon.report.variants import entries
 from articulon.report.view import View
@@ -32,6 +33,9 @@ def test_the_chain_says_what_was_active_when(tmp_path):
     shown = active_joints(View.of(run))
     assert (3 * shown.sum(axis=1)).tolist() == observed["active_freedoms"].tolist()
     assert "activity" in figures(run)
+    words = activity_words(found)
+    assert f"; {found['locked']} locked and {found['released']} released; the steps took" in words
+    assert f"<td>{words}</td>" in report(View.of(run))
     # The books close as well as the rule's steps let them: far better than what went through the reservoir.
     through = np.abs(np.diff(observed["reservoir_energy"])).sum()
     assert np.abs(observed["energy_balance"]).max() < 0.02 * through

@@ -168,3 +168,17 @@ def test_the_filament_drops_its_quiet_modes_and_says_what_was_active_when(tmp_pa
     model = case.build_model()
     ours, theirs = (ar.body_poses(model, one.coordinates[-1])[0] for one in (run, free))
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=0.01 * 2.0)
+
+
+def test_a_mode_that_chatters_and_a_body_out_of_its_range_are_both_noted(tmp_path):
+    chattering = {
+        "bodies": ["link-2"],
+        "modes": [3],
+        "lock": {"when": "mode-energy", "above": 0},
+        "release": {"when": "elapsed", "time": 0},
+    }
+    changes = {"model.links": 3, "run.duration": "50 ns", "adaptive.every": "2 ns", "adaptive.groups": [chattering]}
+    run = ar.run("flexible-filament", tmp_path / "run", overrides=changes)
+    bent, chatters = run.summary["notes"][0], run.summary["notes"][-1]
+    assert "body 'link-1' is deformed beyond the range of its linear description" in bent
+    assert "adaptive: mode 3 of body 'link-2' chatters" in chatters

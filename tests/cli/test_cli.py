@@ -106,6 +106,16 @@ def test_run_calls_the_simulation_and_then_the_report(ball: str, calls: list[Any
     assert lines[-1][-1] == str(Path("runs/ball/report.html"))
 
 
+def test_run_says_what_moved_and_what_is_noted(ball: str, calls: list[Any]) -> None:
+    moved = {"active_mean": 0.25, "saved": 4.0, "least_active": 6.0, "most_active": 26.0, "locked": 9, "released": 3}
+    summary = sys.modules["articulon.simulate.run"].run().summary
+    summary |= {"adaptive": moved, "notes": ["body 'rod' is deformed beyond the range"]}
+    result = invoke("run", ball)
+    assert "what moved    25\xa0% of the degrees of freedom on average over the steps, 6 to 26 of them" in result.stdout
+    assert "9 locked and 3 released; the steps took 4 times less work" in result.stdout
+    assert "\nnote    body 'rod' is deformed beyond the range\n" in result.stdout
+
+
 def test_run_writes_where_it_is_told(ball: str, calls: list[Any]) -> None:
     assert invoke("run", ball, "--out", "elsewhere").exit_code == 0
     assert calls[0][2]["out"] == Path("elsewhere")

@@ -50,6 +50,8 @@ def run(
     report_file = write_report(folder)
     _print_summary(done.summary)
     failed = _print_checks(done.summary.get("checks") or [])
+    for note in done.summary.get("notes") or []:
+        typer.echo(f"note    {note}")
     typer.echo(f"results {folder}\nreport  {report_file}")
     if description.run.gsd:
         from articulon.io import write_gsd
@@ -170,12 +172,16 @@ def _how_to_continue(case: str, folder: Path, overrides: list[str]) -> str:
 
 
 def _print_summary(summary: Any) -> None:
-    """The figures of a summary that are single numbers or words, one a line."""
+    """The figures of a summary that are single numbers or words, one a line, and what moved where that changed."""
     plain = {key: value for key, value in summary.items() if isinstance(value, str | int | float) and value != ""}
     width = max(map(len, plain), default=0)
     for key, value in plain.items():
         shown = f"{value:.6g}" if isinstance(value, float) else value
         typer.echo(f"{key.replace('_', ' '):<{width}}  {shown}")
+    if summary.get("adaptive"):
+        from articulon.report.activity_figure import activity_words
+
+        typer.echo(f"{'what moved':<{width}}  {activity_words(summary['adaptive'])}")
 
 
 def _print_checks(checks: list[Any]) -> list[str]:

@@ -1,12 +1,29 @@
 """What was active when, in a run whose joints and modes lock and release."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
 from articulon.adaptive.parts import joints_of
 from articulon.report import style
+from articulon.report.quantities import number, percent
 from articulon.report.thermal_figures import over_time
 from articulon.report.view import View
+
+
+def activity_words(found: Mapping[str, Any]) -> str:
+    """What moved and what that saved, in words, of the section "adaptive" of a summary."""
+    saved = found["saved"]
+    work = "" if saved is None else f"; the steps took {number(saved, 2)} times less work than with all of them active"
+    return (
+        f"{percent(found['active_mean'], 3)} of the degrees of freedom on average over the steps, "
+        f"{number(found['least_active'])} to {number(found['most_active'])} of them; {number(found['locked'])} locked "
+        f"and {number(found['released'])} released{work}"
+    )
 
 
 def active_joints(view: View) -> np.ndarray:
@@ -36,6 +53,7 @@ def activity(view: View) -> Figure | None:
         vmax=1.3,
         extent=(float(t[0]), float(t[-1]), moving.shape[1] - 0.5, -0.5),
     )
+    axes.grid(visible=False)  # its lines would look like joints that stand still for a moment
     axes.set_ylabel("joint, then mode" if view.model.modes else "joint")
     below.step(t, active, where="post", color=style.BLUE, label="free")
     below.set_ylim(bottom=0.0)

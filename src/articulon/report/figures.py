@@ -356,8 +356,9 @@ CAPTIONS: dict[str, str] = {
     "position": "Displacement of the centre of mass of {core} from where it began.",
     "joints": "Coordinates of the joints, and angular velocities, in a body's own axes, of those that turn freely.",
     "activity": (
-        "Which joints moved when: dark where a joint is free, in the order of the bodies (above), and the degrees of "
-        "freedom that moved, with the kinetic energy that all locking has taken out less what releasing gave (below)."
+        "Which joints moved when, and which modes of flexible bodies: dark where one is free, in the order of the "
+        "bodies (above), and the degrees of freedom that moved, with the kinetic energy that all locking has taken out "
+        "less what releasing gave (below)."
     ),
     "model": (
         "The model in its first frame (above) and its last (below), from the side, along the direction of motion, and "

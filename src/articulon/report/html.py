@@ -9,6 +9,7 @@ from typing import Any
 from articulon.cases.case import Case
 from articulon.integrate import FrictionImplicit
 from articulon.report import page
+from articulon.report.activity_figure import activity_words
 from articulon.report.drawing import flat_axis
 from articulon.report.fidelity_words import fidelity_part, verdict_sentences
 from articulon.report.figures import CAPTIONS, figures
@@ -238,6 +239,8 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
     if summary.get("noise_window"):
         yield "noise held for", suited(units, "time", summary["noise_window"]).text(summary["noise_window"])
     yield "bodies, degrees of freedom", f"{view.model.bodies}, {view.model.degrees_of_freedom}"
+    if summary.get("adaptive"):
+        yield "what moved", activity_words(summary["adaptive"])
     yield "frames", number(view.times.size)
     yield "seed", str(view.case.run.seed)
     versions = summary.get("versions", {})

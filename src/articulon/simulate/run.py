@@ -125,7 +125,7 @@ def run(
             )
             driver = prepared.driver
             if isinstance(driver, AdaptiveDriver) and driver.chattering(state):
-                figures["notes"] = [*notes, _chatter(driver.chattering(state))]
+                figures["notes"] = [*figures["notes"], _chatter(driver.chattering(state))]
             if recorder.finished and checks:
                 frames = _frames(folder, prepared)
                 figures["checks"] = [check.outcome(frames).record() for check in checks]
