@@ -1,4 +1,4 @@
-"""Grains on a floor: bounces, sliding, rolling, stacks and slopes, in closed form."""
+"""Grains on a floor, in closed form: bounces, sliding, rolling, stacks, slopes, what resists rolling and twisting."""
 
 from __future__ import annotations
 
@@ -120,6 +120,31 @@ def test_a_stack_rests_where_each_contact_carries_what_is_above() -> None:
     assert held.overlaps == pytest.approx((above / k) ** (2.0 / 3.0), rel=1e-6)
     assert held.elastic == pytest.approx(above, rel=1e-6)
     assert found.kinetic_energy[-1] < 1e-12 * MASS * G * RADIUS
+
+
+def test_what_resists_rolling_slows_a_ball_by_five_sevenths_of_mu_g() -> None:
+    """The couple μ_r r m g: u' = −(5/7) μ_r g."""
+    friction, speed = 0.02, 0.5
+    material = {**SOFT, "rolling_friction": friction}
+    sunk = (MASS * G / stiffness(SOFT, RADIUS)) ** (2.0 / 3.0)
+    model = on_floor(material, rolling="spring", velocities=[[speed, 0, 0]], spins=[[0, speed / (RADIUS - sunk), 0]])
+    found = gm.run(model, 2e-5, 20_000, frames=4)
+    speeds = np.array([gm.motion(found, k).velocities[0, 0] for k in range(5)])
+    assert np.diff(speeds)[1:] == pytest.approx(np.full(3, -5.0 / 7.0 * friction * G * 0.1), rel=5e-3)
+    stopped = gm.motion(gm.run(model, 2e-5, 200_000))
+    assert np.abs(stopped.velocities[0]).max() < 1e-6 * speed
+    change = found.kinetic_energy - found.kinetic_energy[0]
+    assert change == pytest.approx(found.works.sum(axis=1), abs=1e-11 * found.kinetic_energy[0])
+
+
+def test_what_resists_twisting_slows_a_top() -> None:
+    """The couple λ m g about the normal: ω' = −(5/2) λ g/r²."""
+    arm, spin = 1e-5, 20.0
+    material = {**SOFT, "twisting_friction": arm, "twisting_stiffness": 1e-3}
+    model = on_floor(material, twisting="spring", spins=[[0, 0, spin]])
+    found = gm.run(model, 2e-5, 20_000, frames=4)
+    spins = np.array([gm.motion(found, k).spins[0, 2] for k in range(5)])
+    assert np.diff(spins)[1:] == pytest.approx(np.full(3, -2.5 * arm * G / RADIUS**2 * 0.1), rel=5e-3)
 
 
 def test_friction_holds_a_block_of_spheres_on_a_slope_up_to_its_angle() -> None:

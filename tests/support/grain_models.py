@@ -40,7 +40,7 @@ def grains(
     forces: Sequence[Any] = (),
     **law: Any,
 ) -> Any:
-    """A model of grains [kg, m, s]; ``law`` are options of ``ar.forces.Contact``."""
+    """A model of grains [kg, m, s]; ``law`` are options of ``ar.forces.Contact``, which may overlap deeply here."""
     box = None if lengths is None else ar.Box(lengths=tuple(lengths))
     builder = ar.ModelBuilder(units="kg-m-s", box=box)
     builder.add_grains(
@@ -52,6 +52,7 @@ def grains(
         kind=kinds,
     )
     table = {"grain": dict(material)} if materials is None else {k: dict(v) for k, v in materials.items()}
+    law.setdefault("largest_overlap", 0.3)
     if walls:
         law["walls"] = list(walls)
     builder.add_force(ar.forces.Contact(materials=table, **law))
