@@ -115,6 +115,15 @@ def contact_sums(found: Contacts, radii: np.ndarray, convention: str = "consiste
     return forces, torques
 
 
+def couples(trajectory: Trajectory, count: int) -> np.ndarray:
+    """What resists the rolling and twisting of spheres against each other exerts, shape (spheres, 3)."""
+    pairs, at = trajectory.state.contact_pairs, tables.STANDING + 1 + tables.COUPLE
+    found = np.zeros((count, 3))
+    for k, sign in ((0, 1.0), (1, -1.0)):
+        np.add.at(found, pairs[:, k], sign * trajectory.state.contact_memory[:, at : at + 3])
+    return found
+
+
 def reference_law(material: Mapping[str, Any] = GRAIN, other: Mapping[str, Any] | None = None, **options: Any) -> Law:
     """The law of two materials for the plain NumPy grains; coefficients are the first one's."""
     second = material if other is None else other
