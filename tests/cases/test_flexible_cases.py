@@ -121,7 +121,7 @@ def test_modes_that_cannot_be_are_refused_by_file_and_key(tmp_path, old, new, me
 
 def test_arrays_that_are_missing_or_wrong_are_named(tmp_path):
     path = written(tmp_path, stiffness=np.array([-3.0]))
-    with pytest.raises(CaseError, match=r"body 'shell', mode 0: the modal stiffness is negative"):
+    with pytest.raises(CaseError, match=r"body 'shell', mode 1: the modal stiffness is negative"):
         ar.load_case(path).build_model()
     np.savez(tmp_path / "shell.npz", positions=SHELL["positions"])
     with pytest.raises(CaseError, match=r"model.bodies\[2\].modes, body 'shell': .* has no array 'masses'"):

@@ -11,6 +11,9 @@ from articulon.units import UnitSystem
 UNIT_TOLERANCE = 1e-6
 """How far the norm of a quaternion may lie from one: rounding of printed digits, not a mistake."""
 
+FEW = 12
+"""Numbers that a message still shows."""
+
 
 def array(value: Any, shape: tuple[int, ...], dimension: str, units: UnitSystem, where: str) -> np.ndarray:
     """``value`` as floats in the model's units; strings carry units of their own. Raises ModelError."""
@@ -30,9 +33,12 @@ def array(value: Any, shape: tuple[int, ...], dimension: str, units: UnitSystem,
     except (TypeError, ValueError):
         raise ModelError(f"{where}: expected numbers of shape {shape}, got {value!r}") from None
     if result.shape != shape:
-        raise ModelError(f"{where}: expected shape {shape}, got shape {result.shape}: {value!r}")
+        shown = f": {value!r}" if result.size <= FEW else ""
+        raise ModelError(f"{where}: expected shape {shape}, got shape {result.shape}{shown}")
     if not np.isfinite(result).all():
-        raise ModelError(f"{where}: not finite: {value!r}")
+        at = np.argwhere(~np.isfinite(result))[0].tolist()
+        found = repr(value) if result.size <= FEW else f"{result[tuple(at)]} at {at}"
+        raise ModelError(f"{where}: not finite: {found}")
     return result
 
 

@@ -1,4 +1,7 @@
-"""What mode shapes must satisfy to be those of an elastic body, each with a message that names the mode."""
+"""What mode shapes must satisfy to be those of an elastic body, each with a message that names the mode.
+
+The first is mode 1, as in ``("rod", "mode1")`` of a transition.
+"""
 
 import numpy as np
 
@@ -57,14 +60,14 @@ def not_negative(matrix: np.ndarray, what: str, where: str) -> None:
         mode = int(np.abs(vectors[:, 0]).argmax())
         amount = f"{values[0]:g}" + ("" if np.array_equal(matrix, np.diag(np.diag(matrix))) else " (an eigenvalue)")
         raise ModelError(
-            f"{where}, mode {mode}: the {what} is negative, {amount}; the body would run away in this mode"
+            f"{where}, mode {mode + 1}: the {what} is negative, {amount}; the body would run away in this mode"
         )
 
 
 def moving_mass(masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
     still = np.flatnonzero(~(np.einsum("i,iaj,iaj->j", masses, shapes, shapes) > 0.0))
     if still.size:
-        raise ModelError(f"{where}, mode {still[0]}: its shape moves no node; leave it out")
+        raise ModelError(f"{where}, mode {still[0] + 1}: its shape moves no node; leave it out")
 
 
 def independent(masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
@@ -74,7 +77,7 @@ def independent(masses: np.ndarray, shapes: np.ndarray, where: str) -> None:
     values, vectors = np.linalg.eigh(weighted.T @ weighted)
     if values[0] < DEPENDENT:
         part = np.abs(vectors[:, 0])
-        guilty = np.flatnonzero(part > 1e-3 * part.max()).tolist()
+        guilty = (np.flatnonzero(part > 1e-3 * part.max()) + 1).tolist()
         raise ModelError(
             f"{where}: modes {', '.join(map(str, guilty))} are not independent: a sum of their shapes moves no node "
             f"(eigenvalue {values[0]:.2g} of the normalised mass matrix); leave one of them out"
@@ -89,7 +92,7 @@ def vanishing(shapes: np.ndarray, rotations: np.ndarray, handle: int, where: str
         bad = np.flatnonzero(there > bound)
         if bad.size:
             raise ModelError(
-                f"{where}, mode {bad[0]}: its shape {what} handle 1 (node {handle}) by {there[bad[0]]:.3g}, but "
+                f"{where}, mode {bad[0] + 1}: its shape {what} handle 1 (node {handle}) by {there[bad[0]]:.3g}, but "
                 "clamped shapes vanish there, with their rotations; state boundary='free' for shapes without rigid "
                 "motion"
             )
@@ -103,7 +106,7 @@ def without_rigid_motion(positions: np.ndarray, masses: np.ndarray, shapes: np.n
     bad = np.flatnonzero(~(part <= RIGID_TOLERANCE))
     if bad.size:
         raise ModelError(
-            f"{where}, mode {bad[0]}: its shape is not orthogonal to rigid motion: {part[bad[0]]:.3g} of it, by mass, "
-            "is rigid. Take that part off with the masses given here, or state boundary='clamped' for shapes that "
-            "vanish at handle 1"
+            f"{where}, mode {bad[0] + 1}: its shape is not orthogonal to rigid motion: {part[bad[0]]:.3g} of it, by "
+            "mass, is rigid. Take that part off with the masses given here, or state boundary='clamped' for shapes "
+            "that vanish at handle 1"
         )
