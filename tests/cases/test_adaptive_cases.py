@@ -34,7 +34,7 @@ def test_the_chain_says_what_was_active_when(tmp_path):
     assert (3 * shown.sum(axis=1)).tolist() == observed["active_freedoms"].tolist()
     assert "activity" in figures(run)
     words = activity_words(found)
-    assert f"; {found['locked']} locked and {found['released']} released; the steps took" in words
+    assert f"; {found['locked']} locked and {found['released']} released; a step took" in words
     assert f"<td>{words}</td>" in report(View.of(run))
     # The books close as well as the rule's steps let them: far better than what went through the reservoir.
     through = np.abs(np.diff(observed["reservoir_energy"])).sum()

@@ -112,7 +112,7 @@ def test_run_says_what_moved_and_what_is_noted(ball: str, calls: list[Any]) -> N
     summary |= {"adaptive": moved, "notes": ["body 'rod' is deformed beyond the range"]}
     result = invoke("run", ball)
     assert "what moved    25\xa0% of the degrees of freedom on average over the steps, 6 to 26 of them" in result.stdout
-    assert "9 locked and 3 released; the steps took 4 times less work" in result.stdout
+    assert "9 locked and 3 released; a step took 4 times less work" in result.stdout
     assert "\nnote    body 'rod' is deformed beyond the range\n" in result.stdout
 
 

@@ -18,7 +18,7 @@ from articulon.report.view import View
 def activity_words(found: Mapping[str, Any]) -> str:
     """What moved and what that saved, in words, of the section "adaptive" of a summary."""
     saved = found["saved"]
-    work = "" if saved is None else f"; the steps took {number(saved, 2)} times less work than with all of them active"
+    work = "" if saved is None else f"; a step took {number(saved, 2)} times less work than with all of them active"
     return (
         f"{percent(found['active_mean'], 3)} of the degrees of freedom on average over the steps, "
         f"{number(found['least_active'])} to {number(found['most_active'])} of them; {number(found['locked'])} locked "

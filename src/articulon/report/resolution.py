@@ -203,8 +203,9 @@ MEANS = ("observable", "everything\nactive", "this run", "difference, 95 %", "in
 PATHS = ("observable", "largest\nvalue", "largest\ndifference", "root mean\nsquare")
 """Headings of the error where paths are compared."""
 EXPLAINED = (
-    "Active is the part of the degrees of freedom that moved. A step costs what is active, so that the work of steps "
-    "is as many times less; what decisions, locks and releases cost on top is in the wall time."
+    "Active is the part of the degrees of freedom that moved, on average over the steps. A step costs what is active, "
+    "so that the work of a step is as many times less; that fewer steps were needed, and what decisions, locks and "
+    "releases cost on top, is in the wall time."
 )
 EXPLAINED_ERROR = (
     "Held against the run with everything active. Where noise acts, paths part for any difference, so that means over "
@@ -282,7 +283,8 @@ def resolution_sentences(done: Comparison) -> list[str]:
             wall = f"took {number(ratio, 2)} times less wall time than '{figures['against']}'"
             if ratio <= 1.0:
                 wall = f"took {number(1.0 / ratio, 2)} times the wall time of '{figures['against']}': no gain"
-        text = f"'{row['name']}' moved {percent(figures['active_mean'], 3)} of its degrees of freedom and {wall}."
+        part = f"{percent(figures['active_mean'], 3)} of its degrees of freedom"
+        text = f"'{row['name']}' moved {part} in the average step and {wall}."
         found.append(f"{text} {_error_sentence(done, figures['errors'])}".strip())
     return found
 
