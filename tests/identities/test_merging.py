@@ -12,7 +12,8 @@ from articulon.adaptive.coarse import Coarse
 from articulon.adaptive.exchange import Space, canonical, lock, relative_to
 from articulon.adaptive.merging import joints_of, merged, whole_joints
 from articulon.dynamics.functions import moved
-from articulon.forces.evaluation import Evaluator, force_tables
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.model_tables import force_tables
 from tests.support.random_models import random_coordinates, random_forest, to_articulon
 
 ROUNDING = 1e-12

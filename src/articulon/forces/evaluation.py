@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.baths.base import GAIN, NOTHING, OVERDAMPS, WAY, BaseThermostat, Bath, no_bath, variables_of
+from articulon.baths.base import GAIN, OVERDAMPS, WAY, BaseThermostat, Bath, no_bath, variables_of
 from articulon.baths.momentum import without_momentum
 from articulon.dynamics import embedding, recursive
 from articulon.dynamics.functions import inverse_dynamics, vector
@@ -18,36 +18,29 @@ from articulon.dynamics.kinematics import place
 from articulon.dynamics.motions import motion_functions, motion_type
 from articulon.dynamics.solvers import solver_scratch
 from articulon.errors import ModelError
-from articulon.forces.brownian import acting, brownian_of, noise_table
 from articulon.forces.contact.engine import Contacts, contact_of
 from articulon.forces.contact.tables import KEPT
 from articulon.forces.derivatives import derivative_kernel, settle_kernel
-from articulon.forces.fixman import fixman_energy, fixman_table
-from articulon.forces.gravity import Gravity, gravity_energy
-from articulon.forces.joint_actuation import ACTUATION, actuation_functions, actuation_table
-from articulon.forces.joint_friction import joint_friction_table
+from articulon.forces.fixman import fixman_energy
+from articulon.forces.gravity import gravity_energy
+from articulon.forces.joint_actuation import ACTUATION, actuation_functions
 from articulon.forces.modal_forces import modal_energy
-from articulon.forces.point_springs import point_spring_energy, point_spring_table
-from articulon.forces.site_pairs import pair_energy, pair_table, place_sites
-from articulon.forces.sites.evaluation import SiteForces, has_site_forces, no_sites
+from articulon.forces.model_tables import force_tables
+from articulon.forces.point_springs import point_spring_energy
+from articulon.forces.site_pairs import pair_energy, place_sites
+from articulon.forces.sites.evaluation import SiteForces, has_site_forces
 from articulon.forces.sites.places import only_particles, site_positions
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ, W_ZZ
-from articulon.forces.stokes_drag import drag_table
 from articulon.forces.tables import ChannelForces, Forces, channel_forces
-from articulon.forces.torsional_springs import spring_energy, spring_table
-from articulon.forces.user import ACTUATIONS, SIGNATURE, USERS, body_table, user_functions
+from articulon.forces.torsional_springs import spring_energy
+from articulon.forces.user import ACTUATIONS, SIGNATURE, USERS, user_functions
 from articulon.forces.user_functions import UserFunctions
 from articulon.kernels import kernel, prepare
 from articulon.model import CHANNELS, Forest, Loops, Model, Motions, State, Workspace, workspace
 from articulon.model.state import (
     CONFORMATIONAL,
-    CONTACT,
-    DAMPING,
     EXTERNAL,
     POTENTIAL,
-    STOCHASTIC,
-    THERMOSTAT,
-    THERMOSTAT_RATE,
 )
 
 
@@ -229,80 +222,6 @@ class Evaluator:
         functions = types.Tuple((users, motion_type(self.model), actuations, *self.sites.function_types))
         arrays = (numba.typeof(value) for value in (self.ws, self.channels, self.solver))
         return numba.typeof(self.system), functions, *arrays
-
-
-def force_tables(
-    model: Model,
-    seed: int = 0,
-    window: float = 1.0,
-    average: int = 1,
-    sites: SiteForces | None = None,
-    bath: Bath | None = None,
-) -> Forces:
-    """The kernels' tables of a model's forces and of a thermostat's; without ``sites`` those of site forces are left
-    empty."""
-    every_drag = drag_table(model)
-    drag = acting(every_drag, model)
-    pairs, springs, bodies = pair_table(model), spring_table(model), body_table(model)
-    point_springs = point_spring_table(model)
-    gravity = np.zeros(3)
-    for force in model.forces:
-        if isinstance(force, Gravity):
-            gravity += [float(g) for g in force.acceleration]
-    wrench_channels = set(bodies.channel.tolist())
-    if pairs.link.size or point_springs.link.size or has_site_forces(model):
-        wrench_channels.add(POTENTIAL)
-    if contact_of(model) is not None:
-        wrench_channels.add(CONTACT)
-    if (drag.link.size and drag is every_drag) or point_springs.constants[:, 2].any():
-        wrench_channels.add(DAMPING)
-    if brownian_of(model) is not None:
-        wrench_channels.add(STOCHASTIC)
-    if bath is not None and bath.masses.size:
-        wrench_channels.update(thermostat_channels(bath))
-    friction, actuations, fixman = joint_friction_table(model), actuation_table(model), fixman_table(model)
-    present = {
-        CONFORMATIONAL: springs.link.size + fixman.half_kT.size + len(model.modes),
-        DAMPING: friction.start.size + sum(bool(one.damping.any()) for one in model.modes.values()),
-        EXTERNAL: actuations.speed.size + actuations.function_start.size - 1,
-    }
-    joint_channels = sorted(c for c, count in present.items() if count)
-    return Forces(
-        pairs,
-        springs,
-        point_springs,
-        drag,
-        noise_table(model, every_drag, seed, window, average),
-        gravity,
-        bodies,
-        friction,
-        actuations,
-        fixman,
-        no_sites() if sites is None else sites.system,
-        np.zeros((model.forest.mass.size if contact_of(model) is not None else 0, 6)),
-        np.array(sorted(wrench_channels), dtype=np.int64),
-        np.array(joint_channels, dtype=np.int64),
-    )
-
-
-def thermostat_channels(bath: Bath) -> set[int]:
-    """Channels that a thermostat acts in."""
-    if bath.choice[WAY] == NOTHING:
-        return set()
-    return {THERMOSTAT, THERMOSTAT_RATE} if bath.constants[GAIN] > 0.0 else {THERMOSTAT}
-
-
-def channels_of(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
-    """Names of the channels that the model and a thermostat have forces in."""
-    tables = force_tables(model)
-    present = {*tables.wrench_channels.tolist(), *tables.joint_channels.tolist()}
-    if tables.gravity.any():
-        present.add(EXTERNAL)
-    if contact_of(model) is not None:
-        present.add(CONTACT)
-    if bath is not None:
-        present |= thermostat_channels(bath)
-    return tuple(CHANNELS[c] for c in sorted(present))
 
 
 def derivative_signature(evaluator: Evaluator) -> Any:

@@ -163,7 +163,7 @@ def kick_block(spheres, candidates, walls, grains, first, last, done, due, parti
     """Sums the forces on some grains and kicks them for a time ``done``; the next kick, by the same forces, will be for
     a time ``due``. Powers are those at the mean velocities of the two."""
     row, motion, record, resistance = grains.row, spheres.motion, candidates.record, candidates.resistance
-    touches, start, back_start, back = candidates.touches, candidates.start, candidates.back_start, candidates.back
+    start, back_start, back = candidates.start, candidates.back_start, candidates.back
     gravity = (grains.gravity[0], grains.gravity[1], grains.gravity[2])
     quarter, more = 0.5 * done, done + 0.5 * due
     for line in range(DONE, DUE + LINES):
@@ -172,16 +172,14 @@ def kick_block(spheres, candidates, walls, grains, first, last, done, due, parti
     for p in range(first, last):
         f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for k in range(start[p], start[p + 1]):
-            slot = np.uint64(k)  # an index without a sign is not counted from the end
-            if touches[slot] != FREE:
-                f, t = add_contact(record, resistance, slot, 1.0, ARM, f, t)
+            # Records of what does not touch are zero: to add them costs less than to foresee which these are. An index
+            # without a sign is not counted from the end.
+            f, t = add_contact(record, resistance, np.uint64(k), 1.0, ARM, f, t)
         for k in range(back_start[p], back_start[p + 1]):
-            slot = np.uint64(back[np.uint64(k)])
-            if touches[slot] != FREE:
-                f, t = add_contact(record, resistance, slot, -1.0, OTHER_ARM, f, t)
-        for slot in range(walls.start[p], walls.start[p + 1]):
-            if walls.touches[slot] != FREE:
-                f, t = add_contact(walls.record, walls.resistance, slot, 1.0, ARM, f, t)
+            f, t = add_contact(record, resistance, np.uint64(back[np.uint64(k)]), -1.0, OTHER_ARM, f, t)
+        for k in range(walls.start[p], walls.start[p + 1]):
+            if walls.touches[k] != FREE:
+                f, t = add_contact(walls.record, walls.resistance, k, 1.0, ARM, f, t)
         light, ease = motion[p, LIGHT], row[p, EASE]
         v = (motion[p, V], motion[p, V + 1], motion[p, V + 2])
         w = (motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2])
@@ -194,14 +192,14 @@ def kick_block(spheres, candidates, walls, grains, first, last, done, due, parti
             light * (f[2] + df[2]) + gravity[2],
         )
         g = (ease * (t[0] + dt[0]), ease * (t[1] + dt[1]), ease * (t[2] + dt[2]))
-        for slot in range(walls.start[p], walls.start[p + 1]):
-            if walls.touches[slot] != FREE:
+        for k in range(walls.start[p], walls.start[p + 1]):
+            if walls.touches[k] != FREE:
                 vm = (v[0] + quarter * a[0], v[1] + quarter * a[1], v[2] + quarter * a[2])
                 wm = (w[0] + quarter * g[0], w[1] + quarter * g[1], w[2] + quarter * g[2])
-                add_wall_powers(walls, slot, vm, wm, partial, DONE)
+                add_wall_powers(walls, k, vm, wm, partial, DONE)
                 vm = (v[0] + more * a[0], v[1] + more * a[1], v[2] + more * a[2])
                 wm = (w[0] + more * g[0], w[1] + more * g[1], w[2] + more * g[2])
-                add_wall_powers(walls, slot, vm, wm, partial, DUE)
+                add_wall_powers(walls, k, vm, wm, partial, DUE)
         fall, pull = dot3(gravity, v) / light, dot3(gravity, a) / light
         falls += fall + quarter * pull
         falls_next += fall + more * pull

@@ -55,7 +55,7 @@ def list_contacts(system, grains, moving, lists, refresh):
     grains lie in ``line``."""
     particles = system.particles
     particles.reference[0, 0] = np.nan
-    refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, particles.charge)
+    refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, system.spheres.radius)
     if particles.counts[OVERFLOW] + particles.counts[LOST] == 0:
         lists[0](system)
         lists[1](system)

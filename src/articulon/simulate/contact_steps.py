@@ -17,7 +17,7 @@ import numpy as np
 from articulon.dynamics import body_poses
 from articulon.errors import CaseError
 from articulon.forces.contact.declarations import Contact
-from articulon.forces.contact.engine import contact_of
+from articulon.forces.contact.engine import carrying_masses, contact_of
 from articulon.forces.contact.laws import SHEAR, STIFFNESS
 from articulon.forces.gravity import Gravity
 from articulon.model import Model
@@ -141,8 +141,7 @@ def _spheres(model: Model, kind: str) -> tuple[np.ndarray, np.ndarray]:
     if kind not in sites.kinds:
         return np.zeros(0), np.zeros(0)
     own = (sites.kind == sites.kinds.index(kind)) & (sites.radius > 0.0)
-    links = model.site_links[own]
-    return sites.radius[own], np.where(links < 0, np.inf, model.forest.mass[links])
+    return sites.radius[own], carrying_masses(model, sites.body[own])
 
 
 def _grain_scale(law: Contact, kind: str, radius: np.ndarray, mass: np.ndarray) -> GrainScale:

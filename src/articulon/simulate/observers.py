@@ -11,8 +11,9 @@ from articulon.baths.schedule import target
 from articulon.dynamics import body_poses
 from articulon.dynamics.energy import kinetic_energy
 from articulon.errors import ArticulonError
-from articulon.forces.evaluation import Evaluator, channels_of
+from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import force_sums
+from articulon.forces.model_tables import channels_of
 from articulon.forces.sites.places import only_particles
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State

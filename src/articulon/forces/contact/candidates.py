@@ -31,23 +31,27 @@ from articulon.kernels import jit
 
 
 @jit
-def row_of(particles, neighbours, spheres, candidates, reach_more, p, at, writes):
-    """Counts the candidates of a place, and writes them from a slot on where asked to."""
-    x, y, z, order, parent = particles.x, particles.y, particles.z, particles.order, particles.parent
+def shorten_row(particles, neighbours, spheres, skin, p):
+    """Leaves in the row of a place those within reach that it is the first of; returns how many."""
+    x, y, z, radius, order, parent = (
+        particles.x,
+        particles.y,
+        particles.z,
+        particles.charge,  # in whose column spheres have their radii
+        particles.order,
+        particles.parent,
+    )
     n, row = order.size, neighbours.places[p]
-    own, Ri, found = spheres.owner[order[p]], spheres.radius[order[p]], 0
+    own, reach, found = spheres.owner[order[p]], radius[p] + skin, 0
     for k in range(neighbours.number[p]):
         q = np.int64(row[k])
         j = q if q < n else np.int64(parent[q - n])
-        if j <= p:
-            continue
         dx, dy, dz = x[p] - x[q], y[p] - y[q], z[p] - z[q]
-        reach = Ri + spheres.radius[order[j]] + reach_more
-        if dx * dx + dy * dy + dz * dz < reach * reach and spheres.owner[order[j]] != own:
-            if writes:
-                candidates.second[at + found] = q
-                candidates.root[at + found] = j
+        most = reach + radius[q]
+        if j > p and dx * dx + dy * dy + dz * dz < most * most and spheres.owner[order[j]] != own:
+            row[found] = row[k]
             found += 1
+    neighbours.number[p] = found
     return found
 
 
@@ -56,7 +60,7 @@ def count_block(particles, neighbours, spheres, candidates, skin, first, last):
     """Candidates of some places, each at its place's end."""
     start = candidates.start
     for p in range(first, last):
-        start[p + 1] = row_of(particles, neighbours, spheres, candidates, skin, p, 0, False)
+        start[p + 1] = shorten_row(particles, neighbours, spheres, skin, p)
 
 
 @jit
@@ -123,13 +127,15 @@ def clear_contact(slot, touches, memory, record, resistance):
 
 
 @jit
-def fill_block(particles, neighbours, spheres, candidates, kept, skin, first, last):
+def fill_block(particles, neighbours, candidates, kept, first, last):
     """Writes the candidates of some places, with what is kept of those that touch."""
-    order = particles.order
+    order, n = particles.order, particles.order.size
     start, root, touches = candidates.start, candidates.root, candidates.touches
     for p in range(first, last):
-        row_of(particles, neighbours, spheres, candidates, skin, p, start[p], True)
         for slot in range(start[p], start[p + 1]):
+            q = np.int64(neighbours.places[p, slot - start[p]])
+            candidates.second[slot] = q
+            root[slot] = q if q < n else np.int64(particles.parent[q - n])
             i, j = order[p], order[root[slot]]
             k = find_kept(kept, min(i, j), max(i, j))
             clear_contact(slot, touches, candidates.memory, candidates.record, candidates.resistance)
@@ -165,12 +171,12 @@ def count_all(particles, neighbours, spheres, candidates, skin):
         count_block(particles, neighbours, spheres, candidates, skin, first, min(first + PLACES, n))
 
 
-def fill_all(particles, neighbours, spheres, candidates, kept, skin):
+def fill_all(particles, neighbours, candidates, kept):
     """Writes the candidates of all places."""
-    n = spheres.motion.shape[0]
+    n = particles.order.size
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        fill_block(particles, neighbours, spheres, candidates, kept, skin, first, min(first + PLACES, n))
+        fill_block(particles, neighbours, candidates, kept, first, min(first + PLACES, n))
 
 
 COUNT: Any = None
@@ -183,7 +189,7 @@ def list_pairs(system):
     skin = system.skin[0]
     COUNT(system.particles, system.neighbours, system.spheres, system.candidates, skin)
     if sum_starts(system.candidates):
-        FILL(system.particles, system.neighbours, system.spheres, system.candidates, system.kept, skin)
+        FILL(system.particles, system.neighbours, system.candidates, system.kept)
         list_back(system.candidates)
 
 

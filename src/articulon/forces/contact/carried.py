@@ -66,7 +66,7 @@ def list_spheres(system, lists, refresh):
     """Lists anew what is near to what, at the places in ``site``, with the contacts that are kept."""
     particles, spheres = system.particles, system.spheres
     particles.reference[0, 0] = np.nan
-    refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, particles.charge)
+    refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, system.spheres.radius)
     if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
         return
     lists[0](system)

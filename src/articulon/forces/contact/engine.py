@@ -63,6 +63,13 @@ def contact_of(model: Model) -> Contact | None:
     return found[0] if found else None
 
 
+def carrying_masses(model: Model, bodies: np.ndarray) -> np.ndarray:
+    """Mass of what carries each of some bodies (n,), all that is welded to it included; infinite for the ground, −1,
+    and what is welded there [mass]."""
+    link = np.where(bodies < 0, -1, model.link[bodies])
+    return np.where(link < 0, np.inf, model.forest.mass[link])
+
+
 class Contacts:
     """The contacts of a model that has some.
 
@@ -89,8 +96,7 @@ class Contacts:
         self.rows = law.rows(model)
         body = sites.body[self.sites]
         link = np.where(body < 0, -1, model.link[body])
-        mass = np.where(link < 0, np.inf, model.forest.mass[link])
-        self.light = 1.0 / mass
+        self.light = 1.0 / carrying_masses(model, body)
         self.link = link
         self.cell = cell_of(model)
         self.skin = float(law.skin) if law.skin is not None else SKIN * float(self.radius.min())

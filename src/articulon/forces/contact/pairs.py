@@ -242,12 +242,12 @@ def end_contact(slot, time, dvx, dvy, dvz, wix, wiy, wiz, wjx, wjy, wjz, touches
 
 
 @jit
-def pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, seen):
+def pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, some, seen):
     """The contacts in the rows of some places."""
     motion, rows, kinds = spheres.motion, table.rows, table.kinds[0]
     start, second, root, touches = candidates.start, candidates.second, candidates.root, candidates.touches
     memory, record = candidates.memory, candidates.record
-    px, py, pz, n = particles.x, particles.y, particles.z, motion.shape[0]
+    px, py, pz = particles.x, particles.y, particles.z
     for a in range(SEEN):
         seen[a] = 0.0
     count = 0
@@ -255,63 +255,69 @@ def pair_block(particles, spheres, candidates, table, first, last, time, h, batc
         xi, yi, zi, Ri, li = motion[p, X], motion[p, X + 1], motion[p, X + 2], motion[p, RADIUS], motion[p, LIGHT]
         vx, vy, vz = motion[p, V], motion[p, V + 1], motion[p, V + 2]
         wix, wiy, wiz = motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2]
-        for at in range(start[p], start[p + 1]):
-            slot = np.uint64(at)
-            q, j = np.uint64(second[slot]), np.uint64(root[slot])  # an index without a sign is not counted from the end
-            if second[slot] < n:
-                dx, dy, dz = xi - motion[q, X], yi - motion[q, X + 1], zi - motion[q, X + 2]
-            else:
+        at, end = start[p], start[p + 1]
+        while at < end:
+            last_at, found = min(at + LANES, end), 0
+            for k in range(at, last_at):  # what touches or did is appended without a branch, which none could foresee
+                slot = np.uint64(k)
+                q, j = np.uint64(second[slot]), np.uint64(root[slot])
                 dx, dy, dz = xi - px[q], yi - py[q], zi - pz[q]
-            Rj = motion[j, RADIUS]
-            reach = Ri + Rj
-            near = dx * dx + dy * dy + dz * dz < reach * reach
-            if not near and touches[slot] == FREE:
-                continue
-            dvx, dvy, dvz = vx - motion[j, V], vy - motion[j, V + 1], vz - motion[j, V + 2]
-            wjx, wjy, wjz = motion[j, SPIN], motion[j, SPIN + 1], motion[j, SPIN + 2]
-            if not near:
-                end_contact(slot, time, dvx, dvy, dvz, wix, wiy, wiz, wjx, wjy, wjz, touches, memory, record, seen)
-                continue
-            if touches[slot] == FREE:
-                touches[slot] = STICKS
-                seen[BEGUN] += 1.0
-                memory[slot, SINCE] = time
-            put(batch, 0, count, dx)
-            put(batch, 1, count, dy)
-            put(batch, 2, count, dz)
-            put(batch, 3, count, Ri)
-            put(batch, 4, count, Rj)
-            put(batch, 5, count, li)
-            put(batch, 6, count, motion[j, LIGHT])
-            put(batch, 7, count, dvx)
-            put(batch, 8, count, dvy)
-            put(batch, 9, count, dvz)
-            put(batch, 10, count, wix)
-            put(batch, 11, count, wiy)
-            put(batch, 12, count, wiz)
-            put(batch, 13, count, wjx)
-            put(batch, 14, count, wjy)
-            put(batch, 15, count, wjz)
-            for a in range(3):
-                put(batch, 16 + a, count, memory[slot, a])
-                put(batch, 19 + a, count, record[slot, FORCE + a])
-            for a in range(10):
-                put(batch, 22 + a, count, record[slot, ARM + a])
-            put(batch, 32, count, 1.0 if touches[slot] == SLIDES else 0.0)
-            if not ONE_KIND:
-                row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
-                put(batch, 33, count, rows[row, STIFFNESS])
-                put(batch, 34, count, rows[row, SHEAR])
-                put(batch, 35, count, rows[row, DAMPING])
-                put(batch, 36, count, rows[row, TANGENTIAL_DAMPING])
-                put(batch, 37, count, rows[row, STATIC])
-                put(batch, 38, count, rows[row, KINETIC])
-            slots[np.uint64(count)] = slot
-            count += 1
-            if count == LANES:
-                evaluate(batch, count, h, rows, seen)
-                write_back(batch, slots, count, touches, memory, record, seen)
-                count = 0
+                reach = Ri + motion[j, RADIUS]
+                some[np.uint64(found)] = slot
+                found += (dx * dx + dy * dy + dz * dz < reach * reach) | (touches[slot] != FREE)
+            at = last_at
+            for m in range(found):
+                slot = some[np.uint64(m)]
+                q, j = np.uint64(second[slot]), np.uint64(root[slot])
+                dx, dy, dz = xi - px[q], yi - py[q], zi - pz[q]
+                Rj = motion[j, RADIUS]
+                reach = Ri + Rj
+                near = dx * dx + dy * dy + dz * dz < reach * reach
+                dvx, dvy, dvz = vx - motion[j, V], vy - motion[j, V + 1], vz - motion[j, V + 2]
+                wjx, wjy, wjz = motion[j, SPIN], motion[j, SPIN + 1], motion[j, SPIN + 2]
+                if not near:
+                    end_contact(slot, time, dvx, dvy, dvz, wix, wiy, wiz, wjx, wjy, wjz, touches, memory, record, seen)
+                    continue
+                if touches[slot] == FREE:
+                    touches[slot] = STICKS
+                    seen[BEGUN] += 1.0
+                    memory[slot, SINCE] = time
+                put(batch, 0, count, dx)
+                put(batch, 1, count, dy)
+                put(batch, 2, count, dz)
+                put(batch, 3, count, Ri)
+                put(batch, 4, count, Rj)
+                put(batch, 5, count, li)
+                put(batch, 6, count, motion[j, LIGHT])
+                put(batch, 7, count, dvx)
+                put(batch, 8, count, dvy)
+                put(batch, 9, count, dvz)
+                put(batch, 10, count, wix)
+                put(batch, 11, count, wiy)
+                put(batch, 12, count, wiz)
+                put(batch, 13, count, wjx)
+                put(batch, 14, count, wjy)
+                put(batch, 15, count, wjz)
+                for a in range(3):
+                    put(batch, 16 + a, count, memory[slot, a])
+                    put(batch, 19 + a, count, record[slot, FORCE + a])
+                for a in range(10):
+                    put(batch, 22 + a, count, record[slot, ARM + a])
+                put(batch, 32, count, 1.0 if touches[slot] == SLIDES else 0.0)
+                if not ONE_KIND:
+                    row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
+                    put(batch, 33, count, rows[row, STIFFNESS])
+                    put(batch, 34, count, rows[row, SHEAR])
+                    put(batch, 35, count, rows[row, DAMPING])
+                    put(batch, 36, count, rows[row, TANGENTIAL_DAMPING])
+                    put(batch, 37, count, rows[row, STATIC])
+                    put(batch, 38, count, rows[row, KINETIC])
+                slots[np.uint64(count)] = slot
+                count += 1
+                if count == LANES:
+                    evaluate(batch, count, h, rows, seen)
+                    write_back(batch, slots, count, touches, memory, record, seen)
+                    count = 0
     evaluate(batch, count, h, rows, seen)
     write_back(batch, slots, count, touches, memory, record, seen)
 
@@ -320,10 +326,10 @@ def share_pairs(particles, spheres, candidates, table, time, h):
     """The rows of all places, block by block. Loops that are shared out take no tuples of tuples."""
     n, seen = spheres.motion.shape[0], candidates.block
     for b in prange(seen.shape[0]):
-        batch, slots = np.zeros(FIELDS * STRIDE), np.empty(LANES, np.uint64)
+        batch, slots, some = np.zeros(FIELDS * STRIDE), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
         first = PLACES * np.int64(b)
         last = min(first + PLACES, n)
-        pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, seen[np.int64(b)])
+        pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, some, seen[np.int64(b)])
 
 
 SHARE: Any = None
