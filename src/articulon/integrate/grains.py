@@ -188,14 +188,27 @@ def begin_grains(contacts, moving, system, grains, h, times):
     moving[DISTRIBUTE](system, grains, 0.0, 0.0)
 
 
+@jit
+def sum_step(system, grains, half, works, times):
+    """Adds what a step has done: works, and contacts that began and ended."""
+    sum_seen(system.candidates.block, works, half, times, True)
+    sum_seen(system.walls.block, works, 0.0, times, True)  # works of walls are booked with the kicks
+    for k in range(LINES):
+        works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
+
+
 @kernel
-def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, steps):
-    """Advances the grains by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
-    TOO_NARROW."""
+def advance_grains(contacts, moving, sweeps, resists, lists, refresh, system, grains, h, counters, clock, times, steps):
+    """Advances the grains by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite or a
+    sphere is where it cannot be, or TOO_NARROW.
+
+    A step goes from a drift to the next one in one sweep over all grains, or in a pass for each of its parts where
+    something resists rolling."""
     particles, works, half = system.particles, grains.works[1], 0.5 * h
-    for _ in range(steps):
-        step = counters[STEPS]
+    if steps > 0:
         moving[DRIFT](system, grains, h, 0.0)
+    for left in range(steps, 0, -1):
+        step = counters[STEPS]
         gone = farthest(grains)
         if not gone < np.inf:
             return DIVERGED
@@ -208,14 +221,20 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
             if particles.counts[LOST] > 0:
                 return DIVERGED
         time = h * (step + 1)
-        evaluate(system, contacts, time, h, works, times)
+        contacts[WALLS](system, time, h)
         if crowded(system):  # a wall has moved, and more is near it
             return TOO_NARROW
         if system.walls.counts[FAULT] != 0:
             return DIVERGED
-        moving[KICK](system, grains, half, half)
-        for k in range(LINES):
-            works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
+        if resists:
+            contacts[PAIRS](system, time, h)
+            contacts[RESISTANCE](system, time, h)
+            moving[KICK](system, grains, half, half)
+            if left > 1:
+                moving[DRIFT](system, grains, h, 0.0)
+        else:
+            sweeps[0](system, grains, time, h, 1.0 if left > 1 else 0.0)
+        sum_step(system, grains, half, works, times)
         if not summed(grains, FINITE) < np.inf:
             return DIVERGED
         counters[STEPS] = step + 1

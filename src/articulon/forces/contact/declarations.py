@@ -137,7 +137,7 @@ class Contact(Declaration):
     walls: tuple[AnyWall, ...] = ()
     """Planes, faces of the box, cylinders and meshes that the spheres touch as well."""
     skin: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
-    """Skin of the list of neighbours [length]; a tenth of the smallest diameter by default."""
+    """Skin of the list of neighbours [length]; a fifth of the smallest diameter by default."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -272,14 +272,20 @@ class _Row:
         return row
 
     def kinetic(self, static: float) -> float:
-        """μ_k; that of the pair, the mean of those given, or μ_s. Raises ModelError where it is larger than μ_s."""
-        given = [material.kinetic_friction for material in (self.one, self.two)]
+        """μ_k: that of the pair, or the mean of those of the materials, which are their μ_s where none are given.
+
+        Raises ModelError where it is larger than μ_s.
+        """
+        own = [
+            float(m.static_friction or 0.0) if m.kinetic_friction is None else float(m.kinetic_friction)
+            for m in (self.one, self.two)
+        ]
         if self.pair is not None and self.pair.kinetic_friction is not None:
             result = float(self.pair.kinetic_friction)
-        elif (self.pair is not None and self.pair.static_friction is not None) or None in given:
+        elif self.pair is not None and self.pair.static_friction is not None:
             result = static
         else:
-            result = math.sqrt(float(given[0]) * float(given[1]))  # type: ignore[arg-type]
+            result = math.sqrt(own[0] * own[1])
         if result > static * (1.0 + 1e-12):
             raise ModelError(
                 f"{self.where}: kinetic friction {result:g} of {self.first} and {self.second} is larger than "

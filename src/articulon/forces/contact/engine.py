@@ -15,6 +15,7 @@ from articulon.forces.contact.compiled import (
     no_list,
     no_pass,
     pair_kernel,
+    pair_leaf,
     resistance_kernel,
     wall_kernel,
     wall_list_kernel,
@@ -45,7 +46,7 @@ from articulon.model.state import replace_rows
 
 PARALLEL_SPHERES = 2000
 """From this number of spheres on, the threads share them."""
-SKIN = 0.2
+SKIN = 0.4
 """Skin by the smallest radius."""
 
 
@@ -114,6 +115,7 @@ class Contacts:
             law.normal, law.tangential, law.damping, law.attractive_tail, law.convention
         )
         self.label = label
+        self.pair_leaf = pair_leaf(label, self.leaf, self.arms, len(names) == 1)
         no_pass.compile(PASS)
         no_list.compile(LIST)
         self.passes = (
