@@ -81,6 +81,8 @@ class Contacts:
     tangential: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     """Tangential forces on i."""
     sliding: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    closing: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """Relative velocities along the normals."""
 
 
 @dataclass
@@ -172,7 +174,8 @@ class Grains:
             overlaps,
             normals,
             relative,
-            self._remembered(pairs),
+            self._remembered(pairs, self.contacts.displacements),
+            self._remembered(pairs, self.contacts.closing[:, None], np.nan)[:, 0],
             0.5 * (self.spins[i] + self.spins[j]),
             ri * rj / (ri + rj),
             mi * mj / (mi + mj),
@@ -198,20 +201,22 @@ class Grains:
         arm = radii if plane.law.convention == "lammps" else radii - overlaps
         relative = relative - np.cross(arm[:, None] * self.spins[i], normals)
         mean = 0.5 * self.spins[i]
-        made = _law(plane.law, step, overlaps, normals, relative, self._remembered(pairs), mean, radii, self.masses[i])
+        slid = self._remembered(pairs, self.contacts.displacements)
+        before = self._remembered(pairs, self.contacts.closing[:, None], np.nan)[:, 0]
+        made = _law(plane.law, step, overlaps, normals, relative, slid, before, mean, radii, self.masses[i])
         made.pairs = pairs
         self.forces[i] += (made.elastic + made.viscous)[:, None] * normals + made.tangential
         self.torques[i] -= arm[:, None] * np.cross(normals, made.tangential)
         return made
 
-    def _remembered(self, pairs: np.ndarray) -> np.ndarray:
-        """Displacements that the contacts of these pairs had; zero for new ones."""
+    def _remembered(self, pairs: np.ndarray, values: np.ndarray, new: float = 0.0) -> np.ndarray:
+        """What the contacts of these pairs had, rows of ``values``; ``new`` for those that are."""
         known, size = self.contacts.pairs, len(self.radii) + len(self.planes)
         keys, wanted = known @ [size, 1], pairs @ np.array([size, 1])
         if not len(keys):
-            return np.zeros((len(pairs), 3))
+            return np.full((len(pairs), values.shape[1]), new)
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where((keys[at] == wanted)[:, None], self.contacts.displacements[at], 0.0)
+        return np.where((keys[at] == wanted)[:, None], values[at], new)
 
 
 def _law(
@@ -221,6 +226,7 @@ def _law(
     normals: np.ndarray,
     relative: np.ndarray,
     displacements: np.ndarray,
+    before: np.ndarray,
     mean_spins: np.ndarray,
     radii: np.ndarray,
     masses: np.ndarray,
@@ -239,7 +245,9 @@ def _law(
         eta_t = law.tangential_damping * eta_n
     along = np.einsum("ij,ij->i", relative, normals)
     across = relative - along[:, None] * normals
-    viscous = -eta_n * along
+    # At the end of the step, as far as this half step and the one before it say; LAMMPS takes that of the half step.
+    ends = along if law.convention == "lammps" else np.where(np.isnan(before), along, 1.5 * along - 0.5 * before)
+    viscous = -eta_n * ends
     if not law.attractive_tail:
         viscous = np.maximum(viscous, -elastic)
     pressing = np.abs(elastic + viscous)
@@ -272,4 +280,4 @@ def _law(
     tangential = np.where(sliding[:, None], capped, tangential)
     xi = np.where(sliding[:, None], slid, xi)
     empty = np.zeros((len(a), 2), dtype=np.int64)
-    return Contacts(empty, xi, overlaps, np.array(normals), elastic, viscous, tangential, sliding)
+    return Contacts(empty, xi, overlaps, np.array(normals), elastic, viscous, tangential, sliding, along)

@@ -15,7 +15,7 @@ the normal damping is a multiple of; the same of the tangential damping; coeffic
 ROLLING, ROLLING_STIFFNESS, ROLLING_DAMPING, TWISTING, TWISTING_STIFFNESS, TWISTING_DAMPING = range(6, 12)
 """Of the resistance against rolling and twisting."""
 WIDTH = 12
-TINY = 1e-300
+TINY, NEVER = 1e-300, 1e300
 
 HERTZ = True
 """Whether stiffnesses grow as √δ."""
@@ -64,7 +64,7 @@ def carried(x, y, z, nx, ny, nz, spin, h):
 
 
 @jit
-def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, h, k, kt, c, ct, mu_s, mu_k):
+def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, before, h, k, kt, c, ct, mu_s, mu_k):
     """The forces of a contact on its first body, and its tangential displacement.
 
     Parameters
@@ -81,6 +81,10 @@ def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, h, k, kt, c, c
         Mean angular velocity of the two bodies about the normal.
     x, y, z
         Tangential displacement ξ at the last evaluation.
+    before
+        Relative velocity along the normal at the last evaluation, ``NEVER`` without one. Velocities are those of half
+        steps; the normal damping is at the one that these two let expect at the end of the step, so that what it takes
+        is of second order in the step. LAMMPS takes that of the half step.
     h
         Time since then; zero leaves ξ where it is.
     k, kt, c, ct, mu_s, mu_k
@@ -102,7 +106,8 @@ def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, h, k, kt, c, c
     tangential_damping = ct * damping if RESTORES else ct * ms
     vn = vx * nx + vy * ny + vz * nz
     elastic = k * a * depth
-    viscous = -damping * vn
+    end = 1.5 * vn - 0.5 * (vn if LAMMPS or before >= NEVER else before)
+    viscous = -damping * end
     if not TAIL:
         viscous = max(viscous, -elastic)
     normal = abs(elastic + viscous)

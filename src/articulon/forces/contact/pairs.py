@@ -18,6 +18,7 @@ from numba import prange
 from articulon.forces.contact.laws import (
     DAMPING,
     KINETIC,
+    NEVER,
     SHEAR,
     STATIC,
     STIFFNESS,
@@ -27,6 +28,7 @@ from articulon.forces.contact.powers import add_powers, powers, surface_velocity
 from articulon.forces.contact.tables import (
     ARM,
     BEGUN,
+    CLOSING,
     DEEPEST,
     DURATIONS,
     ENDED,
@@ -36,6 +38,7 @@ from articulon.forces.contact.tables import (
     KIND,
     LIGHT,
     LONGEST,
+    MEMORY,
     NORMAL,
     NORMAL_WORK,
     OTHER_ARM,
@@ -57,7 +60,7 @@ LANES = 32
 """Contacts whose law is evaluated together."""
 STRIDE = 40
 """From one of their fields to the next: some more, so that not all of them lie in the same lines of the cache."""
-FIELDS = 60
+FIELDS = 62
 LAW: Any = None
 ARMS: Any = None
 """Stand for the law and its arms."""
@@ -138,6 +141,7 @@ def evaluate(batch, count, h, rows, sums):
             s0 if ONE_KIND else lane37,
             m0 if ONE_KIND else lane38,
         )
+        batch[61 * STRIDE + k] = ux * nx + uy * ny + uz * nz
         elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z = LAW(
             delta,
             Ri * Rj / reach,
@@ -152,6 +156,7 @@ def evaluate(batch, count, h, rows, sums):
             xx,
             xy,
             xz,
+            batch[60 * STRIDE + k],
             h,
             stiffness,
             shear,
@@ -217,6 +222,7 @@ def write_back(batch, slots, count, touches, memory, record, seen):
             memory[slot, a] = get(batch, 39 + a, k)
         for a in range(16):
             record[slot, a] = get(batch, 42 + a, k)
+        memory[slot, CLOSING] = get(batch, 61, k)
         touches[slot] = SLIDES if get(batch, 58, k) > 0.5 else STICKS
         deepest = max(deepest, get(batch, 59, k))
     seen[DEEPEST] = deepest
@@ -235,7 +241,7 @@ def end_contact(slot, time, dvx, dvy, dvz, wix, wiy, wiz, wjx, wjy, wjz, touches
     seen[DURATIONS] += lasted
     seen[LONGEST] = max(seen[LONGEST], lasted)
     touches[slot] = FREE
-    for a in range(4):
+    for a in range(MEMORY):
         memory[slot, a] = 0.0
     for a in range(16):
         record[slot, a] = 0.0
@@ -281,7 +287,7 @@ def pair_block(particles, spheres, candidates, table, first, last, time, h, batc
                 if touches[slot] == FREE:
                     touches[slot] = STICKS
                     seen[BEGUN] += 1.0
-                    memory[slot, SINCE] = time
+                    memory[slot, SINCE], memory[slot, CLOSING] = time, NEVER
                 put(batch, 0, count, dx)
                 put(batch, 1, count, dy)
                 put(batch, 2, count, dz)
@@ -303,6 +309,7 @@ def pair_block(particles, spheres, candidates, table, first, last, time, h, batc
                     put(batch, 19 + a, count, record[slot, FORCE + a])
                 for a in range(10):
                     put(batch, 22 + a, count, record[slot, ARM + a])
+                put(batch, 60, count, memory[slot, CLOSING])
                 put(batch, 32, count, 1.0 if touches[slot] == SLIDES else 0.0)
                 if not ONE_KIND:
                     row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])

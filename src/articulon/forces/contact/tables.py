@@ -22,10 +22,10 @@ RECORD = 16
 """Columns of a contact's record, two lines of memory: force on the first sphere (3), n × its tangential part (3), arms
 of that on the two spheres, or on a sphere and the overlap with a wall; unit normal (3) from the second to the first,
 elastic and viscous normal force, and the viscous part of the tangential force (3)."""
-SINCE = 3
-MEMORY = 4
-"""Columns of a contact's memory: the tangential displacement (3) of the first sphere against the second, and when they
-touched."""
+SINCE, CLOSING = 3, 4
+MEMORY = 5
+"""Columns of a contact's memory: the tangential displacement (3) of the first sphere against the second, when they
+touched, and the relative velocity along the normal at the last evaluation."""
 COUPLE, ROLL, TWIST = 0, 3, 6
 RESISTANCE = 7
 """Columns of what resists rolling and twisting: the couple (3) on the first sphere, the rolling displacement (3) and
@@ -82,7 +82,7 @@ class Candidates(NamedTuple):
     touches: np.ndarray
     """Whether the two are free of each other, stick or slide, shape (capacity,)."""
     memory: np.ndarray
-    """Shape (capacity, 4)."""
+    """Shape (capacity, 5)."""
     record: np.ndarray
     """Shape (capacity, 16)."""
     resistance: np.ndarray
@@ -107,7 +107,7 @@ class WallSlots(NamedTuple):
     velocity: np.ndarray
     """Of the wall's material where they touch [length/time], and the wall's angular velocity, shape (capacity, 6)."""
     memory: np.ndarray
-    """As of pairs, shape (capacity, 4)."""
+    """As of pairs, shape (capacity, 5)."""
     record: np.ndarray
     """As of pairs, shape (capacity, 16)."""
     resistance: np.ndarray
@@ -126,7 +126,7 @@ class Kept(NamedTuple):
     other: np.ndarray
     """The other sphere, or the number of spheres and the feature of a wall, shape (capacity,)."""
     column: np.ndarray
-    """See ``KEPT``, shape (capacity, 28)."""
+    """See ``KEPT``, shape (capacity, 29)."""
     counts: np.ndarray
     """Contacts, and whether there was too little room, shape (2,)."""
 

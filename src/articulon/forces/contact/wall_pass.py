@@ -12,11 +12,12 @@ from numba import prange
 
 from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
 from articulon.forces.contact.candidates import keep_contacts
-from articulon.forces.contact.laws import DAMPING, KINETIC, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING, arms
+from articulon.forces.contact.laws import DAMPING, KINETIC, NEVER, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING, arms
 from articulon.forces.contact.tables import (
     ARM,
     AT_WALL,
     BEGUN,
+    CLOSING,
     CROWDED,
     DEEPEST,
     DURATIONS,
@@ -181,6 +182,7 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
         memory[slot, 0],
         memory[slot, 1],
         memory[slot, 2],
+        memory[slot, CLOSING],
         h,
         rows[row, STIFFNESS],
         rows[row, SHEAR],
@@ -189,6 +191,7 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
         rows[row, STATIC],
         rows[row, KINETIC],
     )
+    memory[slot, CLOSING] = dot(v, n)
     tangential = (out[2], out[3], out[4])
     store_from(record, slot, FORCE, add(scale(out[0] + out[1], n), tangential))
     store_from(record, slot, MOMENT, cross(n, tangential))
@@ -241,7 +244,7 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
             slot = base + k
             if old[k] < 0:
                 begun += 1.0
-                memory[slot, SINCE] = time
+                memory[slot, SINCE], memory[slot, CLOSING] = time, NEVER
             slots.feature[slot], slots.wall[slot] = numbers[k, FEATURE], numbers[k, WALL]
             n, at = load_from(places, k, NORMAL), load_from(places, k, POINT)
             delta = act(slots, walls, motion, table, p, slot, places[k, GAP], n, at, h)
