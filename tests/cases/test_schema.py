@@ -295,7 +295,12 @@ def test_what_decides_the_form_of_a_section_replaces_it(rod: Path) -> None:
     assert merged.scaling.model_dump() == {"policy": "two-factor", "a2": 0.2, "b2": 0.5}
     assert constant.with_overrides({"integrator.atol": 1e-9}).integrator.rtol.position == 1e-6
     implicit = ar.load_case(rod).variant("implicit").integrator
-    assert implicit.model_dump() == {"rule": "friction-implicit", "step": 1.0, "drift": "steady"}
+    assert implicit.model_dump() == {
+        "rule": "friction-implicit",
+        "step": 1.0,
+        "force_step": None,
+        "drift": "steady",
+    }
 
 
 def test_none_goes_back_to_the_default_and_false_removes_a_force(rod: Path) -> None:
@@ -535,14 +540,22 @@ def test_every_built_in_case_is_listed_here() -> None:
         *(
             "adaptive-chain",
             "adaptive-protein",
+            "angle-of-repose",
+            "bounce",
+            "box-packing",
             "ebola-receptor",
             "flexible-filament",
+            "granular-chain",
             "lj-melt",
             "molten-salt-100",
             "molten-salt-1025",
             "nanoparticle-docking",
             "rock-salt",
+            "rotating-drum",
+            "slip-to-roll",
+            "stack",
             "trp-zipper",
+            "two-spheres",
             "unfolding-satellite",
         ),
     }

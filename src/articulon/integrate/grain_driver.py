@@ -16,7 +16,7 @@ from articulon.forces.gravity import Gravity
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grains
 from articulon.integrate.base import LINE, Driver
-from articulon.integrate.grain_passes import DRAG, EASE, FLOW, GRAINS, PASS, SPIN_DRAG, SWEEPS
+from articulon.integrate.grain_passes import DRAG, EASE, FLOW, GRAINS, PASS, SPIN_DRAG
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
 from articulon.model import Model, State
@@ -80,16 +80,13 @@ class GrainDriver(Driver):
         line[body, FLOW : FLOW + 3] = drag.flow
         parallel = model.bodies >= grain_passes.PARALLEL_GRAINS
         self.moving = grain_passes.passes(parallel, self.contacts.resists)
-        self.sweeps = (grain_passes.sweep_kernel(*self.contacts.pair_leaf, parallel),)
         self._prepare(state)
 
     def _prepare(self, state: State) -> None:
         contacts, lists, refresh, system = self.contacts.types
         moving = types.UniTuple(types.FunctionType(PASS), 4)
         counters = numba.typeof(state.counters)
-        sweeps = types.UniTuple(types.FunctionType(SWEEPS), 1)
-        scalars = GRAINS, types.float64, counters, LINE, LINE, types.int64
-        taken = contacts, moving, sweeps, types.boolean, lists, refresh, system, *scalars
+        taken = contacts, moving, lists, refresh, system, GRAINS, types.float64, counters, LINE, LINE, types.int64
         prepare(grains.advance_grains, taken)
         prepare(grains.load_state, (system, GRAINS, moving, lists, refresh, numba.typeof(state)))
         prepare(grains.begin_grains, (contacts, moving, system, GRAINS, types.float64, LINE))
@@ -131,8 +128,6 @@ class GrainDriver(Driver):
             status = grains.advance_grains(
                 contacts.passes,
                 self.moving,
-                self.sweeps,
-                contacts.resists,
                 contacts.lists,
                 contacts.refresh,
                 contacts.system,

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba import get_num_threads, prange, types
+from numba import prange, types
 
 from articulon.algebra.rotations import turn_in_world
-from articulon.forces.contact.pairs import FIELDS, LANES, STRIDE
 from articulon.forces.contact.powers import add_wall_powers
 from articulon.forces.contact.tables import (
     ARM,
@@ -62,8 +61,6 @@ class Grains(NamedTuple):
     """Of blocks of grains: the square of the longest way since the last list, a sum that is finite where all
     accelerations are, and powers of walls, gravity and drag in the half kick that is done and in the next one, shape
     (blocks, 16)."""
-    swept: np.ndarray
-    """Blocks that are finished as soon as their pairs are known, shape (blocks,)."""
     gravity: np.ndarray
     """Shape (3,)."""
     works: np.ndarray
@@ -77,7 +74,6 @@ def grains_of(count: int) -> Grains:
         np.zeros((count, ROW)),
         np.zeros((count, ROW + 6)),
         np.zeros((blocks, 2 + 2 * LINES)),
-        np.zeros(blocks, dtype=np.bool_),
         np.zeros(3),
         np.zeros((2, LINES)),
     )
@@ -276,91 +272,6 @@ def distribute_all(particles, spheres, numbers, grains):
         distribute_block(particles, spheres, numbers, grains, first, min(first + PLACES, n))
 
 
-PAIRS: Any = None
-"""Stands for what is done to the pairs of a block of places."""
-
-
-@jit
-def finish_block(particles, spheres, candidates, walls, grains, first, last, half, h, goes_on, partial):
-    """Kicks the grains of a block at the end of a step, and drifts them into the next one where it goes on."""
-    kick_block(spheres, candidates, walls, grains, first, last, half, half, partial)
-    if goes_on:
-        partial[WAY] = drift_block(particles, spheres, grains, first, last, h)
-
-
-@jit
-def mark_swept(lowest, chunks, swept):
-    """Which blocks can be finished as soon as their pairs are known: those that no row of another chunk refers to."""
-    blocks = lowest.size
-    for c in range(chunks):
-        begin = c * blocks // chunks
-        for b in range(begin, (c + 1) * blocks // chunks):
-            swept[b] = lowest[b] >= begin * PLACES
-
-
-def sweep_all(particles, spheres, candidates, walls, table, grains, swept, time, h, goes_on, chunks):
-    """Contacts of pairs, the kick that ends a step and the drift that begins the next one, in one sweep.
-
-    A pair stands in the row of its lower place. Where blocks follow each other, the forces on a block are known when
-    its own pairs are, no later row asks where it is, and all that it needs is still at hand; so it is finished at once.
-    Chunks of blocks go side by side; what rows of another chunk refer to waits for the end. Nothing depends on that:
-    each number is the same sum.
-    """
-    n, seen, partial = spheres.motion.shape[0], candidates.block, grains.partial
-    blocks, half = seen.shape[0], 0.5 * h
-    mark_swept(candidates.lowest, chunks, swept)
-    for c in prange(chunks):
-        batch, slots, some = np.zeros(FIELDS * STRIDE), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
-        chunk = np.int64(c)
-        for b in range(chunk * blocks // chunks, (chunk + 1) * blocks // chunks):
-            first = PLACES * b
-            last = min(first + PLACES, n)
-            PAIRS(particles, spheres, candidates, table, first, last, time, h, batch, slots, some, seen[b])
-            if swept[b]:
-                finish_block(particles, spheres, candidates, walls, grains, first, last, half, h, goes_on, partial[b])
-    finish_rest(particles, spheres, candidates, walls, grains, swept, half, h, goes_on)
-
-
-def finish_all(particles, spheres, candidates, walls, grains, swept, half, h, goes_on):
-    """Finishes the blocks that had to wait, and moves images."""
-    n, partial = spheres.motion.shape[0], grains.partial
-    for b in prange(swept.size):
-        block = np.int64(b)
-        if not swept[block]:
-            first = PLACES * block
-            last = min(first + PLACES, n)
-            finish_block(particles, spheres, candidates, walls, grains, first, last, half, h, goes_on, partial[block])
-    images = particles.counts[IMAGES]
-    if goes_on:
-        for m in prange((images + PLACES - 1) // PLACES):
-            first = PLACES * np.int64(m)
-            follow_images(particles, first, min(first + PLACES, images))
-
-
-finish_rest: Any = None
-SWEEP: Any = None
-THREADS = 1
-"""Stand for these, compiled, and for how many chunks there are: 0 for one to each thread."""
-
-
-def sweep(system, grains, time, h, goes_on):
-    """A step from its drift to the next one's, or to its end; see ``sweep_all``."""
-    chunks = get_num_threads() if THREADS == 0 else 1
-    SWEEP(
-        system.particles,
-        system.spheres,
-        system.candidates,
-        system.walls,
-        system.table,
-        grains,
-        grains.swept,
-        time,
-        h,
-        goes_on > 0.0,
-        chunks,
-    )
-
-
 SHARE: Any = None
 """Stands for one of these, compiled."""
 
@@ -418,19 +329,3 @@ def show_accelerations(system, grains):
     for p in range(row.shape[0]):
         for a in range(3):
             motion[p, V + a], motion[p, SPIN + a] = row[p, PUSH + a], row[p, TWIST + a]
-
-
-SWEEPS = types.void(SYSTEM, GRAINS, types.float64, types.float64, types.float64)
-"""Signature of ``sweep``."""
-
-
-@cache
-def sweep_kernel(name: str, pairs: Any, parallel: bool) -> Any:
-    """A step in one sweep, of a law by its name and of what it does in a block of places."""
-    how = "parallel" if parallel else "serial"
-    rest = specialised(finish_all, f"finish_grains_{how}", parallel=parallel, allocates=True)
-    whole = specialised(
-        sweep_all, f"sweep_all_{name}_{how}", parallel=parallel, allocates=True, PAIRS=pairs, finish_rest=rest
-    )
-    threads = 0 if parallel else 1
-    return prepare(specialised(sweep, f"sweep_{name}_{how}", allocates=True, SWEEP=whole, THREADS=threads), SWEEPS)

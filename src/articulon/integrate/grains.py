@@ -188,27 +188,14 @@ def begin_grains(contacts, moving, system, grains, h, times):
     moving[DISTRIBUTE](system, grains, 0.0, 0.0)
 
 
-@jit
-def sum_step(system, grains, half, works, times):
-    """Adds what a step has done: works, and contacts that began and ended."""
-    sum_seen(system.candidates.block, works, half, times, True)
-    sum_seen(system.walls.block, works, 0.0, times, True)  # works of walls are booked with the kicks
-    for k in range(LINES):
-        works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
-
-
 @kernel
-def advance_grains(contacts, moving, sweeps, resists, lists, refresh, system, grains, h, counters, clock, times, steps):
-    """Advances the grains by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite or a
-    sphere is where it cannot be, or TOO_NARROW.
-
-    A step goes from a drift to the next one in one sweep over all grains, or in a pass for each of its parts where
-    something resists rolling."""
+def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, steps):
+    """Advances the grains by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
+    TOO_NARROW."""
     particles, works, half = system.particles, grains.works[1], 0.5 * h
-    if steps > 0:
-        moving[DRIFT](system, grains, h, 0.0)
-    for left in range(steps, 0, -1):
+    for _ in range(steps):
         step = counters[STEPS]
+        moving[DRIFT](system, grains, h, 0.0)
         gone = farthest(grains)
         if not gone < np.inf:
             return DIVERGED
@@ -221,20 +208,14 @@ def advance_grains(contacts, moving, sweeps, resists, lists, refresh, system, gr
             if particles.counts[LOST] > 0:
                 return DIVERGED
         time = h * (step + 1)
-        contacts[WALLS](system, time, h)
+        evaluate(system, contacts, time, h, works, times)
         if crowded(system):  # a wall has moved, and more is near it
             return TOO_NARROW
         if system.walls.counts[FAULT] != 0:
             return DIVERGED
-        if resists:
-            contacts[PAIRS](system, time, h)
-            contacts[RESISTANCE](system, time, h)
-            moving[KICK](system, grains, half, half)
-            if left > 1:
-                moving[DRIFT](system, grains, h, 0.0)
-        else:
-            sweeps[0](system, grains, time, h, 1.0 if left > 1 else 0.0)
-        sum_step(system, grains, half, works, times)
+        moving[KICK](system, grains, half, half)
+        for k in range(LINES):
+            works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
         if not summed(grains, FINITE) < np.inf:
             return DIVERGED
         counters[STEPS] = step + 1

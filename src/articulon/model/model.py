@@ -184,9 +184,17 @@ class Model:
         """Tree of each link, shape (links,)."""
         return np.repeat(np.arange(self.trees), np.diff(self.forest.tree))
 
-    def initial_state(self, *sizes: int) -> State:
+    def initial_state(
+        self,
+        history: int = 0,
+        bath: int = 0,
+        listed: int = 0,
+        memory: int = 0,
+        spheres: int = 0,
+        contact_columns: int = 0,
+    ) -> State:
         """The state at time zero; the sizes of its arrays are those of :func:`articulon.model.state.initial_state`."""
-        return initial_state(self.q0, self.u0, *sizes)
+        return initial_state(self.q0, self.u0, history, bath, listed, memory, spheres, contact_columns)
 
 
 def joint_type(kind: int) -> type[Joint]:

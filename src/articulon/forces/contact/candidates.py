@@ -149,13 +149,7 @@ def list_back(candidates):
     back_start, back, root, places = candidates.back_start, candidates.back, candidates.root, candidates.start.size - 1
     for p in range(places + 1):
         back_start[p] = 0
-    total, lowest = candidates.counts[LISTED], candidates.lowest
-    for b in range(lowest.size):
-        lowest[b] = places
-    for p in range(places):
-        for slot in range(candidates.start[p], candidates.start[p + 1]):
-            b = root[slot] // PLACES
-            lowest[b] = min(lowest[b], p)
+    total = candidates.counts[LISTED]
     for slot in range(total):
         back_start[root[slot] + 1] += 1
     for p in range(places):

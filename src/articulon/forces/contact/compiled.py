@@ -44,18 +44,11 @@ def law_leaves(normal: str, tangential: str, damping: str, tail: bool, conventio
 
 
 @cache
-def pair_leaf(label: str, law: Any, arms: Any, one_kind: bool) -> tuple[str, Any]:
-    """The name of what a law does in a block of places, and its leaf."""
+def pair_kernel(label: str, law: Any, arms: Any, one_kind: bool, parallel: bool) -> Any:
+    """The pass over pairs of spheres."""
     name = f"{label}{'_one_kind' if one_kind else ''}"
     evaluate = leaf_variant(pairs.evaluate, f"evaluate_{name}", LAW=law, ARMS=arms, ONE_KIND=one_kind)
     block = leaf_variant(pairs.pair_block, f"pair_block_{name}", evaluate=evaluate, ONE_KIND=one_kind)
-    return name, block
-
-
-@cache
-def pair_kernel(label: str, law: Any, arms: Any, one_kind: bool, parallel: bool) -> Any:
-    """The pass over pairs of spheres."""
-    name, block = pair_leaf(label, law, arms, one_kind)
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     share = specialised(pairs.share_pairs, f"share_pairs_{how}", parallel=parallel, allocates=True, pair_block=block)
     return prepare(specialised(pairs.pair_pass, f"pair_pass_{how}", allocates=True, SHARE=share), PASS)

@@ -15,7 +15,6 @@ from articulon.forces.contact.compiled import (
     no_list,
     no_pass,
     pair_kernel,
-    pair_leaf,
     resistance_kernel,
     wall_kernel,
     wall_list_kernel,
@@ -115,7 +114,6 @@ class Contacts:
             law.normal, law.tangential, law.damping, law.attractive_tail, law.convention
         )
         self.label = label
-        self.pair_leaf = pair_leaf(label, self.leaf, self.arms, len(names) == 1)
         no_pass.compile(PASS)
         no_list.compile(LIST)
         self.passes = (

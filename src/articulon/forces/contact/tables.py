@@ -77,8 +77,6 @@ class Candidates(NamedTuple):
     """First entry of each place in ``back``, shape (spheres + 1,)."""
     back: np.ndarray
     """Slots in which a place is the other sphere, shape (capacity,)."""
-    lowest: np.ndarray
-    """Of each block of places, the lowest place in whose row one of them is the other sphere, shape (blocks,)."""
     touches: np.ndarray
     """Whether the two are free of each other, stick or slide, shape (capacity,)."""
     memory: np.ndarray
@@ -172,7 +170,6 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         np.zeros(capacity, dtype=np.int32),
         np.zeros(spheres + 1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int32),
-        np.zeros((spheres + PLACES - 1) // PLACES, dtype=np.int64),
         np.zeros(capacity, dtype=np.int8),
         np.zeros((capacity, MEMORY)),
         np.zeros((capacity, RECORD)),
