@@ -10,9 +10,11 @@ from numba import types
 from articulon.errors import CaseError
 from articulon.forces.contact.declarations import Contact
 from articulon.forces.contact.engine import Contacts
+from articulon.forces.contact.tables import CROWDED
 from articulon.forces.contact.wall_faults import wall_fault
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.gravity import Gravity
+from articulon.forces.sites.cells import OVERFLOW
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grains
 from articulon.integrate.base import LINE, Driver
@@ -152,9 +154,7 @@ class GrainDriver(Driver):
     def _crowded(self) -> bool:
         system = self.contacts.system
         return bool(
-            system.particles.counts[grains.OVERFLOW]
-            or system.candidates.counts[grains.CROWDED]
-            or system.walls.counts[grains.CROWDED]
+            system.particles.counts[OVERFLOW] or system.candidates.counts[CROWDED] or system.walls.counts[CROWDED]
         )
 
     def go(self, state: State, until: float, steps: int) -> int:

@@ -32,6 +32,7 @@ from articulon.forces.contact.tables import (
     X,
 )
 from articulon.forces.sites.cells import IMAGES
+from articulon.integrate.particle_passes import follow_block
 from articulon.kernels import jit, kernel, leaf_variant, prepare, specialised
 
 PARALLEL_GRAINS = 2000
@@ -112,16 +113,6 @@ def drift_block(particles, spheres, grains, first, last, h):
     return worst if everything < np.inf else np.nan
 
 
-@jit
-def follow_images(particles, first, last):
-    """Moves some images to where their spheres have gone."""
-    x, y, z, parent, shift = particles.x, particles.y, particles.z, particles.parent, particles.shift
-    n = particles.order.size
-    for m in range(first, last):
-        root = parent[m]
-        x[n + m], y[n + m], z[n + m] = x[root] + shift[0, m], y[root] + shift[1, m], z[root] + shift[2, m]
-
-
 def drift_all(particles, spheres, grains, h):
     """The first half kick and the drift of all grains. Loops that are shared out take no tuples of tuples."""
     partial, n = grains.partial, grains.row.shape[0]
@@ -131,7 +122,7 @@ def drift_all(particles, spheres, grains, h):
     images = particles.counts[IMAGES]
     for b in prange((images + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        follow_images(particles, first, min(first + PLACES, images))
+        follow_block(particles, first, min(first + PLACES, images))
 
 
 @jit

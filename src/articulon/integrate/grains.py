@@ -9,10 +9,10 @@ import numpy as np
 from articulon.algebra.rotations import matrix
 from articulon.algebra.vectors import apply, apply_t
 from articulon.forces.contact.candidates import keep_contacts
+from articulon.forces.contact.carried import crowded
 from articulon.forces.contact.powers import pair_powers
 from articulon.forces.contact.tables import (
     BEGUN,
-    CROWDED,
     DEEPEST,
     DURATIONS,
     ENDED,
@@ -60,12 +60,6 @@ def list_contacts(system, grains, moving, lists, refresh):
         lists[0](system)
         lists[1](system)
         moving[DISTRIBUTE](system, grains, 0.0, 0.0)
-
-
-@jit
-def crowded(system):
-    """Whether some list had too little room."""
-    return system.particles.counts[OVERFLOW] + system.candidates.counts[CROWDED] + system.walls.counts[CROWDED] > 0
 
 
 @jit

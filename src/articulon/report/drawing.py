@@ -63,6 +63,7 @@ def _in_its_plane(
 def flat_axis(view: View) -> int | None:
     """The world axis along which nothing reaches out or moves, where there is one and the others have some extent."""
     points = np.concatenate([view.positions.reshape(-1, 3), view.centres(0), view.centres(-1), fixed_sites(view)])
+    # A body of unknown radius is drawn as a point.
     extent = np.ptp(points, axis=0) + 2.0 * float(np.nan_to_num(view.radii).max(initial=0.0))
     flat = np.flatnonzero(extent <= 1e-9 * extent.max())
     return int(flat[0]) if flat.size == 1 else None

@@ -21,7 +21,8 @@ from articulon.forces.contact.tables import (
     V,
     X,
 )
-from articulon.forces.sites.cells import IMAGES, LOST, OVERFLOW
+from articulon.forces.sites.cells import LOST, OVERFLOW
+from articulon.forces.sites.neighbours import move_images
 from articulon.kernels import jit
 
 
@@ -109,10 +110,7 @@ def move_spheres(carried, ws, system):
         for a in range(3):
             motion[p, X + a], motion[p, V + a], motion[p, SPIN + a] = site[a, s] + wrap[a, p], v[a], w[a]
         particles.x[p], particles.y[p], particles.z[p] = motion[p, X], motion[p, X + 1], motion[p, X + 2]
-    x, y, z, parent, shift = particles.x, particles.y, particles.z, particles.parent, particles.shift
-    for m in range(particles.counts[IMAGES]):
-        root = parent[m]
-        x[n + m], y[n + m], z[n + m] = x[root] + shift[0, m], y[root] + shift[1, m], z[root] + shift[2, m]
+    move_images(particles)
 
 
 @jit
