@@ -16,12 +16,14 @@ case.
 from __future__ import annotations
 
 import difflib
+import hashlib
 import math
 import numbers
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, Union, get_args, get_origin
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 from pydantic.fields import FieldInfo
@@ -190,6 +192,40 @@ def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | Non
         return f"expected {expectation(dimension.name)}, got {_shown(given)}"
     message = fault["msg"]
     return f"{message[:1].lower()}{message[1:]}, got {_shown(given)}"
+
+
+D = TypeVar("D", bound=Declaration)
+
+
+def marked(declaration: D, key: str, source: str, where: str) -> D:
+    """A copy with its file found and its contents marked, so that a run does not go on with another.
+
+    Parameters
+    ----------
+    declaration
+        Has a path under ``key`` and the mark, or None, under ``sha256``.
+    key
+        Of a path from the folder of the case file or, where there is none, from that of the process.
+    source
+        The case file.
+    where
+        Path of keys down to the declaration, such as ``model``.
+
+    Raises
+    ------
+    CaseError
+        If the file is not there, or is not the one that was marked.
+    """
+    given, mark = (getattr(declaration, name) for name in (key, "sha256"))
+    beside = Path(source).parent / given
+    path = beside if beside.is_file() else Path(given)
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise CaseError(f"{source}: {where}.{key}: {path} cannot be read: {error.strerror}") from None
+    if mark not in (None, found):
+        raise CaseError(f"{source}: {where}.{key}: {path} is not the file that {where}.sha256 says; leave that key out")
+    return declaration.model_copy(update={key: str(path.resolve()), "sha256": found})
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from pydantic import Field
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, marked
 from articulon.errors import CaseError, ModelError
 from articulon.model.modes import Modes
 from articulon.modes import beam, elastic_network
@@ -55,16 +53,7 @@ class InFile(ModesDeclaration):
     def beside(self, source: str, key: str) -> Self:
         """A copy with the file found beside the case file; raises CaseError for one that is not there or has
         changed."""
-        given = getattr(self, self.file_key)
-        near = Path(source).parent / given
-        path = near if near.is_file() else Path(given)
-        try:
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
-            raise CaseError(f"{source}: {key}.{self.file_key}: {path} cannot be read: {error.strerror}") from None
-        if self.sha256 not in (None, digest):
-            raise CaseError(f"{source}: {key}.{self.file_key}: {path} is not the file that sha256 says; leave it out")
-        return self.model_copy(update={self.file_key: str(path.resolve()), "sha256": digest})
+        return marked(self, self.file_key, source, key)
 
 
 class BeamModes(ModesDeclaration):

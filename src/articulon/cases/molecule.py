@@ -1,14 +1,12 @@
 """A molecule from a structure file or a sequence, cut into rigid bodies on torsions."""
 
-import hashlib
 import math
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
 from articulon.building import ModelBuilder
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, marked
 from articulon.errors import CaseError, ModelError
 from articulon.molecules.articulation import Articulation, Level
 from articulon.molecules.building import UNITS, populate, stokes_drag
@@ -108,17 +106,7 @@ class Molecule(Declaration):
     def beside(self, source: str) -> "Molecule":
         """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
         there or has changed."""
-        if self.structure is None:
-            return self
-        beside = Path(source).parent / self.structure
-        path = beside if beside.is_file() else Path(self.structure)
-        try:
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
-            raise CaseError(f"{source}: model.structure: {path} cannot be read: {error.strerror}") from None
-        if self.sha256 not in (None, digest):
-            raise CaseError(f"{source}: model.structure: {path} is not the file that model.sha256 says; leave it out")
-        return self.model_copy(update={"structure": str(path.resolve()), "sha256": digest})
+        return self if self.structure is None else marked(self, "structure", source, "model")
 
     def read(self) -> tuple[Structure, Articulation]:
         """The structure and how it is cut; raises ModelError for each thing that must be decided first."""

@@ -1,6 +1,5 @@
 """Particles at given places: written out in the case, or in a file beside it."""
 
-import hashlib
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -10,7 +9,7 @@ from pydantic import Field, model_validator
 from articulon.building import ModelBuilder
 from articulon.cases.explicit_joints import Vector
 from articulon.cases.particles_shared import Species, thermal_velocities
-from articulon.declaration import Declaration, Dimension, Quantity, nearest
+from articulon.declaration import Declaration, Dimension, Quantity, marked, nearest
 from articulon.errors import CaseError, ModelError
 
 
@@ -58,17 +57,7 @@ class Particles(Declaration):
     def beside(self, source: str) -> "Particles":
         """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
         there or has changed."""
-        if self.file is None:
-            return self
-        beside = Path(source).parent / self.file
-        path = beside if beside.is_file() else Path(self.file)
-        try:
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
-            raise CaseError(f"{source}: model.file: {path} cannot be read: {error.strerror}") from None
-        if self.sha256 not in (None, digest):
-            raise CaseError(f"{source}: model.file: {path} is not the file that model.sha256 says; leave that key out")
-        return self.model_copy(update={"file": str(path.resolve()), "sha256": digest})
+        return self if self.file is None else marked(self, "file", source, "model")
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the particles; quantities are in the builder's units."""

@@ -1,6 +1,5 @@
 """Walls that spheres touch: planes, the faces of the box, cylinders and closed meshes, at rest or moving."""
 
-import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -9,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlia
 import numpy as np
 from pydantic import Field, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity
-from articulon.errors import CaseError, ModelError
+from articulon.declaration import Declaration, Dimension, Quantity, marked
+from articulon.errors import ModelError
 from articulon.forces.contact.meshes import Surface, read_mesh, surface
 from articulon.forces.sites.walls import FACES, Face, face_plane
 from articulon.model import Model
@@ -145,17 +144,7 @@ class Mesh(Wall):
     def beside(self, source: str, where: str) -> "Mesh":
         """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
         there or has changed."""
-        if self.file is None:
-            return self
-        beside = Path(source).parent / self.file
-        path = beside if beside.is_file() else Path(self.file)
-        try:
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
-            raise CaseError(f"{source}: {where}.file: {path} cannot be read: {error.strerror}") from None
-        if self.sha256 not in (None, digest):
-            raise CaseError(f"{source}: {where}.file: {path} is not the file that {where}.sha256 says; leave it out")
-        return self.model_copy(update={"file": str(path.resolve()), "sha256": digest})
+        return self if self.file is None else marked(self, "file", source, where)
 
     def surface(self, where: str) -> Surface:
         """The triangles in the wall's own frame; raises ModelError where they are not closed (``meshes.surface``)."""
