@@ -8,21 +8,16 @@ floor and four walls of the same, gravity, steps of 10 μs. As a program it time
 
 import json
 import sys
-import time
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
 from articulon.benchmark.memory import peak_bytes
+from articulon.benchmark.steps import TimedSteps
 from articulon.building import ModelBuilder
 from articulon.forces import Contact, Gravity, Plane
-from articulon.forces.evaluation import Evaluator
-from articulon.integrate import Canonical
-from articulon.integrate.drivers import PAUSED, driver
-from articulon.model import Model, State
-from articulon.scaling import NoScaling
+from articulon.model import Model
 
 SPHERES = 50_000
 RADIUS, DENSITY, GRAVITY, STEP = 5e-4, 2500.0, 9.81, 1e-5
@@ -32,9 +27,6 @@ SETTLING = 4000
 """Steps from the loose start to where steps are timed: the heap is forming, and half of the spheres lie."""
 MIXING = 100
 """Steps from the dense start to where steps are timed."""
-
-AGES = 1e9
-"""A time that no run reaches [s]."""
 
 
 @dataclass(frozen=True)
@@ -89,30 +81,12 @@ def our_model(bed: Bed) -> Model:
     return builder.build()
 
 
-class Running:
+class Running(TimedSteps):
     """A bed in our engine, as far as it has come."""
 
     def __init__(self, bed: Bed) -> None:
+        super().__init__(our_model(bed), STEP, f"the bed of {bed.spheres:,} spheres")
         self.bed = bed
-        model, policy = our_model(bed), NoScaling()
-        evaluator = Evaluator(model, 0, 1.0, 1)
-        rule = Canonical(rule="velocity-verlet", step=STEP)
-        self._driver = driver(evaluator, rule, policy, policy.parameters(0.0), model.initial_state())
-        self.state: State = evaluator.initial_state(self._driver.history)
-
-    def advance(self, threads: int, steps: int) -> float:
-        """Goes on with velocity Verlet, and returns the time that it took [s]."""
-        before = numba.get_num_threads()
-        numba.set_num_threads(threads)
-        try:
-            began = time.perf_counter()
-            status = self._driver.advance(self.state, AGES, steps)
-            taken = time.perf_counter() - began
-        finally:
-            numba.set_num_threads(before)
-        if status != PAUSED or not np.isfinite(self.state.u).all():
-            raise FloatingPointError(f"the bed of {self.bed.spheres:,} spheres did not come through {steps} steps")
-        return taken
 
     def now(self) -> Bed:
         """Where its spheres are."""

@@ -8,32 +8,23 @@ constant energy. As a program it times one size in a process of its own:
 
 import json
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
 from articulon.benchmark.memory import peak_bytes
+from articulon.benchmark.steps import TimedSteps
 from articulon.building import ModelBuilder
 from articulon.forces import LennardJones
-from articulon.forces.evaluation import Evaluator
-from articulon.integrate import Canonical
-from articulon.integrate.drivers import PAUSED, driver
 from articulon.model import Model
 from articulon.model.box import Box
-from articulon.scaling import NoScaling
 
 DENSITY, TEMPERATURE, CUTOFF, STEP = 0.8442, 1.44, 2.5, 0.005
 CELLS = 20
 """Lattice cells along an edge: 32,000 atoms."""
 MELTING = 100
 """Steps before the first that is timed: the lattice has melted and the temperature has halved."""
-
-AGES = 1e9
-"""A time that no run reaches [τ]."""
 
 
 @dataclass(frozen=True)
@@ -74,35 +65,16 @@ def our_model(start: Melt) -> Model:
     return builder.build()
 
 
-def ours(start: Melt) -> Callable[[int, int], float]:
-    """A function of threads and steps: goes on with velocity Verlet, and returns the time that it took [s]."""
-    model, policy, atoms = our_model(start), NoScaling(), start.atoms
-    evaluator = Evaluator(model, 0, 1.0, 1)
-    rule = Canonical(rule="velocity-verlet", step=STEP)
-    moved = driver(evaluator, rule, policy, policy.parameters(0.0), model.initial_state())
-    state = evaluator.initial_state(moved.history)
-
-    def advance(threads: int, steps: int) -> float:
-        before = numba.get_num_threads()
-        numba.set_num_threads(threads)
-        try:
-            began = time.perf_counter()
-            status = moved.advance(state, AGES, steps)
-            taken = time.perf_counter() - began
-        finally:
-            numba.set_num_threads(before)
-        if status != PAUSED or not np.isfinite(state.u).all():
-            raise FloatingPointError(f"the melt of {atoms:,} atoms did not come through {steps} steps")
-        return taken
-
-    return advance
+def ours(start: Melt) -> TimedSteps:
+    """The melt in our engine."""
+    return TimedSteps(our_model(start), STEP, f"the melt of {start.atoms:,} atoms")
 
 
 def size_and_speed(cells: int, threads: int, steps: int, rounds: int) -> dict[str, Any]:
     """One size in this process: atoms, the best time of an atom's step [ns] and the most memory for an atom [bytes]."""
-    advance, atoms = ours(melt(cells)), 4 * cells**3
-    advance(threads, MELTING)
-    best = min(advance(threads, steps) for _ in range(rounds))
+    running, atoms = ours(melt(cells)), 4 * cells**3
+    running.advance(threads, MELTING)
+    best = min(running.advance(threads, steps) for _ in range(rounds))
     return {"atoms": atoms, "ns_per_atom_step": 1e9 * best / (steps * atoms), "bytes_per_atom": peak_bytes() / atoms}
 
 
