@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.run_cases import Shown, bits, case_of, killed
+from tests.support.run_cases import Shown, bits, case_of, goes_on_after_kills
 
 import articulon as ar
 from articulon.simulate import loop
@@ -88,11 +88,4 @@ def test_a_run_that_is_stopped_while_grains_touch_goes_on_to_the_same_bits(tmp_p
 
 @pytest.mark.slow
 def test_killed_runs_of_grains_go_on_to_the_same_bits(tmp_path: Path) -> None:
-    case = case_of(tmp_path, POURED)
-    ar.run(case, tmp_path / "unbroken")
-    expected = bits(tmp_path / "unbroken")
-    for number, seconds in enumerate(np.random.default_rng(8).uniform(0.1, 2.0, 8)):
-        folder = tmp_path / f"broken{number}"
-        killed(tmp_path / "a-case.toml", folder, seconds)
-        ar.run(case, folder, resume=True)
-        assert bits(folder) == expected, f"killed after {seconds} s"
+    goes_on_after_kills(tmp_path, POURED, np.random.default_rng(8).uniform(0.1, 2.0, 8))

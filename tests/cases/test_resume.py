@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.run_cases import CHAIN, Shown, bits, case_of, killed, universe
+from tests.support.run_cases import CHAIN, Shown, bits, case_of, goes_on_after_kills, universe
 
 import articulon as ar
 from articulon.errors import ArticulonError, CaseError, CheckpointError
@@ -71,18 +71,14 @@ def test_an_ended_run_is_returned_at_once(tmp_path):
 
 def study(tmp_path: Path, kills: int, longest: float) -> None:
     text = CHAIN.replace("duration = 1.0", "duration = 40.0\ncheckpoint_interval = 0.005")
-    case = case_of(tmp_path, text)
-    ar.run(case, tmp_path / "unbroken")
-    expected = bits(tmp_path / "unbroken")
-    for number, seconds in enumerate(np.random.default_rng(kills).uniform(0.0, longest, kills)):
-        folder = tmp_path / f"broken{number}"
-        killed(tmp_path / "a-case.toml", folder, seconds)
+
+    def opens(folder: Path) -> None:
         if (folder / "trajectory.h5").exists():
             opened = universe(folder)
             assert opened.trajectory.n_frames >= 1
             opened.trajectory.close()
-        ar.run(case, folder, resume=True)
-        assert bits(folder) == expected, f"killed after {seconds} s"
+
+    goes_on_after_kills(tmp_path, text, np.random.default_rng(kills).uniform(0.0, longest, kills), opens)
 
 
 def test_a_killed_run_opens_and_goes_on_to_the_same_bits(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.meshes import CUBE, SIDES
-from tests.support.run_cases import bits, killed
+from tests.support.run_cases import goes_on_after_kills
 
 import articulon as ar
 from articulon.errors import CaseError
@@ -83,14 +83,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_run_killed_in_contact_with_a_moving_mesh_goes_on_to_the_same_bits(folder: Path) -> None:
-    whole = ar.run(folder / "case.toml", folder / "whole")
-    works = whole.summary["contacts"]
-    assert works["ledger_error_relative"] < 1e-10
-    for seconds in (0.15, 0.4):
-        out = folder / f"killed-{seconds}"
-        killed(folder / "case.toml", out, seconds)
-        ar.run(folder / "case.toml", out, resume=True)
-        assert bits(out) == bits(folder / "whole")
+    whole = goes_on_after_kills(folder, TUMBLER, (0.15, 0.4))
+    assert whole.summary["contacts"]["ledger_error_relative"] < 1e-10
 
 
 def test_a_run_does_not_go_on_with_another_mesh(folder: Path) -> None:

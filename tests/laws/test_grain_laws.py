@@ -11,6 +11,7 @@ from tests.support import grain_models as gm
 from tests.support.contact_reference import pair_moduli
 
 import articulon as ar
+from articulon.simulate.contact_times import hertz_time
 
 G, RADIUS, DENSITY = 9.81, 0.01, 2500.0
 MASS = 4.0 / 3.0 * math.pi * DENSITY * RADIUS**3
@@ -25,11 +26,15 @@ def stiffness(material: dict[str, Any], radius: float) -> float:
     return 4.0 / 3.0 * pair_moduli((young, young), (poisson, poisson))[0] * math.sqrt(radius)
 
 
+def sunk(material: dict[str, Any]) -> float:
+    """How deep its weight presses one into the floor."""
+    return (MASS * G / stiffness(material, RADIUS)) ** (2.0 / 3.0)
+
+
 def on_floor(material: dict[str, Any], **options: Any) -> Any:
     """One grain that lies where its weight presses it."""
-    sunk = (MASS * G / stiffness(material, RADIUS)) ** (2.0 / 3.0)
     return gm.grains(
-        [[0, 0, RADIUS - sunk]], RADIUS, ar.forces.Plane(**FLOOR), material=material, gravity=DOWN, **options
+        [[0, 0, RADIUS - sunk(material)]], RADIUS, ar.forces.Plane(**FLOOR), material=material, gravity=DOWN, **options
     )
 
 
@@ -40,7 +45,7 @@ def test_bounces_rise_to_r_plus_e_squared_of_the_fall() -> None:
     model = gm.grains([[0, 0, height]], RADIUS, ar.forces.Plane(**FLOOR), material=material, gravity=DOWN)
     modulus = pair_moduli((5e8, 5e8), (0.3, 0.3))[0]
     slowest = e**2 * math.sqrt(2.0 * G * (height - RADIUS))
-    lasts = 2.868 * (MASS**2 / (RADIUS * modulus**2 * slowest)) ** 0.2
+    lasts = hertz_time(MASS, RADIUS, modulus, slowest)
     found = gm.run(model, lasts / 100.0, 220_000, frames=300)
     z = np.array([gm.motion(found, k).positions[0, 2] for k in range(301)])
     v = np.array([gm.motion(found, k).velocities[0, 2] for k in range(301)])
@@ -70,7 +75,7 @@ def test_gross_sliding_takes_mu_times_the_normal_momentum(e: float) -> None:
         material=material,
     )
     modulus = pair_moduli((1e9, 1e9), (0.3, 0.3))[0]
-    lasts = 2.868 * (MASS**2 / (RADIUS * modulus**2 * down)) ** 0.2
+    lasts = hertz_time(MASS, RADIUS, modulus, down)
     found = gm.run(model, lasts / 200.0, 300)
     assert len(found.state.contact_pairs) == 0
     now = gm.motion(found)
@@ -89,18 +94,18 @@ def test_a_bowled_ball_rolls_with_five_sevenths_of_its_speed() -> None:
     2.5 a²/(1 + 2.5 a²) of it."""
     speed = 1.0
     model = on_floor(SOFT, velocities=[[speed, 0, 0]])
-    sunk = (MASS * G / stiffness(SOFT, RADIUS)) ** (2.0 / 3.0)
+    depth = sunk(SOFT)
     slides = 2.0 * speed / (7.0 * 0.3 * G)
     step = 2e-5
     half = gm.motion(gm.run(model, step, round(0.5 * slides / step)))
     assert half.velocities[0, 0] == pytest.approx(speed - 0.3 * G * step * round(0.5 * slides / step), rel=1e-3)
     found = gm.run(model, step, round(3.0 * slides / step))
     now = gm.motion(found)
-    a = 1.0 - sunk / RADIUS
+    a = 1.0 - depth / RADIUS
     rolling = speed * 2.5 * a**2 / (1.0 + 2.5 * a**2)
     assert rolling == pytest.approx(5.0 / 7.0 * speed, rel=2e-3)
     assert now.velocities[0, 0] == pytest.approx(rolling, rel=1e-4)
-    assert now.spins[0, 1] * (RADIUS - sunk) == pytest.approx(rolling, rel=1e-4)
+    assert now.spins[0, 1] * (RADIUS - depth) == pytest.approx(rolling, rel=1e-4)
 
 
 def test_a_stack_rests_where_each_contact_carries_what_is_above() -> None:
@@ -126,8 +131,8 @@ def test_what_resists_rolling_slows_a_ball_by_five_sevenths_of_mu_g() -> None:
     """The couple μ_r r m g: u' = −(5/7) μ_r g."""
     friction, speed = 0.02, 0.5
     material = {**SOFT, "rolling_friction": friction}
-    sunk = (MASS * G / stiffness(SOFT, RADIUS)) ** (2.0 / 3.0)
-    model = on_floor(material, rolling="spring", velocities=[[speed, 0, 0]], spins=[[0, speed / (RADIUS - sunk), 0]])
+    depth = sunk(SOFT)
+    model = on_floor(material, rolling="spring", velocities=[[speed, 0, 0]], spins=[[0, speed / (RADIUS - depth), 0]])
     found = gm.run(model, 2e-5, 20_000, frames=4)
     speeds = np.array([gm.motion(found, k).velocities[0, 0] for k in range(5)])
     assert np.diff(speeds)[1:] == pytest.approx(np.full(3, -5.0 / 7.0 * friction * G * 0.1), rel=5e-3)

@@ -21,7 +21,7 @@ from tests.support.pair_sums import (
     verlet_trajectory,
 )
 from tests.support.particle_models import assert_same, box_vectors, engine_sums, particles, scattered
-from tests.support.run_cases import Shown, bits, case_of, killed
+from tests.support.run_cases import Shown, bits, case_of, goes_on_after_kills
 
 import articulon as ar
 from articulon.forces.sites.pair_sums import PARALLEL_SITES
@@ -253,13 +253,7 @@ def test_a_run_that_is_broken_off_between_rebuilds_goes_on_to_the_same_bits(tmp_
 @pytest.mark.slow
 def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
     text = melt(tmp_path, SECTIONS["langevin"]).replace("duration = 0.8", "duration = 24.0\ncheckpoint_interval = 0.02")
-    case = case_of(tmp_path, text)
-    ar.run(case, tmp_path / "whole")
-    for number, seconds in enumerate((0.05, 0.2, 0.4)):
-        folder = tmp_path / f"broken{number}"
-        killed(tmp_path / "a-case.toml", folder, seconds)
-        ar.run(case, folder, resume=True)
-        assert bits(folder) == bits(tmp_path / "whole")
+    goes_on_after_kills(tmp_path, text, (0.05, 0.2, 0.4))
 
 
 # Density

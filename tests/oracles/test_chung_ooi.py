@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.simulate.contact_times import hertz_time
 from tests.support import grain_models as gm
 from tests.support.contact_reference import decrement, pair_moduli
 
@@ -76,9 +77,9 @@ def onto_plane(
         pairs=pairs,
     )
     mass, speeds = 4.0 / 3.0 * math.pi * density * radius**3, -velocities[:, 2]
-    lasts = 2.868 * (mass**2 / (radius * moduli(material)[0] ** 2 * speeds)) ** 0.2
-    step = lasts.min() / steps
-    found = gm.run(model, step, int((4.0 if restitutions is not None else 1.4) * lasts.max() / step))
+    lasts = [hertz_time(mass, radius, moduli(material)[0], speed) for speed in speeds]
+    step = min(lasts) / steps
+    found = gm.run(model, step, int((4.0 if restitutions is not None else 1.4) * max(lasts) / step))
     assert len(found.state.contact_pairs) == 0
     return gm.motion(found)
 
@@ -252,7 +253,7 @@ def test_7_identical_spheres_that_spin_alike() -> None:
         material=SPINNING,
     )
     mass = 2.0 / 3.0 * math.pi * 2700.0 * radius**3
-    lasts = 2.868 * (mass**2 / (0.5 * radius * moduli(SPINNING, 1.0)[0] ** 2 * 2 * speed)) ** 0.2
+    lasts = hertz_time(mass, 0.5 * radius, moduli(SPINNING, 1.0)[0], 2.0 * speed)
     after = gm.motion(gm.run(model, lasts / STEPS, 2 * STEPS))
     assert after.spins.reshape(count, 2, 3) == pytest.approx(turning, abs=1e-9)
     expected = -0.5 * velocities.reshape(-1, 3)
@@ -285,7 +286,7 @@ def test_8_a_spinning_sphere_on_a_large_heavy_one() -> None:
     )
     mass = 4.0 / 3.0 * math.pi * 2700.0 * small**3
     reach = small * large / (small + large)
-    lasts = 2.868 * (mass**2 / (reach * moduli(SPINNING)[0] ** 2 * speed)) ** 0.2
+    lasts = hertz_time(mass, reach, moduli(SPINNING)[0], speed)
     after = gm.motion(gm.run(builder.build(), lasts / STEPS, 2 * STEPS))
     measured = -(after.velocities[:count, 1] + small * after.spins[:count, 0]) / slips
     followed, _ = slide(SPINNING, slips / speed, rigid=1e3)

@@ -63,6 +63,11 @@ def grains(
     return builder.build()
 
 
+def moving(start: Motion, radii: np.ndarray, *walls: Any, **options: Any) -> Any:
+    """A model of grains that start so; ``options`` are those of ``grains``."""
+    return grains(start.positions, radii, *walls, velocities=start.velocities, spins=start.spins, **options)
+
+
 def run(model: Any, step: float, steps: int, frames: int = 1, **options: Any) -> Trajectory:
     """So many fixed steps of velocity Verlet."""
     return ar.simulate(model, step * steps, rule="velocity-verlet", step=step, frames=frames, **options)
@@ -74,6 +79,11 @@ def motion(trajectory: Trajectory, frame: int = -1) -> Motion:
     return Motion(
         q[:, :3], u[:, :3], np.array([rotation_matrix(e) @ w for e, w in zip(q[:, 3:], u[:, 3:], strict=True)])
     )
+
+
+def off(found: np.ndarray, expected: np.ndarray) -> float:
+    """The largest difference, as a part of the largest that is expected."""
+    return float(np.abs(found - expected).max() / np.abs(expected).max())
 
 
 def contacts(trajectory: Trajectory) -> Contacts:

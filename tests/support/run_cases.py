@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,22 @@ def killed(case_file: Path, folder: Path, seconds: float) -> None:
     process.wait()
     process.stdout.close()
     assert process.returncode == -signal.SIGKILL, "it had ended before: give the case a longer duration"
+
+
+def goes_on_after_kills(
+    folder: Path, text: str, seconds: Iterable[float], look: Callable[[Path], None] = lambda broken: None
+) -> ar.Run:
+    """Runs a case to its end, and again once for each of so many seconds after which it is killed and resumed, and
+    asserts that all have the same bits; returns the first. ``look`` is given the folder of what was killed."""
+    case, unbroken = case_of(folder, text), folder / "unbroken"
+    whole = ar.run(case, unbroken)
+    for number, after in enumerate(seconds):
+        broken = folder / f"broken{number}"
+        killed(folder / "a-case.toml", broken, after)
+        look(broken)
+        ar.run(case, broken, resume=True)
+        assert bits(broken) == bits(unbroken), f"killed after {after} s"
+    return whole
 
 
 def universe(folder: Path) -> Any:
