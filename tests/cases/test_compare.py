@@ -27,7 +27,7 @@ from articulon import cli
 from articulon.cases import Case
 from articulon.forces.brownian import brownian_of
 from articulon.report import compare as comparing
-from articulon.report import reference_cache
+from articulon.report import reference_cache, timed_runs
 from articulon.report.baselines import sentence, with_baselines
 from articulon.report.comparison_page import figures, saving_text, tables
 from articulon.report.measures import clock, deviation
@@ -360,7 +360,7 @@ def test_an_expensive_run_that_nobody_asks_for_is_estimated(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(comparing, "PATIENCE", 0.0)
-    monkeypatch.setattr(comparing, "SAMPLE", 20.0)
+    monkeypatch.setattr(timed_runs, "SAMPLE", 20.0)
     monkeypatch.setattr(reference_cache, "references_folder", lambda: tmp_path / "none")
     implicit = {"rule": "friction-implicit", "step": 0.001}
     case = ar.load_case(
@@ -390,7 +390,7 @@ def test_a_sample_of_long_steps_ends_where_the_run_does() -> None:
     overdamped = {"rule": "overdamped", "step": "0.625 ns"}
     changes = {"integrator": overdamped, "scaling": {"policy": "none"}, "run.duration": "20 us"}
     case = ar.load_case("nanoparticle-docking", changes)
-    figures, _ = comparing._run_short(Entry("overdamped", case, 0), 16000.0)
+    figures, _ = timed_runs.run_short(Entry("overdamped", case, 0), 16000.0)
     assert figures["simulated_time"] == figures["stop_time"] < 0.5 * 16000.0 * 0.625e-3
 
 
@@ -399,7 +399,7 @@ def test_varied_runs_have_an_estimated_rival_and_no_saving_where_they_take_the_s
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(comparing, "PATIENCE", 0.0)
-    monkeypatch.setattr(comparing, "SAMPLE", 20.0)
+    monkeypatch.setattr(timed_runs, "SAMPLE", 20.0)
     monkeypatch.setattr(reference_cache, "references_folder", lambda: tmp_path / "none")
     implicit = {"rule": "friction-implicit", "step": 0.001}
     changes = {

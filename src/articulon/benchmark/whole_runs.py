@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from articulon.cases import Case
+from articulon.simulate.description import Silent
 from articulon.simulate.preparation import prepare
 from articulon.simulate.run import run
 
@@ -32,7 +33,7 @@ class Timed:
         return self.ready[1] + self.advancing[1] * duration / self.simulated
 
 
-class Stopwatch:
+class Stopwatch(Silent):
     """The progress of a run, which notes when it started to advance."""
 
     def __init__(self) -> None:
@@ -41,15 +42,6 @@ class Stopwatch:
     def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
         """The run begins."""
         self.started = (time.perf_counter(), time.process_time())
-
-    def message(self, text: str) -> None:
-        """Nothing is shown."""
-
-    def update(self, time: float, step: float, steps: int) -> None:
-        """Nothing is shown."""
-
-    def finish(self, text: str = "") -> None:
-        """Nothing is shown."""
 
 
 def timed(case: Case, simulated: float) -> Timed:

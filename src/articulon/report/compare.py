@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from articulon import __version__
 from articulon.cases.case import Case
-from articulon.forces.brownian import fastest_relaxation
-from articulon.integrate import FrictionImplicit
 from articulon.report import reference_cache, reuse
 from articulon.report.baselines import sentences, with_baselines
 from articulon.report.html import fidelity_verdict, write_report
 from articulon.report.measures import Deviation, clock, deviation, saving
 from articulon.report.resolution import add_resolution, resolution_sentences, with_all_active
+from articulon.report.timed_runs import Stopwatch, estimated, run_short
 from articulon.report.variants import Entry, entries, on_one_noise_path, unscaled_rival
 from articulon.report.view import View, stop_time
 from articulon.simulate.atomic import write_text
 from articulon.simulate.description import Progress, Silent
 from articulon.simulate.run import RUNS, run
-from articulon.simulate.summary import read_summary
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -34,8 +30,6 @@ __all__ = ["Comparison", "compare"]
 
 PATIENCE = 60.0
 """Wall time that an unscaled explicit run may be expected to take to be made unasked [s]."""
-SAMPLE = 4e4
-"""Length of the run from which a cost is estimated, in the fastest relaxation times."""
 
 MEASURED, CACHED, ESTIMATED = "measured", "cached", "estimated"
 """Where a wall time comes from: this comparison, an earlier one on this machine, or a short run."""
@@ -213,7 +207,7 @@ def _made(
         wall, source = kept, CACHED
     else:
         if entry.optional and reference is not None and not begun:
-            estimate, sample = _estimated(entry, float(reference["simulated_time"]))
+            estimate, sample = estimated(entry, float(reference["simulated_time"]))
             if estimate > PATIENCE:
                 time_unit = entry.case.units.label("time")
                 note = (
@@ -223,7 +217,7 @@ def _made(
                 progress.message(f"{entry.name}: {note}")
                 return _left_out(entry, estimate, sample, float(reference["simulated_time"]), note), None
         else:
-            _run_short(entry, 8.0)
+            run_short(entry, 8.0)
         progress.message(f"{entry.name}:")
         watch = Stopwatch(progress)
         resumed_after = reuse.earlier_wall_seconds(folder) if begun else 0.0
@@ -241,70 +235,6 @@ def _made(
             0, "was broken off and went on; its wall time is that of its parts, the first by its summary"
         )
     return row, view
-
-
-class Stopwatch:
-    """Passes on what a run shows and measures it from its first step to its end."""
-
-    def __init__(self, inner: Progress) -> None:
-        self._inner = inner
-        self._began = self._ended = math.nan
-
-    @property
-    def seconds(self) -> float:
-        """Wall time [s]."""
-        return self._ended - self._began
-
-    def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
-        """See :class:`Progress`."""
-        self._inner.start(total_time, unit, resumed_from)
-        self._began = time.perf_counter()
-
-    def message(self, text: str) -> None:
-        """See :class:`Progress`."""
-        self._inner.message(text)
-
-    def update(self, time: float, step: float, steps: int) -> None:
-        """See :class:`Progress`."""
-        self._inner.update(time, step, steps)
-
-    def finish(self, text: str = "") -> None:
-        """See :class:`Progress`."""
-        self._ended = time.perf_counter()
-        self._inner.finish(text)
-
-
-def _run_short(entry: Entry, steps: float) -> tuple[dict[str, Any], float]:
-    """A short run of an entry, which loads and warms up its code: its summary, and the wall time of its steps [s].
-
-    ``steps`` is its length in steps of a fixed rule, or in the fastest relaxation times of the scaled system.
-    """
-    case = entry.case
-    relaxation = fastest_relaxation(case.build_model())
-    step = float(getattr(case.integrator, "step", None) or relaxation / case.scaling.least_factor())
-    duration = float(case.run.duration)
-    # Without drag nothing says how long a step is: a hundredth of the run then is a short one.
-    length = steps * step if math.isfinite(step) else duration / 100.0
-    if isinstance(case.integrator, FrictionImplicit) or length < duration:
-        # It ends where the whole run does: beyond that a case may have no physics, and no steps that stay finite.
-        case = case.with_overrides({"run.duration": length, "run.frames": 1})
-    watch = Stopwatch(Silent())
-    with tempfile.TemporaryDirectory() as scratch:
-        run(case, out=Path(scratch) / "short", progress=watch)
-        return read_summary(Path(scratch) / "short"), watch.seconds
-
-
-def _estimated(entry: Entry, simulated_time: float) -> tuple[float, float]:
-    """What a run would take for a simulated time [s], and the simulated time of the run that this is taken from.
-
-    From the difference between two runs, so that what every run takes once is not counted for all of them.
-    """
-    _run_short(entry, 8.0)
-    (first, first_wall), (second, second_wall) = (_run_short(entry, SAMPLE * part) for part in (0.2, 1.0))
-    longer = float(second["simulated_time"]) - float(first["simulated_time"])
-    once = first_wall if longer > 0.0 and second_wall > first_wall else 0.0
-    elapsed = longer if once else float(second["simulated_time"])
-    return (second_wall - once) / elapsed * simulated_time, float(second["simulated_time"])
 
 
 def _description(entry: Entry) -> dict[str, Any]:
