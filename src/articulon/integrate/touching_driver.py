@@ -38,7 +38,7 @@ class TouchingDriver(Driver):
         self.carried = Carried(
             link[sites].astype(np.int64), np.ascontiguousarray(local[sites]), evaluator.system.forces.contact
         )
-        self.scratch = touching.scratch(model.nq, model.nu)
+        self.scratch = touching.scratch(model)
         contacts, lists, refresh, system = self.contacts.types
         tables, functions, ws, channels, solver = evaluator.types
         taken = (
