@@ -6,7 +6,7 @@ import numpy as np
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.sites import born_sums
+from articulon.forces.sites import born_pairs, born_sums
 from articulon.forces.sites.images import widths
 from articulon.forces.sites.laws.coulomb import Permittivity
 from articulon.forces.sites.pair_sums import LIMIT
@@ -97,7 +97,7 @@ class GeneralizedBorn(Declaration):
         """The model as it is summed."""
         spheres = self.spheres(model, self.kind)
         count = spheres.shape[1]
-        rows = np.zeros((born_sums.ROWS, count + 1))
+        rows = np.zeros((born_pairs.ROWS, count + 1))
         rows[:3, :count] = spheres
         cutoff = np.inf if self.cutoff is None else float(self.cutoff)
         ratio = spheres[1].max() / (spheres[1].max() + spheres[0].min())
@@ -130,14 +130,14 @@ def polynomials(largest: float) -> np.ndarray:
         def function(w: np.ndarray, powers: np.ndarray = powers) -> np.ndarray:
             return np.polynomial.polynomial.polyval(0.5 * bound * (w + 1.0), powers)
 
-        series = np.polynomial.Chebyshev.interpolate(function, born_sums.TERMS + 9).coef
-        left = float(np.abs(series[born_sums.TERMS :]).sum() / series[0])
+        series = np.polynomial.Chebyshev.interpolate(function, born_pairs.TERMS + 9).coef
+        left = float(np.abs(series[born_pairs.TERMS :]).sum() / series[0])
         if bound >= 0.9 or left > ACCURACY:
             raise ModelError(
                 "generalized-born: the sphere of one site, as others see it, is too large beside the smallest: its "
                 f"share of the sum of their radii is {largest:.3g}; give larger radii, or smaller scales"
             )
-        short = np.polynomial.Chebyshev(series[: born_sums.TERMS])
+        short = np.polynomial.Chebyshev(series[: born_pairs.TERMS])
         coefficients = short.convert(kind=np.polynomial.Polynomial).coef
-        found.append(np.concatenate([coefficients, np.zeros(born_sums.TERMS - coefficients.size)]))
+        found.append(np.concatenate([coefficients, np.zeros(born_pairs.TERMS - coefficients.size)]))
     return np.concatenate(found)

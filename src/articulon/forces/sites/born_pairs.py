@@ -1,0 +1,269 @@
+"""The generalised Born model of pairs of sites, summed over runs of a place's partners.
+
+A site i of radius ρ_i has the offset radius o_i = ρ_i − 0.009 nm, and casts the shadow of a sphere s_i = (scale) o_i.
+What sphere j takes of the space around i is (Hawkins, Cramer and Truhlar, Chem. Phys. Lett. 246, 122, 1995)
+
+    I_ij = ½ [1/L − 1/U + ¼ (r − s_j²/r)(1/U² − 1/L²) + ½ ln(L/U)/r],  L = max(o_i, |r − s_j|),  U = r + s_j,
+
+zero where U ≤ o_i, and 1/o_i − 1/L more where i lies wholly inside j. With ψ = o_i Σ_j I_ij the Born radius is
+(Onufriev, Bashford and Case, Proteins 55, 383, 2004, with α = 1, β = 0.8 and γ = 4.85)
+
+    1/B_i = 1/o_i − tanh(α ψ − β ψ² + γ ψ³)/ρ_i,
+
+and the energy, with f² = r² + B_i B_j exp(−r²/4B_iB_j) and K = C (1/ε_in − 1/ε_out) (Still et al., J. Am. Chem. Soc.
+112, 6127, 1990; Schaefer, Bartels and Karplus, J. Mol. Biol. 284, 835, 1998, for the surface),
+
+    U = −K [Σ_{i<j} q_i q_j (1/f_ij − 1/r_c) + ½ Σ_i q_i²/B_i] + Σ_i A (ρ_i + p)² (ρ_i/B_i)⁶.
+
+L and U do not move I_ij to first order where they are |r − s_j| and r + s_j, so that dI_ij/dr is its explicit part. The
+logarithm is −2 artanh t with t = (U − L)/(U + L), by a polynomial in t². Far pairs, r > o_i + s_j, have with x = s_j/r
+
+    2 I_ij = [x/(1 − x²) − artanh x]/r,   −2 dI_ij/dr = [x/(1 − x²) − artanh x + 2x³/(1 − x²)²]/r²,
+
+x³ times polynomials in x². Roots, quotients and the exponential are made of additions and products too: all loops are
+ones that the compiler turns into vector instructions.
+"""
+
+import numpy as np
+
+from articulon.kernels import jit
+
+TERMS = 16
+"""Coefficients of each polynomial."""
+CUTOFF2, COUPLING, SHIFT, SURFACE, PROBE, ALPHA, BETA, GAMMA, BOUND, LOG = range(10)
+"""Constants: r_c², K, 1/r_c (or 0), A, p, α, β, γ, 2/t²_max, and the first coefficient for the logarithm."""
+SHADE, STEEP = LOG + TERMS, LOG + 2 * TERMS
+"""The first coefficients for far shadows and their slopes."""
+(
+    SITE_OFFSET,
+    SITE_SHADOW,
+    SITE_RADIUS,
+    OFFSET,
+    SHADOW,
+    RADIUS,
+    CHARGE,
+    BORN,
+    INVERSE,
+    SLOPE,
+    PULL,
+    OWN,
+    FX,
+    FY,
+    FZ,
+    ROWS,
+) = range(16)
+"""Rows of the table. The first three are parameters in the order of the sites; all others are scratch in that of the
+places: o, s, ρ, q, B, 1/B, dB/dΣI, dU/dB and then dU/dΣI, a site's part of the energy, and forces."""
+
+
+@jit
+def inverse(x):
+    """1/x: the quotient in single precision, with e = 1 − x y taken from it to third order."""
+    y = np.float64(np.float32(1.0) / np.float32(x))
+    e = 1.0 - x * y
+    return y + y * (e + e * e)
+
+
+@jit
+def inverse_root(x):
+    """1/√x likewise."""
+    y = np.float64(np.float32(1.0) / np.sqrt(np.float32(x)))
+    e = 1.0 - x * y * y
+    return y + y * e * (0.5 + e * (0.375 + 0.3125 * e))
+
+
+@jit
+def decay(x):
+    """exp(−x) for x ≥ 0: (exp(−x/256))²⁵⁶, from its series about the middle of [0, ¼]. Beyond 64, where it is 1.6e-28
+    and no more than rounding beside x, it is constant."""
+    x = x if x < 64.0 else 64.0
+    z = 0.125 - x * (1.0 / 256.0)
+    y = 1.0 / 362880.0
+    y = y * z + 1.0 / 40320.0
+    y = y * z + 1.0 / 5040.0
+    y = y * z + 1.0 / 720.0
+    y = y * z + 1.0 / 120.0
+    y = y * z + 1.0 / 24.0
+    y = y * z + 1.0 / 6.0
+    y = y * z + 0.5
+    y = y * z + 1.0
+    y = 0.8824969025845955 * (y * z + 1.0)  # exp(−⅛)
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    return y * y
+
+
+@jit
+def reach(r, o, s):
+    """L, 1/L, 1/U and ln(U/L) of the shadow of s on o, but for the logarithm its argument t."""
+    near = abs(r - s)
+    L = o if o > near else near
+    U = r + s
+    both = U + L
+    each = inverse(both * L * U)
+    return each * U * both, each * L * both, (U - L) * each * L * U
+
+
+@jit
+def polynomial(y, first, constants):
+    """Of y = t² or x²."""
+    w = y * constants[BOUND] - 1.0
+    p = 0.0
+    # Two loops, as the compiler unrolls no longer ones.
+    for k in range(TERMS - 1, TERMS // 2 - 1, -1):
+        p = p * w + constants[first + k]
+    for k in range(TERMS // 2 - 1, -1, -1):
+        p = p * w + constants[first + k]
+    return p
+
+
+@jit
+def shaded(r, r1, o, s, constants):
+    """2 I of a pair at the distance r = 1/r1."""
+    l1, u1, t = reach(r, o, s)
+    total = l1 - u1 + 0.25 * (r - s * s * r1) * (u1 * u1 - l1 * l1) - 0.5 * t * polynomial(t * t, LOG, constants) * r1
+    inside = 2.0 * (1.0 / o - l1)
+    total += inside if s - r > o else 0.0
+    return total if r + s > o else 0.0
+
+
+@jit
+def shade_slope(r, r1, o, s, constants):
+    """2 dI/dr."""
+    l1, u1, t = reach(r, o, s)
+    x = s * r1
+    slope = 0.25 * (1.0 + x * x) * (u1 * u1 - l1 * l1) + 0.5 * t * polynomial(t * t, LOG, constants) * r1 * r1
+    return slope if r + s > o else 0.0
+
+
+@jit
+def partner(k, places, listed, n):
+    """Place of the k-th partner, and where its parameters stand: those of the far place are behind the last. Without a
+    sign they are no places counted from the end, so that the loops read one after the other."""
+    j = np.uint64(places[k]) if listed else np.uint64(k)
+    return j, min(j, np.uint64(n)) if listed else j
+
+
+@jit
+def shadows(i, begin, end, listed, places, table, particles):
+    """2 Σ_j I_ij over a run of partners of the place i that are far, and how many are not."""
+    x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
+    xi, yi, zi, o, limit = x[i], y[i], z[i], rows[OFFSET, i], constants[CUTOFF2]
+    total, near = 0.0, 0.0
+    for k in range(begin, end):  # a vector loop
+        j, p = partner(k, places, listed, n)
+        dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
+        r2 = dx * dx + dy * dy + dz * dz
+        r1, s = inverse_root(r2), rows[SHADOW, p]
+        ratio = s * r1
+        square = ratio * ratio
+        found = r1 * ratio * square * polynomial(square, SHADE, constants)
+        far, within = r2 > (o + s) * (o + s), r2 < limit
+        total += found if far & within else 0.0
+        near += 0.0 if far else 1.0
+    return total, near
+
+
+@jit
+def near_shadows(i, begin, end, listed, places, table, particles):
+    """The same over those that are near."""
+    x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
+    xi, yi, zi, o, limit = x[i], y[i], z[i], rows[OFFSET, i], constants[CUTOFF2]
+    total = 0.0
+    for k in range(begin, end):  # a vector loop
+        j, p = partner(k, places, listed, n)
+        dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
+        r2 = dx * dx + dy * dy + dz * dz
+        r1, s = inverse_root(r2), rows[SHADOW, p]
+        found = shaded(r2 * r1, r1, o, s, constants)
+        total += found if (r2 <= (o + s) * (o + s)) & (r2 < limit) & (np.int64(j) != i) else 0.0
+    return total
+
+
+@jit
+def screened(r2, b, b1, q, constants):
+    """Of a pair, with b = B_i B_j = 1/b1 and q = −K q_i q_j: energy, −U'/r, and −2 B_i dU/dB_i, also of j."""
+    t = 0.25 * r2 * b1
+    e = decay(t)
+    each = e * b
+    f1 = inverse_root(r2 + each)
+    u = q * f1
+    w = u * f1 * f1
+    return u - q * constants[SHIFT], w * (1.0 - 0.25 * e), w * each * (1.0 + t)
+
+
+@jit
+def charges(i, begin, end, listed, places, table, particles):
+    """Energy of the place i with a run of partners, B_i dU/dB_i, and the force at constant Born radii. With itself, at
+    no distance, a place has twice its own energy."""
+    x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
+    xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
+    b, b1, q = rows[BORN, i], rows[INVERSE, i], -constants[COUPLING] * rows[CHARGE, i]
+    energy, pull, fx, fy, fz = 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(begin, end):  # a vector loop
+        j, p = partner(k, places, listed, n)
+        dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
+        r2 = dx * dx + dy * dy + dz * dz
+        # A pair beyond the cutoff is one without charges at the cutoff: this is a vector loop, and one that leaves each
+        # of three results out is not.
+        qq = q * rows[CHARGE, p] if r2 < limit else 0.0
+        u, g, v = screened(min(r2, limit), b * rows[BORN, p], b1 * rows[INVERSE, p], qq, constants)
+        energy += u
+        pull += v
+        fx += g * dx
+        fy += g * dy
+        fz += g * dz
+    return energy, -0.5 * pull, fx, fy, fz
+
+
+@jit
+def reactions(i, begin, end, listed, places, table, particles):
+    """Force on the place i by the Born radii that change as it moves, its own and its partners', over a run of partners
+    that are far, and how many are not."""
+    x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
+    xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
+    oi, si, ci = rows[OFFSET, i], rows[SHADOW, i], 0.5 * rows[PULL, i]
+    fx, fy, fz, near = 0.0, 0.0, 0.0, 0.0
+    for k in range(begin, end):  # a vector loop
+        j, p = partner(k, places, listed, n)
+        dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
+        r2 = dx * dx + dy * dy + dz * dz
+        r1, sj = inverse_root(r2), rows[SHADOW, p]
+        least = max(oi + sj, rows[OFFSET, p] + si)
+        one, two = sj * r1, si * r1
+        y1, y2 = one * one, two * two
+        g = ci * one * y1 * polynomial(y1, STEEP, constants)
+        g += 0.5 * rows[PULL, p] * two * y2 * polynomial(y2, STEEP, constants)
+        far, within = r2 > least * least, r2 < limit
+        g = g * r1 * r1 * r1 if far & within else 0.0
+        near += 0.0 if far else 1.0
+        fx += g * dx
+        fy += g * dy
+        fz += g * dz
+    return fx, fy, fz, near
+
+
+@jit
+def near_reactions(i, begin, end, listed, places, table, particles):
+    """The same over those that are near."""
+    x, y, z, rows, constants, n = particles.x, particles.y, particles.z, table.rows, table.constants, particles.fx.size
+    xi, yi, zi, limit = x[i], y[i], z[i], constants[CUTOFF2]
+    oi, si, ci = rows[OFFSET, i], rows[SHADOW, i], -0.5 * rows[PULL, i]
+    fx, fy, fz = 0.0, 0.0, 0.0
+    for k in range(begin, end):  # a vector loop
+        j, p = partner(k, places, listed, n)
+        dx, dy, dz = xi - x[j], yi - y[j], zi - z[j]
+        r2 = dx * dx + dy * dy + dz * dz
+        r1, oj, sj = inverse_root(r2), rows[OFFSET, p], rows[SHADOW, p]
+        r, least = r2 * r1, max(oi + sj, oj + si)
+        g = ci * shade_slope(r, r1, oi, sj, constants) - 0.5 * rows[PULL, p] * shade_slope(r, r1, oj, si, constants)
+        g = g * r1 if (r2 <= least * least) & (r2 < limit) & (np.int64(j) != i) else 0.0
+        fx += g * dx
+        fy += g * dy
+        fz += g * dz
+    return fx, fy, fz
