@@ -88,6 +88,8 @@ class Declaration(BaseModel):
     """What a faulty construction in Python raises; :meth:`from_mapping` always raises CaseError."""
     foreign: ClassVar[Mapping[str, str]] = {}
     """Keys of its relatives that it cannot have, each with what to do instead."""
+    advice: ClassVar[Mapping[str, str]] = {}
+    """Keys that must be given, each with what helps to choose its value."""
 
     def __init__(self, /, **fields: Any) -> None:
         """Declare in Python; raises :attr:`error_class` with one line for each fault."""
@@ -178,7 +180,9 @@ def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | Non
         known = list(owner.model_fields) if owner else []
         return f"unknown key{nearest(key, known)}"
     if kind == "missing":
-        return f"is required: {expectation(dimension.name)}" if dimension else "is required"
+        expected = f"is required: {expectation(dimension.name)}" if dimension else "is required"
+        advice: Mapping[str, str] = getattr(owner, "advice", {})
+        return "; ".join([expected, *(advice[key] for key in fault["loc"][-1:] if key in advice)])
     if kind == "union_tag_invalid":
         tags = [tag.strip().strip("'\"") for tag in context["expected_tags"].split(",")]
         return f"unknown word {context['tag']!r}{nearest(context['tag'], tags)}"
@@ -188,6 +192,8 @@ def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | Non
         return f"expected {context['expected']}, got {_shown(given)}"
     if kind == "value_error":
         return str(context["error"])
+    if dimension and kind in ("tuple_type", "list_type"):
+        return f"expected a list with, at each place, {expectation(dimension.name)}, got {_shown(given)}"
     if dimension:
         return f"expected {expectation(dimension.name)}, got {_shown(given)}"
     message = fault["msg"]
@@ -264,7 +270,8 @@ def _place(
         declarations = [annotation for annotation, _ in members if _is_declaration(annotation)]
         inside = [typed for member in members for typed in _inside(*member, part)]
         tagged = [member for member in members if part in _tags(member[0])]
-        if inside:
+        # In a union the tag comes first, also one that is called like a key of its declaration.
+        if inside and not (tagged and len(declarations) > 1):
             where, here = _joined(where, part), inside
             owner = next((d for d in declarations if part in d.model_fields), owner)
         elif tagged:

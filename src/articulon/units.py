@@ -76,6 +76,9 @@ _DIMENSIONS = {
     "energy_length12": _Definition("an energy times a length to the power 12", "4 zJ nm^12", (1, 14, -2, 0, 0, 0)),
 }
 
+_SI_SYMBOLS = {"force": "N", "energy": "J", "torque": "N m", "pressure": "Pa", "stiffness": "N/m"}
+"""How labels write derived units of the SI."""
+
 DIMENSIONS = tuple(_DIMENSIONS)
 """Names of the dimensions that a quantity can be declared to have."""
 
@@ -148,6 +151,8 @@ class UnitSystem:
             return "1"
         if self.mass is None and dimension != "angle":
             return "reduced units"
+        if self.name == "kg-m-s" and dimension in _SI_SYMBOLS:
+            return _SI_SYMBOLS[dimension]
         symbols = [f"({s})" if " " in s else s for s in self.symbols] + ["K", "e", "rad"]
         above = [_power(symbol, n) for symbol, n in zip(symbols, exponents, strict=True) if n > 0]
         below = [_power(symbol, -n) for symbol, n in zip(symbols, exponents, strict=True) if n < 0]

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 import articulon as ar
 from articulon.cases.grains import Chain, Fill, Grains, SingleGrain
 from articulon.cases.packings import sizes
-from articulon.errors import CaseError
+from articulon.errors import CaseError, ModelError
 from articulon.units import unit_system
 
 BOX = {"low": (0.0, 0.0, 0.0), "high": (1.0, 1.2, 1.5)}
@@ -100,11 +100,17 @@ def test_a_model_of_grains_takes_bodies_that_are_written_out() -> None:
         ({"high": (1.0, -1.0, 1.0)}, "high: expected each coordinate beyond"),
         ({"largest_radius": 0.01}, "largest_radius: 0.01 is smaller"),
         ({"arrangement": "random"}, "count: is required"),
-        ({"mass": 1.0}, "either a density or a mass"),
+        ({"mass": 1.0}, "fills\\[0\\]: give either a density or a mass"),
         ({"shape": "cylinder"}, "cylinder_radius"),
         ({"radius": 5.0}, "holds 0 grains"),
     ],
 )
 def test_impossible_fill_is_refused(change: dict[str, Any], words: str) -> None:
-    with pytest.raises(CaseError, match=words):
+    with pytest.raises((CaseError, ModelError), match=words):
         populated({"fills": [{"radius": 0.08, "density": 1.0, **BOX, **change}]})
+
+
+def test_a_fault_in_a_fill_is_found_under_its_key_in_a_whole_case() -> None:
+    # The builder is called as one of its keys is: model.builder = "grains", model.grains.
+    with pytest.raises(CaseError, match=r"model\.fills\[0\]: give either a density or a mass"):
+        ar.load_case("box-packing", {"model.fills[0].mass": "1 g"})

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import articulon as ar
+from articulon.analysis import analyse_contacts
 from articulon.cli import app
 from articulon.errors import CaseError
 
@@ -25,6 +26,34 @@ def test_analyse_warns_of_a_material_that_is_too_soft() -> None:
     result = CliRunner().invoke(app, ["analyse", "two-spheres", *soft])
     assert result.exit_code == 0
     assert "a stiffer material is needed" in result.stdout
+
+
+def test_analyse_says_how_much_stiffer_a_material_must_be(tmp_path: Path) -> None:
+    found = analyse_contacts(ar.load_case("rotating-drum"))
+    pair = max(found.scales.pairs, key=lambda one: one.overlap)
+    assert pair.overlap > 0.05
+    stiffer = float(15e6 * (pair.overlap / 0.05) ** 2.5 * (1.0 + 1e-9))
+    changes = {f"forces.contact.materials.{kind}.young": stiffer for kind in ("grain", "drum")}
+    again = analyse_contacts(ar.load_case("rotating-drum", changes))
+    # By Hertz's law depths go with E^(-2/5).
+    assert max(one.overlap for one in again.scales.pairs) == pytest.approx(0.05, rel=1e-8)
+    assert not any("stiffer" in note for note in again.notes)
+
+
+def test_analyse_needs_no_step(tmp_path: Path) -> None:
+    text = (Path(ar.__file__).parent / "cases" / "bounce.toml").read_text(encoding="utf-8")
+    (tmp_path / "new.toml").write_text(text.replace('step = "4 us"\n', ""), encoding="utf-8")
+    result = CliRunner().invoke(app, ["analyse", str(tmp_path / "new.toml")])
+    assert result.exit_code == 0
+    assert "Recommended step" in result.stdout and "has no step yet" in result.stdout
+    with pytest.raises(CaseError, match=r"integrator\.step: is required: .*; articulon analyse recommends one"):
+        ar.load_case(tmp_path / "new.toml")
+
+
+def test_a_run_says_where_its_step_is_much_longer_than_recommended(tmp_path: Path) -> None:
+    run = ar.run("two-spheres", tmp_path / "run", overrides={"integrator.step": "5 us", "run.frames": 4, "checks": []})
+    (note,) = [note for note in run.summary["notes"] if note.startswith("contacts: the step")]
+    assert "9.8 times the recommended one, 5.08e-07 s" in note and "takes 2 steps instead of 20" in note
 
 
 def test_a_step_beyond_the_limit_is_refused_before_anything_runs(tmp_path: Path) -> None:

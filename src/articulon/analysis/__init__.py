@@ -5,7 +5,7 @@ leaves out that fraction of the frames at the start.
 """
 
 from articulon.analysis.averages import Average, average, statistical_inefficiency
-from articulon.analysis.contact_steps import ContactAnalysis, analyse_contacts
+from articulon.analysis.contact_steps import ContactAnalysis, analyse_contacts, load_for_analysis
 from articulon.analysis.relaxation import RelaxationAnalysis, analyse_relaxation
 from articulon.analysis.scales import ThermostatAnalysis, analyse_thermostat
 from articulon.analysis.structure import RadialDistribution, radial_distribution
@@ -25,6 +25,7 @@ __all__ = [
     "average",
     "configurational_temperature",
     "isokinetic_spread",
+    "load_for_analysis",
     "mean_square_displacement",
     "radial_distribution",
     "statistical_inefficiency",

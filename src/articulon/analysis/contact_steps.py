@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from articulon.cases.case import Case
+from articulon.cases.case import Case, table_of
+from articulon.cases.loading import find, load_case
 from articulon.errors import CaseError
 from articulon.forces.contact.declarations import Contact
 from articulon.forces.contact.engine import contact_of
-from articulon.simulate.contact_steps import ContactScales, contact_scales
+from articulon.simulate.contact_steps import ContactScales, contact_scales, unit_symbols, with_unit
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,21 @@ class ContactAnalysis:
     """The step that the case takes [time]; None where the rule chooses it."""
     notes: tuple[str, ...]
     """What to know."""
+
+
+def load_for_analysis(name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Case:
+    """A case as :func:`articulon.load_case` reads it, also one with contacts that has no step yet, as it is the step
+    that is sought: its integrator then has None."""
+    given = dict(overrides or {})
+    table = table_of(find(name_or_path))
+    integrator, forces = table.get("integrator"), table.get("forces")
+    touching = isinstance(forces, list) and any(isinstance(f, dict) and f.get("kind") == "contact" for f in forces)
+    if not touching or not isinstance(integrator, dict) or "step" in integrator or "integrator.step" in given:
+        return load_case(name_or_path, overrides)
+    # Any time will do.
+    duration = given.get("run.duration", table.get("run", {}).get("duration"))
+    case = load_case(name_or_path, given if duration is None else {**given, "integrator.step": duration})
+    return replace(case, integrator=case.integrator.model_copy(update={"step": None}))
 
 
 def analyse_contacts(case: Case, speed: float | str | None = None) -> ContactAnalysis:
@@ -51,24 +70,31 @@ def analyse_contacts(case: Case, speed: float | str | None = None) -> ContactAna
 
 
 def _notes(case: Case, law: Contact, scales: ContactScales, step: float | None) -> list[str]:
-    unit = "" if case.units.time is None else f" {case.units.symbols[2]}"
+    unit, velocity = unit_symbols(case.units)
     notes = [
-        f"Recommended step: {scales.recommended:.3g}{unit}, a twentieth of the shortest of these times. A collision is "
-        "then off by less than a thousandth, and a Rayleigh wave, which carries a push on to a grain's other contacts, "
-        "needs many steps to cross it.",
-        f"Limit: {scales.limit:.3g}{unit}, {scales.binding()}. A run with a longer step is refused.",
+        f"Recommended step: {with_unit(scales.recommended, unit)}, a twentieth of the shortest of these times. A "
+        "collision is then off by less than a thousandth, and a Rayleigh wave, which carries a push on to a grain's "
+        "other contacts, needs many steps to cross it.",
+        f"Limit: {with_unit(scales.limit, unit)}, {scales.binding(velocity)}. A run with a longer step is refused.",
     ]
     if step is not None:
         ratio = float(step) / scales.recommended
         compared = "is the recommended one" if abs(ratio - 1.0) < 0.05 else f"is {ratio:.2g} times the recommended one"
         beyond = " and beyond the limit" if float(step) > scales.limit else ""
-        notes.append(f"The case's step, {float(step):.4g}{unit}, {compared}{beyond}.")
-    deep = [pair for pair in scales.pairs if pair.overlap > float(law.largest_overlap)]
-    for pair in deep:
-        notes.append(
-            f"'{pair.kinds[0]}' and '{pair.kinds[1]}' that meet at {pair.speed:.3g} go {pair.overlap:.1%} of a radius "
-            f"deep, beyond the {float(law.largest_overlap):.0%} to which the law holds: a stiffer material is needed."
-        )
+        notes.append(f"The case's step, {with_unit(float(step), unit, 4)}, {compared}{beyond}.")
+    else:
+        notes.append("The case has no step yet.")
+    allowed = float(law.largest_overlap)
+    for pair in scales.pairs:
+        if pair.overlap > allowed:
+            # Depths go with E*^(-2/5) by Hertz's law, and with k^(-1/2) by a linear one.
+            power, modulus = (2.5, "Young's modulus") if pair.modulus else (2.0, "stiffness")
+            notes.append(
+                f"'{pair.kinds[0]}' and '{pair.kinds[1]}' that meet at {with_unit(pair.speed, velocity)} go "
+                f"{pair.overlap:.1%} of a radius deep, beyond the {allowed:.0%} to which the law holds: if any come "
+                f"to be so fast, a stiffer material is needed, with {(pair.overlap / allowed) ** power:.2g} times the "
+                f"{modulus}. The run says how deep they went."
+            )
     if law.damping == "viscous":
         notes.append(
             "With damping = 'viscous' the coefficient of restitution depends on the speed; damping = 'restitution' "

@@ -10,7 +10,7 @@ from articulon.cases.explicit import WrittenOut
 from articulon.cases.explicit_joints import Vector
 from articulon.cases.packings import grid_places, random_places, sizes
 from articulon.declaration import Declaration, Dimension, Quantity
-from articulon.errors import CaseError
+from articulon.errors import CaseError, ModelError
 from articulon.model import Free, Spherical
 from articulon.units import UnitSystem
 
@@ -118,7 +118,7 @@ class Fill(Weighed):
         return fill
 
     def populate(self, builder: ModelBuilder, where: str) -> None:
-        """Add the grains; raises CaseError where they do not fit."""
+        """Add the grains; raises ModelError where they do not fit."""
         rng = np.random.Generator(np.random.PCG64(self.seed))
         smallest = float(self.radius)
         largest = smallest if self.largest_radius is None else float(self.largest_radius)
@@ -128,9 +128,9 @@ class Fill(Weighed):
             places = grid_places(region, around, largest, float(self.gap), rng)
             count = len(places) if self.count is None else self.count
             if not 0 < count <= len(places):
-                raise CaseError(
-                    f"{where}: the region holds {len(places)} grains of this size on a grid, and {count} are asked "
-                    "for; enlarge it, or ask for fewer"
+                raise ModelError(
+                    f"{where}: the region holds {len(places)} grains on a grid for radii up to {largest:g}, and "
+                    f"{count} are asked for; enlarge it, ask for fewer, lessen gap, or take arrangement = 'random'"
                 )
             places, radii = places[:count], sizes(count, smallest, largest, self.distribution, rng)
         else:
@@ -138,7 +138,7 @@ class Fill(Weighed):
             radii = np.sort(sizes(count, smallest, largest, self.distribution, rng))[::-1]
             places = random_places(region, around, radii, rng)
             if len(places) < count:
-                raise CaseError(
+                raise ModelError(
                     f"{where}: after {len(places)} of {count} grains there is no more room to be found at random; "
                     "enlarge the region, ask for fewer, or take arrangement = 'grid'"
                 )

@@ -298,4 +298,5 @@ def _element(items: list[Any], part: Part, walked: tuple[Part, ...], key: str) -
         choices = " or ".join(dotted((*walked, k)) for k in found)
         raise CaseError(f"{key}: {len(found)} of {dotted(walked)} are '{part}'; say {choices}")
     known = list(dict.fromkeys(str(name) for names in labels for name in names))
-    raise CaseError(f"{key}: none of {dotted(walked)} is '{part}'{nearest(part, known)}")
+    number = f"; by its number it is {dotted((*walked, int(part)))}" if str(part).isdigit() else ""
+    raise CaseError(f"{key}: none of {dotted(walked)} is '{part}'{number or nearest(part, known)}")

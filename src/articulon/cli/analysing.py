@@ -65,12 +65,11 @@ def analyse(
 ) -> None:
     """Say which scaling a case allows: for thermostatted particles by short unscaled runs, else by its drag; and which
     step, of a case with contacts."""
-    from articulon.analysis import analyse_contacts, analyse_relaxation, analyse_thermostat
-    from articulon.cases import load_case
+    from articulon.analysis import analyse_contacts, analyse_relaxation, analyse_thermostat, load_for_analysis
     from articulon.forces import Contact
     from articulon.forces.sites.places import only_particles
 
-    description = load_case(case, assignments(overrides))
+    description = load_for_analysis(case, assignments(overrides))
     if any(isinstance(force, Contact) for force in description.forces):
         _print_contacts(analyse_contacts(description, speed))
         return
@@ -119,9 +118,10 @@ def _print_relaxation(found: RelaxationAnalysis) -> None:
 def _print_contacts(found: ContactAnalysis) -> None:
     units, scales = found.case.units, found.scales
     reduced = units.mass is None
-    time, velocity, length, density = (
-        "" if reduced else f" ({units.label(what)})" for what in ("time", "velocity", "length", "mass_density")
+    time, length, density = (
+        "" if reduced else f" ({units.label(what)})" for what in ("time", "length", "mass_density")
     )
+    velocity = "" if reduced else f" {units.label('velocity')}"
     typer.echo(f"{found.case.title}\nspheres are taken to meet at {scales.speed:.4g}{velocity}\n")
     _table(
         ["material", f"R{length}", f"ρ{density}", f"Rayleigh time{time}"],
@@ -130,7 +130,7 @@ def _print_contacts(found: ContactAnalysis) -> None:
     typer.echo()
     speeds = (0.1 * scales.speed, scales.speed, 10.0 * scales.speed)
     _table(
-        ["contact", *(f"t_c at {v:.3g}{time}" for v in speeds), "depth/R", f"limit{time}"],
+        ["contact", *(f"t_c{time} at {v:.3g}{velocity}" for v in speeds), "depth/R", f"limit{time}"],
         [
             [
                 f"{one.kinds[0]}, {one.kinds[1]}{' (wall)' if one.wall else ''}",

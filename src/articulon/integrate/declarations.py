@@ -162,6 +162,7 @@ class Canonical(Declaration):
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
+    advice: ClassVar[Mapping[str, str]] = {"step": "articulon analyse recommends one where there are contacts"}
 
     rule: CanonicalRule = "implicit-midpoint"
     """The formula: of order 4 for ``lobatto-iiia-iiib-3``, else of order 2."""

@@ -47,10 +47,13 @@ def check_overlaps(model: Model, q: np.ndarray) -> None:
         if part[k] > worst:
             worst, pair, depth = float(part[k]), (sphere_name(model, int(spheres[k])), called), float(overlap[k])
     if pair[0]:
+        behind = (
+            "" if worst < 2.0 or pair[1] not in names else " (what lies behind a plane, against its normal, is solid)"
+        )
         unit = "" if model.units.length is None else f" {model.units.symbols[1]}"
         raise ModelError(
             f"{pair[0]} and {pair[1]} overlap by {depth:.4g}{unit} at the start, {worst:.1%} of the smaller radius, "
-            f"where at most {limit:.0%} is allowed: move them apart, or raise largest_overlap of the contacts"
+            f"where at most {limit:.0%} is allowed: move them apart, or raise largest_overlap of the contacts{behind}"
         )
 
 

@@ -30,6 +30,7 @@ from articulon.simulate.contact_times import (
     rayleigh_time,
     stable_step,
 )
+from articulon.units import UnitSystem
 
 ROLLS = 3.5
 """A sphere's surface is moved by a tangential force as a mass of 2/7 of its own would be, since it turns."""
@@ -103,13 +104,15 @@ class ContactScales:
         """Step that none may exceed [time]."""
         return min(*(one.time for one in self.grains), *(one.limit for one in self.pairs), math.inf)
 
-    def binding(self) -> str:
-        """What the limit is that of, in words."""
+    def binding(self, velocity_unit: str = "") -> str:
+        """What the limit is that of, in words; the unit of a velocity follows the speed with a space."""
         grain = min(self.grains, key=lambda one: one.time)
         pair = min(self.pairs, key=lambda one: one.limit)
         if grain.time <= pair.limit:
             return f"the time of a Rayleigh wave across a grain of '{grain.kind}'"
-        return f"2/ω of the stiffest spring between {_named(pair)} that meet at {pair.speed:.4g}"
+        return (
+            f"2/ω of the stiffest spring between {_named(pair)} that meet at {with_unit(pair.speed, velocity_unit, 4)}"
+        )
 
 
 def contact_scales(model: Model, speed: float | None = None) -> ContactScales | None:
@@ -254,12 +257,22 @@ def check_contact_step(model: Model, integrator: Any, step: float | None, source
     scales = contact_scales(model)
     if scales is None or step <= scales.limit:
         return
-    unit = "" if model.units.time is None else f" {model.units.symbols[2]}"
+    unit, velocity = unit_symbols(model.units)
     raise CaseError(
-        f"{source}: integrator.step: {step:.6g}{unit} is beyond {scales.limit:.4g}{unit}, {scales.binding()}, where a "
-        f"run is not stable; take {scales.recommended:.3g}{unit} or less (articulon analyse says why), or set "
-        "integrator.force_step = true"
+        f"{source}: integrator.step: {with_unit(step, unit, 6)} is beyond {with_unit(scales.limit, unit, 4)}, "
+        f"{scales.binding(velocity)}: a run is not stable there; take {with_unit(scales.recommended, unit)} or less "
+        "(articulon analyse says why), or set integrator.force_step = true"
     )
+
+
+def unit_symbols(units: UnitSystem) -> tuple[str, str]:
+    """Symbols of the units of time and velocity; empty ones for reduced units."""
+    return ("", "") if units.time is None else (units.symbols[2], units.label("velocity"))
+
+
+def with_unit(value: float, symbol: str, digits: int = 3) -> str:
+    """A number with so many significant digits and its unit, if it has one."""
+    return f"{value:.{digits}g} {symbol}".rstrip()
 
 
 def _named(pair: PairScale) -> str:

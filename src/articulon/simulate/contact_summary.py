@@ -10,7 +10,8 @@ import numpy as np
 from articulon.forces.contact.engine import contact_of
 from articulon.model import Model, State
 from articulon.simulate.contact_statistics import DEEPEST, WORKS
-from articulon.simulate.contact_steps import contact_scales
+from articulon.simulate.contact_steps import contact_scales, unit_symbols, with_unit
+from articulon.simulate.contact_times import SMALLER
 
 FINAL = (
     "contacts",
@@ -25,6 +26,8 @@ FINAL = (
     "contact_time_longest",
 )
 """Observables whose last value the summary has."""
+MUCH_LONGER = 2.0
+"""Steps that are longer than the recommended one by this factor or more are spoken of."""
 LINES = ("kinetic_translation", "kinetic_rotation", "energy_normal_elastic", "energy_external", *WORKS)
 """Lines of the ledger, as far as there are such observables."""
 
@@ -112,10 +115,19 @@ def contact_notes(
             f"{figures['overlap_allowed']:.0%} to which the law of small deformations holds{who}: take a stiffer "
             "material, or slower spheres"
         )
-    if figures["step"] is not None and figures["step"] > figures["step_limit"]:
-        unit = "" if model.units.time is None else f" {model.units.symbols[2]}"
+    if figures["step"] is None:
+        return notes
+    unit, _ = unit_symbols(model.units)
+    step, limit, recommended = (figures[key] for key in ("step", "step_limit", "step_recommended"))
+    if step > limit:
         notes.append(
-            f"contacts: the step, {figures['step']:.4g}{unit}, is beyond the limit of stability, "
-            f"{figures['step_limit']:.4g}{unit}, as integrator.force_step allows: nothing here can be trusted"
+            f"contacts: the step, {with_unit(step, unit, 4)}, is beyond the limit of stability, "
+            f"{with_unit(limit, unit, 4)}, as integrator.force_step allows: nothing here can be trusted"
+        )
+    elif step >= MUCH_LONGER * recommended:
+        notes.append(
+            f"contacts: the step, {with_unit(step, unit)}, is {step / recommended:.2g} times the recommended one, "
+            f"{with_unit(recommended, unit)}: the fastest collision or wave takes {SMALLER * recommended / step:.2g} "
+            f"steps instead of {SMALLER:g}, and forces and restitution are off accordingly"
         )
     return notes

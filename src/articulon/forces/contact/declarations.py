@@ -219,7 +219,8 @@ class _Row:
             if value is None:
                 raise ModelError(
                     f"{self.where}.materials.{name}.{key}: is needed with normal = '{self.law.normal}', damping = "
-                    f"'{self.law.damping}'; give it, or for the pair of {self.first} and {self.second}"
+                    f"'{self.law.damping}', rolling = '{self.law.rolling}', twisting = '{self.law.twisting}'; give it, "
+                    f"or for the pair of {self.first} and {self.second}"
                 )
         return math.sqrt(float(values[0]) * float(values[1]))
 
