@@ -70,7 +70,7 @@ def test_spheres_sit_on_any_body_and_points_have_no_radius():
         ({"radius": 0.0}, "body 'p', radius: a grain's radius must be positive"),
         ({"density": None}, "grain 'p': give it either a density or a mass"),
         ({"mass": 1.0}, "either a density or a mass"),
-        ({"density": -1.0}, "body 'p': mass must be positive"),
+        ({"density": -1.0}, "body 'p', density: a grain's density must be positive, got -1"),
         ({"position": (0, 0)}, "grain 'p', position: expected shape"),
         ({"radius": "5 kg"}, "grain 'p', radius"),
     ],

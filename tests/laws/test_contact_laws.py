@@ -303,7 +303,7 @@ def test_a_fall_through_a_medium_ends_at_m_g_over_c() -> None:
         ({"restitution": 1.1}, "restitution"),
         ({"young": -1.0}, "young"),
         ({"static_friction": -0.1}, "static_friction"),
-        ({"static_friction": 0.2, "kinetic_friction": 0.3}, "kinetic friction"),
+        ({"static_friction": 0.2, "kinetic_friction": 0.3}, "kinetic_friction"),
     ],
 )
 def test_a_material_that_cannot_be_is_refused(change: dict[str, float], words: str) -> None:

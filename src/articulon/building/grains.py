@@ -133,6 +133,8 @@ class GrainBuilder(SiteBuilder):
         shape = np.shape(positions)
         if len(shape) != 2 or shape[1] != 3:
             raise ModelError(f"add_grains, positions: expected shape (n, 3), got {shape}")
+        if shape[0] == 0:
+            raise ModelError("add_grains, positions: there are none; give at least one, or leave the call out")
         first, count = len(self._names), shape[0]
         called = "add_grains"
         return self._add_grains(
@@ -174,10 +176,15 @@ class GrainBuilder(SiteBuilder):
             k = int(bad[0])
             raise ModelError(f"body '{names[k]}', radius: a grain's radius must be positive, got {radii[k]:g}")
         if mass is None:
-            masses = self._rows(density, count, 0, "mass_density", called, "density")
-            masses *= 4.0 / 3.0 * np.pi * radii**3
+            given, key = self._rows(density, count, 0, "mass_density", called, "density"), "density"
+            masses = given * 4.0 / 3.0 * np.pi * radii**3
         else:
-            masses = self._rows(mass, count, 0, "mass", called, "mass")
+            given, key = self._rows(mass, count, 0, "mass", called, "mass"), "mass"
+            masses = given
+        bad = np.flatnonzero(~(given > 0.0))
+        if bad.size:
+            k = int(bad[0])
+            raise ModelError(f"body '{names[k]}', {key}: a grain's {key} must be positive, got {given[k]:g}")
         q = np.zeros((count, 7))
         q[:, :3], q[:, 3] = places, 1.0
         u = None

@@ -16,20 +16,13 @@ def check_overlaps(model: Model, q: np.ndarray) -> None:
     law = contact_of(model)
     if law is None:
         return
-    # SciPy's trees take time to import, which a model without contacts need not pay.
-    from scipy.spatial import cKDTree
-
     sites = model.sites
     spheres = np.flatnonzero(sites.radius > 0.0)
     R, limit = sites.radius[spheres], float(law.largest_overlap)
     centres = sphere_centres(model, *body_poses(model, q))[spheres]
     worst, pair, depth = limit, ("", ""), 0.0
-    places, size = _wrapped(model, centres)
-    near = cKDTree(places, boxsize=size).query_pairs(2.0 * float(R.max()), output_type="ndarray")
-    apart = places[near[:, 0]] - places[near[:, 1]]
-    if size is not None:
-        apart -= np.divide(apart, size, out=np.zeros_like(apart), where=size > 0.0).round() * size
-    overlap = R[near].sum(axis=1) - np.linalg.norm(apart, axis=1)
+    near, distance = _near(model, centres, 2.0 * float(R.max()))
+    overlap = R[near].sum(axis=1) - distance
     part = overlap / R[near].min(axis=1)
     deep = np.flatnonzero(part > limit)
     for k in deep[np.argsort(-part[deep])].tolist():
@@ -57,17 +50,28 @@ def check_overlaps(model: Model, q: np.ndarray) -> None:
         )
 
 
-def _wrapped(model: Model, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """The centres within a box of right angles, and its lengths, 0 where it is not periodic; as they are and None
-    elsewhere."""
+def _near(model: Model, centres: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of points within a distance of each other, or of an image where the box is periodic, shape (pairs, 2), and
+    how far apart they are."""
+    # SciPy's trees take time to import, which a model without contacts need not pay.
+    from scipy.spatial import cKDTree
+
+    points, own = centres, np.arange(len(centres))
     box = model.box
-    if box is None or not box.periodic.any() or any(float(tilt) for tilt in box.tilts):
-        return centres, None
-    origin, lengths = (np.array([float(x) for x in values]) for values in (box.origin, box.lengths))
-    inside = np.mod(centres - origin, lengths)
-    # A coordinate that rounding puts on the far face is on the near one.
-    inside = np.where(inside >= lengths, 0.0, inside)
-    return np.where(box.periodic, inside, centres), np.where(box.periodic, lengths, 0.0)
+    if box is not None and box.periodic.any():
+        origin, inverse = np.array([float(x) for x in box.origin]), np.linalg.inv(box.vectors)
+        part = (centres - origin) @ inverse
+        points = centres - (np.floor(part) * box.periodic) @ box.vectors
+        margins = reach * np.linalg.norm(inverse, axis=0)
+        for a in np.flatnonzero(box.periodic):  # those near a face once more beyond the opposite one
+            part = (points - origin) @ inverse[:, a]
+            low, high = part < margins[a], part > 1.0 - margins[a]
+            points = np.concatenate([points, points[low] + box.vectors[a], points[high] - box.vectors[a]])
+            own = np.concatenate([own, own[low], own[high]])
+    pairs = cKDTree(points).query_pairs(reach, output_type="ndarray")
+    # Of two images there is a pair with an original as well; a point is not its own image's neighbour here.
+    pairs = pairs[(pairs.min(axis=1) < len(centres)) & (own[pairs[:, 0]] != own[pairs[:, 1]])]
+    return np.sort(own[pairs], axis=1), np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
 
 
 def _can_touch(model: Model, a: int, b: int, joints: int) -> bool:

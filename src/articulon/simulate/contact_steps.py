@@ -14,14 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from articulon.dynamics import body_poses
 from articulon.errors import CaseError
 from articulon.forces.contact.declarations import Contact
 from articulon.forces.contact.engine import carrying_masses, contact_of
 from articulon.forces.contact.laws import SHEAR, STIFFNESS
-from articulon.forces.gravity import Gravity
 from articulon.model import Model
-from articulon.simulate.contact_statistics import sphere_centres, sphere_velocities
+from articulon.simulate.contact_speeds import expected_speed
 from articulon.simulate.contact_times import (
     SMALLER,
     deepest_overlap,
@@ -124,7 +122,14 @@ def contact_scales(model: Model, speed: float | None = None) -> ContactScales | 
         The model.
     speed
         At which spheres are taken to meet [velocity]; by default what the model lets expect.
+
+    Raises
+    ------
+    CaseError
+        For a speed that is not positive.
     """
+    if speed is not None and not 0.0 < speed < math.inf:
+        raise CaseError(f"speed: spheres meet at a speed that is positive, not at {speed:g}")
     law = contact_of(model)
     if law is None or ((model.sites.radius > 0.0).sum() < 2 and not law.walls):
         return None
@@ -174,13 +179,14 @@ def _pair_scales(
             if movable and j < i:
                 continue
             if wall:
-                R, m = float(radius[a]), float(mass[a])
+                R, m, smaller = float(radius[a]), float(mass[a]), float(radius[a])
             else:
                 b = int(np.argmin(np.where(np.isfinite(other_mass), other_mass**2 / other_radius, np.inf)))
                 R = float(radius[a] * other_radius[b] / (radius[a] + other_radius[b]))
                 m = float(1.0 / (1.0 / mass[a] + 1.0 / other_mass[b]))
+                smaller = float(min(radius[a], other_radius[b]))
             row = rows[i * len(names) + j]
-            yield _pair_scale(law, (first, second), wall, m, R, float(radius[a]), row, speed)
+            yield _pair_scale(law, (first, second), wall, m, R, smaller, row, speed)
 
 
 def _pair_scale(
@@ -206,48 +212,6 @@ def _pair_scale(
     stiffest = max(normal, ROLLS * tangential)
     limit = stable_step(mass, stiffest) if stiffest > 0.0 else math.inf
     return PairScale(kinds, wall, mass, radius, modulus, stiffness, speed, collision, depth / smaller, limit)
-
-
-def expected_speed(model: Model, law: Contact) -> float:
-    """The largest speed at which spheres can be expected to meet [velocity]; see :class:`ContactScales`."""
-    spheres = np.flatnonzero(model.sites.radius > 0.0)
-    every = sphere_centres(model, *body_poses(model, model.q0))
-    centres, velocities = every[spheres], sphere_velocities(model, model.q0, model.u0, every)[spheres]
-    # Two that come at each other from two sides.
-    fastest = float(np.linalg.norm(np.ptp(velocities, axis=0)))
-    walls = [_wall_speed(wall) for wall in law.walls]
-    fastest = max(fastest, float(np.linalg.norm(velocities, axis=1).max()) + max(walls, default=0.0))
-    weight = sum(
-        (np.array([float(g) for g in force.acceleration]) for force in model.forces if isinstance(force, Gravity)),
-        np.zeros(3),
-    )
-    g = float(np.linalg.norm(weight))
-    if g == 0.0:
-        return fastest
-    down = weight / g
-    heights = [centres @ down, *(_lowest(wall, down) for wall in law.walls)]
-    lowest = max(float(np.max(h, initial=-np.inf)) for h in heights)
-    fall = lowest - float((centres @ down).min())
-    return math.sqrt(fastest**2 + 2.0 * g * fall)
-
-
-def _wall_speed(wall: Any) -> float:
-    """Of the fastest point of a wall that is near, as far as it is declared."""
-    velocity = np.linalg.norm([float(v) for v in getattr(wall, "velocity", (0.0,))])
-    turning = np.linalg.norm([float(w) for w in getattr(wall, "angular_velocity", (0.0,))])
-    return float(velocity + turning * float(getattr(wall, "radius", 0.0)))
-
-
-def _lowest(wall: Any, down: np.ndarray) -> np.ndarray:
-    """How far down a wall reaches that is below: its point along the gravity, and a cylinder's radius beyond."""
-    point = getattr(wall, "point", None)
-    if point is None:
-        return np.zeros(0)
-    along = float(np.array([float(x) for x in point]) @ down)
-    if getattr(wall, "shape", "") == "plane":
-        normal = np.array([float(x) for x in wall.normal])
-        return np.array([along]) if normal @ down < 0.0 else np.zeros(0)
-    return np.array([along + float(getattr(wall, "radius", 0.0))])
 
 
 def check_contact_step(model: Model, integrator: Any, step: float | None, source: str) -> None:

@@ -78,6 +78,7 @@ def contact_figures(
         "step": step,
         "step_recommended": scales.recommended,
         "step_limit": scales.limit,
+        "step_limit_of": scales.binding(unit_symbols(model.units)[1]),
         "speed_expected": scales.speed,
         "ledger": {name: float(observables[name][-1]) for name in LINES if name in observables},
         "energy_put_in": total,
@@ -122,7 +123,8 @@ def contact_notes(
     if step > limit:
         notes.append(
             f"contacts: the step, {with_unit(step, unit, 4)}, is beyond the limit of stability, "
-            f"{with_unit(limit, unit, 4)}, as integrator.force_step allows: nothing here can be trusted"
+            f"{with_unit(limit, unit, 4)}, {figures['step_limit_of']}, as integrator.force_step allows: nothing here "
+            "can be trusted"
         )
     elif step >= MUCH_LONGER * recommended:
         notes.append(

@@ -32,6 +32,25 @@ _Rate = Annotated[Quantity | None, Dimension("frequency", minimum=0)]
 _Stiffness = Annotated[Quantity | None, Dimension("stiffness", minimum=0, exclusive=True)]
 
 
+ACTS = {
+    "young": ("normal", "hertz"),
+    "poisson": ("normal", "hertz"),
+    "stiffness": ("normal", "linear"),
+    "tangential_stiffness": ("tangential", "linear"),
+    "restitution": ("damping", "restitution"),
+    "tangential_damping_ratio": ("damping", "restitution"),
+    "viscous_damping": ("damping", "viscous"),
+    "tangential_damping": ("damping", "viscous"),
+    "rolling_friction": ("rolling", "spring"),
+    "rolling_stiffness": ("rolling", "spring"),
+    "rolling_damping": ("rolling", "spring"),
+    "twisting_friction": ("twisting", "spring"),
+    "twisting_stiffness": ("twisting", "spring"),
+    "twisting_damping": ("twisting", "spring"),
+}
+"""What of a material acts only with a certain option."""
+
+
 class Surface(Declaration):
     """What of a contact can be given for a material and for a pair of them."""
 
@@ -54,7 +73,8 @@ class Surface(Declaration):
     rolling_friction: _Number = None
     """μ_r, of the couple μ_r R* F_n that begins to roll."""
     rolling_stiffness: _Stiffness = None
-    """Of the spring against rolling [force/length]; the tangential stiffness at the moment by default."""
+    """Of the spring against rolling [force/length]; the tangential stiffness at the moment by default, for both of two
+    materials or for neither."""
     rolling_damping: Annotated[Quantity | None, Dimension("translational_drag", minimum=0)] = None
     """Of the damping against rolling [mass/time]; none by default."""
     twisting_friction: Annotated[Quantity | None, Dimension("length", minimum=0)] = None
@@ -149,6 +169,7 @@ class Contact(Declaration):
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for kinds without a material, missing or impossible numbers, and spheres without radius."""
+        self._check_use(where)
         self.rows(model, where)
         for k, wall in enumerate(self.walls):
             if wall.kind not in self.materials:
@@ -158,6 +179,22 @@ class Contact(Declaration):
                 )
         bodies_of(self.walls, model, f"{where}.walls")
         check_inside(model, where)
+
+    def _check_use(self, where: str) -> None:
+        """Raises ModelError for what is given and would do nothing, and for numbers that are out of bounds."""
+        tables: list[tuple[str, Surface]] = [(f"materials.{name}", one) for name, one in self.materials.items()]
+        tables += [(f"pairs[{k}]", pair) for k, pair in enumerate(self.pairs)]
+        for name, one in tables:
+            for key, (option, value) in ACTS.items():
+                chosen = getattr(self, option)
+                if getattr(one, key, None) is not None and chosen != value:
+                    raise ModelError(
+                        f"{where}.{name}.{key}: does nothing with {option} = '{chosen}'; choose {option} = '{value}', "
+                        "or leave it out"
+                    )
+            e = one.restitution
+            if e is not None and not 0.0 < float(e) <= 1.0:
+                raise ModelError(f"{where}.{name}.restitution: {float(e):g} is not in (0, 1]")
 
     def beside(self, source: str, where: str) -> "Contact":
         """A copy with the files of its meshes found beside a case file; see :meth:`Mesh.beside`."""
@@ -250,11 +287,9 @@ class _Row:
             row[STIFFNESS] = self.mean("stiffness")
             inertial = 2.0 * math.sqrt(row[STIFFNESS])
             if law.tangential == "linear":
-                row[SHEAR] = self.mean("tangential_stiffness", 0.0) or 2.0 / 7.0 * row[STIFFNESS]
+                row[SHEAR] = self.mean("tangential_stiffness", 2.0 / 7.0 * row[STIFFNESS])
         if law.damping == "restitution":
             e = self.mean("restitution")
-            if not 0.0 < e <= 1.0:
-                raise ModelError(f"{self.where}: restitution {e:g} of {self.first} and {self.second} is not in (0, 1]")
             row[DAMPING] = inertial * -math.log(e) / math.hypot(math.pi, math.log(e))
             row[TANGENTIAL_DAMPING] = self.mean("tangential_damping_ratio", 1.0)
         elif law.damping == "viscous":
@@ -264,13 +299,28 @@ class _Row:
         row[KINETIC] = self.kinetic(row[STATIC])
         if law.rolling == "spring":
             row[ROLLING] = self.mean("rolling_friction")
-            row[ROLLING_STIFFNESS] = self.mean("rolling_stiffness", 0.0)
+            row[ROLLING_STIFFNESS] = self.rolling_stiffness()
             row[ROLLING_DAMPING] = self.mean("rolling_damping", 0.0)
         if law.twisting == "spring":
             row[TWISTING] = self.mean("twisting_friction")
             row[TWISTING_STIFFNESS] = self.mean("twisting_stiffness")
             row[TWISTING_DAMPING] = self.mean("twisting_damping", 0.0)
         return row
+
+    def rolling_stiffness(self) -> float:
+        """k_r, 0 for the tangential stiffness at the moment; raises ModelError where one material alone has it."""
+        if self.pair is None or self.pair.rolling_stiffness is None:
+            missing = [
+                name
+                for name, material in ((self.first, self.one), (self.second, self.two))
+                if material.rolling_stiffness is None
+            ]
+            if len(missing) == 1:
+                raise ModelError(
+                    f"{self.where}.materials.{missing[0]}.rolling_stiffness: is missing, where the other of "
+                    f"{self.first} and {self.second} has it; give it to both, to neither, or for the pair"
+                )
+        return self.mean("rolling_stiffness", 0.0)
 
     def kinetic(self, static: float) -> float:
         """μ_k: that of the pair, or the mean of those of the materials, which are their μ_s where none are given.
@@ -289,7 +339,7 @@ class _Row:
             result = math.sqrt(own[0] * own[1])
         if result > static * (1.0 + 1e-12):
             raise ModelError(
-                f"{self.where}: kinetic friction {result:g} of {self.first} and {self.second} is larger than "
-                f"the static one, {static:g}"
+                f"{self.where}.materials: kinetic_friction {result:g} of {self.first} and {self.second} is larger than "
+                f"their static_friction, {static:g}; lower it, or raise that"
             )
         return result
