@@ -45,7 +45,7 @@ def test_a_case_of_few_grains_passes_its_own_checks(name: str, tmp_path: Path) -
     if name == "stack":
         # Each contact carries the weight of what is above it, and lines are as wide.
         forces = next(c for c in drawn["spheres"].axes[2].collections if isinstance(c, LineCollection))
-        np.testing.assert_allclose(np.array(forces.get_linewidths()) / 1.2 * 3.0, [1, 2, 3, 4, 5], rtol=1e-6)
+        np.testing.assert_allclose(np.array(forces.get_linewidths()) / 2.5 * 3.0, [1, 2, 3, 4, 5], rtol=1e-6)
 
 
 def test_a_run_whose_overlaps_leave_the_range_says_whose(tmp_path: Path) -> None:

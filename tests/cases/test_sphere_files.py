@@ -11,8 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 import articulon as ar
+from articulon.analysis import contacts
 from articulon.cli import app
 from articulon.errors import ArticulonError
+from articulon.io import write_gsd
 
 gsd_hoomd = pytest.importorskip("gsd.hoomd")
 
@@ -114,12 +116,45 @@ def test_gsd_file_holds_what_the_run_does(run: ar.Run) -> None:
         )
         np.testing.assert_allclose(read.orientation[0], [np.cos(1.0), 0, 0, np.sin(1.0)], atol=2e-6)
         np.testing.assert_allclose([frame.log["time"][0] for frame in frames], run.times)
+        # The dumbbell's moment of inertia about z is 0.3: P = 2 q S, about the axis of q.
+        np.testing.assert_allclose(read.angmom[0], 2.0 * 0.6 * np.array([-np.sin(1.0), 0, 0, np.cos(1.0)]), atol=2e-6)
+        np.testing.assert_allclose(last.log["particles/angular_velocity"], [[0, 0, 2], [0, 0, 2], [0, 0, 3]], atol=1e-6)
+
+
+def test_gsd_file_and_analysis_hold_the_contact_forces_of_the_last_frame(tmp_path: Path) -> None:
+    """Five balls on each other: each is carried with its weight, by contacts with that of all that is above."""
+    run = ar.run("stack", tmp_path / "run", overrides={"run.gsd": True})
+    model = run.case.build_model()
+    weight = 9.81 * float(model.masses[0])
+    with gsd_hoomd.open(str(write_gsd(run.folder))) as frames:
+        last = frames[-1]
+        force = np.array(last.log["particles/contact_force"])
+        np.testing.assert_allclose(force, np.tile([0.0, 0.0, weight], (5, 1)), rtol=1e-5, atol=1e-8)
+        np.testing.assert_array_equal(last.log["particles/contacts"], [2, 2, 2, 2, 1])
+        order = np.argsort(last.bonds.group.min(axis=1))
+        assert last.bonds.types == ["contact"]
+        np.testing.assert_array_equal(np.sort(last.bonds.group[order], axis=1), [[k, k + 1] for k in range(4)])
+        np.testing.assert_allclose(last.log["bonds/normal_force"][order], weight * np.arange(4, 0, -1), rtol=1e-5)
+        np.testing.assert_allclose(last.log["bonds/tangential_force"], 0.0, atol=1e-9)
+        before = frames[-2]
+        assert before.bonds.N == 0 and np.isnan(before.log["particles/contact_force"]).all()
+    found = contacts(run)
+    np.testing.assert_allclose(np.sort(found.normal_force), weight * np.arange(1, 6), rtol=1e-6)
+    assert (found.second < 0).sum() == 1
+
+
+def test_contacts_of_a_run_in_memory() -> None:
+    case = ar.load_case("stack")
+    model = case.build_model()
+    run = ar.simulate(model, 0.002, rule="velocity-verlet", step=1e-5, frames=2)
+    found = contacts(run)
+    assert found.first.size == 5 and repr(run).startswith("Trajectory(3 frames to 0.002 s, 5 bodies: times, q,")
+    with pytest.raises(ArticulonError, match="no contact spheres"):
+        contacts(ar.simulate(ar.load_case("double-pendulum").build_model(), 0.01, frames=2))
 
 
 def test_freud_reads_the_spheres(run: ar.Run) -> None:
     freud = pytest.importorskip("freud")
-    from articulon.io import write_gsd
-
     file = write_gsd(run.folder, run.folder / "again.gsd")
     with gsd_hoomd.open(str(file)) as frames:
         query = freud.locality.AABBQuery.from_system(frames[0])
@@ -132,8 +167,6 @@ def test_a_run_without_spheres_has_none_to_export(tmp_path: Path) -> None:
     run = ar.run("double-pendulum", tmp_path / "run", overrides={"run.duration": "0.1 s"})
     with h5py.File(run.folder / "trajectory.h5") as file:
         assert "spheres" not in file["articulon"] and "radius" not in file["particles/bodies"]
-    from articulon.io import write_gsd
-
     with pytest.raises(ArticulonError, match="no contact spheres"):
         write_gsd(run.folder)
     result = CliRunner().invoke(app, ["export", str(run.folder)])

@@ -28,7 +28,7 @@ def test_analyse_warns_of_a_material_that_is_too_soft() -> None:
     assert "a stiffer material is needed" in result.stdout
 
 
-def test_analyse_says_how_much_stiffer_a_material_must_be(tmp_path: Path) -> None:
+def test_analyse_says_how_much_stiffer_a_material_must_be() -> None:
     found = analyse_contacts(ar.load_case("rotating-drum"))
     pair = max(found.scales.pairs, key=lambda one: one.overlap)
     assert pair.overlap > 0.05

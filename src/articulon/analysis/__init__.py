@@ -5,16 +5,21 @@ leaves out that fraction of the frames at the start.
 """
 
 from articulon.analysis.averages import Average, average, statistical_inefficiency
+from articulon.analysis.contact_forces import contacts
 from articulon.analysis.contact_steps import ContactAnalysis, analyse_contacts, load_for_analysis
 from articulon.analysis.relaxation import RelaxationAnalysis, analyse_relaxation
 from articulon.analysis.scales import ThermostatAnalysis, analyse_thermostat
 from articulon.analysis.structure import RadialDistribution, radial_distribution
 from articulon.analysis.temperatures import configurational_temperature, isokinetic_spread, temperature_spread
 from articulon.analysis.transport import Correlation, mean_square_displacement, velocity_autocorrelation
+from articulon.simulate.contact_statistics import ContactRecords
+from articulon.simulate.contact_steps import ContactScales, contact_scales
 
 __all__ = [
     "Average",
     "ContactAnalysis",
+    "ContactRecords",
+    "ContactScales",
     "Correlation",
     "RadialDistribution",
     "RelaxationAnalysis",
@@ -24,6 +29,8 @@ __all__ = [
     "analyse_thermostat",
     "average",
     "configurational_temperature",
+    "contact_scales",
+    "contacts",
     "isokinetic_spread",
     "load_for_analysis",
     "mean_square_displacement",

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from articulon.report import fidelity_figure, grain_figures, style
+from articulon.report import fidelity_figure, grain_figures, sphere_drawing, style
 from articulon.report.activity_figure import activity
 from articulon.report.drawing import model_drawing
 from articulon.report.joint_figures import joints
@@ -27,6 +27,8 @@ from articulon.simulate.results import Run
 
 STEADY = 1e-4
 """An energy that changes by less than this fraction is shown as constant."""
+ROUNDING = 1e-12
+"""A work below this part of the largest energy is that of rounding."""
 SHOWN_SWITCHES = 3
 """Switches of a factor that are marked; of more, only the first is."""
 
@@ -57,9 +59,10 @@ def figures(run: Run | View) -> dict[str, Figure]:
 
 def position(view: View) -> Figure | None:
     """Displacement of the core over time; along the direction that stops the run and across it, where there is one.
-    Nothing where it stays where it is, or is any one of many grains."""
+    Nothing where it stays where it is, is any one of many grains, or one of few that have a figure of their own."""
     moved = view.path - view.path[0]
-    if not moved.any() or (view.direction is None and grain_figures.many_grains(view)):
+    told = grain_figures.many_grains(view) or grain_figures.few_free(view)
+    if not moved.any() or (view.direction is None and told):
         return None
     length = suited(view.case.units, "length", float(np.abs(moved).max()))
     t = view.time_scale.factor * view.times
@@ -119,6 +122,9 @@ def energies(view: View) -> Figure | None:
     lines = energy_lines(view)
     if not lines:
         return None
+    largest = max(float(np.abs(values).max()) for values, _ in lines.values())
+    # What rounding alone leaves of a work has no line.
+    lines = {name: line for name, line in lines.items() if float(np.abs(line[0]).max()) > ROUNDING * largest}
     groups = by_size({name: values for name, (values, _) in lines.items()})
     figure, all_axes = style.panels(len(groups), height=2.5)
     for axes, names in zip(all_axes, groups, strict=True):
@@ -330,7 +336,7 @@ FIGURES: dict[str, Callable[[View], Figure | None]] = {
     "position": position,
     "joints": joints,
     "activity": activity,
-    "spheres": grain_figures.spheres,
+    "spheres": sphere_drawing.spheres,
     "grain_motion": grain_figures.grain_motion,
     "contacts": grain_figures.contacts,
     "force_distribution": grain_figures.force_distribution,

@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.case import Case
-from articulon.errors import CheckpointError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
 from articulon.model.state import CHANNELS
 from articulon.report.quantities import Scale, suited
-from articulon.simulate.checkpoint import read_checkpoint
-from articulon.simulate.contact_statistics import ContactRecords, contact_records
+from articulon.simulate.contact_statistics import ContactRecords, saved_contacts
 from articulon.simulate.ledger import with_energy, without_energy
 from articulon.simulate.results import Run
 
@@ -174,16 +172,8 @@ class View:
     def last_contacts(self) -> ContactRecords | None:
         """The contacts of the checkpoint, which is that of the last frame once a run has ended; None where there are no
         contact spheres, or no checkpoint."""
-        if self.folder is None or not (self.model.sites.radius > 0.0).any():
-            return None
-        try:
-            saved, _ = read_checkpoint(self.folder)
-        except CheckpointError:
-            return None
-        pairs, memory = saved.get("state_contact_pairs"), saved.get("state_contact_memory")
-        if pairs is None or memory is None or not memory.shape[1]:
-            return None
-        return contact_records(pairs, memory, self.model.sites.radius)
+        found = None if self.folder is None else saved_contacts(self.folder, self.model)
+        return None if found is None else found[1]
 
     @cached_property
     def stop_time(self) -> float | None:

@@ -3,12 +3,14 @@
 All of it is read from the state, in which each contact has its forces at the last evaluation.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from articulon.dynamics.functions import scratch
 from articulon.dynamics.poses import link_velocities
+from articulon.errors import CheckpointError
 from articulon.forces.contact.engine import Contacts
 from articulon.forces.contact.tables import (
     ARM,
@@ -30,6 +32,7 @@ from articulon.forces.contact.tables import (
 )
 from articulon.model import Model, State
 from articulon.model.rotations import matrices
+from articulon.simulate.checkpoint import read_checkpoint
 
 FEW = 2
 """A sphere with fewer contacts than this carries nothing: with friction, two can hold one."""
@@ -107,6 +110,23 @@ def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -
     )
 
 
+def saved_contacts(folder: Path, model: Model) -> tuple[float, ContactRecords] | None:
+    """The contacts in the checkpoint of a run, and its time [time], once a run has ended that of the last frame.
+
+    None where there are no contact spheres, or no checkpoint.
+    """
+    if not (model.sites.radius > 0.0).any():
+        return None
+    try:
+        saved, _ = read_checkpoint(folder)
+    except CheckpointError:
+        return None
+    pairs, memory = saved.get("state_contact_pairs"), saved.get("state_contact_memory")
+    if pairs is None or memory is None or not memory.shape[1]:
+        return None
+    return float(saved["state_time"][0]), contact_records(pairs, memory, model.sites.radius)
+
+
 def contact_counts(records: ContactRecords, sites: int) -> np.ndarray:
     """Contacts of each site, those with walls included, shape (sites,)."""
     both = records.second[records.between_spheres]
@@ -145,6 +165,13 @@ def sphere_velocities(model: Model, q: np.ndarray, u: np.ndarray, centres: np.nd
     at = model.site_links[moving]
     result[moving] = ws.twist[at, :3] + np.cross(ws.twist[at, 3:], centres[moving] - ws.position[at])
     return result
+
+
+def spins(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Angular velocities of all bodies, world frame [angle/time], shape (bodies, 3)."""
+    ws = scratch(model)
+    link_velocities(model.forest, q, u, ws)
+    return np.where((model.link >= 0)[:, None], ws.twist[model.link, 3:], 0.0)
 
 
 def sphere_name(model: Model, site: int) -> str:

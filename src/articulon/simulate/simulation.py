@@ -61,6 +61,11 @@ class Trajectory(NamedTuple):
     model: Model
     """What was integrated: the given model, or its Cartesian form."""
 
+    def __repr__(self) -> str:
+        time = "" if self.model.units.time is None else f" {self.model.units.symbols[2]}"
+        frames, end = self.times.size, f"{self.times[-1]:g}{time}"
+        return f"Trajectory({frames} frames to {end}, {self.model.bodies} bodies: {', '.join(self._fields)})"
+
     @property
     def notes(self) -> list[str]:
         """What is to be known of the run: flexible bodies that were deformed beyond the range of their modes."""

@@ -1,0 +1,113 @@
+"""Walls in pictures of spheres: planes and cylinders seen edge-on, and meshes cut by the plane of the picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.patches import Circle
+
+from articulon.forces.contact.engine import contact_of
+from articulon.forces.contact.walls import Body, bodies_of
+from articulon.report import style
+from articulon.report.quantities import Scale
+from articulon.report.view import View
+
+EDGE_ON = 1e-6
+"""Sine of the angle by which what is drawn as a line may be inclined to the line of sight."""
+LOOK: dict[str, Any] = {"color": style.BLACK, "linewidth": 1.2, "zorder": 4}
+
+
+def outlines(view: View, seen: tuple[int, int, int], depth: float, time: float) -> list[np.ndarray]:
+    """What walls of limited extent look like: cylinders along the line of sight, and cuts through meshes.
+
+    Parameters
+    ----------
+    seen
+        World axes to the right, upwards and into the picture.
+    depth
+        Coordinate of the plane that cuts the meshes [length].
+    time
+        At which walls are shown [time].
+
+    Returns
+    -------
+    list of numpy.ndarray
+        Segments for each wall [length], shape (segments, 2 ends, 2); none where the plane passes a mesh by.
+    """
+    right, up, into = seen
+    found = []
+    for wall in _walls(view):
+        place, turn = _pose(wall, time)
+        if wall.surface is not None:
+            found.append(_cut((wall.surface.vertices @ turn.T + place)[wall.surface.triangles], seen, depth))
+        elif wall.shape != "plane" and np.linalg.norm(np.delete(turn @ wall.direction, into)) < EDGE_ON:
+            angle = np.linspace(0.0, 2.0 * np.pi, 181)
+            ring = place[[right, up]] + wall.radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+            found.append(np.stack([ring[:-1], ring[1:]], axis=1))
+    return found
+
+
+def draw_walls(axes: Axes, view: View, seen: tuple[int, int, int], depth: float, length: Scale, time: float) -> None:
+    """Draw the walls as they are at a time; see :func:`outlines`. Inclined planes and cylinders are not drawn."""
+    right, up, into = seen
+    for wall in _walls(view):
+        place, turn = _pose(wall, time)
+        along = turn @ wall.direction
+        at = length.factor * place[[right, up]]
+        if wall.shape == "plane" and abs(along[into]) < EDGE_ON:
+            axes.axline(tuple(at), tuple(at + [-along[up], along[right]]), **LOOK)
+        elif wall.surface is None and wall.shape != "plane":
+            if np.linalg.norm(np.delete(along, into)) < EDGE_ON:
+                axes.add_patch(Circle(tuple(at), length.factor * wall.radius, fill=False, **LOOK))
+            elif abs(along[into]) < EDGE_ON:
+                # From the side: two straight lines.
+                across = length.factor * wall.radius * np.array([-along[up], along[right]])
+                for side in (at - across, at + across):
+                    axes.axline(tuple(side), tuple(side + along[[right, up]]), **LOOK)
+        elif wall.surface is not None:
+            cut = _cut((wall.surface.vertices @ turn.T + place)[wall.surface.triangles], seen, depth)
+            axes.add_collection(
+                LineCollection(
+                    list(length.factor * cut), colors=LOOK["color"], linewidths=1.2, capstyle="round", zorder=4
+                )
+            )
+
+
+def _walls(view: View) -> list[Body]:
+    law = contact_of(view.model)
+    return [] if law is None else bodies_of(law.walls, view.model, "walls")
+
+
+def _pose(wall: Body, time: float) -> tuple[np.ndarray, np.ndarray]:
+    """Place (3,) and rotation (3, 3) of a wall at a time: p + v t + A sin(2π f t), turned by ω t."""
+    point, velocity, amplitude, turning = wall.motion[:12].reshape(4, 3)
+    place = point + velocity * time + amplitude * np.sin(wall.motion[12] * time)
+    speed = float(np.linalg.norm(turning))
+    if speed == 0.0:
+        return place, np.eye(3)
+    n = turning / speed
+    cross = np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
+    return place, np.eye(3) + np.sin(speed * time) * cross + (1.0 - np.cos(speed * time)) * cross @ cross
+
+
+def _cut(corners: np.ndarray, seen: tuple[int, int, int], depth: float) -> np.ndarray:
+    """Where triangles (n, 3 corners, 3) meet the plane of the picture: segments (m, 2 ends, 2)."""
+    right, up, into = seen
+    # A plane through a corner would cut its triangles in three places: it lies a little beside.
+    size = max(float(np.ptp(corners[:, :, into])), float(np.finfo(float).tiny))
+    height = corners[:, :, into] - (depth + 1e-9 * size)
+    crossing = corners[(height.min(axis=1) < 0.0) & (height.max(axis=1) > 0.0)]
+    ends = []
+    for triangle in crossing:
+        h = triangle[:, into] - (depth + 1e-9 * size)
+        points = [
+            triangle[a] + h[a] / (h[a] - h[b]) * (triangle[b] - triangle[a])
+            for a, b in ((0, 1), (1, 2), (2, 0))
+            if h[a] * h[b] < 0.0
+        ]
+        if len(points) == 2:
+            ends.append(np.stack(points)[:, [right, up]])
+    return np.array(ends).reshape(-1, 2, 2)
