@@ -89,17 +89,17 @@ def off(found: np.ndarray, expected: np.ndarray) -> float:
 def contacts(trajectory: Trajectory) -> Contacts:
     """Those at the end of a run, as the plain NumPy grains have them."""
     pairs, kept = np.array(trajectory.state.contact_pairs), trajectory.state.contact_memory
-    record = kept[:, tables.MEMORY :]
+    record = kept[:, : tables.RECORD]
     normals = record[:, tables.NORMAL : tables.NORMAL + 3]
-    elastic, viscous = record[:, tables.ELASTIC], record[:, tables.VISCOUS]
-    force = record[:, tables.FORCE : tables.FORCE + 3]
+    force, elastic = record[:, tables.FORCE : tables.FORCE + 3], record[:, tables.ELASTIC]
+    viscous = (force * normals).sum(axis=1) - elastic
     radii = trajectory.model.sites.radius
     at_wall = pairs[:, 1] >= len(radii)
     reach = radii[pairs[:, 0]] + np.where(at_wall, 0.0, radii[np.where(at_wall, 0, pairs[:, 1])])
     arms = record[:, tables.ARM] + record[:, tables.OTHER_ARM]
     return Contacts(
         pairs,
-        kept[:, 0:3],
+        record[:, tables.DISPLACEMENT : tables.DISPLACEMENT + 3],
         np.where(at_wall, record[:, tables.OTHER_ARM], reach - arms),
         normals,
         elastic,

@@ -86,7 +86,7 @@ class GrainDriver(Driver):
 
     def _prepare(self, state: State) -> None:
         contacts, lists, refresh, system = self.contacts.types
-        moving = types.UniTuple(types.FunctionType(PASS), 4)
+        moving = types.UniTuple(types.FunctionType(PASS), 3)
         counters = numba.typeof(state.counters)
         taken = contacts, moving, lists, refresh, system, GRAINS, types.float64, counters, LINE, LINE, types.int64
         prepare(grains.advance_grains, taken)

@@ -1,5 +1,5 @@
-"""What is done to all grains at once, shared among threads or not: the first half kick with the drift, and the sum of
-each grain's forces with the second half kick and its works.
+"""What is done to all grains at once, shared among threads or not: the sum of each grain's forces with the second half
+kick and its works, and the first half kick of the next step with the drift.
 
 Arrays are in the order of cells, one row for each grain. Sums are taken over blocks of a fixed size and these in
 order, which gives the same bits for any number of threads.
@@ -13,15 +13,17 @@ import numpy as np
 from numba import prange, types
 
 from articulon.algebra.rotations import turn_in_world
+from articulon.algebra.vectors import dot
+from articulon.forces.contact.carried import add_couples, add_record
+from articulon.forces.contact.pairs import add_to_load
 from articulon.forces.contact.powers import add_wall_powers
 from articulon.forces.contact.tables import (
     ARM,
-    COUPLE,
     FORCE,
     FREE,
     KIND,
     LIGHT,
-    MOMENT,
+    NORMAL,
     OTHER_ARM,
     PLACES,
     RADIUS,
@@ -47,6 +49,10 @@ FALLS, DRAGS = WORKS, WORKS + 1
 LINES = WORKS + 2
 """Lines of the ledger: those of contacts, gravity and drag."""
 DUE = DONE + LINES
+KICKS, DONE_TIME, DUE_TIME, DRIFTS = range(4)
+"""Places in ``Grains.ask``."""
+TOGETHER = 64
+"""Slots that are looked through together."""
 RESISTS = False
 """Stands for whether something resists rolling and twisting."""
 
@@ -62,6 +68,9 @@ class Grains(NamedTuple):
     """Of blocks of grains: the square of the longest way since the last list, a sum that is finite where all
     accelerations are, and powers of walls, gravity and drag in the half kick that is done and in the next one, shape
     (blocks, 16)."""
+    ask: np.ndarray
+    """What a pass is to do: whether to kick, for how long, for how long the next time, and how long to drift; shape
+    (4,)."""
     gravity: np.ndarray
     """Shape (3,)."""
     works: np.ndarray
@@ -75,6 +84,7 @@ def grains_of(count: int) -> Grains:
         np.zeros((count, ROW)),
         np.zeros((count, ROW + 6)),
         np.zeros((blocks, 2 + 2 * LINES)),
+        np.zeros(4),
         np.zeros(3),
         np.zeros((2, LINES)),
     )
@@ -113,64 +123,42 @@ def drift_block(particles, spheres, grains, first, last, h):
     return worst if everything < np.inf else np.nan
 
 
-def drift_all(particles, spheres, grains, h):
-    """The first half kick and the drift of all grains. Loops that are shared out take no tuples of tuples."""
-    partial, n = grains.partial, grains.row.shape[0]
-    for b in prange(partial.shape[0]):
-        first = PLACES * np.int64(b)
-        partial[b, WAY] = drift_block(particles, spheres, grains, first, min(first + PLACES, n), h)
-    images = particles.counts[IMAGES]
-    for b in prange((images + PLACES - 1) // PLACES):
-        first = PLACES * np.int64(b)
-        follow_block(particles, first, min(first + PLACES, images))
-
-
 @jit
-def add_contact(record, resistance, slot, s, arm, f, t):
-    """Adds a contact to the force and the torque on a sphere, the first where s is 1, the second where it is −1."""
-    lever = record[slot, arm]
-    f = (f[0] + s * record[slot, FORCE], f[1] + s * record[slot, FORCE + 1], f[2] + s * record[slot, FORCE + 2])
-    t = (
-        t[0] - lever * record[slot, MOMENT],
-        t[1] - lever * record[slot, MOMENT + 1],
-        t[2] - lever * record[slot, MOMENT + 2],
-    )
-    if RESISTS:
-        t = (
-            t[0] + s * resistance[slot, COUPLE],
-            t[1] + s * resistance[slot, COUPLE + 1],
-            t[2] + s * resistance[slot, COUPLE + 2],
-        )
-    return f, t
-
-
-@jit
-def dot3(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+def add_back(candidates, load, first, last, slots):
+    """Adds to the loads of some places what contacts in the rows of others do, in the order of slots."""
+    root, touches, record, back = candidates.root, candidates.touches, candidates.record, candidates.back
+    at, end = candidates.back_start[first], candidates.back_start[last]
+    while at < end:
+        found, upto = 0, min(at + TOGETHER, end)
+        for k in range(at, upto):  # without a branch, which none could foresee
+            slot = np.uint64(back[np.uint64(k)])
+            slots[np.uint64(found)] = slot
+            found += touches[slot] != FREE
+        for m in range(found):
+            slot = slots[np.uint64(m)]
+            f = record[slot, FORCE], record[slot, FORCE + 1], record[slot, FORCE + 2]
+            n = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
+            add_to_load(load, np.uint64(root[slot]), -1.0, record[slot, OTHER_ARM], f, n)
+        at = upto
 
 
 @jit
 def kick_block(spheres, candidates, walls, grains, first, last, done, due, partial):
-    """Sums the forces on some grains and kicks them for a time ``done``; the next kick, by the same forces, will be for
-    a time ``due``. Powers are those at the mean velocities of the two."""
-    row, motion, record, resistance = grains.row, spheres.motion, candidates.record, candidates.resistance
-    start, back_start, back = candidates.start, candidates.back_start, candidates.back
+    """Kicks some grains, whose loads have been summed, for a time ``done``; the next kick, by the same forces, will be
+    for a time ``due``. Powers are those at the mean velocities of the two."""
+    row, motion, load = grains.row, spheres.motion, spheres.load
     gravity = (grains.gravity[0], grains.gravity[1], grains.gravity[2])
     quarter, more = 0.5 * done, done + 0.5 * due
     for line in range(DONE, DUE + LINES):
         partial[line] = 0.0
     finite, falls, falls_next, drags, drags_next = 0.0, 0.0, 0.0, 0.0, 0.0
     for p in range(first, last):
-        f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for k in range(start[p], start[p + 1]):
-            # Records of what does not touch are zero: to add them costs less than to foresee which these are. An index
-            # without a sign is not counted from the end.
-            f, t = add_contact(record, resistance, np.uint64(k), 1.0, ARM, f, t)
-        for k in range(back_start[p], back_start[p + 1]):
-            f, t = add_contact(record, resistance, np.uint64(back[np.uint64(k)]), -1.0, OTHER_ARM, f, t)
+        f, t = (load[p, 0], load[p, 1], load[p, 2]), (load[p, 3], load[p, 4], load[p, 5])
         for k in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[k] != FREE:
-                f, t = add_contact(walls.record, walls.resistance, k, 1.0, ARM, f, t)
+                f, t = add_record(walls.record, k, 1.0, ARM, f, t)
+        if RESISTS:
+            t = add_couples(candidates, walls, p, t)
         light, ease = motion[p, LIGHT], row[p, EASE]
         v = (motion[p, V], motion[p, V + 1], motion[p, V + 2])
         w = (motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2])
@@ -191,29 +179,46 @@ def kick_block(spheres, candidates, walls, grains, first, last, done, due, parti
                 vm = (v[0] + more * a[0], v[1] + more * a[1], v[2] + more * a[2])
                 wm = (w[0] + more * g[0], w[1] + more * g[1], w[2] + more * g[2])
                 add_wall_powers(walls, k, vm, wm, partial, DUE)
-        fall, pull = dot3(gravity, v) / light, dot3(gravity, a) / light
+        fall, pull = dot(gravity, v) / light, dot(gravity, a) / light
         falls += fall + quarter * pull
         falls_next += fall + more * pull
-        fall, pull = dot3(df, v) + dot3(dt, w), dot3(df, a) + dot3(dt, g)
+        fall, pull = dot(df, v) + dot(dt, w), dot(df, a) + dot(dt, g)
         drags += fall + quarter * pull
         drags_next += fall + more * pull
         for k in range(3):
             row[p, PUSH + k], row[p, TWIST + k] = a[k], g[k]
             motion[p, V + k] = v[k] + done * a[k]
             motion[p, SPIN + k] = w[k] + done * g[k]
-        finite += dot3(a, a) + dot3(g, g)
+        finite += dot(a, a) + dot(g, g)
     partial[FINITE] = finite
     partial[DONE + FALLS], partial[DONE + DRAGS] = falls, drags
     partial[DUE + FALLS], partial[DUE + DRAGS] = falls_next, drags_next
 
 
-def kick_all(spheres, candidates, walls, grains, done, due):
-    """Sums of the forces on all grains, and their second half kick."""
+@jit
+def move_block(particles, spheres, candidates, walls, grains, first, last, slots, partial):
+    """What ``ask`` asks for, of some grains. It is read here, so that kicks and drifts are compiled once, whether both
+    come together or not: two copies could be rounded in two ways."""
+    ask = grains.ask
+    if ask[KICKS] > 0.0:
+        add_back(candidates, spheres.load, first, last, slots)
+        kick_block(spheres, candidates, walls, grains, first, last, ask[DONE_TIME], ask[DUE_TIME], partial)
+    if ask[DRIFTS] > 0.0:
+        partial[WAY] = drift_block(particles, spheres, grains, first, last, ask[DRIFTS])
+
+
+def move_all(particles, spheres, candidates, walls, grains):
+    """What ``ask`` asks for, of all grains and images. Loops that are shared out take no tuples of tuples."""
     partial, n = grains.partial, grains.row.shape[0]
     for b in prange(partial.shape[0]):
-        first = PLACES * np.int64(b)
+        slots, block = np.zeros(TOGETHER, np.uint64), np.int64(b)
+        first = PLACES * block
         last = min(first + PLACES, n)
-        kick_block(spheres, candidates, walls, grains, first, last, done, due, partial[np.int64(b)])
+        move_block(particles, spheres, candidates, walls, grains, first, last, slots, partial[block])
+    images = particles.counts[IMAGES]
+    for b in prange((images + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        follow_block(particles, first, min(first + PLACES, images))
 
 
 @jit
@@ -267,29 +272,27 @@ SHARE: Any = None
 """Stands for one of these, compiled."""
 
 
-def drift(system, grains, h, due):
-    """The first half kick and the drift over a time h; ``partial`` holds how far grains have gone."""
-    SHARE(system.particles, system.spheres, grains, h)
+def move(system, grains, done, due, h):
+    """The second half kick, for a time ``done``, by the contacts as they are, unless the next one, for a time ``due``,
+    never comes; then the first half kick and the drift over a time h, unless that is zero."""
+    ask = grains.ask
+    ask[KICKS], ask[DONE_TIME], ask[DUE_TIME], ask[DRIFTS] = due, done, due, h
+    SHARE(system.particles, system.spheres, system.candidates, system.walls, grains)
 
 
-def kick(system, grains, done, due):
-    """The second half kick, by the contacts as they are; ``partial`` holds powers."""
-    SHARE(system.spheres, system.candidates, system.walls, grains, done, due)
-
-
-def collect(system, grains, h, due):
+def collect(system, grains, done, due, h):
     """Writes the grains in the order of the model."""
     SHARE(system.particles, system.spheres, grains)
 
 
-def distribute(system, grains, h, due):
+def distribute(system, grains, done, due, h):
     """Reads the grains into the order of cells."""
     SHARE(system.particles, system.spheres, system.numbers, grains)
 
 
 GRAINS = numba.typeof(grains_of(1))
 """Numba's type of ``Grains``."""
-PASS = types.void(SYSTEM, GRAINS, types.float64, types.float64)
+PASS = types.void(SYSTEM, GRAINS, types.float64, types.float64, types.float64)
 """Signature of the passes over grains."""
 
 
@@ -297,11 +300,10 @@ PASS = types.void(SYSTEM, GRAINS, types.float64, types.float64)
 def passes(parallel: bool, resists: bool) -> tuple[Any, ...]:
     """The passes, shared among threads or not, ready to be handed to others."""
     how = "parallel" if parallel else "serial"
-    add = leaf_variant(add_contact, f"add_contact_{resists}", RESISTS=resists)
-    block = leaf_variant(kick_block, f"kick_block_{resists}", add_contact=add)
+    kicks = leaf_variant(kick_block, f"kick_block_{resists}", RESISTS=resists)
+    block = leaf_variant(move_block, f"move_block_{resists}", kick_block=kicks)
     shared: tuple[tuple[Any, Any, str, dict[str, Any]], ...] = (
-        (drift, drift_all, "", {}),
-        (kick, kick_all, "_resisted" if resists else "", {"kick_block": block}),
+        (move, move_all, "_resisted" if resists else "", {"move_block": block}),
         (collect, collect_all, "", {}),
         (distribute, distribute_all, "", {}),
     )

@@ -45,7 +45,7 @@ TOO_NARROW = 100
 """Beside the values of ``status``: a list needs more room."""
 PAIRS, WALLS, RESISTANCE = range(3)
 """Passes over contacts."""
-DRIFT, KICK, COLLECT, DISTRIBUTE = range(4)
+MOVE, COLLECT, DISTRIBUTE = range(3)
 """Passes over grains."""
 
 
@@ -59,7 +59,7 @@ def list_contacts(system, grains, moving, lists, refresh):
     if particles.counts[OVERFLOW] + particles.counts[LOST] == 0:
         lists[0](system)
         lists[1](system)
-        moving[DISTRIBUTE](system, grains, 0.0, 0.0)
+        moving[DISTRIBUTE](system, grains, 0.0, 0.0, 0.0)
 
 
 @jit
@@ -142,7 +142,7 @@ def load_state(system, grains, moving, lists, refresh, state):
 @kernel
 def store_state(system, grains, moving, h, state):
     """Gives all back to a state after a step, but the contacts, which then lie in ``kept``."""
-    moving[COLLECT](system, grains, 0.0, 0.0)
+    moving[COLLECT](system, grains, 0.0, 0.0, 0.0)
     line, q, u, history, reference = grains.line, state.q, state.u, state.history, system.particles.reference
     history[0] = 1.0
     for s in range(line.shape[0]):
@@ -174,12 +174,12 @@ def begin_grains(contacts, moving, system, grains, h, times):
     """Forces at the start, before any step."""
     works, half = grains.works[1], 0.5 * h
     evaluate(system, contacts, 0.0, 0.0, works, times)
-    moving[KICK](system, grains, 0.0, half)
+    moving[MOVE](system, grains, 0.0, half, 0.0)
     for k in range(LINES):
         works[k] += half * summed(grains, DUE + k)
-    moving[COLLECT](system, grains, 0.0, 0.0)
+    moving[COLLECT](system, grains, 0.0, 0.0, 0.0)
     add_powers_of_accelerations(system, grains, -0.5 * half * half, works)
-    moving[DISTRIBUTE](system, grains, 0.0, 0.0)
+    moving[DISTRIBUTE](system, grains, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -187,14 +187,15 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
     """Advances the grains by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
     TOO_NARROW."""
     particles, works, half = system.particles, grains.works[1], 0.5 * h
-    for _ in range(steps):
+    if steps > 0:
+        moving[MOVE](system, grains, 0.0, 0.0, h)
+    for left in range(steps, 0, -1):
         step = counters[STEPS]
-        moving[DRIFT](system, grains, h, 0.0)
         gone = farthest(grains)
         if not gone < np.inf:
             return DIVERGED
         if gone > system.grid.reach[1]:
-            moving[COLLECT](system, grains, 0.0, 0.0)
+            moving[COLLECT](system, grains, 0.0, 0.0, 0.0)
             keep_contacts(system)
             list_contacts(system, grains, moving, lists, refresh)
             if crowded(system):
@@ -207,7 +208,7 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
             return TOO_NARROW
         if system.walls.counts[FAULT] != 0:
             return DIVERGED
-        moving[KICK](system, grains, half, half)
+        moving[MOVE](system, grains, half, half, h if left > 1 else 0.0)
         for k in range(LINES):
             works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
         if not summed(grains, FINITE) < np.inf:

@@ -14,10 +14,10 @@ from articulon.errors import CheckpointError
 from articulon.forces.contact.engine import Contacts
 from articulon.forces.contact.tables import (
     ARM,
+    DISPLACEMENT,
     ELASTIC,
     FORCE,
     FRICTION_WORK,
-    MEMORY,
     NORMAL,
     NORMAL_WORK,
     OTHER_ARM,
@@ -26,7 +26,6 @@ from articulon.forces.contact.tables import (
     SLIDES,
     SPRING_WORK,
     STANDING,
-    VISCOUS,
     VISCOUS_WORK,
     WALL_WORK,
 )
@@ -90,8 +89,9 @@ class ContactRecords(NamedTuple):
 
 def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -> ContactRecords:
     """The contacts of ``State.contact_pairs`` and ``State.contact_memory``, of a model whose sites have these radii."""
-    record, sites = memory[:, MEMORY : MEMORY + RECORD], radius.size
-    normal, normal_force = record[:, NORMAL : NORMAL + 3], record[:, ELASTIC] + record[:, VISCOUS]
+    record, sites = memory[:, :RECORD], radius.size
+    normal, force = record[:, NORMAL : NORMAL + 3], record[:, FORCE : FORCE + 3]
+    normal_force = (normal * force).sum(axis=1)
     walls = pairs[:, 1] >= sites
     arms = record[:, [ARM, OTHER_ARM]]
     between = radius[pairs[:, 0]] + radius[np.where(walls, 0, pairs[:, 1])]
@@ -101,8 +101,8 @@ def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -
         normal=normal,
         normal_force=normal_force,
         elastic_force=record[:, ELASTIC],
-        tangential=record[:, FORCE : FORCE + 3] - normal_force[:, None] * normal,
-        displacement=memory[:, :3],
+        tangential=force - normal_force[:, None] * normal,
+        displacement=record[:, DISPLACEMENT : DISPLACEMENT + 3],
         overlap=np.where(walls, arms[:, 1], between - arms.sum(axis=1)),
         arms=np.where(walls[:, None], arms * [1.0, 0.0], arms),
         slides=memory[:, STANDING] == SLIDES,

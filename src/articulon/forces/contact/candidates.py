@@ -14,10 +14,10 @@ from articulon.forces.contact.tables import (
     ARM,
     COUPLE,
     CROWDED,
+    DISPLACEMENT,
     FORCE,
     FREE,
     LISTED,
-    MEMORY,
     NORMAL,
     OTHER_ARM,
     PLACES,
@@ -76,51 +76,63 @@ def sum_starts(candidates):
 
 
 @jit
-def find_kept(kept, low, high):
-    """Where a pair is kept, −1 for nowhere."""
-    for k in range(kept.start[low], kept.start[low + 1]):
-        if kept.other[k] == high:
+def find_kept(kept, s, other):
+    """Where a pair is kept among those of a sphere, −1 for nowhere."""
+    for k in range(kept.start[s], kept.stop[s]):
+        if kept.other[k] == other:
             return k
     return -1
 
 
 @jit
-def load_contact(kept, k, flips, slot, touches, memory, record, resistance):
-    """Gives a slot what is kept of its contact; ``flips`` where the slot's first sphere is the kept one's second."""
-    s, column = (-1.0 if flips else 1.0), kept.column
-    for a in range(MEMORY):
-        memory[slot, a] = (s if a < SINCE else 1.0) * column[k, a]
+def turn_record(record, slot):
+    """A record as the other of the two has it."""
+    for a in range(3):
+        record[slot, DISPLACEMENT + a] = -record[slot, DISPLACEMENT + a]
+        record[slot, FORCE + a] = -record[slot, FORCE + a]
+        record[slot, NORMAL + a] = -record[slot, NORMAL + a]
+        record[slot, TANGENTIAL_VISCOUS + a] = -record[slot, TANGENTIAL_VISCOUS + a]
+    swapped = record[slot, ARM]
+    record[slot, ARM] = record[slot, OTHER_ARM]
+    record[slot, OTHER_ARM] = swapped
+
+
+@jit
+def load_contact(kept, k, turned, slot, touches, since, record, resistance):
+    """Gives a slot what is kept of its contact; ``turned`` where the slot's first sphere is the kept one's second."""
+    column = kept.column
     for a in range(RECORD):
-        record[slot, a] = column[k, MEMORY + a]
-    turn_record(record, slot, flips)
-    touches[slot] = np.int8(column[k, STANDING])
+        record[slot, a] = column[k, a]
+    if turned:
+        turn_record(record, slot)
+    since[slot], touches[slot] = column[k, SINCE], np.int8(column[k, STANDING])
     if resistance.shape[0] > 0:
         # Swapping the two turns the normal and their relative spin, so that only the couple changes its sign.
+        s = -1.0 if turned else 1.0
         for a in range(RESISTANCE):
             resistance[slot, a] = (s if a < COUPLE + 3 else 1.0) * column[k, STANDING + 1 + a]
 
 
 @jit
-def turn_record(record, slot, flips):
-    """A record as the second sphere has it; n × F_t is the same for both."""
-    if flips:
-        for a in range(3):
-            record[slot, FORCE + a] = -record[slot, FORCE + a]
-            record[slot, NORMAL + a] = -record[slot, NORMAL + a]
-            record[slot, TANGENTIAL_VISCOUS + a] = -record[slot, TANGENTIAL_VISCOUS + a]
-        swapped = record[slot, ARM]
-        record[slot, ARM] = record[slot, OTHER_ARM]
-        record[slot, OTHER_ARM] = swapped
+def store_contact(kept, k, first, other, turned, slot, touches, since, record, resistance):
+    """Keeps the contact of a slot."""
+    kept.first[k], kept.other[k] = first, other
+    column = kept.column
+    for a in range(RECORD):
+        column[k, a] = record[slot, a]
+    if turned:
+        turn_record(column, k)
+    column[k, SINCE], column[k, STANDING] = since[slot], touches[slot]
+    if resistance.shape[0] > 0:
+        s = -1.0 if turned else 1.0
+        for a in range(RESISTANCE):
+            column[k, STANDING + 1 + a] = (s if a < COUPLE + 3 else 1.0) * resistance[slot, a]
 
 
 @jit
-def clear_contact(slot, touches, memory, record, resistance):
-    """Leaves nothing in a slot."""
+def clear_contact(slot, touches, resistance):
+    """Leaves no contact in a slot."""
     touches[slot] = FREE
-    for a in range(MEMORY):
-        memory[slot, a] = 0.0
-    for a in range(RECORD):
-        record[slot, a] = 0.0
     if resistance.shape[0] > 0:
         for a in range(RESISTANCE):
             resistance[slot, a] = 0.0
@@ -130,17 +142,20 @@ def clear_contact(slot, touches, memory, record, resistance):
 def fill_block(particles, neighbours, candidates, kept, first, last):
     """Writes the candidates of some places, with what is kept of those that touch."""
     order, n = particles.order, particles.order.size
-    start, root, touches = candidates.start, candidates.root, candidates.touches
+    start, root, touches, resistance = candidates.start, candidates.root, candidates.touches, candidates.resistance
     for p in range(first, last):
+        i = order[p]
         for slot in range(start[p], start[p + 1]):
             q = np.int64(neighbours.places[p, slot - start[p]])
-            candidates.second[slot] = q
+            candidates.first[slot], candidates.second[slot] = p, q
             root[slot] = q if q < n else np.int64(particles.parent[q - n])
-            i, j = order[p], order[root[slot]]
-            k = find_kept(kept, min(i, j), max(i, j))
-            clear_contact(slot, touches, candidates.memory, candidates.record, candidates.resistance)
+            j = order[root[slot]]
+            k = find_kept(kept, i, j)
+            if k < 0:
+                k = find_kept(kept, j, i)
+            clear_contact(slot, touches, resistance)
             if k >= 0:
-                load_contact(kept, k, i > j, slot, touches, candidates.memory, candidates.record, candidates.resistance)
+                load_contact(kept, k, i > j, slot, touches, candidates.since, candidates.record, resistance)
 
 
 @jit
@@ -194,59 +209,40 @@ def list_pairs(system):
 
 
 @jit
-def store_contact(kept, k, other, flips, slot, touches, memory, record, resistance):
-    """Keeps the contact of a slot."""
-    s, column = (-1.0 if flips else 1.0), kept.column
-    kept.other[k] = other
-    for a in range(MEMORY):
-        column[k, a] = (s if a < SINCE else 1.0) * memory[slot, a]
-    turn_record(record, slot, flips)
-    for a in range(RECORD):
-        column[k, MEMORY + a] = record[slot, a]
-    turn_record(record, slot, flips)
-    column[k, STANDING] = touches[slot]
-    if resistance.shape[0] > 0:
-        for a in range(RESISTANCE):
-            column[k, STANDING + 1 + a] = (s if a < COUPLE + 3 else 1.0) * resistance[slot, a]
+def count_contacts(system):
+    """Pairs and walls that touch."""
+    candidates, walls, count = system.candidates, system.walls, 0
+    for slot in range(candidates.counts[LISTED]):
+        count += candidates.touches[slot] != FREE
+    for slot in range(walls.counts[LISTED]):
+        count += walls.touches[slot] != FREE
+    return count
 
 
 @jit
 def keep_contacts(system):
-    """Keeps all contacts by pair, the ones of each sphere in the order of their slots, with walls last; ``counts`` says
-    how many there are, and where there is too little room."""
+    """Keeps all contacts by pair, those in the row of each place one behind the other, with its walls last; ``counts``
+    says how many there are, and where there is too little room."""
     candidates, walls, kept, order = system.candidates, system.walls, system.kept, system.particles.order
-    start, n, spheres = kept.start, candidates.start.size - 1, order.size
-    for s in range(spheres + 1):
-        start[s] = 0
-    for p in range(n):
-        for slot in range(candidates.start[p], candidates.start[p + 1]):
-            if candidates.touches[slot] != FREE:
-                start[min(order[p], order[candidates.root[slot]]) + 1] += 1
-        for slot in range(walls.start[p], walls.start[p + 1]):
-            if walls.touches[slot] != FREE:
-                start[order[p] + 1] += 1
-    for s in range(spheres):
-        start[s + 1] += start[s]
-    kept.counts[LISTED] = start[spheres]
-    kept.counts[CROWDED] = start[spheres] > kept.other.size
+    kept.counts[LISTED] = count_contacts(system)
+    kept.counts[CROWDED] = kept.counts[LISTED] > kept.other.size
     if kept.counts[CROWDED] != 0:
         return
-    for p in range(n):
-        for slot in range(candidates.start[p], candidates.start[p + 1]):
-            if candidates.touches[slot] != FREE:
-                i, j = order[p], order[candidates.root[slot]]
-                low, high = min(i, j), max(i, j)
-                memory, record, resistance = candidates.memory, candidates.record, candidates.resistance
-                store_contact(kept, start[low], high, i > j, slot, candidates.touches, memory, record, resistance)
-                start[low] += 1
-    for p in range(n):
+    spheres, k = order.size, 0
+    touches, since, record, resistance = candidates.touches, candidates.since, candidates.record, candidates.resistance
+    for p in range(spheres):
         i = order[p]
+        kept.start[i] = k
+        for slot in range(candidates.start[p], candidates.start[p + 1]):
+            if touches[slot] != FREE:
+                j = order[candidates.root[slot]]
+                store_contact(kept, k, i, j, i > j, slot, touches, since, record, resistance)
+                k += 1
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
                 other = spheres + walls.feature[slot]
-                memory, record, resistance = walls.memory, walls.record, walls.resistance
-                store_contact(kept, start[i], other, False, slot, walls.touches, memory, record, resistance)
-                start[i] += 1
-    for s in range(spheres, 0, -1):
-        start[s] = start[s - 1]
-    start[0] = 0
+                store_contact(
+                    kept, k, i, other, False, slot, walls.touches, walls.since, walls.record, walls.resistance
+                )
+                k += 1
+        kept.stop[i] = k

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from, sub
+from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, scale, store_from, sub
 from articulon.forces.contact.candidates import keep_contacts
 from articulon.forces.contact.tables import (
     ARM,
@@ -14,7 +14,7 @@ from articulon.forces.contact.tables import (
     FREE,
     KIND,
     LIGHT,
-    MOMENT,
+    NORMAL,
     OTHER_ARM,
     RADIUS,
     SPIN,
@@ -114,15 +114,23 @@ def move_spheres(carried, ws, system):
 
 
 @jit
-def add_record(record, resistance, slot, s, arm, f, t):
+def add_record(record, slot, s, arm, f, t):
     """Adds a contact to the force and the torque on a sphere, the first where s is 1, the second where it is −1."""
-    lever = record[slot, arm]
-    f = add(f, (s * record[slot, FORCE], s * record[slot, FORCE + 1], s * record[slot, FORCE + 2]))
-    t = sub(t, (lever * record[slot, MOMENT], lever * record[slot, MOMENT + 1], lever * record[slot, MOMENT + 2]))
-    if resistance.shape[0] > 0:
-        c = (s * resistance[slot, COUPLE], s * resistance[slot, COUPLE + 1], s * resistance[slot, COUPLE + 2])
-        t = add(t, c)
-    return f, t
+    pull = load_from(record, slot, FORCE)
+    return add(f, scale(s, pull)), sub(t, scale(record[slot, arm], cross(load_from(record, slot, NORMAL), pull)))
+
+
+@jit
+def add_couples(candidates, walls, p, t):
+    """Adds what resists rolling and twisting to the torque on the sphere of a place."""
+    if candidates.resistance.shape[0] > 0:
+        for slot in range(candidates.start[p], candidates.start[p + 1]):  # zero where nothing touches
+            t = add(t, load_from(candidates.resistance, slot, COUPLE))
+        for k in range(candidates.back_start[p], candidates.back_start[p + 1]):
+            t = sub(t, load_from(candidates.resistance, candidates.back[k], COUPLE))
+        for slot in range(walls.start[p], walls.start[p + 1]):
+            t = add(t, load_from(walls.resistance, slot, COUPLE))
+    return t
 
 
 @jit
@@ -138,17 +146,15 @@ def sum_contacts(carried, ws, system):
         i = carried.link[s]
         if i < 0:
             continue
-        f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for slot in range(candidates.start[p], candidates.start[p + 1]):
-            if candidates.touches[slot] != FREE:
-                f, t = add_record(candidates.record, candidates.resistance, slot, 1.0, ARM, f, t)
+        f, t = load_from(system.spheres.load, p, 0), load_from(system.spheres.load, p, 3)
         for k in range(candidates.back_start[p], candidates.back_start[p + 1]):
             slot = candidates.back[k]
             if candidates.touches[slot] != FREE:
-                f, t = add_record(candidates.record, candidates.resistance, slot, -1.0, OTHER_ARM, f, t)
+                f, t = add_record(candidates.record, slot, -1.0, OTHER_ARM, f, t)
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
-                f, t = add_record(walls.record, walls.resistance, slot, 1.0, ARM, f, t)
+                f, t = add_record(walls.record, slot, 1.0, ARM, f, t)
+        t = add_couples(candidates, walls, p, t)
         arm = sub((site[0, s], site[1, s], site[2, s]), load(ws.position, i))
         store_from(wrench, i, 0, add(load_from(wrench, i, 0), f))
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), add(t, cross(arm, f))))

@@ -1,7 +1,7 @@
 """The passes over contacts, compiled for each law."""
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import types
 
@@ -23,32 +23,52 @@ def no_list(system):
     """Nothing."""
 
 
+class Law(NamedTuple):
+    """A law and its parts, as leaves; see ``laws.py``."""
+
+    label: str
+    contact: Any
+    arms: Any
+    parts: dict[str, Any]
+    """As the loops over pairs name them."""
+
+
 @cache
-def law_leaves(normal: str, tangential: str, damping: str, tail: bool, convention: str) -> tuple[str, Any, Any]:
-    """The name of a law, its leaf, and that of its arms."""
+def law_leaves(normal: str, tangential: str, damping: str, tail: bool, convention: str) -> Law:
+    """A law."""
     names = (normal, tangential, damping, "tail" if tail else "clipped", convention)
     label = "_".join(names).replace("-", "_")
     lammps = convention == "lammps"
     carried = leaf_variant(laws.carried, f"carried_{label}", LAMMPS=lammps)
-    law = leaf_variant(
+    grips, restores = tangential != "none", damping == "restitution"
+    width = leaf_variant(laws.contact_width, f"contact_width_{label}", HERTZ=normal == "hertz")
+    damping_of = leaf_variant(laws.damping_of, f"damping_of_{label}", RESTORES=restores)
+    forces = leaf_variant(laws.forces, f"forces_{label}", GRIPS=grips, RESTORES=restores, TAIL=tail, LAMMPS=lammps)
+    contact = leaf_variant(
         laws.contact,
         f"contact_{label}",
-        HERTZ=normal == "hertz",
-        GRIPS=tangential != "none",
-        RESTORES=damping == "restitution",
-        TAIL=tail,
-        LAMMPS=lammps,
+        GRIPS=grips,
         carried=carried,
+        contact_width=width,
+        damping_of=damping_of,
+        forces=forces,
     )
-    return label, law, leaf_variant(laws.arms, f"arms_{label}", LAMMPS=lammps)
+    arms = leaf_variant(laws.arms, f"arms_{label}", LAMMPS=lammps)
+    parts = {"CARRIED": carried, "CONTACT_WIDTH": width, "DAMPING_OF": damping_of, "FORCES": forces, "ARMS": arms}
+    return Law(label, contact, arms, parts | {"TWO_ARMS": lammps})
 
 
 @cache
-def pair_kernel(label: str, law: Any, arms: Any, one_kind: bool, parallel: bool) -> Any:
+def pair_kernel(label: str, one_kind: bool, parallel: bool, **parts: Any) -> Any:
     """The pass over pairs of spheres."""
     name = f"{label}{'_one_kind' if one_kind else ''}"
-    evaluate = leaf_variant(pairs.evaluate, f"evaluate_{name}", LAW=law, ARMS=arms, ONE_KIND=one_kind)
-    block = leaf_variant(pairs.pair_block, f"pair_block_{name}", evaluate=evaluate, ONE_KIND=one_kind)
+    entry = leaf_variant(pairs.entry, f"entry_{name}", ONE_KIND=one_kind)
+    stages = {
+        stage.py_func.__name__: leaf_variant(stage, f"{stage.py_func.__name__}_{name}", entry=entry, **parts)
+        for stage in (pairs.measure, pairs.find_velocities, pairs.turn, pairs.act)
+    }
+    gather = leaf_variant(pairs.gather, f"gather_{name}", ONE_KIND=one_kind)
+    block = leaf_variant(pairs.pair_block, f"pair_block_{name}", gather=gather, **stages)
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     share = specialised(pairs.share_pairs, f"share_pairs_{how}", parallel=parallel, allocates=True, pair_block=block)
     return prepare(specialised(pairs.pair_pass, f"pair_pass_{how}", allocates=True, SHARE=share), PASS)

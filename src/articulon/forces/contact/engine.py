@@ -29,7 +29,6 @@ from articulon.forces.contact.tables import (
     PLACES,
     ContactSystem,
     ContactTable,
-    Spheres,
     empty_system,
     empty_wall_slots,
 )
@@ -110,15 +109,12 @@ class Contacts:
         bounded = model.box is not None and not bool(model.box.periodic.all())
         self.wall_tables = wall_tables(bodies, names, float(self.radius.max()) + self.skin, bounded)
         self.wall_room = (256, 256) if bodies else (0, 0)
-        label, self.leaf, self.arms = law_leaves(
-            law.normal, law.tangential, law.damping, law.attractive_tail, law.convention
-        )
-        self.label = label
+        parts = law_leaves(law.normal, law.tangential, law.damping, law.attractive_tail, law.convention)
         no_pass.compile(PASS)
         no_list.compile(LIST)
         self.passes = (
-            pair_kernel(label, self.leaf, self.arms, len(names) == 1, self.parallel),
-            wall_kernel(label, self.leaf, self.arms, self.parallel) if bodies else no_pass,
+            pair_kernel(parts.label, len(names) == 1, self.parallel, **parts.parts),
+            wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if bodies else no_pass,
             resistance_kernel(law.normal, law.convention, self.parallel) if self.resists else no_pass,
         )
         self.lists = (list_kernel(self.parallel), wall_list_kernel(self.parallel) if bodies or bounded else no_list)
@@ -164,7 +160,7 @@ class Contacts:
             system.particles,
             system.neighbours._replace(excluded_start=start, excluded=excluded),
             grid(n, images, self.reach, self.skin),
-            Spheres(system.spheres.motion, self.radius.copy(), self.light.copy(), self._owners()),
+            system.spheres._replace(radius=self.radius.copy(), light=self.light.copy(), owner=self._owners()),
             system.candidates,
             empty_wall_slots(n, walls, self.resists),
             self.wall_tables,
@@ -218,8 +214,9 @@ class Contacts:
         wall = second >= sites
         other = np.where(wall, second - sites + self.spheres, sphere[np.where(wall, 0, second)])
         order = np.argsort(first, kind="stable")
-        kept.start[:] = np.searchsorted(first[order], np.arange(self.spheres + 1))
-        kept.other[:count] = other[order]
+        kept.first[:count], kept.other[:count] = first[order], other[order]
+        kept.start[:] = np.searchsorted(kept.first[:count], np.arange(self.spheres))
+        kept.stop[:] = np.searchsorted(kept.first[:count], np.arange(self.spheres), side="right")
         kept.column[:count] = state.contact_memory[order]
         kept.counts[LISTED] = count
         self.system.walls.counts[FAULT] = 0
@@ -229,8 +226,7 @@ class Contacts:
         """Gives a state the contacts that have been kept, in the order of their pairs."""
         kept = self.system.kept
         count = int(kept.counts[LISTED])
-        first = np.repeat(np.arange(self.spheres), np.diff(kept.start))
-        second = kept.other[:count]
+        first, second = np.sort([kept.first[:count], kept.other[:count]], axis=0)  # walls have the highest numbers
         wall = second >= self.spheres
         other = np.where(
             wall, second - self.spheres + self.model.sites.body.size, self.sites[np.where(wall, 0, second)]

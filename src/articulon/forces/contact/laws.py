@@ -64,31 +64,39 @@ def carried(x, y, z, nx, ny, nz, spin, h):
 
 
 @jit
-def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, before, h, k, kt, c, ct, mu_s, mu_k):
+def damping_of(a, ms, c):
+    """The coefficient of the normal damping: c √(a m*), which makes restitution that of the table, or c m*."""
+    return c * math.sqrt(a * ms) if RESTORES else c * ms
+
+
+@jit
+def contact_width(Rs, depth):
+    """√(R* δ), the radius of what touches; 1 where stiffnesses do not depend on it."""
+    return math.sqrt(Rs * depth) if HERTZ else 1.0
+
+
+@jit
+def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k, kt, ct, mu_s, mu_k):
     """The forces of a contact on its first body, and its tangential displacement.
 
     Parameters
     ----------
-    delta
-        Overlap; nothing acts where it is not positive.
-    Rs, ms
-        R* and m*.
+    depth, a, ms, damping
+        Overlap, ``contact_width``, m* and ``damping_of``.
     nx, ny, nz
         Unit normal, from the second body to the first.
     vx, vy, vz
         Velocity of the first surface against the second one at the contact.
-    spin
-        Mean angular velocity of the two bodies about the normal.
     x, y, z
-        Tangential displacement ξ at the last evaluation.
+        Tangential displacement ξ at the last evaluation, ``carried`` to the new tangent plane.
     before
         Relative velocity along the normal at the last evaluation, ``NEVER`` without one. Velocities are those of half
         steps; the normal damping is at the one that these two let expect at the end of the step, so that what it takes
         is of second order in the step. LAMMPS takes that of the half step.
     h
         Time since then; zero leaves ξ where it is.
-    k, kt, c, ct, mu_s, mu_k
-        The columns of the table.
+    k, kt, ct, mu_s, mu_k
+        Columns of the table.
 
     Returns
     -------
@@ -96,13 +104,6 @@ def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, before, h, k, 
         Elastic and viscous normal force, tangential force (3), its viscous part (3), 1 where the contact slides, and
         ξ (3).
     """
-    touches = delta > 0.0
-    depth = max(delta, 0.0)
-    a = math.sqrt(Rs * depth) if HERTZ else 1.0
-    if RESTORES:
-        damping = c * math.sqrt(a * ms)
-    else:
-        damping = c * ms
     tangential_damping = ct * damping if RESTORES else ct * ms
     vn = vx * nx + vy * ny + vz * nz
     elastic = k * a * depth
@@ -114,26 +115,33 @@ def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, before, h, k, 
     fx, fy, fz, wx, wy, wz, slides = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if GRIPS:
         tx, ty, tz = vx - vn * nx, vy - vn * ny, vz - vn * nz
-        x, y, z = carried(x, y, z, nx, ny, nz, spin, h)
         x, y, z = x + h * tx, y + h * ty, z + h * tz
         stiffness = kt * a
         wx, wy, wz = -tangential_damping * tx, -tangential_damping * ty, -tangential_damping * tz
         fx, fy, fz = wx - stiffness * x, wy - stiffness * y, wz - stiffness * z
         trial = math.sqrt(fx * fx + fy * fy + fz * fz)
         over = trial > mu_s * normal
-        part = mu_k * normal / max(trial, TINY) if over else 1.0
+        inverse = 1.0 / max(trial * stiffness, TINY)  # one division for two quotients
+        part = mu_k * normal * (stiffness * inverse) if over else 1.0
         if LAMMPS:  # which has no force to scale where the spring has not been stretched yet, and leaves it so
             slack = over and x * x + y * y + z * z == 0.0
             part = 0.0 if slack else part
             wx, wy, wz = (0.0, 0.0, 0.0) if slack else (wx, wy, wz)
         fx, fy, fz = part * fx, part * fy, part * fz
         # The displacement from which the spring and the damping give just the force that friction leaves.
-        soft = 1.0 / max(stiffness, TINY)
+        soft = trial * inverse
         x, y, z = (wx - fx) * soft if over else x, (wy - fy) * soft if over else y, (wz - fz) * soft if over else z
         wx, wy, wz = 0.0 if over else wx, 0.0 if over else wy, 0.0 if over else wz
         slides = 1.0 if over else 0.0
-    if not touches:
-        elastic, viscous, slides = 0.0, 0.0, 0.0
-        fx, fy, fz, wx, wy, wz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        x, y, z = 0.0, 0.0, 0.0
     return elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z
+
+
+@jit
+def contact(delta, Rs, ms, nx, ny, nz, vx, vy, vz, spin, x, y, z, before, h, k, kt, c, ct, mu_s, mu_k):
+    """``forces`` from the overlap δ, which is positive, R* and m*, the mean angular velocity ``spin`` of the two bodies
+    about the normal, and the tangential displacement as it was at the last evaluation."""
+    a = contact_width(Rs, delta)
+    if GRIPS:
+        x, y, z = carried(x, y, z, nx, ny, nz, spin, h)
+    damping = damping_of(a, ms, c)
+    return forces(delta, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k, kt, ct, mu_s, mu_k)

@@ -1,8 +1,8 @@
 """The pass over pairs of spheres: which of the candidates touch, and what forces they exert.
 
-Those that touch are gathered, some at a time, in an array in which the law is a vector loop, and written back: to their
-memory and to their record, from which each sphere sums its own in a fixed order. So no two threads write to one place,
-and the bits do not depend on how many there are.
+Those that touch are gathered, some at a time, in an array in which the law is a few vector loops, and written back to
+their records. What acts on the sphere in whose row a contact is, is summed here, in the order of slots; the other one
+sums its own from the records. So no two threads write to one place, and the bits do not depend on how many there are.
 
 Works are booked here. A force F acts from one half step to the next, in two half kicks, and does in them the work
 ½ h F·(v + v'), with v and v' the velocities at its own evaluation and at the next one: so each evaluation adds the
@@ -30,7 +30,9 @@ from articulon.forces.contact.tables import (
     BEGUN,
     CLOSING,
     DEEPEST,
+    DISPLACEMENT,
     DURATIONS,
+    ELASTIC,
     ENDED,
     FORCE,
     FREE,
@@ -38,166 +40,56 @@ from articulon.forces.contact.tables import (
     KIND,
     LIGHT,
     LONGEST,
-    MEMORY,
     NORMAL,
     NORMAL_WORK,
     OTHER_ARM,
     PLACES,
     RADIUS,
+    RECORD,
     SEEN,
-    SINCE,
     SLIDES,
     SPIN,
     SPRING_WORK,
     STICKS,
+    TANGENTIAL_VISCOUS,
     VISCOUS_WORK,
     V,
     X,
 )
+from articulon.forces.sites.prefetching import prefetch
 from articulon.kernels import jit
 
 LANES = 32
 """Contacts whose law is evaluated together."""
 STRIDE = 40
 """From one of their fields to the next: some more, so that not all of them lie in the same lines of the cache."""
-FIELDS = 62
-LAW: Any = None
+APART, RADII, LIGHTS, CLOSING_IN, SPIN_I, SPIN_J, SLID, OLD = 0, 3, 5, 6, 9, 12, 15, 16
+"""Fields that are gathered: vector from j to i, the two radii, the sum of the inverse masses, relative velocity,
+angular velocities, whether the surfaces slid, and the record."""
+TABLE = OLD + RECORD
+"""The row of the table, where there are several kinds."""
+WIDTH, DEPTH, DAMPED, MASS, SURFACE, TURNED, TURNING = 38, 39, 40, 41, 42, 45, 48
+"""Between the loops: ``contact_width``, overlap, ``damping_of``, m*, velocity of the surfaces, tangential displacement
+in the new tangent plane, and the velocity at the arms of the torques."""
+NEW, SLIDES_NOW, DEEP = 51, 67, 68
+"""The record as it will be, whether the surfaces slide, and the overlap by the smaller radius."""
+FIELDS = 69
+OLD_DISPLACEMENT, OLD_CLOSING, OLD_FORCE, OLD_ELASTIC, OLD_NORMAL, OLD_ARM, OLD_VISCOUS, OLD_OTHER_ARM = (
+    OLD + column for column in (DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM)
+)
+NEW_DISPLACEMENT, NEW_CLOSING, NEW_FORCE, NEW_ELASTIC, NEW_NORMAL, NEW_ARM, NEW_VISCOUS, NEW_OTHER_ARM = (
+    NEW + column for column in (DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM)
+)
+RADIUS_I, RADIUS_J = RADII, RADII + 1
+"""Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
+CARRIED: Any = None
+CONTACT_WIDTH: Any = None
+DAMPING_OF: Any = None
+FORCES: Any = None
 ARMS: Any = None
-"""Stand for the law and its arms."""
-ONE_KIND = False
-
-
-@jit
-def evaluate(batch, count, h, rows, sums):
-    """The law of all contacts that have been gathered: a vector loop. Adds to the works by twice the power."""
-    normal_work, spring_work, viscous_work, friction_work = 0.0, 0.0, 0.0, 0.0
-    k0, kt0, c0, ct0, s0, m0 = (
-        rows[0, STIFFNESS],
-        rows[0, SHEAR],
-        rows[0, DAMPING],
-        rows[0, TANGENTIAL_DAMPING],
-        rows[0, STATIC],
-        rows[0, KINETIC],
-    )
-    for k in range(count):
-        dx = batch[0 * STRIDE + k]
-        dy = batch[1 * STRIDE + k]
-        dz = batch[2 * STRIDE + k]
-        Ri = batch[3 * STRIDE + k]
-        Rj = batch[4 * STRIDE + k]
-        li = batch[5 * STRIDE + k]
-        lj = batch[6 * STRIDE + k]
-        dvx = batch[7 * STRIDE + k]
-        dvy = batch[8 * STRIDE + k]
-        dvz = batch[9 * STRIDE + k]
-        wix = batch[10 * STRIDE + k]
-        wiy = batch[11 * STRIDE + k]
-        wiz = batch[12 * STRIDE + k]
-        wjx = batch[13 * STRIDE + k]
-        wjy = batch[14 * STRIDE + k]
-        wjz = batch[15 * STRIDE + k]
-        xx = batch[16 * STRIDE + k]
-        xy = batch[17 * STRIDE + k]
-        xz = batch[18 * STRIDE + k]
-        ofx = batch[19 * STRIDE + k]
-        ofy = batch[20 * STRIDE + k]
-        ofz = batch[21 * STRIDE + k]
-        oai = batch[22 * STRIDE + k]
-        oaj = batch[23 * STRIDE + k]
-        onx = batch[24 * STRIDE + k]
-        ony = batch[25 * STRIDE + k]
-        onz = batch[26 * STRIDE + k]
-        oel = batch[27 * STRIDE + k]
-        ovi = batch[28 * STRIDE + k]
-        owx = batch[29 * STRIDE + k]
-        owy = batch[30 * STRIDE + k]
-        owz = batch[31 * STRIDE + k]
-        oslides = batch[32 * STRIDE + k]
-        lane33 = 0.0 if ONE_KIND else batch[33 * STRIDE + k]
-        lane34 = 0.0 if ONE_KIND else batch[34 * STRIDE + k]
-        lane35 = 0.0 if ONE_KIND else batch[35 * STRIDE + k]
-        lane36 = 0.0 if ONE_KIND else batch[36 * STRIDE + k]
-        lane37 = 0.0 if ONE_KIND else batch[37 * STRIDE + k]
-        lane38 = 0.0 if ONE_KIND else batch[38 * STRIDE + k]
-        # What the old forces do at the velocities of this half step.
-        ux, uy, uz = surface_velocity(dvx, dvy, dvz, oai, wix, wiy, wiz, oaj, wjx, wjy, wjz, onx, ony, onz)
-        pull = oel + ovi
-        gx, gy, gz = ofx - pull * onx, ofy - pull * ony, ofz - pull * onz
-        p0, p1, p2, p3 = powers(onx, ony, onz, oel, ovi, gx, gy, gz, owx, owy, owz, oslides > 0.5, ux, uy, uz)
-        # The law.
-        r = math.sqrt(dx * dx + dy * dy + dz * dz)
-        inverse = 1.0 / r
-        nx, ny, nz = dx * inverse, dy * inverse, dz * inverse
-        reach = Ri + Rj
-        delta = reach - r
-        ai, aj, bi, bj = ARMS(Ri, Rj, delta)
-        ux, uy, uz = surface_velocity(dvx, dvy, dvz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
-        spin = 0.5 * ((wix + wjx) * nx + (wiy + wjy) * ny + (wiz + wjz) * nz)
-        stiffness, shear, damping, tangential_damping, static, kinetic = (
-            k0 if ONE_KIND else lane33,
-            kt0 if ONE_KIND else lane34,
-            c0 if ONE_KIND else lane35,
-            ct0 if ONE_KIND else lane36,
-            s0 if ONE_KIND else lane37,
-            m0 if ONE_KIND else lane38,
-        )
-        batch[61 * STRIDE + k] = ux * nx + uy * ny + uz * nz
-        elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z = LAW(
-            delta,
-            Ri * Rj / reach,
-            1.0 / (li + lj),
-            nx,
-            ny,
-            nz,
-            ux,
-            uy,
-            uz,
-            spin,
-            xx,
-            xy,
-            xz,
-            batch[60 * STRIDE + k],
-            h,
-            stiffness,
-            shear,
-            damping,
-            tangential_damping,
-            static,
-            kinetic,
-        )
-        # And what the new ones do, with the arms of their torques.
-        ux, uy, uz = surface_velocity(dvx, dvy, dvz, bi, wix, wiy, wiz, bj, wjx, wjy, wjz, nx, ny, nz)
-        q0, q1, q2, q3 = powers(nx, ny, nz, elastic, viscous, fx, fy, fz, wx, wy, wz, slides > 0.5, ux, uy, uz)
-        normal_work += p0 + q0
-        spring_work += p1 + q1
-        viscous_work += p2 + q2
-        friction_work += p3 + q3
-        pull = elastic + viscous
-        batch[39 * STRIDE + k] = x
-        batch[40 * STRIDE + k] = y
-        batch[41 * STRIDE + k] = z
-        batch[42 * STRIDE + k] = pull * nx + fx
-        batch[43 * STRIDE + k] = pull * ny + fy
-        batch[44 * STRIDE + k] = pull * nz + fz
-        batch[45 * STRIDE + k] = ny * fz - nz * fy
-        batch[46 * STRIDE + k] = nz * fx - nx * fz
-        batch[47 * STRIDE + k] = nx * fy - ny * fx
-        batch[48 * STRIDE + k] = bi
-        batch[49 * STRIDE + k] = bj
-        batch[50 * STRIDE + k] = nx
-        batch[51 * STRIDE + k] = ny
-        batch[52 * STRIDE + k] = nz
-        batch[53 * STRIDE + k] = elastic
-        batch[54 * STRIDE + k] = viscous
-        batch[55 * STRIDE + k] = wx
-        batch[56 * STRIDE + k] = wy
-        batch[57 * STRIDE + k] = wz
-        batch[58 * STRIDE + k] = slides
-        batch[59 * STRIDE + k] = delta / min(Ri, Rj)
-    sums[NORMAL_WORK] += normal_work
-    sums[SPRING_WORK] += spring_work
-    sums[VISCOUS_WORK] += viscous_work
-    sums[FRICTION_WORK] += friction_work
+"""Stand for the parts of the law."""
+ONE_KIND, TWO_ARMS = False, False
+"""Whether there is but one kind, and whether velocities and torques have arms of their own."""
 
 
 @jit
@@ -213,130 +105,318 @@ def get(batch, field, k):
 
 
 @jit
-def write_back(batch, slots, count, touches, memory, record, seen):
-    """What the law has found, to where each contact keeps it."""
+def put3(batch, field, k, v):
+    """Sets a vector of the k-th contact, in the loops below."""
+    batch[field * STRIDE + k], batch[(field + 1) * STRIDE + k], batch[(field + 2) * STRIDE + k] = v
+
+
+@jit
+def get3(batch, field, k):
+    """A vector of the k-th contact, in the loops below."""
+    return batch[field * STRIDE + k], batch[(field + 1) * STRIDE + k], batch[(field + 2) * STRIDE + k]
+
+
+@jit
+def entry(batch, column, k, one):
+    """A column of the table for the k-th contact; ``one`` where there is but one kind."""
+    return one if ONE_KIND else batch[(TABLE + column) * STRIDE + k]
+
+
+@jit
+def book_old(batch, count, sums):
+    """What the old forces do at the velocities of this half step."""
+    normal_work, spring_work, viscous_work, friction_work = 0.0, 0.0, 0.0, 0.0
+    for k in range(count):
+        nx, ny, nz = get3(batch, OLD_NORMAL, k)
+        fx, fy, fz = get3(batch, OLD_FORCE, k)
+        wx, wy, wz = get3(batch, OLD_VISCOUS, k)
+        dvx, dvy, dvz = get3(batch, CLOSING_IN, k)
+        wix, wiy, wiz = get3(batch, SPIN_I, k)
+        wjx, wjy, wjz = get3(batch, SPIN_J, k)
+        ai, aj = batch[OLD_ARM * STRIDE + k], batch[OLD_OTHER_ARM * STRIDE + k]
+        elastic, slid = batch[OLD_ELASTIC * STRIDE + k], batch[SLID * STRIDE + k]
+        ux, uy, uz = surface_velocity(dvx, dvy, dvz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
+        p0, p1, p2, p3 = powers(nx, ny, nz, elastic, fx, fy, fz, wx, wy, wz, slid > 0.5, ux, uy, uz)
+        normal_work += p0
+        spring_work += p1
+        viscous_work += p2
+        friction_work += p3
+    sums[NORMAL_WORK] += normal_work
+    sums[SPRING_WORK] += spring_work
+    sums[VISCOUS_WORK] += viscous_work
+    sums[FRICTION_WORK] += friction_work
+
+
+@jit
+def measure(batch, count, rows):
+    """Normals, arms and overlaps, with what depends on these alone."""
+    c0 = rows[0, DAMPING]
+    for k in range(count):
+        dx, dy, dz = get3(batch, APART, k)
+        Ri, Rj, light = get3(batch, RADII, k)
+        r = math.sqrt(dx * dx + dy * dy + dz * dz)
+        reach, least = Ri + Rj, min(Ri, Rj)
+        # One division for four quotients.
+        here, there = reach * light, r * least
+        inverse = 1.0 / (here * there)
+        by_r, by_least, by_reach, ms = (
+            inverse * here * least,
+            inverse * here * r,
+            inverse * there * light,
+            inverse * there * reach,
+        )
+        delta = reach - r
+        depth = max(delta, 0.0)
+        a = CONTACT_WIDTH(Ri * Rj * by_reach, depth)
+        put3(batch, NEW_NORMAL, k, (dx * by_r, dy * by_r, dz * by_r))
+        batch[WIDTH * STRIDE + k] = a
+        batch[DEPTH * STRIDE + k] = depth
+        batch[DAMPED * STRIDE + k] = DAMPING_OF(a, ms, entry(batch, DAMPING, k, c0))
+        batch[MASS * STRIDE + k] = ms
+        batch[DEEP * STRIDE + k] = depth * by_least
+
+
+@jit
+def find_velocities(batch, count):
+    """Velocities of the surfaces."""
+    for k in range(count):
+        ai, aj, bi, bj = ARMS(batch[RADIUS_I * STRIDE + k], batch[RADIUS_J * STRIDE + k], batch[DEPTH * STRIDE + k])
+        batch[NEW_ARM * STRIDE + k] = bi
+        batch[NEW_OTHER_ARM * STRIDE + k] = bj
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        wix, wiy, wiz = get3(batch, SPIN_I, k)
+        wjx, wjy, wjz = get3(batch, SPIN_J, k)
+        dvx, dvy, dvz = get3(batch, CLOSING_IN, k)
+        ux, uy, uz = surface_velocity(dvx, dvy, dvz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
+        put3(batch, SURFACE, k, (ux, uy, uz))
+        batch[NEW_CLOSING * STRIDE + k] = ux * nx + uy * ny + uz * nz
+        if TWO_ARMS:
+            put3(batch, TURNING, k, surface_velocity(dvx, dvy, dvz, bi, wix, wiy, wiz, bj, wjx, wjy, wjz, nx, ny, nz))
+
+
+@jit
+def turn(batch, count, h):
+    """Tangential displacements in the new tangent planes."""
+    for k in range(count):
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        wix, wiy, wiz = get3(batch, SPIN_I, k)
+        wjx, wjy, wjz = get3(batch, SPIN_J, k)
+        spin = 0.5 * ((wix + wjx) * nx + (wiy + wjy) * ny + (wiz + wjz) * nz)
+        x, y, z = get3(batch, OLD_DISPLACEMENT, k)
+        put3(batch, TURNED, k, CARRIED(x, y, z, nx, ny, nz, spin, h))
+
+
+@jit
+def act(batch, count, h, rows, sums):
+    """The forces, and what they do at the velocities of this half step."""
+    normal_work, spring_work, viscous_work, friction_work = 0.0, 0.0, 0.0, 0.0
+    k0, kt0, ct0, s0, m0 = (
+        rows[0, STIFFNESS],
+        rows[0, SHEAR],
+        rows[0, TANGENTIAL_DAMPING],
+        rows[0, STATIC],
+        rows[0, KINETIC],
+    )
+    for k in range(count):
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        vx, vy, vz = get3(batch, SURFACE, k)
+        x, y, z = get3(batch, TURNED, k)
+        elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z = FORCES(
+            batch[DEPTH * STRIDE + k],
+            batch[WIDTH * STRIDE + k],
+            batch[MASS * STRIDE + k],
+            batch[DAMPED * STRIDE + k],
+            nx,
+            ny,
+            nz,
+            vx,
+            vy,
+            vz,
+            x,
+            y,
+            z,
+            batch[OLD_CLOSING * STRIDE + k],
+            h,
+            entry(batch, STIFFNESS, k, k0),
+            entry(batch, SHEAR, k, kt0),
+            entry(batch, TANGENTIAL_DAMPING, k, ct0),
+            entry(batch, STATIC, k, s0),
+            entry(batch, KINETIC, k, m0),
+        )
+        pull = elastic + viscous
+        fx, fy, fz = pull * nx + fx, pull * ny + fy, pull * nz + fz
+        put3(batch, NEW_DISPLACEMENT, k, (x, y, z))
+        put3(batch, NEW_FORCE, k, (fx, fy, fz))
+        batch[NEW_ELASTIC * STRIDE + k] = elastic
+        put3(batch, NEW_VISCOUS, k, (wx, wy, wz))
+        batch[SLIDES_NOW * STRIDE + k] = slides
+        if TWO_ARMS:
+            vx, vy, vz = get3(batch, TURNING, k)
+        p0, p1, p2, p3 = powers(nx, ny, nz, elastic, fx, fy, fz, wx, wy, wz, slides > 0.5, vx, vy, vz)
+        normal_work += p0
+        spring_work += p1
+        viscous_work += p2
+        friction_work += p3
+    sums[NORMAL_WORK] += normal_work
+    sums[SPRING_WORK] += spring_work
+    sums[VISCOUS_WORK] += viscous_work
+    sums[FRICTION_WORK] += friction_work
+
+
+@jit
+def write_back(batch, slots, count, first, touches, record, load, seen):
+    """What the law has found, to the record of each contact, and to the sphere in whose row it is."""
     deepest = seen[DEEPEST]
     for k in range(count):
         slot = slots[np.uint64(k)]
-        for a in range(3):
-            memory[slot, a] = get(batch, 39 + a, k)
-        for a in range(16):
-            record[slot, a] = get(batch, 42 + a, k)
-        memory[slot, CLOSING] = get(batch, 61, k)
-        touches[slot] = SLIDES if get(batch, 58, k) > 0.5 else STICKS
-        deepest = max(deepest, get(batch, 59, k))
+        for a in range(RECORD):
+            record[slot, a] = get(batch, NEW + a, k)
+        touches[slot] = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
+        deepest = max(deepest, get(batch, DEEP, k))
+        f = get(batch, NEW_FORCE, k), get(batch, NEW + FORCE + 1, k), get(batch, NEW + FORCE + 2, k)
+        n = get(batch, NEW_NORMAL, k), get(batch, NEW + NORMAL + 1, k), get(batch, NEW + NORMAL + 2, k)
+        add_to_load(load, np.uint64(first[slot]), 1.0, get(batch, NEW_ARM, k), f, n)
     seen[DEEPEST] = deepest
 
 
 @jit
-def end_contact(slot, time, dvx, dvy, dvz, wix, wiy, wiz, wjx, wjy, wjz, touches, memory, record, seen):
-    """Ends a contact: books what its last forces do in this half step, and forgets it."""
-    nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
+def add_to_load(load, p, s, arm, f, n):
+    """Adds a contact to the force and the torque on a sphere, the first of it where s is 1, the second where it is
+    −1."""
+    load[p, 0] += s * f[0]
+    load[p, 1] += s * f[1]
+    load[p, 2] += s * f[2]
+    load[p, 3] -= arm * (n[1] * f[2] - n[2] * f[1])
+    load[p, 4] -= arm * (n[2] * f[0] - n[0] * f[2])
+    load[p, 5] -= arm * (n[0] * f[1] - n[1] * f[0])
+
+
+@jit
+def end_contact(slot, time, dv, wi, wj, candidates, seen):
+    """Ends a contact: books what its last forces do in this half step."""
+    record, touches = candidates.record, candidates.touches
+    n = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
+    ai, aj = record[slot, ARM], record[slot, OTHER_ARM]
     ux, uy, uz = surface_velocity(
-        dvx, dvy, dvz, record[slot, ARM], wix, wiy, wiz, record[slot, OTHER_ARM], wjx, wjy, wjz, nx, ny, nz
+        dv[0], dv[1], dv[2], ai, wi[0], wi[1], wi[2], aj, wj[0], wj[1], wj[2], n[0], n[1], n[2]
     )
     add_powers(record, slot, touches[slot] == SLIDES, ux, uy, uz, seen)
-    lasted = time - memory[slot, SINCE]
+    lasted = time - candidates.since[slot]
     seen[ENDED] += 1.0
     seen[DURATIONS] += lasted
     seen[LONGEST] = max(seen[LONGEST], lasted)
     touches[slot] = FREE
-    for a in range(MEMORY):
-        memory[slot, a] = 0.0
-    for a in range(16):
-        record[slot, a] = 0.0
 
 
 @jit
-def pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, some, seen):
-    """The contacts in the rows of some places."""
-    motion, rows, kinds = spheres.motion, table.rows, table.kinds[0]
-    start, second, root, touches = candidates.start, candidates.second, candidates.root, candidates.touches
-    memory, record = candidates.memory, candidates.record
+def begin_contact(slot, time, candidates, seen):
+    """Begins a contact, which has had no forces so far."""
+    for a in range(RECORD):
+        candidates.record[slot, a] = 0.0
+    candidates.record[slot, CLOSING] = NEVER
+    candidates.since[slot] = time
+    candidates.touches[slot] = STICKS
+    seen[BEGUN] += 1.0
+
+
+@jit
+def find_slots(particles, spheres, candidates, at, end, slots, found):
+    """Appends those slots from ``at`` on, LANES at most, whose spheres touch or did; without a branch, which none could
+    foresee. Returns how many there are then."""
+    motion, first, second, root = spheres.motion, candidates.first, candidates.second, candidates.root
+    touches, px, py, pz = candidates.touches, particles.x, particles.y, particles.z
+    for k in range(at, min(at + LANES, end)):
+        slot = np.uint64(k)
+        p, q, j = np.uint64(first[slot]), np.uint64(second[slot]), np.uint64(root[slot])
+        dx, dy, dz = motion[p, X] - px[q], motion[p, X + 1] - py[q], motion[p, X + 2] - pz[q]
+        reach = motion[p, RADIUS] + motion[j, RADIUS]
+        slots[np.uint64(found)] = slot
+        found += (dx * dx + dy * dy + dz * dz < reach * reach) | (touches[slot] != FREE)
+    return found
+
+
+@jit
+def gather(particles, spheres, candidates, table, slots, number, time, batch, seen):
+    """Gathers some contacts, ends those that touch no longer, and leaves the slots of the others in front; returns how
+    many these are."""
+    motion, record, touches, kinds = spheres.motion, candidates.record, candidates.touches, table.kinds[0]
+    first, second, root = candidates.first, candidates.second, candidates.root
     px, py, pz = particles.x, particles.y, particles.z
+    for m in range(number):
+        slot = np.int64(slots[np.uint64(m)])
+        prefetch(record, RECORD * slot)
+        prefetch(record, RECORD * slot + RECORD // 2)
+    count = 0
+    for m in range(number):
+        slot = slots[np.uint64(m)]
+        p, q, j = np.uint64(first[slot]), np.uint64(second[slot]), np.uint64(root[slot])
+        dx, dy, dz = motion[p, X] - px[q], motion[p, X + 1] - py[q], motion[p, X + 2] - pz[q]
+        Ri, Rj = motion[p, RADIUS], motion[j, RADIUS]
+        dv = motion[p, V] - motion[j, V], motion[p, V + 1] - motion[j, V + 1], motion[p, V + 2] - motion[j, V + 2]
+        wi = motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2]
+        wj = motion[j, SPIN], motion[j, SPIN + 1], motion[j, SPIN + 2]
+        if not dx * dx + dy * dy + dz * dz < (Ri + Rj) * (Ri + Rj):
+            end_contact(slot, time, dv, wi, wj, candidates, seen)
+            continue
+        if touches[slot] == FREE:
+            begin_contact(slot, time, candidates, seen)
+        slots[np.uint64(count)] = slot
+        put(batch, APART, count, dx)
+        put(batch, APART + 1, count, dy)
+        put(batch, APART + 2, count, dz)
+        put(batch, RADII, count, Ri)
+        put(batch, RADII + 1, count, Rj)
+        put(batch, LIGHTS, count, motion[p, LIGHT] + motion[j, LIGHT])
+        for a in range(3):
+            put(batch, CLOSING_IN + a, count, dv[a])
+            put(batch, SPIN_I + a, count, wi[a])
+            put(batch, SPIN_J + a, count, wj[a])
+        put(batch, SLID, count, 1.0 if touches[slot] == SLIDES else 0.0)
+        for a in range(RECORD):
+            put(batch, OLD + a, count, record[slot, a])
+        if not ONE_KIND:
+            row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
+            for a in range(KINETIC + 1):
+                put(batch, TABLE + a, count, table.rows[row, a])
+        count += 1
+    return count
+
+
+@jit
+def pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, seen):
+    """The contacts in the rows of some places."""
+    load, rows = spheres.load, table.rows
     for a in range(SEEN):
         seen[a] = 0.0
-    count = 0
     for p in range(first, last):
-        xi, yi, zi, Ri, li = motion[p, X], motion[p, X + 1], motion[p, X + 2], motion[p, RADIUS], motion[p, LIGHT]
-        vx, vy, vz = motion[p, V], motion[p, V + 1], motion[p, V + 2]
-        wix, wiy, wiz = motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2]
-        at, end = start[p], start[p + 1]
-        while at < end:
-            last_at, found = min(at + LANES, end), 0
-            for k in range(at, last_at):  # what touches or did is appended without a branch, which none could foresee
-                slot = np.uint64(k)
-                q, j = np.uint64(second[slot]), np.uint64(root[slot])
-                dx, dy, dz = xi - px[q], yi - py[q], zi - pz[q]
-                reach = Ri + motion[j, RADIUS]
-                some[np.uint64(found)] = slot
-                found += (dx * dx + dy * dy + dz * dz < reach * reach) | (touches[slot] != FREE)
-            at = last_at
-            for m in range(found):
-                slot = some[np.uint64(m)]
-                q, j = np.uint64(second[slot]), np.uint64(root[slot])
-                dx, dy, dz = xi - px[q], yi - py[q], zi - pz[q]
-                Rj = motion[j, RADIUS]
-                reach = Ri + Rj
-                near = dx * dx + dy * dy + dz * dz < reach * reach
-                dvx, dvy, dvz = vx - motion[j, V], vy - motion[j, V + 1], vz - motion[j, V + 2]
-                wjx, wjy, wjz = motion[j, SPIN], motion[j, SPIN + 1], motion[j, SPIN + 2]
-                if not near:
-                    end_contact(slot, time, dvx, dvy, dvz, wix, wiy, wiz, wjx, wjy, wjz, touches, memory, record, seen)
-                    continue
-                if touches[slot] == FREE:
-                    touches[slot] = STICKS
-                    seen[BEGUN] += 1.0
-                    memory[slot, SINCE], memory[slot, CLOSING] = time, NEVER
-                put(batch, 0, count, dx)
-                put(batch, 1, count, dy)
-                put(batch, 2, count, dz)
-                put(batch, 3, count, Ri)
-                put(batch, 4, count, Rj)
-                put(batch, 5, count, li)
-                put(batch, 6, count, motion[j, LIGHT])
-                put(batch, 7, count, dvx)
-                put(batch, 8, count, dvy)
-                put(batch, 9, count, dvz)
-                put(batch, 10, count, wix)
-                put(batch, 11, count, wiy)
-                put(batch, 12, count, wiz)
-                put(batch, 13, count, wjx)
-                put(batch, 14, count, wjy)
-                put(batch, 15, count, wjz)
-                for a in range(3):
-                    put(batch, 16 + a, count, memory[slot, a])
-                    put(batch, 19 + a, count, record[slot, FORCE + a])
-                for a in range(10):
-                    put(batch, 22 + a, count, record[slot, ARM + a])
-                put(batch, 60, count, memory[slot, CLOSING])
-                put(batch, 32, count, 1.0 if touches[slot] == SLIDES else 0.0)
-                if not ONE_KIND:
-                    row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
-                    put(batch, 33, count, rows[row, STIFFNESS])
-                    put(batch, 34, count, rows[row, SHEAR])
-                    put(batch, 35, count, rows[row, DAMPING])
-                    put(batch, 36, count, rows[row, TANGENTIAL_DAMPING])
-                    put(batch, 37, count, rows[row, STATIC])
-                    put(batch, 38, count, rows[row, KINETIC])
-                slots[np.uint64(count)] = slot
-                count += 1
-                if count == LANES:
-                    evaluate(batch, count, h, rows, seen)
-                    write_back(batch, slots, count, touches, memory, record, seen)
-                    count = 0
-    evaluate(batch, count, h, rows, seen)
-    write_back(batch, slots, count, touches, memory, record, seen)
+        for a in range(6):
+            load[p, a] = 0.0
+    at, end, found = candidates.start[first], candidates.start[last], 0
+    while at < end or found > 0:
+        while at < end and found < LANES:
+            found = find_slots(particles, spheres, candidates, at, end, slots, found)
+            at += LANES
+        taken = min(found, LANES)
+        count = gather(particles, spheres, candidates, table, slots, taken, time, batch, seen)
+        book_old(batch, count, seen)
+        measure(batch, count, rows)
+        find_velocities(batch, count)
+        turn(batch, count, h)
+        act(batch, count, h, rows, seen)
+        write_back(batch, slots, count, candidates.first, candidates.touches, candidates.record, load, seen)
+        found -= taken
+        for m in range(found):
+            slots[np.uint64(m)] = slots[np.uint64(m + taken)]
 
 
 def share_pairs(particles, spheres, candidates, table, time, h):
     """The rows of all places, block by block. Loops that are shared out take no tuples of tuples."""
     n, seen = spheres.motion.shape[0], candidates.block
     for b in prange(seen.shape[0]):
-        batch, slots, some = np.zeros(FIELDS * STRIDE), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
+        batch, slots = np.zeros(FIELDS * STRIDE), np.zeros(2 * LANES, np.uint64)
         first = PLACES * np.int64(b)
         last = min(first + PLACES, n)
-        pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, some, seen[np.int64(b)])
+        pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, seen[np.int64(b)])
 
 
 SHARE: Any = None
@@ -344,5 +424,5 @@ SHARE: Any = None
 
 
 def pair_pass(system, time, h):
-    """Memory and records of all pairs of spheres that touch, at a time, a time h after the last pass."""
+    """Records of all pairs of spheres that touch, at a time, a time h after the last pass."""
     SHARE(system.particles, system.spheres, system.candidates, system.table, time, h)

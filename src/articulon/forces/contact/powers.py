@@ -15,7 +15,6 @@ from articulon.forces.contact.tables import (
     SPIN,
     SPRING_WORK,
     TANGENTIAL_VISCOUS,
-    VISCOUS,
     VISCOUS_WORK,
     WALL_WORK,
     WORKS,
@@ -25,16 +24,17 @@ from articulon.kernels import jit, kernel
 
 
 @jit
-def powers(nx, ny, nz, elastic, viscous, fx, fy, fz, wx, wy, wz, slides, vx, vy, vz):
+def powers(nx, ny, nz, elastic, fx, fy, fz, wx, wy, wz, slides, vx, vy, vz):
     """Powers of the elastic normal force, the tangential spring, the viscous forces and friction, at a velocity of the
-    first surface against the second."""
-    vn = vx * nx + vy * ny + vz * nz
-    tangential = fx * vx + fy * vy + fz * vz
+    first surface against the second: of a force F, the elastic part of it along the normal n, and the viscous one w
+    across it."""
+    along, vn = fx * nx + fy * ny + fz * nz, vx * nx + vy * ny + vz * nz
+    tangential = fx * vx + fy * vy + fz * vz - along * vn
     damping = wx * vx + wy * vy + wz * vz
     return (
         elastic * vn,
         0.0 if slides else tangential - damping,
-        viscous * vn + damping,
+        (along - elastic) * vn + damping,
         tangential if slides else 0.0,
     )
 
@@ -50,18 +50,14 @@ def surface_velocity(dvx, dvy, dvz, a, wix, wiy, wiz, b, wjx, wjy, wjz, nx, ny, 
 @jit
 def add_powers(record, slot, slides, vx, vy, vz, seen):
     """Adds the powers of a contact's forces at a velocity of the first surface against the second."""
-    nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
-    elastic, viscous = record[slot, ELASTIC], record[slot, VISCOUS]
-    pull = elastic + viscous
     p0, p1, p2, p3 = powers(
-        nx,
-        ny,
-        nz,
-        elastic,
-        viscous,
-        record[slot, FORCE] - pull * nx,
-        record[slot, FORCE + 1] - pull * ny,
-        record[slot, FORCE + 2] - pull * nz,
+        record[slot, NORMAL],
+        record[slot, NORMAL + 1],
+        record[slot, NORMAL + 2],
+        record[slot, ELASTIC],
+        record[slot, FORCE],
+        record[slot, FORCE + 1],
+        record[slot, FORCE + 2],
         record[slot, TANGENTIAL_VISCOUS],
         record[slot, TANGENTIAL_VISCOUS + 1],
         record[slot, TANGENTIAL_VISCOUS + 2],

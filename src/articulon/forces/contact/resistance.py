@@ -30,7 +30,7 @@ from articulon.forces.contact.laws import (
 from articulon.forces.contact.tables import (
     ARM,
     COUPLE,
-    ELASTIC,
+    FORCE,
     FREE,
     FRICTION_WORK,
     KIND,
@@ -42,7 +42,6 @@ from articulon.forces.contact.tables import (
     ROLL,
     SPIN,
     TWIST,
-    VISCOUS,
 )
 from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
 from articulon.kernels import jit
@@ -69,7 +68,7 @@ def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
         Time since the last evaluation.
     """
     n = load_from(record, slot, NORMAL)
-    push = abs(record[slot, ELASTIC] + record[slot, VISCOUS])
+    push = abs(dot(load_from(record, slot, FORCE), n))
     k, c, most = rows[row, ROLLING_STIFFNESS], rows[row, ROLLING_DAMPING], rows[row, ROLLING] * push
     if k == 0.0:
         k = rows[row, SHEAR] * (math.sqrt(R * max(delta, 0.0)) if HERTZ else 1.0)

@@ -8,6 +8,7 @@ from numba import types
 
 from articulon.forces.contact.wall_tables import WallLists, Walls, empty_lists, wall_tables
 from articulon.forces.sites.cells import grid
+from articulon.forces.sites.prefetching import LINE
 from articulon.forces.sites.tables import Cell, Grid, Neighbours, Particles, empty_neighbours, empty_particles
 
 BEYOND = 8
@@ -17,24 +18,21 @@ RADIUS, LIGHT, KIND = 3, 7, 11
 MOTION = 12
 """Columns of ``Spheres.motion``: position and radius, velocity and inverse mass, angular velocity and kind. A sphere's
 row is a line and a half of memory."""
-FORCE, MOMENT, ARM, OTHER_ARM, NORMAL, ELASTIC, VISCOUS, TANGENTIAL_VISCOUS = 0, 3, 6, 7, 8, 11, 12, 13
+DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM = 0, 3, 4, 7, 8, 11, 12, 15
 RECORD = 16
-"""Columns of a contact's record, two lines of memory: force on the first sphere (3), n × its tangential part (3), arms
-of that on the two spheres, or on a sphere and the overlap with a wall; unit normal (3) from the second to the first,
-elastic and viscous normal force, and the viscous part of the tangential force (3)."""
-SINCE, CLOSING = 3, 4
-MEMORY = 5
-"""Columns of a contact's memory: the tangential displacement (3) of the first sphere against the second, when they
-touched, and the relative velocity along the normal at the last evaluation."""
+"""Columns of a contact's record, two lines of memory: the tangential displacement (3) of the first sphere against the
+second and the relative velocity along the normal, as they were at the last evaluation; force on the first (3) and the
+elastic part of it along the normal; unit normal (3) from the second to the first; the viscous part of the tangential
+force (3). The arms are those of the torque, −arm n × F, on the two spheres; a wall has the overlap in place of its."""
 COUPLE, ROLL, TWIST = 0, 3, 6
 RESISTANCE = 7
 """Columns of what resists rolling and twisting: the couple (3) on the first sphere, the rolling displacement (3) and
 the angle of twist."""
 FREE, STICKS, SLIDES = 0, 1, 2
 """What a pair within reach does."""
-STANDING = MEMORY + RECORD
+SINCE, STANDING = RECORD, RECORD + 1
 KEPT = STANDING + 1 + RESISTANCE
-"""Columns of a contact in the state: memory, record, whether it sticks or slides, resistance."""
+"""Columns of a contact in the state: record, when the two touched, whether it sticks or slides, resistance."""
 LISTED, CROWDED = 0, 1
 """Places in ``Candidates.counts``: candidates, and whether there was too little room for them."""
 FAULT, SPHERE, AT_WALL = 2, 3, 4
@@ -62,6 +60,8 @@ class Spheres(NamedTuple):
     """Inverse mass of what carries each, in the order of the model [1/mass], shape (spheres,)."""
     owner: np.ndarray
     """What carries each, in the order of the model: those of one owner never touch, shape (spheres,)."""
+    load: np.ndarray
+    """Force and torque about its centre from the contacts in the row of each, shape (spheres, 6)."""
 
 
 class Candidates(NamedTuple):
@@ -69,6 +69,8 @@ class Candidates(NamedTuple):
 
     start: np.ndarray
     """First slot of each place, shape (spheres + 1,)."""
+    first: np.ndarray
+    """Place of the sphere in whose row a slot is, shape (capacity,)."""
     second: np.ndarray
     """Place of the other sphere, or of its image, shape (capacity,)."""
     root: np.ndarray
@@ -79,8 +81,8 @@ class Candidates(NamedTuple):
     """Slots in which a place is the other sphere, shape (capacity,)."""
     touches: np.ndarray
     """Whether the two are free of each other, stick or slide, shape (capacity,)."""
-    memory: np.ndarray
-    """Shape (capacity, 5)."""
+    since: np.ndarray
+    """When the two touched [time], shape (capacity,); of no meaning where they do not, as the record."""
     record: np.ndarray
     """Shape (capacity, 16)."""
     resistance: np.ndarray
@@ -104,8 +106,8 @@ class WallSlots(NamedTuple):
     """As of pairs: the first slots of a place, in the order of features; shape (capacity,)."""
     velocity: np.ndarray
     """Of the wall's material where they touch [length/time], and the wall's angular velocity, shape (capacity, 6)."""
-    memory: np.ndarray
-    """As of pairs, shape (capacity, 5)."""
+    since: np.ndarray
+    """As of pairs, shape (capacity,)."""
     record: np.ndarray
     """As of pairs, shape (capacity, 16)."""
     resistance: np.ndarray
@@ -117,14 +119,18 @@ class WallSlots(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Contacts by pair, in the order of the model: what outlives a list, and what a state holds."""
+    """Contacts by pair: what outlives a list, and what a state holds."""
 
     start: np.ndarray
-    """First contact of each sphere with those of higher number and with walls, shape (spheres + 1,)."""
+    """First of those that were in the row of each sphere, with its walls behind; shape (spheres,)."""
+    stop: np.ndarray
+    """Behind the last of them, shape (spheres,)."""
+    first: np.ndarray
+    """Sphere in whose row it was, in the order of the model, shape (capacity,)."""
     other: np.ndarray
     """The other sphere, or the number of spheres and the feature of a wall, shape (capacity,)."""
     column: np.ndarray
-    """See ``KEPT``, shape (capacity, 29)."""
+    """See ``KEPT``, as the sphere of the lower number has it, shape (capacity, 25)."""
     counts: np.ndarray
     """Contacts, and whether there was too little room, shape (2,)."""
 
@@ -162,17 +168,26 @@ PLACES = 512
 """Places whose contacts a thread takes together."""
 
 
+def aligned_zeros(rows: int, columns: int) -> np.ndarray:
+    """Zeros whose first row begins with a line of the cache, shape (rows, columns)."""
+    size = rows * columns
+    raw = np.zeros(size + LINE // 8)
+    skipped = -raw.ctypes.data % LINE // 8
+    return raw[skipped : skipped + size].reshape(rows, columns)
+
+
 def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
     """Room for a number of candidates."""
     return Candidates(
         np.zeros(spheres + 1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int32),
         np.zeros(capacity, dtype=np.int32),
+        np.zeros(capacity, dtype=np.int32),
         np.zeros(spheres + 1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int32),
         np.zeros(capacity, dtype=np.int8),
-        np.zeros((capacity, MEMORY)),
-        np.zeros((capacity, RECORD)),
+        np.zeros(capacity),
+        aligned_zeros(capacity, RECORD),
         np.zeros((capacity if resists else 0, RESISTANCE)),
         np.zeros(2, dtype=np.int64),
         np.zeros(((spheres + PLACES - 1) // PLACES, SEEN)),
@@ -188,18 +203,26 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int8),
         np.zeros((capacity, 6)),
-        np.zeros((capacity, MEMORY)),
-        np.zeros((capacity, RECORD)),
+        np.zeros(capacity),
+        aligned_zeros(capacity, RECORD),
         np.zeros((capacity if resists else 0, RESISTANCE)),
         np.zeros(5, dtype=np.int64),
         np.zeros((blocks, SEEN)),
     )
 
 
+def empty_spheres(spheres: int) -> Spheres:
+    """Room for a number of spheres."""
+    radius, light, owner = np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)
+    return Spheres(aligned_zeros(spheres, MOTION), radius, light, owner, aligned_zeros(spheres, 6))
+
+
 def empty_kept(spheres: int, capacity: int) -> Kept:
     """Room for a number of contacts."""
     return Kept(
-        np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(spheres, dtype=np.int64),
+        np.zeros(spheres, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.zeros((capacity, KEPT)),
         np.zeros(2, dtype=np.int64),
@@ -222,7 +245,7 @@ def empty_system(
         empty_particles(spheres, images, BEYOND),
         empty_neighbours(spheres, near),
         grid(max(spheres, 1), max(images, 1), 1.0, 1.0),
-        Spheres(np.zeros((spheres, MOTION)), np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)),
+        empty_spheres(spheres),
         empty_candidates(spheres, candidates, resists),
         empty_wall_slots(spheres, walls, resists),
         wall_tables(),

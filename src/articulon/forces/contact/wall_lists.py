@@ -179,14 +179,14 @@ def fill_block(walls, lists, cell, particles, spheres, slots, kept, skin, first,
             continue
         list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, True)
         slot, end = slots.start[p], slots.start[p + 1]
-        for k in range(kept.start[order[p]], kept.start[order[p] + 1]):
+        for k in range(kept.start[order[p]], kept.stop[order[p]]):
             if kept.other[k] >= n and slot < end:
-                load_contact(kept, k, False, slot, slots.touches, slots.memory, slots.record, slots.resistance)
+                load_contact(kept, k, False, slot, slots.touches, slots.since, slots.record, slots.resistance)
                 slots.feature[slot] = kept.other[k] - n
                 slots.wall[slot] = wall_of(walls, slots.feature[slot])
                 slot += 1
         for empty in range(slot, end):
-            clear_contact(empty, slots.touches, slots.memory, slots.record, slots.resistance)
+            clear_contact(empty, slots.touches, slots.resistance)
 
 
 @jit

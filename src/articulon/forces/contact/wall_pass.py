@@ -20,6 +20,7 @@ from articulon.forces.contact.tables import (
     CLOSING,
     CROWDED,
     DEEPEST,
+    DISPLACEMENT,
     DURATIONS,
     ELASTIC,
     ENDED,
@@ -29,8 +30,6 @@ from articulon.forces.contact.tables import (
     KIND,
     LIGHT,
     LONGEST,
-    MEMORY,
-    MOMENT,
     OTHER_ARM,
     OVERRUN,
     PASSED,
@@ -42,9 +41,9 @@ from articulon.forces.contact.tables import (
     SLIDES,
     SPHERE,
     SPIN,
+    STANDING,
     STICKS,
     TANGENTIAL_VISCOUS,
-    VISCOUS,
     V,
     X,
 )
@@ -130,34 +129,36 @@ def match(slots, walls, first, had, places, numbers, rows, old):
 
 @jit
 def carry_over(slots, first, had, rows, old, spare):
-    """Brings memories, and what is kept of resistance, to where their contacts stand now, the others to zero."""
+    """Brings records, and what is kept of resistance, to where their contacts stand now, the others to zero."""
     still = had == rows
     for k in range(rows):
         still = still and old[k] == k
     if still:
         return
-    memory, resistance = slots.memory, slots.resistance
+    record, since, resistance = slots.record, slots.since, slots.resistance
     resists = resistance.shape[0] > 0
     for m in range(had):
-        for a in range(MEMORY):
-            spare[m, a] = memory[first + m, a]
+        for a in range(RECORD):
+            spare[m, a] = record[first + m, a]
+        spare[m, SINCE] = since[first + m]
         if resists:
             for a in range(RESISTANCE):
-                spare[m, MEMORY + a] = resistance[first + m, a]
+                spare[m, STANDING + a] = resistance[first + m, a]
     for k in range(max(rows, had)):
         known = k < rows and old[k] >= 0
         source = old[k] if known else 0
-        for a in range(MEMORY):
-            memory[first + k, a] = spare[source, a] if known else 0.0
+        for a in range(RECORD):
+            record[first + k, a] = spare[source, a] if known else 0.0
+        since[first + k] = spare[source, SINCE] if known else 0.0
         if resists:
             for a in range(RESISTANCE):
-                resistance[first + k, a] = spare[source, MEMORY + a] if known else 0.0
+                resistance[first + k, a] = spare[source, STANDING + a] if known else 0.0
 
 
 @jit
 def act(slots, walls, motion, table, p, slot, gap, n, at, h):
-    """The law at a place of a wall with its normal: memory and record of a slot; returns the overlap."""
-    memory, record = slots.memory, slots.record
+    """The law at a place of a wall with its normal: the record of a slot; returns the overlap."""
+    record = slots.record
     w, R = slots.wall[slot], motion[p, RADIUS]
     delta = R - gap
     reach, _, lever, _ = arms(R, 0.0, delta)
@@ -179,10 +180,10 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
         v[1],
         v[2],
         0.5 * dot(add(spin, turning), n),
-        memory[slot, 0],
-        memory[slot, 1],
-        memory[slot, 2],
-        memory[slot, CLOSING],
+        record[slot, DISPLACEMENT],
+        record[slot, DISPLACEMENT + 1],
+        record[slot, DISPLACEMENT + 2],
+        record[slot, CLOSING],
         h,
         rows[row, STIFFNESS],
         rows[row, SHEAR],
@@ -191,16 +192,14 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
         rows[row, STATIC],
         rows[row, KINETIC],
     )
-    memory[slot, CLOSING] = dot(v, n)
+    record[slot, CLOSING] = dot(v, n)
     tangential = (out[2], out[3], out[4])
     store_from(record, slot, FORCE, add(scale(out[0] + out[1], n), tangential))
-    store_from(record, slot, MOMENT, cross(n, tangential))
     store_from(record, slot, RECORD_NORMAL, n)
     record[slot, ARM], record[slot, OTHER_ARM] = lever, delta
-    record[slot, ELASTIC], record[slot, VISCOUS] = out[0], out[1]
-    for a in range(3):
-        record[slot, TANGENTIAL_VISCOUS + a] = out[5 + a]
-        memory[slot, a] = out[9 + a]
+    record[slot, ELASTIC] = out[0]
+    store_from(record, slot, TANGENTIAL_VISCOUS, (out[5], out[6], out[7]))
+    store_from(record, slot, DISPLACEMENT, (out[9], out[10], out[11]))
     slots.touches[slot] = SLIDES if out[8] > 0.5 else STICKS
     return delta
 
@@ -208,7 +207,7 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
 @jit
 def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, places, numbers, old, spare, seen):
     """The contacts of some places with walls; returns what has gone wrong, the sphere and the wall."""
-    start, touches, memory = slots.start, slots.touches, slots.memory
+    start, touches, since = slots.start, slots.touches, slots.since
     begun, ended, durations, longest, deepest = 0.0, 0.0, 0.0, 0.0, 0.0
     fault, sphere, wall = 0, -1, -1
     for p in range(first, last):
@@ -235,7 +234,7 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
                 for k in range(rows):
                     over = over and old[k] != m
                 if over:
-                    lasted = time - memory[base + m, SINCE]
+                    lasted = time - since[base + m]
                     ended += 1.0
                     durations += lasted
                     longest = max(longest, lasted)
@@ -244,15 +243,13 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
             slot = base + k
             if old[k] < 0:
                 begun += 1.0
-                memory[slot, SINCE], memory[slot, CLOSING] = time, NEVER
+                since[slot], slots.record[slot, CLOSING] = time, NEVER
             slots.feature[slot], slots.wall[slot] = numbers[k, FEATURE], numbers[k, WALL]
             n, at = load_from(places, k, NORMAL), load_from(places, k, POINT)
             delta = act(slots, walls, motion, table, p, slot, places[k, GAP], n, at, h)
             deepest = max(deepest, delta / motion[p, RADIUS])
         for k in range(rows, had):
             touches[base + k] = FREE
-            for a in range(RECORD):
-                slots.record[base + k, a] = 0.0
     seen[BEGUN], seen[ENDED], seen[DURATIONS], seen[LONGEST], seen[DEEPEST] = begun, ended, durations, longest, deepest
     return fault, sphere, wall
 
@@ -262,7 +259,7 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
     n, seen, counts = spheres.motion.shape[0], slots.block, slots.counts
     for b in prange(seen.shape[0]):
         places, numbers = np.empty((TOUCHED, WIDTH)), np.empty((TOUCHED, 3), np.int64)
-        old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, MEMORY + RESISTANCE))
+        old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, STANDING + RESISTANCE))
         block = np.int64(b)
         first = PLACES * block
         fault, sphere, wall = wall_block(
@@ -287,7 +284,7 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
 
 
 def wall_pass(system, time, h):
-    """Memory and records of all spheres and walls that touch, at a time, a time h after the last pass; nothing where
+    """Records of all spheres and walls that touch, at a time, a time h after the last pass; nothing where
     ``counts`` says that a list has too little room."""
     slots = system.walls
     place_walls(system.shapes, time)
