@@ -18,7 +18,7 @@ from articulon.forces.sites.cells import OVERFLOW
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grains
 from articulon.integrate.base import LINE, Driver
-from articulon.integrate.grain_passes import DRAG, EASE, FLOW, GRAINS, PASS, SPIN_DRAG
+from articulon.integrate.grain_passes import DRAG, FLOW, GRAINS, PASS, SPIN_DRAG
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
 from articulon.model import Model, State
@@ -72,14 +72,13 @@ class GrainDriver(Driver):
         self.evaluator, self.step, self.stop = evaluator, step, no_stop()
         self.history = 1 + 9 * model.bodies
         self.contacts: Contacts = evaluator.contacts
-        self.grains = grain_passes.grains_of(model.bodies)
-        self.grains.gravity[:] = evaluator.system.forces.gravity
-        line = self.grains.line
-        line[:, EASE] = 1.0 / model.inertias[:, 0]
         drag = drag_table(model)
-        body = model.head[drag.link]
-        line[body, DRAG], line[body, SPIN_DRAG] = drag.translational, drag.rotational
-        line[body, FLOW : FLOW + 3] = drag.flow
+        self.grains = grain_passes.grains_of(model.bodies, drag.link.size > 0)
+        self.grains.gravity[:] = evaluator.system.forces.gravity
+        self.grains.ease[:] = 1.0 / model.inertias[:, 0]
+        body, drags = model.head[drag.link], self.grains.drags
+        drags[body, DRAG], drags[body, SPIN_DRAG] = drag.translational, drag.rotational
+        drags[body, FLOW : FLOW + 3] = drag.flow
         parallel = model.bodies >= grain_passes.PARALLEL_GRAINS
         self.moving = grain_passes.passes(parallel, self.contacts.resists)
         self._prepare(state)

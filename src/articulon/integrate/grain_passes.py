@@ -14,11 +14,12 @@ from numba import prange, types
 
 from articulon.algebra.rotations import turn_in_world
 from articulon.algebra.vectors import dot
-from articulon.forces.contact.carried import add_couples, add_record
+from articulon.forces.contact.carried import add_couples, add_record, follow_images
 from articulon.forces.contact.pairs import add_to_load
 from articulon.forces.contact.powers import add_wall_powers
 from articulon.forces.contact.tables import (
     ARM,
+    EASE,
     FORCE,
     FREE,
     KIND,
@@ -29,20 +30,24 @@ from articulon.forces.contact.tables import (
     RADIUS,
     SPIN,
     SYSTEM,
+    TORQUE,
     WORKS,
     V,
     X,
+    aligned_zeros,
 )
 from articulon.forces.sites.cells import IMAGES
-from articulon.integrate.particle_passes import follow_block
 from articulon.kernels import jit, kernel, leaf_variant, prepare, specialised
 
 PARALLEL_GRAINS = 2000
 """From this number of grains on, the threads share the passes over them."""
-PLACE, TURN, PUSH, TWIST, EASE, FROM, DRAG, SPIN_DRAG, FLOW = 0, 3, 7, 10, 13, 14, 17, 18, 19
-ROW = 22
-"""Columns of ``Grains.row``: coordinates, unwrapped; Euler parameters; acceleration and angular acceleration in the
-world frame; inverse moment of inertia; coordinates at the last list; drag of translation and rotation; flow."""
+PLACE, TURN, PUSH, TWIST, FROM = 0, 3, 7, 10, 13
+ROW = 16
+"""Columns of ``Grains.row``, two lines of memory: coordinates, unwrapped; Euler parameters; acceleration and angular
+acceleration in the world frame; coordinates at the last list."""
+DRAG, SPIN_DRAG, FLOW = 0, 1, 2
+DRAGS_ROW = 5
+"""Columns of ``Grains.drag``: drag of translation and of rotation, and flow."""
 WAY, FINITE, DONE = 0, 1, 2
 """Columns of ``Grains.partial``; powers in the half kick that is done begin here, those in the next at ``DUE``."""
 FALLS, DRAGS = WORKS, WORKS + 1
@@ -61,9 +66,15 @@ class Grains(NamedTuple):
     """Free spheres, in the order of cells; scratch but for what it takes from the state."""
 
     row: np.ndarray
-    """Shape (grains, 22)."""
+    """Shape (grains, 16)."""
+    drag: np.ndarray
+    """Shape (grains, 5), or (0, 5) where there is none."""
     line: np.ndarray
-    """The same in the order of the model, with velocities and angular velocities behind, shape (grains, 28)."""
+    """Rows in the order of the model, with velocities and angular velocities behind, shape (grains, 22)."""
+    ease: np.ndarray
+    """Inverse moments of inertia in the order of the model, shape (grains,)."""
+    drags: np.ndarray
+    """``drag`` in the order of the model."""
     partial: np.ndarray
     """Of blocks of grains: the square of the longest way since the last list, a sum that is finite where all
     accelerations are, and powers of walls, gravity and drag in the half kick that is done and in the next one, shape
@@ -77,12 +88,15 @@ class Grains(NamedTuple):
     """As in ``State.contact_work``, shape (2, 7)."""
 
 
-def grains_of(count: int) -> Grains:
-    """Scratch for a number of grains."""
+def grains_of(count: int, dragged: bool) -> Grains:
+    """Scratch for a number of grains, which drag acts on or not."""
     blocks = (count + PLACES - 1) // PLACES
     return Grains(
-        np.zeros((count, ROW)),
+        aligned_zeros(count, ROW),
+        np.zeros((count if dragged else 0, DRAGS_ROW)),
         np.zeros((count, ROW + 6)),
+        np.zeros(count),
+        np.zeros((count if dragged else 0, DRAGS_ROW)),
         np.zeros((blocks, 2 + 2 * LINES)),
         np.zeros(4),
         np.zeros(3),
@@ -94,7 +108,7 @@ def grains_of(count: int) -> Grains:
 def drift_block(particles, spheres, grains, first, last, h):
     """v += ½ h a, then x += h v, with rotations likewise, of some grains; how far the farthest has gone."""
     motion, row = spheres.motion, grains.row
-    wrap, px, py, pz, half = particles.wrap, particles.x, particles.y, particles.z, 0.5 * h
+    wrap, half = particles.wrap, 0.5 * h
     worst, everything = 0.0, 0.0
     for p in range(first, last):
         way = 0.0
@@ -104,7 +118,6 @@ def drift_block(particles, spheres, grains, first, last, h):
             motion[p, V + a], row[p, PLACE + a], motion[p, X + a] = v, x, x + wrap[a, p]
             d = x - row[p, FROM + a]
             way += d * d
-        px[p], py[p], pz[p] = motion[p, X], motion[p, X + 1], motion[p, X + 2]
         w = (
             motion[p, SPIN] + half * row[p, TWIST],
             motion[p, SPIN + 1] + half * row[p, TWIST + 1],
@@ -146,25 +159,28 @@ def add_back(candidates, load, first, last, slots):
 def kick_block(spheres, candidates, walls, grains, first, last, done, due, partial):
     """Kicks some grains, whose loads have been summed, for a time ``done``; the next kick, by the same forces, will be
     for a time ``due``. Powers are those at the mean velocities of the two."""
-    row, motion, load = grains.row, spheres.motion, spheres.load
+    row, motion, load, drag = grains.row, spheres.motion, spheres.load, grains.drag
+    dragged = drag.shape[0] > 0
     gravity = (grains.gravity[0], grains.gravity[1], grains.gravity[2])
     quarter, more = 0.5 * done, done + 0.5 * due
     for line in range(DONE, DUE + LINES):
         partial[line] = 0.0
     finite, falls, falls_next, drags, drags_next = 0.0, 0.0, 0.0, 0.0, 0.0
     for p in range(first, last):
-        f, t = (load[p, 0], load[p, 1], load[p, 2]), (load[p, 3], load[p, 4], load[p, 5])
+        f, t = (load[p, 0], load[p, 1], load[p, 2]), (load[p, TORQUE], load[p, TORQUE + 1], load[p, TORQUE + 2])
         for k in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[k] != FREE:
                 f, t = add_record(walls.record, k, 1.0, ARM, f, t)
         if RESISTS:
             t = add_couples(candidates, walls, p, t)
-        light, ease = motion[p, LIGHT], row[p, EASE]
+        light, ease = motion[p, LIGHT], load[p, EASE]
         v = (motion[p, V], motion[p, V + 1], motion[p, V + 2])
         w = (motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2])
-        c, cw = row[p, DRAG], row[p, SPIN_DRAG]
-        df = (c * (row[p, FLOW] - v[0]), c * (row[p, FLOW + 1] - v[1]), c * (row[p, FLOW + 2] - v[2]))
-        dt = (-cw * w[0], -cw * w[1], -cw * w[2])
+        df, dt = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if dragged:
+            c, cw = drag[p, DRAG], drag[p, SPIN_DRAG]
+            df = (c * (drag[p, FLOW] - v[0]), c * (drag[p, FLOW + 1] - v[1]), c * (drag[p, FLOW + 2] - v[2]))
+            dt = (-cw * w[0], -cw * w[1], -cw * w[2])
         a = (
             light * (f[0] + df[0]) + gravity[0],
             light * (f[1] + df[1]) + gravity[1],
@@ -182,9 +198,10 @@ def kick_block(spheres, candidates, walls, grains, first, last, done, due, parti
         fall, pull = dot(gravity, v) / light, dot(gravity, a) / light
         falls += fall + quarter * pull
         falls_next += fall + more * pull
-        fall, pull = dot(df, v) + dot(dt, w), dot(df, a) + dot(dt, g)
-        drags += fall + quarter * pull
-        drags_next += fall + more * pull
+        if dragged:
+            fall, pull = dot(df, v) + dot(dt, w), dot(df, a) + dot(dt, g)
+            drags += fall + quarter * pull
+            drags_next += fall + more * pull
         for k in range(3):
             row[p, PUSH + k], row[p, TWIST + k] = a[k], g[k]
             motion[p, V + k] = v[k] + done * a[k]
@@ -218,7 +235,7 @@ def move_all(particles, spheres, candidates, walls, grains):
     images = particles.counts[IMAGES]
     for b in prange((images + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        follow_block(particles, first, min(first + PLACES, images))
+        follow_images(particles, spheres.motion, first, min(first + PLACES, images))
 
 
 @jit
@@ -254,7 +271,9 @@ def distribute_block(particles, spheres, numbers, grains, first, last):
             grains.row[p, FROM + a] = reference[a, s]
             motion[p, X + a] = grains.row[p, PLACE + a] + wrap[a, p]
             motion[p, V + a], motion[p, SPIN + a] = grains.line[s, ROW + a], grains.line[s, ROW + 3 + a]
-        particles.x[p], particles.y[p], particles.z[p] = motion[p, X], motion[p, X + 1], motion[p, X + 2]
+        for a in range(DRAGS_ROW if grains.drag.shape[0] > 0 else 0):
+            grains.drag[p, a] = grains.drags[s, a]
+        spheres.load[p, EASE] = grains.ease[s]
         motion[p, RADIUS] = spheres.radius[s]
         motion[p, LIGHT] = spheres.light[s]
         motion[p, KIND] = numbers[s]
@@ -266,6 +285,10 @@ def distribute_all(particles, spheres, numbers, grains):
     for b in prange(grains.partial.shape[0]):
         first = PLACES * np.int64(b)
         distribute_block(particles, spheres, numbers, grains, first, min(first + PLACES, n))
+    images = particles.counts[IMAGES]
+    for b in prange((images + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        follow_images(particles, spheres.motion, first, min(first + PLACES, images))
 
 
 SHARE: Any = None
@@ -290,7 +313,7 @@ def distribute(system, grains, done, due, h):
     SHARE(system.particles, system.spheres, system.numbers, grains)
 
 
-GRAINS = numba.typeof(grains_of(1))
+GRAINS = numba.typeof(grains_of(1, False))
 """Numba's type of ``Grains``."""
 PASS = types.void(SYSTEM, GRAINS, types.float64, types.float64, types.float64)
 """Signature of the passes over grains."""

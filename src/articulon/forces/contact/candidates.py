@@ -180,7 +180,7 @@ def list_back(candidates):
 
 def count_all(particles, neighbours, spheres, candidates, skin):
     """Counts the candidates of all places."""
-    n = spheres.motion.shape[0]
+    n = spheres.load.shape[0]
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
         count_block(particles, neighbours, spheres, candidates, skin, first, min(first + PLACES, n))

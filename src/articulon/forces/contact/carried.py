@@ -14,15 +14,16 @@ from articulon.forces.contact.tables import (
     FREE,
     KIND,
     LIGHT,
+    MOTION,
     NORMAL,
     OTHER_ARM,
     RADIUS,
     SPIN,
+    TORQUE,
     V,
     X,
 )
-from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.forces.sites.neighbours import move_images
+from articulon.forces.sites.cells import IMAGES, LOST, OVERFLOW
 from articulon.kernels import jit
 
 
@@ -35,6 +36,18 @@ class Carried(NamedTuple):
     """Its centre there, or in the world [length], shape (spheres, 3)."""
     wrench: np.ndarray
     """Force and moment about its origin that contacts exert on each link, world frame, shape (links, 6)."""
+
+
+@jit
+def follow_images(particles, motion, first, last):
+    """Brings some images to where their spheres have gone, moving as these do."""
+    n = particles.order.size
+    for m in range(first, last):
+        root = particles.parent[m]
+        for a in range(MOTION):
+            motion[n + m, a] = motion[root, a]
+        for a in range(3):
+            motion[n + m, X + a] += particles.shift[a, m]
 
 
 @jit
@@ -109,8 +122,7 @@ def move_spheres(carried, ws, system):
             v = add(load_from(ws.twist, i, 0), cross(w, arm))
         for a in range(3):
             motion[p, X + a], motion[p, V + a], motion[p, SPIN + a] = site[a, s] + wrap[a, p], v[a], w[a]
-        particles.x[p], particles.y[p], particles.z[p] = motion[p, X], motion[p, X + 1], motion[p, X + 2]
-    move_images(particles)
+    follow_images(particles, motion, 0, particles.counts[IMAGES])
 
 
 @jit
@@ -146,7 +158,7 @@ def sum_contacts(carried, ws, system):
         i = carried.link[s]
         if i < 0:
             continue
-        f, t = load_from(system.spheres.load, p, 0), load_from(system.spheres.load, p, 3)
+        f, t = load_from(system.spheres.load, p, 0), load_from(system.spheres.load, p, TORQUE)
         for k in range(candidates.back_start[p], candidates.back_start[p + 1]):
             slot = candidates.back[k]
             if candidates.touches[slot] != FREE:

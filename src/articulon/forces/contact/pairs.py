@@ -32,6 +32,7 @@ from articulon.forces.contact.tables import (
     DEEPEST,
     DISPLACEMENT,
     DURATIONS,
+    EASE,
     ELASTIC,
     ENDED,
     FORCE,
@@ -52,11 +53,11 @@ from articulon.forces.contact.tables import (
     SPRING_WORK,
     STICKS,
     TANGENTIAL_VISCOUS,
+    TORQUE,
     VISCOUS_WORK,
     V,
     X,
 )
-from articulon.forces.sites.prefetching import prefetch
 from articulon.kernels import jit
 
 LANES = 32
@@ -286,9 +287,9 @@ def add_to_load(load, p, s, arm, f, n):
     load[p, 0] += s * f[0]
     load[p, 1] += s * f[1]
     load[p, 2] += s * f[2]
-    load[p, 3] -= arm * (n[1] * f[2] - n[2] * f[1])
-    load[p, 4] -= arm * (n[2] * f[0] - n[0] * f[2])
-    load[p, 5] -= arm * (n[0] * f[1] - n[1] * f[0])
+    load[p, TORQUE] -= arm * (n[1] * f[2] - n[2] * f[1])
+    load[p, TORQUE + 1] -= arm * (n[2] * f[0] - n[0] * f[2])
+    load[p, TORQUE + 2] -= arm * (n[0] * f[1] - n[1] * f[0])
 
 
 @jit
@@ -320,39 +321,51 @@ def begin_contact(slot, time, candidates, seen):
 
 
 @jit
-def find_slots(particles, spheres, candidates, at, end, slots, found):
+def difference(motion, column, p, q):
+    """Of a vector of two spheres."""
+    return (
+        motion[p, column] - motion[q, column],
+        motion[p, column + 1] - motion[q, column + 1],
+        motion[p, column + 2] - motion[q, column + 2],
+    )
+
+
+@jit
+def find_slots(spheres, candidates, at, end, slots, found):
     """Appends those slots from ``at`` on, LANES at most, whose spheres touch or did; without a branch, which none could
     foresee. Returns how many there are then."""
-    motion, first, second, root = spheres.motion, candidates.first, candidates.second, candidates.root
-    touches, px, py, pz = candidates.touches, particles.x, particles.y, particles.z
+    motion, first, second, touches = spheres.motion, candidates.first, candidates.second, candidates.touches
     for k in range(at, min(at + LANES, end)):
         slot = np.uint64(k)
-        p, q, j = np.uint64(first[slot]), np.uint64(second[slot]), np.uint64(root[slot])
-        dx, dy, dz = motion[p, X] - px[q], motion[p, X + 1] - py[q], motion[p, X + 2] - pz[q]
-        reach = motion[p, RADIUS] + motion[j, RADIUS]
+        p, q = np.uint64(first[slot]), np.uint64(second[slot])
+        dx, dy, dz = (
+            motion[p, X] - motion[q, X],
+            motion[p, X + 1] - motion[q, X + 1],
+            motion[p, X + 2] - motion[q, X + 2],
+        )
+        reach = motion[p, RADIUS] + motion[q, RADIUS]
         slots[np.uint64(found)] = slot
         found += (dx * dx + dy * dy + dz * dz < reach * reach) | (touches[slot] != FREE)
     return found
 
 
 @jit
-def gather(particles, spheres, candidates, table, slots, number, time, batch, seen):
+def gather(spheres, candidates, table, slots, number, time, batch, seen):
     """Gathers some contacts, ends those that touch no longer, and leaves the slots of the others in front; returns how
     many these are."""
     motion, record, touches, kinds = spheres.motion, candidates.record, candidates.touches, table.kinds[0]
-    first, second, root = candidates.first, candidates.second, candidates.root
-    px, py, pz = particles.x, particles.y, particles.z
-    for m in range(number):
-        slot = np.int64(slots[np.uint64(m)])
-        prefetch(record, RECORD * slot)
-        prefetch(record, RECORD * slot + RECORD // 2)
+    first, second = candidates.first, candidates.second
     count = 0
     for m in range(number):
         slot = slots[np.uint64(m)]
-        p, q, j = np.uint64(first[slot]), np.uint64(second[slot]), np.uint64(root[slot])
-        dx, dy, dz = motion[p, X] - px[q], motion[p, X + 1] - py[q], motion[p, X + 2] - pz[q]
+        p, j = np.uint64(first[slot]), np.uint64(second[slot])
+        dx, dy, dz = (
+            motion[p, X] - motion[j, X],
+            motion[p, X + 1] - motion[j, X + 1],
+            motion[p, X + 2] - motion[j, X + 2],
+        )
         Ri, Rj = motion[p, RADIUS], motion[j, RADIUS]
-        dv = motion[p, V] - motion[j, V], motion[p, V + 1] - motion[j, V + 1], motion[p, V + 2] - motion[j, V + 2]
+        dv = difference(motion, V, p, j)
         wi = motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2]
         wj = motion[j, SPIN], motion[j, SPIN + 1], motion[j, SPIN + 2]
         if not dx * dx + dy * dy + dz * dz < (Ri + Rj) * (Ri + Rj):
@@ -383,21 +396,21 @@ def gather(particles, spheres, candidates, table, slots, number, time, batch, se
 
 
 @jit
-def pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, seen):
+def pair_block(spheres, candidates, table, first, last, time, h, batch, slots, seen):
     """The contacts in the rows of some places."""
     load, rows = spheres.load, table.rows
     for a in range(SEEN):
         seen[a] = 0.0
     for p in range(first, last):
-        for a in range(6):
+        for a in range(EASE):
             load[p, a] = 0.0
     at, end, found = candidates.start[first], candidates.start[last], 0
     while at < end or found > 0:
         while at < end and found < LANES:
-            found = find_slots(particles, spheres, candidates, at, end, slots, found)
+            found = find_slots(spheres, candidates, at, end, slots, found)
             at += LANES
         taken = min(found, LANES)
-        count = gather(particles, spheres, candidates, table, slots, taken, time, batch, seen)
+        count = gather(spheres, candidates, table, slots, taken, time, batch, seen)
         book_old(batch, count, seen)
         measure(batch, count, rows)
         find_velocities(batch, count)
@@ -409,14 +422,14 @@ def pair_block(particles, spheres, candidates, table, first, last, time, h, batc
             slots[np.uint64(m)] = slots[np.uint64(m + taken)]
 
 
-def share_pairs(particles, spheres, candidates, table, time, h):
+def share_pairs(spheres, candidates, table, time, h):
     """The rows of all places, block by block. Loops that are shared out take no tuples of tuples."""
-    n, seen = spheres.motion.shape[0], candidates.block
+    n, seen = spheres.load.shape[0], candidates.block
     for b in prange(seen.shape[0]):
         batch, slots = np.zeros(FIELDS * STRIDE), np.zeros(2 * LANES, np.uint64)
         first = PLACES * np.int64(b)
         last = min(first + PLACES, n)
-        pair_block(particles, spheres, candidates, table, first, last, time, h, batch, slots, seen[np.int64(b)])
+        pair_block(spheres, candidates, table, first, last, time, h, batch, slots, seen[np.int64(b)])
 
 
 SHARE: Any = None
@@ -425,4 +438,4 @@ SHARE: Any = None
 
 def pair_pass(system, time, h):
     """Records of all pairs of spheres that touch, at a time, a time h after the last pass."""
-    SHARE(system.particles, system.spheres, system.candidates, system.table, time, h)
+    SHARE(system.spheres, system.candidates, system.table, time, h)

@@ -137,7 +137,7 @@ def resist_block(spheres, candidates, walls, shapes, table, first, last, h, seen
 
 def share_resistance(spheres, candidates, walls, shapes, table, h):
     """All places, block by block. Loops that are shared out take no tuples of tuples."""
-    n, seen = spheres.motion.shape[0], candidates.block
+    n, seen = spheres.load.shape[0], candidates.block
     for b in prange(seen.shape[0]):
         first = PLACES * np.int64(b)
         last = min(first + PLACES, n)

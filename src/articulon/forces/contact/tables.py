@@ -18,6 +18,10 @@ RADIUS, LIGHT, KIND = 3, 7, 11
 MOTION = 12
 """Columns of ``Spheres.motion``: position and radius, velocity and inverse mass, angular velocity and kind. A sphere's
 row is a line and a half of memory."""
+TORQUE, EASE = 3, 6
+LOAD = 8
+"""Columns of ``Spheres.load``, a line of memory: force (3) and torque (3), and the inverse moment of inertia of free
+grains."""
 DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM = 0, 3, 4, 7, 8, 11, 12, 15
 RECORD = 16
 """Columns of a contact's record, two lines of memory: the tangential displacement (3) of the first sphere against the
@@ -53,7 +57,7 @@ class Spheres(NamedTuple):
     """The spheres in the order of cells, as the particles beside them are."""
 
     motion: np.ndarray
-    """Where each is and how it moves, shape (spheres, 12)."""
+    """Where each is and how it moves, the images of periodic faces behind; shape (spheres + images, 12)."""
     radius: np.ndarray
     """In the order of the model [length], shape (spheres,)."""
     light: np.ndarray
@@ -61,7 +65,7 @@ class Spheres(NamedTuple):
     owner: np.ndarray
     """What carries each, in the order of the model: those of one owner never touch, shape (spheres,)."""
     load: np.ndarray
-    """Force and torque about its centre from the contacts in the row of each, shape (spheres, 6)."""
+    """Force and torque about its centre from the contacts in the row of each, shape (spheres, 8); see ``TORQUE``."""
 
 
 class Candidates(NamedTuple):
@@ -211,10 +215,10 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
     )
 
 
-def empty_spheres(spheres: int) -> Spheres:
-    """Room for a number of spheres."""
+def empty_spheres(spheres: int, images: int) -> Spheres:
+    """Room for a number of spheres and of their images."""
     radius, light, owner = np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)
-    return Spheres(aligned_zeros(spheres, MOTION), radius, light, owner, aligned_zeros(spheres, 6))
+    return Spheres(aligned_zeros(spheres + images, MOTION), radius, light, owner, aligned_zeros(spheres, LOAD))
 
 
 def empty_kept(spheres: int, capacity: int) -> Kept:
@@ -245,7 +249,7 @@ def empty_system(
         empty_particles(spheres, images, BEYOND),
         empty_neighbours(spheres, near),
         grid(max(spheres, 1), max(images, 1), 1.0, 1.0),
-        empty_spheres(spheres),
+        empty_spheres(spheres, images),
         empty_candidates(spheres, candidates, resists),
         empty_wall_slots(spheres, walls, resists),
         wall_tables(),
