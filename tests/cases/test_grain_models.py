@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
+from tests.support.run_cases import case_of
 
 import articulon as ar
 from articulon.cases.grains import Chain, Fill, Grains, SingleGrain
@@ -114,3 +117,58 @@ def test_a_fault_in_a_fill_is_found_under_its_key_in_a_whole_case() -> None:
     # The builder is called as one of its keys is: model.builder = "grains", model.grains.
     with pytest.raises(CaseError, match=r"model\.fills\[0\]: give either a density or a mass"):
         ar.load_case("box-packing", {"model.fills[0].mass": "1 g"})
+
+
+COLLISION = """
+[case]
+units = "kg-m-s"
+
+[model]
+builder = "grains"
+
+[[model.grains]]
+name = "heavy"
+radius = "10 mm"
+density = "2500 kg/m^3"
+position = [0, 0, "60 mm"]
+velocity = [0, 0, "SPEED m/s"]
+
+[[model.grains]]
+name = "light"
+radius = "5 mm"
+density = "2500 kg/m^3"
+position = [0, 0, "80 mm"]
+
+[[forces]]
+kind = "contact"
+
+[forces.materials.grain]
+young = "10 MPa"
+poisson = 0.25
+static_friction = 0.5
+restitution = 0.5
+
+[[forces.walls]]
+name = "floor"
+shape = "plane"
+point = [0, 0, 0]
+normal = [0, 0, 1]
+kind = "grain"
+
+[integrator]
+rule = "velocity-verlet"
+step = "2 us"
+
+[run]
+duration = "0.02 s"
+frames = 1
+"""
+
+
+@pytest.mark.parametrize(
+    "speed, pair", [("5", "'heavy' and 'light'|'light' and 'heavy'"), ("-5", "'heavy' and .*floor")]
+)
+def test_the_deepest_overlap_is_named_though_it_falls_between_frames(tmp_path: Path, speed: str, pair: str) -> None:
+    done = ar.run(case_of(tmp_path, COLLISION.replace("SPEED", speed)), tmp_path / "run")
+    notes = [note for note in done.summary["notes"] if "largest overlap" in note]
+    assert len(notes) == 1 and re.search(pair, notes[0]), notes

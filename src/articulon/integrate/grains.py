@@ -13,6 +13,8 @@ from articulon.forces.contact.carried import crowded
 from articulon.forces.contact.powers import pair_powers
 from articulon.forces.contact.tables import (
     BEGUN,
+    DEEP_FIRST,
+    DEEP_OTHER,
     DEEPEST,
     DURATIONS,
     ENDED,
@@ -85,7 +87,8 @@ def sum_seen(seen, works, share, times, counts):
             times[1] += seen[b, ENDED]
             times[2] += seen[b, DURATIONS]
             times[3] = max(times[3], seen[b, LONGEST])
-            times[4] = max(times[4], seen[b, DEEPEST])
+            if seen[b, DEEPEST] > times[4]:
+                times[4], times[5], times[6] = seen[b, DEEPEST], seen[b, DEEP_FIRST], seen[b, DEEP_OTHER]
 
 
 @jit

@@ -69,7 +69,8 @@ class State(NamedTuple):
     gravity and drag on grains in contact [energy]; below them, what they go on from. Shape (2, 7)."""
     contact_times: np.ndarray
     """Contacts that have begun, and that have ended; the sum and the longest of their durations [time]; the largest
-    overlap by radius, shape (5,)."""
+    overlap by radius, and whose it is: a sphere, counted over the spheres of the model, and another one or the number
+    of spheres and the feature of a wall. Shape (7,)."""
     drift: np.ndarray
     """How far steps have led from the loops before the state was moved back onto them: the largest error of any
     condition, and of its rate, since the start, shape (2,)."""
@@ -150,7 +151,7 @@ def initial_state(
         contact_memory=np.zeros((0, contact_columns)),
         contact_rebuild=np.full((3, spheres), np.nan),
         contact_work=np.zeros((2, 7)),
-        contact_times=np.zeros(5),
+        contact_times=np.zeros(7),
         drift=np.zeros(2),
         locked=np.zeros(0, dtype=np.bool_),
         kept=np.zeros((2, 0)),

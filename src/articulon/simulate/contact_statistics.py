@@ -35,7 +35,7 @@ from articulon.simulate.checkpoint import read_checkpoint
 
 FEW = 2
 """A sphere with fewer contacts than this carries nothing: with friction, two can hold one."""
-BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST = range(5)
+BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST, DEEP_FIRST, DEEP_OTHER = range(7)
 """Places in ``State.contact_times``."""
 
 WORKS = {
@@ -201,8 +201,6 @@ class ContactObserver:
         """Sites that are spheres on bodies."""
         self.power = 0.4 if contacts.law.normal == "hertz" else 0.5
         """Elastic energy of a contact over force times overlap."""
-        self.worst, self.worst_pair = 0.0, ("", "")
-        """The largest overlap by radius at any frame so far, and whose it was."""
 
     @property
     def dimensions(self) -> dict[str, str]:
@@ -241,9 +239,6 @@ class ContactObserver:
         sites = self.model.sites.body.size
         records = contact_records(state.contact_pairs, state.contact_memory, self.model.sites.radius)
         counts = contact_counts(records, sites)[self.moving]
-        found = self.deepest(state)
-        if found is not None and found[0] > self.worst:
-            self.worst, self.worst_pair = found
         walls = ~records.between_spheres
         times, works = state.contact_times, state.contact_work
         ended = float(times[ENDED])
@@ -270,19 +265,12 @@ class ContactObserver:
         result |= {f"contact_stress_{name}": float(stress[at]) for name, at in STRESS.items()}
         return result | {name: float(works[0, line]) for name, line in WORKS.items()}
 
-    def deepest(self, state: State) -> tuple[float, tuple[str, str]] | None:
-        """The largest overlap by the smaller radius at a state, and whose it is; None where nothing touches."""
-        sites = self.model.sites
-        records = contact_records(state.contact_pairs, state.contact_memory, sites.radius)
-        if not records.first.size:
-            return None
-        own = sites.radius[records.first]
-        smaller = np.where(records.between_spheres, np.minimum(own, sites.radius[records.second]), own)
-        k = int(np.argmax(records.overlap / smaller))
-        second = int(records.second[k])
-        feature = int(state.contact_pairs[k, 1]) - sites.radius.size
-        other = self.wall_name(feature) if second < 0 else sphere_name(self.model, second)
-        return float(records.overlap[k] / smaller[k]), (sphere_name(self.model, int(records.first[k])), other)
+    def deepest(self, state: State) -> tuple[str, str]:
+        """Whose the largest overlap by the smaller radius was so far, of a state that has seen a contact."""
+        first, other = (int(state.contact_times[at]) for at in (DEEP_FIRST, DEEP_OTHER))
+        wall = other - self.sites.size
+        second = sphere_name(self.model, int(self.sites[other])) if wall < 0 else self.wall_name(wall)
+        return sphere_name(self.model, int(self.sites[first])), second
 
     def forces(self, state: State) -> np.ndarray:
         """Contact force on each body, world frame [force], shape (bodies, 3)."""

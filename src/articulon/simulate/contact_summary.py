@@ -89,9 +89,7 @@ def contact_figures(
     }
 
 
-def contact_notes(
-    model: Model, figures: Mapping[str, Any] | None, deepest: tuple[float, tuple[str, str]] | None
-) -> list[str]:
+def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tuple[str, str] | None) -> list[str]:
     """What a person must know of a run's contacts.
 
     Parameters
@@ -101,19 +99,16 @@ def contact_notes(
     figures
         See :func:`contact_figures`.
     deepest
-        The largest overlap by the smaller radius at any frame, and the names of the two.
+        Between what the largest overlap by the smaller radius was, None where nothing has touched.
     """
     if figures is None:
         return []
     notes = []
     if figures["overlap_largest"] > figures["overlap_allowed"]:
-        who = ""
-        if deepest is not None:
-            part, (first, second) = deepest
-            who = f"; at the frames it was largest between {first} and {second}, {part:.2%}"
+        who = "" if deepest is None else f", between {deepest[0]} and {deepest[1]}"
         notes.append(
-            f"contacts: the largest overlap was {figures['overlap_largest']:.2%} of the smaller radius, beyond the "
-            f"{figures['overlap_allowed']:.0%} to which the law of small deformations holds{who}: take a stiffer "
+            f"contacts: the largest overlap was {figures['overlap_largest']:.2%} of the smaller radius{who}, beyond "
+            f"the {figures['overlap_allowed']:.0%} to which the law of small deformations holds: take a stiffer "
             "material, or slower spheres"
         )
     if figures["step"] is None:

@@ -98,8 +98,8 @@ def summary(
     contacts = _contacts(prepared, state, observables)
     if contacts is not None:
         seen = prepared.observer.contacts
-        worst = (seen.worst, seen.worst_pair) if seen is not None and seen.worst > 0.0 else None
-        figures["notes"] = [*figures["notes"], *contact_notes(model, contacts, worst)]
+        deepest = seen.deepest(state) if seen is not None and contacts["overlap_largest"] > 0.0 else None
+        figures["notes"] = [*figures["notes"], *contact_notes(model, contacts, deepest)]
         figures["contacts"] = contacts
     return figures | {
         "frames": len(observables["time"]),

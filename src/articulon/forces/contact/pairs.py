@@ -29,6 +29,8 @@ from articulon.forces.contact.tables import (
     ARM,
     BEGUN,
     CLOSING,
+    DEEP_FIRST,
+    DEEP_OTHER,
     DEEPEST,
     DISPLACEMENT,
     DURATIONS,
@@ -265,19 +267,22 @@ def act(batch, count, h, rows, sums):
 
 
 @jit
-def write_back(batch, slots, count, first, touches, record, load, seen):
+def write_back(batch, slots, count, order, candidates, load, seen):
     """What the law has found, to the record of each contact, and to the sphere in whose row it is."""
-    deepest = seen[DEEPEST]
+    first, touches, record = candidates.first, candidates.touches, candidates.record
+    deepest, at = seen[DEEPEST], np.uint64(0)
     for k in range(count):
         slot = slots[np.uint64(k)]
         for a in range(RECORD):
             record[slot, a] = get(batch, NEW + a, k)
         touches[slot] = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
-        deepest = max(deepest, get(batch, DEEP, k))
+        deeper = get(batch, DEEP, k) > deepest
+        deepest, at = (get(batch, DEEP, k), slot) if deeper else (deepest, at)
         f = get(batch, NEW_FORCE, k), get(batch, NEW + FORCE + 1, k), get(batch, NEW + FORCE + 2, k)
         n = get(batch, NEW_NORMAL, k), get(batch, NEW + NORMAL + 1, k), get(batch, NEW + NORMAL + 2, k)
         add_to_load(load, np.uint64(first[slot]), 1.0, get(batch, NEW_ARM, k), f, n)
-    seen[DEEPEST] = deepest
+    if deepest > seen[DEEPEST]:
+        seen[DEEPEST], seen[DEEP_FIRST], seen[DEEP_OTHER] = deepest, order[first[at]], order[candidates.root[at]]
 
 
 @jit
@@ -396,7 +401,7 @@ def gather(spheres, candidates, table, slots, number, time, batch, seen):
 
 
 @jit
-def pair_block(spheres, candidates, table, first, last, time, h, batch, slots, seen):
+def pair_block(order, spheres, candidates, table, first, last, time, h, batch, slots, seen):
     """The contacts in the rows of some places."""
     load, rows = spheres.load, table.rows
     for a in range(SEEN):
@@ -416,20 +421,20 @@ def pair_block(spheres, candidates, table, first, last, time, h, batch, slots, s
         find_velocities(batch, count)
         turn(batch, count, h)
         act(batch, count, h, rows, seen)
-        write_back(batch, slots, count, candidates.first, candidates.touches, candidates.record, load, seen)
+        write_back(batch, slots, count, order, candidates, load, seen)
         found -= taken
         for m in range(found):
             slots[np.uint64(m)] = slots[np.uint64(m + taken)]
 
 
-def share_pairs(spheres, candidates, table, time, h):
+def share_pairs(order, spheres, candidates, table, time, h):
     """The rows of all places, block by block. Loops that are shared out take no tuples of tuples."""
     n, seen = spheres.load.shape[0], candidates.block
     for b in prange(seen.shape[0]):
         batch, slots = np.zeros(FIELDS * STRIDE), np.zeros(2 * LANES, np.uint64)
         first = PLACES * np.int64(b)
         last = min(first + PLACES, n)
-        pair_block(spheres, candidates, table, first, last, time, h, batch, slots, seen[np.int64(b)])
+        pair_block(order, spheres, candidates, table, first, last, time, h, batch, slots, seen[np.int64(b)])
 
 
 SHARE: Any = None
@@ -438,4 +443,4 @@ SHARE: Any = None
 
 def pair_pass(system, time, h):
     """Records of all pairs of spheres that touch, at a time, a time h after the last pass."""
-    SHARE(system.spheres, system.candidates, system.table, time, h)
+    SHARE(system.particles.order, system.spheres, system.candidates, system.table, time, h)

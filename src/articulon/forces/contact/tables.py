@@ -47,10 +47,10 @@ NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK, WALL_WORK = range(5)
 WORKS = 5
 """Lines of the ledger: elastic normal forces, tangential springs, viscous forces, friction and what resists rolling, by
 the relative velocity of the two surfaces; and what walls that move do."""
-BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST = range(WORKS, WORKS + 5)
-SEEN = WORKS + 5
+BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST, DEEP_FIRST, DEEP_OTHER = range(WORKS, WORKS + 7)
+SEEN = WORKS + 7
 """What a pass sees in a block of places: powers, contacts that begin and end, the sum and the longest of the durations
-of those that end, and the largest overlap by the smaller radius."""
+of those that end, the largest overlap by the smaller radius, and whose it is, as in ``Kept.first`` and ``other``."""
 
 
 class Spheres(NamedTuple):
@@ -94,7 +94,7 @@ class Candidates(NamedTuple):
     counts: np.ndarray
     """Candidates, and whether there was too little room, shape (2,)."""
     block: np.ndarray
-    """What the pass has seen in each block of places, shape (blocks, 10)."""
+    """What the pass has seen in each block of places, shape (blocks, 12)."""
 
 
 class WallSlots(NamedTuple):
@@ -119,7 +119,7 @@ class WallSlots(NamedTuple):
     counts: np.ndarray
     """Slots, whether there was too little room, what has gone wrong, and the sphere and the wall of it, shape (5,)."""
     block: np.ndarray
-    """As of pairs, shape (blocks, 10)."""
+    """As of pairs, shape (blocks, 12)."""
 
 
 class Kept(NamedTuple):

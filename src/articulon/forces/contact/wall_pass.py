@@ -19,6 +19,8 @@ from articulon.forces.contact.tables import (
     BEGUN,
     CLOSING,
     CROWDED,
+    DEEP_FIRST,
+    DEEP_OTHER,
     DEEPEST,
     DISPLACEMENT,
     DURATIONS,
@@ -210,6 +212,7 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
     start, touches, since = slots.start, slots.touches, slots.since
     begun, ended, durations, longest, deepest = 0.0, 0.0, 0.0, 0.0, 0.0
     fault, sphere, wall = 0, -1, -1
+    whose, what = 0, 0
     for p in range(first, last):
         base, end = start[p], start[p + 1]
         if base == end:
@@ -247,10 +250,12 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
             slots.feature[slot], slots.wall[slot] = numbers[k, FEATURE], numbers[k, WALL]
             n, at = load_from(places, k, NORMAL), load_from(places, k, POINT)
             delta = act(slots, walls, motion, table, p, slot, places[k, GAP], n, at, h)
-            deepest = max(deepest, delta / motion[p, RADIUS])
+            if delta > deepest * motion[p, RADIUS]:
+                deepest, whose, what = delta / motion[p, RADIUS], order[p], order.size + slots.feature[slot]
         for k in range(rows, had):
             touches[base + k] = FREE
-    seen[BEGUN], seen[ENDED], seen[DURATIONS], seen[LONGEST], seen[DEEPEST] = begun, ended, durations, longest, deepest
+    seen[BEGUN], seen[ENDED], seen[DURATIONS], seen[LONGEST] = begun, ended, durations, longest
+    seen[DEEPEST], seen[DEEP_FIRST], seen[DEEP_OTHER] = deepest, whose, what
     return fault, sphere, wall
 
 
