@@ -31,6 +31,8 @@ class Driver:
     """Whether it books ``State.bare_work``."""
     step: float = 0.0
     """The step, where all are equal [time]."""
+    overhead: float = 0.0
+    """Time that the latest chunk took beside its steps, to take over a state and to give it back [s]."""
     failure: str | None = None
     """What the latest DIVERGED was about, where it is not for a number that is not finite."""
     culprit: int | None = None

@@ -1,6 +1,7 @@
 """The driver of grains: free spheres in contact."""
 
 import math
+from time import perf_counter
 from weakref import WeakKeyDictionary
 
 import numba
@@ -116,6 +117,7 @@ class GrainDriver(Driver):
         """Some steps; a state from which they cannot be taken is left as it was."""
         if steps <= 0:
             return REACHED
+        began = perf_counter()
         while True:
             self.contacts.restore(state)
             contacts = self.contacts
@@ -126,6 +128,7 @@ class GrainDriver(Driver):
                 continue
             if state.history[0] == 0.0:
                 grains.begin_grains(contacts.passes, self.moving, contacts.system, self.grains, self.step, times)
+            stepping = perf_counter()
             status = grains.advance_grains(
                 contacts.passes,
                 self.moving,
@@ -139,6 +142,7 @@ class GrainDriver(Driver):
                 times,
                 steps,
             )
+            stepping = perf_counter() - stepping
             if status == grains.TOO_NARROW:
                 contacts.grow()
                 continue
@@ -148,6 +152,7 @@ class GrainDriver(Driver):
             grains.store_state(contacts.system, self.grains, self.moving, self.step, state)
             state.counters[:], state.time[:], state.contact_times[:] = counters, clock, times
             contacts.save(state)
+            self.overhead = perf_counter() - began - stepping
             return REACHED
 
     def _crowded(self) -> bool:

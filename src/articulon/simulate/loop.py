@@ -20,6 +20,8 @@ from articulon.simulate.trajectory import TrajectoryWriter
 
 CHUNK_SECONDS = 0.25
 """Wall-clock time that a chunk of steps should take [s]; its length changes no bit of the results."""
+OVERHEAD_SECONDS = 0.025
+"""What of it may go by beside the steps [s]; chunks whose state takes longer to hand over are longer in proportion."""
 MOST_STEPS = 2**40
 
 
@@ -112,7 +114,9 @@ def advance(
         if ended == REACHED:
             recorder.frame()
         if taken:
-            wanted = int(CHUNK_SECONDS * taken / max(spent, 1e-6))
+            overhead = prepared.driver.overhead
+            chunk = CHUNK_SECONDS * max(1.0, overhead / OVERHEAD_SECONDS)
+            wanted = int(chunk * taken / max(spent - overhead, 1e-6))
             steps = min(max(1, min(wanted, 4 * steps)), MOST_STEPS)
         size = prepared.observer.fixed_step or float(state.step[0])
         progress.update(float(state.time[0]), size, int(state.counters[STEPS]))
