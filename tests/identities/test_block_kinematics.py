@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 
@@ -11,6 +10,7 @@ from articulon.dynamics.block_kinematics import locate_by_blocks
 from articulon.dynamics.divide_and_conquer import place_and_move
 from articulon.dynamics.solvers import solver_scratch
 from articulon.model import workspace
+from tests.support.threads import on_one_and_two
 
 EPS = np.finfo(float).eps
 JOINTS = (
@@ -72,14 +72,12 @@ def test_blocks_end_where_the_sweep_ends(seed):
 def test_bits_do_not_depend_on_the_number_of_threads():
     model = forest(3)
     solver = solver_scratch(model, "divide-and-conquer")
-    found, before = [], numba.get_num_threads()
-    try:
-        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            numba.set_num_threads(threads)
-            ws = workspace(model.forest)
-            locate_by_blocks(model.forest, solver.tree, model.q0.copy(), model.u0.copy(), ws, solver.blocks)
-            found.append(ws)
-    finally:
-        numba.set_num_threads(before)
+
+    def located():
+        ws = workspace(model.forest)
+        locate_by_blocks(model.forest, solver.tree, model.q0.copy(), model.u0.copy(), ws, solver.blocks)
+        return ws
+
+    one, two = on_one_and_two(located)
     for name in FIELDS:
-        assert np.array_equal(getattr(found[0], name), getattr(found[1], name)), name
+        assert np.array_equal(getattr(one, name), getattr(two, name)), name

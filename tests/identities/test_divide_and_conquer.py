@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import math
+from functools import partial
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
@@ -31,6 +31,7 @@ from tests.support.random_models import (
     to_articulon,
 )
 from tests.support.reference import Reference, norm
+from tests.support.threads import on_one_and_two
 
 CHAINS = ["revolute", "spherical", "mixed"]
 """A straight chain of universal joints is not among them: it is so stiff beside its twist that its accelerations,
@@ -151,17 +152,10 @@ def test_the_bits_are_the_same_for_any_number_of_threads(joints: str) -> None:
         s, model = random_situation(each, rng, at), to_articulon(each)
         tree = assembly_tree(model.forest, 4)
         tree = tree._replace(parallel=np.ones_like(tree.parallel))
-        results = [solve(model, s, tree)]
-        threads = numba.get_num_threads()
-        try:
-            for count in {1, min(2, threads)}:
-                numba.set_num_threads(count)
-                results.append(solve(model, s, tree, kernel=divide_and_conquer_parallel))
-        finally:
-            numba.set_num_threads(threads)
-        for udot, acceleration in results[1:]:
-            np.testing.assert_array_equal(udot, results[0][0])
-            np.testing.assert_array_equal(acceleration, results[0][1])
+        expected = solve(model, s, tree)
+        for found in on_one_and_two(partial(solve, model, s, tree, kernel=divide_and_conquer_parallel)):
+            np.testing.assert_array_equal(found[0], expected[0])
+            np.testing.assert_array_equal(found[1], expected[1])
 
 
 def parents_of(shape: str, n: int) -> np.ndarray:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 import pytest
 from tests.support import grain_models as gm
 from tests.support.contact_reference import decrement, pair_moduli
+from tests.support.threads import on_one_and_two
 
 import articulon as ar
 from articulon.errors import ArticulonError
@@ -239,24 +239,16 @@ def test_threads_chunks_and_lists_change_no_bit() -> None:
     """Nor does it matter when a run is cut into chunks; another skin changes only the order of sums."""
     radii, _, start = gm.heap(4, 6, 0.005)
     model = gm.moving(start, radii)
-    before = numba.get_num_threads()
-    try:
-        found = []
-        for threads in sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)}):
-            numba.set_num_threads(threads)
-            found.append(gm.run(model, 1e-5, 300))
-    finally:
-        numba.set_num_threads(before)
-    whole = bits(found[0])
-    assert all(bits(other) == whole for other in found[1:])
+    one, two = on_one_and_two(lambda: gm.run(model, 1e-5, 300))
+    assert bits(one) == bits(two)
     assert bits_in_chunks(model, (300,)) == bits_in_chunks(model, (1, 99, 7, 193))
-    assert len(found[0].state.contact_pairs) > 20
+    assert len(one.state.contact_pairs) > 20
 
     other = gm.moving(start, radii, skin=0.002)
     skinned = gm.run(other, 1e-5, 300)
-    assert np.array_equal(skinned.state.contact_pairs, found[0].state.contact_pairs)
-    apart = np.abs(skinned.state.contact_memory - found[0].state.contact_memory).max(axis=0)
-    assert np.all(apart <= 1e-9 * np.abs(found[0].state.contact_memory).max(axis=0))
+    assert np.array_equal(skinned.state.contact_pairs, one.state.contact_pairs)
+    apart = np.abs(skinned.state.contact_memory - one.state.contact_memory).max(axis=0)
+    assert np.all(apart <= 1e-9 * np.abs(one.state.contact_memory).max(axis=0))
 
 
 def test_the_memory_of_a_contact_crosses_a_periodic_face() -> None:

@@ -14,6 +14,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from tests.support.docking import CORE_DRAG, FASTEST, small_docking
 from tests.support.running import Running
+from tests.support.threads import on_one_and_two
 
 import articulon as ar
 from articulon.dynamics.functions import PARALLEL_LINKS
@@ -324,13 +325,6 @@ def test_one_and_two_threads_give_the_same_bits(links: int, rule: Any) -> None:
     """Below and above the size from which trees are shared out among threads."""
     model = crowd(links // 3 + 1)
     assert (model.forest.mass.size > PARALLEL_LINKS) == (links > PARALLEL_LINKS)
-    before, found = numba.get_num_threads(), []
-    try:
-        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            numba.set_num_threads(threads)
-            run = Running(model, rule, seed=5, window=0.1).to(0.5)
-            found.append(b"".join(array.tobytes() for array in run.state))
-    finally:
-        numba.set_num_threads(before)
-    assert found[0] == found[1]
-    assert run.u.any()
+    one, two = on_one_and_two(lambda: Running(model, rule, seed=5, window=0.1).to(0.5))
+    assert [array.tobytes() for array in one.state] == [array.tobytes() for array in two.state]
+    assert one.u.any()

@@ -22,6 +22,7 @@ from tests.support.pair_sums import (
 )
 from tests.support.particle_models import assert_same, box_vectors, engine_sums, particles, scattered
 from tests.support.run_cases import Shown, bits, case_of, goes_on_after_kills
+from tests.support.threads import on_one_and_two
 
 import articulon as ar
 from articulon.forces.sites.pair_sums import PARALLEL_SITES
@@ -114,15 +115,6 @@ def test_frames_leave_the_bits_of_a_run():
     assert once.u[-1].tobytes() == often.u[-1].tobytes()
 
 
-def threads(count: int, what: Callable[[], Any]) -> Any:
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
-    try:
-        return what()
-    finally:
-        numba.set_num_threads(before)
-
-
 BATHS: dict[str, Callable[[], Any]] = {
     "none": lambda: None,
     "nose-hoover-chain": lambda: ar.thermostats.NoseHooverChain(temperature=1.5, period=0.5),
@@ -162,7 +154,7 @@ def test_one_and_two_threads_give_the_same_bits(size, bath):
     """Below and above the sizes from which pairs and particles are shared out among threads."""
     place, count, steps = size
     model = crowd(place, count)
-    one, two = (threads(n, lambda: run(model, steps, frames=2, thermostat=BATHS[bath]())) for n in (1, 2))
+    one, two = on_one_and_two(lambda: run(model, steps, frames=2, thermostat=BATHS[bath]()))
     for name in ("q", "u", "works", "potential_energy"):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes(), name
     assert np.abs(one.q[-1] - one.q[0]).max() > 0.3

@@ -1,10 +1,10 @@
 """Motion against walls: bounces, meshes that are as good as planes and cylinders, moving walls and their work, and what
 is said of spheres that go where they cannot."""
 
-import numba
 import numpy as np
 import pytest
 from tests.support.meshes import CUBE, SIDES, tube
+from tests.support.threads import on_one_and_two
 
 import articulon as ar
 from articulon.errors import DivergenceError, ModelError
@@ -203,16 +203,11 @@ def test_threads_do_not_change_a_bit_of_many_spheres_in_a_tumbling_mesh():
     velocities = rng.normal(0, 0.3, places.shape)
     edge = 0.0202 * side + 1e-3
     box = mesh(edge * (CUBE - 0.5), SIDES, angular_velocity=(2.0, 5.0, 1.0), amplitude=(0, 0, 0.002), frequency=20.0)
-    runs = []
-    for threads in (1, 2):
-        before = numba.get_num_threads()
-        numba.set_num_threads(threads)
-        runs.append(moved([box], 0.04, places, velocities, gravity=(0, 0, -9.81), step=2e-5))
-        numba.set_num_threads(before)
-    for name, one, other in zip(runs[0].state._fields, runs[0].state, runs[1].state, strict=True):
-        assert np.array_equal(one, other, equal_nan=True), name
-    assert (runs[0].state.contact_pairs[:, 1] >= len(places)).sum() > 300
-    assert closes(runs[0]) < 1e-12
+    one, two = on_one_and_two(lambda: moved([box], 0.04, places, velocities, gravity=(0, 0, -9.81), step=2e-5))
+    for name in one.state._fields:
+        assert np.array_equal(getattr(one.state, name), getattr(two.state, name), equal_nan=True), name
+    assert (one.state.contact_pairs[:, 1] >= len(places)).sum() > 300
+    assert closes(one) < 1e-12
 
 
 @pytest.mark.slow

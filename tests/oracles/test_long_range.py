@@ -1,8 +1,8 @@
 """Long-range electrostatics against lattice sums, direct sums, closed forms and another engine."""
 
 import itertools
+from functools import partial
 
-import numba
 import numpy as np
 import pytest
 
@@ -12,6 +12,7 @@ from articulon.forces.sites.evaluation import SiteForces
 from articulon.forces.sites.places import site_positions
 from articulon.forces.sites.tables import FORCES
 from articulon.kernels import prepare
+from tests.support.threads import on_threads
 
 MADELUNG = 1.74756459463318
 """Of rock salt, per ion pair at the distance of nearest neighbours (Borwein and Borwein 1998, and any table)."""
@@ -222,14 +223,11 @@ def test_any_number_of_threads_gives_the_same_bits():
     particles, results = sites.system.particles, []
     one = prepare(ewald_waves.reciprocal_forces, FORCES)
     shared = prepare(ewald_waves.reciprocal_forces_parallel, FORCES)
-    threads = numba.get_num_threads()
     for kernel, count in ((one, 1), (shared, 1), (shared, 2), (shared, 2)):
         for f in (particles.fx, particles.fy, particles.fz):
             f[:] = 0.0
-        numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
-        kernel(table, sites.cell, particles, sites.system.neighbours)
+        on_threads(count, partial(kernel, table, sites.cell, particles, sites.system.neighbours))
         results.append(np.stack([particles.fx, particles.fy, particles.fz]))
-    numba.set_num_threads(threads)
     assert np.array_equal(results[1], results[2]) and np.array_equal(results[2], results[3])
     # The two kernels are chosen by size, and compiled apart: they may round differently.
     assert np.abs(results[1] - results[0]).max() < 1e-13 * np.abs(results[0]).max()

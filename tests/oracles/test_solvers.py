@@ -12,7 +12,6 @@ import functools
 import platform
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
@@ -30,6 +29,7 @@ from tests.support.random_models import (
     to_articulon,
 )
 from tests.support.reference import EXTENDED, Reference, norm
+from tests.support.threads import on_one_and_two
 
 # Apple's processors have no floating-point format beyond double: there a reference cannot be better than the engine.
 pytestmark = pytest.mark.skipif(
@@ -163,15 +163,8 @@ def test_any_number_of_threads_gives_the_same_bits(solver: str, n: int) -> None:
     if solver == "kane" and n > 100:
         n = 300  # O(n³)
     case = chain_case("mixed", "nearly-straight", n)
-    found = []
-    before = numba.get_num_threads()
-    try:
-        for threads in range(1, before + 1):
-            numba.set_num_threads(threads)
-            found.append(case.accelerations(solver))
-    finally:
-        numba.set_num_threads(before)
-    assert all(np.array_equal(found[0], other) for other in found)
+    one, two = on_one_and_two(lambda: case.accelerations(solver))
+    assert np.array_equal(one, two)
 
 
 def test_an_unknown_solver_is_refused_with_those_there_are() -> None:
