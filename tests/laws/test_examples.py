@@ -39,3 +39,22 @@ def test_the_model_of_the_readme_falls_as_a_whole():
     # Rounding of the weight, 2^-53 in each of some ten operations, becomes angular acceleration by the arm's mass times
     # its lever over its least inertia, 0.2 · 0.05 / 2e-5 = 500 per unit of length.
     np.testing.assert_allclose(names["udot"], expected, rtol=0, atol=10 * 2**-53 * 500 * 9.81e-6)
+
+
+def test_the_examples_on_grains_run_as_they_are_printed(tmp_path, monkeypatch):
+    """Python in its order, and the case files with it, whose mesh the Python writes."""
+    pytest.importorskip("trimesh")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "grains.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(python|toml)\n(.*?)```", text, re.DOTALL)
+    names: dict = {}
+    for language, block in blocks:
+        if language == "python" and "import freud" not in block:
+            exec(block.replace("simulate(model, 0.5,", "simulate(model, 0.002,"), names)
+    assert names["height"].shape == (101,) and names["b"].build().bodies == 3
+    cases = [block for language, block in blocks if language == "toml"]
+    for k, block in enumerate(cases):
+        (tmp_path / f"case{k}.toml").write_text(block, encoding="utf-8")
+        found = articulon.analysis.analyse_contacts(articulon.load_case(tmp_path / f"case{k}.toml"))
+        assert found.step is not None and 0.9 < found.step / found.scales.recommended < 1.0
+    assert len(cases) == 2

@@ -85,16 +85,17 @@ def _notes(case: Case, law: Contact, scales: ContactScales, step: float | None) 
     else:
         notes.append("The case has no step yet.")
     allowed = float(law.largest_overlap)
-    for pair in scales.pairs:
-        if pair.overlap > allowed:
-            # Depths go with E*^(-2/5) by Hertz's law, and with k^(-1/2) by a linear one.
-            power, modulus = (2.5, "Young's modulus") if pair.modulus else (2.0, "stiffness")
-            notes.append(
-                f"'{pair.kinds[0]}' and '{pair.kinds[1]}' that meet at {with_unit(pair.speed, velocity)} go "
-                f"{pair.overlap:.1%} of a radius deep, beyond the {allowed:.0%} to which the law holds: if any come "
-                f"to be so fast, a stiffer material is needed, with {(pair.overlap / allowed) ** power:.2g} times the "
-                f"{modulus}. The run says how deep they went."
-            )
+    deep = sorted((pair for pair in scales.pairs if pair.overlap > allowed), key=lambda pair: -pair.overlap)
+    for pair in deep[:1]:
+        # Depths go with E*^(-2/5) by Hertz's law, and with k^(-1/2) by a linear one.
+        power, modulus = (2.5, "Young's modulus") if pair.modulus else (2.0, "stiffness")
+        others = f" ({len(deep) - 1} other pairs go too deep as well)" if len(deep) > 1 else ""
+        notes.append(
+            f"'{pair.kinds[0]}' and '{pair.kinds[1]}' that meet at {with_unit(pair.speed, velocity)} go "
+            f"{pair.overlap:.1%} of a radius deep, beyond the {allowed:.0%} to which the law holds{others}: if any "
+            f"come to be so fast, a stiffer material is needed, with {(pair.overlap / allowed) ** power:.2g} times the "
+            f"{modulus}. The run says how deep they went."
+        )
     if law.damping == "viscous":
         notes.append(
             "With damping = 'viscous' the coefficient of restitution depends on the speed; damping = 'restitution' "

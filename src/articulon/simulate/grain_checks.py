@@ -15,6 +15,8 @@ from articulon.simulate.contact_statistics import sphere_centres
 _Place = tuple[Quantity, Quantity, Quantity]
 UPPER, LOWER = 0.8, 0.2
 """The slope of a heap is that between these parts of its height: tops are round, and feet run out."""
+MESH = 0.5
+"""Distance of the points at which the surface of a heap is looked at, in mean radii."""
 
 
 class SpheresCheck(ValueCheck):
@@ -43,8 +45,8 @@ class SpheresCheck(ValueCheck):
 
 
 class HeapAngleCheck(SpheresCheck):
-    """Slope of a heap's surface against the horizontal plane along an axis: of the straight line through the tops of
-    strips two mean diameters wide that lie between 0.2 and 0.8 of its height [angle]."""
+    """Slope of a heap's surface against the horizontal plane along an axis: of the straight line through its height,
+    averaged across the axis, where that is between 0.2 and 0.8 of the largest [angle]."""
 
     kind: Literal["heap-angle"]
     """Which check this is."""
@@ -59,15 +61,13 @@ class HeapAngleCheck(SpheresCheck):
 
     def measured(self, places: np.ndarray, radii: np.ndarray) -> float:
         """See :class:`SpheresCheck`."""
-        at, tops = places[:, "xy".index(self.along)], places[:, 2] + radii - float(self.floor)
-        width = 4.0 * float(radii.mean())
-        strip = np.floor((at - at.min()) / width).astype(np.int64)
-        height = np.zeros(int(strip.max()) + 1)
-        np.maximum.at(height, strip, tops)
+        along = "xy".index(self.along)
+        step = MESH * float(radii.mean())
+        height = _surface(places - [0.0, 0.0, float(self.floor)], radii, step).mean(axis=1 - along)
         peak = int(np.argmax(height))
         # Of a heap with two sides the one that reaches further.
         side = slice(peak, None) if height.size - peak > peak else slice(None, peak + 1)
-        x, z = width * np.arange(height.size)[side], height[side]
+        x, z = step * np.arange(height.size)[side], height[side]
         sloping = (z < UPPER * height[peak]) & (z > LOWER * height[peak])
         if sloping.sum() < 2:
             sloping = z > 0.0
@@ -78,6 +78,21 @@ class HeapAngleCheck(SpheresCheck):
     def name(self) -> str:
         """See :class:`ValueCheck`."""
         return "slope of the heap"
+
+
+def _surface(places: np.ndarray, radii: np.ndarray, step: float) -> np.ndarray:
+    """Height of the highest sphere above each point of a square grid over the spheres, 0 where there is none or it lies
+    lower [length], shape (along x, along y)."""
+    cell = (places[:, :2] - places[:, :2].min(axis=0)) / step
+    nearest = np.rint(cell).astype(np.int64)
+    result = np.zeros(nearest.max(axis=0) + 1)
+    reach = int(np.ceil(radii.max() / step))
+    for shift in np.ndindex(2 * reach + 1, 2 * reach + 1):
+        point = nearest + np.array(shift) - reach
+        below = radii**2 - step**2 * ((point - cell) ** 2).sum(axis=1)
+        seen = (below > 0.0) & (point >= 0).all(axis=1) & (point < result.shape).all(axis=1)
+        np.maximum.at(result, tuple(point[seen].T), places[seen, 2] + np.sqrt(below[seen]))
+    return result
 
 
 class DrumAngleCheck(SpheresCheck):
