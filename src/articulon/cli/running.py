@@ -109,6 +109,8 @@ def compare(
         compare_variants(description, against=names, vary=varied, out=folder, progress=progress)
     finally:
         progress.close()
+    if not (names or varied or description.variants):
+        typer.echo("note    this case names no variants to compare; make some by --vary KEY=V1,V2, such as a step")
 
 
 @app.command()
@@ -174,6 +176,8 @@ def _how_to_continue(case: str, folder: Path, overrides: list[str]) -> str:
 def _print_summary(summary: Any) -> None:
     """The figures of a summary that are single numbers or words, one a line, and what moved where that changed."""
     plain = {key: value for key, value in summary.items() if isinstance(value, str | int | float) and value != ""}
+    if not summary.get("core_drag"):
+        plain.pop("core_drag", None)
     width = max(map(len, plain), default=0)
     for key, value in plain.items():
         shown = f"{value:.6g}" if isinstance(value, float) else value
