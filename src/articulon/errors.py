@@ -47,6 +47,8 @@ class DivergenceError(ArticulonError):
         Path of the last good checkpoint, or None if none has been written.
     time_unit
         The symbol that follows the time in the message, such as ``"us"``.
+    advice
+        What to do, where the reason tells it; what usually helps by default.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class DivergenceError(ArticulonError):
         channel: str,
         checkpoint: str | os.PathLike[str] | None = None,
         time_unit: str = "",
+        advice: str | None = None,
     ) -> None:
         self.reason = reason
         self.time = time
@@ -69,6 +72,7 @@ class DivergenceError(ArticulonError):
         self.channel = channel
         self.checkpoint = checkpoint
         self.time_unit = time_unit
+        self.advice = advice
         super().__init__(self._message())
 
     def _message(self) -> str:
@@ -77,6 +81,8 @@ class DivergenceError(ArticulonError):
             rescue = "No checkpoint had been written yet."
         else:
             rescue = f"The last good checkpoint is {os.fspath(self.checkpoint)}."
+        if self.advice is not None:
+            return f"the run ended at {moment}, step {self.step}: {self.reason}. {rescue} {self.advice}"
         return (
             f"the run diverged at {moment}, step {self.step}: {self.reason} at body '{self.body}' "
             f"({self.joint} joint), where the largest force is in the channel '{self.channel}'. {rescue} "

@@ -58,4 +58,5 @@ def diagnosis(
         channel=CHANNELS[int(np.argmax(size))],
         checkpoint=checkpoint,
         time_unit="" if model.units.time is None else model.units.symbols[2],
+        advice=getattr(failure, "advice", None),
     )

@@ -10,6 +10,22 @@ from articulon.forces.contact.walls import carrier
 from articulon.forces.sites.places import site_positions
 from articulon.model import Model
 
+ADVICE = {
+    LEFT: (
+        "Nothing holds it there: put a wall on that face (shape = 'box'), make the box larger or periodic, or give the "
+        "model none. If there is a wall, it was passed: take a shorter step, a stiffer material, or slower spheres."
+    ),
+    PASSED: "Take a shorter step, a stiffer material, or slower spheres.",
+}
+"""What to do about a fault."""
+
+
+class WallFault(str):
+    """What has gone wrong, as a phrase."""
+
+    advice: str | None = None
+    """What to do."""
+
 
 def check_inside(model: Model, where: str) -> None:
     """Raises ModelError where the centre of a sphere is outside of the box at the start, in a direction that is not
@@ -46,12 +62,16 @@ def wall_fault(model: Model, sites: np.ndarray, walls: Sequence[str], system: Co
     link = int(model.link[model.sites.body[site]])
     called = f"sphere {site} on {carrier(model, site)}"
     if counts[FAULT] == LEFT:
-        return f"{called} has left the box at {_point(x)}, in {_directions(_outside(model, x[None])[0])}", link
-    place = int(np.flatnonzero(system.particles.order == sphere)[0])
-    x = system.spheres.motion[place, :3]
-    if counts[FAULT] == PASSED:
-        return f"{called} has gone through {walls[int(counts[AT_WALL])]} at {_point(x)}", link
-    return f"{called}, at {_point(x)}, overlaps more triangles of walls at once than there is room for", link
+        text = f"{called} has left the box at {_point(x)}, in {_directions(_outside(model, x[None])[0])}"
+    else:
+        place = int(np.flatnonzero(system.particles.order == sphere)[0])
+        x = system.spheres.motion[place, :3]
+        text = f"{called}, at {_point(x)}, overlaps more triangles of walls at once than there is room for"
+        if counts[FAULT] == PASSED:
+            text = f"{called} has gone through {walls[int(counts[AT_WALL])].rstrip(',')} at {_point(x)}"
+    fault = WallFault(text)
+    fault.advice = ADVICE.get(int(counts[FAULT]))
+    return fault, link
 
 
 def _outside(model: Model, x: np.ndarray) -> np.ndarray:
