@@ -90,7 +90,7 @@ def test_each_kind_of_check_measures_what_it_says(tmp_path: Path) -> None:
     assert found[6]["measured"] == run.speeds[-1, 0] == found[6]["value"]
     assert found[7]["measured"] == pytest.approx(-0.5 * np.cos(run.coordinates[:, 1]).min(), abs=1e-15)
     assert found[8] == {
-        "what": "smallest kinetic energy", "value": 0.0, "bound": 0.0, "passed": True, "unit": "kg m^2/s^2",
+        "what": "smallest kinetic energy", "value": 0.0, "bound": 0.0, "passed": True, "unit": "J",
         "measured": 0.0, "reference": 0.0,
     }  # fmt: skip
 
