@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from articulon.forces.contact import candidates, laws, pairs, resistance, wall_lists, wall_pass
+from articulon.forces.contact import batches, candidates, laws, pairs, resistance, wall_lists, wall_pass
 from articulon.forces.contact.tables import PASS, SYSTEM
 from articulon.kernels import kernel, leaf_variant, prepare, specialised
 
@@ -62,10 +62,10 @@ def law_leaves(normal: str, tangential: str, damping: str, tail: bool, conventio
 def pair_kernel(label: str, one_kind: bool, parallel: bool, **parts: Any) -> Any:
     """The pass over pairs of spheres."""
     name = f"{label}{'_one_kind' if one_kind else ''}"
-    entry = leaf_variant(pairs.entry, f"entry_{name}", ONE_KIND=one_kind)
+    entry = leaf_variant(batches.entry, f"entry_{name}", ONE_KIND=one_kind)
     stages = {
         stage.py_func.__name__: leaf_variant(stage, f"{stage.py_func.__name__}_{name}", entry=entry, **parts)
-        for stage in (pairs.measure, pairs.find_velocities, pairs.turn, pairs.act)
+        for stage in (batches.measure, batches.find_velocities, batches.turn, batches.act)
     }
     gather = leaf_variant(pairs.gather, f"gather_{name}", ONE_KIND=one_kind)
     block = leaf_variant(pairs.pair_block, f"pair_block_{name}", gather=gather, **stages)
