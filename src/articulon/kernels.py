@@ -116,12 +116,31 @@ def prepare(function: Any, signature: Any) -> Any:
     done = cache_folder() / "compiled" / hashlib.sha256(key.encode()).hexdigest()[:32]
     if not done.exists():
         announce("compiling kernels, once per machine: up to a minute")
+        _compile_aside(function, signature)
     function.disable_compile(False)
     function.compile(signature)
     function.disable_compile()
     done.parent.mkdir(parents=True, exist_ok=True)
     done.touch()
     return function
+
+
+def _compile_aside(function: Any, signature: Any) -> None:
+    """Compiles a kernel in a process of its own, so that this one loads from the cache what all later ones load.
+
+    A process that compiles has what a kernel calls in two copies, compiled by themselves and once more with the kernel,
+    and runs the first; one that loads has only the second, which may round differently.
+    """
+    if not hasattr(os, "fork"):  # on Windows the first run of all may then differ in its last bits
+        return
+    child = os.fork()
+    if child == 0:
+        try:
+            function.disable_compile(False)
+            function.compile(signature)
+        finally:
+            os._exit(0)  # nothing of the parent's is to be closed or written twice
+    os.waitpid(child, 0)
 
 
 def specialised(
