@@ -46,6 +46,12 @@ def scale(s, a):
 
 
 @jit
+def add_scaled(a, s, b):
+    """a + s b."""
+    return (a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2])
+
+
+@jit
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 

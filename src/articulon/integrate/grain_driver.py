@@ -20,6 +20,7 @@ from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grains
 from articulon.integrate.base import LINE, Driver
 from articulon.integrate.grain_passes import DRAG, FLOW, GRAINS, PASS, SPIN_DRAG
+from articulon.integrate.grain_sweep import sweep_kernel
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
 from articulon.model import Model, State
@@ -81,7 +82,7 @@ class GrainDriver(Driver):
         drags[body, DRAG], drags[body, SPIN_DRAG] = drag.translational, drag.rotational
         drags[body, FLOW : FLOW + 3] = drag.flow
         parallel = model.bodies >= grain_passes.PARALLEL_GRAINS
-        self.moving = grain_passes.passes(parallel, self.contacts.resists)
+        self.moving = sweep_kernel(*self.contacts.pairs, parallel), *grain_passes.passes(parallel)
         self._prepare(state)
 
     def _prepare(self, state: State) -> None:

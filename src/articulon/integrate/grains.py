@@ -10,7 +10,6 @@ from articulon.algebra.rotations import matrix
 from articulon.algebra.vectors import apply, apply_t
 from articulon.forces.contact.candidates import keep_contacts
 from articulon.forces.contact.carried import crowded
-from articulon.forces.contact.powers import pair_powers
 from articulon.forces.contact.tables import (
     BEGUN,
     DEEP_FIRST,
@@ -21,23 +20,30 @@ from articulon.forces.contact.tables import (
     FAULT,
     LONGEST,
     WALL_WORK,
-    WORKS,
 )
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.grain_passes import (
     DONE,
+    DONE_TIME,
     DRAGS,
+    DRIFTS,
     DUE,
+    DUE_TIME,
     FALLS,
     FINITE,
+    KICKS,
+    LASTS,
     LINES,
     PLACE,
     PUSH,
-    ROW,
+    PUSHED,
+    RECORDS,
+    SPEED,
+    TIME,
+    TOUCHES,
     TURN,
-    TWIST,
+    TURNING,
     WAY,
-    show_accelerations,
 )
 from articulon.integrate.status import DIVERGED, REACHED
 from articulon.kernels import jit, kernel
@@ -45,9 +51,9 @@ from articulon.model.state import CONTACT, DAMPING, EVALUATIONS, EXTERNAL, STEPS
 
 TOO_NARROW = 100
 """Beside the values of ``status``: a list needs more room."""
-PAIRS, WALLS, RESISTANCE = range(3)
+WALLS, RESISTANCE = range(2)
 """Passes over contacts."""
-MOVE, COLLECT, DISTRIBUTE = range(3)
+SWEEP, COLLECT, DISTRIBUTE = range(3)
 """Passes over grains."""
 
 
@@ -61,7 +67,7 @@ def list_contacts(system, grains, moving, lists, refresh):
     if particles.counts[OVERFLOW] + particles.counts[LOST] == 0:
         lists[0](system)
         lists[1](system)
-        moving[DISTRIBUTE](system, grains, 0.0, 0.0, 0.0)
+        moving[DISTRIBUTE](system, grains)
 
 
 @jit
@@ -77,38 +83,39 @@ def farthest(grains):
 
 
 @jit
-def sum_seen(seen, works, share, times, counts):
-    """Adds what the blocks of a pass have seen: a share of its powers to the works, and contacts that begin and end."""
+def sum_seen(seen, times):
+    """Adds what the blocks of a pass have seen of contacts that begin and end."""
     for b in range(seen.shape[0]):
-        for line in range(WORKS):
-            works[line] += share * seen[b, line]
-        if counts:
-            times[0] += seen[b, BEGUN]
-            times[1] += seen[b, ENDED]
-            times[2] += seen[b, DURATIONS]
-            times[3] = max(times[3], seen[b, LONGEST])
-            if seen[b, DEEPEST] > times[4]:
-                times[4], times[5], times[6] = seen[b, DEEPEST], seen[b, DEEP_FIRST], seen[b, DEEP_OTHER]
+        times[0] += seen[b, BEGUN]
+        times[1] += seen[b, ENDED]
+        times[2] += seen[b, DURATIONS]
+        times[3] = max(times[3], seen[b, LONGEST])
+        if seen[b, DEEPEST] > times[4]:
+            times[4], times[5], times[6] = seen[b, DEEPEST], seen[b, DEEP_FIRST], seen[b, DEEP_OTHER]
 
 
 @jit
-def evaluate(system, contacts, time, h, works, times):
-    """All contacts, at a time and a time h after they were last evaluated, with their works of this half step: those of
-    the forces that were and of the forces that are."""
-    contacts[PAIRS](system, time, h)
-    contacts[WALLS](system, time, h)
-    contacts[RESISTANCE](system, time, h)
-    sum_seen(system.candidates.block, works, 0.5 * h, times, True)
-    sum_seen(system.walls.block, works, 0.0, times, True)  # works of walls are booked with the kicks
+def sweep(system, grains, moving, touches, time, h, whole, kicks, done, due, drift):
+    """Asks for a sweep; see ``Grains.ask``."""
+    ask = grains.ask
+    ask[TOUCHES], ask[TIME], ask[LASTS], ask[RECORDS] = touches, time, h, whole
+    ask[KICKS], ask[DONE_TIME], ask[DUE_TIME], ask[DRIFTS] = kicks, done, due, drift
+    moving[SWEEP](system, grains)
 
 
 @jit
-def add_powers_of_accelerations(system, grains, share, works):
-    """Adds a share of Σ F·a between grains to works. The kick by a force F over ½ h changes the velocity by ½ h a, so
-    that its work is ½ h F·v + ⅛ h² F·a with the velocity v before it."""
-    show_accelerations(system, grains)
-    pair_powers(system)
-    sum_seen(system.candidates.block, works, share, works, False)
+def evaluate(system, contacts, grains, moving, time, h, whole, done, due, drift, times):
+    """All contacts, at a time and a time h after they were last evaluated; the second half kick by them, for a time
+    ``done``, with the works of it and of the next one, for a time ``due``; and the first half kick and the drift over
+    a time ``drift``, unless that is zero. What walls do has to be known; what resists rolling comes between."""
+    if system.candidates.resistance.shape[0] > 0:
+        sweep(system, grains, moving, 1.0, time, h, 1.0, 0.0, 0.0, 0.0, 0.0)
+        contacts[RESISTANCE](system, time, h)
+        sweep(system, grains, moving, 0.0, time, h, 0.0, 1.0, done, due, drift)
+    else:
+        sweep(system, grains, moving, 1.0, time, h, whole, 1.0, done, due, drift)
+    sum_seen(system.candidates.block, times)
+    sum_seen(system.walls.block, times)
 
 
 @jit
@@ -131,42 +138,42 @@ def load_state(system, grains, moving, lists, refresh, state):
         w = apply(matrix(e), (u[6 * s + 3], u[6 * s + 4], u[6 * s + 5]))
         for a in range(3):
             particles.site[a, s] = site[a, s] if site[a, s] == site[a, s] else q[7 * s + a]
-            line[s, PLACE + a], line[s, ROW + a] = q[7 * s + a], u[6 * s + a]
+            line[s, PLACE + a], line[s, SPEED + a] = q[7 * s + a], u[6 * s + a]
             # What turning into the grain's frame and back has rounded is not what goes on.
-            line[s, ROW + 3 + a] = history[1 + 9 * s + a] if history[0] != 0.0 else w[a]
-            line[s, PUSH + a], line[s, TWIST + a] = history[4 + 9 * s + a], history[7 + 9 * s + a]
+            line[s, TURNING + a] = history[1 + 9 * s + a] if history[0] != 0.0 else w[a]
         for a in range(4):
             line[s, TURN + a] = e[a]
     for k in range(LINES):
         grains.works[1, k] = state.contact_work[1, k]
     list_contacts(system, grains, moving, lists, refresh)
+    for p in range(n):
+        for a in range(PUSHED):
+            grains.push[p, PUSH + a] = history[4 + 9 * particles.order[p] + a]
 
 
 @kernel
 def store_state(system, grains, moving, h, state):
     """Gives all back to a state after a step, but the contacts, which then lie in ``kept``."""
-    moving[COLLECT](system, grains, 0.0, 0.0, 0.0)
-    line, q, u, history, reference = grains.line, state.q, state.u, state.history, system.particles.reference
+    moving[COLLECT](system, grains)
+    line, q, u, history, particles = grains.line, state.q, state.u, state.history, system.particles
     history[0] = 1.0
     for s in range(line.shape[0]):
         e = (line[s, TURN], line[s, TURN + 1], line[s, TURN + 2], line[s, TURN + 3])
-        w = apply_t(matrix(e), (line[s, ROW + 3], line[s, ROW + 4], line[s, ROW + 5]))
+        w = apply_t(matrix(e), (line[s, TURNING], line[s, TURNING + 1], line[s, TURNING + 2]))
         for a in range(3):
-            q[7 * s + a], u[6 * s + a], u[6 * s + 3 + a] = line[s, PLACE + a], line[s, ROW + a], w[a]
-            history[1 + 9 * s + a] = line[s, ROW + 3 + a]
-            history[4 + 9 * s + a], history[7 + 9 * s + a] = line[s, PUSH + a], line[s, TWIST + a]
-            state.contact_rebuild[a, s] = reference[a, s]
+            q[7 * s + a], u[6 * s + a], u[6 * s + 3 + a] = line[s, PLACE + a], line[s, SPEED + a], w[a]
+            history[1 + 9 * s + a] = line[s, TURNING + a]
+            state.contact_rebuild[a, s] = particles.reference[a, s]
         for a in range(4):
             q[7 * s + 3 + a] = e[a]
-    keep_contacts(system)
+    for p in range(line.shape[0]):
+        for a in range(PUSHED):
+            history[4 + 9 * particles.order[p] + a] = grains.push[p, PUSH + a]
+    keep_contacts(system, True)
     works, half = grains.works, 0.5 * h
     for k in range(LINES):
-        state.contact_work[1, k] = works[1, k]
-        works[0, k] = works[1, k]
-        works[0, k] -= half * summed(grains, DUE + k)
-    add_powers_of_accelerations(system, grains, 0.5 * half * half, works[0])
-    for k in range(LINES):
-        state.contact_work[0, k] = works[0, k]
+        works[0, k] = works[1, k] - half * summed(grains, DUE + k)  # what is to come is not done yet
+        state.contact_work[0, k], state.contact_work[1, k] = works[0, k], works[1, k]
     state.work[CONTACT] = works[0, 0] + works[0, 1] + works[0, 2] + works[0, 3]
     state.work[EXTERNAL] = works[0, FALLS] + works[0, WALL_WORK]
     state.work[DAMPING] = works[0, DRAGS]
@@ -175,14 +182,11 @@ def store_state(system, grains, moving, h, state):
 @kernel
 def begin_grains(contacts, moving, system, grains, h, times):
     """Forces at the start, before any step."""
-    works, half = grains.works[1], 0.5 * h
-    evaluate(system, contacts, 0.0, 0.0, works, times)
-    moving[MOVE](system, grains, 0.0, half, 0.0)
+    half = 0.5 * h
+    contacts[WALLS](system, 0.0, 0.0)
+    evaluate(system, contacts, grains, moving, 0.0, 0.0, 0.0, 0.0, half, 0.0, times)
     for k in range(LINES):
-        works[k] += half * summed(grains, DUE + k)
-    moving[COLLECT](system, grains, 0.0, 0.0, 0.0)
-    add_powers_of_accelerations(system, grains, -0.5 * half * half, works)
-    moving[DISTRIBUTE](system, grains, 0.0, 0.0, 0.0)
+        grains.works[1, k] += half * summed(grains, DUE + k)
 
 
 @kernel
@@ -191,27 +195,28 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
     TOO_NARROW."""
     particles, works, half = system.particles, grains.works[1], 0.5 * h
     if steps > 0:
-        moving[MOVE](system, grains, 0.0, 0.0, h)
+        sweep(system, grains, moving, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, h)
     for left in range(steps, 0, -1):
         step = counters[STEPS]
         gone = farthest(grains)
         if not gone < np.inf:
             return DIVERGED
         if gone > system.grid.reach[1]:
-            moving[COLLECT](system, grains, 0.0, 0.0, 0.0)
-            keep_contacts(system)
+            moving[COLLECT](system, grains)
+            keep_contacts(system, False)
             list_contacts(system, grains, moving, lists, refresh)
             if crowded(system):
                 return TOO_NARROW
             if particles.counts[LOST] > 0:
                 return DIVERGED
-        time = h * (step + 1)
-        evaluate(system, contacts, time, h, works, times)
+        time, last = h * (step + 1), left == 1
+        contacts[WALLS](system, time, h)
         if crowded(system):  # a wall has moved, and more is near it
             return TOO_NARROW
         if system.walls.counts[FAULT] != 0:
             return DIVERGED
-        moving[MOVE](system, grains, half, half, h if left > 1 else 0.0)
+        whole, drift = (1.0, 0.0) if last else (0.0, h)
+        evaluate(system, contacts, grains, moving, time, h, whole, half, half, drift, times)
         for k in range(LINES):
             works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
         if not summed(grains, FINITE) < np.inf:

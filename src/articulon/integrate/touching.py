@@ -32,7 +32,7 @@ from articulon.forces.contact.powers import pair_powers, wall_powers
 from articulon.forces.contact.tables import CROWDED, FAULT, WALL_WORK, WORKS
 from articulon.forces.filling import book_powers
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grains import PAIRS, RESISTANCE, TOO_NARROW, WALLS, sum_seen
+from articulon.integrate.grains import RESISTANCE, TOO_NARROW, WALLS, sum_seen
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import jit, kernel
@@ -66,27 +66,25 @@ class Scratch(NamedTuple):
     """Mean speeds of a kick, shape (nu,)."""
     works: np.ndarray
     """A row for each of what the places in the history hold, flat as there, shape (27,)."""
-    seen: np.ndarray
-    """What is not needed of a pass, shape (5,)."""
 
 
 def scratch(model: Model) -> Scratch:
     """Arrays for a model."""
     y, dy, free, trial, total = np.zeros((5, model.nq + model.nu + 8))
     quaternion = blocks(model.forest, model.nq, model.nu).quaternion
-    mean, works, seen = np.zeros(model.nu), np.zeros(HISTORY), np.zeros(WORKS)
-    return Scratch(y, dy, free, trial, total, np.zeros(8), quaternion, mean, works, seen)
+    mean, works = np.zeros(model.nu), np.zeros(HISTORY)
+    return Scratch(y, dy, free, trial, total, np.zeros(8), quaternion, mean, works)
 
 
 @jit
-def look(contacts, carried, ws, touching, time, h, works, times):
+def look(pairs, contacts, carried, ws, touching, time, h, times):
     """Evaluates all contacts at links that have been placed and moved, and sums what they do to the links."""
     move_spheres(carried, ws, touching)
-    contacts[PAIRS](touching, time, h)
+    pairs(touching, time, h)
     contacts[WALLS](touching, time, h)
     contacts[RESISTANCE](touching, time, h)
-    sum_seen(touching.candidates.block, works, 0.0, times, True)
-    sum_seen(touching.walls.block, works, 0.0, times, True)
+    sum_seen(touching.candidates.block, times)
+    sum_seen(touching.walls.block, times)
     sum_contacts(carried, ws, touching)
 
 
@@ -183,7 +181,7 @@ def give(state, touching, arrays, nq, nu):
     for a in range(3):
         for s in range(reference.shape[1]):
             state.contact_rebuild[a, s] = reference[a, s]
-    keep_contacts(touching)
+    keep_contacts(touching, True)
 
 
 @kernel
@@ -191,6 +189,7 @@ def advance_touching(
     derivative,
     settle,
     settles,
+    pairs,
     contacts,
     lists,
     refresh,
@@ -230,7 +229,7 @@ def advance_touching(
         return TOO_NARROW
     place_spheres(carried, ws, touching)
     if state.history[BEGUN] == 0.0:
-        look(contacts, carried, ws, touching, 0.0, 0.0, arrays.seen, times)
+        look(pairs, contacts, carried, ws, touching, 0.0, 0.0, times)
         kick(derivative, system, functions, state, touching, carried, ws, channels, solver, arrays, clock[0], h, 0.0)
     for _ in range(steps):
         step = counters[STEPS]
@@ -249,7 +248,7 @@ def advance_touching(
         place_spheres(carried, ws, touching)
         if not follow_spheres(touching, lists, refresh):
             return TOO_NARROW if crowded(touching) else DIVERGED
-        look(contacts, carried, ws, touching, time, h, arrays.seen, times)
+        look(pairs, contacts, carried, ws, touching, time, h, times)
         if touching.walls.counts[CROWDED] != 0:  # a wall has moved, and more is near it
             return TOO_NARROW
         if touching.walls.counts[FAULT] != 0:

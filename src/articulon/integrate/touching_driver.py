@@ -9,6 +9,7 @@ from numba import types
 
 from articulon.errors import CaseError
 from articulon.forces.contact.carried import Carried
+from articulon.forces.contact.tables import PASS
 from articulon.forces.contact.wall_faults import wall_fault
 from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
 from articulon.forces.sites.places import site_places
@@ -39,12 +40,14 @@ class TouchingDriver(Driver):
             link[sites].astype(np.int64), np.ascontiguousarray(local[sites]), evaluator.system.forces.contact
         )
         self.scratch = touching.scratch(model)
+        self.pairs = self.contacts.pair_pass()
         contacts, lists, refresh, system = self.contacts.types
         tables, functions, ws, channels, solver = evaluator.types
         taken = (
             types.FunctionType(derivative_signature(evaluator)),
             types.FunctionType(settle_signature(evaluator)),
             types.boolean,
+            types.FunctionType(PASS),
             contacts,
             lists,
             refresh,
@@ -98,6 +101,7 @@ class TouchingDriver(Driver):
                 e.derivative,
                 e.settle,
                 e.settles,
+                self.pairs,
                 contacts.passes,
                 contacts.lists,
                 contacts.refresh,

@@ -9,21 +9,24 @@ from typing import Any
 import numpy as np
 
 from articulon.forces.contact.laws import DAMPING, KINETIC, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING
-from articulon.forces.contact.powers import powers, surface_velocity
+from articulon.forces.contact.powers import surface_velocity
 from articulon.forces.contact.tables import (
     ARM,
     CLOSING,
     DISPLACEMENT,
     ELASTIC,
+    ELASTIC_FORCE,
     FORCE,
-    FRICTION_WORK,
+    FRICTION_FORCE,
+    FRICTION_TORQUE,
+    MEMORY,
     NORMAL,
-    NORMAL_WORK,
     OTHER_ARM,
-    RECORD,
-    SPRING_WORK,
+    SPRING_FORCE,
+    SPRING_TORQUE,
     TANGENTIAL_VISCOUS,
-    VISCOUS_WORK,
+    VISCOUS_FORCE,
+    VISCOUS_TORQUE,
 )
 from articulon.kernels import jit
 
@@ -31,24 +34,27 @@ LANES = 32
 """Contacts whose law is evaluated together."""
 STRIDE = 40
 """From one of their fields to the next: some more, so that not all of them lie in the same lines of the cache."""
-APART, RADII, LIGHTS, CLOSING_IN, SPIN_I, SPIN_J, SLID, OLD = 0, 3, 5, 6, 9, 12, 15, 16
+APART, RADII, LIGHTS, CLOSING_IN, SPIN_I, SPIN_J, OLD = 0, 3, 5, 6, 9, 12, 15
 """Fields that are gathered: vector from j to i, the two radii, the sum of the inverse masses, relative velocity,
-angular velocities, whether the surfaces slid, and the record."""
-TABLE = OLD + RECORD
+angular velocities, and what is remembered of the contact."""
+TABLE = OLD + MEMORY
 """The row of the table, where there are several kinds."""
-WIDTH, DEPTH, DAMPED, MASS, SURFACE, TURNED, TURNING = 38, 39, 40, 41, 42, 45, 48
-"""Between the loops: ``contact_width``, overlap, ``damping_of``, m*, velocity of the surfaces, tangential displacement
-in the new tangent plane, and the velocity at the arms of the torques."""
-NEW, SLIDES_NOW, DEEP = 51, 67, 68
+WIDTH, DEPTH, DAMPED, MASS, SURFACE, TURNED = 25, 26, 27, 28, 29, 32
+"""Between the loops: ``contact_width``, overlap, ``damping_of``, m*, velocity of the surfaces, and tangential
+displacement in the new tangent plane."""
+VISCOUS, ACROSS = 35, 36
+"""Viscous normal force, and tangential force."""
+NEW, SLIDES_NOW, DEEP = 39, 55, 56
 """The record as it will be, whether the surfaces slide, and the overlap by the smaller radius."""
-FIELDS = 69
-OLD_DISPLACEMENT, OLD_CLOSING, OLD_FORCE, OLD_ELASTIC, OLD_NORMAL, OLD_ARM, OLD_VISCOUS, OLD_OTHER_ARM = (
-    OLD + column for column in (DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM)
-)
+FIELDS = 57
+OLD_DISPLACEMENT, OLD_CLOSING = OLD + DISPLACEMENT, OLD + CLOSING
 NEW_DISPLACEMENT, NEW_CLOSING, NEW_FORCE, NEW_ELASTIC, NEW_NORMAL, NEW_ARM, NEW_VISCOUS, NEW_OTHER_ARM = (
     NEW + column for column in (DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM)
 )
 RADIUS_I, RADIUS_J = RADII, RADII + 1
+NORMAL_Y, NORMAL_Z = NEW_NORMAL + 1, NEW_NORMAL + 2
+ACROSS_Y, ACROSS_Z = ACROSS + 1, ACROSS + 2
+VISCOUS_Y, VISCOUS_Z = NEW_VISCOUS + 1, NEW_VISCOUS + 2
 """Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
 CARRIED: Any = None
 CONTACT_WIDTH: Any = None
@@ -56,8 +62,8 @@ DAMPING_OF: Any = None
 FORCES: Any = None
 ARMS: Any = None
 """Stand for the parts of the law."""
-ONE_KIND, TWO_ARMS = False, False
-"""Whether there is but one kind, and whether velocities and torques have arms of their own."""
+ONE_KIND = False
+"""Whether there is but one kind."""
 
 
 @jit
@@ -88,31 +94,6 @@ def get3(batch, field, k):
 def entry(batch, column, k, one):
     """A column of the table for the k-th contact; ``one`` where there is but one kind."""
     return one if ONE_KIND else batch[(TABLE + column) * STRIDE + k]
-
-
-@jit
-def book_old(batch, count, sums):
-    """What the old forces do at the velocities of this half step."""
-    normal_work, spring_work, viscous_work, friction_work = 0.0, 0.0, 0.0, 0.0
-    for k in range(count):
-        nx, ny, nz = get3(batch, OLD_NORMAL, k)
-        fx, fy, fz = get3(batch, OLD_FORCE, k)
-        wx, wy, wz = get3(batch, OLD_VISCOUS, k)
-        dvx, dvy, dvz = get3(batch, CLOSING_IN, k)
-        wix, wiy, wiz = get3(batch, SPIN_I, k)
-        wjx, wjy, wjz = get3(batch, SPIN_J, k)
-        ai, aj = batch[OLD_ARM * STRIDE + k], batch[OLD_OTHER_ARM * STRIDE + k]
-        elastic, slid = batch[OLD_ELASTIC * STRIDE + k], batch[SLID * STRIDE + k]
-        ux, uy, uz = surface_velocity(dvx, dvy, dvz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
-        p0, p1, p2, p3 = powers(nx, ny, nz, elastic, fx, fy, fz, wx, wy, wz, slid > 0.5, ux, uy, uz)
-        normal_work += p0
-        spring_work += p1
-        viscous_work += p2
-        friction_work += p3
-    sums[NORMAL_WORK] += normal_work
-    sums[SPRING_WORK] += spring_work
-    sums[VISCOUS_WORK] += viscous_work
-    sums[FRICTION_WORK] += friction_work
 
 
 @jit
@@ -158,8 +139,6 @@ def find_velocities(batch, count):
         ux, uy, uz = surface_velocity(dvx, dvy, dvz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
         put3(batch, SURFACE, k, (ux, uy, uz))
         batch[NEW_CLOSING * STRIDE + k] = ux * nx + uy * ny + uz * nz
-        if TWO_ARMS:
-            put3(batch, TURNING, k, surface_velocity(dvx, dvy, dvz, bi, wix, wiy, wiz, bj, wjx, wjy, wjz, nx, ny, nz))
 
 
 @jit
@@ -175,9 +154,8 @@ def turn(batch, count, h):
 
 
 @jit
-def act(batch, count, h, rows, sums):
-    """The forces, and what they do at the velocities of this half step."""
-    normal_work, spring_work, viscous_work, friction_work = 0.0, 0.0, 0.0, 0.0
+def act(batch, count, h, rows):
+    """The forces."""
     k0, kt0, ct0, s0, m0 = (
         rows[0, STIFFNESS],
         rows[0, SHEAR],
@@ -211,21 +189,51 @@ def act(batch, count, h, rows, sums):
             entry(batch, STATIC, k, s0),
             entry(batch, KINETIC, k, m0),
         )
-        pull = elastic + viscous
-        fx, fy, fz = pull * nx + fx, pull * ny + fy, pull * nz + fz
         put3(batch, NEW_DISPLACEMENT, k, (x, y, z))
-        put3(batch, NEW_FORCE, k, (fx, fy, fz))
+        put3(batch, ACROSS, k, (fx, fy, fz))
+        batch[VISCOUS * STRIDE + k] = viscous
         batch[NEW_ELASTIC * STRIDE + k] = elastic
         put3(batch, NEW_VISCOUS, k, (wx, wy, wz))
         batch[SLIDES_NOW * STRIDE + k] = slides
-        if TWO_ARMS:
-            vx, vy, vz = get3(batch, TURNING, k)
-        p0, p1, p2, p3 = powers(nx, ny, nz, elastic, fx, fy, fz, wx, wy, wz, slides > 0.5, vx, vy, vz)
-        normal_work += p0
-        spring_work += p1
-        viscous_work += p2
-        friction_work += p3
-    sums[NORMAL_WORK] += normal_work
-    sums[SPRING_WORK] += spring_work
-    sums[VISCOUS_WORK] += viscous_work
-    sums[FRICTION_WORK] += friction_work
+
+
+@jit
+def sum_forces(batch, count):
+    """The whole forces, for records."""
+    for k in range(count):
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        fx, fy, fz = get3(batch, ACROSS, k)
+        pull = batch[NEW_ELASTIC * STRIDE + k] + batch[VISCOUS * STRIDE + k]
+        put3(batch, NEW_FORCE, k, (pull * nx + fx, pull * ny + fy, pull * nz + fz))
+
+
+@jit
+def put_row(loads, k, force, torque, f, n):
+    """Writes a force, and its torque on either sphere for an arm of one length."""
+    row = np.uint64(k)
+    loads[row, force], loads[row, force + 1], loads[row, force + 2] = f
+    loads[row, torque] = n[2] * f[1] - n[1] * f[2]
+    loads[row, torque + 1] = n[0] * f[2] - n[2] * f[0]
+    loads[row, torque + 2] = n[1] * f[0] - n[0] * f[1]
+
+
+@jit
+def list_loads(batch, count, loads):
+    """What each contact does, by lines of the ledger: a row as in ``Spheres.load``, whose torques are for arms of one
+    length."""
+    for k in range(count):
+        row = np.uint64(k)
+        n = get(batch, NEW_NORMAL, k), get(batch, NORMAL_Y, k), get(batch, NORMAL_Z, k)
+        f = get(batch, ACROSS, k), get(batch, ACROSS_Y, k), get(batch, ACROSS_Z, k)
+        w = get(batch, NEW_VISCOUS, k), get(batch, VISCOUS_Y, k), get(batch, VISCOUS_Z, k)
+        elastic, viscous = get(batch, NEW_ELASTIC, k), get(batch, VISCOUS, k)
+        slides = get(batch, SLIDES_NOW, k)
+        sticks = 1.0 - slides
+        f = f[0] - w[0], f[1] - w[1], f[2] - w[2]
+        for a in range(3):
+            loads[row, ELASTIC_FORCE + a] = elastic * n[a]
+        put_row(loads, k, SPRING_FORCE, SPRING_TORQUE, (sticks * f[0], sticks * f[1], sticks * f[2]), n)
+        put_row(loads, k, FRICTION_FORCE, FRICTION_TORQUE, (slides * f[0], slides * f[1], slides * f[2]), n)
+        put_row(loads, k, VISCOUS_FORCE, VISCOUS_TORQUE, w, n)
+        for a in range(3):
+            loads[row, VISCOUS_FORCE + a] += viscous * n[a]

@@ -18,6 +18,8 @@ from articulon.forces.contact.tables import (
     FORCE,
     FREE,
     LISTED,
+    LOAD,
+    MEMORY,
     NORMAL,
     OTHER_ARM,
     PLACES,
@@ -85,26 +87,28 @@ def find_kept(kept, s, other):
 
 
 @jit
-def turn_record(record, slot):
-    """A record as the other of the two has it."""
+def turn_record(record, slot, columns):
+    """A record, or the first columns of it, as the other of the two has it."""
     for a in range(3):
         record[slot, DISPLACEMENT + a] = -record[slot, DISPLACEMENT + a]
-        record[slot, FORCE + a] = -record[slot, FORCE + a]
-        record[slot, NORMAL + a] = -record[slot, NORMAL + a]
-        record[slot, TANGENTIAL_VISCOUS + a] = -record[slot, TANGENTIAL_VISCOUS + a]
-    swapped = record[slot, ARM]
-    record[slot, ARM] = record[slot, OTHER_ARM]
-    record[slot, OTHER_ARM] = swapped
+    if columns == RECORD:
+        for a in range(3):
+            record[slot, FORCE + a] = -record[slot, FORCE + a]
+            record[slot, NORMAL + a] = -record[slot, NORMAL + a]
+            record[slot, TANGENTIAL_VISCOUS + a] = -record[slot, TANGENTIAL_VISCOUS + a]
+        swapped = record[slot, ARM]
+        record[slot, ARM] = record[slot, OTHER_ARM]
+        record[slot, OTHER_ARM] = swapped
 
 
 @jit
-def load_contact(kept, k, turned, slot, touches, since, record, resistance):
+def load_contact(kept, k, turned, slot, touches, since, record, columns, resistance):
     """Gives a slot what is kept of its contact; ``turned`` where the slot's first sphere is the kept one's second."""
     column = kept.column
-    for a in range(RECORD):
+    for a in range(columns):
         record[slot, a] = column[k, a]
     if turned:
-        turn_record(record, slot)
+        turn_record(record, slot, columns)
     since[slot], touches[slot] = column[k, SINCE], np.int8(column[k, STANDING])
     if resistance.shape[0] > 0:
         # Swapping the two turns the normal and their relative spin, so that only the couple changes its sign.
@@ -114,14 +118,14 @@ def load_contact(kept, k, turned, slot, touches, since, record, resistance):
 
 
 @jit
-def store_contact(kept, k, first, other, turned, slot, touches, since, record, resistance):
+def store_contact(kept, k, first, other, turned, slot, touches, since, record, columns, resistance):
     """Keeps the contact of a slot."""
     kept.first[k], kept.other[k] = first, other
     column = kept.column
-    for a in range(RECORD):
+    for a in range(columns):
         column[k, a] = record[slot, a]
     if turned:
-        turn_record(column, k)
+        turn_record(column, k, columns)
     column[k, SINCE], column[k, STANDING] = since[slot], touches[slot]
     if resistance.shape[0] > 0:
         s = -1.0 if turned else 1.0
@@ -139,59 +143,78 @@ def clear_contact(slot, touches, resistance):
 
 
 @jit
-def fill_block(particles, neighbours, candidates, kept, first, last):
+def end_of_strip(candidates, p):
+    """The place behind the strip of a place."""
+    strip, k = candidates.strip, 1
+    while PLACES * strip[k] <= p:
+        k += 1
+    return PLACES * strip[k]
+
+
+@jit
+def fill_block(particles, neighbours, spheres, candidates, kept, first, last):
     """Writes the candidates of some places, with what is kept of those that touch."""
-    order, n = particles.order, particles.order.size
+    order, n, end = particles.order, particles.order.size, end_of_strip(candidates, first)
     start, root, touches, resistance = candidates.start, candidates.root, candidates.touches, candidates.resistance
     for p in range(first, last):
         i = order[p]
+        for a in range(LOAD):
+            spheres.load[p, a] = 0.0
         for slot in range(start[p], start[p + 1]):
             q = np.int64(neighbours.places[p, slot - start[p]])
             candidates.first[slot], candidates.second[slot] = p, q
             root[slot] = q if q < n else np.int64(particles.parent[q - n])
+            candidates.into[slot] = root[slot] if root[slot] < end else -1
             j = order[root[slot]]
             k = find_kept(kept, i, j)
             if k < 0:
                 k = find_kept(kept, j, i)
             clear_contact(slot, touches, resistance)
             if k >= 0:
-                load_contact(kept, k, i > j, slot, touches, candidates.since, candidates.record, resistance)
+                memory, since = candidates.memory, candidates.since  # records are written before they are read
+                load_contact(kept, k, i > j, slot, touches, since, memory, MEMORY, resistance)
 
 
 @jit
-def list_back(candidates):
-    """The slots in which each place is the other sphere, in their order."""
-    back_start, back, root, places = candidates.back_start, candidates.back, candidates.root, candidates.start.size - 1
+def list_across(spheres, candidates):
+    """Gives those slots whose other sphere is in a later strip rows of their own, those of each place in the order of
+    slots."""
+    across, into, root, places = candidates.across, candidates.into, candidates.root, spheres.radius.shape[0]
     for p in range(places + 1):
-        back_start[p] = 0
+        across[p] = 0
     total = candidates.counts[LISTED]
     for slot in range(total):
-        back_start[root[slot] + 1] += 1
+        if into[slot] < 0:
+            across[root[slot] + 1] += 1
     for p in range(places):
-        back_start[p + 1] += back_start[p]
+        across[p + 1] += across[p]
     for slot in range(total):
-        p = root[slot]
-        back[back_start[p]] = slot
-        back_start[p] += 1
+        if into[slot] < 0:
+            p = root[slot]
+            row = places + across[p]
+            across[p] += 1
+            into[slot] = row
+            for a in range(LOAD):
+                spheres.load[row, a] = 0.0
     for p in range(places, 0, -1):
-        back_start[p] = back_start[p - 1]
-    back_start[0] = 0
+        across[p] = across[p - 1]
+    across[0] = 0
 
 
 def count_all(particles, neighbours, spheres, candidates, skin):
     """Counts the candidates of all places."""
-    n = spheres.load.shape[0]
+    n = spheres.radius.shape[0]
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
         count_block(particles, neighbours, spheres, candidates, skin, first, min(first + PLACES, n))
 
 
-def fill_all(particles, neighbours, candidates, kept):
+def fill_all(particles, neighbours, spheres, candidates, kept):
     """Writes the candidates of all places."""
     n = particles.order.size
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        fill_block(particles, neighbours, candidates, kept, first, min(first + PLACES, n))
+        fill_block(particles, neighbours, spheres, candidates, kept, first, min(first + PLACES, n))
 
 
 COUNT: Any = None
@@ -204,8 +227,8 @@ def list_pairs(system):
     skin = system.skin[0]
     COUNT(system.particles, system.neighbours, system.spheres, system.candidates, skin)
     if sum_starts(system.candidates):
-        FILL(system.particles, system.neighbours, system.candidates, system.kept)
-        list_back(system.candidates)
+        FILL(system.particles, system.neighbours, system.spheres, system.candidates, system.kept)
+        list_across(system.spheres, system.candidates)
 
 
 @jit
@@ -220,29 +243,34 @@ def count_contacts(system):
 
 
 @jit
-def keep_contacts(system):
+def keep_contacts(system, whole):
     """Keeps all contacts by pair, those in the row of each place one behind the other, with its walls last; ``counts``
-    says how many there are, and where there is too little room."""
+    says how many there are, and where there is too little room. ``whole`` records of pairs are for a state; a list
+    takes but what the law asks for."""
     candidates, walls, kept, order = system.candidates, system.walls, system.kept, system.particles.order
     kept.counts[LISTED] = count_contacts(system)
     kept.counts[CROWDED] = kept.counts[LISTED] > kept.other.size
     if kept.counts[CROWDED] != 0:
         return
     spheres, k = order.size, 0
-    touches, since, record, resistance = candidates.touches, candidates.since, candidates.record, candidates.resistance
+    touches, since, resistance = candidates.touches, candidates.since, candidates.resistance
+    memory, record = candidates.memory, candidates.record
     for p in range(spheres):
         i = order[p]
         kept.start[i] = k
         for slot in range(candidates.start[p], candidates.start[p + 1]):
             if touches[slot] != FREE:
                 j = order[candidates.root[slot]]
-                store_contact(kept, k, i, j, i > j, slot, touches, since, record, resistance)
+                if whole:
+                    store_contact(kept, k, i, j, i > j, slot, touches, since, record, RECORD, resistance)
+                else:
+                    store_contact(kept, k, i, j, i > j, slot, touches, since, memory, MEMORY, resistance)
                 k += 1
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
                 other = spheres + walls.feature[slot]
                 store_contact(
-                    kept, k, i, other, False, slot, walls.touches, walls.since, walls.record, walls.resistance
+                    kept, k, i, other, False, slot, walls.touches, walls.since, walls.record, RECORD, walls.resistance
                 )
                 k += 1
         kept.stop[i] = k

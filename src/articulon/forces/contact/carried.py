@@ -6,20 +6,27 @@ import numpy as np
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, scale, store_from, sub
 from articulon.forces.contact.candidates import keep_contacts
+from articulon.forces.contact.pairs import add_across
 from articulon.forces.contact.tables import (
     ARM,
     COUPLE,
     CROWDED,
+    ELASTIC_FORCE,
     FORCE,
     FREE,
+    FRICTION_FORCE,
+    FRICTION_TORQUE,
     KIND,
     LIGHT,
+    LOAD,
     MOTION,
     NORMAL,
-    OTHER_ARM,
     RADIUS,
     SPIN,
-    TORQUE,
+    SPRING_FORCE,
+    SPRING_TORQUE,
+    VISCOUS_FORCE,
+    VISCOUS_TORQUE,
     V,
     X,
 )
@@ -102,7 +109,7 @@ def crowded(system):
 def follow_spheres(system, lists, refresh):
     """Brings lists up to date with the places in ``site``; whether all is well."""
     if not farthest_sphere(system) <= system.grid.reach[1]:
-        keep_contacts(system)
+        keep_contacts(system, False)
         list_spheres(system, lists, refresh)
     return not crowded(system) and system.particles.counts[LOST] == 0
 
@@ -126,23 +133,35 @@ def move_spheres(carried, ws, system):
 
 
 @jit
-def add_record(record, slot, s, arm, f, t):
-    """Adds a contact to the force and the torque on a sphere, the first where s is 1, the second where it is −1."""
+def add_wall_force(record, slot, f, t):
+    """Adds a contact with a wall to the force and the torque on its sphere."""
     pull = load_from(record, slot, FORCE)
-    return add(f, scale(s, pull)), sub(t, scale(record[slot, arm], cross(load_from(record, slot, NORMAL), pull)))
+    return add(f, pull), sub(t, scale(record[slot, ARM], cross(load_from(record, slot, NORMAL), pull)))
 
 
 @jit
-def add_couples(candidates, walls, p, t):
-    """Adds what resists rolling and twisting to the torque on the sphere of a place."""
-    if candidates.resistance.shape[0] > 0:
-        for slot in range(candidates.start[p], candidates.start[p + 1]):  # zero where nothing touches
-            t = add(t, load_from(candidates.resistance, slot, COUPLE))
-        for k in range(candidates.back_start[p], candidates.back_start[p + 1]):
-            t = sub(t, load_from(candidates.resistance, candidates.back[k], COUPLE))
-        for slot in range(walls.start[p], walls.start[p + 1]):
+def add_couples(walls, p, t):
+    """Adds what resists rolling and twisting on walls to the torque on the sphere of a place."""
+    if walls.resistance.shape[0] > 0:
+        for slot in range(walls.start[p], walls.start[p + 1]):  # zero where nothing touches
             t = add(t, load_from(walls.resistance, slot, COUPLE))
     return t
+
+
+@jit
+def take_load(load, p):
+    """The force and the torque that contacts between spheres have added up for that of a place; leaves nothing of
+    them."""
+    force = add(
+        add(load_from(load, p, ELASTIC_FORCE), load_from(load, p, SPRING_FORCE)),
+        add(load_from(load, p, VISCOUS_FORCE), load_from(load, p, FRICTION_FORCE)),
+    )
+    torque = add(
+        add(load_from(load, p, SPRING_TORQUE), load_from(load, p, VISCOUS_TORQUE)), load_from(load, p, FRICTION_TORQUE)
+    )
+    for a in range(LOAD):
+        load[p, a] = 0.0
+    return force, torque
 
 
 @jit
@@ -156,17 +175,14 @@ def sum_contacts(carried, ws, system):
     for p in range(order.size):
         s = order[p]
         i = carried.link[s]
+        add_across(candidates, system.spheres.load, p)
+        f, t = take_load(system.spheres.load, p)
         if i < 0:
             continue
-        f, t = load_from(system.spheres.load, p, 0), load_from(system.spheres.load, p, TORQUE)
-        for k in range(candidates.back_start[p], candidates.back_start[p + 1]):
-            slot = candidates.back[k]
-            if candidates.touches[slot] != FREE:
-                f, t = add_record(candidates.record, slot, -1.0, OTHER_ARM, f, t)
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
-                f, t = add_record(walls.record, slot, 1.0, ARM, f, t)
-        t = add_couples(candidates, walls, p, t)
+                f, t = add_wall_force(walls.record, slot, f, t)
+        t = add_couples(walls, p, t)
         arm = sub((site[0, s], site[1, s], site[2, s]), load(ws.position, i))
         store_from(wrench, i, 0, add(load_from(wrench, i, 0), f))
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), add(t, cross(arm, f))))

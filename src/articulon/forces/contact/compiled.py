@@ -55,22 +55,28 @@ def law_leaves(normal: str, tangential: str, damping: str, tail: bool, conventio
     )
     arms = leaf_variant(laws.arms, f"arms_{label}", LAMMPS=lammps)
     parts = {"CARRIED": carried, "CONTACT_WIDTH": width, "DAMPING_OF": damping_of, "FORCES": forces, "ARMS": arms}
-    return Law(label, contact, arms, parts | {"TWO_ARMS": lammps})
+    return Law(label, contact, arms, parts)
 
 
 @cache
-def pair_kernel(label: str, one_kind: bool, parallel: bool, **parts: Any) -> Any:
-    """The pass over pairs of spheres."""
-    name = f"{label}{'_one_kind' if one_kind else ''}"
+def pair_leaf(law: str, one_kind: bool, **parts: Any) -> tuple[str, Any]:
+    """What takes the pairs of a block of places, and its name."""
+    name = f"{law}{'_one_kind' if one_kind else ''}"
     entry = leaf_variant(batches.entry, f"entry_{name}", ONE_KIND=one_kind)
     stages = {
         stage.py_func.__name__: leaf_variant(stage, f"{stage.py_func.__name__}_{name}", entry=entry, **parts)
         for stage in (batches.measure, batches.find_velocities, batches.turn, batches.act)
     }
     gather = leaf_variant(pairs.gather, f"gather_{name}", ONE_KIND=one_kind)
-    block = leaf_variant(pairs.pair_block, f"pair_block_{name}", gather=gather, **stages)
+    return name, leaf_variant(pairs.pair_block, f"pair_block_{name}", gather=gather, **stages)
+
+
+@cache
+def pair_kernel(name: str, block: Any, parallel: bool) -> Any:
+    """The pass over pairs of spheres, of a leaf of some name."""
     how = f"{name}_{'parallel' if parallel else 'serial'}"
-    share = specialised(pairs.share_pairs, f"share_pairs_{how}", parallel=parallel, allocates=True, pair_block=block)
+    strip = leaf_variant(pairs.pair_strip, f"pair_strip_{name}", pair_block=block)
+    share = specialised(pairs.share_pairs, f"share_pairs_{how}", parallel=parallel, allocates=True, pair_strip=strip)
     return prepare(specialised(pairs.pair_pass, f"pair_pass_{how}", allocates=True, SHARE=share), PASS)
 
 
@@ -81,10 +87,10 @@ def resistance_kernel(normal: str, convention: str, parallel: bool) -> Any:
     name = f"{normal}_{convention}"
     carried = leaf_variant(laws.carried, f"carried_rolling_{name}", LAMMPS=lammps)
     resist = leaf_variant(resistance.resist, f"resist_{name}", HERTZ=normal == "hertz", carried=carried)
-    block = leaf_variant(resistance.resist_block, f"resist_block_{name}", resist=resist)
+    strip = leaf_variant(resistance.resist_strip, f"resist_strip_{name}", resist=resist)
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     share = specialised(
-        resistance.share_resistance, f"share_resistance_{how}", parallel=parallel, allocates=True, resist_block=block
+        resistance.share_resistance, f"share_resistance_{how}", parallel=parallel, allocates=True, resist_strip=strip
     )
     whole = specialised(resistance.resistance_pass, f"resistance_pass_{how}", allocates=True, SHARE=share)
     return prepare(whole, PASS)

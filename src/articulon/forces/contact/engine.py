@@ -15,6 +15,7 @@ from articulon.forces.contact.compiled import (
     no_list,
     no_pass,
     pair_kernel,
+    pair_leaf,
     resistance_kernel,
     wall_kernel,
     wall_list_kernel,
@@ -26,9 +27,9 @@ from articulon.forces.contact.tables import (
     FAULT,
     LISTED,
     PASS,
-    PLACES,
     ContactSystem,
     ContactTable,
+    blocks_of,
     empty_system,
     empty_wall_slots,
 )
@@ -112,8 +113,9 @@ class Contacts:
         parts = law_leaves(law.normal, law.tangential, law.damping, law.attractive_tail, law.convention)
         no_pass.compile(PASS)
         no_list.compile(LIST)
+        self.pairs = pair_leaf(parts.label, len(names) == 1, **parts.parts)
+        """What takes the pairs of a block of places, and its name."""
         self.passes = (
-            pair_kernel(parts.label, len(names) == 1, self.parallel, **parts.parts),
             wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if bodies else no_pass,
             resistance_kernel(law.normal, law.convention, self.parallel) if self.resists else no_pass,
         )
@@ -121,6 +123,10 @@ class Contacts:
         self.set_walls = wall_setter()
         self.refresh = (prepare(refresh_parallel if self.parallel else refresh_serial, REFRESH),)
         self._make_room(*self._guess())
+
+    def pair_pass(self) -> Any:
+        """The pass over pairs of spheres alone, where their bodies are not free."""
+        return pair_kernel(*self.pairs, self.parallel)
 
     def _check_box(self) -> None:
         box = self.model.box
@@ -164,7 +170,7 @@ class Contacts:
             system.candidates,
             empty_wall_slots(n, walls, self.resists),
             self.wall_tables,
-            empty_lists(self.wall_tables.shape.size, n, (n + PLACES - 1) // PLACES, *self.wall_room),
+            empty_lists(self.wall_tables.shape.size, n, blocks_of(n), *self.wall_room),
             system.kept,
             ContactTable(self.rows, np.array([len(self.names)])),
             self.kinds.copy(),
@@ -240,7 +246,7 @@ class Contacts:
     def types(self) -> tuple[Any, ...]:
         """Numba types of (passes, lists, refresh, system)."""
         return (
-            types.UniTuple(types.FunctionType(PASS), 3),
+            types.UniTuple(types.FunctionType(PASS), 2),
             types.UniTuple(types.FunctionType(LIST), 2),
             types.UniTuple(types.FunctionType(REFRESH), 1),
             numba.typeof(self.system),

@@ -1,12 +1,9 @@
 """The pass over pairs of spheres: which of the candidates touch, and what forces they exert.
 
-Those that touch are gathered, some at a time, in an array in which the law is a few vector loops, and written back to
-their records. What acts on the sphere in whose row a contact is, is summed here, in the order of slots; the other one
-sums its own from the records. So no two threads write to one place, and the bits do not depend on how many there are.
-
-Works are booked here. A force F acts from one half step to the next, in two half kicks, and does in them the work
-½ h F·(v + v'), with v and v' the velocities at its own evaluation and at the next one: so each evaluation adds the
-power of the force that was and of the force that is.
+Those that touch are gathered, some at a time, in an array in which the law is a few vector loops; what it finds goes
+back to what is remembered of each, and to the rows of the two spheres in ``Spheres.load``. A thread takes the places of
+a strip in their order, and adds what a contact does to a sphere of a later strip to a row of that contact's own: so no
+two threads write to one place, and the bits do not depend on how many there are.
 """
 
 from typing import Any
@@ -23,46 +20,44 @@ from articulon.forces.contact.batches import (
     LIGHTS,
     NEW,
     NEW_ARM,
-    NEW_FORCE,
-    NEW_NORMAL,
+    NEW_OTHER_ARM,
     OLD,
     RADII,
-    SLID,
     SLIDES_NOW,
     SPIN_I,
     SPIN_J,
     STRIDE,
     TABLE,
     act,
-    book_old,
     find_velocities,
     get,
+    list_loads,
     measure,
     put,
+    sum_forces,
     turn,
 )
 from articulon.forces.contact.laws import (
     KINETIC,
     NEVER,
 )
-from articulon.forces.contact.powers import add_powers, surface_velocity
+from articulon.forces.contact.rows import add_loads
 from articulon.forces.contact.tables import (
-    ARM,
     BEGUN,
     CLOSING,
     DEEP_FIRST,
     DEEP_OTHER,
     DEEPEST,
     DURATIONS,
-    EASE,
     ENDED,
-    FORCE,
     FREE,
     KIND,
     LIGHT,
+    LISTED,
+    LOAD,
     LONGEST,
-    NORMAL,
-    OTHER_ARM,
+    MEMORY,
+    MOTION,
     PLACES,
     RADIUS,
     RECORD,
@@ -70,70 +65,69 @@ from articulon.forces.contact.tables import (
     SLIDES,
     SPIN,
     STICKS,
-    TORQUE,
     V,
     X,
 )
+from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.kernels import jit
 
+AHEAD = 96
+"""Slots before a contact is looked at that its spheres are asked for."""
 ONE_KIND = False
 """Whether there is but one kind."""
 
 
 @jit
-def write_back(batch, slots, count, order, candidates, load, seen):
-    """What the law has found, to the record of each contact, and to the sphere in whose row it is."""
-    first, touches, record = candidates.first, candidates.touches, candidates.record
+def write_back(batch, slots, count, order, candidates, load, loads, whole, seen):
+    """What the law has found, to what is remembered of each contact, and to the rows of its spheres; to the records
+    too, where they are asked for ``whole``."""
+    first, into, touches, memory = candidates.first, candidates.into, candidates.touches, candidates.memory
     deepest, at = seen[DEEPEST], np.uint64(0)
     for k in range(count):
         slot = slots[np.uint64(k)]
-        for a in range(RECORD):
-            record[slot, a] = get(batch, NEW + a, k)
+        for a in range(MEMORY):
+            memory[slot, a] = get(batch, NEW + a, k)
         touches[slot] = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
         deeper = get(batch, DEEP, k) > deepest
         deepest, at = (get(batch, DEEP, k), slot) if deeper else (deepest, at)
-        f = get(batch, NEW_FORCE, k), get(batch, NEW + FORCE + 1, k), get(batch, NEW + FORCE + 2, k)
-        n = get(batch, NEW_NORMAL, k), get(batch, NEW + NORMAL + 1, k), get(batch, NEW + NORMAL + 2, k)
-        add_to_load(load, np.uint64(first[slot]), 1.0, get(batch, NEW_ARM, k), f, n)
+        arm, other_arm = get(batch, NEW_ARM, k), get(batch, NEW_OTHER_ARM, k)
+        add_loads(load, np.uint64(first[slot]), np.uint64(into[slot]), loads, np.uint64(k), arm, other_arm)
+    if whole:
+        sum_forces(batch, count)
+        for k in range(count):
+            slot = slots[np.uint64(k)]
+            for a in range(RECORD):
+                candidates.record[slot, a] = get(batch, NEW + a, k)
     if deepest > seen[DEEPEST]:
         seen[DEEPEST], seen[DEEP_FIRST], seen[DEEP_OTHER] = deepest, order[first[at]], order[candidates.root[at]]
 
 
 @jit
-def add_to_load(load, p, s, arm, f, n):
-    """Adds a contact to the force and the torque on a sphere, the first of it where s is 1, the second where it is
-    −1."""
-    load[p, 0] += s * f[0]
-    load[p, 1] += s * f[1]
-    load[p, 2] += s * f[2]
-    load[p, TORQUE] -= arm * (n[1] * f[2] - n[2] * f[1])
-    load[p, TORQUE + 1] -= arm * (n[2] * f[0] - n[0] * f[2])
-    load[p, TORQUE + 2] -= arm * (n[0] * f[1] - n[1] * f[0])
+def add_across(candidates, load, p):
+    """Adds to the row of a place what contacts in earlier strips do, and leaves nothing of it."""
+    for c in range(candidates.across[p], candidates.across[p + 1]):
+        row = candidates.across.shape[0] - 1 + c
+        for a in range(LOAD):
+            load[p, a] += load[row, a]
+            load[row, a] = 0.0
 
 
 @jit
-def end_contact(slot, time, dv, wi, wj, candidates, seen):
-    """Ends a contact: books what its last forces do in this half step."""
-    record, touches = candidates.record, candidates.touches
-    n = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
-    ai, aj = record[slot, ARM], record[slot, OTHER_ARM]
-    ux, uy, uz = surface_velocity(
-        dv[0], dv[1], dv[2], ai, wi[0], wi[1], wi[2], aj, wj[0], wj[1], wj[2], n[0], n[1], n[2]
-    )
-    add_powers(record, slot, touches[slot] == SLIDES, ux, uy, uz, seen)
+def end_contact(slot, time, candidates, seen):
+    """Ends a contact."""
     lasted = time - candidates.since[slot]
     seen[ENDED] += 1.0
     seen[DURATIONS] += lasted
     seen[LONGEST] = max(seen[LONGEST], lasted)
-    touches[slot] = FREE
+    candidates.touches[slot] = FREE
 
 
 @jit
 def begin_contact(slot, time, candidates, seen):
-    """Begins a contact, which has had no forces so far."""
-    for a in range(RECORD):
-        candidates.record[slot, a] = 0.0
-    candidates.record[slot, CLOSING] = NEVER
+    """Begins a contact, of which nothing is remembered."""
+    for a in range(MEMORY):
+        candidates.memory[slot, a] = 0.0
+    candidates.memory[slot, CLOSING] = NEVER
     candidates.since[slot] = time
     candidates.touches[slot] = STICKS
     seen[BEGUN] += 1.0
@@ -150,11 +144,24 @@ def difference(motion, column, p, q):
 
 
 @jit
+def ask_for(spheres, candidates, slot):
+    """Asks for the rows of the other sphere of a slot, which lies in another layer of cells, and may have left the
+    cache since the last contact there."""
+    at, into = MOTION * np.int64(candidates.second[slot]), LOAD * np.int64(candidates.into[slot])
+    prefetch(spheres.motion, at)
+    prefetch(spheres.motion, at + LINE // 8)
+    for line in range(3):
+        prefetch(spheres.load, into + line * (LINE // 8))
+
+
+@jit
 def find_slots(spheres, candidates, at, end, slots, found):
     """Appends those slots from ``at`` on, LANES at most, whose spheres touch or did; without a branch, which none could
     foresee. Returns how many there are then."""
     motion, first, second, touches = spheres.motion, candidates.first, candidates.second, candidates.touches
+    last = candidates.counts[LISTED] - 1
     for k in range(at, min(at + LANES, end)):
+        ask_for(spheres, candidates, min(k + AHEAD, last))
         slot = np.uint64(k)
         p, q = np.uint64(first[slot]), np.uint64(second[slot])
         dx, dy, dz = (
@@ -172,7 +179,7 @@ def find_slots(spheres, candidates, at, end, slots, found):
 def gather(spheres, candidates, table, slots, number, time, batch, seen):
     """Gathers some contacts, ends those that touch no longer, and leaves the slots of the others in front; returns how
     many these are."""
-    motion, record, touches, kinds = spheres.motion, candidates.record, candidates.touches, table.kinds[0]
+    motion, memory, touches, kinds = spheres.motion, candidates.memory, candidates.touches, table.kinds[0]
     first, second = candidates.first, candidates.second
     count = 0
     for m in range(number):
@@ -188,7 +195,7 @@ def gather(spheres, candidates, table, slots, number, time, batch, seen):
         wi = motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2]
         wj = motion[j, SPIN], motion[j, SPIN + 1], motion[j, SPIN + 2]
         if not dx * dx + dy * dy + dz * dz < (Ri + Rj) * (Ri + Rj):
-            end_contact(slot, time, dv, wi, wj, candidates, seen)
+            end_contact(slot, time, candidates, seen)
             continue
         if touches[slot] == FREE:
             begin_contact(slot, time, candidates, seen)
@@ -203,9 +210,8 @@ def gather(spheres, candidates, table, slots, number, time, batch, seen):
             put(batch, CLOSING_IN + a, count, dv[a])
             put(batch, SPIN_I + a, count, wi[a])
             put(batch, SPIN_J + a, count, wj[a])
-        put(batch, SLID, count, 1.0 if touches[slot] == SLIDES else 0.0)
-        for a in range(RECORD):
-            put(batch, OLD + a, count, record[slot, a])
+        for a in range(MEMORY):
+            put(batch, OLD + a, count, memory[slot, a])
         if not ONE_KIND:
             row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
             for a in range(KINETIC + 1):
@@ -215,14 +221,11 @@ def gather(spheres, candidates, table, slots, number, time, batch, seen):
 
 
 @jit
-def pair_block(order, spheres, candidates, table, first, last, time, h, batch, slots, seen):
+def pair_block(order, spheres, candidates, table, first, last, time, h, whole, batch, loads, slots, seen):
     """The contacts in the rows of some places."""
     load, rows = spheres.load, table.rows
     for a in range(SEEN):
         seen[a] = 0.0
-    for p in range(first, last):
-        for a in range(EASE):
-            load[p, a] = 0.0
     at, end, found = candidates.start[first], candidates.start[last], 0
     while at < end or found > 0:
         while at < end and found < LANES:
@@ -230,25 +233,35 @@ def pair_block(order, spheres, candidates, table, first, last, time, h, batch, s
             at += LANES
         taken = min(found, LANES)
         count = gather(spheres, candidates, table, slots, taken, time, batch, seen)
-        book_old(batch, count, seen)
         measure(batch, count, rows)
         find_velocities(batch, count)
         turn(batch, count, h)
-        act(batch, count, h, rows, seen)
-        write_back(batch, slots, count, order, candidates, load, seen)
+        act(batch, count, h, rows)
+        list_loads(batch, count, loads)
+        write_back(batch, slots, count, order, candidates, load, loads, whole, seen)
         found -= taken
         for m in range(found):
             slots[np.uint64(m)] = slots[np.uint64(m + taken)]
 
 
-def share_pairs(order, spheres, candidates, table, time, h):
-    """The rows of all places, block by block. Loops that are shared out take no tuples of tuples."""
-    n, seen = spheres.load.shape[0], candidates.block
-    for b in prange(seen.shape[0]):
-        batch, slots = np.zeros(FIELDS * STRIDE), np.zeros(2 * LANES, np.uint64)
-        first = PLACES * np.int64(b)
+@jit
+def pair_strip(order, spheres, candidates, table, s, time, h, batch, loads, slots):
+    """The contacts in the rows of a strip, with whole records."""
+    n, strip = spheres.radius.shape[0], candidates.strip
+    for b in range(strip[s], strip[s + 1]):
+        first = PLACES * b
         last = min(first + PLACES, n)
-        pair_block(order, spheres, candidates, table, first, last, time, h, batch, slots, seen[np.int64(b)])
+        pair_block(
+            order, spheres, candidates, table, first, last, time, h, True, batch, loads, slots, candidates.block[b]
+        )
+
+
+def share_pairs(order, spheres, candidates, table, time, h):
+    """All strips. Loops that are shared out take no tuples of tuples."""
+    strips = candidates.strip.shape[0] - 1
+    for s in prange(strips):
+        batch, loads, slots = np.zeros(FIELDS * STRIDE), np.zeros((LANES, LOAD)), np.zeros(2 * LANES, np.uint64)
+        pair_strip(order, spheres, candidates, table, np.int64(s), time, h, batch, loads, slots)
 
 
 SHARE: Any = None
@@ -256,5 +269,5 @@ SHARE: Any = None
 
 
 def pair_pass(system, time, h):
-    """Records of all pairs of spheres that touch, at a time, a time h after the last pass."""
+    """All pairs of spheres that touch, with whole records, at a time, a time h after the last pass."""
     SHARE(system.particles.order, system.spheres, system.candidates, system.table, time, h)

@@ -139,7 +139,7 @@ def power_block(spheres, candidates, first, last, seen):
 def pair_powers(system):
     """Powers of all pairs, at the velocities that are in ``motion``, left with their blocks."""
     spheres, candidates = system.spheres, system.candidates
-    n, seen = spheres.load.shape[0], candidates.block
+    n, seen = spheres.radius.shape[0], candidates.block
     for b in range(seen.shape[0]):
         first = PLACES * b
         power_block(spheres, candidates, first, min(first + PLACES, n), seen[b])
@@ -149,7 +149,7 @@ def pair_powers(system):
 def wall_powers(system, lines):
     """Adds the powers of all walls, at the velocities that are in ``motion``."""
     walls, motion = system.walls, system.spheres.motion
-    for p in range(system.spheres.load.shape[0]):
+    for p in range(system.spheres.radius.shape[0]):
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
                 v = (motion[p, V], motion[p, V + 1], motion[p, V + 2])

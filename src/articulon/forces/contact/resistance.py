@@ -32,7 +32,7 @@ from articulon.forces.contact.tables import (
     COUPLE,
     FORCE,
     FREE,
-    FRICTION_WORK,
+    FRICTION_TORQUE,
     KIND,
     NORMAL,
     OTHER_ARM,
@@ -100,28 +100,33 @@ def forget(resistance, slot):
 
 
 @jit
-def resist_block(spheres, candidates, walls, shapes, table, first, last, h, seen):
-    """The contacts of some places. Adds the powers of the couples that were and of those that are between spheres; what
-    walls do is booked with the kicks."""
-    motion, rows, kinds = spheres.motion, table.rows, table.kinds[0]
+def add_couple(load, p, s, couple):
+    """Adds a couple to the torque on the sphere of a row, with its sign."""
+    for a in range(3):
+        load[p, FRICTION_TORQUE + a] += s * couple[a]
+
+
+@jit
+def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
+    """The contacts of a strip of places. Couples between spheres are added to what contacts do to them, in the line of
+    friction; those of walls, with the kicks."""
+    motion, load, rows, kinds = spheres.motion, spheres.load, table.rows, table.kinds[0]
     record, resistance, touches = candidates.record, candidates.resistance, candidates.touches
-    power = 0.0
     for p in range(first, last):
         wi, Ri = load_from(motion, p, SPIN), motion[p, RADIUS]
         for slot in range(candidates.start[p], candidates.start[p + 1]):
-            j = candidates.root[slot]
-            wj = load_from(motion, j, SPIN)
-            w = sub(wi, wj)
-            power += dot(load_from(resistance, slot, COUPLE), w)
             if touches[slot] == FREE:
                 forget(resistance, slot)
                 continue
-            Rj = motion[j, RADIUS]
+            j = candidates.root[slot]
+            wj, Rj = load_from(motion, j, SPIN), motion[j, RADIUS]
             delta = Ri + Rj - record[slot, ARM] - record[slot, OTHER_ARM]
             row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
             mean = scale(0.5, add(wi, wj))
-            resist(record, resistance, slot, w, mean, Ri * Rj / (Ri + Rj), delta, rows, row, h)
-            power += dot(load_from(resistance, slot, COUPLE), w)
+            resist(record, resistance, slot, sub(wi, wj), mean, Ri * Rj / (Ri + Rj), delta, rows, row, h)
+            couple = load_from(resistance, slot, COUPLE)
+            add_couple(load, p, 1.0, couple)
+            add_couple(load, candidates.into[slot], -1.0, couple)
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] == FREE:
                 forget(walls.resistance, slot)
@@ -132,16 +137,15 @@ def resist_block(spheres, candidates, walls, shapes, table, first, last, h, seen
             mean = scale(0.5, add(wi, wj))
             delta = walls.record[slot, OTHER_ARM]
             resist(walls.record, walls.resistance, slot, sub(wi, wj), mean, Ri, delta, rows, row, h)
-    seen[FRICTION_WORK] += power
 
 
 def share_resistance(spheres, candidates, walls, shapes, table, h):
-    """All places, block by block. Loops that are shared out take no tuples of tuples."""
-    n, seen = spheres.load.shape[0], candidates.block
-    for b in prange(seen.shape[0]):
-        first = PLACES * np.int64(b)
-        last = min(first + PLACES, n)
-        resist_block(spheres, candidates, walls, shapes, table, first, last, h, seen[np.int64(b)])
+    """All strips. Loops that are shared out take no tuples of tuples."""
+    n, strip, strips = spheres.radius.shape[0], candidates.strip, candidates.strip.shape[0] - 1
+    for b in prange(strips):
+        s = np.int64(b)
+        last = min(PLACES * strip[s + 1], n)
+        resist_strip(spheres, candidates, walls, shapes, table, PLACES * strip[s], last, h)
 
 
 SHARE: Any = None

@@ -18,10 +18,13 @@ RADIUS, LIGHT, KIND = 3, 7, 11
 MOTION = 12
 """Columns of ``Spheres.motion``: position and radius, velocity and inverse mass, angular velocity and kind. A sphere's
 row is a line and a half of memory."""
-TORQUE, EASE = 3, 6
-LOAD = 8
-"""Columns of ``Spheres.load``, a line of memory: force (3) and torque (3), and the inverse moment of inertia of free
-grains."""
+ELASTIC_FORCE, SPRING_FORCE, VISCOUS_FORCE, FRICTION_FORCE = range(0, 12, 3)
+SPRING_TORQUE, VISCOUS_TORQUE, FRICTION_TORQUE = range(12, 21, 3)
+LOAD = 24
+"""Columns of ``Spheres.load``, three lines of memory: sums of forces by line of the ledger, and of torques about the
+centre; elastic forces have none. The last three stay empty."""
+MEMORY = 4
+"""Columns of ``Candidates.memory``, the first four of a record: all that the law asks of a contact's past."""
 DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM = 0, 3, 4, 7, 8, 11, 12, 15
 RECORD = 16
 """Columns of a contact's record, two lines of memory: the tangential displacement (3) of the first sphere against the
@@ -49,8 +52,9 @@ WORKS = 5
 the relative velocity of the two surfaces; and what walls that move do."""
 BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST, DEEP_FIRST, DEEP_OTHER = range(WORKS, WORKS + 7)
 SEEN = WORKS + 7
-"""What a pass sees in a block of places: powers, contacts that begin and end, the sum and the longest of the durations
-of those that end, the largest overlap by the smaller radius, and whose it is, as in ``Kept.first`` and ``other``."""
+"""What a pass sees in a block of places: powers, where they are asked for, contacts that begin and end, the sum and the
+longest of the durations of those that end, the largest overlap by the smaller radius, and whose it is, as in
+``Kept.first`` and ``other``."""
 
 
 class Spheres(NamedTuple):
@@ -65,7 +69,8 @@ class Spheres(NamedTuple):
     owner: np.ndarray
     """What carries each, in the order of the model: those of one owner never touch, shape (spheres,)."""
     load: np.ndarray
-    """Force and torque about its centre from the contacts in the row of each, shape (spheres, 8); see ``TORQUE``."""
+    """What contacts do to each, and, behind, what contacts in earlier strips do, a row for each of these candidates;
+    zero between passes; shape (spheres + capacity, 24)."""
 
 
 class Candidates(NamedTuple):
@@ -79,16 +84,21 @@ class Candidates(NamedTuple):
     """Place of the other sphere, or of its image, shape (capacity,)."""
     root: np.ndarray
     """Place of the other sphere itself, shape (capacity,)."""
-    back_start: np.ndarray
-    """First entry of each place in ``back``, shape (spheres + 1,)."""
-    back: np.ndarray
-    """Slots in which a place is the other sphere, shape (capacity,)."""
+    into: np.ndarray
+    """Row of ``Spheres.load`` for what a slot's contact does to the other sphere: that sphere's own if it is of the
+    same strip, otherwise one of this slot's, shape (capacity,)."""
+    across: np.ndarray
+    """First of those rows whose other sphere is in each place, shape (spheres + 1,)."""
+    strip: np.ndarray
+    """First block of places of each strip, which one thread goes through in order, shape (strips + 1,)."""
     touches: np.ndarray
     """Whether the two are free of each other, stick or slide, shape (capacity,)."""
     since: np.ndarray
     """When the two touched [time], shape (capacity,); of no meaning where they do not, as the record."""
+    memory: np.ndarray
+    """Tangential displacement and relative velocity along the normal, as in a record, shape (capacity, 4)."""
     record: np.ndarray
-    """Shape (capacity, 16)."""
+    """Written where whole records are asked for, shape (capacity, 16)."""
     resistance: np.ndarray
     """Shape (capacity, 7), or (0, 7) where nothing resists rolling and twisting."""
     counts: np.ndarray
@@ -170,6 +180,21 @@ class ContactSystem(NamedTuple):
 
 PLACES = 512
 """Places whose contacts a thread takes together."""
+LAYERS = 4
+"""Of a cube of spheres that make a strip: most contacts are then within one, and many threads have some to do."""
+
+
+def blocks_of(spheres: int) -> int:
+    """Number of blocks of places."""
+    return (spheres + PLACES - 1) // PLACES
+
+
+def strips_of(spheres: int) -> np.ndarray:
+    """First block of each strip, and their number. Whatever the number of threads, sums are taken strip by strip."""
+    blocks, wanted = blocks_of(spheres), spheres ** (1.0 / 3.0) / LAYERS
+    # Numbers that most numbers of threads divide.
+    strips = max(k for k in (1, 2, 4, 6, *(m << e for e in range(40) for m in (8, 12))) if k <= max(wanted, 1.0))
+    return np.arange(strips + 1) * blocks // strips
 
 
 def aligned_zeros(rows: int, columns: int) -> np.ndarray:
@@ -187,20 +212,21 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         np.zeros(capacity, dtype=np.int32),
         np.zeros(capacity, dtype=np.int32),
         np.zeros(capacity, dtype=np.int32),
-        np.zeros(spheres + 1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int32),
+        np.zeros(spheres + 1, dtype=np.int64),
+        strips_of(spheres),
         np.zeros(capacity, dtype=np.int8),
         np.zeros(capacity),
+        aligned_zeros(capacity, MEMORY),
         aligned_zeros(capacity, RECORD),
         np.zeros((capacity if resists else 0, RESISTANCE)),
         np.zeros(2, dtype=np.int64),
-        np.zeros(((spheres + PLACES - 1) // PLACES, SEEN)),
+        np.zeros((blocks_of(spheres), SEEN)),
     )
 
 
 def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
     """Room for a number of spheres near walls."""
-    blocks = (spheres + PLACES - 1) // PLACES
     return WallSlots(
         np.zeros(spheres + 1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
@@ -211,14 +237,16 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
         aligned_zeros(capacity, RECORD),
         np.zeros((capacity if resists else 0, RESISTANCE)),
         np.zeros(5, dtype=np.int64),
-        np.zeros((blocks, SEEN)),
+        np.zeros((blocks_of(spheres), SEEN)),
     )
 
 
-def empty_spheres(spheres: int, images: int) -> Spheres:
-    """Room for a number of spheres and of their images."""
+def empty_spheres(spheres: int, images: int, candidates: int) -> Spheres:
+    """Room for a number of spheres, of their images and of candidates."""
     radius, light, owner = np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)
-    return Spheres(aligned_zeros(spheres + images, MOTION), radius, light, owner, aligned_zeros(spheres, LOAD))
+    return Spheres(
+        aligned_zeros(spheres + images, MOTION), radius, light, owner, aligned_zeros(spheres + candidates, LOAD)
+    )
 
 
 def empty_kept(spheres: int, capacity: int) -> Kept:
@@ -249,11 +277,11 @@ def empty_system(
         empty_particles(spheres, images, BEYOND),
         empty_neighbours(spheres, near),
         grid(max(spheres, 1), max(images, 1), 1.0, 1.0),
-        empty_spheres(spheres, images),
+        empty_spheres(spheres, images, candidates),
         empty_candidates(spheres, candidates, resists),
         empty_wall_slots(spheres, walls, resists),
         wall_tables(),
-        empty_lists(0, spheres, (spheres + PLACES - 1) // PLACES, 0, 0),
+        empty_lists(0, spheres, blocks_of(spheres), 0, 0),
         empty_kept(spheres, contacts),
         ContactTable(np.zeros((1, 12)), np.ones(1, dtype=np.int64)),
         np.zeros(spheres, dtype=np.int64),

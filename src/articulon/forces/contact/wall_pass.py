@@ -261,7 +261,7 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
 
 def share_walls(slots, walls, lists, spheres, particles, table, time, h):
     """All places, shared among threads. Loops that are shared out take no tuples of tuples."""
-    n, seen, counts = spheres.load.shape[0], slots.block, slots.counts
+    n, seen, counts = spheres.radius.shape[0], slots.block, slots.counts
     for b in prange(seen.shape[0]):
         places, numbers = np.empty((TOUCHED, WIDTH)), np.empty((TOUCHED, 3), np.int64)
         old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, STANDING + RESISTANCE))
@@ -294,7 +294,7 @@ def wall_pass(system, time, h):
     slots = system.walls
     place_walls(system.shapes, time)
     if walls_moved(system.shapes, system.near_walls, system.skin[0]):
-        keep_contacts(system)
+        keep_contacts(system, False)
         LIST(system)
     if slots.counts[CROWDED] == 0:
         SHARE(slots, system.shapes, system.near_walls, system.spheres, system.particles, system.table, time, h)
