@@ -66,7 +66,7 @@ from articulon.integrate.grain_passes import (
     TWIST,
     WAY,
 )
-from articulon.kernels import jit, leaf_variant, prepare, specialised
+from articulon.kernels import jit, leaf_variant, prepare, routine, specialised
 
 GROUP = 64
 """Grains that are kicked, and then drift."""
@@ -183,7 +183,7 @@ def kick_group(spheres, walls, grains, first, last, done, due, push, partial):
     book(partial, DRAGS, drags, dragging, quarter, more)
 
 
-@jit
+@routine
 def move_block(particles, spheres, candidates, walls, grains, first, last, push, partial):
     """The kick and the drift that ``ask`` asks for, of some grains. It is read here, so that they are compiled once,
     whether both come together or not: two copies could be rounded in two ways."""

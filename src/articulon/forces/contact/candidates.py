@@ -44,13 +44,15 @@ def shorten_row(particles, neighbours, spheres, skin, p):
         particles.parent,
     )
     n, row = order.size, neighbours.places[p]
-    own, reach, found = spheres.owner[order[p]], radius[p] + skin, 0
+    owner, reach, found = spheres.owner, radius[p] + skin, 0
+    shared = owner.size > 0
     for k in range(neighbours.number[p]):
         q = np.int64(row[k])
         j = q if q < n else np.int64(parent[q - n])
         dx, dy, dz = x[p] - x[q], y[p] - y[q], z[p] - z[q]
         most = reach + radius[q]
-        if j > p and dx * dx + dy * dy + dz * dz < most * most and spheres.owner[order[j]] != own:
+        near = j > p and dx * dx + dy * dy + dz * dz < most * most
+        if near and not (shared and owner[order[j]] == owner[order[p]]):
             row[found] = row[k]
             found += 1
     neighbours.number[p] = found
@@ -75,15 +77,6 @@ def sum_starts(candidates):
     candidates.counts[LISTED] = start[start.size - 1]
     candidates.counts[CROWDED] = candidates.counts[LISTED] > candidates.second.size
     return candidates.counts[CROWDED] == 0
-
-
-@jit
-def find_kept(kept, s, other):
-    """Where a pair is kept among those of a sphere, −1 for nowhere."""
-    for k in range(kept.start[s], kept.stop[s]):
-        if kept.other[k] == other:
-            return k
-    return -1
 
 
 @jit
@@ -152,27 +145,36 @@ def end_of_strip(candidates, p):
 
 
 @jit
-def fill_block(particles, neighbours, spheres, candidates, kept, first, last):
-    """Writes the candidates of some places, with what is kept of those that touch."""
-    order, n, end = particles.order, particles.order.size, end_of_strip(candidates, first)
-    start, root, touches, resistance = candidates.start, candidates.root, candidates.touches, candidates.resistance
+def fill_block(particles, neighbours, spheres, candidates, first, last):
+    """Writes the candidates of some places, none of which touch so far."""
+    n, end = particles.order.size, end_of_strip(candidates, first)
+    start, root = candidates.start, candidates.root
     for p in range(first, last):
-        i = order[p]
         for a in range(LOAD):
             spheres.load[p, a] = 0.0
         for slot in range(start[p], start[p + 1]):
             q = np.int64(neighbours.places[p, slot - start[p]])
-            candidates.first[slot], candidates.second[slot] = p, q
-            root[slot] = q if q < n else np.int64(particles.parent[q - n])
-            candidates.into[slot] = root[slot] if root[slot] < end else -1
-            j = order[root[slot]]
-            k = find_kept(kept, i, j)
-            if k < 0:
-                k = find_kept(kept, j, i)
-            clear_contact(slot, touches, resistance)
-            if k >= 0:
-                memory, since = candidates.memory, candidates.since  # records are written before they are read
-                load_contact(kept, k, i > j, slot, touches, since, memory, MEMORY, resistance)
+            j = q if q < n else np.int64(particles.parent[q - n])
+            candidates.first[slot], candidates.second[slot], root[slot] = p, q, j
+            candidates.into[slot] = j if j < end else -1
+            clear_contact(slot, candidates.touches, candidates.resistance)
+
+
+@jit
+def return_block(particles, candidates, kept, first, last):
+    """Gives some of the contacts that are kept to their slots, which no others are given to."""
+    place, order, n = particles.place, particles.order, particles.order.size
+    start, root, touches, resistance = candidates.start, candidates.root, candidates.touches, candidates.resistance
+    for k in range(first, last):
+        if kept.other[k] >= n:  # of a wall
+            continue
+        i, j = np.int64(place[kept.first[k]]), np.int64(place[kept.other[k]])
+        p, q = min(i, j), max(i, j)
+        for slot in range(start[p], start[p + 1]):
+            if root[slot] == q:
+                turned, memory = order[p] > order[q], candidates.memory  # records are written before they are read
+                load_contact(kept, k, turned, slot, touches, candidates.since, memory, MEMORY, resistance)
+                break
 
 
 @jit
@@ -209,16 +211,25 @@ def count_all(particles, neighbours, spheres, candidates, skin):
         count_block(particles, neighbours, spheres, candidates, skin, first, min(first + PLACES, n))
 
 
-def fill_all(particles, neighbours, spheres, candidates, kept):
+def fill_all(particles, neighbours, spheres, candidates):
     """Writes the candidates of all places."""
     n = particles.order.size
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        fill_block(particles, neighbours, spheres, candidates, kept, first, min(first + PLACES, n))
+        fill_block(particles, neighbours, spheres, candidates, first, min(first + PLACES, n))
+
+
+def return_all(particles, candidates, kept):
+    """Gives all contacts that are kept to their slots."""
+    count = kept.counts[LISTED]
+    for b in prange((count + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        return_block(particles, candidates, kept, first, min(first + PLACES, count))
 
 
 COUNT: Any = None
 FILL: Any = None
+RETURN: Any = None
 """Stand for these, compiled."""
 
 
@@ -227,7 +238,8 @@ def list_pairs(system):
     skin = system.skin[0]
     COUNT(system.particles, system.neighbours, system.spheres, system.candidates, skin)
     if sum_starts(system.candidates):
-        FILL(system.particles, system.neighbours, system.spheres, system.candidates, system.kept)
+        FILL(system.particles, system.neighbours, system.spheres, system.candidates)
+        RETURN(system.particles, system.candidates, system.kept)
         list_across(system.spheres, system.candidates)
 
 

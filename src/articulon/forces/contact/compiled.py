@@ -100,12 +100,13 @@ def resistance_kernel(normal: str, convention: str, parallel: bool) -> Any:
 def list_kernel(parallel: bool) -> Any:
     """What lists pairs of spheres."""
     how = "parallel" if parallel else "serial"
-    count, fill = (
+    count, fill, give = (
         specialised(function, f"{function.__name__}_{how}", parallel=parallel, allocates=True)
-        for function in (candidates.count_all, candidates.fill_all)
+        for function in (candidates.count_all, candidates.fill_all, candidates.return_all)
     )
     return prepare(
-        specialised(candidates.list_pairs, f"list_pairs_{how}", allocates=True, COUNT=count, FILL=fill), LIST
+        specialised(candidates.list_pairs, f"list_pairs_{how}", allocates=True, COUNT=count, FILL=fill, RETURN=give),
+        LIST,
     )
 
 

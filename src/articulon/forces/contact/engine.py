@@ -165,7 +165,7 @@ class Contacts:
             self.cell,
             system.particles,
             system.neighbours._replace(excluded_start=start, excluded=excluded),
-            grid(n, images, self.reach, self.skin),
+            grid(n, images, self.reach, self.skin, later=True),
             system.spheres._replace(radius=self.radius.copy(), light=self.light.copy(), owner=self._owners()),
             system.candidates,
             empty_wall_slots(n, walls, self.resists),
@@ -178,7 +178,9 @@ class Contacts:
         )
 
     def _owners(self) -> np.ndarray:
-        return self.link.astype(np.int64)
+        """See ``Spheres.owner``."""
+        shared = (self.link < 0).sum() > 1 or np.unique(self.link).size < self.spheres
+        return self.link.astype(np.int64) if shared else np.zeros(0, dtype=np.int64)
 
     def _excluded(self) -> tuple[np.ndarray, np.ndarray]:
         """Spheres that never touch each sphere, by joints between their bodies: where they start, and who they are."""
@@ -219,10 +221,11 @@ class Contacts:
         sites = self.model.sites.body.size
         wall = second >= sites
         other = np.where(wall, second - sites + self.spheres, sphere[np.where(wall, 0, second)])
-        order = np.argsort(first, kind="stable")
+        sorted_already = bool((first[1:] >= first[:-1]).all())
+        order = slice(None) if sorted_already else np.argsort(first, kind="stable")
         kept.first[:count], kept.other[:count] = first[order], other[order]
-        kept.start[:] = np.searchsorted(kept.first[:count], np.arange(self.spheres))
-        kept.stop[:] = np.searchsorted(kept.first[:count], np.arange(self.spheres), side="right")
+        kept.stop[:] = np.cumsum(np.bincount(first, minlength=self.spheres))
+        kept.start[0], kept.start[1:] = 0, kept.stop[:-1]
         kept.column[:count] = state.contact_memory[order]
         kept.counts[LISTED] = count
         self.system.walls.counts[FAULT] = 0
@@ -238,7 +241,7 @@ class Contacts:
             wall, second - self.spheres + self.model.sites.body.size, self.sites[np.where(wall, 0, second)]
         )
         pairs = np.stack([self.sites[first], other], axis=1)
-        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        order = np.argsort(first * (np.max(second, initial=0) + 1) + second)  # as sites and walls are numbered
         replace_rows(state.contact_pairs, pairs[order])
         replace_rows(state.contact_memory, kept.column[:count][order])
 

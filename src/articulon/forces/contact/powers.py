@@ -1,5 +1,6 @@
 """Powers of the forces of contacts, by the lines of the ledger."""
 
+from articulon.algebra.vectors import dot, load_from
 from articulon.forces.contact.tables import (
     ARM,
     COUPLE,
@@ -24,22 +25,6 @@ from articulon.kernels import jit, kernel
 
 
 @jit
-def powers(nx, ny, nz, elastic, fx, fy, fz, wx, wy, wz, slides, vx, vy, vz):
-    """Powers of the elastic normal force, the tangential spring, the viscous forces and friction, at a velocity of the
-    first surface against the second: of a force F, the elastic part of it along the normal n, and the viscous one w
-    across it."""
-    along, vn = fx * nx + fy * ny + fz * nz, vx * nx + vy * ny + vz * nz
-    tangential = fx * vx + fy * vy + fz * vz - along * vn
-    damping = wx * vx + wy * vy + wz * vz
-    return (
-        elastic * vn,
-        0.0 if slides else tangential - damping,
-        (along - elastic) * vn + damping,
-        tangential if slides else 0.0,
-    )
-
-
-@jit
 def surface_velocity(dvx, dvy, dvz, a, wix, wiy, wiz, b, wjx, wjy, wjz, nx, ny, nz):
     """Velocity of the first surface against the second: the first point lies at −a n from its centre, the second at
     b n."""
@@ -48,28 +33,20 @@ def surface_velocity(dvx, dvy, dvz, a, wix, wiy, wiz, b, wjx, wjy, wjz, nx, ny, 
 
 
 @jit
-def add_powers(record, slot, slides, vx, vy, vz, seen):
-    """Adds the powers of a contact's forces at a velocity of the first surface against the second."""
-    p0, p1, p2, p3 = powers(
-        record[slot, NORMAL],
-        record[slot, NORMAL + 1],
-        record[slot, NORMAL + 2],
-        record[slot, ELASTIC],
-        record[slot, FORCE],
-        record[slot, FORCE + 1],
-        record[slot, FORCE + 2],
-        record[slot, TANGENTIAL_VISCOUS],
-        record[slot, TANGENTIAL_VISCOUS + 1],
-        record[slot, TANGENTIAL_VISCOUS + 2],
-        slides,
-        vx,
-        vy,
-        vz,
+def add_powers(record, slot, slides, v, seen):
+    """Adds the powers of a contact's forces at a velocity of the first surface against the second: of the elastic
+    normal force, the tangential spring, the viscous forces and friction."""
+    n, f, w = (
+        load_from(record, slot, NORMAL),
+        load_from(record, slot, FORCE),
+        load_from(record, slot, TANGENTIAL_VISCOUS),
     )
-    seen[NORMAL_WORK] += p0
-    seen[SPRING_WORK] += p1
-    seen[VISCOUS_WORK] += p2
-    seen[FRICTION_WORK] += p3
+    along, elastic, vn, damping = dot(f, n), record[slot, ELASTIC], dot(v, n), dot(w, v)
+    tangential = dot(f, v) - along * vn
+    seen[NORMAL_WORK] += elastic * vn
+    seen[SPRING_WORK] += 0.0 if slides else tangential - damping
+    seen[VISCOUS_WORK] += (along - elastic) * vn + damping
+    seen[FRICTION_WORK] += tangential if slides else 0.0
 
 
 @jit
@@ -89,7 +66,7 @@ def add_wall_powers(walls, slot, v, w, lines, first):
     ux = v[0] - lever * (w[1] * n[2] - w[2] * n[1]) - ux
     uy = v[1] - lever * (w[2] * n[0] - w[0] * n[2]) - uy
     uz = v[2] - lever * (w[0] * n[1] - w[1] * n[0]) - uz
-    add_powers(record, slot, walls.touches[slot] == SLIDES, ux, uy, uz, lines[first:])
+    add_powers(record, slot, walls.touches[slot] == SLIDES, (ux, uy, uz), lines[first:])
     if walls.resistance.shape[0] > 0:
         tx, ty, tz = walls.velocity[slot, 3], walls.velocity[slot, 4], walls.velocity[slot, 5]
         lines[first + WALL_WORK] += power_of_couple(walls.resistance, slot, tx, ty, tz)
@@ -124,7 +101,7 @@ def power_block(spheres, candidates, first, last, seen):
                 ny,
                 nz,
             )
-            add_powers(record, slot, touches[slot] == SLIDES, ux, uy, uz, seen)
+            add_powers(record, slot, touches[slot] == SLIDES, (ux, uy, uz), seen)
             if candidates.resistance.shape[0] > 0:
                 seen[FRICTION_WORK] += power_of_couple(
                     candidates.resistance,

@@ -67,7 +67,8 @@ class Spheres(NamedTuple):
     light: np.ndarray
     """Inverse mass of what carries each, in the order of the model [1/mass], shape (spheres,)."""
     owner: np.ndarray
-    """What carries each, in the order of the model: those of one owner never touch, shape (spheres,)."""
+    """What carries each, in the order of the model: those of one owner never touch, shape (spheres,); or (0,), where
+    each has its own."""
     load: np.ndarray
     """What contacts do to each, and, behind, what contacts in earlier strips do, a row for each of these candidates;
     zero between passes; shape (spheres + capacity, 24)."""

@@ -22,14 +22,14 @@ IMAGES, OVERFLOW, REBUILDS, LOST = range(4)
 finite."""
 
 
-def grid(sites: int, images: int, reach: float, skin: float) -> Grid:
-    """Scratch for a number of sites and images."""
+def grid(sites: int, images: int, reach: float, skin: float, later: bool = False) -> Grid:
+    """Scratch for a number of sites and images; ``later`` where each pair of sites is listed but once."""
     cells = sites + images + 64
     return Grid(
         np.array([reach, 0.25 * skin * skin]),
         np.zeros(3),
         np.zeros(1),
-        np.zeros(4, dtype=np.int64),
+        np.array([0, 0, 0, 0, later]),
         np.zeros(max(sites, images), dtype=np.int32),
         np.zeros(cells + 1, dtype=np.int32),
         np.zeros(cells + 1, dtype=np.int32),

@@ -84,9 +84,10 @@ def list_cell(particles, neighbours, grid, c, ranges):
         return True
     m = ranges_around(grid, c, ranges)
     for p in range(grid.start[c], grid.start[c + 1]):
-        row, n = neighbours.places[p], 0
+        row, n, least = neighbours.places[p], 0, p + 1 if grid.size[4] != 0 else 0
         for k in range(m):
-            n = append_near(x, y, z, ranges[k, 0], ranges[k, 1], x[p], y[p], z[p], reach2, p, row, n, room)
+            begin = max(ranges[k, 0], least)
+            n = append_near(x, y, z, begin, ranges[k, 1], x[p], y[p], z[p], reach2, p, row, n, room)
         if n > room:
             return False
         n = exclude(particles, neighbours, p, n)

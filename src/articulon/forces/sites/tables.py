@@ -99,7 +99,8 @@ class Grid(NamedTuple):
     edge: np.ndarray
     """Edge of a cell [length], shape (1,)."""
     size: np.ndarray
-    """Number of cells in each direction, and how many cells away a neighbour can be, shape (4,)."""
+    """Number of cells in each direction, how many cells away a neighbour can be, and whether sites are listed but with
+    later ones, and with images, shape (5,)."""
     cell: np.ndarray
     """Cell of each site in the model's order, then of each image in the order they were made."""
     start: np.ndarray
