@@ -180,7 +180,7 @@ def return_block(particles, candidates, kept, first, last):
 @jit
 def list_across(spheres, candidates):
     """Gives those slots whose other sphere is in a later strip rows of their own, those of each place in the order of
-    slots."""
+    slots; ``counts`` says where there are too few."""
     across, into, root, places = candidates.across, candidates.into, candidates.root, spheres.radius.shape[0]
     for p in range(places + 1):
         across[p] = 0
@@ -190,6 +190,9 @@ def list_across(spheres, candidates):
             across[root[slot] + 1] += 1
     for p in range(places):
         across[p + 1] += across[p]
+    if places + across[places] > spheres.load.shape[0]:
+        candidates.counts[CROWDED] = 1
+        return
     for slot in range(total):
         if into[slot] < 0:
             p = root[slot]

@@ -141,8 +141,8 @@ class Contacts:
                     "twice that"
                 )
 
-    def _guess(self) -> tuple[int, int, int, int]:
-        """Room for images, neighbours of each, candidates and spheres near walls."""
+    def _guess(self) -> tuple[int, int, int, int, int]:
+        """Room for images, neighbours of each, candidates, spheres near walls, and candidates across strips."""
         n, box = self.spheres, self.model.box
         volume = float(np.median(self.radius)) ** 3 * 8.0
         near = 4.0 / 3.0 * math.pi * self.reach**3 / volume
@@ -152,12 +152,12 @@ class Contacts:
             grown = np.prod(1.0 + np.where(box.periodic, 2.0 * self.reach / across, 0.0))
             images = int(1.2 * n * (grown - 1.0)) + 64
         neighbours = min(int(1.3 * near) + 8, n + images + VECTOR)
-        return images, neighbours // VECTOR * VECTOR + 3 * VECTOR, min(6 * n + 256, n * n + 8), 256
+        return images, neighbours // VECTOR * VECTOR + 3 * VECTOR, min(6 * n + 256, n * n + 8), 256, n + 256
 
-    def _make_room(self, images: int, neighbours: int, candidates: int, walls: int) -> None:
-        self.room = images, neighbours, candidates, walls
+    def _make_room(self, images: int, neighbours: int, candidates: int, walls: int, rows: int) -> None:
+        self.room = images, neighbours, candidates, walls, rows
         n = self.spheres
-        system = empty_system(n, images, neighbours, candidates, walls, candidates + walls, self.resists)
+        system = empty_system(n, images, neighbours, candidates, walls, candidates + walls, rows, self.resists)
         for coordinate in (system.particles.x, system.particles.y, system.particles.z):
             coordinate[-1] = FAR
         start, excluded = self._excluded()
@@ -191,18 +191,19 @@ class Contacts:
 
     def grow(self) -> None:
         """Makes more room for whatever had too little."""
-        images, neighbours, candidates, walls = self.room
+        images, neighbours, candidates, walls, rows = self.room
         system = self.system
         if system.particles.counts[OVERFLOW]:
             images += images // 2 + 64
             neighbours = (neighbours + neighbours // 2) // VECTOR * VECTOR + VECTOR
         if system.candidates.counts[CROWDED]:
-            candidates = int(1.2 * system.candidates.counts[LISTED]) + 64
+            candidates = max(candidates, int(1.2 * system.candidates.counts[LISTED]) + 64)
+            rows = max(rows, int(1.2 * system.candidates.across[-1]) + 64)
         if system.walls.counts[CROWDED]:
             walls = int(1.2 * system.walls.counts[LISTED]) + 64
             groups, entries = (int(1.2 * number) + 64 for number in system.near_walls.needed)
             self.wall_room = groups, entries
-        self._make_room(images, neighbours, candidates, walls)
+        self._make_room(images, neighbours, candidates, walls, rows)
 
     def wall_name(self, feature: int) -> str:
         """What the wall that has a feature is called."""
@@ -212,8 +213,8 @@ class Contacts:
         """Puts the contacts of a state where lists take them from, and the walls where they then are."""
         kept, count = self.system.kept, state.contact_pairs.shape[0]
         if count > kept.other.size:
-            images, neighbours, candidates, walls = self.room
-            self._make_room(images, neighbours, max(candidates, count + count // 8 + 64), walls)
+            images, neighbours, candidates, walls, rows = self.room
+            self._make_room(images, neighbours, max(candidates, count + count // 8 + 64), walls, rows)
             kept = self.system.kept
         sphere = np.full(self.model.sites.body.size, -1, dtype=np.int64)
         sphere[self.sites] = np.arange(self.spheres)

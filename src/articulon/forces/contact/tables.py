@@ -71,7 +71,7 @@ class Spheres(NamedTuple):
     each has its own."""
     load: np.ndarray
     """What contacts do to each, and, behind, what contacts in earlier strips do, a row for each of these candidates;
-    zero between passes; shape (spheres + capacity, 24)."""
+    zero between passes; shape (spheres + rows, 24)."""
 
 
 class Candidates(NamedTuple):
@@ -269,16 +269,17 @@ def empty_system(
     candidates: int = 0,
     walls: int = 0,
     contacts: int = 0,
+    rows: int = 0,
     resists: bool = False,
 ) -> ContactSystem:
-    """Arrays for a number of spheres, images, places in a row of the full list, candidates, spheres near walls, and
-    contacts."""
+    """Arrays for a number of spheres, images, places in a row of the list of neighbours, candidates, spheres near
+    walls, contacts, and candidates across strips."""
     return ContactSystem(
         Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
         empty_particles(spheres, images, BEYOND),
         empty_neighbours(spheres, near),
         grid(max(spheres, 1), max(images, 1), 1.0, 1.0),
-        empty_spheres(spheres, images, candidates),
+        empty_spheres(spheres, images, rows),
         empty_candidates(spheres, candidates, resists),
         empty_wall_slots(spheres, walls, resists),
         wall_tables(),
