@@ -118,7 +118,8 @@ def test_the_hard_case(seed: int) -> None:
     """The reference has nothing along the nearest axis and is too near to the centre for the others alone."""
     rng = np.random.default_rng([seed, 5])
     m = int(rng.integers(2, 9))
-    G, S, none = positive(rng, m), positive(rng, m), np.zeros(m)
+    # Axes are known to their rounding times λₘ/λ₁, which has to stay below what counts as nothing along the nearest.
+    G, S, none = positive(rng, m, 30.0), positive(rng, m, 30.0), np.zeros(m)
     values, vectors = eigh(G, S)
     # ζᵢ = λᵢ pᵢ/(λᵢ − λ₁) with Σ ζ² below the radius.
     zeta = np.concatenate([[0.0], rng.normal(size=m - 1)])
