@@ -43,9 +43,13 @@ def test_strips_change_but_the_order_of_sums(crowd, monkeypatch: pytest.MonkeyPa
     other = gm.run(model, 1e-5, STEPS)
     assert len(found.state.contact_pairs) > 1000
     assert np.array_equal(other.state.contact_pairs, found.state.contact_pairs)
-    for name in ("u", "contact_memory", "contact_work"):
-        one, two = getattr(found.state, name), getattr(other.state, name)
-        assert np.abs(one - two).max() <= 1e-10 * np.abs(one).max()
+    # Rounding, which collisions let grow in 60 steps, in each kind of number by itself.
+    for one, two in (
+        (found.state.u.reshape(-1, 6), other.state.u.reshape(-1, 6)),
+        (found.state.contact_memory, other.state.contact_memory),
+        (found.state.contact_work.T, other.state.contact_work.T),
+    ):
+        assert np.all(np.abs(one - two).max(axis=0) <= 1e-10 * np.abs(one).max(axis=0))
     assert found.state.u.tobytes() != other.state.u.tobytes()
 
 
