@@ -6,7 +6,9 @@ stale one.
 """
 
 import hashlib
+import itertools
 import os
+import secrets
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from types import FunctionType
 from typing import Any
 
 import numba
+from numba.core.bytecode import FunctionIdentity
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
 # Passing jitted functions as first-class values is what lets a kernel with a user's force be cached.
@@ -130,12 +133,18 @@ def _compile_aside(function: Any, signature: Any) -> None:
 
     A process that compiles has what a kernel calls in two copies, compiled by themselves and once more with the kernel,
     and runs the first; one that loads has only the second, which may round differently.
+
+    Numba names a function by its own name and its number in the process, and the body of a parallel loop by its address
+    and that number. Children of one parent would count from the same number and find memory at the same addresses, and
+    of two kernels with the same names a process runs the loops of the one that it loads first. So each child counts
+    from a number of its own.
     """
     if not hasattr(os, "fork"):  # on Windows the first run of all may then differ in its last bits
         return
     child = os.fork()
     if child == 0:
         try:
+            FunctionIdentity._unique_ids = itertools.count(1 + secrets.randbits(60))
             function.disable_compile(False)
             function.compile(signature)
         finally:
