@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import Any
 
 import numba
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba.core.bytecode import FunctionIdentity
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
@@ -62,7 +63,8 @@ def cache_folder() -> Path:
 
     ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` move it; by default it is under the user's cache folder.
     """
-    digest = hashlib.sha256(numba.__version__.encode())
+    # A kernel of another processor would not be loaded but compiled again, by a process that means to load it.
+    digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()} {get_host_cpu_features().flatten()}".encode())
     package = Path(__file__).parent
     for path in sorted(path for name in COMPILED for path in package.glob(name)):
         digest.update(path.read_bytes())
@@ -128,28 +130,39 @@ def prepare(function: Any, signature: Any) -> Any:
     return function
 
 
+def count_anew() -> None:
+    """Lets Numba number the functions that this process compiles from a number that no other process begins with.
+
+    Numba names a function by its own name and its number, and the body of a parallel loop by its address and that
+    number. Children of one parent would count from the same number and find memory at the same addresses; and of two
+    kernels with the same names, a process that has loaded both runs the loops of the first for either.
+    """
+    FunctionIdentity._unique_ids = itertools.count(1 + secrets.randbits(60))
+
+
+count_anew()
+
+
 def _compile_aside(function: Any, signature: Any) -> None:
     """Compiles a kernel in a process of its own, so that this one loads from the cache what all later ones load.
 
     A process that compiles has what a kernel calls in two copies, compiled by themselves and once more with the kernel,
     and runs the first; one that loads has only the second, which may round differently.
-
-    Numba names a function by its own name and its number in the process, and the body of a parallel loop by its address
-    and that number. Children of one parent would count from the same number and find memory at the same addresses, and
-    of two kernels with the same names a process runs the loops of the one that it loads first. So each child counts
-    from a number of its own.
     """
     if not hasattr(os, "fork"):  # on Windows the first run of all may then differ in its last bits
         return
     child = os.fork()
     if child == 0:
+        failed = 1
         try:
-            FunctionIdentity._unique_ids = itertools.count(1 + secrets.randbits(60))
+            count_anew()
             function.disable_compile(False)
             function.compile(signature)
+            failed = 0
         finally:
-            os._exit(0)  # nothing of the parent's is to be closed or written twice
-    os.waitpid(child, 0)
+            os._exit(failed)  # nothing of the parent's is to be closed or written twice
+    if os.waitpid(child, 0)[1] != 0:
+        announce("compiling again, in this process: the last bits of this run may differ from those of later ones")
 
 
 def specialised(

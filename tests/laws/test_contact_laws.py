@@ -12,10 +12,6 @@ from tests.support.threads import on_one_and_two
 
 import articulon as ar
 from articulon.errors import ArticulonError
-from articulon.forces.evaluation import Evaluator
-from articulon.integrate import Canonical
-from articulon.integrate.drivers import driver
-from articulon.scaling import NoScaling
 from articulon.simulate.contact_times import hertz_time, rayleigh_time
 
 GLASS = {"young": 7e10, "poisson": 0.22, "restitution": 1.0}
@@ -218,30 +214,13 @@ def bits(found: object) -> list[bytes]:
     return [array.tobytes() for array in found.state]  # type: ignore[attr-defined]
 
 
-def bits_in_chunks(model: object, chunks: tuple[int, ...]) -> list[bytes]:
-    """The whole state after so many steps at a time."""
-    evaluator, policy = Evaluator(model, 0, 1.0, 1), NoScaling()
-    moved = driver(
-        evaluator,
-        Canonical(rule="velocity-verlet", step=1e-5),
-        policy,
-        policy.parameters(0.0),
-        model.initial_state(),  # type: ignore[attr-defined]
-    )
-    state = evaluator.initial_state(moved.history)
-    for steps in chunks:
-        moved.advance(state, 1e9, steps)
-    assert state.counters[0] == sum(chunks)
-    return [array.tobytes() for array in state]
-
-
 def test_threads_chunks_and_lists_change_no_bit() -> None:
     """Nor does it matter when a run is cut into chunks; another skin changes only the order of sums."""
     radii, _, start = gm.heap(4, 6, 0.005)
     model = gm.moving(start, radii)
     one, two = on_one_and_two(lambda: gm.run(model, 1e-5, 300))
     assert bits(one) == bits(two)
-    assert bits_in_chunks(model, (300,)) == bits_in_chunks(model, (1, 99, 7, 193))
+    assert gm.bits_in_chunks(model, (300,)) == gm.bits_in_chunks(model, (1, 99, 7, 193))
     assert len(one.state.contact_pairs) > 20
 
     other = gm.moving(start, radii, skin=0.002)

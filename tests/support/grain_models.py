@@ -9,6 +9,10 @@ import numpy as np
 
 import articulon as ar
 from articulon.forces.contact import tables
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate import Canonical
+from articulon.integrate.drivers import driver
+from articulon.scaling import NoScaling
 from articulon.simulate.simulation import Trajectory
 from tests.support.contact_reference import Contacts, Grains, Law, pair_moduli
 from tests.support.random_models import rotation_matrix
@@ -71,6 +75,23 @@ def moving(start: Motion, radii: np.ndarray, *walls: Any, **options: Any) -> Any
 def run(model: Any, step: float, steps: int, frames: int = 1, **options: Any) -> Trajectory:
     """So many fixed steps of velocity Verlet."""
     return ar.simulate(model, step * steps, rule="velocity-verlet", step=step, frames=frames, **options)
+
+
+def bits_in_chunks(model: Any, chunks: tuple[int, ...]) -> list[bytes]:
+    """The whole state after so many steps at a time."""
+    evaluator, policy = Evaluator(model, 0, 1.0, 1), NoScaling()
+    moved = driver(
+        evaluator,
+        Canonical(rule="velocity-verlet", step=1e-5),
+        policy,
+        policy.parameters(0.0),
+        model.initial_state(),
+    )
+    state = evaluator.initial_state(moved.history)
+    for steps in chunks:
+        moved.advance(state, 1e9, steps)
+    assert state.counters[0] == sum(chunks)
+    return [array.tobytes() for array in state]
 
 
 def motion(trajectory: Trajectory, frame: int = -1) -> Motion:

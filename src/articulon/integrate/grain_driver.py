@@ -92,7 +92,7 @@ class GrainDriver(Driver):
         taken = contacts, moving, lists, refresh, system, GRAINS, types.float64, counters, LINE, LINE, types.int64
         prepare(grains.advance_grains, taken)
         prepare(grains.load_state, (system, GRAINS, moving, lists, refresh, numba.typeof(state)))
-        prepare(grains.begin_grains, (contacts, moving, system, GRAINS, types.float64, LINE))
+        prepare(grains.begin_grains, (contacts, moving, system, GRAINS, types.float64, types.float64, LINE))
         prepare(grains.store_state, (system, GRAINS, moving, types.float64, numba.typeof(state)))
 
     def advance(self, state: State, until: float, steps: int) -> int:
@@ -128,7 +128,11 @@ class GrainDriver(Driver):
                 contacts.grow()
                 continue
             if state.history[0] == 0.0:
-                grains.begin_grains(contacts.passes, self.moving, contacts.system, self.grains, self.step, times)
+                now = float(clock[0])
+                grains.begin_grains(contacts.passes, self.moving, contacts.system, self.grains, now, self.step, times)
+                if self._crowded():
+                    contacts.grow()
+                    continue
             stepping = perf_counter()
             status = grains.advance_grains(
                 contacts.passes,

@@ -72,7 +72,7 @@ def list_contacts(system, grains, moving, lists, refresh):
 
 @jit
 def farthest(grains):
-    """The square of the longest way that any grain has gone; NaN where one has."""
+    """The square of the longest way that any grain has gone; NaN where one has no number."""
     worst = 0.0
     for b in range(grains.partial.shape[0]):
         d = grains.partial[b, WAY]
@@ -144,7 +144,8 @@ def load_state(system, grains, moving, lists, refresh, state):
         for a in range(4):
             line[s, TURN + a] = e[a]
     for k in range(LINES):
-        grains.works[1, k] = state.contact_work[1, k]
+        # Where the rule begins anew, the half kick that was to come never does.
+        grains.works[1, k] = state.contact_work[1 if history[0] != 0.0 else 0, k]
     list_contacts(system, grains, moving, lists, refresh)
     for p in range(n):
         for a in range(PUSHED):
@@ -180,11 +181,13 @@ def store_state(system, grains, moving, h, state):
 
 
 @kernel
-def begin_grains(contacts, moving, system, grains, h, times):
-    """Forces at the start, before any step."""
+def begin_grains(contacts, moving, system, grains, time, h, times):
+    """Forces at a time, before any step from there."""
     half = 0.5 * h
-    contacts[WALLS](system, 0.0, 0.0)
-    evaluate(system, contacts, grains, moving, 0.0, 0.0, 0.0, 0.0, half, 0.0, times)
+    contacts[WALLS](system, time, 0.0)
+    if crowded(system):
+        return
+    evaluate(system, contacts, grains, moving, time, 0.0, 0.0, 0.0, half, 0.0, times)
     for k in range(LINES):
         grains.works[1, k] += half * summed(grains, DUE + k)
 

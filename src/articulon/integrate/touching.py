@@ -78,10 +78,13 @@ def scratch(model: Model) -> Scratch:
 
 @jit
 def look(pairs, contacts, carried, ws, touching, time, h, times):
-    """Evaluates all contacts at links that have been placed and moved, and sums what they do to the links."""
+    """Evaluates all contacts at links that have been placed and moved, and sums what they do to the links; nothing of
+    it where a wall has moved, and more is near it than there is room for."""
     move_spheres(carried, ws, touching)
-    pairs(touching, time, h)
     contacts[WALLS](touching, time, h)
+    if touching.walls.counts[CROWDED] != 0:
+        return
+    pairs(touching, time, h)
     contacts[RESISTANCE](touching, time, h)
     sum_seen(touching.candidates.block, times)
     sum_seen(touching.walls.block, times)
@@ -229,7 +232,9 @@ def advance_touching(
         return TOO_NARROW
     place_spheres(carried, ws, touching)
     if state.history[BEGUN] == 0.0:
-        look(pairs, contacts, carried, ws, touching, 0.0, 0.0, times)
+        look(pairs, contacts, carried, ws, touching, clock[0], 0.0, times)
+        if touching.walls.counts[CROWDED] != 0:
+            return TOO_NARROW
         kick(derivative, system, functions, state, touching, carried, ws, channels, solver, arrays, clock[0], h, 0.0)
     for _ in range(steps):
         step = counters[STEPS]
@@ -249,7 +254,7 @@ def advance_touching(
         if not follow_spheres(touching, lists, refresh):
             return TOO_NARROW if crowded(touching) else DIVERGED
         look(pairs, contacts, carried, ws, touching, time, h, times)
-        if touching.walls.counts[CROWDED] != 0:  # a wall has moved, and more is near it
+        if touching.walls.counts[CROWDED] != 0:
             return TOO_NARROW
         if touching.walls.counts[FAULT] != 0:
             return DIVERGED

@@ -1,8 +1,8 @@
 """Which pairs of spheres are within reach, and how contacts outlive a list.
 
-The full list of neighbours (``forces/sites/neighbours.py``) has one reach, that of the two largest spheres. Of it each
-pair is taken once, if its own radii and the skin bring it within reach. What contacts remember is kept by pair, in the
-numbers of the model, while slots change.
+The list of neighbours (``forces/sites/neighbours.py``), here with each pair once, has one reach, that of the two
+largest spheres. Of it those pairs are taken that their own radii and the skin bring within reach. What contacts
+remember is kept by pair, in the numbers of the model, while slots change.
 """
 
 from typing import Any

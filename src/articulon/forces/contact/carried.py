@@ -166,7 +166,7 @@ def take_load(load, p):
 
 @jit
 def sum_contacts(carried, ws, system):
-    """Wrenches of all contacts on the links, those of each sphere in the order of its slots."""
+    """Wrenches of all contacts on the links: those of pairs as they have been summed, then those of walls."""
     candidates, walls, particles = system.candidates, system.walls, system.particles
     wrench, order, site = carried.wrench, particles.order, particles.site
     one = wrench.reshape(-1)

@@ -60,7 +60,7 @@ def law_leaves(normal: str, tangential: str, damping: str, tail: bool, conventio
 
 @cache
 def pair_leaf(law: str, one_kind: bool, **parts: Any) -> tuple[str, Any]:
-    """What takes the pairs of a block of places, and its name."""
+    """The name of what takes the pairs of a block of places, and it."""
     name = f"{law}{'_one_kind' if one_kind else ''}"
     entry = leaf_variant(batches.entry, f"entry_{name}", ONE_KIND=one_kind)
     stages = {

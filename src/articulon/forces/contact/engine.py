@@ -114,7 +114,7 @@ class Contacts:
         no_pass.compile(PASS)
         no_list.compile(LIST)
         self.pairs = pair_leaf(parts.label, len(names) == 1, **parts.parts)
-        """What takes the pairs of a block of places, and its name."""
+        """The name of what takes the pairs of a block of places, and it."""
         self.passes = (
             wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if bodies else no_pass,
             resistance_kernel(law.normal, law.convention, self.parallel) if self.resists else no_pass,

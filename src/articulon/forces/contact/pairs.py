@@ -195,7 +195,8 @@ def gather(spheres, candidates, table, slots, number, time, batch, seen):
         wi = motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2]
         wj = motion[j, SPIN], motion[j, SPIN + 1], motion[j, SPIN + 2]
         if not dx * dx + dy * dy + dz * dz < (Ri + Rj) * (Ri + Rj):
-            end_contact(slot, time, candidates, seen)
+            if touches[slot] != FREE:  # this sum of squares may be rounded in another way than that of ``find_slots``
+                end_contact(slot, time, candidates, seen)
             continue
         if touches[slot] == FREE:
             begin_contact(slot, time, candidates, seen)

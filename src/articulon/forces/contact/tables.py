@@ -71,7 +71,7 @@ class Spheres(NamedTuple):
     each has its own."""
     load: np.ndarray
     """What contacts do to each, and, behind, what contacts in earlier strips do, a row for each of these candidates;
-    zero between passes; shape (spheres + rows, 24)."""
+    zero once it has been taken; shape (spheres + rows, 24)."""
 
 
 class Candidates(NamedTuple):
@@ -124,7 +124,7 @@ class WallSlots(NamedTuple):
     since: np.ndarray
     """As of pairs, shape (capacity,)."""
     record: np.ndarray
-    """As of pairs, shape (capacity, 16)."""
+    """All that is remembered, written at every evaluation, shape (capacity, 16)."""
     resistance: np.ndarray
     """As of pairs, shape (capacity, 7), or (0, 7)."""
     counts: np.ndarray

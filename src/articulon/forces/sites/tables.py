@@ -76,7 +76,8 @@ class Particles(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """A full list: every pair stands in the rows of both its sites, so that no two rows write to one place."""
+    """A full list: every pair stands in the rows of both its sites, so that no two rows write to one place; or, for
+    contacts, in the row of the lower place alone."""
 
     places: np.ndarray
     """Places of the neighbours of each place, in a fixed order, then the far place up to a whole number of vectors,
