@@ -22,12 +22,11 @@ demo: $(USER_READY)
 	$(BIN)/articulon run nanoparticle-docking --out "$$out" && \
 	echo "The report is $(CURDIR)/$$out/report.html"
 
-# Neighbouring tests need the same kernels: each worker takes half of the tests in their order, and compiles its own.
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2
 
 quick: lint
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n 2 -m "not slow"
 
 lint: $(DEVELOPER_READY)
 	$(BIN)/ruff check .
