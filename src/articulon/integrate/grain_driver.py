@@ -119,6 +119,7 @@ class GrainDriver(Driver):
         if steps <= 0:
             return REACHED
         began = perf_counter()
+        self.grains.ask[grain_passes.THREADS] = numba.get_num_threads()
         while True:
             self.contacts.restore(state)
             contacts = self.contacts

@@ -26,9 +26,15 @@ from articulon.kernels import jit, prepare, specialised
 
 PARALLEL_GRAINS = 2000
 """From this number of grains on, the threads share the passes over them."""
-PLACE, TURN, EASE = 0, 3, 7
-ROW = 8
-"""Columns of ``Grains.row``, a line of memory: coordinates, unwrapped; Euler parameters; inverse moment of inertia."""
+GROUP = 32
+"""Grains that are kicked, and then drift; in ``Grains.row`` and ``push`` the values of a column are one behind the
+other in each group."""
+PLACE, TURN, EASE, SIZE, HOME, WRAP = 0, 3, 7, 8, 9, 12
+ROW = 15
+"""Columns of ``Grains.row``: coordinates, unwrapped; Euler parameters; inverse moment of inertia; radius; coordinates
+at the last list; and what brings coordinates into the box."""
+MOVED = 7
+"""Those that a drift changes are the first."""
 PUSH, TWIST = 0, 3
 PUSHED = 6
 """Columns of ``Grains.push``: acceleration and angular acceleration in the world frame."""
@@ -44,7 +50,7 @@ FALLS, DRAGS = WORKS, WORKS + 1
 LINES = WORKS + 2
 """Lines of the ledger: those of contacts, gravity and drag."""
 DUE = DONE + LINES
-TOUCHES, TIME, LASTS, RECORDS, KICKS, DONE_TIME, DUE_TIME, DRIFTS = range(8)
+TOUCHES, TIME, LASTS, RECORDS, KICKS, DONE_TIME, DUE_TIME, DRIFTS, THREADS = range(9)
 """Places in ``Grains.ask``."""
 
 
@@ -52,11 +58,9 @@ class Grains(NamedTuple):
     """Free spheres, in the order of cells; scratch but for what it takes from the state."""
 
     row: np.ndarray
-    """Shape (grains, 8)."""
-    home: np.ndarray
-    """Coordinates at the last list, shape (grains, 3)."""
+    """Shape (groups × 15 × 32,); see ``at``."""
     push: np.ndarray
-    """Accelerations where a sweep ended with a kick, shape (grains, 6)."""
+    """Accelerations where a sweep ended with a kick, shape (groups × 6 × 32,)."""
     drag: np.ndarray
     """Shape (grains, 5), or (0, 5) where there is none."""
     line: np.ndarray
@@ -70,7 +74,8 @@ class Grains(NamedTuple):
     accelerations are, and powers by line in the half kick that is done and in the next one, shape (blocks, 16)."""
     ask: np.ndarray
     """What a sweep is to do: whether to evaluate contacts, at what time, how long after the last time, whether to write
-    whole records; whether to kick, for how long, for how long the next time; and how long to drift; shape (8,)."""
+    whole records; whether to kick, for how long, for how long the next time; how long to drift; and the number of
+    threads, on which no bit depends; shape (9,)."""
     gravity: np.ndarray
     """Shape (3,)."""
     works: np.ndarray
@@ -79,19 +84,25 @@ class Grains(NamedTuple):
 
 def grains_of(count: int, dragged: bool) -> Grains:
     """Scratch for a number of grains, which drag acts on or not."""
+    groups = (count + GROUP - 1) // GROUP
     return Grains(
-        aligned_zeros(count, ROW),
-        np.zeros((count, 3)),
-        np.zeros((count, PUSHED)),
+        aligned_zeros(groups, ROW * GROUP).reshape(-1),
+        aligned_zeros(groups, PUSHED * GROUP).reshape(-1),
         np.zeros((count if dragged else 0, DRAGS_ROW)),
         np.zeros((count, LINE)),
         np.zeros(count),
         np.zeros((count if dragged else 0, DRAGS_ROW)),
         np.zeros((blocks_of(count), 2 + 2 * LINES)),
-        np.zeros(8),
+        np.zeros(9),
         np.zeros(3),
         np.zeros((2, LINES)),
     )
+
+
+@jit
+def at(columns, p, column):
+    """Where a column of the grain in a place is, in groups of some columns."""
+    return (p // GROUP * columns + column) * GROUP + p % GROUP
 
 
 @jit
@@ -101,15 +112,15 @@ def collect_block(particles, spheres, grains, first, last):
     for p in range(first, last):
         s = order[p]
         for a in range(SPEED):
-            line[s, a] = row[p, a]
+            line[s, a] = row[at(ROW, p, a)]
         for a in range(3):
             line[s, SPEED + a], line[s, TURNING + a] = motion[p, V + a], motion[p, SPIN + a]
-            site[a, s] = row[p, PLACE + a]
+            site[a, s] = row[at(ROW, p, PLACE + a)]
 
 
 def collect_all(particles, spheres, grains):
     """Writes all of them in the order of the model."""
-    n = grains.row.shape[0]
+    n = grains.line.shape[0]
     for b in prange(grains.partial.shape[0]):
         first = PLACES * np.int64(b)
         collect_block(particles, spheres, grains, first, min(first + PLACES, n))
@@ -123,10 +134,10 @@ def distribute_block(particles, spheres, numbers, grains, first, last):
     for p in range(first, last):
         s = order[p]
         for a in range(SPEED):
-            row[p, a] = line[s, a]
-        row[p, EASE] = grains.ease[s]
+            row[at(ROW, p, a)] = line[s, a]
+        row[at(ROW, p, EASE)], row[at(ROW, p, SIZE)] = grains.ease[s], spheres.radius[s]
         for a in range(3):
-            grains.home[p, a] = reference[a, s]
+            row[at(ROW, p, HOME + a)], row[at(ROW, p, WRAP + a)] = reference[a, s], wrap[a, p]
             motion[p, X + a] = line[s, PLACE + a] + wrap[a, p]
             motion[p, V + a], motion[p, SPIN + a] = line[s, SPEED + a], line[s, TURNING + a]
         for a in range(DRAGS_ROW if grains.drag.shape[0] > 0 else 0):
@@ -138,7 +149,7 @@ def distribute_block(particles, spheres, numbers, grains, first, last):
 
 def distribute_all(particles, spheres, numbers, grains):
     """Reads all of them into the order of cells."""
-    n = grains.row.shape[0]
+    n = grains.line.shape[0]
     for b in prange(grains.partial.shape[0]):
         first = PLACES * np.int64(b)
         distribute_block(particles, spheres, numbers, grains, first, min(first + PLACES, n))

@@ -44,6 +44,7 @@ from articulon.integrate.grain_passes import (
     TURN,
     TURNING,
     WAY,
+    at,
 )
 from articulon.integrate.status import DIVERGED, REACHED
 from articulon.kernels import jit, kernel
@@ -149,7 +150,7 @@ def load_state(system, grains, moving, lists, refresh, state):
     list_contacts(system, grains, moving, lists, refresh)
     for p in range(n):
         for a in range(PUSHED):
-            grains.push[p, PUSH + a] = history[4 + 9 * particles.order[p] + a]
+            grains.push[at(PUSHED, p, PUSH + a)] = history[4 + 9 * particles.order[p] + a]
 
 
 @kernel
@@ -169,7 +170,7 @@ def store_state(system, grains, moving, h, state):
             q[7 * s + 3 + a] = e[a]
     for p in range(line.shape[0]):
         for a in range(PUSHED):
-            history[4 + 9 * particles.order[p] + a] = grains.push[p, PUSH + a]
+            history[4 + 9 * particles.order[p] + a] = grains.push[at(PUSHED, p, PUSH + a)]
     keep_contacts(system, True)
     works, half = grains.works, 0.5 * h
     for k in range(LINES):

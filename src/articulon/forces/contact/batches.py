@@ -19,7 +19,6 @@ from articulon.forces.contact.tables import (
     FORCE,
     FRICTION_FORCE,
     FRICTION_TORQUE,
-    MEMORY,
     NORMAL,
     OTHER_ARM,
     SPRING_FORCE,
@@ -32,29 +31,28 @@ from articulon.kernels import jit
 
 LANES = 32
 """Contacts whose law is evaluated together."""
-STRIDE = 40
+STRIDE = 36
 """From one of their fields to the next: some more, so that not all of them lie in the same lines of the cache."""
-APART, RADII, LIGHTS, CLOSING_IN, SPIN_I, SPIN_J, OLD = 0, 3, 5, 6, 9, 12, 15
-"""Fields that are gathered: vector from j to i, the two radii, the sum of the inverse masses, relative velocity,
-angular velocities, and what is remembered of the contact."""
-TABLE = OLD + MEMORY
-"""The row of the table, where there are several kinds."""
-WIDTH, DEPTH, DAMPED, MASS, SURFACE, TURNED = 25, 26, 27, 28, 29, 32
+PLACE_I, VELOCITY_I, SPIN_I, PLACE_J, VELOCITY_J, SPIN_J, OLD = range(0, 28, 4)
+"""Fields that are gathered: the rows of the two spheres in ``Spheres.motion``, and what is remembered of the contact.
+What a contact does, a row as in ``Spheres.load`` with torques for arms of one length, comes in the place of the
+first."""
+RADIUS_I, LIGHT_I, KIND_I, RADIUS_J, LIGHT_J, KIND_J = range(3, 27, 4)
+WIDTH, DEPTH, DAMPED, MASS, SURFACE, TURNED = 28, 29, 30, 31, 32, 35
 """Between the loops: ``contact_width``, overlap, ``damping_of``, m*, velocity of the surfaces, and tangential
 displacement in the new tangent plane."""
-VISCOUS, ACROSS = 35, 36
+VISCOUS, ACROSS = 38, 39
 """Viscous normal force, and tangential force."""
-NEW, SLIDES_NOW, DEEP = 39, 55, 56
+NEW, SLIDES_NOW, DEEP = 42, 58, 59
 """The record as it will be, whether the surfaces slide, and the overlap by the smaller radius."""
-FIELDS = 57
+TABLE = 60
+"""The row of the table, where there are several kinds."""
+FIELDS = TABLE + KINETIC + 1
 OLD_DISPLACEMENT, OLD_CLOSING = OLD + DISPLACEMENT, OLD + CLOSING
 NEW_DISPLACEMENT, NEW_CLOSING, NEW_FORCE, NEW_ELASTIC, NEW_NORMAL, NEW_ARM, NEW_VISCOUS, NEW_OTHER_ARM = (
     NEW + column for column in (DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM)
 )
-RADIUS_I, RADIUS_J = RADII, RADII + 1
-NORMAL_Y, NORMAL_Z = NEW_NORMAL + 1, NEW_NORMAL + 2
-ACROSS_Y, ACROSS_Z = ACROSS + 1, ACROSS + 2
-VISCOUS_Y, VISCOUS_Z = NEW_VISCOUS + 1, NEW_VISCOUS + 2
+SPARE = FRICTION_TORQUE + 3
 """Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
 CARRIED: Any = None
 CONTACT_WIDTH: Any = None
@@ -101,8 +99,11 @@ def measure(batch, count, rows):
     """Normals, arms and overlaps, with what depends on these alone."""
     c0 = rows[0, DAMPING]
     for k in range(count):
-        dx, dy, dz = get3(batch, APART, k)
-        Ri, Rj, light = get3(batch, RADII, k)
+        xi, yi, zi = get3(batch, PLACE_I, k)
+        xj, yj, zj = get3(batch, PLACE_J, k)
+        dx, dy, dz = xi - xj, yi - yj, zi - zj
+        Ri, Rj = batch[RADIUS_I * STRIDE + k], batch[RADIUS_J * STRIDE + k]
+        light = batch[LIGHT_I * STRIDE + k] + batch[LIGHT_J * STRIDE + k]
         r = math.sqrt(dx * dx + dy * dy + dz * dz)
         reach, least = Ri + Rj, min(Ri, Rj)
         # One division for four quotients.
@@ -135,8 +136,9 @@ def find_velocities(batch, count):
         nx, ny, nz = get3(batch, NEW_NORMAL, k)
         wix, wiy, wiz = get3(batch, SPIN_I, k)
         wjx, wjy, wjz = get3(batch, SPIN_J, k)
-        dvx, dvy, dvz = get3(batch, CLOSING_IN, k)
-        ux, uy, uz = surface_velocity(dvx, dvy, dvz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
+        vix, viy, viz = get3(batch, VELOCITY_I, k)
+        vjx, vjy, vjz = get3(batch, VELOCITY_J, k)
+        ux, uy, uz = surface_velocity(vix - vjx, viy - vjy, viz - vjz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
         put3(batch, SURFACE, k, (ux, uy, uz))
         batch[NEW_CLOSING * STRIDE + k] = ux * nx + uy * ny + uz * nz
 
@@ -208,32 +210,26 @@ def sum_forces(batch, count):
 
 
 @jit
-def put_row(loads, k, force, torque, f, n):
+def put_load(batch, force, torque, k, fx, fy, fz, nx, ny, nz):
     """Writes a force, and its torque on either sphere for an arm of one length."""
-    row = np.uint64(k)
-    loads[row, force], loads[row, force + 1], loads[row, force + 2] = f
-    loads[row, torque] = n[2] * f[1] - n[1] * f[2]
-    loads[row, torque + 1] = n[0] * f[2] - n[2] * f[0]
-    loads[row, torque + 2] = n[1] * f[0] - n[0] * f[1]
+    put3(batch, force, k, (fx, fy, fz))
+    put3(batch, torque, k, (nz * fy - ny * fz, nx * fz - nz * fx, ny * fx - nx * fy))
 
 
 @jit
-def list_loads(batch, count, loads):
-    """What each contact does, by lines of the ledger: a row as in ``Spheres.load``, whose torques are for arms of one
-    length."""
+def list_loads(batch, count):
+    """What each contact does, by lines of the ledger, in the place of the first fields."""
     for k in range(count):
-        row = np.uint64(k)
-        n = get(batch, NEW_NORMAL, k), get(batch, NORMAL_Y, k), get(batch, NORMAL_Z, k)
-        f = get(batch, ACROSS, k), get(batch, ACROSS_Y, k), get(batch, ACROSS_Z, k)
-        w = get(batch, NEW_VISCOUS, k), get(batch, VISCOUS_Y, k), get(batch, VISCOUS_Z, k)
-        elastic, viscous = get(batch, NEW_ELASTIC, k), get(batch, VISCOUS, k)
-        slides = get(batch, SLIDES_NOW, k)
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        fx, fy, fz = get3(batch, ACROSS, k)
+        wx, wy, wz = get3(batch, NEW_VISCOUS, k)
+        elastic, viscous = batch[NEW_ELASTIC * STRIDE + k], batch[VISCOUS * STRIDE + k]
+        slides = batch[SLIDES_NOW * STRIDE + k]
         sticks = 1.0 - slides
-        f = f[0] - w[0], f[1] - w[1], f[2] - w[2]
-        for a in range(3):
-            loads[row, ELASTIC_FORCE + a] = elastic * n[a]
-        put_row(loads, k, SPRING_FORCE, SPRING_TORQUE, (sticks * f[0], sticks * f[1], sticks * f[2]), n)
-        put_row(loads, k, FRICTION_FORCE, FRICTION_TORQUE, (slides * f[0], slides * f[1], slides * f[2]), n)
-        put_row(loads, k, VISCOUS_FORCE, VISCOUS_TORQUE, w, n)
-        for a in range(3):
-            loads[row, VISCOUS_FORCE + a] += viscous * n[a]
+        fx, fy, fz = fx - wx, fy - wy, fz - wz
+        put3(batch, ELASTIC_FORCE, k, (elastic * nx, elastic * ny, elastic * nz))
+        put_load(batch, SPRING_FORCE, SPRING_TORQUE, k, sticks * fx, sticks * fy, sticks * fz, nx, ny, nz)
+        put_load(batch, FRICTION_FORCE, FRICTION_TORQUE, k, slides * fx, slides * fy, slides * fz, nx, ny, nz)
+        put_load(batch, VISCOUS_FORCE, VISCOUS_TORQUE, k, wx, wy, wz, nx, ny, nz)
+        put3(batch, VISCOUS_FORCE, k, (wx + viscous * nx, wy + viscous * ny, wz + viscous * nz))
+        put3(batch, SPARE, k, (0.0, 0.0, 0.0))

@@ -184,10 +184,14 @@ def list_across(spheres, candidates):
     across, into, root, places = candidates.across, candidates.into, candidates.root, spheres.radius.shape[0]
     for p in range(places + 1):
         across[p] = 0
-    total = candidates.counts[LISTED]
+    total, strips, earliest = candidates.counts[LISTED], candidates.strip.size - 1, candidates.earliest
+    for b in range(earliest.size):
+        earliest[b] = strips
     for slot in range(total):
         if into[slot] < 0:
             across[root[slot] + 1] += 1
+            source, b = candidates.belongs[candidates.first[slot] // PLACES], root[slot] // PLACES
+            earliest[b] = min(earliest[b], source)
     for p in range(places):
         across[p + 1] += across[p]
     if places + across[places] > spheres.load.shape[0]:

@@ -12,22 +12,24 @@ import numpy as np
 from numba import prange
 
 from articulon.forces.contact.batches import (
-    APART,
-    CLOSING_IN,
     DEEP,
     FIELDS,
+    KIND_I,
+    KIND_J,
     LANES,
-    LIGHTS,
     NEW,
     NEW_ARM,
     NEW_OTHER_ARM,
     OLD,
-    RADII,
+    PLACE_I,
+    PLACE_J,
     SLIDES_NOW,
     SPIN_I,
     SPIN_J,
     STRIDE,
     TABLE,
+    VELOCITY_I,
+    VELOCITY_J,
     act,
     find_velocities,
     get,
@@ -41,7 +43,8 @@ from articulon.forces.contact.laws import (
     KINETIC,
     NEVER,
 )
-from articulon.forces.contact.rows import add_loads
+from articulon.forces.contact.rows import LANES as FOUR
+from articulon.forces.contact.rows import add_columns, add_row, put_columns, take_columns
 from articulon.forces.contact.tables import (
     BEGUN,
     CLOSING,
@@ -51,8 +54,6 @@ from articulon.forces.contact.tables import (
     DURATIONS,
     ENDED,
     FREE,
-    KIND,
-    LIGHT,
     LISTED,
     LOAD,
     LONGEST,
@@ -73,33 +74,54 @@ from articulon.kernels import jit
 
 AHEAD = 96
 """Slots before a contact is looked at that its spheres are asked for."""
+MINE, OTHERS, INTO = 0, LANES, 2 * LANES
+"""Where the numbers that go with the contacts of a batch begin, LANES of each: the places of the two spheres, and the
+row that takes what the contact does to the second."""
+ROWS = 3 * LANES
 ONE_KIND = False
 """Whether there is but one kind."""
 
 
 @jit
-def write_back(batch, slots, count, order, candidates, load, loads, whole, seen):
+def find_deepest(batch, count, slots, order, candidates, seen):
+    """The largest overlap of a block so far, and whose it is."""
+    deeper = 0.0
+    for k in range(count):
+        deeper += 1.0 if batch[DEEP * STRIDE + k] > seen[DEEPEST] else 0.0
+    if deeper > 0.0:
+        for k in range(count):
+            deep, slot = get(batch, DEEP, k), slots[np.uint64(k)]
+            if deep > seen[DEEPEST]:
+                seen[DEEPEST] = deep
+                seen[DEEP_FIRST], seen[DEEP_OTHER] = order[candidates.first[slot]], order[candidates.root[slot]]
+
+
+@jit
+def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
     """What the law has found, to what is remembered of each contact, and to the rows of its spheres; to the records
     too, where they are asked for ``whole``."""
-    first, into, touches, memory = candidates.first, candidates.into, candidates.touches, candidates.memory
-    deepest, at = seen[DEEPEST], np.uint64(0)
-    for k in range(count):
+    touches, memory, full = candidates.touches, candidates.memory, count - count % FOUR
+    for k in range(0, full, FOUR):
+        put_columns(memory, MEMORY, slots, k, 0, batch, NEW * STRIDE + k, STRIDE)
+    for k in range(full, count):
         slot = slots[np.uint64(k)]
         for a in range(MEMORY):
             memory[slot, a] = get(batch, NEW + a, k)
-        touches[slot] = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
-        deeper = get(batch, DEEP, k) > deepest
-        deepest, at = (get(batch, DEEP, k), slot) if deeper else (deepest, at)
-        arm, other_arm = get(batch, NEW_ARM, k), get(batch, NEW_OTHER_ARM, k)
-        add_loads(load, np.uint64(first[slot]), np.uint64(into[slot]), loads, np.uint64(k), arm, other_arm)
+    for k in range(count):
+        touches[slots[np.uint64(k)]] = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
+    find_deepest(batch, count, slots, order, candidates, seen)
     if whole:
         sum_forces(batch, count)
         for k in range(count):
             slot = slots[np.uint64(k)]
             for a in range(RECORD):
                 candidates.record[slot, a] = get(batch, NEW + a, k)
-    if deepest > seen[DEEPEST]:
-        seen[DEEPEST], seen[DEEP_FIRST], seen[DEEP_OTHER] = deepest, order[first[at]], order[candidates.root[at]]
+    for k in range(count, padded(count)):  # what stands behind the last contact does nothing to its spheres
+        for a in range(LOAD):
+            put(batch, a, k, 0.0)
+    for k in range(0, count, FOUR):
+        arms = NEW_ARM * STRIDE + k, NEW_OTHER_ARM * STRIDE + k
+        add_columns(load, rows, MINE + k, INTO + k, batch, k, STRIDE, arms[0], arms[1])
 
 
 @jit
@@ -107,9 +129,7 @@ def add_across(candidates, load, p):
     """Adds to the row of a place what contacts in earlier strips do, and leaves nothing of it."""
     for c in range(candidates.across[p], candidates.across[p + 1]):
         row = candidates.across.shape[0] - 1 + c
-        for a in range(LOAD):
-            load[p, a] += load[row, a]
-            load[row, a] = 0.0
+        add_row(load, np.uint64(p), np.uint64(row))
 
 
 @jit
@@ -134,34 +154,27 @@ def begin_contact(slot, time, candidates, seen):
 
 
 @jit
-def difference(motion, column, p, q):
-    """Of a vector of two spheres."""
-    return (
-        motion[p, column] - motion[q, column],
-        motion[p, column + 1] - motion[q, column + 1],
-        motion[p, column + 2] - motion[q, column + 2],
-    )
-
-
-@jit
-def ask_for(spheres, candidates, slot):
-    """Asks for the rows of the other sphere of a slot, which lies in another layer of cells, and may have left the
-    cache since the last contact there."""
-    at, into = MOTION * np.int64(candidates.second[slot]), LOAD * np.int64(candidates.into[slot])
-    prefetch(spheres.motion, at)
-    prefetch(spheres.motion, at + LINE // 8)
-    for line in range(3):
-        prefetch(spheres.load, into + line * (LINE // 8))
-
-
-@jit
-def find_slots(spheres, candidates, at, end, slots, found):
-    """Appends those slots from ``at`` on, LANES at most, whose spheres touch or did; without a branch, which none could
-    foresee. Returns how many there are then."""
-    motion, first, second, touches = spheres.motion, candidates.first, candidates.second, candidates.touches
+def ask_ahead(spheres, candidates, at):
+    """Asks for what the contacts of some slots from ``at`` on will need: what is remembered of them, and the rows of
+    the other sphere, which lies in another layer of cells, and may have left the cache since that layer's turn."""
     last = candidates.counts[LISTED] - 1
+    for k in range(at, at + LANES, LINE // (8 * MEMORY)):
+        prefetch(candidates.memory, MEMORY * k)
+    for k in range(at, min(at + LANES, last)):
+        slot = np.uint64(k)
+        other, into = MOTION * np.int64(candidates.second[slot]), LOAD * np.int64(candidates.into[slot])
+        prefetch(spheres.motion, other)
+        prefetch(spheres.motion, other + LINE // 8)
+        for line in range(LOAD * 8 // LINE):
+            prefetch(spheres.load, into + line * (LINE // 8))
+
+
+@jit
+def find_slots(spheres, candidates, at, end, time, slots, found, seen):
+    """Appends those slots from ``at`` on, LANES at most, whose spheres touch, and begins and ends contacts; without a
+    branch that could not be foreseen. Returns how many there are then."""
+    motion, first, second, touches = spheres.motion, candidates.first, candidates.second, candidates.touches
     for k in range(at, min(at + LANES, end)):
-        ask_for(spheres, candidates, min(k + AHEAD, last))
         slot = np.uint64(k)
         p, q = np.uint64(first[slot]), np.uint64(second[slot])
         dx, dy, dz = (
@@ -170,90 +183,85 @@ def find_slots(spheres, candidates, at, end, slots, found):
             motion[p, X + 2] - motion[q, X + 2],
         )
         reach = motion[p, RADIUS] + motion[q, RADIUS]
+        near = dx * dx + dy * dy + dz * dz < reach * reach
         slots[np.uint64(found)] = slot
-        found += (dx * dx + dy * dy + dz * dz < reach * reach) | (touches[slot] != FREE)
+        found += near
+        if near != (touches[slot] != FREE):
+            if near:
+                begin_contact(slot, time, candidates, seen)
+            else:
+                end_contact(slot, time, candidates, seen)
     return found
 
 
 @jit
-def gather(spheres, candidates, table, slots, number, time, batch, seen):
-    """Gathers some contacts, ends those that touch no longer, and leaves the slots of the others in front; returns how
-    many these are."""
-    motion, memory, touches, kinds = spheres.motion, candidates.memory, candidates.touches, table.kinds[0]
-    first, second = candidates.first, candidates.second
-    count = 0
-    for m in range(number):
-        slot = slots[np.uint64(m)]
-        p, j = np.uint64(first[slot]), np.uint64(second[slot])
-        dx, dy, dz = (
-            motion[p, X] - motion[j, X],
-            motion[p, X + 1] - motion[j, X + 1],
-            motion[p, X + 2] - motion[j, X + 2],
-        )
-        Ri, Rj = motion[p, RADIUS], motion[j, RADIUS]
-        dv = difference(motion, V, p, j)
-        wi = motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2]
-        wj = motion[j, SPIN], motion[j, SPIN + 1], motion[j, SPIN + 2]
-        if not dx * dx + dy * dy + dz * dz < (Ri + Rj) * (Ri + Rj):
-            if touches[slot] != FREE:  # this sum of squares may be rounded in another way than that of ``find_slots``
-                end_contact(slot, time, candidates, seen)
-            continue
-        if touches[slot] == FREE:
-            begin_contact(slot, time, candidates, seen)
-        slots[np.uint64(count)] = slot
-        put(batch, APART, count, dx)
-        put(batch, APART + 1, count, dy)
-        put(batch, APART + 2, count, dz)
-        put(batch, RADII, count, Ri)
-        put(batch, RADII + 1, count, Rj)
-        put(batch, LIGHTS, count, motion[p, LIGHT] + motion[j, LIGHT])
-        for a in range(3):
-            put(batch, CLOSING_IN + a, count, dv[a])
-            put(batch, SPIN_I + a, count, wi[a])
-            put(batch, SPIN_J + a, count, wj[a])
-        for a in range(MEMORY):
-            put(batch, OLD + a, count, memory[slot, a])
-        if not ONE_KIND:
-            row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
-            for a in range(KINETIC + 1):
-                put(batch, TABLE + a, count, table.rows[row, a])
-        count += 1
-    return count
+def padded(count):
+    """The next multiple of four."""
+    return (count + FOUR - 1) // FOUR * FOUR
 
 
 @jit
-def pair_block(order, spheres, candidates, table, first, last, time, h, whole, batch, loads, slots, seen):
+def gather(spheres, candidates, table, slots, rows, count, batch):
+    """Gathers some contacts; behind them the last one again, up to a multiple of four."""
+    motion, kinds, full = spheres.motion, table.kinds[0], padded(count)
+    for k in range(count, full):
+        slots[np.uint64(k)] = slots[np.uint64(count - 1)]
+    for k in range(full):
+        slot = slots[np.uint64(k)]
+        rows[np.uint64(MINE) + np.uint64(k)] = np.uint64(candidates.first[slot])
+        rows[np.uint64(OTHERS) + np.uint64(k)] = np.uint64(candidates.second[slot])
+        rows[np.uint64(INTO) + np.uint64(k)] = np.uint64(candidates.into[slot])
+    for k in range(0, full, FOUR):
+        mine, others = MINE + k, OTHERS + k
+        take_columns(motion, MOTION, rows, mine, X, batch, PLACE_I * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION, rows, mine, V, batch, VELOCITY_I * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION, rows, mine, SPIN, batch, SPIN_I * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION, rows, others, X, batch, PLACE_J * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION, rows, others, V, batch, VELOCITY_J * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION, rows, others, SPIN, batch, SPIN_J * STRIDE + k, STRIDE)
+        take_columns(candidates.memory, MEMORY, slots, k, 0, batch, OLD * STRIDE + k, STRIDE)
+    if not ONE_KIND:
+        for k in range(full):
+            row = kinds * int(get(batch, KIND_I, k)) + int(get(batch, KIND_J, k))
+            for a in range(KINETIC + 1):
+                put(batch, TABLE + a, k, table.rows[row, a])
+
+
+@jit
+def pair_block(order, spheres, candidates, table, first, last, time, h, whole, batch, slots, rows, seen):
     """The contacts in the rows of some places."""
-    load, rows = spheres.load, table.rows
+    load, law = spheres.load, table.rows
     for a in range(SEEN):
         seen[a] = 0.0
     at, end, found = candidates.start[first], candidates.start[last], 0
     while at < end or found > 0:
         while at < end and found < LANES:
-            found = find_slots(spheres, candidates, at, end, slots, found)
+            ask_ahead(spheres, candidates, at + AHEAD)
+            found = find_slots(spheres, candidates, at, end, time, slots, found, seen)
             at += LANES
-        taken = min(found, LANES)
-        count = gather(spheres, candidates, table, slots, taken, time, batch, seen)
-        measure(batch, count, rows)
-        find_velocities(batch, count)
-        turn(batch, count, h)
-        act(batch, count, h, rows)
-        list_loads(batch, count, loads)
-        write_back(batch, slots, count, order, candidates, load, loads, whole, seen)
-        found -= taken
-        for m in range(found):
-            slots[np.uint64(m)] = slots[np.uint64(m + taken)]
+        count = min(found, LANES)
+        gather(spheres, candidates, table, slots, rows, count, batch)
+        full = padded(count)
+        measure(batch, full, law)
+        find_velocities(batch, full)
+        turn(batch, full, h)
+        act(batch, full, h, law)
+        list_loads(batch, full)
+        write_back(batch, slots, rows, count, order, candidates, load, whole, seen)
+        found -= count
+        for k in range(found):
+            slots[np.uint64(k)] = slots[np.uint64(k + count)]
 
 
 @jit
-def pair_strip(order, spheres, candidates, table, s, time, h, batch, loads, slots):
+def pair_strip(order, spheres, candidates, table, s, time, h, batch, slots, rows):
     """The contacts in the rows of a strip, with whole records."""
     n, strip = spheres.radius.shape[0], candidates.strip
     for b in range(strip[s], strip[s + 1]):
         first = PLACES * b
         last = min(first + PLACES, n)
         pair_block(
-            order, spheres, candidates, table, first, last, time, h, True, batch, loads, slots, candidates.block[b]
+            order, spheres, candidates, table, first, last, time, h, True, batch, slots, rows, candidates.block[b]
         )
 
 
@@ -261,8 +269,8 @@ def share_pairs(order, spheres, candidates, table, time, h):
     """All strips. Loops that are shared out take no tuples of tuples."""
     strips = candidates.strip.shape[0] - 1
     for s in prange(strips):
-        batch, loads, slots = np.zeros(FIELDS * STRIDE), np.zeros((LANES, LOAD)), np.zeros(2 * LANES, np.uint64)
-        pair_strip(order, spheres, candidates, table, np.int64(s), time, h, batch, loads, slots)
+        batch, slots, rows = np.zeros(FIELDS * STRIDE), np.zeros(2 * LANES, np.uint64), np.zeros(ROWS, np.uint64)
+        pair_strip(order, spheres, candidates, table, np.int64(s), time, h, batch, slots, rows)
 
 
 SHARE: Any = None

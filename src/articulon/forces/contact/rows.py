@@ -1,4 +1,9 @@
-"""Adding what contacts do to the rows of the two spheres, in vector instructions: four columns at a time."""
+"""Rows of tables and the columns that vector loops take, four rows by four columns at a time.
+
+A loop over a few values of one kind, one behind the other, becomes a loop of vector instructions; what lies near each
+other in memory, so that it comes together, is the row of one sphere or contact. Exchanged in registers, sixteen values
+go from one order to the other in eight instructions.
+"""
 
 from typing import Any
 
@@ -9,50 +14,158 @@ from numba.extending import intrinsic
 from articulon.forces.contact.tables import LOAD, SPRING_TORQUE
 
 LANES = 4
-"""Columns that are added together."""
+"""Rows, and columns, that are exchanged together."""
 
-_TABLE = types.Array(types.float64, 2, "C")
 _LONG, _WORD = ir.IntType(64), ir.IntType(32)
 _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 
 
 @intrinsic
-def add_loads(typing: Any, load: Any, i: Any, j: Any, loads: Any, k: Any, arm: Any, other_arm: Any) -> Any:
-    """Adds row k of ``loads`` to row i of ``load``, with its torques times ``arm``; and to row j its torques times
-    ``other_arm``, and its forces with the other sign. The two rows differ."""
-    whole, real = types.uint64, types.float64
-    return types.void(_TABLE, whole, whole, _TABLE, whole, real, real), _generate
+def take_columns(
+    typing: Any, table: Any, width: Any, rows: Any, k: Any, first: Any, columns: Any, at: Any, stride: Any
+) -> Any:
+    """Reads four columns of a table, ``width`` wide, from ``first`` on, in the four rows that ``rows`` names from its
+    k-th place on; writes them at ``at``, ``at + stride``, … of ``columns``, each with its four values one behind the
+    other."""
+    long = types.int64
+    return types.void(table, long, rows, long, long, columns, long, long), _take
 
 
-def _generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    load, i, j, loads, k, arm, other_arm = args
+@intrinsic
+def put_columns(
+    typing: Any, table: Any, width: Any, rows: Any, k: Any, first: Any, columns: Any, at: Any, stride: Any
+) -> Any:
+    """Writes what ``take_columns`` reads, and reads what it writes."""
+    long = types.int64
+    return types.void(table, long, rows, long, long, columns, long, long), _put
 
-    def row(table: Any, at: Any) -> Any:
-        data = context.make_array(_TABLE)(context, builder, table).data
-        return builder.gep(data, [builder.mul(at, ir.Constant(_LONG, LOAD))])
 
-    def columns(start: Any, first: int) -> Any:
-        return builder.bitcast(builder.gep(start, [ir.Constant(_LONG, first)]), _DOUBLES.as_pointer())
+@intrinsic
+def add_columns(
+    typing: Any, load: Any, rows: Any, mine: Any, others: Any, columns: Any, at: Any, stride: Any, arm: Any, other: Any
+) -> Any:
+    """Adds four rows of loads, whose columns are at ``at``, ``at + stride``, …, to the rows of ``load`` that are named
+    from ``rows[mine]`` on, the torques times what is at ``arm`` and behind it; and to those from ``rows[others]`` on
+    the torques times what is at ``other``, and the forces with the other sign."""
+    long = types.int64
+    return types.void(load, rows, long, long, columns, long, long, long, long), _add
 
-    def splat(value: Any) -> Any:
+
+@intrinsic
+def add_row(typing: Any, load: Any, i: Any, j: Any) -> Any:
+    """Adds row j of ``load`` to row i, another one, and leaves nothing of it."""
+    return types.void(load, types.uint64, types.uint64), _add_row
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    return context.make_array(kind)(context, builder, array).data
+
+
+def _four(builder: Any, data: Any, at: Any) -> Any:
+    """Where four numbers are."""
+    return builder.bitcast(builder.gep(data, [at]), _DOUBLES.as_pointer())
+
+
+def _constant(value: int) -> Any:
+    return ir.Constant(_LONG, value)
+
+
+def _along(builder: Any, at: Any, stride: Any, column: int) -> Any:
+    return builder.add(at, builder.mul(stride, _constant(column)))
+
+
+def _numbers(builder: Any, rows: Any, k: Any) -> list[Any]:
+    """Four numbers of rows."""
+    return [builder.load(builder.gep(rows, [builder.add(k, _constant(m))])) for m in range(LANES)]
+
+
+def _exchange(builder: Any, rows: list[Any]) -> list[Any]:
+    """Four columns from four rows, or the other way."""
+
+    def mix(a: Any, b: Any, order: tuple[int, ...]) -> Any:
+        return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_WORD, LANES), list(order)))
+
+    even, odd = (0, 4, 2, 6), (1, 5, 3, 7)
+    low, high = (0, 1, 4, 5), (2, 3, 6, 7)
+    a, b = mix(rows[0], rows[1], even), mix(rows[0], rows[1], odd)
+    c, d = mix(rows[2], rows[3], even), mix(rows[2], rows[3], odd)
+    return [mix(a, c, low), mix(b, d, low), mix(a, c, high), mix(b, d, high)]
+
+
+def _take(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    table, width, rows, k, first, columns, at, stride = args
+    kinds = signature.args
+    data, numbers = _pointer(context, builder, kinds[0], table), _pointer(context, builder, kinds[2], rows)
+    out = _pointer(context, builder, kinds[5], columns)
+    taken = [
+        builder.load(_four(builder, data, builder.add(builder.mul(row, width), first)), align=8)
+        for row in _numbers(builder, numbers, k)
+    ]
+    for column, value in enumerate(_exchange(builder, taken)):
+        builder.store(value, _four(builder, out, _along(builder, at, stride, column)), align=8)
+    return context.get_dummy_value()
+
+
+def _put(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    table, width, rows, k, first, columns, at, stride = args
+    kinds = signature.args
+    data, numbers = _pointer(context, builder, kinds[0], table), _pointer(context, builder, kinds[2], rows)
+    source = _pointer(context, builder, kinds[5], columns)
+    named = _numbers(builder, numbers, k)
+    taken = [
+        builder.load(_four(builder, source, _along(builder, at, stride, column)), align=8) for column in range(LANES)
+    ]
+    for row, value in zip(named, _exchange(builder, taken), strict=True):
+        builder.store(value, _four(builder, data, builder.add(builder.mul(row, width), first)), align=8)
+    return context.get_dummy_value()
+
+
+def _add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    load, rows, mine, others, columns, at, stride, arm, other = args
+    kinds = signature.args
+    data, numbers = _pointer(context, builder, kinds[0], load), _pointer(context, builder, kinds[1], rows)
+    source = _pointer(context, builder, kinds[4], columns)
+
+    def starts(k: Any) -> list[Any]:
+        return [builder.mul(row, _constant(LOAD)) for row in _numbers(builder, numbers, k)]
+
+    def splat(place: Any, m: int) -> Any:
+        value = builder.load(builder.gep(source, [builder.add(place, _constant(m))]))
         undefined = ir.Constant(_DOUBLES, ir.Undefined)
-        first = builder.insert_element(undefined, value, ir.Constant(_WORD, 0))
-        zeros = ir.Constant(ir.VectorType(_WORD, LANES), [0] * LANES)
-        return builder.shuffle_vector(first, undefined, zeros)
+        one = builder.insert_element(undefined, value, ir.Constant(_WORD, 0))
+        return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_WORD, LANES), [0] * LANES))
 
-    mine, others, given = row(load, i), row(load, j), row(loads, k)
-    arms = splat(arm), splat(other_arm)
+    here, there = starts(mine), starts(others)
+    arms = [(splat(arm, m), splat(other, m)) for m in range(LANES)]
+    for first in range(0, LOAD, LANES):
+        taken = [
+            builder.load(_four(builder, source, _along(builder, at, stride, first + column)), align=8)
+            for column in range(LANES)
+        ]
+        # One contact after the other: their spheres may be the same.
+        for m, value in enumerate(_exchange(builder, taken)):
+            for start, lever, sign in ((here[m], arms[m][0], builder.fadd), (there[m], arms[m][1], builder.fsub)):
+                where = _four(builder, data, builder.add(start, _constant(first)))
+                old = builder.load(where, align=8)
+                if first < SPRING_TORQUE:
+                    new = sign(old, value)
+                else:
+                    product = builder.fmul(value, lever, flags=("contract",))
+                    new = builder.fadd(old, product, flags=("contract",))
+                builder.store(new, where, align=8)
+    return context.get_dummy_value()
+
+
+def _add_row(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    load, i, j = args
+    data = _pointer(context, builder, signature.args[0], load)
     sums = []
     for first in range(0, LOAD, LANES):
-        value = builder.load(columns(given, first), align=8)
-        here, there = columns(mine, first), columns(others, first)
-        a, b = builder.load(here, align=8), builder.load(there, align=8)
-        if first < SPRING_TORQUE:
-            sums += [(here, builder.fadd(a, value)), (there, builder.fsub(b, value))]
-        else:
-            for where, old, lever in ((here, a, arms[0]), (there, b, arms[1])):
-                product = builder.fmul(value, lever, flags=("contract",))
-                sums.append((where, builder.fadd(old, product, flags=("contract",))))
-    for where, value in sums:
-        builder.store(value, where, align=8)
+        here, there = (
+            _four(builder, data, builder.add(builder.mul(row, _constant(LOAD)), _constant(first))) for row in (i, j)
+        )
+        sums.append((here, there, builder.fadd(builder.load(here, align=8), builder.load(there, align=8))))
+    for here, there, value in sums:
+        builder.store(value, here, align=8)
+        builder.store(ir.Constant(_DOUBLES, [0.0] * LANES), there, align=8)
     return context.get_dummy_value()

@@ -92,6 +92,11 @@ class Candidates(NamedTuple):
     """First of those rows whose other sphere is in each place, shape (spheres + 1,)."""
     strip: np.ndarray
     """First block of places of each strip, which one thread goes through in order, shape (strips + 1,)."""
+    belongs: np.ndarray
+    """Strip of each block, shape (blocks,)."""
+    earliest: np.ndarray
+    """Of each block, the earliest strip whose contacts have rows for its places, or the number of strips where there is
+    none, shape (blocks,)."""
     touches: np.ndarray
     """Whether the two are free of each other, stick or slide, shape (capacity,)."""
     since: np.ndarray
@@ -208,6 +213,7 @@ def aligned_zeros(rows: int, columns: int) -> np.ndarray:
 
 def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
     """Room for a number of candidates."""
+    strips = strips_of(spheres)
     return Candidates(
         np.zeros(spheres + 1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int32),
@@ -215,7 +221,9 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         np.zeros(capacity, dtype=np.int32),
         np.zeros(capacity, dtype=np.int32),
         np.zeros(spheres + 1, dtype=np.int64),
-        strips_of(spheres),
+        strips,
+        np.repeat(np.arange(len(strips) - 1), np.diff(strips)),
+        np.zeros(blocks_of(spheres), dtype=np.int64),
         np.zeros(capacity, dtype=np.int8),
         np.zeros(capacity),
         aligned_zeros(capacity, MEMORY),

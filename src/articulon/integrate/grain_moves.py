@@ -1,0 +1,399 @@
+"""Kicks and drifts of a group of grains, as vector loops over columns.
+
+What contacts have added up, and how grains move, comes in rows, which are turned into columns and back; all else lies
+in columns in the memory of each group (``Grains.row``).
+"""
+
+import math
+
+import numpy as np
+
+from articulon.algebra.rotations import product
+from articulon.algebra.vectors import add_scaled, dot, load_from, scale
+from articulon.forces.contact.carried import add_couples, add_wall_force
+from articulon.forces.contact.powers import add_wall_powers
+from articulon.forces.contact.rows import LANES as FOUR
+from articulon.forces.contact.rows import put_columns, take_columns
+from articulon.forces.contact.tables import (
+    ELASTIC_FORCE,
+    FREE,
+    FRICTION_FORCE,
+    FRICTION_TORQUE,
+    FRICTION_WORK,
+    LOAD,
+    MOTION,
+    NORMAL_WORK,
+    SPIN,
+    SPRING_FORCE,
+    SPRING_TORQUE,
+    SPRING_WORK,
+    VISCOUS_FORCE,
+    VISCOUS_TORQUE,
+    VISCOUS_WORK,
+    V,
+    X,
+)
+from articulon.integrate.grain_passes import (
+    DONE,
+    DRAG,
+    DRAGS,
+    DUE,
+    EASE,
+    FALLS,
+    FINITE,
+    FLOW,
+    GROUP,
+    HOME,
+    MOVED,
+    PLACE,
+    PUSHED,
+    ROW,
+    SIZE,
+    SPIN_DRAG,
+    TURN,
+    WAY,
+    WRAP,
+)
+from articulon.kernels import jit
+
+LOADS = ROW
+"""Columns of a group behind those of ``Grains.row``: first what contacts have added up."""
+VELOCITY, LIGHT, TURNING, CENTRE = LOADS + LOAD, LOADS + LOAD + 3, LOADS + LOAD + 4, LOADS + LOAD + 8
+"""As in rows of ``Spheres.motion``: velocity and inverse mass, angular velocity and kind, coordinates and radius."""
+PUSH = CENTRE + 4
+TWIST = PUSH + 3
+"""Acceleration and angular acceleration."""
+FORCE = PUSH + PUSHED
+TORQUE = FORCE + 3
+"""What walls and drag do."""
+DRAG_FORCE = FORCE + 6
+DRAG_TORQUE = DRAG_FORCE + 3
+COSINE, SINE, FAR = DRAG_FORCE + 6, DRAG_FORCE + 7, DRAG_FORCE + 8
+"""Of half the angle, the latter by the angle; and the square of the longest way, of each place in a group."""
+COLUMNS = FAR + 1
+ELASTIC, SPRING, SPRING_TWIST = LOADS + ELASTIC_FORCE, LOADS + SPRING_FORCE, LOADS + SPRING_TORQUE
+DAMPING, DAMPING_TWIST = LOADS + VISCOUS_FORCE, LOADS + VISCOUS_TORQUE
+FRICTION, FRICTION_TWIST = LOADS + FRICTION_FORCE, LOADS + FRICTION_TORQUE
+RADIUS, VECTOR = CENTRE + 3, TURN + 1
+"""Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
+SMALL = 0.0625
+"""Square of an angle up to which Taylor's series for its half are exact to rounding."""
+
+
+@jit
+def get(columns, column, k):
+    """A value of the k-th grain."""
+    return columns[np.uint64(column * GROUP) + np.uint64(k)]
+
+
+@jit
+def put(columns, column, k, value):
+    """Sets a value of the k-th grain."""
+    columns[np.uint64(column * GROUP) + np.uint64(k)] = value
+
+
+@jit
+def get3(columns, column, k):
+    """A vector of the k-th grain."""
+    return columns[column * GROUP + k], columns[(column + 1) * GROUP + k], columns[(column + 2) * GROUP + k]
+
+
+@jit
+def put3(columns, column, k, v):
+    """Sets a vector of the k-th grain."""
+    columns[column * GROUP + k], columns[(column + 1) * GROUP + k], columns[(column + 2) * GROUP + k] = v
+
+
+@jit
+def copy(source, first, target, into, count):
+    """Copies some numbers that lie one behind the other."""
+    for k in range(count):
+        target[np.uint64(into) + np.uint64(k)] = source[np.uint64(first) + np.uint64(k)]
+
+
+@jit
+def take_rows(table, width, first, columns, column, rows, begin, count):
+    """Four columns of a table, in rows from ``begin`` on."""
+    full = count - count % FOUR
+    for k in range(0, full, FOUR):
+        take_columns(table, width, rows, k, first, columns, column * GROUP + k, GROUP)
+    for k in range(full, count):
+        for a in range(FOUR):
+            put(columns, column + a, k, table[begin + k, first + a])
+
+
+@jit
+def put_rows(table, width, first, columns, column, rows, begin, count):
+    """Gives them back."""
+    full = count - count % FOUR
+    for k in range(0, full, FOUR):
+        put_columns(table, width, rows, k, first, columns, column * GROUP + k, GROUP)
+    for k in range(full, count):
+        for a in range(FOUR):
+            table[begin + k, first + a] = get(columns, column + a, k)
+
+
+@jit
+def take_loads(sums, columns, rows, begin, count):
+    """What contacts have added up; leaves nothing of it."""
+    full = count - count % FOUR
+    for k in range(0, full, FOUR):
+        for c in range(0, LOAD, FOUR):
+            take_columns(sums, LOAD, rows, k, c, columns, (LOADS + c) * GROUP + k, GROUP)
+    for k in range(full, count):
+        for c in range(LOAD):
+            put(columns, LOADS + c, k, sums[begin + k, c])
+    for p in range(begin, begin + count):
+        for c in range(LOAD):
+            sums[p, c] = 0.0
+
+
+@jit
+def add_outer(walls, drag, columns, begin, count):
+    """Forces and torques of walls and of drag."""
+    for k in range(6 * GROUP):
+        columns[FORCE * GROUP + k] = 0.0
+    if walls.start[begin + count] > walls.start[begin]:
+        for k in range(count):
+            f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+            for slot in range(walls.start[begin + k], walls.start[begin + k + 1]):
+                if walls.touches[slot] != FREE:
+                    f, t = add_wall_force(walls.record, slot, f, t)
+            put3(columns, FORCE, k, f)
+            put3(columns, TORQUE, k, add_couples(walls, begin + k, t))
+    if drag.shape[0] > 0:
+        for k in range(count):
+            p = begin + k
+            flow, c, cw = load_from(drag, p, FLOW), drag[p, DRAG], drag[p, SPIN_DRAG]
+            v, w = get3(columns, VELOCITY, k), get3(columns, TURNING, k)
+            df, dt = (c * (flow[0] - v[0]), c * (flow[1] - v[1]), c * (flow[2] - v[2])), scale(-cw, w)
+            put3(columns, DRAG_FORCE, k, df)
+            put3(columns, DRAG_TORQUE, k, dt)
+            put3(columns, FORCE, k, add_scaled(get3(columns, FORCE, k), 1.0, df))
+            put3(columns, TORQUE, k, add_scaled(get3(columns, TORQUE, k), 1.0, dt))
+
+
+@jit
+def push_group(columns, count, gravity):
+    """Accelerations; a sum that is finite where all of them are."""
+    finite, gx, gy, gz = 0.0, gravity[0], gravity[1], gravity[2]
+    for k in range(count):
+        light, ease = columns[LIGHT * GROUP + k], columns[EASE * GROUP + k]
+        ex, ey, ez = get3(columns, ELASTIC, k)
+        sx, sy, sz = get3(columns, SPRING, k)
+        vx, vy, vz = get3(columns, DAMPING, k)
+        rx, ry, rz = get3(columns, FRICTION, k)
+        fx, fy, fz = get3(columns, FORCE, k)
+        ax = gx + light * ((ex + sx) + (vx + rx) + fx)
+        ay = gy + light * ((ey + sy) + (vy + ry) + fy)
+        az = gz + light * ((ez + sz) + (vz + rz) + fz)
+        sx, sy, sz = get3(columns, SPRING_TWIST, k)
+        vx, vy, vz = get3(columns, DAMPING_TWIST, k)
+        rx, ry, rz = get3(columns, FRICTION_TWIST, k)
+        fx, fy, fz = get3(columns, TORQUE, k)
+        bx = ease * ((sx + vx) + rx + fx)
+        by = ease * ((sy + vy) + ry + fy)
+        bz = ease * ((sz + vz) + rz + fz)
+        put3(columns, PUSH, k, (ax, ay, az))
+        put3(columns, TWIST, k, (bx, by, bz))
+        finite += ax * ax + ay * ay + az * az + bx * bx + by * by + bz * bz
+    return finite
+
+
+@jit
+def works_of(columns, count, force, torque):
+    """The power of a force and a torque, and how it grows along the kick."""
+    power, growth = 0.0, 0.0
+    for k in range(count):
+        fx, fy, fz = get3(columns, force, k)
+        tx, ty, tz = get3(columns, torque, k)
+        vx, vy, vz = get3(columns, VELOCITY, k)
+        wx, wy, wz = get3(columns, TURNING, k)
+        ax, ay, az = get3(columns, PUSH, k)
+        bx, by, bz = get3(columns, TWIST, k)
+        power += (fx * vx + fy * vy + fz * vz) + (tx * wx + ty * wy + tz * wz)
+        growth += (fx * ax + fy * ay + fz * az) + (tx * bx + ty * by + tz * bz)
+    return power, growth
+
+
+@jit
+def normal_works(columns, count):
+    """The same of elastic normal forces, which have no torque."""
+    power, growth = 0.0, 0.0
+    for k in range(count):
+        fx, fy, fz = get3(columns, ELASTIC, k)
+        vx, vy, vz = get3(columns, VELOCITY, k)
+        ax, ay, az = get3(columns, PUSH, k)
+        power += fx * vx + fy * vy + fz * vz
+        growth += fx * ax + fy * ay + fz * az
+    return power, growth
+
+
+@jit
+def falls_of(columns, count, gravity):
+    """The same of gravity."""
+    power, growth, gx, gy, gz = 0.0, 0.0, gravity[0], gravity[1], gravity[2]
+    for k in range(count):
+        mass = 1.0 / columns[LIGHT * GROUP + k]
+        vx, vy, vz = get3(columns, VELOCITY, k)
+        ax, ay, az = get3(columns, PUSH, k)
+        power += mass * (gx * vx + gy * vy + gz * vz)
+        growth += mass * (gx * ax + gy * ay + gz * az)
+    return power, growth
+
+
+@jit
+def book(partial, line, works, quarter, more):
+    """Adds to a line the powers at the mean velocities of the half kick that is done and of the next one; they grow
+    along the kicks."""
+    partial[DONE + line] += works[0] + quarter * works[1]
+    partial[DUE + line] += works[0] + more * works[1]
+
+
+@jit
+def book_group(walls, drag, gravity, columns, begin, count, quarter, more, partial):
+    """Adds to the lines what all forces on a group do."""
+    works = normal_works(columns, count)
+    book(partial, NORMAL_WORK, works, quarter, more)
+    works = works_of(columns, count, SPRING, SPRING_TWIST)
+    book(partial, SPRING_WORK, works, quarter, more)
+    works = works_of(columns, count, DAMPING, DAMPING_TWIST)
+    book(partial, VISCOUS_WORK, works, quarter, more)
+    works = works_of(columns, count, FRICTION, FRICTION_TWIST)
+    book(partial, FRICTION_WORK, works, quarter, more)
+    works = falls_of(columns, count, gravity)
+    book(partial, FALLS, works, quarter, more)
+    if drag.shape[0] > 0:
+        works = works_of(columns, count, DRAG_FORCE, DRAG_TORQUE)
+        book(partial, DRAGS, works, quarter, more)
+    if walls.start[begin + count] > walls.start[begin]:
+        for k in range(count):
+            v, w = get3(columns, VELOCITY, k), get3(columns, TURNING, k)
+            a, b = get3(columns, PUSH, k), get3(columns, TWIST, k)
+            for slot in range(walls.start[begin + k], walls.start[begin + k + 1]):
+                if walls.touches[slot] != FREE:
+                    add_wall_powers(walls, slot, add_scaled(v, quarter, a), add_scaled(w, quarter, b), partial, DONE)
+                    add_wall_powers(walls, slot, add_scaled(v, more, a), add_scaled(w, more, b), partial, DUE)
+
+
+@jit
+def advance_velocities(columns, count, time):
+    """v += a t, with rotations likewise."""
+    for k in range(count):
+        v, w = get3(columns, VELOCITY, k), get3(columns, TURNING, k)
+        put3(columns, VELOCITY, k, add_scaled(v, time, get3(columns, PUSH, k)))
+        put3(columns, TURNING, k, add_scaled(w, time, get3(columns, TWIST, k)))
+
+
+@jit
+def kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, done, due, partial):
+    """Kicks some grains, whose loads have been summed, for a time ``done``, and empties these; the next kick, by the
+    same forces, will be for a time ``due``."""
+    take_loads(spheres.load, columns, rows, begin, count)
+    add_outer(walls, drag, columns, begin, count)
+    partial[FINITE] += push_group(columns, count, gravity)
+    book_group(walls, drag, gravity, columns, begin, count, 0.5 * done, done + 0.5 * due, partial)
+    advance_velocities(columns, count, done)
+
+
+@jit
+def go(columns, count, h):
+    """x += h v; a sum that is finite where all ways are."""
+    everything = 0.0
+    for k in range(count):
+        vx, vy, vz = get3(columns, VELOCITY, k)
+        x, y, z = get3(columns, PLACE, k)
+        x, y, z = x + h * vx, y + h * vy, z + h * vz
+        hx, hy, hz = get3(columns, HOME, k)
+        sx, sy, sz = get3(columns, WRAP, k)
+        put3(columns, PLACE, k, (x, y, z))
+        put3(columns, CENTRE, k, (x + sx, y + sy, z + sz))
+        dx, dy, dz = x - hx, y - hy, z - hz
+        way = dx * dx + dy * dy + dz * dz
+        columns[RADIUS * GROUP + k] = columns[SIZE * GROUP + k]
+        farthest = columns[FAR * GROUP + k]
+        columns[FAR * GROUP + k] = way if way > farthest else farthest
+        everything += way
+    return everything
+
+
+@jit
+def halve_angles(columns, count, h):
+    """Cosine of half the angle of each rotation, and sine by the angle."""
+    large = 0.0
+    for k in range(count):
+        wx, wy, wz = get3(columns, TURNING, k)
+        angle2 = (h * h) * (wx * wx + wy * wy + wz * wz)
+        x = 0.25 * angle2
+        columns[SINE * GROUP + k] = 0.5 * (1 - x / 6 * (1 - x / 20 * (1 - x / 42 * (1 - x / 72 * (1 - x / 110)))))
+        columns[COSINE * GROUP + k] = 1 - x / 2 * (
+            1 - x / 12 * (1 - x / 30 * (1 - x / 56 * (1 - x / 90 * (1 - x / 132))))
+        )
+        large += 0.0 if angle2 < SMALL else 1.0
+    if large > 0.0:
+        for k in range(count):
+            w = get3(columns, TURNING, k)
+            angle = h * math.sqrt(dot(w, w))
+            if not angle * angle < SMALL:
+                columns[SINE * GROUP + k] = math.sin(0.5 * angle) / angle
+                columns[COSINE * GROUP + k] = math.cos(0.5 * angle)
+
+
+@jit
+def rotate(columns, count, h):
+    """e turned by ω h."""
+    for k in range(count):
+        w, s = get3(columns, TURNING, k), h * columns[SINE * GROUP + k]
+        turned = (columns[COSINE * GROUP + k], s * w[0], s * w[1], s * w[2])
+        v = get3(columns, VECTOR, k)
+        e = product(turned, (columns[TURN * GROUP + k], v[0], v[1], v[2]))
+        # Of unit length but for rounding, which one step of Newton's takes away.
+        keep = 1.5 - 0.5 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+        columns[TURN * GROUP + k] = keep * e[0]
+        put3(columns, VECTOR, k, (keep * e[1], keep * e[2], keep * e[3]))
+
+
+@jit
+def drift_group(spheres, row, columns, rows, group, begin, count, h, partial):
+    """v += ½ h a, then x += h v, with rotations likewise, of a group of grains."""
+    copy(row, group * ROW * GROUP, columns, 0, ROW * GROUP)
+    advance_velocities(columns, count, 0.5 * h)
+    everything = go(columns, count, h)
+    halve_angles(columns, count, h)
+    rotate(columns, count, h)
+    copy(columns, 0, row, group * ROW * GROUP, MOVED * GROUP)
+    put_rows(spheres.motion, MOTION, X, columns, CENTRE, rows, begin, count)
+    if not everything < np.inf:  # a way that is not a number hides in a maximum, not in a sum
+        partial[WAY] = np.nan
+
+
+@jit
+def clear_ways(columns):
+    """Leaves no way."""
+    for k in range(GROUP):
+        columns[FAR * GROUP + k] = 0.0
+
+
+@jit
+def longest_way(columns):
+    """The square of the longest way of those grains that have drifted since ``clear_ways``."""
+    worst = 0.0
+    for k in range(GROUP):
+        worst = max(worst, columns[FAR * GROUP + k])
+    return worst
+
+
+@jit
+def take_velocities(motion, columns, rows, begin, count):
+    """Velocities of a group, with inverse masses and kinds."""
+    for k in range(count):
+        rows[np.uint64(k)] = np.uint64(begin + k)
+    take_rows(motion, MOTION, V, columns, VELOCITY, rows, begin, count)
+    take_rows(motion, MOTION, SPIN, columns, TURNING, rows, begin, count)
+
+
+@jit
+def put_velocities(motion, columns, rows, begin, count):
+    """Gives them back."""
+    put_rows(motion, MOTION, V, columns, VELOCITY, rows, begin, count)
+    put_rows(motion, MOTION, SPIN, columns, TURNING, rows, begin, count)
