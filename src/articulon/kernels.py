@@ -117,9 +117,6 @@ def prepare(function: Any, signature: Any) -> Any:
 
     A call that hands over jitted functions would otherwise be compiled anew for just these functions, past the cache.
     """
-    # A kernel that is loaded with others that share out their loops needs what Numba shares them out with: the run that
-    # compiled those may have been stopped before it came to this one.
-    numba.get_num_threads()
     key = f"{function.py_func.__module__}.{function.py_func.__name__}{signature}"
     done = cache_folder() / "compiled" / hashlib.sha256(key.encode()).hexdigest()[:32]
     if not done.exists():
