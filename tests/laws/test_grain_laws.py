@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from tests.support import grain_models as gm
 from tests.support.contact_reference import pair_moduli
 
@@ -172,3 +173,20 @@ def test_friction_holds_a_block_of_spheres_on_a_slope_up_to_its_angle() -> None:
             assert gained == pytest.approx(G * (math.sin(angle) - 0.3 * math.cos(angle)), rel=1e-2)
         else:
             assert abs(gained) < 1e-3 * G
+
+
+def test_free_grains_turn_as_far_as_they_spin() -> None:
+    """Steps of any angle, large ones too, and a number of grains that is no multiple of those that move together."""
+    count, h, steps = 37, 1e-5, 20
+    rng = np.random.default_rng(3)
+    spins = rng.normal(size=(count, 3)) * np.geomspace(1.0, 2e5, count)[:, None]  # up to some radians a step
+    places = 0.01 * np.stack([np.arange(count), np.zeros(count), np.zeros(count)], axis=1)
+    model = gm.moving(gm.Motion(places, np.zeros((count, 3)), spins), np.full(count, 1e-3))
+    found = gm.run(model, h, steps)
+    angle = h * np.linalg.norm(spins, axis=1)
+    assert angle.min() < 0.01 < 1.0 < angle.max()
+    turned = Rotation.from_rotvec(steps * h * spins)
+    e = found.q[-1].reshape(-1, 7)[:, [4, 5, 6, 3]]  # scalar last
+    off = (Rotation.from_quat(e).inv() * turned).magnitude()
+    # Each step rounds the rates and the angle, and adds a few roundings of its own.
+    assert np.all(off <= steps * (4.0 * angle + 8.0) * np.finfo(float).eps)
