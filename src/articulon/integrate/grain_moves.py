@@ -13,25 +13,52 @@ from articulon.algebra.vectors import add_scaled, dot, load_from, scale
 from articulon.forces.contact.carried import add_couples, add_wall_force
 from articulon.forces.contact.powers import add_wall_powers
 from articulon.forces.contact.rows import LANES as FOUR
-from articulon.forces.contact.rows import put_columns, take_columns
+from articulon.forces.contact.rows import take_columns
 from articulon.forces.contact.tables import (
-    ELASTIC_FORCE,
     FREE,
-    FRICTION_FORCE,
-    FRICTION_TORQUE,
     FRICTION_WORK,
     LOAD,
     MOTION,
     NORMAL_WORK,
     SPIN,
-    SPRING_FORCE,
-    SPRING_TORQUE,
     SPRING_WORK,
-    VISCOUS_FORCE,
-    VISCOUS_TORQUE,
     VISCOUS_WORK,
     V,
     X,
+)
+from articulon.integrate.grain_columns import (
+    CENTRE,
+    COSINE,
+    DAMPING,
+    DAMPING_TWIST,
+    DRAG_FORCE,
+    DRAG_TORQUE,
+    ELASTIC,
+    FAR,
+    FORCE,
+    FRICTION,
+    FRICTION_TWIST,
+    LEAST,
+    LIGHT,
+    LOADS,
+    MOST,
+    PUSH,
+    RADIUS,
+    SINE,
+    SPRING,
+    SPRING_TWIST,
+    TORQUE,
+    TURNING,
+    TWIST,
+    VECTOR,
+    VELOCITY,
+    copy,
+    get,
+    get3,
+    put,
+    put3,
+    put_rows,
+    take_rows,
 )
 from articulon.integrate.grain_passes import (
     DONE,
@@ -43,10 +70,11 @@ from articulon.integrate.grain_passes import (
     FINITE,
     FLOW,
     GROUP,
+    HIGH,
     HOME,
+    LOW,
     MOVED,
     PLACE,
-    PUSHED,
     ROW,
     SIZE,
     SPIN_DRAG,
@@ -56,96 +84,25 @@ from articulon.integrate.grain_passes import (
 )
 from articulon.kernels import jit
 
-LOADS = ROW
-"""Columns of a group behind those of ``Grains.row``: first what contacts have added up."""
-VELOCITY, LIGHT, TURNING, CENTRE = LOADS + LOAD, LOADS + LOAD + 3, LOADS + LOAD + 4, LOADS + LOAD + 8
-"""As in rows of ``Spheres.motion``: velocity and inverse mass, angular velocity and kind, coordinates and radius."""
-PUSH = CENTRE + 4
-TWIST = PUSH + 3
-"""Acceleration and angular acceleration."""
-FORCE = PUSH + PUSHED
-TORQUE = FORCE + 3
-"""What walls and drag do."""
-DRAG_FORCE = FORCE + 6
-DRAG_TORQUE = DRAG_FORCE + 3
-COSINE, SINE, FAR = DRAG_FORCE + 6, DRAG_FORCE + 7, DRAG_FORCE + 8
-"""Of half the angle, the latter by the angle; and the square of the longest way, of each place in a group."""
-COLUMNS = FAR + 1
-ELASTIC, SPRING, SPRING_TWIST = LOADS + ELASTIC_FORCE, LOADS + SPRING_FORCE, LOADS + SPRING_TORQUE
-DAMPING, DAMPING_TWIST = LOADS + VISCOUS_FORCE, LOADS + VISCOUS_TORQUE
-FRICTION, FRICTION_TWIST = LOADS + FRICTION_FORCE, LOADS + FRICTION_TORQUE
-RADIUS, VECTOR = CENTRE + 3, TURN + 1
-"""Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
 SMALL = 0.0625
 """Square of an angle up to which Taylor's series for its half are exact to rounding."""
 
 
 @jit
-def get(columns, column, k):
-    """A value of the k-th grain."""
-    return columns[np.uint64(column * GROUP) + np.uint64(k)]
-
-
-@jit
-def put(columns, column, k, value):
-    """Sets a value of the k-th grain."""
-    columns[np.uint64(column * GROUP) + np.uint64(k)] = value
-
-
-@jit
-def get3(columns, column, k):
-    """A vector of the k-th grain."""
-    return columns[column * GROUP + k], columns[(column + 1) * GROUP + k], columns[(column + 2) * GROUP + k]
-
-
-@jit
-def put3(columns, column, k, v):
-    """Sets a vector of the k-th grain."""
-    columns[column * GROUP + k], columns[(column + 1) * GROUP + k], columns[(column + 2) * GROUP + k] = v
-
-
-@jit
-def copy(source, first, target, into, count):
-    """Copies some numbers that lie one behind the other."""
+def take_loads(sums, columns, rows, first, count):
+    """What contacts have added up, in rows from the first on; leaves nothing of it."""
+    full = count - count % FOUR
     for k in range(count):
-        target[np.uint64(into) + np.uint64(k)] = source[np.uint64(first) + np.uint64(k)]
-
-
-@jit
-def take_rows(table, width, first, columns, column, rows, begin, count):
-    """Four columns of a table, in rows from ``begin`` on."""
-    full = count - count % FOUR
-    for k in range(0, full, FOUR):
-        take_columns(table, width, rows, k, first, columns, column * GROUP + k, GROUP)
-    for k in range(full, count):
-        for a in range(FOUR):
-            put(columns, column + a, k, table[begin + k, first + a])
-
-
-@jit
-def put_rows(table, width, first, columns, column, rows, begin, count):
-    """Gives them back."""
-    full = count - count % FOUR
-    for k in range(0, full, FOUR):
-        put_columns(table, width, rows, k, first, columns, column * GROUP + k, GROUP)
-    for k in range(full, count):
-        for a in range(FOUR):
-            table[begin + k, first + a] = get(columns, column + a, k)
-
-
-@jit
-def take_loads(sums, columns, rows, begin, count):
-    """What contacts have added up; leaves nothing of it."""
-    full = count - count % FOUR
+        rows[np.uint64(GROUP) + np.uint64(k)] = np.uint64(first + k)
     for k in range(0, full, FOUR):
         for c in range(0, LOAD, FOUR):
-            take_columns(sums, LOAD, rows, k, c, columns, (LOADS + c) * GROUP + k, GROUP)
+            take_columns(sums, LOAD, rows, GROUP + k, c, columns, (LOADS + c) * GROUP + k, GROUP)
     for k in range(full, count):
         for c in range(LOAD):
-            put(columns, LOADS + c, k, sums[begin + k, c])
-    for p in range(begin, begin + count):
+            put(columns, LOADS + c, k, sums[first + k, c])
+    for row in range(first, first + count):
         for c in range(LOAD):
-            sums[p, c] = 0.0
+            sums[row, c] = 0.0
 
 
 @jit
@@ -286,10 +243,10 @@ def advance_velocities(columns, count, time):
 
 
 @jit
-def kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, done, due, partial):
-    """Kicks some grains, whose loads have been summed, for a time ``done``, and empties these; the next kick, by the
-    same forces, will be for a time ``due``."""
-    take_loads(spheres.load, columns, rows, begin, count)
+def kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load, done, due, partial):
+    """Kicks some grains, whose loads have been summed in rows from ``load`` on, for a time ``done``, and empties these;
+    the next kick, by the same forces, will be for a time ``due``."""
+    take_loads(spheres.load, columns, rows, load, count)
     add_outer(walls, drag, columns, begin, count)
     partial[FINITE] += push_group(columns, count, gravity)
     book_group(walls, drag, gravity, columns, begin, count, 0.5 * done, done + 0.5 * due, partial)
@@ -297,9 +254,9 @@ def kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, done,
 
 
 @jit
-def go(columns, count, h):
+def go(columns, count, h, middle):
     """x += h v; a sum that is finite where all ways are."""
-    everything = 0.0
+    everything, mx, my, mz = 0.0, middle[0], middle[1], middle[2]
     for k in range(count):
         vx, vy, vz = get3(columns, VELOCITY, k)
         x, y, z = get3(columns, PLACE, k)
@@ -309,6 +266,11 @@ def go(columns, count, h):
         put3(columns, PLACE, k, (x, y, z))
         put3(columns, CENTRE, k, (x + sx, y + sy, z + sz))
         dx, dy, dz = x - hx, y - hy, z - hz
+        lx, ly, lz = get3(columns, LEAST, k)
+        put3(columns, LEAST, k, (dx if dx < lx else lx, dy if dy < ly else ly, dz if dz < lz else lz))
+        lx, ly, lz = get3(columns, MOST, k)
+        put3(columns, MOST, k, (dx if dx > lx else lx, dy if dy > ly else ly, dz if dz > lz else lz))
+        dx, dy, dz = dx - mx, dy - my, dz - mz
         way = dx * dx + dy * dy + dz * dz
         columns[RADIUS * GROUP + k] = columns[SIZE * GROUP + k]
         farthest = columns[FAR * GROUP + k]
@@ -354,11 +316,11 @@ def rotate(columns, count, h):
 
 
 @jit
-def drift_group(spheres, row, columns, rows, group, begin, count, h, partial):
+def drift_group(spheres, row, middle, columns, rows, group, begin, count, h, partial):
     """v += ½ h a, then x += h v, with rotations likewise, of a group of grains."""
     copy(row, group * ROW * GROUP, columns, 0, ROW * GROUP)
     advance_velocities(columns, count, 0.5 * h)
-    everything = go(columns, count, h)
+    everything = go(columns, count, h, middle)
     halve_angles(columns, count, h)
     rotate(columns, count, h)
     copy(columns, 0, row, group * ROW * GROUP, MOVED * GROUP)
@@ -372,15 +334,23 @@ def clear_ways(columns):
     """Leaves no way."""
     for k in range(GROUP):
         columns[FAR * GROUP + k] = 0.0
+        put3(columns, LEAST, k, (np.inf, np.inf, np.inf))
+        put3(columns, MOST, k, (-np.inf, -np.inf, -np.inf))
 
 
 @jit
-def longest_way(columns):
-    """The square of the longest way of those grains that have drifted since ``clear_ways``."""
+def note_ways(columns, partial):
+    """The ways of those grains that have drifted since ``clear_ways``: the longest, and the least and the most along
+    each axis."""
     worst = 0.0
     for k in range(GROUP):
         worst = max(worst, columns[FAR * GROUP + k])
-    return worst
+    partial[WAY] = worst
+    for a in range(3):
+        low, high = np.inf, -np.inf
+        for k in range(GROUP):
+            low, high = min(low, get(columns, LEAST + a, k)), max(high, get(columns, MOST + a, k))
+        partial[LOW + a], partial[HIGH + a] = low, high
 
 
 @jit

@@ -50,6 +50,9 @@ FALLS, DRAGS = WORKS, WORKS + 1
 LINES = WORKS + 2
 """Lines of the ledger: those of contacts, gravity and drag."""
 DUE = DONE + LINES
+LOW = DUE + LINES
+HIGH = LOW + 3
+"""Behind the powers, how far grains have gone at least and at most, along each axis."""
 TOUCHES, TIME, LASTS, RECORDS, KICKS, DONE_TIME, DUE_TIME, DRIFTS, THREADS = range(9)
 """Places in ``Grains.ask``."""
 
@@ -70,14 +73,18 @@ class Grains(NamedTuple):
     drags: np.ndarray
     """``drag`` in the order of the model."""
     partial: np.ndarray
-    """Of blocks of grains: the square of the longest way since the last list, a sum that is finite where all
-    accelerations are, and powers by line in the half kick that is done and in the next one, shape (blocks, 16)."""
+    """Of blocks of grains: the square of the longest way since the last list, ``middle`` taken off; a sum that is
+    finite where all accelerations are; powers by line in the half kick that is done and in the next one; and the least
+    and the most that any has gone along each axis; shape (blocks, 22)."""
     ask: np.ndarray
     """What a sweep is to do: whether to evaluate contacts, at what time, how long after the last time, whether to write
     whole records; whether to kick, for how long, for how long the next time; how long to drift; and the number of
     threads, on which no bit depends; shape (9,)."""
     gravity: np.ndarray
     """Shape (3,)."""
+    middle: np.ndarray
+    """Half of the least and the most that grains had gone along each axis since the last list, a step ago: those that
+    fall together do not come nearer to each other; shape (3,)."""
     works: np.ndarray
     """As in ``State.contact_work``, shape (2, 7)."""
 
@@ -92,8 +99,9 @@ def grains_of(count: int, dragged: bool) -> Grains:
         np.zeros((count, LINE)),
         np.zeros(count),
         np.zeros((count if dragged else 0, DRAGS_ROW)),
-        np.zeros((blocks_of(count), 2 + 2 * LINES)),
+        np.zeros((blocks_of(count), HIGH + 3)),
         np.zeros(9),
+        np.zeros(3),
         np.zeros(3),
         np.zeros((2, LINES)),
     )

@@ -3,9 +3,13 @@ the drift, all of a block of places while it is at hand.
 
 A strip's places are taken in their order, and a thread takes a group of strips in theirs. When the rows of a block have
 been gone through, all contacts of its grains have, but those with grains of strips in earlier groups: where there are
-any, the block moves after all groups have been gone through. What contacts in earlier strips do to a grain is added
-behind what those of its own strip do, whichever comes first, and sums are taken over blocks and these in order: so the
-bits are the same for any number of threads.
+any, the block moves after all groups have been gone through. What contacts from afar do to a grain, in earlier strips
+or slabs of cells, is added behind what those near it do, whichever comes first, and sums are taken over blocks and
+these in order: so the bits are the same for any number of threads.
+
+What contacts do to the grains of a block, and to their neighbours behind it, is added up in a ring of rows that the
+thread uses again for the blocks to come: it does not leave the cache, where a row for each grain would come from memory
+and go back there in every step. A block that has to wait leaves the ring.
 """
 
 from functools import cache
@@ -16,17 +20,15 @@ from numba import prange
 
 from articulon.forces.contact.batches import FIELDS, LANES, STRIDE
 from articulon.forces.contact.carried import follow_images
-from articulon.forces.contact.pairs import ROWS, add_across, pair_block
-from articulon.forces.contact.tables import PLACES
+from articulon.forces.contact.pairs import BY_PLACE, ROWS, add_across, pair_block, row_in
+from articulon.forces.contact.tables import LOAD, PLACES, RING
 from articulon.forces.sites.cells import IMAGES
+from articulon.integrate.grain_columns import COLUMNS, PUSH, copy
 from articulon.integrate.grain_moves import (
-    COLUMNS,
-    PUSH,
     clear_ways,
-    copy,
     drift_group,
     kick_group,
-    longest_way,
+    note_ways,
     put_velocities,
     take_velocities,
 )
@@ -57,7 +59,7 @@ PAIR_BLOCK: Any = pair_block
 
 
 @routine
-def move_block(spheres, candidates, walls, grains, first, last, columns, rows, partial):
+def move_block(spheres, candidates, walls, grains, ring, first, last, columns, rows, partial):
     """The kick and the drift that ``ask`` asks for, of some grains. It is read here, so that they are compiled once,
     whether both come together or not: two copies could be rounded in two ways."""
     ask, pushes, row, size = grains.ask, grains.push, grains.row, PUSHED * GROUP
@@ -73,19 +75,20 @@ def move_block(spheres, candidates, walls, grains, first, last, columns, rows, p
         take_velocities(spheres.motion, columns, rows, begin, count)
         if kicks:
             copy(row, (group * ROW + EASE) * GROUP, columns, EASE * GROUP, GROUP)
-            for p in range(begin, begin + count):
-                add_across(candidates, spheres.load, p)
-            done, due = ask[DONE_TIME], ask[DUE_TIME]
-            kick_group(spheres, walls, grains.drag, grains.gravity, columns, rows, begin, count, done, due, partial)
+            load, done, due = row_in(ring, begin), ask[DONE_TIME], ask[DUE_TIME]
+            for k in range(count):
+                add_across(candidates, spheres.load, begin + k, load + k)
+            drag, gravity = grains.drag, grains.gravity
+            kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load, done, due, partial)
         if kicks and not drifts:
             copy(columns, PUSH * GROUP, pushes, group * size, size)
         if drifts and not kicks:
             copy(pushes, group * size, columns, PUSH * GROUP, size)
         if drifts:
-            drift_group(spheres, row, columns, rows, group, begin, count, h, partial)
+            drift_group(spheres, row, grains.middle, columns, rows, group, begin, count, h, partial)
         put_velocities(spheres.motion, columns, rows, begin, count)
     if drifts and partial[WAY] == 0.0:
-        partial[WAY] = longest_way(columns)
+        note_ways(columns, partial)
 
 
 @jit
@@ -103,6 +106,26 @@ def waits(candidates, b, groups):
 
 
 @jit
+def ring_of(spheres, ask, group):
+    """The ring of a group of strips; where contacts are not followed by kicks, each place has its own row."""
+    if ask[TOUCHES] > 0.0 and ask[KICKS] > 0.0:
+        return spheres.load.shape[0] - RING * (group + 1), RING - 1
+    return BY_PLACE
+
+
+@jit
+def park(load, ring, first, last):
+    """Takes what is in the rows of some places in a ring to where it can wait."""
+    if ring[0] == 0:
+        return
+    for p in range(first, last):
+        row = row_in(ring, p)
+        for c in range(LOAD):
+            load[p, c] = load[row, c]
+            load[row, c] = 0.0
+
+
+@jit
 def sweep_group(order, spheres, candidates, table, walls, grains, group, groups, late, batch, slots, rows, columns):
     """The contacts of a group of strips, and the moves of those of its blocks that do not have to wait; or, ``late``, a
     share of the moves of all that had to. Either way it is the same code that moves them: two copies could be rounded
@@ -116,15 +139,20 @@ def sweep_group(order, spheres, candidates, table, walls, grains, group, groups,
     )
     time, h, whole, strips = ask[TIME], ask[LASTS], ask[RECORDS] > 0.0, strip.shape[0] - 1
     begin, end, stride = strip[first_strip(strips, group, groups)], strip[first_strip(strips, group + 1, groups)], 1
+    ring = ring_of(spheres, ask, group)
     if late:
-        begin, end, stride = group, partial.shape[0], groups
+        begin, end, stride, ring = group, partial.shape[0], groups, BY_PLACE
     for b in range(begin, end, stride):
         first = PLACES * b
         last = min(first + PLACES, n)
         if ask[TOUCHES] > 0.0 and not late:
-            PAIR_BLOCK(order, spheres, candidates, table, first, last, time, h, whole, batch, slots, rows, seen[b])
+            PAIR_BLOCK(
+                order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen[b]
+            )
         if waits(candidates, b, groups) == late:
-            move_block(spheres, candidates, walls, grains, first, last, columns, rows, partial[b])
+            move_block(spheres, candidates, walls, grains, ring, first, last, columns, rows, partial[b])
+        elif not late:
+            park(spheres.load, ring, first, last)
 
 
 def sweep_all(order, particles, spheres, candidates, table, walls, grains):

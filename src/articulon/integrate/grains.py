@@ -4,6 +4,8 @@ Half a kick, the drift, the contacts at the velocities of the half step, and hal
 codes have it: tangential displacements are then summed by the midpoint rule, and damping is half a step late.
 """
 
+import math
+
 import numpy as np
 
 from articulon.algebra.rotations import matrix
@@ -21,6 +23,7 @@ from articulon.forces.contact.tables import (
     LONGEST,
     WALL_WORK,
 )
+from articulon.forces.contact.wall_motion import walls_stand
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.grain_passes import (
     DONE,
@@ -31,9 +34,11 @@ from articulon.integrate.grain_passes import (
     DUE_TIME,
     FALLS,
     FINITE,
+    HIGH,
     KICKS,
     LASTS,
     LINES,
+    LOW,
     PLACE,
     PUSH,
     PUSHED,
@@ -73,7 +78,7 @@ def list_contacts(system, grains, moving, lists, refresh):
 
 @jit
 def farthest(grains):
-    """The square of the longest way that any grain has gone; NaN where one has no number."""
+    """The square of the longest way that any grain has gone, ``middle`` taken off; NaN where one has no number."""
     worst = 0.0
     for b in range(grains.partial.shape[0]):
         d = grains.partial[b, WAY]
@@ -81,6 +86,43 @@ def farthest(grains):
             return np.nan
         worst = max(worst, d)
     return worst
+
+
+@jit
+def list_again(system, grains, gone):
+    """Whether two grains may have come nearer to each other by the skin since the last list, or one to a wall."""
+    middle, reach2 = grains.middle, system.grid.reach[1]
+    common = math.sqrt(middle[0] * middle[0] + middle[1] * middle[1] + middle[2] * middle[2])
+    return gone > reach2 or math.sqrt(gone) + common > 2.0 * math.sqrt(reach2)
+
+
+@jit
+def take_middle(system, grains, a, low, high):
+    """Sets ``middle`` along an axis; nothing is taken off where walls move, whose lists leave half the skin to them."""
+    grains.middle[a] = 0.5 * (low + high) if walls_stand(system.shapes) else 0.0
+
+
+@jit
+def find_middle(system, grains):
+    """The same along all axes, from the order of the model."""
+    line, reference = grains.line, system.particles.reference
+    for a in range(3):
+        low, high = np.inf, -np.inf
+        for s in range(line.shape[0]):
+            way = line[s, PLACE + a] - reference[a, s]
+            low, high = min(low, way), max(high, way)
+        take_middle(system, grains, a, low, high)
+
+
+@jit
+def follow_middle(system, grains):
+    """The same after a drift."""
+    partial = grains.partial
+    for a in range(3):
+        low, high = np.inf, -np.inf
+        for b in range(partial.shape[0]):
+            low, high = min(low, partial[b, LOW + a]), max(high, partial[b, HIGH + a])
+        take_middle(system, grains, a, low, high)
 
 
 @jit
@@ -148,6 +190,7 @@ def load_state(system, grains, moving, lists, refresh, state):
         # Where the rule begins anew, the half kick that was to come never does.
         grains.works[1, k] = state.contact_work[1 if history[0] != 0.0 else 0, k]
     list_contacts(system, grains, moving, lists, refresh)
+    find_middle(system, grains)
     for p in range(n):
         for a in range(PUSHED):
             grains.push[at(PUSHED, p, PUSH + a)] = history[4 + 9 * particles.order[p] + a]
@@ -205,7 +248,7 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
         gone = farthest(grains)
         if not gone < np.inf:
             return DIVERGED
-        if gone > system.grid.reach[1]:
+        if list_again(system, grains, gone):
             moving[COLLECT](system, grains)
             keep_contacts(system, False)
             list_contacts(system, grains, moving, lists, refresh)
@@ -213,6 +256,10 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
                 return TOO_NARROW
             if particles.counts[LOST] > 0:
                 return DIVERGED
+            for a in range(3):
+                grains.middle[a] = 0.0
+        else:
+            follow_middle(system, grains)
         time, last = h * (step + 1), left == 1
         contacts[WALLS](system, time, h)
         if crowded(system):  # a wall has moved, and more is near it

@@ -25,6 +25,7 @@ from articulon.forces.contact.tables import (
     PLACES,
     RECORD,
     RESISTANCE,
+    RING,
     SINCE,
     STANDING,
     TANGENTIAL_VISCOUS,
@@ -156,7 +157,7 @@ def fill_block(particles, neighbours, spheres, candidates, first, last):
             q = np.int64(neighbours.places[p, slot - start[p]])
             j = q if q < n else np.int64(particles.parent[q - n])
             candidates.first[slot], candidates.second[slot], root[slot] = p, q, j
-            candidates.into[slot] = j if j < end else -1
+            candidates.into[slot] = j if j < end and j - first < RING else -1
             clear_contact(slot, candidates.touches, candidates.resistance)
 
 
@@ -179,8 +180,8 @@ def return_block(particles, candidates, kept, first, last):
 
 @jit
 def list_across(spheres, candidates):
-    """Gives those slots whose other sphere is in a later strip rows of their own, those of each place in the order of
-    slots; ``counts`` says where there are too few."""
+    """Gives those slots whose other sphere is in a later strip, or too far behind, rows of their own, those of each
+    place in the order of slots; ``counts`` says where there are too few."""
     across, into, root, places = candidates.across, candidates.into, candidates.root, spheres.radius.shape[0]
     for p in range(places + 1):
         across[p] = 0
@@ -194,13 +195,14 @@ def list_across(spheres, candidates):
             earliest[b] = min(earliest[b], source)
     for p in range(places):
         across[p + 1] += across[p]
-    if places + across[places] > spheres.load.shape[0]:
+    if places + across[places] > spheres.load.shape[0] - RING * strips:
         candidates.counts[CROWDED] = 1
         return
     for slot in range(total):
         if into[slot] < 0:
             p = root[slot]
             row = places + across[p]
+            candidates.source[across[p]] = slot
             across[p] += 1
             into[slot] = row
             for a in range(LOAD):

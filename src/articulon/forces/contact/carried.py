@@ -175,7 +175,7 @@ def sum_contacts(carried, ws, system):
     for p in range(order.size):
         s = order[p]
         i = carried.link[s]
-        add_across(candidates, system.spheres.load, p)
+        add_across(candidates, system.spheres.load, p, p)
         f, t = take_load(system.spheres.load, p)
         if i < 0:
             continue

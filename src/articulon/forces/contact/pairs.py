@@ -2,8 +2,8 @@
 
 Those that touch are gathered, some at a time, in an array in which the law is a few vector loops; what it finds goes
 back to what is remembered of each, and to the rows of the two spheres in ``Spheres.load``. A thread takes the places of
-a strip in their order, and adds what a contact does to a sphere of a later strip to a row of that contact's own: so no
-two threads write to one place, and the bits do not depend on how many there are.
+a strip in their order, and adds what a contact does to a sphere of a later strip, or far behind in the same one, to a
+row of that contact's own: so no two threads write to one place, and the bits do not depend on how many there are.
 """
 
 from typing import Any
@@ -74,10 +74,13 @@ from articulon.kernels import jit
 
 AHEAD = 96
 """Slots before a contact is looked at that its spheres are asked for."""
-MINE, OTHERS, INTO = 0, LANES, 2 * LANES
+MINE, OTHERS, FROM, INTO = range(0, 4 * LANES, LANES)
 """Where the numbers that go with the contacts of a batch begin, LANES of each: the places of the two spheres, and the
-row that takes what the contact does to the second."""
-ROWS = 3 * LANES
+rows that take what the contact does to them."""
+ROWS = 4 * LANES
+BY_PLACE = 0, -1
+"""In place of a ring, where the row of each place is that of its number. A ring is its first row, and the bits of a
+place that say which row of it is the place's."""
 ONE_KIND = False
 """Whether there is but one kind."""
 
@@ -121,15 +124,27 @@ def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
             put(batch, a, k, 0.0)
     for k in range(0, count, FOUR):
         arms = NEW_ARM * STRIDE + k, NEW_OTHER_ARM * STRIDE + k
-        add_columns(load, rows, MINE + k, INTO + k, batch, k, STRIDE, arms[0], arms[1])
+        add_columns(load, rows, FROM + k, INTO + k, batch, k, STRIDE, arms[0], arms[1])
 
 
 @jit
-def add_across(candidates, load, p):
-    """Adds to the row of a place what contacts in earlier strips do, and leaves nothing of it."""
+def add_across(candidates, load, p, mine):
+    """Adds to the row of a place, ``mine``, what contacts from afar do, and leaves nothing of it."""
     for c in range(candidates.across[p], candidates.across[p + 1]):
-        row = candidates.across.shape[0] - 1 + c
-        add_row(load, np.uint64(p), np.uint64(row))
+        if candidates.touches[candidates.source[c]] != FREE:
+            add_row(load, np.uint64(mine), np.uint64(candidates.across.shape[0] - 1 + c))
+
+
+@jit
+def row_in(ring, p):
+    """The row of a place in a ring."""
+    return ring[0] + (p & ring[1])
+
+
+@jit
+def row_into(ring, into, places):
+    """The row that a slot's contact adds to for its other sphere."""
+    return into if into >= places else row_in(ring, into)
 
 
 @jit
@@ -157,16 +172,17 @@ def begin_contact(slot, time, candidates, seen):
 def ask_ahead(spheres, candidates, at):
     """Asks for what the contacts of some slots from ``at`` on will need: what is remembered of them, and the rows of
     the other sphere, which lies in another layer of cells, and may have left the cache since that layer's turn."""
-    last = candidates.counts[LISTED] - 1
+    last, places = candidates.counts[LISTED] - 1, spheres.radius.shape[0]
     for k in range(at, at + LANES, LINE // (8 * MEMORY)):
         prefetch(candidates.memory, MEMORY * k)
     for k in range(at, min(at + LANES, last)):
         slot = np.uint64(k)
-        other, into = MOTION * np.int64(candidates.second[slot]), LOAD * np.int64(candidates.into[slot])
+        other, into = MOTION * np.int64(candidates.second[slot]), np.int64(candidates.into[slot])
         prefetch(spheres.motion, other)
         prefetch(spheres.motion, other + LINE // 8)
-        for line in range(LOAD * 8 // LINE):
-            prefetch(spheres.load, into + line * (LINE // 8))
+        if into >= places:  # the rows of a ring are at hand
+            for line in range(LOAD * 8 // LINE):
+                prefetch(spheres.load, LOAD * into + line * (LINE // 8))
 
 
 @jit
@@ -201,16 +217,18 @@ def padded(count):
 
 
 @jit
-def gather(spheres, candidates, table, slots, rows, count, batch):
+def gather(spheres, candidates, table, ring, slots, rows, count, batch):
     """Gathers some contacts; behind them the last one again, up to a multiple of four."""
-    motion, kinds, full = spheres.motion, table.kinds[0], padded(count)
+    motion, kinds, full, places = spheres.motion, table.kinds[0], padded(count), spheres.radius.shape[0]
     for k in range(count, full):
         slots[np.uint64(k)] = slots[np.uint64(count - 1)]
     for k in range(full):
         slot = slots[np.uint64(k)]
-        rows[np.uint64(MINE) + np.uint64(k)] = np.uint64(candidates.first[slot])
+        p, into = np.int64(candidates.first[slot]), np.int64(candidates.into[slot])
+        rows[np.uint64(MINE) + np.uint64(k)] = np.uint64(p)
         rows[np.uint64(OTHERS) + np.uint64(k)] = np.uint64(candidates.second[slot])
-        rows[np.uint64(INTO) + np.uint64(k)] = np.uint64(candidates.into[slot])
+        rows[np.uint64(FROM) + np.uint64(k)] = np.uint64(row_in(ring, p))
+        rows[np.uint64(INTO) + np.uint64(k)] = np.uint64(row_into(ring, into, places))
     for k in range(0, full, FOUR):
         mine, others = MINE + k, OTHERS + k
         take_columns(motion, MOTION, rows, mine, X, batch, PLACE_I * STRIDE + k, STRIDE)
@@ -228,8 +246,8 @@ def gather(spheres, candidates, table, slots, rows, count, batch):
 
 
 @jit
-def pair_block(order, spheres, candidates, table, first, last, time, h, whole, batch, slots, rows, seen):
-    """The contacts in the rows of some places."""
+def pair_block(order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen):
+    """The contacts in the rows of some places; what they do is added up in a ring."""
     load, law = spheres.load, table.rows
     for a in range(SEEN):
         seen[a] = 0.0
@@ -240,7 +258,7 @@ def pair_block(order, spheres, candidates, table, first, last, time, h, whole, b
             found = find_slots(spheres, candidates, at, end, time, slots, found, seen)
             at += LANES
         count = min(found, LANES)
-        gather(spheres, candidates, table, slots, rows, count, batch)
+        gather(spheres, candidates, table, ring, slots, rows, count, batch)
         full = padded(count)
         measure(batch, full, law)
         find_velocities(batch, full)
@@ -256,13 +274,11 @@ def pair_block(order, spheres, candidates, table, first, last, time, h, whole, b
 @jit
 def pair_strip(order, spheres, candidates, table, s, time, h, batch, slots, rows):
     """The contacts in the rows of a strip, with whole records."""
-    n, strip = spheres.radius.shape[0], candidates.strip
+    n, strip, seen = spheres.radius.shape[0], candidates.strip, candidates.block
     for b in range(strip[s], strip[s + 1]):
         first = PLACES * b
         last = min(first + PLACES, n)
-        pair_block(
-            order, spheres, candidates, table, first, last, time, h, True, batch, slots, rows, candidates.block[b]
-        )
+        pair_block(order, spheres, candidates, table, BY_PLACE, first, last, time, h, True, batch, slots, rows, seen[b])
 
 
 def share_pairs(order, spheres, candidates, table, time, h):

@@ -70,8 +70,9 @@ class Spheres(NamedTuple):
     """What carries each, in the order of the model: those of one owner never touch, shape (spheres,); or (0,), where
     each has its own."""
     load: np.ndarray
-    """What contacts do to each, and, behind, what contacts in earlier strips do, a row for each of these candidates;
-    zero once it has been taken; shape (spheres + rows, 24)."""
+    """What contacts do to each; behind, what contacts from afar in the order do, a row for each of these candidates;
+    and at the end rings, in which each thread of a sweep has the rows of the places that it is at. Zero once it has
+    been taken; shape (spheres + rows + strips × 2048, 24)."""
 
 
 class Candidates(NamedTuple):
@@ -87,9 +88,11 @@ class Candidates(NamedTuple):
     """Place of the other sphere itself, shape (capacity,)."""
     into: np.ndarray
     """Row of ``Spheres.load`` for what a slot's contact does to the other sphere: that sphere's own if it is of the
-    same strip, otherwise one of this slot's, shape (capacity,)."""
+    same strip and near in the order, otherwise one of this slot's, shape (capacity,)."""
     across: np.ndarray
     """First of those rows whose other sphere is in each place, shape (spheres + 1,)."""
+    source: np.ndarray
+    """Slot that each of those rows is of, shape (capacity,)."""
     strip: np.ndarray
     """First block of places of each strip, which one thread goes through in order, shape (strips + 1,)."""
     belongs: np.ndarray
@@ -186,6 +189,9 @@ class ContactSystem(NamedTuple):
 
 PLACES = 512
 """Places whose contacts a thread takes together."""
+RING = 2048
+"""Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They stay in a second
+cache."""
 LAYERS = 4
 """Of a cube of spheres that make a strip: most contacts are then within one, and many threads have some to do."""
 
@@ -221,6 +227,7 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         np.zeros(capacity, dtype=np.int32),
         np.zeros(capacity, dtype=np.int32),
         np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int32),
         strips,
         np.repeat(np.arange(len(strips) - 1), np.diff(strips)),
         np.zeros(blocks_of(spheres), dtype=np.int64),
@@ -253,8 +260,9 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
 def empty_spheres(spheres: int, images: int, candidates: int) -> Spheres:
     """Room for a number of spheres, of their images and of candidates."""
     radius, light, owner = np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)
+    rings = RING * (len(strips_of(spheres)) - 1)
     return Spheres(
-        aligned_zeros(spheres + images, MOTION), radius, light, owner, aligned_zeros(spheres + candidates, LOAD)
+        aligned_zeros(spheres + images, MOTION), radius, light, owner, aligned_zeros(spheres + candidates + rings, LOAD)
     )
 
 

@@ -46,6 +46,16 @@ def place_walls(walls, time):
 
 
 @jit
+def walls_stand(walls):
+    """Whether no wall ever moves."""
+    motion, moving = walls.motion, 0
+    for w in range(motion.shape[0]):
+        for k in range(VELOCITY, RATE):
+            moving += motion[w, k] != 0.0
+    return moving == 0
+
+
+@jit
 def wall_velocity(pose, w, x):
     """Velocity of a wall's material at a point x of the world."""
     arm = sub(x, load_from(pose, w, PLACE))

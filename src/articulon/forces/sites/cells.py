@@ -17,19 +17,22 @@ BLOCK = 1024
 """Sites that are looked at together."""
 FAR = 1e100
 """Coordinates of that place."""
+THICKEST = 8
+"""Most layers of cells in a slab."""
 IMAGES, OVERFLOW, REBUILDS, LOST = range(4)
 """Places in ``Particles.counts``: images, whether there was too little room, rebuilds, and whether a position is not
 finite."""
 
 
-def grid(sites: int, images: int, reach: float, skin: float, later: bool = False) -> Grid:
-    """Scratch for a number of sites and images; ``later`` where each pair of sites is listed but once."""
+def grid(sites: int, images: int, reach: float, skin: float, later: bool = False, way: int = 0) -> Grid:
+    """Scratch for a number of sites and images; ``later`` where each pair of sites is listed but once; ``way``, unless
+    zero, is how far from a site in the order of cells its neighbours should be."""
     cells = sites + images + 64
     return Grid(
         np.array([reach, 0.25 * skin * skin]),
         np.zeros(3),
         np.zeros(1),
-        np.array([0, 0, 0, 0, later]),
+        np.array([0, 0, 0, 0, later, 1, way]),
         np.zeros(max(sites, images), dtype=np.int32),
         np.zeros(cells + 1, dtype=np.int32),
         np.zeros(cells + 1, dtype=np.int32),
@@ -47,7 +50,22 @@ def cell_number(grid, x, y, z):
     i = min(max(int((x - corner[0]) * scale), 0), size[0] - 1)
     j = min(max(int((y - corner[1]) * scale), 0), size[1] - 1)
     k = min(max(int((z - corner[2]) * scale), 0), size[2] - 1)
-    return (i * size[1] + j) * size[2] + k
+    return row_of_cells(size, i, j) * size[2] + k
+
+
+@jit
+def row_of_cells(size, i, j):
+    """Number of a row of cells along z: slab by slab, with the rows of a slab that have the same j together."""
+    first = i // size[5] * size[5]
+    return first * size[1] + j * min(size[5], size[0] - first) + i - first
+
+
+@jit
+def cell_of_row(size, row):
+    """Which i and j it has."""
+    first = row // (size[5] * size[1]) * size[5]
+    rest, wide = row - first * size[1], min(size[5], size[0] - first)
+    return first + rest % wide, rest // wide
 
 
 @jit
@@ -63,8 +81,9 @@ def fractions(cell, x, y, z):
 
 
 @jit
-def lay_grid(grid, low, high):
-    """Cells of half the reach over the space from low to high, larger where there would be too many of them."""
+def lay_grid(grid, low, high, sites):
+    """Cells of half the reach over the space from low to high, larger where there would be too many of them, in slabs
+    so thin that neighbours are near each other in the order of cells."""
     edge, most = 0.5 * grid.reach[0], grid.start.size - 1
     while True:
         cells = 1.0
@@ -78,6 +97,10 @@ def lay_grid(grid, low, high):
         grid.corner[a] = low[a]
         grid.size[a] = int((high[a] - low[a]) / edge) + 1
     grid.size[3] = math.ceil(grid.reach[0] / edge * (1.0 - 1e-12))
+    if grid.size[6] > 0:
+        # A neighbour is at most size[3] rows of a slab away, and as many rows of cells.
+        row = max(sites / (grid.size[0] * grid.size[1]), 1e-3) * grid.size[3]
+        grid.size[5] = min(max(int(grid.size[6] / row) - 1, 1), THICKEST)
 
 
 @jit
@@ -182,7 +205,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
         return
     margin = reach if periodic[0] + periodic[1] + periodic[2] > 0 else 0.0
     low, high = (low0 - margin, low1 - margin, low2 - margin), (high0 + margin, high1 + margin, high2 + margin)
-    lay_grid(grid, low, high)
+    lay_grid(grid, low, high, n)
     NUMBER(cell, particles, grid)
     cells = grid.size[0] * grid.size[1] * grid.size[2]
     start = grid.start

@@ -17,9 +17,11 @@ from articulon.forces.sites.cells import (
     LOST,
     OVERFLOW,
     REBUILDS,
+    cell_of_row,
     grid,
     number_sites,
     permute_sites,
+    row_of_cells,
     sort_sites,
     wrap_sites,
 )
@@ -38,12 +40,13 @@ def ranges_around(grid, c, ranges):
     """Ranges of places in the cells around a cell, first and end of each; returns how many there are. The cells along
     z follow each other, and so do their sites, and their images."""
     size, around = grid.size, grid.size[3]
-    cx, cy, cz = c // (size[1] * size[2]), (c // size[2]) % size[1], c % size[2]
+    cx, cy = cell_of_row(size, c // size[2])
+    cz = c % size[2]
     first, last = max(cz - around, 0), min(cz + around, size[2] - 1)
     m = 0
     for ax in range(max(cx - around, 0), min(cx + around, size[0] - 1) + 1):
         for ay in range(max(cy - around, 0), min(cy + around, size[1] - 1) + 1):
-            row = (ax * size[1] + ay) * size[2]
+            row = row_of_cells(size, ax, ay) * size[2]
             for images in range(2):
                 start = grid.image_start if images else grid.start
                 begin, end = start[row + first], start[row + last + 1]

@@ -100,8 +100,9 @@ class Grid(NamedTuple):
     edge: np.ndarray
     """Edge of a cell [length], shape (1,)."""
     size: np.ndarray
-    """Number of cells in each direction, how many cells away a neighbour can be, and whether sites are listed but with
-    later ones, and with images, shape (5,)."""
+    """Number of cells in each direction; how many cells away a neighbour can be; whether sites are listed but with
+    later ones, and with images; layers of cells in a slab; and how far from a site in the order of cells its neighbours
+    should be, or 0, where slabs have one layer; shape (7,)."""
     cell: np.ndarray
     """Cell of each site in the model's order, then of each image in the order they were made."""
     start: np.ndarray
