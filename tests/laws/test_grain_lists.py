@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 from tests.support import grain_models as gm
 
+import articulon as ar
 from articulon.forces.contact import tables
-from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.cells import REBUILDS
-from articulon.integrate import Canonical
-from articulon.integrate.drivers import driver
-from articulon.scaling import NoScaling
+from articulon.integrate import grain_driver
 
 STEP, CHUNK, SPEED = 1e-5, 37, 20.0
 """Of a cloud in which grains that fly go by a part of the skin in each step."""
-
-
-def moved_by(model: Any) -> tuple[Any, Any]:
-    """What moves a model, and its state."""
-    evaluator, policy = Evaluator(model, 0, 1.0, 1), NoScaling()
-    rule = Canonical(rule="velocity-verlet", step=STEP)
-    moves = driver(evaluator, rule, policy, policy.parameters(0.0), model.initial_state())
-    return moves, evaluator.initial_state(moves.history)
 
 
 def pairs_in_touch(positions: np.ndarray, radii: np.ndarray) -> np.ndarray:
@@ -42,7 +30,7 @@ def test_what_grains_go_together_calls_for_half_as_many_lists(flying: float) -> 
     radii, _, start = gm.heap(3, 13, 0.005, speed=0.05)
     z = start.positions[:, 2]
     start.velocities[z >= np.quantile(z, 1.0 - flying), 2] += SPEED
-    moves, state = moved_by(gm.moving(start, radii))
+    moves, state = gm.moved_by(gm.moving(start, radii))
     counts, skin = moves.contacts.system.particles.counts, moves.contacts.skin
     lists = 0
     for _ in range(3):
@@ -63,7 +51,7 @@ def test_no_contact_is_missed_where_layers_go_past_each_other() -> None:
     radii, _, start = gm.heap(4, 13, 0.005, speed=0.05)
     upper = start.positions[:, 2] > np.median(start.positions[:, 2])
     start.velocities[upper, 0] += 6.0
-    moves, state = moved_by(gm.moving(start, radii))
+    moves, state = gm.moved_by(gm.moving(start, radii))
     met = set()
     for _ in range(4):
         moves.advance(state, 1e9, 2 * CHUNK)
@@ -73,6 +61,42 @@ def test_no_contact_is_missed_where_layers_go_past_each_other() -> None:
     assert len(met) > 13**2
 
 
+@pytest.mark.parametrize("speed", [0.0, 8.0], ids=["standing", "rising"])
+def test_no_contact_with_a_wall_is_missed_by_grains_that_fall_together(speed: float) -> None:
+    """What grains go together brings them to walls all the same, and walls that move to them."""
+    radii, _, start = gm.heap(5, 8, 0.005, speed=0.05)
+    start.velocities[:, 2] -= SPEED - speed
+    floor = -4.0 * radii.max()
+    wall = ar.forces.Plane(point=(0.0, 0.0, floor), normal=(0.0, 0.0, 1.0), kind="grain", velocity=(0.0, 0.0, speed))
+    moves, state = gm.moved_by(gm.moving(start, radii, wall))
+    touched = set()
+    for k in range(1, 6):
+        moves.advance(state, 1e9, CHUNK)
+        height = state.q.reshape(-1, 7)[:, 2] - floor - speed * k * CHUNK * STEP
+        pairs = state.contact_pairs
+        found = pairs[pairs[:, 1] >= radii.size, 0]
+        assert np.array_equal(np.sort(found), np.flatnonzero(height < radii))
+        touched |= set(found)
+    assert len(touched) >= 8**2
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4])
+def test_bits_depend_neither_on_threads_nor_on_chunks_while_lists_change(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Strips are shared out in as many groups as there are threads, some of which wait for earlier ones and are waited
+    for by later ones; chunks end before, at and behind the steps at which lists are made anew."""
+    radii, _, start = gm.heap(6, 18, 0.005, speed=0.05)
+    assert tables.strips_of(radii.size).size > threads
+    start.velocities[:, 2] += SPEED
+    model = gm.moving(start, radii)
+    monkeypatch.setattr(grain_driver.numba, "get_num_threads", lambda: 1)
+    expected = gm.bits_in_chunks(model, (24,))
+    monkeypatch.setattr(grain_driver.numba, "get_num_threads", lambda: threads)
+    assert gm.bits_in_chunks(model, (24,)) == expected
+    assert gm.bits_in_chunks(model, (7, 1, 1, 1, 1, 1, 12)) == expected
+
+
 def test_contacts_far_behind_in_a_strip_have_rows_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """In one strip of more places than a ring has rows, sums are those of several strips, in another order."""
     across = 18
@@ -80,7 +104,7 @@ def test_contacts_far_behind_in_a_strip_have_rows_of_their_own(monkeypatch: pyte
     model = gm.moving(start, radii)
     found = gm.run(model, STEP, 40)
     monkeypatch.setattr(tables, "strips_of", lambda n: np.array([0, tables.blocks_of(n)]))
-    moves, state = moved_by(model)
+    moves, state = gm.moved_by(model)
     moves.advance(state, 1e9, 40)
     candidates = moves.contacts.system.candidates
     used = candidates.into[: candidates.counts[tables.LISTED]]

@@ -77,17 +77,17 @@ def run(model: Any, step: float, steps: int, frames: int = 1, **options: Any) ->
     return ar.simulate(model, step * steps, rule="velocity-verlet", step=step, frames=frames, **options)
 
 
+def moved_by(model: Any) -> tuple[Any, Any]:
+    """What moves a model by velocity Verlet in steps of 10 μs, and its state."""
+    evaluator, policy = Evaluator(model, 0, 1.0, 1), NoScaling()
+    rule = Canonical(rule="velocity-verlet", step=1e-5)
+    moved = driver(evaluator, rule, policy, policy.parameters(0.0), model.initial_state())
+    return moved, evaluator.initial_state(moved.history)
+
+
 def bits_in_chunks(model: Any, chunks: tuple[int, ...]) -> list[bytes]:
     """The whole state after so many steps at a time."""
-    evaluator, policy = Evaluator(model, 0, 1.0, 1), NoScaling()
-    moved = driver(
-        evaluator,
-        Canonical(rule="velocity-verlet", step=1e-5),
-        policy,
-        policy.parameters(0.0),
-        model.initial_state(),
-    )
-    state = evaluator.initial_state(moved.history)
+    moved, state = moved_by(model)
     for steps in chunks:
         moved.advance(state, 1e9, steps)
     assert state.counters[0] == sum(chunks)

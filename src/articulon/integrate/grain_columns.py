@@ -32,7 +32,7 @@ DRAG_TORQUE = DRAG_FORCE + 3
 COSINE, SINE, FAR = DRAG_FORCE + 6, DRAG_FORCE + 7, DRAG_FORCE + 8
 """Of half the angle, the latter by the angle; and the square of the longest way, of each place in a group."""
 LEAST, MOST = FAR + 1, FAR + 4
-"""Displacements."""
+"""The least and the most that a grain in each place has gone along each axis since the last list."""
 COLUMNS = FAR + 7
 ELASTIC, SPRING, SPRING_TWIST = LOADS + ELASTIC_FORCE, LOADS + SPRING_FORCE, LOADS + SPRING_TORQUE
 DAMPING, DAMPING_TWIST = LOADS + VISCOUS_FORCE, LOADS + VISCOUS_TORQUE

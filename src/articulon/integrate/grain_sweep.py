@@ -20,7 +20,7 @@ from numba import prange
 
 from articulon.forces.contact.batches import FIELDS, LANES, STRIDE
 from articulon.forces.contact.carried import follow_images
-from articulon.forces.contact.pairs import BY_PLACE, ROWS, add_across, pair_block, row_in
+from articulon.forces.contact.pairs import BY_PLACE, ROWS, add_across, is_by_place, pair_block, row_in
 from articulon.forces.contact.tables import LOAD, PLACES, RING
 from articulon.forces.sites.cells import IMAGES
 from articulon.integrate.grain_columns import COLUMNS, PUSH, copy
@@ -116,7 +116,7 @@ def ring_of(spheres, ask, group):
 @jit
 def park(load, ring, first, last):
     """Takes what is in the rows of some places in a ring to where it can wait."""
-    if ring[0] == 0:
+    if is_by_place(ring):
         return
     for p in range(first, last):
         row = row_in(ring, p)

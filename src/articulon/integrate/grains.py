@@ -97,21 +97,25 @@ def list_again(system, grains, gone):
 
 
 @jit
-def take_middle(system, grains, a, low, high):
-    """Sets ``middle`` along an axis; nothing is taken off where walls move, whose lists leave half the skin to them."""
-    grains.middle[a] = 0.5 * (low + high) if walls_stand(system.shapes) else 0.0
+def forget_middle(grains):
+    """Nothing is taken off the ways of grains."""
+    for a in range(3):
+        grains.middle[a] = 0.0
 
 
 @jit
 def find_middle(system, grains):
-    """The same along all axes, from the order of the model."""
+    """Sets ``middle`` in the order of the model; to nothing where walls move, whose lists leave half the skin to
+    them."""
     line, reference = grains.line, system.particles.reference
     for a in range(3):
         low, high = np.inf, -np.inf
         for s in range(line.shape[0]):
             way = line[s, PLACE + a] - reference[a, s]
             low, high = min(low, way), max(high, way)
-        take_middle(system, grains, a, low, high)
+        grains.middle[a] = 0.5 * (low + high)
+    if not walls_stand(system.shapes):
+        forget_middle(grains)
 
 
 @jit
@@ -122,7 +126,9 @@ def follow_middle(system, grains):
         low, high = np.inf, -np.inf
         for b in range(partial.shape[0]):
             low, high = min(low, partial[b, LOW + a]), max(high, partial[b, HIGH + a])
-        take_middle(system, grains, a, low, high)
+        grains.middle[a] = 0.5 * (low + high)
+    if not walls_stand(system.shapes):
+        forget_middle(grains)
 
 
 @jit
@@ -256,8 +262,7 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
                 return TOO_NARROW
             if particles.counts[LOST] > 0:
                 return DIVERGED
-            for a in range(3):
-                grains.middle[a] = 0.0
+            forget_middle(grains)
         else:
             follow_middle(system, grains)
         time, last = h * (step + 1), left == 1

@@ -144,7 +144,8 @@ class Contacts:
                 )
 
     def _guess(self) -> tuple[int, int, int, int, int]:
-        """Room for images, neighbours of each, candidates, spheres near walls, and candidates across strips."""
+        """Room for images, neighbours of each, candidates, spheres near walls, and candidates far from each other in
+        the order."""
         n, box = self.spheres, self.model.box
         volume = float(np.median(self.radius)) ** 3 * 8.0
         near = 4.0 / 3.0 * math.pi * self.reach**3 / volume

@@ -136,6 +136,12 @@ def add_across(candidates, load, p, mine):
 
 
 @jit
+def is_by_place(ring):
+    """Whether it is no ring."""
+    return ring[1] < 0
+
+
+@jit
 def row_in(ring, p):
     """The row of a place in a ring."""
     return ring[0] + (p & ring[1])
@@ -169,9 +175,9 @@ def begin_contact(slot, time, candidates, seen):
 
 
 @jit
-def ask_ahead(spheres, candidates, at):
-    """Asks for what the contacts of some slots from ``at`` on will need: what is remembered of them, and the rows of
-    the other sphere, which lies in another layer of cells, and may have left the cache since that layer's turn."""
+def ask_ahead(spheres, candidates, ring, at):
+    """Asks for what the contacts of some slots from ``at`` on will need and may have left the cache: what is remembered
+    of them, how the other sphere moves, and the row for what they do to it."""
     last, places = candidates.counts[LISTED] - 1, spheres.radius.shape[0]
     for k in range(at, at + LANES, LINE // (8 * MEMORY)):
         prefetch(candidates.memory, MEMORY * k)
@@ -180,7 +186,7 @@ def ask_ahead(spheres, candidates, at):
         other, into = MOTION * np.int64(candidates.second[slot]), np.int64(candidates.into[slot])
         prefetch(spheres.motion, other)
         prefetch(spheres.motion, other + LINE // 8)
-        if into >= places:  # the rows of a ring are at hand
+        if into >= places or is_by_place(ring):  # the rows of a ring are at hand
             for line in range(LOAD * 8 // LINE):
                 prefetch(spheres.load, LOAD * into + line * (LINE // 8))
 
@@ -247,14 +253,14 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
 
 @jit
 def pair_block(order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen):
-    """The contacts in the rows of some places; what they do is added up in a ring."""
+    """The contacts in the rows of some places; what they do is added up in a ring, or by place."""
     load, law = spheres.load, table.rows
     for a in range(SEEN):
         seen[a] = 0.0
     at, end, found = candidates.start[first], candidates.start[last], 0
     while at < end or found > 0:
         while at < end and found < LANES:
-            ask_ahead(spheres, candidates, at + AHEAD)
+            ask_ahead(spheres, candidates, ring, at + AHEAD)
             found = find_slots(spheres, candidates, at, end, time, slots, found, seen)
             at += LANES
         count = min(found, LANES)

@@ -289,7 +289,7 @@ def empty_system(
     resists: bool = False,
 ) -> ContactSystem:
     """Arrays for a number of spheres, images, places in a row of the list of neighbours, candidates, spheres near
-    walls, contacts, and candidates across strips."""
+    walls, contacts, and candidates that are far from each other in the order."""
     return ContactSystem(
         Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
         empty_particles(spheres, images, BEYOND),

@@ -17,6 +17,8 @@ BLOCK = 1024
 """Sites that are looked at together."""
 FAR = 1e100
 """Coordinates of that place."""
+SPARE = 64
+"""Cells that there may be beside one for each site."""
 THICKEST = 8
 """Most layers of cells in a slab."""
 IMAGES, OVERFLOW, REBUILDS, LOST = range(4)
@@ -27,7 +29,7 @@ finite."""
 def grid(sites: int, images: int, reach: float, skin: float, later: bool = False, way: int = 0) -> Grid:
     """Scratch for a number of sites and images; ``later`` where each pair of sites is listed but once; ``way``, unless
     zero, is how far from a site in the order of cells its neighbours should be."""
-    cells = sites + images + 64
+    cells = sites + SPARE
     return Grid(
         np.array([reach, 0.25 * skin * skin]),
         np.zeros(3),
@@ -82,9 +84,10 @@ def fractions(cell, x, y, z):
 
 @jit
 def lay_grid(grid, low, high, sites):
-    """Cells of half the reach over the space from low to high, larger where there would be too many of them, in slabs
-    so thin that neighbours are near each other in the order of cells."""
-    edge, most = 0.5 * grid.reach[0], grid.start.size - 1
+    """Cells of half the reach over the space from low to high, larger where there would be more of them than sites, in
+    slabs so thin that neighbours are near each other in the order of cells. What room there is changes nothing: it may
+    have grown."""
+    edge, most = 0.5 * grid.reach[0], sites + SPARE
     while True:
         cells = 1.0
         for a in range(3):
