@@ -114,5 +114,5 @@ def test_contacts_far_behind_in_a_strip_have_rows_of_their_own(monkeypatch: pyte
     assert np.array_equal(state.contact_pairs, found.state.contact_pairs)
     for one, two in ((found.state.u.reshape(-1, 6), state.u.reshape(-1, 6)), (found.state.work, state.work)):
         assert np.all(np.abs(one - two).max(axis=0) <= 1e-10 * np.abs(one).max(axis=0))
-    before, after = start.velocities, gm.motion(found).velocities
+    before, after = start.velocities, state.u.reshape(-1, 6)[:, :3]
     assert np.abs(masses @ (after - before)).max() <= 1e-13 * np.sum(masses[:, None] * np.abs(before))
