@@ -1,0 +1,32 @@
+"""Threads of workers that share a machine.
+
+What is shared out among threads waits for the last of them, in kernels after each loop and in dense algebra after each
+call. Where every worker has as many threads as there are cores, some always wait for one that is not running: a molten
+salt then takes more than twice as long as on one thread. What the number of threads must not change is tested where
+tests ask for two, which they still get.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+import numba
+import pytest
+import scipy.linalg  # noqa: F401 - brings a BLAS of its own, whose threads are counted too
+from threadpoolctl import threadpool_limits
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread_for_each_of_several_workers():
+    """Kernels and runs that do not say how many threads they want take one, and so does dense algebra."""
+    if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) < 2:
+        yield
+        return
+    running = importlib.import_module("articulon.simulate.run")
+    before, threads = numba.get_num_threads(), running._threads
+    numba.set_num_threads(1)
+    with threadpool_limits(1, user_api="blas"), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(running, "_threads", lambda wanted, progress: threads(wanted or 1, progress))
+        yield
+    numba.set_num_threads(before)
