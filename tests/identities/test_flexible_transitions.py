@@ -64,14 +64,7 @@ def test_modes_are_named():
 
 
 def test_locking_and_releasing_with_loops_as_of_rigid_bodies():
-    """What must hold for any model, see ``test_transitions.py``."""
+    """What must hold for any model, see ``test_transitions.py``; 500 of them are in ``validation/transitions.py``."""
     rng = np.random.default_rng(31)
     for _ in range(30):
         check(random_flexible_situation(rng), rng, starts=1)
-
-
-@pytest.mark.slow
-def test_no_search_from_twenty_starts_finds_better_in_500_transitions_with_loops():
-    rng = np.random.default_rng(32)
-    for _ in range(500):
-        check(random_flexible_situation(rng), rng, starts=20)

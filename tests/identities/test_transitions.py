@@ -23,7 +23,8 @@ from articulon.transitions.relations import Relations, generalised_momentum, rel
 from tests.support.random_models import CHAIN_SHAPES, chain, to_articulon
 from tests.support.transition_models import Situation, dense_nearest, random_situation
 
-QUICK, ALL = 40, 500
+COUNT = 40
+TINY = float(np.finfo(float).tiny)
 CHOICES = ("published", "nearest", "mass", "canonical")
 
 
@@ -65,8 +66,15 @@ def least_found(d: Relations, placed: float, wanted: np.ndarray, starts: int, rn
     return best
 
 
-def check(s: Situation, rng: np.random.Generator, starts: int) -> None:
-    model = s.model
+def check(s: Situation, rng: np.random.Generator, starts: int) -> dict[str, float]:
+    """Locks and releases by every choice. How far off it was: the projected momentum, energies, the speeds of before
+    and those of the dense way, and by how much a search from some starts was better, each relative."""
+    model, worst = s.model, dict.fromkeys(("momentum", "energy", "back", "dense", "search"), 0.0)
+
+    def within(what: str, off: float, bound: float, where: str = "") -> None:
+        worst[what] = max(worst[what], off)
+        assert off <= bound, (what, where)
+
     locked = lock(s)
     scale = np.abs(s.u).max()
     # The coarse model: still where it is locked, closed, with the momentum that it had.
@@ -75,12 +83,13 @@ def check(s: Situation, rng: np.random.Generator, starts: int) -> None:
     assert np.abs(s.jacobian @ locked.speeds).max(initial=0.0) <= 1e-12 * scale * max(
         1, np.abs(s.jacobian).max(initial=0)
     )
-    assert change_of_momentum(s, s.u, locked.speeds) <= 1e-12
-    assert abs(locked.kept.energy - (locked.energy_before - locked.energy_after)) <= 1e-12 * locked.energy_before
+    within("momentum", change_of_momentum(s, s.u, locked.speeds), 1e-12)
+    lost = locked.energy_before - locked.energy_after
+    within("energy", abs(locked.kept.energy - lost) / max(locked.energy_before, TINY), 1e-12)
     assert locked.kept.energy >= -1e-12 * locked.energy_before
     # And back.
     back = ar.release(model, s.q, locked.speeds, s.changed, reservoir=locked.kept, locked=locked.locked)
-    assert np.abs(back.speeds - s.u).max() <= 1e-12 * scale
+    within("back", float(np.abs(back.speeds - s.u).max()) / max(scale, TINY), 1e-12)
     assert np.array_equal(back.locked, s.held)
     # The relations themselves.
     fast, dense = relations(model, s.q, s.locked, s.changed), dense_relations(model, s.q, s.locked, s.changed)
@@ -98,28 +107,32 @@ def check(s: Situation, rng: np.random.Generator, starts: int) -> None:
             reference=reference,
             locked=locked.locked,
         )
-        assert abs(0.5 * t.speeds @ s.matrix @ t.speeds - energy) <= 1e-12 * energy, choice
-        assert abs(t.energy_after - energy) <= 1e-12 * energy, choice
-        assert change_of_momentum(s, locked.speeds, t.speeds) <= 1e-12, choice
+        within("energy", abs(0.5 * t.speeds @ s.matrix @ t.speeds - energy) / energy, 1e-12, choice)
+        within("energy", abs(t.energy_after - energy) / energy, 1e-12, choice)
+        within("momentum", change_of_momentum(s, locked.speeds, t.speeds), 1e-12, choice)
         assert not t.speeds[s.held].any()
         if choice in ("published", "nearest"):
             wanted = reference[s.changed] if choice == "nearest" else np.zeros(int(s.changed.sum()))
             d, x = dense, t.speeds[s.changed]
             placed = energy - 0.5 * locked.speeds @ s.matrix @ locked.speeds
             ours = float((x - wanted) @ d.metric @ (x - wanted))
-            assert not starts or ours <= least_found(d, placed, wanted, starts, rng) * (1 + 1e-9), choice
+            if starts:
+                within("search", ours / least_found(d, placed, wanted, starts, rng) - 1.0, 1e-9, choice)
             expected = locked.speeds + dense_nearest(d.metric, d.schur, 0 * x, placed, wanted) @ d.columns
             # An eigenvector turns by the rounding over the gap to the next eigenvalue.
             values = eigh(d.metric, d.schur, eigvals_only=True)
             others = values[values > values[0] * (1 + 1e-10)]
             gap = (others[0] - values[0]) / values[-1] if len(others) else 1.0
-            assert np.abs(t.speeds - expected).max() <= (1e-9 + 1e-13 / gap) * np.abs(t.speeds).max(), choice
+            off = float(np.abs(t.speeds - expected).max() / np.abs(t.speeds).max())
+            within("dense", off, 1e-9 + 1e-13 / gap, choice)
+    return worst
 
 
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 4))])
 def test_random_transitions(part: int) -> None:
+    """The study of 500, each with a search from twenty starts, is ``python -m validation.transitions``."""
     rng = np.random.default_rng([part, 6])
-    for _ in range(QUICK // 4):
+    for _ in range(COUNT // 4):
         check(random_situation(rng), rng, starts=2)
 
 
@@ -169,11 +182,3 @@ def test_many_axes_at_once() -> None:
     back = ar.release(model, q, locked.speeds, axes, reservoir=locked.kept)
     assert np.abs(back.speeds - u).max() <= 1e-12 * np.abs(u).max()
     assert int(axes.sum()) > 2 * masked.COLUMNS_AT_ONCE
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(10))
-def test_five_hundred_random_transitions(part: int) -> None:
-    rng = np.random.default_rng([part, 66])
-    for _ in range(ALL // 10):
-        check(random_situation(rng), rng, starts=20)
