@@ -1,5 +1,7 @@
 """The built-in docking of a conjugated nanoparticle (Guy 2018, chapter 5): what its notes promise."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -9,15 +11,18 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
 from articulon.integrate.drivers import DIVERGED, REACHED, STOPPED, driver
 from articulon.integrate.status import advance_stop
-from articulon.scaling import Constant, NoScaling
+from articulon.scaling import NoScaling
 
 CASE = ar.load_case("nanoparticle-docking")
 
 
-def docking_time(integrator, policy) -> float:
-    """When the core of the default case has advanced by the distance that counts as docked [μs]."""
-    model = CASE.build_model()
+@cache
+def docking_time(longer: float = 1.0) -> float:
+    """When the unscaled core of the default case, with a step so many times as long, has advanced by the distance that
+    counts as docked [μs]."""
+    model, policy = CASE.build_model(), NoScaling()
     state = model.initial_state()
+    integrator = CASE.integrator.model_copy(update={"step": longer * float(CASE.integrator.step)})
     advance = driver(Evaluator(model), integrator, policy, policy.parameters(0.0), state)
     stop = CASE.run.stop
     advance.stop = advance_stop(model, model.body(stop.body), np.array(stop.direction), float(stop.advance))
@@ -68,23 +73,21 @@ def test_half_of_the_way_in_one_step_is_no_motion(steps, ended):
 
 
 @pytest.mark.slow
-def test_the_unscaled_particle_docks_within_three_to_six_microseconds_at_half_the_step_too():
-    time = docking_time(CASE.integrator, NoScaling())
-    assert 3.0 < time < 6.0
-    halved = CASE.integrator.model_copy(update={"step": 0.5 * float(CASE.integrator.step)})
-    assert docking_time(halved, NoScaling()) == pytest.approx(time, rel=1e-4)
+def test_the_unscaled_particle_docks_within_three_to_six_microseconds_at_twice_the_step_too():
+    """Of a rule of second order, the shipped step's own error is a third of what twice the step changes."""
+    assert 3.0 < docking_time() < 6.0
+    assert docking_time(longer=2.0) == pytest.approx(docking_time(), rel=1e-4)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("a2", [0.01, 0.03, 0.1])
+@pytest.mark.parametrize("a2", [0.01, 0.03])
 def test_constant_scaling_is_late_by_about_what_the_lag_estimate_says(tmp_path, a2):
-    truth = docking_time(CASE.integrator, NoScaling())
-    explicit = CASE.variant("constant").integrator
-    late = docking_time(explicit, Constant(a2=a2)) - truth
+    """Larger factors, which take as many times more steps, are in test_run.py for one ball."""
     overrides = {"scaling": {"policy": "constant", "a2": a2}, "integrator": {"rule": "kutta-merson"}}
     run = ar.run("nanoparticle-docking", tmp_path / "run", overrides=overrides)
+    late = run.summary["stop_time"] - docking_time()
     predicted = run.summary["fidelity"]["premises"]["lag"]["predicted_delay"]
     # Exact where the force grows exponentially along the path. Here it grows faster, which is of the order of the
     # relative delay, and its last growth falls between two frames.
-    bound = late / (truth + late) + float(run.times[1] - run.times[0]) / late
+    bound = late / run.summary["stop_time"] + float(run.times[1] - run.times[0]) / late
     assert predicted == pytest.approx(late, rel=bound)
