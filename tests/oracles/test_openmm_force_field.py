@@ -55,19 +55,21 @@ def turned(name: str) -> tuple[Any, Any, np.ndarray]:
     return structure, articulation, q
 
 
-def peer(system: Any, kinds: tuple[str, ...], places: np.ndarray) -> tuple[float, np.ndarray]:
-    """Energy and forces of some of the system's forces."""
-    groups = set()
+def peer(system: Any, places: np.ndarray) -> dict[str, tuple[float, np.ndarray]]:
+    """Energy and forces of each kind of force of a system."""
+    groups: dict[str, set[int]] = {}
     for k in range(system.getNumForces()):
         force = system.getForce(k)
         force.setForceGroup(k)
-        if not kinds or type(force).__name__ in kinds:
-            groups.add(k)
+        groups.setdefault(type(force).__name__, set()).add(k)
     platform = openmm.Platform.getPlatformByName("Reference")
     context = openmm.Context(system, openmm.VerletIntegrator(0.001), platform)
     context.setPositions(places)
-    state = context.getState(energy=True, forces=True, groups=groups)
-    return state.getPotentialEnergy()._value, np.array(state.getForces(asNumpy=True)._value)
+    states = {name: context.getState(energy=True, forces=True, groups=mine) for name, mine in groups.items()}
+    return {
+        name: (state.getPotentialEnergy()._value, np.array(state.getForces(asNumpy=True)._value))
+        for name, state in states.items()
+    }
 
 
 def atoms(structure: Any, found: Any, forces: list[Any]) -> SiteForces:
@@ -82,20 +84,20 @@ def atoms(structure: Any, found: Any, forces: list[Any]) -> SiteForces:
     return SiteForces(builder.build())
 
 
-def parts(found: Any, system: Any) -> dict[tuple[str, ...], list[Any]]:
+def parts(found: Any, system: Any) -> dict[str, list[Any]]:
     """OpenMM's forces by name, and those of ours that they have become."""
     forces = list(found.forces)
     start = next(k for k, force in enumerate(forces) if isinstance(force, LennardJones | TwelveSix))
     bonded, between = forces[:start], forces[start:]
     names = {type(force).__name__ for force in system.getForces()}
-    result = {(name,): [f for f in bonded if f.kind == kind] for name, kind in BONDED.items() if name in names}
+    result = {name: [f for f in bonded if f.kind == kind] for name, kind in BONDED.items() if name in names}
     exclusions = [f for f in between if isinstance(f, Exclusions)]
     tables = [f for f in between if isinstance(f, TwelveSix)]
     if tables:
-        result["CustomNonbondedForce",] = tables + exclusions
+        result["CustomNonbondedForce"] = tables + exclusions
     plain = (LennardJones, Coulomb, ListedPairs)
-    result["NonbondedForce",] = [f for f in between if isinstance(f, plain)] + exclusions
-    result["CustomGBForce",] = [f for f in between if isinstance(f, GeneralizedBorn)]
+    result["NonbondedForce"] = [f for f in between if isinstance(f, plain)] + exclusions
+    result["CustomGBForce"] = [f for f in between if isinstance(f, GeneralizedBorn)]
     assert sum(map(len, result.values())) == len(forces) + (len(exclusions) if tables else 0)
     return result
 
@@ -109,15 +111,16 @@ def test_every_term_is_that_of_the_reference_platform(name, field, cutoff):
     places = site_positions(tree, q) + 0.004 * np.random.default_rng(6).normal(size=(len(structure), 3))
     system = molecules.openmm_system(structure, field, solvent="obc2", cutoff=cutoff)
     found = molecules.from_system(system)
-    for names, forces in parts(found, system).items():
-        energy, pull = peer(system, names, places)
+    theirs = peer(system, places)
+    for term, forces in parts(found, system).items():
+        energy, pull = theirs[term]
         ours = atoms(structure, found, forces)
         size = np.linalg.norm(pull, axis=1)
-        assert size.any(), names
+        assert size.any(), term
         # Atom by atom, those that feel little beside the usual force: two that are near would hide the others.
         scale = np.maximum(size, np.median(size[size > 0.0]))
-        assert (np.linalg.norm(ours.evaluate(places) - pull, axis=1) <= BOUND * scale).all(), names
-        assert abs(ours.measure(places)[0] - energy) <= BOUND * abs(energy), names
+        assert (np.linalg.norm(ours.evaluate(places) - pull, axis=1) <= BOUND * scale).all(), term
+        assert abs(ours.measure(places)[0] - energy) <= BOUND * abs(energy), term
 
 
 @pytest.mark.slow
@@ -131,10 +134,10 @@ def test_torsions_feel_what_the_reference_platform_has_them_feel(name, field, cu
     for at in (q, 0.5 * (q + model.q0)):
         at[3:7] /= np.linalg.norm(at[3:7])
         places = site_positions(model, at)
-        energy, pull = peer(system, (), places)
+        energies, pulls = zip(*peer(system, places).values(), strict=True)
+        energy, pull = sum(energies), np.sum(pulls, axis=0)
         # Terms of both signs nearly cancel in the sum, and each is good to its own part.
-        names = sorted({type(force).__name__ for force in system.getForces()})
-        size = sum(abs(peer(system, (name,), places)[0]) for name in names)
+        size = sum(map(abs, energies))
         assert abs(ar.potential_energy(model, at) - energy) <= BOUND * size
         positions, _ = ar.body_poses(model, at)
         body = model.sites.body
