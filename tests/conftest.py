@@ -8,7 +8,6 @@ tests ask for two, which they still get.
 
 from __future__ import annotations
 
-import importlib
 import os
 
 import numba
@@ -23,10 +22,8 @@ def one_thread_for_each_of_several_workers():
     if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) < 2:
         yield
         return
-    running = importlib.import_module("articulon.simulate.run")
-    before, threads = numba.get_num_threads(), running._threads
+    before = numba.get_num_threads()
     numba.set_num_threads(1)
-    with threadpool_limits(1, user_api="blas"), pytest.MonkeyPatch.context() as patched:
-        patched.setattr(running, "_threads", lambda wanted, progress: threads(wanted or 1, progress))
+    with threadpool_limits(1, user_api="blas"):
         yield
     numba.set_num_threads(before)

@@ -117,7 +117,9 @@ def prepare(function: Any, signature: Any) -> Any:
 
     A call that hands over jitted functions would otherwise be compiled anew for just these functions, past the cache.
     """
-    key = f"{function.py_func.__module__}.{function.py_func.__name__}{signature}"
+    # Numba finds a kernel by the path of its source: what another installation has compiled is not there for this one.
+    source = function.py_func
+    key = f"{source.__code__.co_filename} {source.__module__}.{source.__name__}{signature}"
     done = cache_folder() / "compiled" / hashlib.sha256(key.encode()).hexdigest()[:32]
     if not done.exists():
         announce("compiling kernels, once per machine: up to a minute")

@@ -49,6 +49,25 @@ def test_loops_of_two_kernels_never_have_one_name(tmp_path: Path) -> None:
     assert not numbers[0] & numbers[1]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="compiles in the process itself where there is no fork")
+def test_each_of_two_installations_that_share_a_cache_compiles_aside(tmp_path: Path) -> None:
+    """Numba finds a compiled kernel by the path of its source: what one installation has compiled the other has not."""
+    counting = "import os\nfork, forks = os.fork, []\nos.fork = lambda: forks.append(0) or fork()\n"
+    counting += "import add_loops\nprint(len(forks))"
+    forks = []
+    for folder in ("one", "one", "two", "two"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "add_loops.py").write_text(LOOPS.format(name="add", what="values[k] + by"))
+        environment = {
+            **os.environ,
+            "ARTICULON_CACHE_DIR": str(tmp_path / "cache"),
+            "PYTHONPATH": str(tmp_path / folder),
+        }
+        done = subprocess.run([sys.executable, "-c", counting], env=environment, capture_output=True, check=True)
+        forks.append(int(done.stdout))
+    assert forks == [1, 0, 1, 0]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="compiles in the process itself where there is no fork")
 def test_the_first_run_of_all_gives_the_bits_of_later_ones(tmp_path: Path) -> None:

@@ -210,11 +210,11 @@ def _check_folder(folder: Path, case: Description, resume: bool) -> None:
 
 @contextmanager
 def _threads(wanted: int | None, progress: Progress) -> Iterator[None]:
-    """Runs with a number of threads, at most as many as there are."""
+    """Runs with a number of threads, at most as many as there are; without one, with as many as Numba has been told."""
     before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS
     if wanted is not None and wanted > most:
         progress.message(f"run.threads is {wanted}, and this machine has {most}; the results are the same")
-    numba.set_num_threads(min(wanted or most, most))
+    numba.set_num_threads(min(wanted or before, most))
     try:
         with kernels.one_blas_thread():
             yield
