@@ -3,7 +3,7 @@ must hold for any model, and whether a search from twenty starts finds speeds th
 
     python -m validation.transitions
 
-takes about a quarter of an hour and rewrites its section of docs/validation.md. `tests/identities/test_transitions.py`
+takes about six minutes and rewrites its section of docs/validation.md. `tests/identities/test_transitions.py`
 checks the same with fewer transitions and starts.
 """
 
