@@ -9,11 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import ellipj, ellipk
 from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of, ran, universe
+from tests.support.threads import on_threads
 
 import articulon as ar
 from articulon import kernels
@@ -239,6 +241,24 @@ window = 0.05
     program = [sys.executable, "-c", THREADS, str(tmp_path / "a-case.toml"), str(tmp_path)]
     subprocess.run(program, check=True, env={**os.environ, "NUMBA_NUM_THREADS": "2"})
     assert bits(tmp_path / "1") == bits(tmp_path / "2")
+
+
+def test_a_run_that_names_no_number_of_threads_keeps_to_those_that_numba_has_been_told_of(tmp_path, monkeypatch):
+    case_of(tmp_path, BALL)
+    asked, tell = [], numba.set_num_threads
+
+    def told(count):
+        asked.append(count)
+        tell(count)
+
+    def run():
+        monkeypatch.setattr(numba, "set_num_threads", told)
+        ar.run(tmp_path / "a-case.toml", tmp_path / "run")
+        monkeypatch.undo()
+
+    on_threads(1, run)
+    assert asked
+    assert set(asked) == {1}
 
 
 # Windows and steps

@@ -200,6 +200,14 @@ def second_temperature(system):
     return {"particles": 1.7, "rigid bodies": 2.7, "jointed chains": 2.7}[system]
 
 
+def check_isokinetic(system):
+    """Of the modified thermostat: a right mean of the kinetic energy, and next to no width."""
+    energies, freedoms = sampled(system, "modified", 1.5)[0], freedoms_of(system, "modified")
+    assert energies.mean() == pytest.approx(0.5 * freedoms * 1.5, rel=1e-2)
+    assert kinetic_deviations(energies, 1.5, freedoms)[1] > 10.0
+    assert energies.std() < 0.1 * 1.5 * np.sqrt(0.5 * freedoms)
+
+
 def share_deviations(system, name):
     """Equipartition, ⟨u_i p_i⟩ = kT of every freedom, each with its own error from blocks or runs: the largest
     deviation, the mean square of all, and what the latter may be. In such errors deviations are those of Student's t,
