@@ -4,16 +4,9 @@ import numpy as np
 
 from articulon.forces.contact.rows import LANES as FOUR
 from articulon.forces.contact.rows import put_columns, take_columns
-from articulon.forces.contact.tables import (
-    ELASTIC_FORCE,
-    FRICTION_FORCE,
-    FRICTION_TORQUE,
-    LOAD,
-    SPRING_FORCE,
-    SPRING_TORQUE,
-    VISCOUS_FORCE,
-    VISCOUS_TORQUE,
-)
+from articulon.forces.contact.tables import LOAD
+from articulon.forces.contact.tables import PULL as LOAD_PULL
+from articulon.forces.contact.tables import TORQUE as LOAD_TORQUE
 from articulon.integrate.grain_passes import GROUP, PUSHED, ROW, TURN
 from articulon.kernels import jit
 
@@ -34,9 +27,7 @@ COSINE, SINE, FAR = DRAG_FORCE + 6, DRAG_FORCE + 7, DRAG_FORCE + 8
 LEAST, MOST = FAR + 1, FAR + 4
 """The least and the most that a grain in each place has gone along each axis since the last list."""
 COLUMNS = FAR + 7
-ELASTIC, SPRING, SPRING_TWIST = LOADS + ELASTIC_FORCE, LOADS + SPRING_FORCE, LOADS + SPRING_TORQUE
-DAMPING, DAMPING_TWIST = LOADS + VISCOUS_FORCE, LOADS + VISCOUS_TORQUE
-FRICTION, FRICTION_TWIST = LOADS + FRICTION_FORCE, LOADS + FRICTION_TORQUE
+PULL, PULL_TORQUE = LOADS + LOAD_PULL, LOADS + LOAD_TORQUE
 RADIUS, VECTOR = CENTRE + 3, TURN + 1
 """Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
 

@@ -74,8 +74,9 @@ class GrainDriver(Driver):
         self.evaluator, self.step, self.stop = evaluator, step, no_stop()
         self.history = 1 + 9 * model.bodies
         self.contacts: Contacts = evaluator.contacts
-        drag = drag_table(model)
+        drag, box = drag_table(model), model.box
         self.grains = grain_passes.grains_of(model.bodies, drag.link.size > 0)
+        self.grains.ask[grain_passes.WRAPS] = box is not None and box.periodic.any()
         self.grains.gravity[:] = evaluator.system.forces.gravity
         self.grains.ease[:] = 1.0 / model.inertias[:, 0]
         body, drags = model.head[drag.link], self.grains.drags

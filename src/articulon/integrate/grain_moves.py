@@ -16,37 +16,29 @@ from articulon.forces.contact.rows import LANES as FOUR
 from articulon.forces.contact.rows import take_columns
 from articulon.forces.contact.tables import (
     FREE,
-    FRICTION_WORK,
     LOAD,
     MOTION,
     NORMAL_WORK,
     SPIN,
-    SPRING_WORK,
-    VISCOUS_WORK,
     V,
     X,
 )
 from articulon.integrate.grain_columns import (
     CENTRE,
     COSINE,
-    DAMPING,
-    DAMPING_TWIST,
     DRAG_FORCE,
     DRAG_TORQUE,
-    ELASTIC,
     FAR,
     FORCE,
-    FRICTION,
-    FRICTION_TWIST,
     LEAST,
     LIGHT,
     LOADS,
     MOST,
+    PULL,
+    PULL_TORQUE,
     PUSH,
     RADIUS,
     SINE,
-    SPRING,
-    SPRING_TWIST,
     TORQUE,
     TURNING,
     TWIST,
@@ -136,21 +128,12 @@ def push_group(columns, count, gravity):
     finite, gx, gy, gz = 0.0, gravity[0], gravity[1], gravity[2]
     for k in range(count):
         light, ease = columns[LIGHT * GROUP + k], columns[EASE * GROUP + k]
-        ex, ey, ez = get3(columns, ELASTIC, k)
-        sx, sy, sz = get3(columns, SPRING, k)
-        vx, vy, vz = get3(columns, DAMPING, k)
-        rx, ry, rz = get3(columns, FRICTION, k)
+        cx, cy, cz = get3(columns, PULL, k)
         fx, fy, fz = get3(columns, FORCE, k)
-        ax = gx + light * ((ex + sx) + (vx + rx) + fx)
-        ay = gy + light * ((ey + sy) + (vy + ry) + fy)
-        az = gz + light * ((ez + sz) + (vz + rz) + fz)
-        sx, sy, sz = get3(columns, SPRING_TWIST, k)
-        vx, vy, vz = get3(columns, DAMPING_TWIST, k)
-        rx, ry, rz = get3(columns, FRICTION_TWIST, k)
+        ax, ay, az = gx + light * (cx + fx), gy + light * (cy + fy), gz + light * (cz + fz)
+        cx, cy, cz = get3(columns, PULL_TORQUE, k)
         fx, fy, fz = get3(columns, TORQUE, k)
-        bx = ease * ((sx + vx) + rx + fx)
-        by = ease * ((sy + vy) + ry + fy)
-        bz = ease * ((sz + vz) + rz + fz)
+        bx, by, bz = ease * (cx + fx), ease * (cy + fy), ease * (cz + fz)
         put3(columns, PUSH, k, (ax, ay, az))
         put3(columns, TWIST, k, (bx, by, bz))
         finite += ax * ax + ay * ay + az * az + bx * bx + by * by + bz * bz
@@ -170,19 +153,6 @@ def works_of(columns, count, force, torque):
         bx, by, bz = get3(columns, TWIST, k)
         power += (fx * vx + fy * vy + fz * vz) + (tx * wx + ty * wy + tz * wz)
         growth += (fx * ax + fy * ay + fz * az) + (tx * bx + ty * by + tz * bz)
-    return power, growth
-
-
-@jit
-def normal_works(columns, count):
-    """The same of elastic normal forces, which have no torque."""
-    power, growth = 0.0, 0.0
-    for k in range(count):
-        fx, fy, fz = get3(columns, ELASTIC, k)
-        vx, vy, vz = get3(columns, VELOCITY, k)
-        ax, ay, az = get3(columns, PUSH, k)
-        power += fx * vx + fy * vy + fz * vz
-        growth += fx * ax + fy * ay + fz * az
     return power, growth
 
 
@@ -209,15 +179,10 @@ def book(partial, line, works, quarter, more):
 
 @jit
 def book_group(walls, drag, gravity, columns, begin, count, quarter, more, partial):
-    """Adds to the lines what all forces on a group do."""
-    works = normal_works(columns, count)
+    """Adds to the lines what all forces on a group do; what contacts between grains do, as a whole, to that of elastic
+    forces, from which ``grains.sort_works`` takes what belongs to others."""
+    works = works_of(columns, count, PULL, PULL_TORQUE)
     book(partial, NORMAL_WORK, works, quarter, more)
-    works = works_of(columns, count, SPRING, SPRING_TWIST)
-    book(partial, SPRING_WORK, works, quarter, more)
-    works = works_of(columns, count, DAMPING, DAMPING_TWIST)
-    book(partial, VISCOUS_WORK, works, quarter, more)
-    works = works_of(columns, count, FRICTION, FRICTION_TWIST)
-    book(partial, FRICTION_WORK, works, quarter, more)
     works = falls_of(columns, count, gravity)
     book(partial, FALLS, works, quarter, more)
     if drag.shape[0] > 0:
@@ -316,9 +281,10 @@ def rotate(columns, count, h):
 
 
 @jit
-def drift_group(spheres, row, middle, columns, rows, group, begin, count, h, partial):
-    """v += ½ h a, then x += h v, with rotations likewise, of a group of grains."""
-    copy(row, group * ROW * GROUP, columns, 0, ROW * GROUP)
+def drift_group(spheres, row, middle, columns, rows, group, begin, count, h, wraps, partial):
+    """v += ½ h a, then x += h v, with rotations likewise, of a group of grains. Where the box ``wraps`` none, what
+    brings them into it is zero, as the columns have it from the start, and is not read."""
+    copy(row, group * ROW * GROUP, columns, 0, (ROW if wraps else WRAP) * GROUP)
     advance_velocities(columns, count, 0.5 * h)
     everything = go(columns, count, h, middle)
     halve_angles(columns, count, h)

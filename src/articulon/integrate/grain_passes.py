@@ -53,7 +53,7 @@ DUE = DONE + LINES
 LOW = DUE + LINES
 HIGH = LOW + 3
 """Behind the powers, how far grains have gone at least and at most, along each axis."""
-TOUCHES, TIME, LASTS, RECORDS, KICKS, DONE_TIME, DUE_TIME, DRIFTS, THREADS = range(9)
+TOUCHES, TIME, LASTS, RECORDS, KICKS, DONE_TIME, DUE_TIME, DRIFTS, THREADS, WRAPS = range(10)
 """Places in ``Grains.ask``."""
 
 
@@ -79,7 +79,7 @@ class Grains(NamedTuple):
     ask: np.ndarray
     """What a sweep is to do: whether to evaluate contacts, at what time, how long after the last time, whether to write
     whole records; whether to kick, for how long, for how long the next time; how long to drift; and the number of
-    threads, on which no bit depends; shape (9,)."""
+    threads, on which no bit depends; and whether any direction is periodic; shape (10,)."""
     gravity: np.ndarray
     """Shape (3,)."""
     middle: np.ndarray
@@ -100,7 +100,7 @@ def grains_of(count: int, dragged: bool) -> Grains:
         np.zeros(count),
         np.zeros((count if dragged else 0, DRAGS_ROW)),
         np.zeros((blocks_of(count), HIGH + 3)),
-        np.zeros(9),
+        np.zeros(10),
         np.zeros(3),
         np.zeros(3),
         np.zeros((2, LINES)),

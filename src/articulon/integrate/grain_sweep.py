@@ -1,11 +1,11 @@
 """The sweep over grains: contacts, the second half kick with its works, and the first half kick of the next step with
 the drift, all of a block of places while it is at hand.
 
-A strip's places are taken in their order, and a thread takes a group of strips in theirs. When the rows of a block have
-been gone through, all contacts of its grains have, but those with grains of strips in earlier groups: where there are
-any, the block moves after all groups have been gone through. What contacts from afar do to a grain, in earlier strips
-or slabs of cells, is added behind what those near it do, whichever comes first, and sums are taken over blocks and
-these in order: so the bits are the same for any number of threads.
+A strip's places are taken in their order, and a thread takes a group of strips in theirs, but first the strip that the
+next group's thread waits for. When the rows of a block have been gone through, all contacts of its grains have, but
+those with grains of earlier strips: where one of these has not been gone through, the block moves after all have. What
+contacts from afar do to a grain, in earlier strips or slabs of cells, is added behind what those near it do, whichever
+comes first, and sums are taken over blocks and these in order: so the bits are the same for any number of threads.
 
 What contacts do to the grains of a block, and to their neighbours behind it, is added up in a ring of rows that the
 thread uses again for the blocks to come: it does not leave the cache, where a row for each grain would come from memory
@@ -20,6 +20,7 @@ from numba import prange
 
 from articulon.forces.contact.batches import FIELDS, LANES, STRIDE
 from articulon.forces.contact.carried import follow_images
+from articulon.forces.contact.marks import is_marked, mark
 from articulon.forces.contact.pairs import BY_PLACE, ROWS, add_across, is_by_place, pair_block, row_in
 from articulon.forces.contact.tables import LOAD, PLACES, RING
 from articulon.forces.sites.cells import IMAGES
@@ -51,6 +52,7 @@ from articulon.integrate.grain_passes import (
     TIME,
     TOUCHES,
     WAY,
+    WRAPS,
 )
 from articulon.kernels import jit, leaf_variant, prepare, routine, specialised
 
@@ -63,7 +65,7 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
     """The kick and the drift that ``ask`` asks for, of some grains. It is read here, so that they are compiled once,
     whether both come together or not: two copies could be rounded in two ways."""
     ask, pushes, row, size = grains.ask, grains.push, grains.row, PUSHED * GROUP
-    kicks, drifts, h = ask[KICKS] > 0.0, ask[DRIFTS] > 0.0, ask[DRIFTS]
+    kicks, drifts, h, wraps = ask[KICKS] > 0.0, ask[DRIFTS] > 0.0, ask[DRIFTS], ask[WRAPS] > 0.0
     if kicks:
         for line in range(FINITE, DUE + LINES):
             partial[line] = 0.0
@@ -85,7 +87,7 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
         if drifts and not kicks:
             copy(pushes, group * size, columns, PUSH * GROUP, size)
         if drifts:
-            drift_group(spheres, row, grains.middle, columns, rows, group, begin, count, h, partial)
+            drift_group(spheres, row, grains.middle, columns, rows, group, begin, count, h, wraps, partial)
         put_velocities(spheres.motion, columns, rows, begin, count)
     if drifts and partial[WAY] == 0.0:
         note_ways(columns, partial)
@@ -98,11 +100,21 @@ def first_strip(strips, group, groups):
 
 
 @jit
-def waits(candidates, b, groups):
-    """Whether the places of a block have to wait for contacts in the strips of another group."""
-    strips, strip = candidates.strip.shape[0] - 1, candidates.belongs[b]
-    group = ((strip + 1) * groups - 1) // strips
-    return candidates.earliest[b] < first_strip(strips, group, groups)
+def strip_in_turn(begin, end, k, leads):
+    """Which of a group's strips, from ``begin`` up to ``end``, its thread goes through as its k-th: in order, but the
+    last one first where another thread waits for it."""
+    if not leads:
+        return begin + k
+    return end - 1 if k == 0 else begin + k - 1
+
+
+@jit
+def waits(candidates, b):
+    """Whether the places of a block have to wait for contacts in earlier strips."""
+    waiting = False
+    for s in range(candidates.earliest[b], candidates.belongs[b]):
+        waiting = waiting or not is_marked(candidates.done, s)
+    return waiting
 
 
 @jit
@@ -129,7 +141,7 @@ def park(load, ring, first, last):
 def sweep_group(order, spheres, candidates, table, walls, grains, group, groups, late, batch, slots, rows, columns):
     """The contacts of a group of strips, and the moves of those of its blocks that do not have to wait; or, ``late``, a
     share of the moves of all that had to. Either way it is the same code that moves them: two copies could be rounded
-    in two ways, and which block has to wait depends on the number of threads."""
+    in two ways, and which block has to wait depends on threads."""
     n, ask, strip, seen, partial = (
         spheres.radius.shape[0],
         grains.ask,
@@ -137,28 +149,38 @@ def sweep_group(order, spheres, candidates, table, walls, grains, group, groups,
         candidates.block,
         grains.partial,
     )
-    time, h, whole, strips = ask[TIME], ask[LASTS], ask[RECORDS] > 0.0, strip.shape[0] - 1
-    begin, end, stride = strip[first_strip(strips, group, groups)], strip[first_strip(strips, group + 1, groups)], 1
-    ring = ring_of(spheres, ask, group)
-    if late:
-        begin, end, stride, ring = group, partial.shape[0], groups, BY_PLACE
-    for b in range(begin, end, stride):
-        first = PLACES * b
-        last = min(first + PLACES, n)
-        if ask[TOUCHES] > 0.0 and not late:
-            PAIR_BLOCK(
-                order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen[b]
-            )
-        if waits(candidates, b, groups) == late:
-            move_block(spheres, candidates, walls, grains, ring, first, last, columns, rows, partial[b])
-        elif not late:
-            park(spheres.load, ring, first, last)
+    time, h, whole, touches = ask[TIME], ask[LASTS], ask[RECORDS] > 0.0, ask[TOUCHES] > 0.0 and not late
+    strips = strip.shape[0] - 1
+    from_strip, to_strip = first_strip(strips, group, groups), first_strip(strips, group + 1, groups)
+    leads, ring = touches and group < groups - 1, BY_PLACE if late else ring_of(spheres, ask, group)
+    for k in range(1 if late else to_strip - from_strip):
+        s = strip_in_turn(from_strip, to_strip, k, leads)
+        begin, end, stride = (group, partial.shape[0], groups) if late else (strip[s], strip[s + 1], 1)
+        for b in range(begin, end, stride):
+            if late and candidates.late[b] == 0:
+                continue
+            first = PLACES * b
+            last = min(first + PLACES, n)
+            if touches:
+                PAIR_BLOCK(
+                    order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen[b]
+                )
+            if touches and waits(candidates, b):
+                park(spheres.load, ring, first, last)
+                candidates.late[b] = 1
+            else:
+                move_block(spheres, candidates, walls, grains, ring, first, last, columns, rows, partial[b])
+                candidates.late[b] = 0
+        if touches:
+            mark(candidates.done, s)
 
 
 def sweep_all(order, particles, spheres, candidates, table, walls, grains):
     """All strips, what had to wait, and images. Loops that are shared out take no tuples of tuples."""
     groups = min(max(np.int64(grains.ask[THREADS]), 1), candidates.strip.shape[0] - 1)
-    for turn in range(2):
+    for s in range(candidates.done.shape[0]):
+        candidates.done[s] = 0
+    for turn in range(2 if groups > 1 and grains.ask[TOUCHES] > 0.0 else 1):
         for g in prange(groups):
             batch, slots, rows = np.zeros(FIELDS * STRIDE), np.zeros(2 * LANES, np.uint64), np.zeros(ROWS, np.uint64)
             columns, group, many, late = np.zeros(COLUMNS * GROUP), np.int64(g), np.int64(groups), turn == 1

@@ -20,7 +20,13 @@ from articulon.forces.contact.tables import (
     DURATIONS,
     ENDED,
     FAULT,
+    FRICTION_TO_COME,
+    FRICTION_WORK,
     LONGEST,
+    NORMAL_WORK,
+    SPRING_WORK,
+    VISCOUS_TO_COME,
+    VISCOUS_WORK,
     WALL_WORK,
 )
 from articulon.forces.contact.wall_motion import walls_stand
@@ -176,6 +182,25 @@ def summed(grains, column):
     return total
 
 
+@jit
+def sort_works(seen, works):
+    """Takes from the work of all contacts between spheres, which is in the line of elastic forces, what the last pass
+    has seen of other lines."""
+    for b in range(seen.shape[0]):
+        for line in (SPRING_WORK, VISCOUS_WORK, FRICTION_WORK):
+            works[line] += seen[b, line]
+            works[NORMAL_WORK] -= seen[b, line]
+
+
+@jit
+def sort_works_to_come(seen, works, time):
+    """The same of what it has seen to come, within a time."""
+    for b in range(seen.shape[0]):
+        for line, column in ((VISCOUS_WORK, VISCOUS_TO_COME), (FRICTION_WORK, FRICTION_TO_COME)):
+            works[line] += time * seen[b, column]
+            works[NORMAL_WORK] -= time * seen[b, column]
+
+
 @kernel
 def load_state(system, grains, moving, lists, refresh, state):
     """Takes all from a state whose lists were made at ``particles.site``, with contacts in ``kept``."""
@@ -224,6 +249,8 @@ def store_state(system, grains, moving, h, state):
     works, half = grains.works, 0.5 * h
     for k in range(LINES):
         works[0, k] = works[1, k] - half * summed(grains, DUE + k)  # what is to come is not done yet
+    sort_works_to_come(system.candidates.block, works[0], -half)
+    for k in range(LINES):
         state.contact_work[0, k], state.contact_work[1, k] = works[0, k], works[1, k]
     state.work[CONTACT] = works[0, 0] + works[0, 1] + works[0, 2] + works[0, 3]
     state.work[EXTERNAL] = works[0, FALLS] + works[0, WALL_WORK]
@@ -240,6 +267,7 @@ def begin_grains(contacts, moving, system, grains, time, h, times):
     evaluate(system, contacts, grains, moving, time, 0.0, 0.0, 0.0, half, 0.0, times)
     for k in range(LINES):
         grains.works[1, k] += half * summed(grains, DUE + k)
+    sort_works_to_come(system.candidates.block, grains.works[1], half)
 
 
 @kernel
@@ -275,6 +303,8 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
         evaluate(system, contacts, grains, moving, time, h, whole, half, half, drift, times)
         for k in range(LINES):
             works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
+        sort_works(system.candidates.block, works)
+        sort_works_to_come(system.candidates.block, works, half)
         if not summed(grains, FINITE) < np.inf:
             return DIVERGED
         counters[STEPS] = step + 1

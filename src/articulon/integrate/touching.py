@@ -32,7 +32,7 @@ from articulon.forces.contact.powers import pair_powers, wall_powers
 from articulon.forces.contact.tables import CROWDED, FAULT, WALL_WORK, WORKS
 from articulon.forces.filling import book_powers
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grains import RESISTANCE, TOO_NARROW, WALLS, sum_seen
+from articulon.integrate.grains import RESISTANCE, TOO_NARROW, WALLS, sort_works, sort_works_to_come, sum_seen
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import jit, kernel
@@ -152,6 +152,7 @@ def kick(derivative, system, functions, state, touching, carried, ws, channels, 
         state.acceleration[k] = a
         y[nq + k] = mean[k] + done * a
         mean[k] += 0.5 * done * a
+    sort_works(touching.candidates.block, works[LINES_DONE : LINES_DONE + WORKS])
     # What is to come of the half kick before is done now.
     book(system, carried, touching, mean, done, ws, channels, works, DONE, LINES_DONE)
     for k in range(DUE, DUE + 8):
@@ -161,6 +162,7 @@ def kick(derivative, system, functions, state, touching, carried, ws, channels, 
     for k in range(nu):
         mean[k] = y[nq + k] + 0.5 * half * state.acceleration[k]
     book(system, carried, touching, mean, half, ws, channels, works, DUE, LINES_DUE)
+    sort_works_to_come(touching.candidates.block, works[LINES_DUE : LINES_DUE + WORKS], half)
     for k in range(8):
         works[DONE + k] += works[DUE + k]
     for k in range(WORKS):

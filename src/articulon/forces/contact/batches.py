@@ -15,17 +15,20 @@ from articulon.forces.contact.tables import (
     CLOSING,
     DISPLACEMENT,
     ELASTIC,
-    ELASTIC_FORCE,
     FORCE,
-    FRICTION_FORCE,
-    FRICTION_TORQUE,
+    FRICTION_TO_COME,
+    FRICTION_WORK,
     NORMAL,
     OTHER_ARM,
-    SPRING_FORCE,
-    SPRING_TORQUE,
+    PARTS,
+    PULL,
+    SLIDES,
+    SPRING_WORK,
+    STICKS,
     TANGENTIAL_VISCOUS,
-    VISCOUS_FORCE,
-    VISCOUS_TORQUE,
+    TORQUE,
+    VISCOUS_TO_COME,
+    VISCOUS_WORK,
 )
 from articulon.kernels import jit
 
@@ -45,23 +48,29 @@ VISCOUS, ACROSS = 38, 39
 """Viscous normal force, and tangential force."""
 NEW, SLIDES_NOW, DEEP = 42, 58, 59
 """The record as it will be, whether the surfaces slide, and the overlap by the smaller radius."""
-TABLE = 60
+SIZE, OVERLAP, STATE = range(60, 63)
+"""R*; the overlap, negative where the two are apart; and what ``Candidates.touches`` has. What stands behind the last
+contact of a batch parts, and does nothing."""
+TABLE = 63
 """The row of the table, where there are several kinds."""
 FIELDS = TABLE + KINETIC + 1
 OLD_DISPLACEMENT, OLD_CLOSING = OLD + DISPLACEMENT, OLD + CLOSING
 NEW_DISPLACEMENT, NEW_CLOSING, NEW_FORCE, NEW_ELASTIC, NEW_NORMAL, NEW_ARM, NEW_VISCOUS, NEW_OTHER_ARM = (
     NEW + column for column in (DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM)
 )
-SPARE = FRICTION_TORQUE + 3
+PULL_SPARE, TORQUE_SPARE = PULL + 3, TORQUE + 3
 """Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
 CARRIED: Any = None
 CONTACT_WIDTH: Any = None
 DAMPING_OF: Any = None
 FORCES: Any = None
 ARMS: Any = None
+VISCOUS_BEFORE: Any = None
 """Stand for the parts of the law."""
 ONE_KIND = False
 """Whether there is but one kind."""
+RESTORES, LAMMPS = True, False
+"""As in ``laws.py``."""
 
 
 @jit
@@ -95,6 +104,16 @@ def entry(batch, column, k, one):
 
 
 @jit
+def standing(batch, k):
+    """Whether a contact stuck and slid at the last evaluation, and whether it is one now: 1 or 0."""
+    state = batch[STATE * STRIDE + k]
+    here = 1.0 if state < PARTS else 0.0
+    before = state - PARTS * (1.0 - here)
+    slid = max(before - STICKS, 0.0)
+    return before - SLIDES * slid, slid, here
+
+
+@jit
 def measure(batch, count, rows):
     """Normals, arms and overlaps, with what depends on these alone."""
     c0 = rows[0, DAMPING]
@@ -117,13 +136,16 @@ def measure(batch, count, rows):
         )
         delta = reach - r
         depth = max(delta, 0.0)
-        a = CONTACT_WIDTH(Ri * Rj * by_reach, depth)
+        Rs = Ri * Rj * by_reach
+        a = CONTACT_WIDTH(Rs, depth)
         put3(batch, NEW_NORMAL, k, (dx * by_r, dy * by_r, dz * by_r))
         batch[WIDTH * STRIDE + k] = a
         batch[DEPTH * STRIDE + k] = depth
         batch[DAMPED * STRIDE + k] = DAMPING_OF(a, ms, entry(batch, DAMPING, k, c0))
         batch[MASS * STRIDE + k] = ms
         batch[DEEP * STRIDE + k] = depth * by_least
+        batch[SIZE * STRIDE + k] = Rs
+        batch[OVERLAP * STRIDE + k] = delta
 
 
 @jit
@@ -191,11 +213,12 @@ def act(batch, count, h, rows):
             entry(batch, STATIC, k, s0),
             entry(batch, KINETIC, k, m0),
         )
+        here = standing(batch, k)[2]
         put3(batch, NEW_DISPLACEMENT, k, (x, y, z))
-        put3(batch, ACROSS, k, (fx, fy, fz))
-        batch[VISCOUS * STRIDE + k] = viscous
-        batch[NEW_ELASTIC * STRIDE + k] = elastic
-        put3(batch, NEW_VISCOUS, k, (wx, wy, wz))
+        put3(batch, ACROSS, k, (here * fx, here * fy, here * fz))
+        batch[VISCOUS * STRIDE + k] = here * viscous
+        batch[NEW_ELASTIC * STRIDE + k] = here * elastic
+        put3(batch, NEW_VISCOUS, k, (here * wx, here * wy, here * wz))
         batch[SLIDES_NOW * STRIDE + k] = slides
 
 
@@ -210,26 +233,70 @@ def sum_forces(batch, count):
 
 
 @jit
-def put_load(batch, force, torque, k, fx, fy, fz, nx, ny, nz):
-    """Writes a force, and its torque on either sphere for an arm of one length."""
-    put3(batch, force, k, (fx, fy, fz))
-    put3(batch, torque, k, (nz * fy - ny * fz, nx * fz - nz * fx, ny * fx - nx * fy))
+def lever(batch, k):
+    """What the torques' arms add to the velocity of the surfaces, at the velocity arms."""
+    if not LAMMPS:
+        return 0.0, 0.0, 0.0
+    ai, aj, bi, bj = ARMS(batch[RADIUS_I * STRIDE + k], batch[RADIUS_J * STRIDE + k], batch[DEPTH * STRIDE + k])
+    wix, wiy, wiz = get3(batch, SPIN_I, k)
+    wjx, wjy, wjz = get3(batch, SPIN_J, k)
+    nx, ny, nz = get3(batch, NEW_NORMAL, k)
+    return surface_velocity(0.0, 0.0, 0.0, bi - ai, wix, wiy, wiz, bj - aj, wjx, wjy, wjz, nx, ny, nz)
+
+
+@jit
+def book(batch, count, h, rows, seen):
+    """Adds to the lines of a block what contacts have done since the last evaluation, a time h ago: the mean of the
+    forces then and now times the way of the surfaces. That is the trapezoidal rule, of second order as the steps are.
+
+    Forces of then are the law's at the overlap δ + h v_n, with the tangential displacement that is remembered. The
+    damping of then, −γ v⁻, times the way of now, h v, is −½ h γ (v⁻² + v²) to second order; the first part was seen
+    then as one to come, so that no velocity need be remembered. A contact that has ended does the second half of its
+    last work.
+    """
+    k0, kt0, c0, ct0 = rows[0, STIFFNESS], rows[0, SHEAR], rows[0, DAMPING], rows[0, TANGENTIAL_DAMPING]
+    spring, viscous, friction, viscous_to_come, friction_to_come = 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(count):
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        ux, uy, uz = get3(batch, SURFACE, k)
+        x, y, z = get3(batch, TURNED, k)
+        fx, fy, fz = get3(batch, ACROSS, k)
+        wx, wy, wz = get3(batch, NEW_VISCOUS, k)
+        ex, ey, ez = lever(batch, k)
+        vn, ms = batch[NEW_CLOSING * STRIDE + k], batch[MASS * STRIDE + k]
+        stuck, slid, here = standing(batch, k)
+        tx, ty, tz = ux - vn * nx + ex, uy - vn * ny + ey, uz - vn * nz + ez
+        depth = max(batch[OVERLAP * STRIDE + k] + h * vn, 0.0)
+        a = CONTACT_WIDTH(batch[SIZE * STRIDE + k], depth)
+        damping = DAMPING_OF(a, ms, entry(batch, DAMPING, k, c0))
+        stretched = -entry(batch, SHEAR, k, kt0) * a * (x * tx + y * ty + z * tz)
+        stretches = (fx - wx) * tx + (fy - wy) * ty + (fz - wz) * tz
+        v2, ct = tx * tx + ty * ty + tz * tz, entry(batch, TANGENTIAL_DAMPING, k, ct0)
+        damped = 0.5 * ct * (damping if RESTORES else ms) * v2
+        damps = 0.5 * ct * (batch[DAMPED * STRIDE + k] if RESTORES else ms) * v2
+        slides = here * batch[SLIDES_NOW * STRIDE + k]
+        sticks = here - slides
+        pull = VISCOUS_BEFORE(entry(batch, STIFFNESS, k, k0) * a * depth, damping, batch[OLD_CLOSING * STRIDE + k], vn)
+        spring += stuck * stretched + sticks * stretches
+        friction += slid * (stretched - damped) + slides * stretches
+        viscous += ((stuck + slid) * pull + batch[VISCOUS * STRIDE + k]) * vn - stuck * damped - 2.0 * sticks * damps
+        viscous_to_come -= sticks * damps
+        friction_to_come -= slides * damps
+    seen[SPRING_WORK] += 0.5 * h * spring
+    seen[VISCOUS_WORK] += 0.5 * h * viscous
+    seen[FRICTION_WORK] += 0.5 * h * friction
+    seen[VISCOUS_TO_COME] += viscous_to_come
+    seen[FRICTION_TO_COME] += friction_to_come
 
 
 @jit
 def list_loads(batch, count):
-    """What each contact does, by lines of the ledger, in the place of the first fields."""
+    """What each contact does, in the place of the first fields, torques for arms of one length."""
     for k in range(count):
         nx, ny, nz = get3(batch, NEW_NORMAL, k)
         fx, fy, fz = get3(batch, ACROSS, k)
-        wx, wy, wz = get3(batch, NEW_VISCOUS, k)
-        elastic, viscous = batch[NEW_ELASTIC * STRIDE + k], batch[VISCOUS * STRIDE + k]
-        slides = batch[SLIDES_NOW * STRIDE + k]
-        sticks = 1.0 - slides
-        fx, fy, fz = fx - wx, fy - wy, fz - wz
-        put3(batch, ELASTIC_FORCE, k, (elastic * nx, elastic * ny, elastic * nz))
-        put_load(batch, SPRING_FORCE, SPRING_TORQUE, k, sticks * fx, sticks * fy, sticks * fz, nx, ny, nz)
-        put_load(batch, FRICTION_FORCE, FRICTION_TORQUE, k, slides * fx, slides * fy, slides * fz, nx, ny, nz)
-        put_load(batch, VISCOUS_FORCE, VISCOUS_TORQUE, k, wx, wy, wz, nx, ny, nz)
-        put3(batch, VISCOUS_FORCE, k, (wx + viscous * nx, wy + viscous * ny, wz + viscous * nz))
-        put3(batch, SPARE, k, (0.0, 0.0, 0.0))
+        pull = batch[NEW_ELASTIC * STRIDE + k] + batch[VISCOUS * STRIDE + k]
+        put3(batch, PULL, k, (pull * nx + fx, pull * ny + fy, pull * nz + fz))
+        put3(batch, TORQUE, k, (nz * fy - ny * fz, nx * fz - nz * fx, ny * fx - nx * fy))
+        batch[PULL_SPARE * STRIDE + k] = 0.0
+        batch[TORQUE_SPARE * STRIDE + k] = 0.0

@@ -11,22 +11,17 @@ from articulon.forces.contact.tables import (
     ARM,
     COUPLE,
     CROWDED,
-    ELASTIC_FORCE,
     FORCE,
     FREE,
-    FRICTION_FORCE,
-    FRICTION_TORQUE,
     KIND,
     LIGHT,
     LOAD,
     MOTION,
     NORMAL,
+    PULL,
     RADIUS,
     SPIN,
-    SPRING_FORCE,
-    SPRING_TORQUE,
-    VISCOUS_FORCE,
-    VISCOUS_TORQUE,
+    TORQUE,
     V,
     X,
 )
@@ -152,13 +147,7 @@ def add_couples(walls, p, t):
 def take_load(load, p):
     """The force and the torque that contacts between spheres have added up for that of a place; leaves nothing of
     them."""
-    force = add(
-        add(load_from(load, p, ELASTIC_FORCE), load_from(load, p, SPRING_FORCE)),
-        add(load_from(load, p, VISCOUS_FORCE), load_from(load, p, FRICTION_FORCE)),
-    )
-    torque = add(
-        add(load_from(load, p, SPRING_TORQUE), load_from(load, p, VISCOUS_TORQUE)), load_from(load, p, FRICTION_TORQUE)
-    )
+    force, torque = load_from(load, p, PULL), load_from(load, p, TORQUE)
     for a in range(LOAD):
         load[p, a] = 0.0
     return force, torque

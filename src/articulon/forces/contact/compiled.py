@@ -54,7 +54,17 @@ def law_leaves(normal: str, tangential: str, damping: str, tail: bool, conventio
         forces=forces,
     )
     arms = leaf_variant(laws.arms, f"arms_{label}", LAMMPS=lammps)
-    parts = {"CARRIED": carried, "CONTACT_WIDTH": width, "DAMPING_OF": damping_of, "FORCES": forces, "ARMS": arms}
+    before = leaf_variant(laws.viscous_before, f"viscous_before_{label}", TAIL=tail, LAMMPS=lammps)
+    parts = {
+        "CARRIED": carried,
+        "CONTACT_WIDTH": width,
+        "DAMPING_OF": damping_of,
+        "FORCES": forces,
+        "ARMS": arms,
+        "VISCOUS_BEFORE": before,
+        "lever": leaf_variant(batches.lever, f"lever_{label}", ARMS=arms, LAMMPS=lammps),
+        "RESTORES": restores,
+    }
     return Law(label, contact, arms, parts)
 
 
@@ -65,7 +75,7 @@ def pair_leaf(law: str, one_kind: bool, **parts: Any) -> tuple[str, Any]:
     entry = leaf_variant(batches.entry, f"entry_{name}", ONE_KIND=one_kind)
     stages = {
         stage.py_func.__name__: leaf_variant(stage, f"{stage.py_func.__name__}_{name}", entry=entry, **parts)
-        for stage in (batches.measure, batches.find_velocities, batches.turn, batches.act)
+        for stage in (batches.measure, batches.find_velocities, batches.turn, batches.act, batches.book)
     }
     gather = leaf_variant(pairs.gather, f"gather_{name}", ONE_KIND=one_kind)
     return name, leaf_variant(pairs.pair_block, f"pair_block_{name}", gather=gather, **stages)

@@ -70,6 +70,16 @@ def damping_of(a, ms, c):
 
 
 @jit
+def viscous_before(elastic, damping, before, vn):
+    """The viscous normal force of the last evaluation, from the elastic one and the damping of then, ``before`` as in
+    ``forces``, and the relative velocity along the normal in the step since then: the mean of the two velocities is
+    what ``forces`` let expect."""
+    seen = vn if before >= NEVER else before
+    viscous = -damping * (seen if LAMMPS else 0.5 * (seen + vn))
+    return viscous if TAIL else max(viscous, -elastic)
+
+
+@jit
 def contact_width(Rs, depth):
     """√(R* δ), the radius of what touches; 1 where stiffnesses do not depend on it."""
     return math.sqrt(Rs * depth) if HERTZ else 1.0

@@ -26,11 +26,13 @@ from articulon.forces.contact.batches import (
     SLIDES_NOW,
     SPIN_I,
     SPIN_J,
+    STATE,
     STRIDE,
     TABLE,
     VELOCITY_I,
     VELOCITY_J,
     act,
+    book,
     find_velocities,
     get,
     list_loads,
@@ -44,7 +46,7 @@ from articulon.forces.contact.laws import (
     NEVER,
 )
 from articulon.forces.contact.rows import LANES as FOUR
-from articulon.forces.contact.rows import add_columns, add_row, put_columns, take_columns
+from articulon.forces.contact.rows import add_columns, add_row, find_near, put_columns, take_columns
 from articulon.forces.contact.tables import (
     BEGUN,
     CLOSING,
@@ -59,8 +61,8 @@ from articulon.forces.contact.tables import (
     LONGEST,
     MEMORY,
     MOTION,
+    PARTS,
     PLACES,
-    RADIUS,
     RECORD,
     SEEN,
     SLIDES,
@@ -111,7 +113,8 @@ def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
         for a in range(MEMORY):
             memory[slot, a] = get(batch, NEW + a, k)
     for k in range(count):
-        touches[slots[np.uint64(k)]] = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
+        now = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
+        touches[slots[np.uint64(k)]] = now if get(batch, STATE, k) < PARTS else FREE
     find_deepest(batch, count, slots, order, candidates, seen)
     if whole:
         sum_forces(batch, count)
@@ -119,9 +122,6 @@ def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
             slot = slots[np.uint64(k)]
             for a in range(RECORD):
                 candidates.record[slot, a] = get(batch, NEW + a, k)
-    for k in range(count, padded(count)):  # what stands behind the last contact does nothing to its spheres
-        for a in range(LOAD):
-            put(batch, a, k, 0.0)
     for k in range(0, count, FOUR):
         arms = NEW_ARM * STRIDE + k, NEW_OTHER_ARM * STRIDE + k
         add_columns(load, rows, FROM + k, INTO + k, batch, k, STRIDE, arms[0], arms[1])
@@ -155,12 +155,12 @@ def row_into(ring, into, places):
 
 @jit
 def end_contact(slot, time, candidates, seen):
-    """Ends a contact."""
+    """Ends a contact, which has its last work to do."""
     lasted = time - candidates.since[slot]
     seen[ENDED] += 1.0
     seen[DURATIONS] += lasted
     seen[LONGEST] = max(seen[LONGEST], lasted)
-    candidates.touches[slot] = FREE
+    candidates.touches[slot] += PARTS
 
 
 @jit
@@ -170,7 +170,6 @@ def begin_contact(slot, time, candidates, seen):
         candidates.memory[slot, a] = 0.0
     candidates.memory[slot, CLOSING] = NEVER
     candidates.since[slot] = time
-    candidates.touches[slot] = STICKS
     seen[BEGUN] += 1.0
 
 
@@ -193,26 +192,24 @@ def ask_ahead(spheres, candidates, ring, at):
 
 @jit
 def find_slots(spheres, candidates, at, end, time, slots, found, seen):
-    """Appends those slots from ``at`` on, LANES at most, whose spheres touch, and begins and ends contacts; without a
-    branch that could not be foreseen. Returns how many there are then."""
-    motion, first, second, touches = spheres.motion, candidates.first, candidates.second, candidates.touches
-    for k in range(at, min(at + LANES, end)):
-        slot = np.uint64(k)
-        p, q = np.uint64(first[slot]), np.uint64(second[slot])
-        dx, dy, dz = (
-            motion[p, X] - motion[q, X],
-            motion[p, X + 1] - motion[q, X + 1],
-            motion[p, X + 2] - motion[q, X + 2],
-        )
-        reach = motion[p, RADIUS] + motion[q, RADIUS]
-        near = dx * dx + dy * dy + dz * dz < reach * reach
-        slots[np.uint64(found)] = slot
-        found += near
-        if near != (touches[slot] != FREE):
-            if near:
-                begin_contact(slot, time, candidates, seen)
-            else:
-                end_contact(slot, time, candidates, seen)
+    """Appends those slots from ``at`` on, LANES at most, whose spheres touch or did so, and begins and ends contacts;
+    without a branch that could not be foreseen. Returns how many there are then."""
+    touches = candidates.touches
+    for k in range(at, min(at + LANES, end), FOUR):
+        near, touched = find_near(spheres.motion, MOTION, candidates.first, candidates.second, k, end), np.int64(0)
+        count = min(FOUR, end - k)
+        for m in range(count):
+            touched |= np.int64(touches[np.uint64(k + m)] != FREE) << m
+        for m in range(count):
+            slots[np.uint64(found)] = np.uint64(k + m)
+            found += ((near | touched) >> m) & 1
+        if near != touched:
+            for m in range(count):
+                slot, bit = np.uint64(k + m), 1 << m
+                if near & bit and not touched & bit:
+                    begin_contact(slot, time, candidates, seen)
+                elif touched & bit and not near & bit:
+                    end_contact(slot, time, candidates, seen)
     return found
 
 
@@ -235,6 +232,9 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
         rows[np.uint64(OTHERS) + np.uint64(k)] = np.uint64(candidates.second[slot])
         rows[np.uint64(FROM) + np.uint64(k)] = np.uint64(row_in(ring, p))
         rows[np.uint64(INTO) + np.uint64(k)] = np.uint64(row_into(ring, into, places))
+        put(batch, STATE, k, candidates.touches[slot])
+    for k in range(count, full):
+        put(batch, STATE, k, PARTS)
     for k in range(0, full, FOUR):
         mine, others = MINE + k, OTHERS + k
         take_columns(motion, MOTION, rows, mine, X, batch, PLACE_I * STRIDE + k, STRIDE)
@@ -270,6 +270,7 @@ def pair_block(order, spheres, candidates, table, ring, first, last, time, h, wh
         find_velocities(batch, full)
         turn(batch, full, h)
         act(batch, full, h, law)
+        book(batch, full, h, law, seen)
         list_loads(batch, full)
         write_back(batch, slots, rows, count, order, candidates, load, whole, seen)
         found -= count

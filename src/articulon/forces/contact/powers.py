@@ -75,7 +75,8 @@ def add_wall_powers(walls, slot, v, w, lines, first):
 
 @jit
 def power_block(spheres, candidates, first, last, seen):
-    """Powers of the forces of some places at the velocities that are in ``motion``."""
+    """The power of all forces of some places at the velocities that are in ``motion``, in the line of elastic forces,
+    to which belongs what is left of it."""
     motion, record, touches = spheres.motion, candidates.record, candidates.touches
     for a in range(WORKS):
         seen[a] = 0.0
@@ -101,9 +102,9 @@ def power_block(spheres, candidates, first, last, seen):
                 ny,
                 nz,
             )
-            add_powers(record, slot, touches[slot] == SLIDES, (ux, uy, uz), seen)
+            seen[NORMAL_WORK] += dot(load_from(record, slot, FORCE), (ux, uy, uz))
             if candidates.resistance.shape[0] > 0:
-                seen[FRICTION_WORK] += power_of_couple(
+                seen[NORMAL_WORK] += power_of_couple(
                     candidates.resistance,
                     slot,
                     motion[p, SPIN] - motion[j, SPIN],
@@ -114,7 +115,8 @@ def power_block(spheres, candidates, first, last, seen):
 
 @kernel
 def pair_powers(system):
-    """Powers of all pairs, at the velocities that are in ``motion``, left with their blocks."""
+    """Powers of all pairs, at the velocities that are in ``motion``, left with their blocks in place of what the pass
+    has seen of works."""
     spheres, candidates = system.spheres, system.candidates
     n, seen = spheres.radius.shape[0], candidates.block
     for b in range(seen.shape[0]):

@@ -32,7 +32,7 @@ from articulon.forces.contact.tables import (
     COUPLE,
     FORCE,
     FREE,
-    FRICTION_TORQUE,
+    FRICTION_WORK,
     KIND,
     NORMAL,
     OTHER_ARM,
@@ -41,6 +41,7 @@ from articulon.forces.contact.tables import (
     RESISTANCE,
     ROLL,
     SPIN,
+    TORQUE,
     TWIST,
 )
 from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
@@ -103,28 +104,31 @@ def forget(resistance, slot):
 def add_couple(load, p, s, couple):
     """Adds a couple to the torque on the sphere of a row, with its sign."""
     for a in range(3):
-        load[p, FRICTION_TORQUE + a] += s * couple[a]
+        load[p, TORQUE + a] += s * couple[a]
 
 
 @jit
 def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
-    """The contacts of a strip of places. Couples between spheres are added to what contacts do to them, in the line of
-    friction; those of walls, with the kicks."""
+    """The contacts of a strip of places. Couples between spheres are added to what contacts do to them, and the work of
+    the mean of the last ones and the new ones to the line of friction; those of walls, with the kicks."""
     motion, load, rows, kinds = spheres.motion, spheres.load, table.rows, table.kinds[0]
     record, resistance, touches = candidates.record, candidates.resistance, candidates.touches
     for p in range(first, last):
         wi, Ri = load_from(motion, p, SPIN), motion[p, RADIUS]
+        seen = candidates.block[p // PLACES]
         for slot in range(candidates.start[p], candidates.start[p + 1]):
+            j, before = candidates.root[slot], load_from(resistance, slot, COUPLE)
+            wj, Rj = load_from(motion, j, SPIN), motion[j, RADIUS]
+            seen[FRICTION_WORK] += 0.5 * h * dot(before, sub(wi, wj))
             if touches[slot] == FREE:
                 forget(resistance, slot)
                 continue
-            j = candidates.root[slot]
-            wj, Rj = load_from(motion, j, SPIN), motion[j, RADIUS]
             delta = Ri + Rj - record[slot, ARM] - record[slot, OTHER_ARM]
             row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
             mean = scale(0.5, add(wi, wj))
             resist(record, resistance, slot, sub(wi, wj), mean, Ri * Rj / (Ri + Rj), delta, rows, row, h)
             couple = load_from(resistance, slot, COUPLE)
+            seen[FRICTION_WORK] += 0.5 * h * dot(couple, sub(wi, wj))
             add_couple(load, p, 1.0, couple)
             add_couple(load, candidates.into[slot], -1.0, couple)
         for slot in range(walls.start[p], walls.start[p + 1]):

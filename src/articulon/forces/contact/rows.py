@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from articulon.forces.contact.tables import LOAD, SPRING_TORQUE
+from articulon.forces.contact.tables import LOAD, TORQUE
 
 LANES = 4
 """Rows, and columns, that are exchanged together."""
@@ -38,6 +38,14 @@ def put_columns(
     """Writes what ``take_columns`` reads, and reads what it writes."""
     long = types.int64
     return types.void(table, long, rows, long, long, columns, long, long), _put
+
+
+@intrinsic
+def find_near(typing: Any, motion: Any, width: Any, first: Any, second: Any, k: Any, end: Any) -> Any:
+    """Which of four pairs overlap, from the k-th on and before ``end``, as the bits of a number: of spheres in the rows
+    of ``motion``, ``width`` wide, that ``first`` and ``second`` name, with coordinates and radius in front."""
+    long = types.int64
+    return types.int64(motion, long, first, second, long, long), _find_near
 
 
 @intrinsic
@@ -147,7 +155,7 @@ def _add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             for start, lever, sign in ((here[m], arms[m][0], builder.fadd), (there[m], arms[m][1], builder.fsub)):
                 where = _four(builder, data, builder.add(start, _constant(first)))
                 old = builder.load(where, align=8)
-                if first < SPRING_TORQUE:
+                if first < TORQUE:
                     new = sign(old, value)
                 else:
                     product = builder.fmul(value, lever, flags=("contract",))
@@ -169,3 +177,30 @@ def _add_row(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.store(value, here, align=8)
         builder.store(ir.Constant(_DOUBLES, [0.0] * LANES), there, align=8)
     return context.get_dummy_value()
+
+
+def _find_near(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    motion, width, first, second, k, end = args
+    kinds = signature.args
+    data = _pointer(context, builder, kinds[0], motion)
+    last, sides = builder.sub(end, _constant(1)), []
+    at = []
+    for m in range(LANES):
+        slot = builder.add(k, _constant(m))
+        at.append(builder.select(builder.icmp_signed("<", slot, end), slot, last))
+    for kind, places in ((kinds[2], first), (kinds[3], second)):
+        numbers = _pointer(context, builder, kind, places)
+        taken = []
+        for slot in at:
+            row = builder.sext(builder.load(builder.gep(numbers, [slot])), _LONG)
+            taken.append(builder.load(_four(builder, data, builder.mul(row, width)), align=8))
+        sides.append(taken)
+    ways = _exchange(builder, [builder.fsub(a, b) for a, b in zip(*sides, strict=True)])
+    reaches = [builder.fadd(a, b) for a, b in zip(*sides, strict=True)]
+    reach = _exchange(builder, reaches)[3]
+    x2, y2, z2, reach2 = (builder.fmul(a, a, flags=("contract",)) for a in (*ways[:3], reach))
+    distance2 = builder.fadd(builder.fadd(x2, y2, flags=("contract",)), z2, flags=("contract",))
+    near = builder.zext(builder.bitcast(builder.fcmp_ordered("<", distance2, reach2), ir.IntType(LANES)), _LONG)
+    left = builder.sub(end, k)
+    some = builder.sub(builder.shl(_constant(1), left), _constant(1))
+    return builder.select(builder.icmp_signed("<", left, _constant(LANES)), builder.and_(near, some), near)

@@ -18,11 +18,10 @@ RADIUS, LIGHT, KIND = 3, 7, 11
 MOTION = 12
 """Columns of ``Spheres.motion``: position and radius, velocity and inverse mass, angular velocity and kind. A sphere's
 row is a line and a half of memory."""
-ELASTIC_FORCE, SPRING_FORCE, VISCOUS_FORCE, FRICTION_FORCE = range(0, 12, 3)
-SPRING_TORQUE, VISCOUS_TORQUE, FRICTION_TORQUE = range(12, 21, 3)
-LOAD = 24
-"""Columns of ``Spheres.load``, three lines of memory: sums of forces by line of the ledger, and of torques about the
-centre; elastic forces have none. The last three stay empty."""
+PULL, TORQUE = 0, 4
+LOAD = 8
+"""Columns of ``Spheres.load``, a line of memory: the sums of forces, and of torques about the centre. One column behind
+each stays empty."""
 MEMORY = 4
 """Columns of ``Candidates.memory``, the first four of a record: all that the law asks of a contact's past."""
 DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM = 0, 3, 4, 7, 8, 11, 12, 15
@@ -37,6 +36,8 @@ RESISTANCE = 7
 the angle of twist."""
 FREE, STICKS, SLIDES = 0, 1, 2
 """What a pair within reach does."""
+PARTS = 4
+"""Added to that while a pass goes through the pairs of a block, where the two no longer touch."""
 SINCE, STANDING = RECORD, RECORD + 1
 KEPT = STANDING + 1 + RESISTANCE
 """Columns of a contact in the state: record, when the two touched, whether it sticks or slides, resistance."""
@@ -49,12 +50,14 @@ LEFT, PASSED, OVERRUN = 1, 2, 3
 NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK, WALL_WORK = range(5)
 WORKS = 5
 """Lines of the ledger: elastic normal forces, tangential springs, viscous forces, friction and what resists rolling, by
-the relative velocity of the two surfaces; and what walls that move do."""
+the relative velocity of the two surfaces; and what walls that move do. Of pairs of spheres, springs, viscous forces and
+friction are summed contact by contact (``batches.book``), and what is left of the work of all is of elastic forces."""
 BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST, DEEP_FIRST, DEEP_OTHER = range(WORKS, WORKS + 7)
-SEEN = WORKS + 7
-"""What a pass sees in a block of places: powers, where they are asked for, contacts that begin and end, the sum and the
+VISCOUS_TO_COME, FRICTION_TO_COME = WORKS + 7, WORKS + 8
+SEEN = WORKS + 9
+"""What a pass sees in a block of places: works since the last pass, contacts that begin and end, the sum and the
 longest of the durations of those that end, the largest overlap by the smaller radius, and whose it is, as in
-``Kept.first`` and ``other``."""
+``Kept.first`` and ``other``; and powers of damping in the half kick to come, as far as they are known."""
 
 
 class Spheres(NamedTuple):
@@ -72,7 +75,7 @@ class Spheres(NamedTuple):
     load: np.ndarray
     """What contacts do to each; behind, what contacts from afar in the order do, a row for each of these candidates;
     and at the end rings, in which each thread of a sweep has the rows of the places that it is at. Zero once it has
-    been taken; shape (spheres + rows + strips × 2048, 24)."""
+    been taken; shape (spheres + rows + strips × 4096, 8)."""
 
 
 class Candidates(NamedTuple):
@@ -100,6 +103,10 @@ class Candidates(NamedTuple):
     earliest: np.ndarray
     """Of each block, the earliest strip whose contacts have rows for its places, or the number of strips where there is
     none, shape (blocks,)."""
+    done: np.ndarray
+    """Marks: whether all contacts in the rows of a strip have been gone through, shape (strips,)."""
+    late: np.ndarray
+    """Whether the places of a block could not move with their contacts, shape (blocks,)."""
     touches: np.ndarray
     """Whether the two are free of each other, stick or slide, shape (capacity,)."""
     since: np.ndarray
@@ -113,7 +120,7 @@ class Candidates(NamedTuple):
     counts: np.ndarray
     """Candidates, and whether there was too little room, shape (2,)."""
     block: np.ndarray
-    """What the pass has seen in each block of places, shape (blocks, 12)."""
+    """What the pass has seen in each block of places, shape (blocks, 14)."""
 
 
 class WallSlots(NamedTuple):
@@ -121,6 +128,8 @@ class WallSlots(NamedTuple):
 
     start: np.ndarray
     """First slot of each place, shape (spheres + 1,)."""
+    place: np.ndarray
+    """Place of the sphere, shape (capacity,)."""
     feature: np.ndarray
     """What the sphere touches, shape (capacity,)."""
     wall: np.ndarray
@@ -138,7 +147,7 @@ class WallSlots(NamedTuple):
     counts: np.ndarray
     """Slots, whether there was too little room, what has gone wrong, and the sphere and the wall of it, shape (5,)."""
     block: np.ndarray
-    """As of pairs, shape (blocks, 12)."""
+    """As of pairs, shape (blocks, 14)."""
 
 
 class Kept(NamedTuple):
@@ -189,10 +198,10 @@ class ContactSystem(NamedTuple):
 
 PLACES = 512
 """Places whose contacts a thread takes together."""
-RING = 2048
+RING = 4096
 """Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They stay in a second
 cache."""
-LAYERS = 4
+LAYERS = 6
 """Of a cube of spheres that make a strip: most contacts are then within one, and many threads have some to do."""
 
 
@@ -231,6 +240,8 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         strips,
         np.repeat(np.arange(len(strips) - 1), np.diff(strips)),
         np.zeros(blocks_of(spheres), dtype=np.int64),
+        np.zeros(len(strips) - 1, dtype=np.int64),
+        np.zeros(blocks_of(spheres), dtype=np.int8),
         np.zeros(capacity, dtype=np.int8),
         np.zeros(capacity),
         aligned_zeros(capacity, MEMORY),
@@ -245,6 +256,7 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
     """Room for a number of spheres near walls."""
     return WallSlots(
         np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int8),

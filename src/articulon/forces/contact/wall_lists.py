@@ -179,6 +179,8 @@ def fill_block(walls, lists, cell, particles, spheres, slots, kept, skin, first,
             continue
         list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, True)
         slot, end = slots.start[p], slots.start[p + 1]
+        for k in range(slot, end):
+            slots.place[k] = p
         for k in range(kept.start[order[p]], kept.stop[order[p]]):
             if kept.other[k] >= n and slot < end:
                 load_contact(kept, k, False, slot, slots.touches, slots.since, slots.record, RECORD, slots.resistance)

@@ -19,7 +19,7 @@ FAR = 1e100
 """Coordinates of that place."""
 SPARE = 64
 """Cells that there may be beside one for each site."""
-THICKEST = 8
+THICKEST = 64
 """Most layers of cells in a slab."""
 IMAGES, OVERFLOW, REBUILDS, LOST = range(4)
 """Places in ``Particles.counts``: images, whether there was too little room, rebuilds, and whether a position is not
