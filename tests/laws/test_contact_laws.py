@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from tests.support import grain_models as gm
-from tests.support.contact_reference import decrement, pair_moduli
+from tests.support.contact_reference import Grains, Law, decrement, pair_moduli
 from tests.support.threads import on_one_and_two
 
 import articulon as ar
@@ -119,6 +119,7 @@ MATERIALS = {
     },
     "linear": {"static_friction": 0.5, "restitution": 0.7, "stiffness": 2e4, "tangential_stiffness": 8e3},
 }
+ROLLING = {"rolling_friction": 0.3, "rolling_damping": 0.3}
 LAWS = {
     "restitution": ({}, lambda c: gm.reference_law(convention=c)),
     "kinetic": ({}, lambda c: gm.reference_law(MATERIALS["kinetic"], convention=c)),
@@ -179,14 +180,17 @@ def test_a_heap_keeps_its_momenta() -> None:
     assert found.kinetic_energy[-1] < 0.8 * found.kinetic_energy[0]
 
 
-def test_the_ledger_closes() -> None:
+@pytest.mark.parametrize("resists", [False, True])
+def test_the_ledger_closes(resists: bool) -> None:
     """What the kinetic energy has lost is the work of the contacts, and that of their normal springs is their energy.
 
     The books take the works of the kicks themselves, so the first holds to rounding. The second is that of a rule of
-    second order: ⅖ k δ^{5/2} of each contact, to (h/t_c)² or so.
+    second order: ⅖ k δ^{5/2} of each contact, to (h/t_c)² or so. What resists rolling counts as friction.
     """
     radii, _, start = gm.heap(3, 4, 0.005)
     model = gm.moving(start, radii)
+    if resists:
+        model = gm.moving(start, radii, material={**gm.GRAIN, **ROLLING}, rolling="spring")
     stiffness = 4.0 / 3.0 * gm.reference_law().young
 
     def potential(positions: np.ndarray) -> float:
@@ -207,6 +211,74 @@ def test_the_ledger_closes() -> None:
     assert viscous < -0.05 * put_in
     assert friction < -0.05 * put_in
     assert elastic == pytest.approx(stored[0] - stored[-1], abs=5e-4 * put_in)
+
+
+def powers(plain: Grains, law: Law) -> np.ndarray:
+    """Of springs, damping and friction in contacts between spheres, at the speeds that the plain grains have."""
+    c = plain.contacts
+    i, j = c.pairs.T
+    r = plain.radii[i] + plain.radii[j]
+    levers = [plain.radii[k] * (1.0 - c.overlaps / r) for k in (i, j)]
+    if law.convention == "lammps":
+        levers = [plain.radii[k] - 0.5 * c.overlaps for k in (i, j)]
+    turning = levers[0][:, None] * plain.spins[i] + levers[1][:, None] * plain.spins[j]
+    speeds = plain.velocities[i] - plain.velocities[j] - np.cross(turning, c.normals)
+    width = np.sqrt(plain.radii[i] * plain.radii[j] / r * c.overlaps)
+    stiffness = (
+        8.0 * law.shear * width if law.tangential_stiffness is None else np.full(len(i), law.tangential_stiffness)
+    )
+    spring = np.where(c.sliding[:, None], 0.0, -stiffness[:, None] * c.displacements)
+    friction = np.where(c.sliding[:, None], c.tangential, 0.0)
+    damping = c.viscous[:, None] * c.normals + c.tangential - spring - friction
+    return np.array([np.sum(force * speeds) for force in (spring, damping, friction)])
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("convention", ["consistent", "lammps"])
+def test_works_by_line_are_those_of_the_plain_heap(name: str, convention: str) -> None:
+    """Springs, damping and friction do what the powers in the plain heap add up to, by the trapezoidal rule over 2 ms.
+
+    Both are of second order in h/t_c; the law's normals turn within a step, which is of first order in h v/R.
+    """
+    radii, masses, start = gm.heap(1, 4, 0.005)
+    options, law = LAWS[name]
+    off = []
+    for steps in (200, 400):
+        step = 2e-3 / steps
+        model = gm.moving(start, radii, material=MATERIALS[name], convention=convention, **options)
+        plain = gm.reference(radii, masses, start, law(convention))
+        now, expected = powers(plain, plain.law), np.zeros(3)
+        for _ in range(steps):
+            before = now
+            plain.advance(step, 1)
+            now = powers(plain, plain.law)
+            expected += 0.5 * step * (before + now)
+        found = gm.run(model, step, steps)
+        put_in = np.abs(found.works).sum() + found.kinetic_energy[0]
+        assert np.all(np.abs(expected[1:]) > 0.01 * put_in)
+        off.append(np.abs(found.state.contact_work[0, 1:4] - expected).max() / put_in)
+    assert off[0] <= 2e-4
+    assert off[1] <= 0.6 * off[0]
+
+
+def test_smooth_spheres_that_glance_have_works_of_normal_forces_alone() -> None:
+    """Without tangential forces, whatever the surfaces' speeds: the lines of springs and friction stay empty, and what
+    damping takes is what is missing of the energy."""
+    for damping in ({}, {"damping": "viscous"}):
+        start = gm.Motion(
+            np.array([[0.0, 0.0, 0.0], [0.0101, 0.004, 0.0]]),
+            np.array([[0.5, 0.0, 0.1], [-0.5, 0.0, 0.0]]),
+            np.array([[0.0, 30.0, 50.0], [0.0, 0.0, 40.0]]),
+        )
+        material = MATERIALS["viscous"] if damping else gm.GRAIN
+        found = gm.run(gm.moving(start, [0.005, 0.005], material=material, tangential="none", **damping), 2e-6, 1500)
+        lost = found.kinetic_energy[0] - found.kinetic_energy[-1]
+        elastic, spring, viscous, friction = found.state.contact_work[0, :4]
+        assert found.state.contact_times[1] == 1.0, "they have not met, or not parted"
+        assert lost > 0.05 * found.kinetic_energy[0]
+        assert spring == 0.0 and friction == 0.0
+        assert elastic == pytest.approx(0.0, abs=2e-3 * lost)
+        assert viscous == pytest.approx(-lost, rel=2e-3)
 
 
 def bits(found: object) -> list[bytes]:

@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from tests.support import grain_models as gm
 
 import articulon as ar
-from articulon.forces.contact import tables
+from articulon.forces.contact import engine, tables
 from articulon.forces.sites.cells import REBUILDS
 from articulon.integrate import grain_driver
 
@@ -87,7 +87,8 @@ def test_bits_depend_neither_on_threads_nor_on_chunks_while_lists_change(
     """Strips are shared out in as many groups as there are threads, some of which wait for earlier ones and are waited
     for by later ones; chunks end before, at and behind the steps at which lists are made anew."""
     radii, _, start = gm.heap(6, 18, 0.005, speed=0.05)
-    assert tables.strips_of(radii.size).size > threads
+    monkeypatch.setattr(tables, "LAYERS", 2)  # so that each thread has several strips
+    assert tables.strips_of(radii.size).size > 2 * threads
     start.velocities[:, 2] += SPEED
     model = gm.moving(start, radii)
     monkeypatch.setattr(grain_driver.numba, "get_num_threads", lambda: 1)
@@ -99,7 +100,8 @@ def test_bits_depend_neither_on_threads_nor_on_chunks_while_lists_change(
 
 def test_contacts_far_behind_in_a_strip_have_rows_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """In one strip of more places than a ring has rows, sums are those of several strips, in another order."""
-    across = 18
+    across = 24
+    monkeypatch.setattr(engine, "RING", 880)  # so that a slab of cells has eight layers
     radii, masses, start = gm.heap(8, across, 0.005)
     model = gm.moving(start, radii)
     found = gm.run(model, STEP, 40)

@@ -284,7 +284,10 @@ def contact_rows(view: View) -> Iterator[tuple[str, str]]:
         )
         yield (
             "work of normal elastic forces against their energy",
-            (f"differs by {number(found['elastic_error_relative'], 2)} of the energy put in, the error of the steps"),
+            (
+                f"differs by {number(found['elastic_error_relative'], 2)} of the energy put in, the error of the steps "
+                "and of the split into lines"
+            ),
         )
 
 

@@ -247,7 +247,8 @@ def lever(batch, k):
 @jit
 def book(batch, count, h, rows, seen):
     """Adds to the lines of a block what contacts have done since the last evaluation, a time h ago: the mean of the
-    forces then and now times the way of the surfaces. That is the trapezoidal rule, of second order as the steps are.
+    forces then and now times the way of the surfaces. That is the trapezoidal rule, of second order in h/t_c but in the
+    first step of a contact, and of first order in h v/R, by which the normal turns.
 
     Forces of then are the law's at the overlap δ + h v_n, with the tangential displacement that is remembered. The
     damping of then, −γ v⁻, times the way of now, h v, is −½ h γ (v⁻² + v²) to second order; the first part was seen
@@ -265,17 +266,22 @@ def book(batch, count, h, rows, seen):
         ex, ey, ez = lever(batch, k)
         vn, ms = batch[NEW_CLOSING * STRIDE + k], batch[MASS * STRIDE + k]
         stuck, slid, here = standing(batch, k)
-        tx, ty, tz = ux - vn * nx + ex, uy - vn * ny + ey, uz - vn * nz + ez
+        sx, sy, sz = ux - vn * nx, uy - vn * ny, uz - vn * nz
+        tx, ty, tz = sx + ex, sy + ey, sz + ez
         depth = max(batch[OVERLAP * STRIDE + k] + h * vn, 0.0)
         a = CONTACT_WIDTH(batch[SIZE * STRIDE + k], depth)
         damping = DAMPING_OF(a, ms, entry(batch, DAMPING, k, c0))
         stretched = -entry(batch, SHEAR, k, kt0) * a * (x * tx + y * ty + z * tz)
         stretches = (fx - wx) * tx + (fy - wy) * ty + (fz - wz) * tz
-        v2, ct = tx * tx + ty * ty + tz * tz, entry(batch, TANGENTIAL_DAMPING, k, ct0)
+        v2, ct = sx * tx + sy * ty + sz * tz, entry(batch, TANGENTIAL_DAMPING, k, ct0)
         damped = 0.5 * ct * (damping if RESTORES else ms) * v2
         damps = 0.5 * ct * (batch[DAMPED * STRIDE + k] if RESTORES else ms) * v2
         slides = here * batch[SLIDES_NOW * STRIDE + k]
         sticks = here - slides
+        if LAMMPS:  # a spring that has not been stretched yet gives no friction
+            gx, gy, gz = get3(batch, NEW_DISPLACEMENT, k)
+            slid = slid if x * x + y * y + z * z > 0.0 else 0.0
+            slides = slides if gx * gx + gy * gy + gz * gz > 0.0 else 0.0
         pull = VISCOUS_BEFORE(entry(batch, STIFFNESS, k, k0) * a * depth, damping, batch[OLD_CLOSING * STRIDE + k], vn)
         spring += stuck * stretched + sticks * stretches
         friction += slid * (stretched - damped) + slides * stretches

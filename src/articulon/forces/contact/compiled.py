@@ -64,6 +64,7 @@ def law_leaves(normal: str, tangential: str, damping: str, tail: bool, conventio
         "VISCOUS_BEFORE": before,
         "lever": leaf_variant(batches.lever, f"lever_{label}", ARMS=arms, LAMMPS=lammps),
         "RESTORES": restores,
+        "LAMMPS": lammps,
     }
     return Law(label, contact, arms, parts)
 

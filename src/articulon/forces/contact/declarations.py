@@ -295,6 +295,8 @@ class _Row:
         elif law.damping == "viscous":
             row[DAMPING] = self.mean("viscous_damping")
             row[TANGENTIAL_DAMPING] = self.mean("tangential_damping", row[DAMPING])
+        if law.tangential == "none":
+            row[TANGENTIAL_DAMPING] = 0.0
         row[STATIC] = self.mean("static_friction", 0.0)
         row[KINETIC] = self.kinetic(row[STATIC])
         if law.rolling == "spring":

@@ -1,9 +1,10 @@
 """The pass over pairs of spheres: which of the candidates touch, and what forces they exert.
 
-Those that touch are gathered, some at a time, in an array in which the law is a few vector loops; what it finds goes
-back to what is remembered of each, and to the rows of the two spheres in ``Spheres.load``. A thread takes the places of
-a strip in their order, and adds what a contact does to a sphere of a later strip, or far behind in the same one, to a
-row of that contact's own: so no two threads write to one place, and the bits do not depend on how many there are.
+Those that touch, or did so at the last evaluation, are gathered, some at a time, in an array in which the law is a few
+vector loops; what it finds goes back to what is remembered of each, and to the rows of the two spheres in
+``Spheres.load``. A thread takes the places of a strip in their order, and adds what a contact does to a sphere of a
+later strip, or far behind in the same one, to a row of that contact's own: so no two threads write to one place, and
+the bits do not depend on how many there are.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Powers of the forces of contacts, by the lines of the ledger."""
+"""Powers of the forces of contacts: of walls by the lines of the ledger, of pairs as a whole."""
 
 from articulon.algebra.vectors import dot, load_from
 from articulon.forces.contact.tables import (
