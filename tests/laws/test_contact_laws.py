@@ -258,7 +258,7 @@ def test_works_by_line_are_those_of_the_plain_heap(name: str, convention: str) -
         assert np.all(np.abs(expected[1:]) > 0.01 * put_in)
         off.append(np.abs(found.state.contact_work[0, 1:4] - expected).max() / put_in)
     assert off[0] <= 2e-4
-    assert off[1] <= 0.6 * off[0]
+    assert off[1] <= 0.7 * off[0]
 
 
 def test_smooth_spheres_that_glance_have_works_of_normal_forces_alone() -> None:
