@@ -238,7 +238,8 @@ def powers(plain: Grains, law: Law) -> np.ndarray:
 def test_works_by_line_are_those_of_the_plain_heap(name: str, convention: str) -> None:
     """Springs, damping and friction do what the powers in the plain heap add up to, by the trapezoidal rule over 2 ms.
 
-    Both are of second order in h/t_c; the law's normals turn within a step, which is of first order in h v/R.
+    Both are of second order in h/t_c; the law's normals turn within a step, which is of first order in h v/R. Half
+    a step leaves a quarter of the one error and half of the other, of whatever signs.
     """
     radii, masses, start = gm.heap(1, 4, 0.005)
     options, law = LAWS[name]
