@@ -1,7 +1,9 @@
 """The innermost loop of a list of neighbours, in the vector instructions that no plain loop compiles to.
 
-Of eight candidates at a time those within reach are written one behind the other (``llvm.masked.compressstore``, one
-instruction where there is one and a few elsewhere); a scalar loop takes several times as long.
+Of eight candidates at a time those within reach are moved to the front (``llvm.experimental.vector.compress``, one
+instruction where there is one and a few elsewhere), and all eight are written, the others to be written over; a scalar
+loop takes several times as long. Writing only the first ones (``llvm.masked.compressstore``) does so too on processors
+that have microcode for it, as AMD's Zen 4.
 """
 
 from typing import Any
@@ -63,7 +65,7 @@ def _generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     centre = [splat(value, _DOUBLES) for value in (xp, yp, zp)]
     limit = splat(reach2, _DOUBLES)
     self_, last = (splat(builder.trunc(value, _WORD), _WORDS) for value in (own, end))
-    compress = intrinsic_of(ir.VoidType(), [_WORDS, _WORD.as_pointer(), _BITS], f"masked.compressstore.v{LANES}i32")
+    compress = intrinsic_of(_WORDS, [_WORDS, _BITS, _WORDS], f"experimental.vector.compress.v{LANES}i32")
     ones = intrinsic_of(_BYTE, [_BYTE], f"ctpop.i{LANES}")
     found = cgutils.alloca_once_value(builder, number)
     with cgutils.for_range_slice(builder, begin, end, ir.Constant(_LONG, LANES)) as (k, _):
@@ -80,7 +82,8 @@ def _generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         n = builder.load(found)
         # Beyond the room all goes to one place, and the count says that it was too small.
         at = builder.select(builder.icmp_signed("<", n, room), n, room)
-        builder.call(compress, [names, builder.gep(out, [at]), inside])
+        together = builder.call(compress, [names, inside, ir.Constant(_WORDS, ir.Undefined)])
+        builder.store(together, builder.bitcast(builder.gep(out, [at]), _WORDS.as_pointer()), align=4)
         more = builder.zext(builder.call(ones, [builder.bitcast(inside, _BYTE)]), _LONG)
         builder.store(builder.add(n, more), found)
     return builder.load(found)
