@@ -7,11 +7,13 @@ from articulon.forces.contact.rows import put_columns, take_columns
 from articulon.forces.contact.tables import LOAD
 from articulon.forces.contact.tables import PULL as LOAD_PULL
 from articulon.forces.contact.tables import TORQUE as LOAD_TORQUE
-from articulon.integrate.grain_passes import GROUP, PUSHED, ROW, TURN
+from articulon.integrate.grain_passes import GROUP, PLACE, PLACED, PUSHED, ROW, TURN, WRAP
 from articulon.kernels import jit
 
-LOADS = ROW
-"""Columns of a group behind those of ``Grains.row``: first what contacts have added up."""
+WHERE, SHIFT = ROW + PLACE, ROW + WRAP
+"""Columns of a group behind those of ``Grains.row``: those of ``Grains.place``."""
+LOADS = ROW + PLACED
+"""What contacts have added up."""
 VELOCITY, LIGHT, TURNING, CENTRE = LOADS + LOAD, LOADS + LOAD + 3, LOADS + LOAD + 4, LOADS + LOAD + 8
 """As in rows of ``Spheres.motion``: velocity and inverse mass, angular velocity and kind, coordinates and radius."""
 PUSH = CENTRE + 4
@@ -28,7 +30,7 @@ LEAST, MOST = FAR + 1, FAR + 4
 """The least and the most that a grain in each place has gone along each axis since the last list."""
 COLUMNS = FAR + 7
 PULL, PULL_TORQUE = LOADS + LOAD_PULL, LOADS + LOAD_TORQUE
-RADIUS, VECTOR = CENTRE + 3, TURN + 1
+VECTOR = TURN + 1
 """Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
 
 

@@ -20,6 +20,7 @@ from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grains
 from articulon.integrate.base import LINE, Driver
 from articulon.integrate.grain_passes import DRAG, FLOW, GRAINS, PASS, SPIN_DRAG
+from articulon.integrate.grain_states import state_passes
 from articulon.integrate.grain_sweep import sweep_kernel
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
@@ -75,8 +76,8 @@ class GrainDriver(Driver):
         self.history = 1 + 9 * model.bodies
         self.contacts: Contacts = evaluator.contacts
         drag, box = drag_table(model), model.box
-        self.grains = grain_passes.grains_of(model.bodies, drag.link.size > 0)
-        self.grains.ask[grain_passes.WRAPS] = box is not None and box.periodic.any()
+        wraps = box is not None and bool(box.periodic.any())
+        self.grains = grain_passes.grains_of(model.bodies, drag.link.size > 0, wraps)
         self.grains.gravity[:] = evaluator.system.forces.gravity
         self.grains.ease[:] = 1.0 / model.inertias[:, 0]
         body, drags = model.head[drag.link], self.grains.drags
@@ -84,6 +85,7 @@ class GrainDriver(Driver):
         drags[body, FLOW : FLOW + 3] = drag.flow
         parallel = model.bodies >= grain_passes.PARALLEL_GRAINS
         self.moving = sweep_kernel(*self.contacts.pairs, parallel), *grain_passes.passes(parallel)
+        self.load, self.store = state_passes(parallel)
         self._prepare(state)
 
     def _prepare(self, state: State) -> None:
@@ -92,9 +94,9 @@ class GrainDriver(Driver):
         counters = numba.typeof(state.counters)
         taken = contacts, moving, lists, refresh, system, GRAINS, types.float64, counters, LINE, LINE, types.int64
         prepare(grains.advance_grains, taken)
-        prepare(grains.load_state, (system, GRAINS, moving, lists, refresh, numba.typeof(state)))
+        prepare(self.load, (system, GRAINS, moving, lists, refresh, numba.typeof(state)))
         prepare(grains.begin_grains, (contacts, moving, system, GRAINS, types.float64, types.float64, LINE))
-        prepare(grains.store_state, (system, GRAINS, moving, types.float64, numba.typeof(state)))
+        prepare(self.store, (system, GRAINS, moving, lists, types.float64, numba.typeof(state)))
 
     def advance(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
@@ -124,7 +126,7 @@ class GrainDriver(Driver):
         while True:
             self.contacts.restore(state)
             contacts = self.contacts
-            grains.load_state(contacts.system, self.grains, self.moving, contacts.lists, contacts.refresh, state)
+            self.load(contacts.system, self.grains, self.moving, contacts.lists, contacts.refresh, state)
             counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
             if self._crowded():
                 contacts.grow()
@@ -156,7 +158,7 @@ class GrainDriver(Driver):
             self.last = int(counters[STEPS])
             if status != REACHED:
                 return DIVERGED
-            grains.store_state(contacts.system, self.grains, self.moving, self.step, state)
+            self.store(contacts.system, self.grains, self.moving, contacts.lists, self.step, state)
             state.counters[:], state.time[:], state.contact_times[:] = counters, clock, times
             contacts.save(state)
             self.overhead = perf_counter() - began - stepping

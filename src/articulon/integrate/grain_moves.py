@@ -1,7 +1,7 @@
 """Kicks and drifts of a group of grains, as vector loops over columns.
 
 What contacts have added up, and how grains move, comes in rows, which are turned into columns and back; all else lies
-in columns in the memory of each group (``Grains.row``).
+in columns in the memory of each group (``Grains.row``, ``Grains.place``).
 """
 
 import math
@@ -10,8 +10,8 @@ import numpy as np
 
 from articulon.algebra.rotations import product
 from articulon.algebra.vectors import add_scaled, dot, load_from, scale
-from articulon.forces.contact.carried import add_couples, add_wall_force
-from articulon.forces.contact.powers import add_wall_powers
+from articulon.forces.contact.carried import add_wall_contact
+from articulon.forces.contact.powers import powers_at_wall
 from articulon.forces.contact.rows import LANES as FOUR
 from articulon.forces.contact.rows import take_columns
 from articulon.forces.contact.tables import (
@@ -20,6 +20,7 @@ from articulon.forces.contact.tables import (
     MOTION,
     NORMAL_WORK,
     SPIN,
+    WORKS,
     V,
     X,
 )
@@ -37,13 +38,14 @@ from articulon.integrate.grain_columns import (
     PULL,
     PULL_TORQUE,
     PUSH,
-    RADIUS,
+    SHIFT,
     SINE,
     TORQUE,
     TURNING,
     TWIST,
     VECTOR,
     VELOCITY,
+    WHERE,
     copy,
     get,
     get3,
@@ -65,10 +67,8 @@ from articulon.integrate.grain_passes import (
     HIGH,
     HOME,
     LOW,
-    MOVED,
-    PLACE,
+    PLACED,
     ROW,
-    SIZE,
     SPIN_DRAG,
     TURN,
     WAY,
@@ -102,14 +102,12 @@ def add_outer(walls, drag, columns, begin, count):
     """Forces and torques of walls and of drag."""
     for k in range(6 * GROUP):
         columns[FORCE * GROUP + k] = 0.0
-    if walls.start[begin + count] > walls.start[begin]:
-        for k in range(count):
-            f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-            for slot in range(walls.start[begin + k], walls.start[begin + k + 1]):
-                if walls.touches[slot] != FREE:
-                    f, t = add_wall_force(walls.record, slot, f, t)
+    for slot in range(walls.start[begin], walls.start[begin + count]):
+        if walls.touches[slot] != FREE:
+            k = walls.place[slot] - begin
+            f, t = add_wall_contact(walls, slot, get3(columns, FORCE, k), get3(columns, TORQUE, k))
             put3(columns, FORCE, k, f)
-            put3(columns, TORQUE, k, add_couples(walls, begin + k, t))
+            put3(columns, TORQUE, k, t)
     if drag.shape[0] > 0:
         for k in range(count):
             p = begin + k
@@ -188,14 +186,16 @@ def book_group(walls, drag, gravity, columns, begin, count, quarter, more, parti
     if drag.shape[0] > 0:
         works = works_of(columns, count, DRAG_FORCE, DRAG_TORQUE)
         book(partial, DRAGS, works, quarter, more)
-    if walls.start[begin + count] > walls.start[begin]:
-        for k in range(count):
+    for slot in range(walls.start[begin], walls.start[begin + count]):
+        if walls.touches[slot] != FREE:
+            k = walls.place[slot] - begin
             v, w = get3(columns, VELOCITY, k), get3(columns, TURNING, k)
             a, b = get3(columns, PUSH, k), get3(columns, TWIST, k)
-            for slot in range(walls.start[begin + k], walls.start[begin + k + 1]):
-                if walls.touches[slot] != FREE:
-                    add_wall_powers(walls, slot, add_scaled(v, quarter, a), add_scaled(w, quarter, b), partial, DONE)
-                    add_wall_powers(walls, slot, add_scaled(v, more, a), add_scaled(w, more, b), partial, DUE)
+            done = powers_at_wall(walls, slot, add_scaled(v, quarter, a), add_scaled(w, quarter, b))
+            due = powers_at_wall(walls, slot, add_scaled(v, more, a), add_scaled(w, more, b))
+            for line in range(WORKS):
+                partial[DONE + line] += done[line]
+                partial[DUE + line] += due[line]
 
 
 @jit
@@ -224,11 +224,11 @@ def go(columns, count, h, middle):
     everything, mx, my, mz = 0.0, middle[0], middle[1], middle[2]
     for k in range(count):
         vx, vy, vz = get3(columns, VELOCITY, k)
-        x, y, z = get3(columns, PLACE, k)
+        x, y, z = get3(columns, WHERE, k)
         x, y, z = x + h * vx, y + h * vy, z + h * vz
         hx, hy, hz = get3(columns, HOME, k)
-        sx, sy, sz = get3(columns, WRAP, k)
-        put3(columns, PLACE, k, (x, y, z))
+        sx, sy, sz = get3(columns, SHIFT, k)
+        put3(columns, WHERE, k, (x, y, z))
         put3(columns, CENTRE, k, (x + sx, y + sy, z + sz))
         dx, dy, dz = x - hx, y - hy, z - hz
         lx, ly, lz = get3(columns, LEAST, k)
@@ -237,7 +237,6 @@ def go(columns, count, h, middle):
         put3(columns, MOST, k, (dx if dx > lx else lx, dy if dy > ly else ly, dz if dz > lz else lz))
         dx, dy, dz = dx - mx, dy - my, dz - mz
         way = dx * dx + dy * dy + dz * dz
-        columns[RADIUS * GROUP + k] = columns[SIZE * GROUP + k]
         farthest = columns[FAR * GROUP + k]
         columns[FAR * GROUP + k] = way if way > farthest else farthest
         everything += way
@@ -281,15 +280,22 @@ def rotate(columns, count, h):
 
 
 @jit
-def drift_group(spheres, row, middle, columns, rows, group, begin, count, h, wraps, partial):
-    """v += ½ h a, then x += h v, with rotations likewise, of a group of grains. Where the box ``wraps`` none, what
-    brings them into it is zero, as the columns have it from the start, and is not read."""
-    copy(row, group * ROW * GROUP, columns, 0, (ROW if wraps else WRAP) * GROUP)
+def drift_group(spheres, row, place, middle, columns, rows, group, begin, count, h, partial):
+    """v += ½ h a, then x += h v, with rotations likewise, of a group of grains. Where nothing is periodic coordinates
+    are those of the spheres, and what brings them into a box is zero, as the columns have it from the start."""
+    take_rows(spheres.motion, MOTION, X, columns, CENTRE, rows, begin, count)
+    wraps = place.shape[0] > 0
+    if wraps:
+        copy(place, group * PLACED * GROUP, columns, WHERE * GROUP, PLACED * GROUP)
+    else:
+        copy(columns, CENTRE * GROUP, columns, WHERE * GROUP, 3 * GROUP)
     advance_velocities(columns, count, 0.5 * h)
     everything = go(columns, count, h, middle)
     halve_angles(columns, count, h)
     rotate(columns, count, h)
-    copy(columns, 0, row, group * ROW * GROUP, MOVED * GROUP)
+    copy(columns, 0, row, group * ROW * GROUP, EASE * GROUP)
+    if wraps:
+        copy(columns, WHERE * GROUP, place, group * PLACED * GROUP, WRAP * GROUP)
     put_rows(spheres.motion, MOTION, X, columns, CENTRE, rows, begin, count)
     if not everything < np.inf:  # a way that is not a number hides in a maximum, not in a sum
         partial[WAY] = np.nan

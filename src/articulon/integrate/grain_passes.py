@@ -27,20 +27,20 @@ from articulon.kernels import jit, prepare, specialised
 PARALLEL_GRAINS = 2000
 """From this number of grains on, the threads share the passes over them."""
 GROUP = 32
-"""Grains that are kicked, and then drift; in ``Grains.row`` and ``push`` the values of a column are one behind the
-other in each group."""
-PLACE, TURN, EASE, SIZE, HOME, WRAP = 0, 3, 7, 8, 9, 12
-ROW = 15
-"""Columns of ``Grains.row``: coordinates, unwrapped; Euler parameters; inverse moment of inertia; radius; coordinates
-at the last list; and what brings coordinates into the box."""
-MOVED = 7
-"""Those that a drift changes are the first."""
+"""Grains that are kicked, and then drift; in ``Grains.row``, ``place`` and ``push`` the values of a column are one
+behind the other in each group."""
+TURN, EASE, HOME = 0, 4, 5
+ROW = 8
+"""Columns of ``Grains.row``: Euler parameters, inverse moment of inertia, and coordinates at the last list."""
+PLACE, WRAP = 0, 3
+PLACED = 6
+"""Columns of ``Grains.place``: coordinates, unwrapped, and what brings them into the box."""
 PUSH, TWIST = 0, 3
 PUSHED = 6
 """Columns of ``Grains.push``: acceleration and angular acceleration in the world frame."""
-SPEED, TURNING = 7, 10
+POINT, FACING, SPEED, TURNING = 0, 3, 7, 10
 LINE = 13
-"""Columns of ``Grains.line``: those of rows but the last, velocity and angular velocity."""
+"""Columns of ``Grains.line``: coordinates, unwrapped, Euler parameters, velocity and angular velocity."""
 DRAG, SPIN_DRAG, FLOW = 0, 1, 2
 DRAGS_ROW = 5
 """Columns of ``Grains.drag``: drag of translation and of rotation, and flow."""
@@ -53,7 +53,7 @@ DUE = DONE + LINES
 LOW = DUE + LINES
 HIGH = LOW + 3
 """Behind the powers, how far grains have gone at least and at most, along each axis."""
-TOUCHES, TIME, LASTS, RECORDS, KICKS, DONE_TIME, DUE_TIME, DRIFTS, THREADS, WRAPS = range(10)
+TOUCHES, TIME, LASTS, RECORDS, KICKS, DONE_TIME, DUE_TIME, DRIFTS, THREADS = range(9)
 """Places in ``Grains.ask``."""
 
 
@@ -61,7 +61,10 @@ class Grains(NamedTuple):
     """Free spheres, in the order of cells; scratch but for what it takes from the state."""
 
     row: np.ndarray
-    """Shape (groups × 15 × 32,); see ``at``."""
+    """Shape (groups × 8 × 32,); see ``at``."""
+    place: np.ndarray
+    """Shape (groups × 6 × 32,); or (0,) where no direction is periodic: then coordinates are those in
+    ``Spheres.motion``."""
     push: np.ndarray
     """Accelerations where a sweep ended with a kick, shape (groups × 6 × 32,)."""
     drag: np.ndarray
@@ -79,7 +82,7 @@ class Grains(NamedTuple):
     ask: np.ndarray
     """What a sweep is to do: whether to evaluate contacts, at what time, how long after the last time, whether to write
     whole records; whether to kick, for how long, for how long the next time; how long to drift; and the number of
-    threads, on which no bit depends; and whether any direction is periodic; shape (10,)."""
+    threads, on which no bit depends; shape (9,)."""
     gravity: np.ndarray
     """Shape (3,)."""
     middle: np.ndarray
@@ -89,18 +92,19 @@ class Grains(NamedTuple):
     """As in ``State.contact_work``, shape (2, 7)."""
 
 
-def grains_of(count: int, dragged: bool) -> Grains:
-    """Scratch for a number of grains, which drag acts on or not."""
+def grains_of(count: int, dragged: bool, wraps: bool) -> Grains:
+    """Scratch for a number of grains, which drag acts on or not, in a box with periodic directions or not."""
     groups = (count + GROUP - 1) // GROUP
     return Grains(
         aligned_zeros(groups, ROW * GROUP).reshape(-1),
+        aligned_zeros(groups if wraps else 0, PLACED * GROUP).reshape(-1),
         aligned_zeros(groups, PUSHED * GROUP).reshape(-1),
         np.zeros((count if dragged else 0, DRAGS_ROW)),
         np.zeros((count, LINE)),
         np.zeros(count),
         np.zeros((count if dragged else 0, DRAGS_ROW)),
         np.zeros((blocks_of(count), HIGH + 3)),
-        np.zeros(10),
+        np.zeros(9),
         np.zeros(3),
         np.zeros(3),
         np.zeros((2, LINES)),
@@ -117,13 +121,15 @@ def at(columns, p, column):
 def collect_block(particles, spheres, grains, first, last):
     """Writes some grains in the order of the model."""
     order, motion, row, line, site = particles.order, spheres.motion, grains.row, grains.line, particles.site
+    place, wraps = grains.place, grains.place.shape[0] > 0
     for p in range(first, last):
         s = order[p]
-        for a in range(SPEED):
-            line[s, a] = row[at(ROW, p, a)]
+        for a in range(4):
+            line[s, FACING + a] = row[at(ROW, p, TURN + a)]
         for a in range(3):
+            x = place[at(PLACED, p, PLACE + a)] if wraps else motion[p, X + a]
+            line[s, POINT + a], site[a, s] = x, x
             line[s, SPEED + a], line[s, TURNING + a] = motion[p, V + a], motion[p, SPIN + a]
-            site[a, s] = row[at(ROW, p, PLACE + a)]
 
 
 def collect_all(particles, spheres, grains):
@@ -138,15 +144,17 @@ def collect_all(particles, spheres, grains):
 def distribute_block(particles, spheres, numbers, grains, first, last):
     """Reads some grains into the order of cells."""
     order, motion, row, line = particles.order, spheres.motion, grains.row, grains.line
-    wrap, reference = particles.wrap, particles.reference
+    wrap, reference, place, wraps = particles.wrap, particles.reference, grains.place, grains.place.shape[0] > 0
     for p in range(first, last):
         s = order[p]
-        for a in range(SPEED):
-            row[at(ROW, p, a)] = line[s, a]
-        row[at(ROW, p, EASE)], row[at(ROW, p, SIZE)] = grains.ease[s], spheres.radius[s]
+        for a in range(4):
+            row[at(ROW, p, TURN + a)] = line[s, FACING + a]
+        row[at(ROW, p, EASE)] = grains.ease[s]
         for a in range(3):
-            row[at(ROW, p, HOME + a)], row[at(ROW, p, WRAP + a)] = reference[a, s], wrap[a, p]
-            motion[p, X + a] = line[s, PLACE + a] + wrap[a, p]
+            row[at(ROW, p, HOME + a)] = reference[a, s]
+            if wraps:
+                place[at(PLACED, p, PLACE + a)], place[at(PLACED, p, WRAP + a)] = line[s, POINT + a], wrap[a, p]
+            motion[p, X + a] = line[s, POINT + a] + wrap[a, p]
             motion[p, V + a], motion[p, SPIN + a] = line[s, SPEED + a], line[s, TURNING + a]
         for a in range(DRAGS_ROW if grains.drag.shape[0] > 0 else 0):
             grains.drag[p, a] = grains.drags[s, a]
@@ -181,7 +189,7 @@ def distribute(system, grains):
     SHARE(system.particles, system.spheres, system.numbers, grains)
 
 
-GRAINS = numba.typeof(grains_of(1, False))
+GRAINS = numba.typeof(grains_of(1, False, False))
 """Numba's type of ``Grains``."""
 PASS = types.void(SYSTEM, GRAINS)
 """Signature of the passes over grains."""

@@ -38,7 +38,6 @@ from articulon.integrate.grain_passes import (
     DRIFTS,
     DUE,
     DUE_TIME,
-    EASE,
     FINITE,
     GROUP,
     KICKS,
@@ -52,7 +51,6 @@ from articulon.integrate.grain_passes import (
     TIME,
     TOUCHES,
     WAY,
-    WRAPS,
 )
 from articulon.kernels import jit, leaf_variant, prepare, routine, specialised
 
@@ -65,7 +63,7 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
     """The kick and the drift that ``ask`` asks for, of some grains. It is read here, so that they are compiled once,
     whether both come together or not: two copies could be rounded in two ways."""
     ask, pushes, row, size = grains.ask, grains.push, grains.row, PUSHED * GROUP
-    kicks, drifts, h, wraps = ask[KICKS] > 0.0, ask[DRIFTS] > 0.0, ask[DRIFTS], ask[WRAPS] > 0.0
+    kicks, drifts, h, place = ask[KICKS] > 0.0, ask[DRIFTS] > 0.0, ask[DRIFTS], grains.place
     if kicks:
         for line in range(FINITE, DUE + LINES):
             partial[line] = 0.0
@@ -74,12 +72,13 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
         clear_ways(columns)
     for begin in range(first, last, GROUP):
         count, group = min(GROUP, last - begin), begin // GROUP
+        copy(row, group * ROW * GROUP, columns, 0, ROW * GROUP)
         take_velocities(spheres.motion, columns, rows, begin, count)
         if kicks:
-            copy(row, (group * ROW + EASE) * GROUP, columns, EASE * GROUP, GROUP)
             load, done, due = row_in(ring, begin), ask[DONE_TIME], ask[DUE_TIME]
-            for k in range(count):
-                add_across(candidates, spheres.load, begin + k, load + k)
+            if candidates.across[begin + count] > candidates.across[begin]:
+                for k in range(count):
+                    add_across(candidates, spheres.load, begin + k, load + k)
             drag, gravity = grains.drag, grains.gravity
             kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load, done, due, partial)
         if kicks and not drifts:
@@ -87,7 +86,7 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
         if drifts and not kicks:
             copy(pushes, group * size, columns, PUSH * GROUP, size)
         if drifts:
-            drift_group(spheres, row, grains.middle, columns, rows, group, begin, count, h, wraps, partial)
+            drift_group(spheres, row, place, grains.middle, columns, rows, group, begin, count, h, partial)
         put_velocities(spheres.motion, columns, rows, begin, count)
     if drifts and partial[WAY] == 0.0:
         note_ways(columns, partial)

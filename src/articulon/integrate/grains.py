@@ -8,10 +8,8 @@ import math
 
 import numpy as np
 
-from articulon.algebra.rotations import matrix
-from articulon.algebra.vectors import apply, apply_t
-from articulon.forces.contact.candidates import keep_contacts
 from articulon.forces.contact.carried import crowded
+from articulon.forces.contact.keeping import KEEP, LIST_PAIRS, LIST_WALLS
 from articulon.forces.contact.tables import (
     BEGUN,
     DEEP_FIRST,
@@ -27,39 +25,30 @@ from articulon.forces.contact.tables import (
     SPRING_WORK,
     VISCOUS_TO_COME,
     VISCOUS_WORK,
-    WALL_WORK,
 )
 from articulon.forces.contact.wall_motion import walls_stand
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.grain_passes import (
     DONE,
     DONE_TIME,
-    DRAGS,
     DRIFTS,
     DUE,
     DUE_TIME,
-    FALLS,
     FINITE,
     HIGH,
     KICKS,
     LASTS,
     LINES,
     LOW,
-    PLACE,
-    PUSH,
-    PUSHED,
+    POINT,
     RECORDS,
-    SPEED,
     TIME,
     TOUCHES,
-    TURN,
-    TURNING,
     WAY,
-    at,
 )
 from articulon.integrate.status import DIVERGED, REACHED
 from articulon.kernels import jit, kernel
-from articulon.model.state import CONTACT, DAMPING, EVALUATIONS, EXTERNAL, STEPS, WINDOW
+from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 
 TOO_NARROW = 100
 """Beside the values of ``status``: a list needs more room."""
@@ -77,8 +66,8 @@ def list_contacts(system, grains, moving, lists, refresh):
     particles.reference[0, 0] = np.nan
     refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, system.spheres.radius)
     if particles.counts[OVERFLOW] + particles.counts[LOST] == 0:
-        lists[0](system)
-        lists[1](system)
+        lists[LIST_PAIRS](system)
+        lists[LIST_WALLS](system)
         moving[DISTRIBUTE](system, grains)
 
 
@@ -117,7 +106,7 @@ def find_middle(system, grains):
     for a in range(3):
         low, high = np.inf, -np.inf
         for s in range(line.shape[0]):
-            way = line[s, PLACE + a] - reference[a, s]
+            way = line[s, POINT + a] - reference[a, s]
             low, high = min(low, way), max(high, way)
         grains.middle[a] = 0.5 * (low + high)
     if not walls_stand(system.shapes):
@@ -202,62 +191,6 @@ def sort_works_to_come(seen, works, time):
 
 
 @kernel
-def load_state(system, grains, moving, lists, refresh, state):
-    """Takes all from a state whose lists were made at ``particles.site``, with contacts in ``kept``."""
-    line, q, u, history = grains.line, state.q, state.u, state.history
-    site, particles = state.contact_rebuild, system.particles
-    n = line.shape[0]
-    for s in range(n):
-        e = (q[7 * s + 3], q[7 * s + 4], q[7 * s + 5], q[7 * s + 6])
-        w = apply(matrix(e), (u[6 * s + 3], u[6 * s + 4], u[6 * s + 5]))
-        for a in range(3):
-            particles.site[a, s] = site[a, s] if site[a, s] == site[a, s] else q[7 * s + a]
-            line[s, PLACE + a], line[s, SPEED + a] = q[7 * s + a], u[6 * s + a]
-            # What turning into the grain's frame and back has rounded is not what goes on.
-            line[s, TURNING + a] = history[1 + 9 * s + a] if history[0] != 0.0 else w[a]
-        for a in range(4):
-            line[s, TURN + a] = e[a]
-    for k in range(LINES):
-        # Where the rule begins anew, the half kick that was to come never does.
-        grains.works[1, k] = state.contact_work[1 if history[0] != 0.0 else 0, k]
-    list_contacts(system, grains, moving, lists, refresh)
-    find_middle(system, grains)
-    for p in range(n):
-        for a in range(PUSHED):
-            grains.push[at(PUSHED, p, PUSH + a)] = history[4 + 9 * particles.order[p] + a]
-
-
-@kernel
-def store_state(system, grains, moving, h, state):
-    """Gives all back to a state after a step, but the contacts, which then lie in ``kept``."""
-    moving[COLLECT](system, grains)
-    line, q, u, history, particles = grains.line, state.q, state.u, state.history, system.particles
-    history[0] = 1.0
-    for s in range(line.shape[0]):
-        e = (line[s, TURN], line[s, TURN + 1], line[s, TURN + 2], line[s, TURN + 3])
-        w = apply_t(matrix(e), (line[s, TURNING], line[s, TURNING + 1], line[s, TURNING + 2]))
-        for a in range(3):
-            q[7 * s + a], u[6 * s + a], u[6 * s + 3 + a] = line[s, PLACE + a], line[s, SPEED + a], w[a]
-            history[1 + 9 * s + a] = line[s, TURNING + a]
-            state.contact_rebuild[a, s] = particles.reference[a, s]
-        for a in range(4):
-            q[7 * s + 3 + a] = e[a]
-    for p in range(line.shape[0]):
-        for a in range(PUSHED):
-            history[4 + 9 * particles.order[p] + a] = grains.push[at(PUSHED, p, PUSH + a)]
-    keep_contacts(system, True)
-    works, half = grains.works, 0.5 * h
-    for k in range(LINES):
-        works[0, k] = works[1, k] - half * summed(grains, DUE + k)  # what is to come is not done yet
-    sort_works_to_come(system.candidates.block, works[0], -half)
-    for k in range(LINES):
-        state.contact_work[0, k], state.contact_work[1, k] = works[0, k], works[1, k]
-    state.work[CONTACT] = works[0, 0] + works[0, 1] + works[0, 2] + works[0, 3]
-    state.work[EXTERNAL] = works[0, FALLS] + works[0, WALL_WORK]
-    state.work[DAMPING] = works[0, DRAGS]
-
-
-@kernel
 def begin_grains(contacts, moving, system, grains, time, h, times):
     """Forces at a time, before any step from there."""
     half = 0.5 * h
@@ -284,7 +217,7 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
             return DIVERGED
         if list_again(system, grains, gone):
             moving[COLLECT](system, grains)
-            keep_contacts(system, False)
+            lists[KEEP](system)
             list_contacts(system, grains, moving, lists, refresh)
             if crowded(system):
                 return TOO_NARROW

@@ -19,7 +19,6 @@ from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.constrained import OPEN
 from articulon.dynamics.kinematics import move, place
-from articulon.forces.contact.candidates import keep_contacts
 from articulon.forces.contact.carried import (
     crowded,
     follow_spheres,
@@ -28,6 +27,7 @@ from articulon.forces.contact.carried import (
     place_spheres,
     sum_contacts,
 )
+from articulon.forces.contact.keeping import KEEP_RECORDS
 from articulon.forces.contact.powers import pair_powers, wall_powers
 from articulon.forces.contact.tables import CROWDED, FAULT, WALL_WORK, WORKS
 from articulon.forces.filling import book_powers
@@ -170,7 +170,7 @@ def kick(derivative, system, functions, state, touching, carried, ws, channels, 
 
 
 @jit
-def give(state, touching, arrays, nq, nu):
+def give(state, touching, lists, arrays, nq, nu):
     """Gives all to the state but the contacts, which then lie in ``kept``."""
     y, works, reference = arrays.y, arrays.works, touching.particles.reference
     copy_into(state.q, y[:nq])
@@ -186,7 +186,7 @@ def give(state, touching, arrays, nq, nu):
     for a in range(3):
         for s in range(reference.shape[1]):
             state.contact_rebuild[a, s] = reference[a, s]
-    keep_contacts(touching, True)
+    lists[KEEP_RECORDS](touching)
 
 
 @kernel
@@ -270,5 +270,5 @@ def advance_touching(
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         clock[0] = time
-    give(state, touching, arrays, nq, nu)
+    give(state, touching, lists, arrays, nq, nu)
     return REACHED if particles.counts[OVERFLOW] + particles.counts[LOST] == 0 else DIVERGED

@@ -100,9 +100,14 @@ class State(NamedTuple):
 
 def replace_rows(array: np.ndarray, values: np.ndarray) -> None:
     """Fills an array of a state, which grows or shrinks in place to the shape of the values."""
-    if array.shape != values.shape:
-        array.resize(values.shape, refcheck=False)
+    resize_rows(array, len(values))
     array[:] = values
+
+
+def resize_rows(array: np.ndarray, rows: int) -> None:
+    """Lets an array of a state grow or shrink in place to a number of rows."""
+    if len(array) != rows:
+        array.resize((rows, *array.shape[1:]), refcheck=False)
 
 
 def initial_state(

@@ -1,8 +1,7 @@
-"""Which pairs of spheres are within reach, and how contacts outlive a list.
+"""Which pairs of spheres are within reach.
 
 The list of neighbours (``forces/sites/neighbours.py``), here with each pair once, has one reach, that of the two
-largest spheres. Of it those pairs are taken that their own radii and the skin bring within reach. What contacts
-remember is kept by pair, in the numbers of the model, while slots change.
+largest spheres. Of it those pairs are taken that their own radii and the skin bring within reach.
 """
 
 from typing import Any
@@ -10,26 +9,8 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from articulon.forces.contact.tables import (
-    ARM,
-    COUPLE,
-    CROWDED,
-    DISPLACEMENT,
-    FORCE,
-    FREE,
-    LISTED,
-    LOAD,
-    MEMORY,
-    NORMAL,
-    OTHER_ARM,
-    PLACES,
-    RECORD,
-    RESISTANCE,
-    RING,
-    SINCE,
-    STANDING,
-    TANGENTIAL_VISCOUS,
-)
+from articulon.forces.contact.keeping import clear_contact, load_past
+from articulon.forces.contact.tables import CROWDED, LISTED, LOAD, PLACES, RING
 from articulon.kernels import jit
 
 
@@ -76,64 +57,8 @@ def sum_starts(candidates):
     for p in range(start.size - 1):
         start[p + 1] += start[p]
     candidates.counts[LISTED] = start[start.size - 1]
-    candidates.counts[CROWDED] = candidates.counts[LISTED] > candidates.second.size
+    candidates.counts[CROWDED] = candidates.counts[LISTED] > candidates.root.size
     return candidates.counts[CROWDED] == 0
-
-
-@jit
-def turn_record(record, slot, columns):
-    """A record, or the first columns of it, as the other of the two has it."""
-    for a in range(3):
-        record[slot, DISPLACEMENT + a] = -record[slot, DISPLACEMENT + a]
-    if columns == RECORD:
-        for a in range(3):
-            record[slot, FORCE + a] = -record[slot, FORCE + a]
-            record[slot, NORMAL + a] = -record[slot, NORMAL + a]
-            record[slot, TANGENTIAL_VISCOUS + a] = -record[slot, TANGENTIAL_VISCOUS + a]
-        swapped = record[slot, ARM]
-        record[slot, ARM] = record[slot, OTHER_ARM]
-        record[slot, OTHER_ARM] = swapped
-
-
-@jit
-def load_contact(kept, k, turned, slot, touches, since, record, columns, resistance):
-    """Gives a slot what is kept of its contact; ``turned`` where the slot's first sphere is the kept one's second."""
-    column = kept.column
-    for a in range(columns):
-        record[slot, a] = column[k, a]
-    if turned:
-        turn_record(record, slot, columns)
-    since[slot], touches[slot] = column[k, SINCE], np.int8(column[k, STANDING])
-    if resistance.shape[0] > 0:
-        # Swapping the two turns the normal and their relative spin, so that only the couple changes its sign.
-        s = -1.0 if turned else 1.0
-        for a in range(RESISTANCE):
-            resistance[slot, a] = (s if a < COUPLE + 3 else 1.0) * column[k, STANDING + 1 + a]
-
-
-@jit
-def store_contact(kept, k, first, other, turned, slot, touches, since, record, columns, resistance):
-    """Keeps the contact of a slot."""
-    kept.first[k], kept.other[k] = first, other
-    column = kept.column
-    for a in range(columns):
-        column[k, a] = record[slot, a]
-    if turned:
-        turn_record(column, k, columns)
-    column[k, SINCE], column[k, STANDING] = since[slot], touches[slot]
-    if resistance.shape[0] > 0:
-        s = -1.0 if turned else 1.0
-        for a in range(RESISTANCE):
-            column[k, STANDING + 1 + a] = (s if a < COUPLE + 3 else 1.0) * resistance[slot, a]
-
-
-@jit
-def clear_contact(slot, touches, resistance):
-    """Leaves no contact in a slot."""
-    touches[slot] = FREE
-    if resistance.shape[0] > 0:
-        for a in range(RESISTANCE):
-            resistance[slot, a] = 0.0
 
 
 @jit
@@ -165,7 +90,7 @@ def fill_block(particles, neighbours, spheres, candidates, first, last):
 def return_block(particles, candidates, kept, first, last):
     """Gives some of the contacts that are kept to their slots, which no others are given to."""
     place, order, n = particles.place, particles.order, particles.order.size
-    start, root, touches, resistance = candidates.start, candidates.root, candidates.touches, candidates.resistance
+    start, root = candidates.start, candidates.root
     for k in range(first, last):
         if kept.other[k] >= n:  # of a wall
             continue
@@ -173,8 +98,7 @@ def return_block(particles, candidates, kept, first, last):
         p, q = min(i, j), max(i, j)
         for slot in range(start[p], start[p + 1]):
             if root[slot] == q:
-                turned, memory = order[p] > order[q], candidates.memory  # records are written before they are read
-                load_contact(kept, k, turned, slot, touches, candidates.since, memory, MEMORY, resistance)
+                load_past(kept, k, order[p] > order[q], candidates, slot)
                 break
 
 
@@ -250,48 +174,3 @@ def list_pairs(system):
         FILL(system.particles, system.neighbours, system.spheres, system.candidates)
         RETURN(system.particles, system.candidates, system.kept)
         list_across(system.spheres, system.candidates)
-
-
-@jit
-def count_contacts(system):
-    """Pairs and walls that touch."""
-    candidates, walls, count = system.candidates, system.walls, 0
-    for slot in range(candidates.counts[LISTED]):
-        count += candidates.touches[slot] != FREE
-    for slot in range(walls.counts[LISTED]):
-        count += walls.touches[slot] != FREE
-    return count
-
-
-@jit
-def keep_contacts(system, whole):
-    """Keeps all contacts by pair, those in the row of each place one behind the other, with its walls last; ``counts``
-    says how many there are, and where there is too little room. ``whole`` records of pairs are for a state; a list
-    takes but what the law asks for."""
-    candidates, walls, kept, order = system.candidates, system.walls, system.kept, system.particles.order
-    kept.counts[LISTED] = count_contacts(system)
-    kept.counts[CROWDED] = kept.counts[LISTED] > kept.other.size
-    if kept.counts[CROWDED] != 0:
-        return
-    spheres, k = order.size, 0
-    touches, since, resistance = candidates.touches, candidates.since, candidates.resistance
-    memory, record = candidates.memory, candidates.record
-    for p in range(spheres):
-        i = order[p]
-        kept.start[i] = k
-        for slot in range(candidates.start[p], candidates.start[p + 1]):
-            if touches[slot] != FREE:
-                j = order[candidates.root[slot]]
-                if whole:
-                    store_contact(kept, k, i, j, i > j, slot, touches, since, record, RECORD, resistance)
-                else:
-                    store_contact(kept, k, i, j, i > j, slot, touches, since, memory, MEMORY, resistance)
-                k += 1
-        for slot in range(walls.start[p], walls.start[p + 1]):
-            if walls.touches[slot] != FREE:
-                other = spheres + walls.feature[slot]
-                store_contact(
-                    kept, k, i, other, False, slot, walls.touches, walls.since, walls.record, RECORD, walls.resistance
-                )
-                k += 1
-        kept.stop[i] = k

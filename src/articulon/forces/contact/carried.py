@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, scale, store_from, sub
-from articulon.forces.contact.candidates import keep_contacts
+from articulon.forces.contact.keeping import KEEP, LIST_PAIRS, LIST_WALLS
 from articulon.forces.contact.pairs import add_across
 from articulon.forces.contact.tables import (
     ARM,
@@ -85,8 +85,8 @@ def list_spheres(system, lists, refresh):
     refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, system.spheres.radius)
     if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
         return
-    lists[0](system)
-    lists[1](system)
+    lists[LIST_PAIRS](system)
+    lists[LIST_WALLS](system)
     for p in range(particles.order.size):
         s = particles.order[p]
         spheres.motion[p, RADIUS] = spheres.radius[s]
@@ -104,7 +104,7 @@ def crowded(system):
 def follow_spheres(system, lists, refresh):
     """Brings lists up to date with the places in ``site``; whether all is well."""
     if not farthest_sphere(system) <= system.grid.reach[1]:
-        keep_contacts(system, False)
+        lists[KEEP](system)
         list_spheres(system, lists, refresh)
     return not crowded(system) and system.particles.counts[LOST] == 0
 
@@ -128,19 +128,15 @@ def move_spheres(carried, ws, system):
 
 
 @jit
-def add_wall_force(record, slot, f, t):
-    """Adds a contact with a wall to the force and the torque on its sphere."""
+def add_wall_contact(walls, slot, f, t):
+    """Adds a contact with a wall, and what resists rolling and twisting there, to the force and the torque on its
+    sphere."""
+    record = walls.record
     pull = load_from(record, slot, FORCE)
-    return add(f, pull), sub(t, scale(record[slot, ARM], cross(load_from(record, slot, NORMAL), pull)))
-
-
-@jit
-def add_couples(walls, p, t):
-    """Adds what resists rolling and twisting on walls to the torque on the sphere of a place."""
+    t = sub(t, scale(record[slot, ARM], cross(load_from(record, slot, NORMAL), pull)))
     if walls.resistance.shape[0] > 0:
-        for slot in range(walls.start[p], walls.start[p + 1]):  # zero where nothing touches
-            t = add(t, load_from(walls.resistance, slot, COUPLE))
-    return t
+        t = add(t, load_from(walls.resistance, slot, COUPLE))
+    return add(f, pull), t
 
 
 @jit
@@ -170,8 +166,7 @@ def sum_contacts(carried, ws, system):
             continue
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
-                f, t = add_wall_force(walls.record, slot, f, t)
-        t = add_couples(walls, p, t)
+                f, t = add_wall_contact(walls, slot, f, t)
         arm = sub((site[0, s], site[1, s], site[2, s]), load(ws.position, i))
         store_from(wrench, i, 0, add(load_from(wrench, i, 0), f))
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), add(t, cross(arm, f))))

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from articulon.forces.contact import batches, candidates, laws, pairs, resistance, wall_lists, wall_pass
-from articulon.forces.contact.tables import PASS, SYSTEM
+from articulon.forces.contact import batches, candidates, keeping, laws, pairs, resistance, wall_lists, wall_pass
+from articulon.forces.contact.tables import KEPT_TYPE, PASS, SYSTEM
 from articulon.kernels import kernel, leaf_variant, prepare, specialised
 
 LIST = types.void(SYSTEM)
@@ -122,6 +122,35 @@ def list_kernel(parallel: bool) -> Any:
 
 
 @cache
+def keep_kernel(parallel: bool, whole: bool) -> Any:
+    """What keeps all contacts, for a list or with whole records for a state."""
+    how = "parallel" if parallel else "serial"
+    count, share = (
+        specialised(function, f"{function.__name__}_contacts_{how}", parallel=parallel, allocates=True)
+        for function in (keeping.count_all, keeping.keep_all)
+    )
+    name = f"keep_{'records' if whole else 'pasts'}_{how}"
+    return prepare(specialised(keeping.keep, name, allocates=True, COUNT=count, SHARE=share, WHOLE=whole), LIST)
+
+
+@cache
+def state_kernels(parallel: bool) -> tuple[Any, ...]:
+    """What takes contacts from a state, what finds their order there, and what gives them to it."""
+    how = "parallel" if parallel else "serial"
+    line, table, pairs = types.int64[::1], types.float64[:, ::1], types.int64[:, ::1]
+    found = []
+    for function, taken in (
+        (keeping.take_pairs, (table, line, KEPT_TYPE)),
+        (keeping.order_pairs, (line, line, line, types.int64)),
+        (keeping.give_pairs, (KEPT_TYPE, line, line, types.int64, pairs, table)),
+    ):
+        name = f"{function.__name__}_{how}"
+        one = specialised(function, name, parallel=parallel and function is not keeping.order_pairs, allocates=True)
+        found.append(prepare(one, types.void(*taken)))
+    return tuple(found)
+
+
+@cache
 def wall_kernel(label: str, law: Any, arms: Any, parallel: bool) -> Any:
     """The pass over spheres and walls."""
     how = "parallel" if parallel else "serial"
@@ -131,8 +160,8 @@ def wall_kernel(label: str, law: Any, arms: Any, parallel: bool) -> Any:
         wall_pass.share_walls, f"share_walls_{label}_{how}", parallel=parallel, allocates=True, wall_block=block
     )
     whole = f"wall_pass_{label}_{how}"
-    lists = wall_list_kernel(parallel)
-    return prepare(specialised(wall_pass.wall_pass, whole, allocates=True, SHARE=share, LIST=lists), PASS)
+    lists, keep = wall_list_kernel(parallel), keep_kernel(parallel, False)
+    return prepare(specialised(wall_pass.wall_pass, whole, allocates=True, SHARE=share, LIST=lists, KEEP=keep), PASS)
 
 
 @cache

@@ -10,6 +10,7 @@ from numba import types
 from articulon.errors import ModelError
 from articulon.forces.contact.compiled import (
     LIST,
+    keep_kernel,
     law_leaves,
     list_kernel,
     no_list,
@@ -17,6 +18,7 @@ from articulon.forces.contact.compiled import (
     pair_kernel,
     pair_leaf,
     resistance_kernel,
+    state_kernels,
     wall_kernel,
     wall_list_kernel,
     wall_setter,
@@ -42,7 +44,7 @@ from articulon.forces.sites.images import cell_of
 from articulon.forces.sites.neighbours import REFRESH, VECTOR, refresh_parallel, refresh_serial
 from articulon.kernels import prepare
 from articulon.model import Model, State
-from articulon.model.state import replace_rows
+from articulon.model.state import resize_rows
 
 PARALLEL_SPHERES = 2000
 """From this number of spheres on, the threads share them."""
@@ -120,7 +122,13 @@ class Contacts:
             wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if bodies else no_pass,
             resistance_kernel(law.normal, law.convention, self.parallel) if self.resists else no_pass,
         )
-        self.lists = (list_kernel(self.parallel), wall_list_kernel(self.parallel) if bodies or bounded else no_list)
+        self.lists = (
+            list_kernel(self.parallel),
+            wall_list_kernel(self.parallel) if bodies or bounded else no_list,
+            keep_kernel(self.parallel, False),
+            keep_kernel(self.parallel, True),
+        )
+        self.take, self.order, self.give = state_kernels(self.parallel)
         self.set_walls = wall_setter()
         self.refresh = (prepare(refresh_parallel if self.parallel else refresh_serial, REFRESH),)
         self._make_room(*self._guess())
@@ -225,11 +233,11 @@ class Contacts:
         wall = second >= sites
         other = np.where(wall, second - sites + self.spheres, sphere[np.where(wall, 0, second)])
         sorted_already = bool((first[1:] >= first[:-1]).all())
-        order = slice(None) if sorted_already else np.argsort(first, kind="stable")
+        order = np.arange(count) if sorted_already else np.argsort(first, kind="stable")
         kept.first[:count], kept.other[:count] = first[order], other[order]
         kept.stop[:] = np.cumsum(np.bincount(first, minlength=self.spheres))
         kept.start[0], kept.start[1:] = 0, kept.stop[:-1]
-        kept.column[:count] = state.contact_memory[order]
+        self.take(state.contact_memory, order, kept)
         kept.counts[LISTED] = count
         self.system.walls.counts[FAULT] = 0
         self.set_walls(self.system, float(state.time[0]))
@@ -238,22 +246,18 @@ class Contacts:
         """Gives a state the contacts that have been kept, in the order of their pairs."""
         kept = self.system.kept
         count = int(kept.counts[LISTED])
-        first, second = np.sort([kept.first[:count], kept.other[:count]], axis=0)  # walls have the highest numbers
-        wall = second >= self.spheres
-        other = np.where(
-            wall, second - self.spheres + self.model.sites.body.size, self.sites[np.where(wall, 0, second)]
-        )
-        pairs = np.stack([self.sites[first], other], axis=1)
-        order = np.argsort(first * (np.max(second, initial=0) + 1) + second)  # as sites and walls are numbered
-        replace_rows(state.contact_pairs, pairs[order])
-        replace_rows(state.contact_memory, kept.column[:count][order])
+        order = np.empty(count, dtype=np.int64)
+        self.order(kept.first, kept.other, order, self.spheres)
+        resize_rows(state.contact_pairs, count)
+        resize_rows(state.contact_memory, count)
+        self.give(kept, order, self.sites, self.model.sites.body.size, state.contact_pairs, state.contact_memory)
 
     @property
     def types(self) -> tuple[Any, ...]:
         """Numba types of (passes, lists, refresh, system)."""
         return (
             types.UniTuple(types.FunctionType(PASS), 2),
-            types.UniTuple(types.FunctionType(LIST), 2),
+            types.UniTuple(types.FunctionType(LIST), 4),
             types.UniTuple(types.FunctionType(REFRESH), 1),
             numba.typeof(self.system),
         )

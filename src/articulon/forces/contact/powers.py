@@ -1,23 +1,19 @@
 """Powers of the forces of contacts: of walls by the lines of the ledger, of pairs as a whole."""
 
-from articulon.algebra.vectors import dot, load_from
+from articulon.algebra.vectors import cross, dot, load_from, scale, sub
 from articulon.forces.contact.tables import (
     ARM,
     COUPLE,
     ELASTIC,
     FORCE,
     FREE,
-    FRICTION_WORK,
     NORMAL,
     NORMAL_WORK,
     OTHER_ARM,
     PLACES,
     SLIDES,
     SPIN,
-    SPRING_WORK,
     TANGENTIAL_VISCOUS,
-    VISCOUS_WORK,
-    WALL_WORK,
     WORKS,
     V,
 )
@@ -33,44 +29,33 @@ def surface_velocity(dvx, dvy, dvz, a, wix, wiy, wiz, b, wjx, wjy, wjz, nx, ny, 
 
 
 @jit
-def add_powers(record, slot, slides, v, seen):
-    """Adds the powers of a contact's forces at a velocity of the first surface against the second: of the elastic
-    normal force, the tangential spring, the viscous forces and friction."""
-    n, f, w = (
+def power_of_couple(resistance, slot, w):
+    """Of what resists rolling and twisting, at an angular velocity of the first body against the second."""
+    return dot(load_from(resistance, slot, COUPLE), w)
+
+
+@jit
+def powers_at_wall(walls, slot, v, w):
+    """Powers of a wall's forces on a grain that moves at v and spins at w, line by line: at the velocity against the
+    wall, of the elastic normal force, the tangential spring, the viscous forces and friction; and at the wall's own."""
+    record, velocity, slides = walls.record, walls.velocity, walls.touches[slot] == SLIDES
+    n, f, t = (
         load_from(record, slot, NORMAL),
         load_from(record, slot, FORCE),
         load_from(record, slot, TANGENTIAL_VISCOUS),
     )
-    along, elastic, vn, damping = dot(f, n), record[slot, ELASTIC], dot(v, n), dot(w, v)
-    tangential = dot(f, v) - along * vn
-    seen[NORMAL_WORK] += elastic * vn
-    seen[SPRING_WORK] += 0.0 if slides else tangential - damping
-    seen[VISCOUS_WORK] += (along - elastic) * vn + damping
-    seen[FRICTION_WORK] += tangential if slides else 0.0
-
-
-@jit
-def power_of_couple(resistance, slot, wx, wy, wz):
-    """Of what resists rolling and twisting, at an angular velocity of the first body against the second."""
-    return resistance[slot, COUPLE] * wx + resistance[slot, COUPLE + 1] * wy + resistance[slot, COUPLE + 2] * wz
-
-
-@jit
-def add_wall_powers(walls, slot, v, w, lines, first):
-    """Adds the powers of a wall's forces on a grain that moves at v and spins at w: of the motion against the wall, and
-    of the wall's own."""
-    record, lever = walls.record, walls.record[slot, ARM]
-    n = (record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2])
-    ux, uy, uz = walls.velocity[slot, 0], walls.velocity[slot, 1], walls.velocity[slot, 2]
-    lines[first + WALL_WORK] += record[slot, FORCE] * ux + record[slot, FORCE + 1] * uy + record[slot, FORCE + 2] * uz
-    ux = v[0] - lever * (w[1] * n[2] - w[2] * n[1]) - ux
-    uy = v[1] - lever * (w[2] * n[0] - w[0] * n[2]) - uy
-    uz = v[2] - lever * (w[0] * n[1] - w[1] * n[0]) - uz
-    add_powers(record, slot, walls.touches[slot] == SLIDES, (ux, uy, uz), lines[first:])
+    u = load_from(velocity, slot, 0)
+    moving = dot(f, u)
+    against = sub(sub(v, scale(record[slot, ARM], cross(w, n))), u)
+    along, elastic, vn, damping = dot(f, n), record[slot, ELASTIC], dot(against, n), dot(t, against)
+    tangential = dot(f, against) - along * vn
+    spring, friction = 0.0 if slides else tangential - damping, tangential if slides else 0.0
+    viscous = (along - elastic) * vn + damping
     if walls.resistance.shape[0] > 0:
-        tx, ty, tz = walls.velocity[slot, 3], walls.velocity[slot, 4], walls.velocity[slot, 5]
-        lines[first + WALL_WORK] += power_of_couple(walls.resistance, slot, tx, ty, tz)
-        lines[first + FRICTION_WORK] += power_of_couple(walls.resistance, slot, w[0] - tx, w[1] - ty, w[2] - tz)
+        turning = load_from(velocity, slot, 3)
+        moving += power_of_couple(walls.resistance, slot, turning)
+        friction += power_of_couple(walls.resistance, slot, sub(w, turning))
+    return elastic * vn, spring, viscous, friction, moving
 
 
 @jit
@@ -105,11 +90,7 @@ def power_block(spheres, candidates, first, last, seen):
             seen[NORMAL_WORK] += dot(load_from(record, slot, FORCE), (ux, uy, uz))
             if candidates.resistance.shape[0] > 0:
                 seen[NORMAL_WORK] += power_of_couple(
-                    candidates.resistance,
-                    slot,
-                    motion[p, SPIN] - motion[j, SPIN],
-                    motion[p, SPIN + 1] - motion[j, SPIN + 1],
-                    motion[p, SPIN + 2] - motion[j, SPIN + 2],
+                    candidates.resistance, slot, sub(load_from(motion, p, SPIN), load_from(motion, j, SPIN))
                 )
 
 
@@ -131,6 +112,6 @@ def wall_powers(system, lines):
     for p in range(system.spheres.radius.shape[0]):
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
-                v = (motion[p, V], motion[p, V + 1], motion[p, V + 2])
-                w = (motion[p, SPIN], motion[p, SPIN + 1], motion[p, SPIN + 2])
-                add_wall_powers(walls, slot, v, w, lines, 0)
+                found = powers_at_wall(walls, slot, load_from(motion, p, V), load_from(motion, p, SPIN))
+                for line in range(WORKS):
+                    lines[line] += found[line]

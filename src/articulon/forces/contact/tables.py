@@ -12,7 +12,7 @@ from articulon.forces.sites.prefetching import LINE
 from articulon.forces.sites.tables import Cell, Grid, Neighbours, Particles, empty_neighbours, empty_particles
 
 BEYOND = 8
-"""Places beyond the last sphere and image."""
+"""Places beyond the last sphere and image, and beyond the last slot of what is read for some slots at a time."""
 X, V, SPIN = 0, 4, 8
 RADIUS, LIGHT, KIND = 3, 7, 11
 MOTION = 12
@@ -41,6 +41,10 @@ PARTS = 4
 SINCE, STANDING = RECORD, RECORD + 1
 KEPT = STANDING + 1 + RESISTANCE
 """Columns of a contact in the state: record, when the two touched, whether it sticks or slides, resistance."""
+PAST_SINCE, PAST_STANDING = MEMORY, MEMORY + 1
+PAST = 8
+"""Columns of what a list keeps of a contact, a line of memory: the first of its record, when the two touched, and
+whether it sticks or slides. Two stay empty."""
 LISTED, CROWDED = 0, 1
 """Places in ``Candidates.counts``: candidates, and whether there was too little room for them."""
 FAULT, SPHERE, AT_WALL = 2, 3, 4
@@ -84,9 +88,9 @@ class Candidates(NamedTuple):
     start: np.ndarray
     """First slot of each place, shape (spheres + 1,)."""
     first: np.ndarray
-    """Place of the sphere in whose row a slot is, shape (capacity,)."""
+    """Place of the sphere in whose row a slot is, shape (capacity + 8,)."""
     second: np.ndarray
-    """Place of the other sphere, or of its image, shape (capacity,)."""
+    """Place of the other sphere, or of its image, shape (capacity + 8,)."""
     root: np.ndarray
     """Place of the other sphere itself, shape (capacity,)."""
     into: np.ndarray
@@ -108,7 +112,7 @@ class Candidates(NamedTuple):
     late: np.ndarray
     """Whether the places of a block could not move with their contacts, shape (blocks,)."""
     touches: np.ndarray
-    """Whether the two are free of each other, stick or slide, shape (capacity,)."""
+    """Whether the two are free of each other, stick or slide, shape (capacity + 8,)."""
     since: np.ndarray
     """When the two touched [time], shape (capacity,); of no meaning where they do not, as the record."""
     memory: np.ndarray
@@ -161,8 +165,12 @@ class Kept(NamedTuple):
     """Sphere in whose row it was, in the order of the model, shape (capacity,)."""
     other: np.ndarray
     """The other sphere, or the number of spheres and the feature of a wall, shape (capacity,)."""
+    past: np.ndarray
+    """See ``PAST``, of contacts between spheres, as the sphere of the lower number has it, shape (capacity, 8)."""
     column: np.ndarray
-    """See ``KEPT``, as the sphere of the lower number has it, shape (capacity, 25)."""
+    """See ``KEPT``, likewise; of contacts between spheres only what a state takes, shape (capacity, 25)."""
+    block: np.ndarray
+    """First of those in the rows of each block of places, shape (blocks + 1,)."""
     counts: np.ndarray
     """Contacts, and whether there was too little room, shape (2,)."""
 
@@ -231,8 +239,8 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
     strips = strips_of(spheres)
     return Candidates(
         np.zeros(spheres + 1, dtype=np.int64),
-        np.zeros(capacity, dtype=np.int32),
-        np.zeros(capacity, dtype=np.int32),
+        np.zeros(capacity + BEYOND, dtype=np.int32),
+        np.zeros(capacity + BEYOND, dtype=np.int32),
         np.zeros(capacity, dtype=np.int32),
         np.zeros(capacity, dtype=np.int32),
         np.zeros(spheres + 1, dtype=np.int64),
@@ -242,7 +250,7 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         np.zeros(blocks_of(spheres), dtype=np.int64),
         np.zeros(len(strips) - 1, dtype=np.int64),
         np.zeros(blocks_of(spheres), dtype=np.int8),
-        np.zeros(capacity, dtype=np.int8),
+        np.zeros(capacity + BEYOND, dtype=np.int8),
         np.zeros(capacity),
         aligned_zeros(capacity, MEMORY),
         aligned_zeros(capacity, RECORD),
@@ -285,7 +293,9 @@ def empty_kept(spheres: int, capacity: int) -> Kept:
         np.zeros(spheres, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
+        aligned_zeros(capacity, PAST),
         np.zeros((capacity, KEPT)),
+        np.zeros(blocks_of(spheres) + 1, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
     )
 
@@ -319,7 +329,7 @@ def empty_system(
     )
 
 
-SYSTEM = numba.typeof(empty_system(1))
-"""Numba's type of it."""
+SYSTEM, KEPT_TYPE = numba.typeof(empty_system(1)), numba.typeof(empty_kept(1, 1))
+"""Numba's types of it and of the contacts that are kept."""
 PASS = types.void(SYSTEM, types.float64, types.float64)
 """Signature of a pass over all contacts at a time and with the time since the last one."""

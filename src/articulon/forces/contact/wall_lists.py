@@ -11,8 +11,8 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, apply, dot, load, load_from, sub
-from articulon.forces.contact.candidates import clear_contact, load_contact
-from articulon.forces.contact.tables import CROWDED, FAULT, LEFT, LISTED, PLACES, RECORD, SPHERE
+from articulon.forces.contact.keeping import clear_contact, load_wall_contact
+from articulon.forces.contact.tables import CROWDED, FAULT, LEFT, LISTED, PLACES, SPHERE
 from articulon.forces.contact.wall_motion import rotation_of, way_of
 from articulon.forces.contact.wall_shapes import MESH, OUTSIDE, triangle_gap
 from articulon.forces.contact.wall_tables import PLACE, POSES, TURNING
@@ -183,7 +183,7 @@ def fill_block(walls, lists, cell, particles, spheres, slots, kept, skin, first,
             slots.place[k] = p
         for k in range(kept.start[order[p]], kept.stop[order[p]]):
             if kept.other[k] >= n and slot < end:
-                load_contact(kept, k, False, slot, slots.touches, slots.since, slots.record, RECORD, slots.resistance)
+                load_wall_contact(kept, k, slots, slot)
                 slots.feature[slot] = kept.other[k] - n
                 slots.wall[slot] = wall_of(walls, slots.feature[slot])
                 slot += 1

@@ -11,7 +11,6 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
-from articulon.forces.contact.candidates import keep_contacts
 from articulon.forces.contact.laws import DAMPING, KINETIC, NEVER, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING, arms
 from articulon.forces.contact.tables import (
     ARM,
@@ -72,8 +71,9 @@ AHEAD = 8
 """Slots before a sphere is looked at that it is asked for."""
 CONTACT: Any = None
 """Stands for the law."""
+KEEP: Any = None
 LIST: Any = None
-"""Stands for what lists walls."""
+"""Stand for what keeps contacts, and what lists walls."""
 SHARE: Any = None
 """Stands for the pass over all places."""
 SWAY = (math.cos(0.1), math.sin(0.1))
@@ -131,6 +131,14 @@ def match(slots, walls, first, had, places, numbers, rows, old):
                     if along >= best:
                         best, old[k] = along, m
     return through
+
+
+@jit
+def goes_on(slots, first, places, numbers):
+    """Whether the only place that a sphere touches is that of the only contact it had, which most are: what ``match``
+    would find."""
+    along = dot(load_from(places, 0, NORMAL), load_from(slots.record, first, RECORD_NORMAL))
+    return slots.feature[first] == numbers[0, FEATURE] and along >= 0.0
 
 
 @jit
@@ -243,23 +251,19 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
             fault, sphere, rows = OVERRUN, order[p], 0
         if rows == 0 and had == 0:
             continue
-        through = match(slots, walls, base, had, places, numbers, rows, old)
-        if through >= 0:
-            fault, sphere, wall = PASSED, order[p], through
-        goes_on = 0
-        for k in range(rows):
-            goes_on += old[k] >= 0
-        if goes_on < had:
+        if had == 1 and rows == 1 and goes_on(slots, base, places, numbers):
+            old[0] = 0
+        else:
+            through = match(slots, walls, base, had, places, numbers, rows, old)
+            if through >= 0:
+                fault, sphere, wall = PASSED, order[p], through
             for m in range(had):
-                over = True
-                for k in range(rows):
-                    over = over and old[k] != m
-                if over:
+                if not is_taken(old, rows, m):
                     lasted = time - since[base + m]
                     ended += 1.0
                     durations += lasted
                     longest = max(longest, lasted)
-        carry_over(slots, base, had, rows, old, spare)
+            carry_over(slots, base, had, rows, old, spare)
         for k in range(rows):
             slot = base + k
             if old[k] < 0:
@@ -312,7 +316,7 @@ def wall_pass(system, time, h):
     slots = system.walls
     place_walls(system.shapes, time)
     if walls_moved(system.shapes, system.near_walls, system.skin[0]):
-        keep_contacts(system, False)
+        KEEP(system)
         LIST(system)
     if slots.counts[CROWDED] == 0:
         SHARE(slots, system.shapes, system.near_walls, system.spheres, system.particles, system.table, time, h)

@@ -1,0 +1,158 @@
+"""How free spheres in contact come from a state and go back to it."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from articulon.algebra.rotations import matrix
+from articulon.algebra.vectors import apply, apply_t
+from articulon.forces.contact.keeping import KEEP_RECORDS
+from articulon.forces.contact.tables import PLACES, WALL_WORK
+from articulon.integrate.grain_passes import (
+    DRAGS,
+    DUE,
+    FACING,
+    FALLS,
+    LINES,
+    POINT,
+    PUSH,
+    PUSHED,
+    SPEED,
+    TURNING,
+    at,
+)
+from articulon.integrate.grains import COLLECT, find_middle, list_contacts, sort_works_to_come, summed
+from articulon.kernels import jit, specialised
+from articulon.model.state import CONTACT, DAMPING, EXTERNAL
+
+SPIN_KEPT, PUSH_KEPT, KEPT = 1, 4, 9
+"""Places in ``State.history``, behind its first: angular velocity in the world frame and accelerations of each grain,
+so many numbers for each."""
+
+
+@jit
+def load_block(state, particles, grains, first, last):
+    """Takes some grains, in the order of the model."""
+    line, q, u, history, site = grains.line, state.q, state.u, state.history, state.contact_rebuild
+    for s in range(first, last):
+        e = (q[7 * s + 3], q[7 * s + 4], q[7 * s + 5], q[7 * s + 6])
+        w = apply(matrix(e), (u[6 * s + 3], u[6 * s + 4], u[6 * s + 5]))
+        for a in range(3):
+            particles.site[a, s] = site[a, s] if site[a, s] == site[a, s] else q[7 * s + a]
+            line[s, POINT + a], line[s, SPEED + a] = q[7 * s + a], u[6 * s + a]
+            # What turning into the grain's frame and back has rounded is not what goes on.
+            line[s, TURNING + a] = history[SPIN_KEPT + KEPT * s + a] if history[0] != 0.0 else w[a]
+        for a in range(4):
+            line[s, FACING + a] = e[a]
+
+
+@jit
+def load_pushes(history, order, push, first, last):
+    """Takes the accelerations of some grains into the order of cells."""
+    for p in range(first, last):
+        for a in range(PUSHED):
+            push[at(PUSHED, p, PUSH + a)] = history[PUSH_KEPT + KEPT * order[p] + a]
+
+
+@jit
+def store_block(state, particles, grains, first, last):
+    """Gives some grains to a state, from the order of the model."""
+    line, q, u, history, reference = grains.line, state.q, state.u, state.history, particles.reference
+    for s in range(first, last):
+        e = (line[s, FACING], line[s, FACING + 1], line[s, FACING + 2], line[s, FACING + 3])
+        w = apply_t(matrix(e), (line[s, TURNING], line[s, TURNING + 1], line[s, TURNING + 2]))
+        for a in range(3):
+            q[7 * s + a], u[6 * s + a], u[6 * s + 3 + a] = line[s, POINT + a], line[s, SPEED + a], w[a]
+            history[SPIN_KEPT + KEPT * s + a] = line[s, TURNING + a]
+            state.contact_rebuild[a, s] = reference[a, s]
+        for a in range(4):
+            q[7 * s + 3 + a] = e[a]
+
+
+@jit
+def store_pushes(history, order, push, first, last):
+    """Gives the accelerations of some grains from the order of cells."""
+    for p in range(first, last):
+        for a in range(PUSHED):
+            history[PUSH_KEPT + KEPT * order[p] + a] = push[at(PUSHED, p, PUSH + a)]
+
+
+def load_all(state, particles, grains):
+    """Takes all grains."""
+    n = grains.line.shape[0]
+    for b in prange((n + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        load_block(state, particles, grains, first, min(first + PLACES, n))
+
+
+def load_all_pushes(history, order, push):
+    """Takes all accelerations."""
+    n = order.size
+    for b in prange((n + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        load_pushes(history, order, push, first, min(first + PLACES, n))
+
+
+def store_all(state, particles, grains):
+    """Gives all grains."""
+    n, history, order, push = grains.line.shape[0], state.history, particles.order, grains.push
+    for b in prange((n + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        last = min(first + PLACES, n)
+        store_block(state, particles, grains, first, last)
+        store_pushes(history, order, push, first, last)
+
+
+ROWS: Any = None
+PUSHES: Any = None
+"""Stand for these, compiled."""
+
+
+def load_state(system, grains, moving, lists, refresh, state):
+    """Takes all from a state whose lists were made at ``particles.site``, with contacts in ``kept``."""
+    history = state.history
+    ROWS(state, system.particles, grains)
+    for k in range(LINES):
+        # Where the rule begins anew, the half kick that was to come never does.
+        grains.works[1, k] = state.contact_work[1 if history[0] != 0.0 else 0, k]
+    list_contacts(system, grains, moving, lists, refresh)
+    find_middle(system, grains)
+    PUSHES(history, system.particles.order, grains.push)
+
+
+def store_state(system, grains, moving, lists, h, state):
+    """Gives all back to a state after a step, but the contacts, which then lie in ``kept``."""
+    moving[COLLECT](system, grains)
+    state.history[0] = 1.0
+    ROWS(state, system.particles, grains)
+    lists[KEEP_RECORDS](system)
+    works, half = grains.works, 0.5 * h
+    for k in range(LINES):
+        works[0, k] = works[1, k] - half * summed(grains, DUE + k)  # what is to come is not done yet
+    sort_works_to_come(system.candidates.block, works[0], -half)
+    for k in range(LINES):
+        state.contact_work[0, k], state.contact_work[1, k] = works[0, k], works[1, k]
+    state.work[CONTACT] = works[0, 0] + works[0, 1] + works[0, 2] + works[0, 3]
+    state.work[EXTERNAL] = works[0, FALLS] + works[0, WALL_WORK]
+    state.work[DAMPING] = works[0, DRAGS]
+
+
+@cache
+def state_passes(parallel: bool) -> tuple[Any, Any]:
+    """``load_state`` and ``store_state``, shared among threads or not."""
+    how = "parallel" if parallel else "serial"
+
+    def one(function: Any, name: str) -> Any:
+        return specialised(function, f"{name}_{how}", parallel=parallel, allocates=True)
+
+    rows, pushes, store = (
+        one(load_all, "load_grains"),
+        one(load_all_pushes, "load_pushes"),
+        one(store_all, "store_grains"),
+    )
+    return (
+        specialised(load_state, f"load_state_{how}", allocates=True, ROWS=rows, PUSHES=pushes),
+        specialised(store_state, f"store_state_{how}", allocates=True, ROWS=store),
+    )
