@@ -33,6 +33,8 @@ STEPS = 60
 def settled(request) -> tuple:
     """Grains that touch each other and a floor, roll and twist, and their state."""
     radii, _, start = gm.heap(9, request.param, 0.005)
+    shuffled = np.random.default_rng(10).permutation(radii.size)
+    radii, start = radii[shuffled], gm.Motion(*(values[shuffled] for values in start))
     floor = ar.forces.Plane(point=(0.0, 0.0, -0.99 * radii.mean()), normal=(0.0, 0.0, 1.0), kind="grain")
     model = gm.moving(start, radii, floor, material=ROLLS, rolling="spring", twisting="spring")
     moves, state = gm.moved_by(model)

@@ -20,7 +20,7 @@ from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grains
 from articulon.integrate.base import LINE, Driver
 from articulon.integrate.grain_passes import DRAG, FLOW, GRAINS, PASS, SPIN_DRAG
-from articulon.integrate.grain_states import state_passes
+from articulon.integrate.grain_states import history_size, state_passes
 from articulon.integrate.grain_sweep import sweep_kernel
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
@@ -73,7 +73,7 @@ class GrainDriver(Driver):
             )
         assert evaluator.contacts is not None
         self.evaluator, self.step, self.stop = evaluator, step, no_stop()
-        self.history = 1 + 9 * model.bodies
+        self.history = history_size(model.bodies)
         self.contacts: Contacts = evaluator.contacts
         drag, box = drag_table(model), model.box
         wraps = box is not None and bool(box.periodic.any())

@@ -27,9 +27,14 @@ from articulon.integrate.grains import COLLECT, find_middle, list_contacts, sort
 from articulon.kernels import jit, specialised
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL
 
-SPIN_KEPT, PUSH_KEPT, KEPT = 1, 4, 9
-"""Places in ``State.history``, behind its first: angular velocity in the world frame and accelerations of each grain,
-so many numbers for each."""
+SPIN_AT, PUSH_AT, NUMBERS = 1, 4, 9
+"""Where ``State.history`` has the angular velocity in the world frame and the accelerations of the first grain, and how
+many numbers it has of each grain."""
+
+
+def history_size(grains: int) -> int:
+    """Numbers in ``State.history``: 1 after the first step, and those of all grains."""
+    return SPIN_AT + NUMBERS * grains
 
 
 @jit
@@ -43,7 +48,7 @@ def load_block(state, particles, grains, first, last):
             particles.site[a, s] = site[a, s] if site[a, s] == site[a, s] else q[7 * s + a]
             line[s, POINT + a], line[s, SPEED + a] = q[7 * s + a], u[6 * s + a]
             # What turning into the grain's frame and back has rounded is not what goes on.
-            line[s, TURNING + a] = history[SPIN_KEPT + KEPT * s + a] if history[0] != 0.0 else w[a]
+            line[s, TURNING + a] = history[SPIN_AT + NUMBERS * s + a] if history[0] != 0.0 else w[a]
         for a in range(4):
             line[s, FACING + a] = e[a]
 
@@ -53,7 +58,7 @@ def load_pushes(history, order, push, first, last):
     """Takes the accelerations of some grains into the order of cells."""
     for p in range(first, last):
         for a in range(PUSHED):
-            push[at(PUSHED, p, PUSH + a)] = history[PUSH_KEPT + KEPT * order[p] + a]
+            push[at(PUSHED, p, PUSH + a)] = history[PUSH_AT + NUMBERS * order[p] + a]
 
 
 @jit
@@ -65,7 +70,7 @@ def store_block(state, particles, grains, first, last):
         w = apply_t(matrix(e), (line[s, TURNING], line[s, TURNING + 1], line[s, TURNING + 2]))
         for a in range(3):
             q[7 * s + a], u[6 * s + a], u[6 * s + 3 + a] = line[s, POINT + a], line[s, SPEED + a], w[a]
-            history[SPIN_KEPT + KEPT * s + a] = line[s, TURNING + a]
+            history[SPIN_AT + NUMBERS * s + a] = line[s, TURNING + a]
             state.contact_rebuild[a, s] = reference[a, s]
         for a in range(4):
             q[7 * s + 3 + a] = e[a]
@@ -76,7 +81,7 @@ def store_pushes(history, order, push, first, last):
     """Gives the accelerations of some grains from the order of cells."""
     for p in range(first, last):
         for a in range(PUSHED):
-            history[PUSH_KEPT + KEPT * order[p] + a] = push[at(PUSHED, p, PUSH + a)]
+            history[PUSH_AT + NUMBERS * order[p] + a] = push[at(PUSHED, p, PUSH + a)]
 
 
 def load_all(state, particles, grains):

@@ -81,6 +81,8 @@ MINE, OTHERS, FROM, INTO = range(0, 4 * LANES, LANES)
 """Where the numbers that go with the contacts of a batch begin, LANES of each: the places of the two spheres, and the
 rows that take what the contact does to them."""
 ROWS = 4 * LANES
+BITS = (1 << FOUR) - 1
+"""Of a set of four."""
 BY_PLACE = 0, -1
 """In place of a ring, where the row of each place is that of its number. A ring is its first row, and the bits of a
 place that say which row of it is the place's."""
@@ -195,17 +197,14 @@ def ask_ahead(spheres, candidates, ring, at):
 def find_slots(spheres, candidates, at, end, time, slots, found, seen):
     """Appends those slots from ``at`` on, LANES at most, whose spheres touch or did so, and begins and ends contacts;
     without a branch that could not be foreseen. Returns how many there are then."""
-    touches = candidates.touches
     for k in range(at, min(at + LANES, end), FOUR):
-        near, touched = find_near(spheres.motion, MOTION, candidates.first, candidates.second, k, end), np.int64(0)
-        count = min(FOUR, end - k)
-        for m in range(count):
-            touched |= np.int64(touches[np.uint64(k + m)] != FREE) << m
-        for m in range(count):
-            slots[np.uint64(found)] = np.uint64(k + m)
-            found += ((near | touched) >> m) & 1
+        bits = find_near(
+            spheres.motion, MOTION, candidates.first, candidates.second, candidates.touches, k, end, slots, found
+        )
+        near, touched = bits & BITS, bits >> FOUR & BITS
+        found += bits >> (2 * FOUR)
         if near != touched:
-            for m in range(count):
+            for m in range(FOUR):
                 slot, bit = np.uint64(k + m), 1 << m
                 if near & bit and not touched & bit:
                     begin_contact(slot, time, candidates, seen)

@@ -9,15 +9,17 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from articulon.forces.contact.tables import LOAD, TORQUE
+from articulon.forces.sites.packing import store_chosen
 
 LANES = 4
 """Rows, and columns, that are exchanged together."""
 
-_LONG, _WORD = ir.IntType(64), ir.IntType(32)
-_DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
+_LONG, _WORD, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
+_DOUBLES, _LONGS = ir.VectorType(ir.DoubleType(), LANES), ir.VectorType(_LONG, LANES)
 
 
 @intrinsic
@@ -41,11 +43,25 @@ def put_columns(
 
 
 @intrinsic
-def find_near(typing: Any, motion: Any, width: Any, first: Any, second: Any, k: Any, end: Any) -> Any:
-    """Which of four pairs overlap, from the k-th on and before ``end``, as the bits of a number: of spheres in the rows
-    of ``motion``, ``width`` wide, that ``first`` and ``second`` name, with coordinates and radius in front."""
+def find_near(
+    typing: Any,
+    motion: Any,
+    width: Any,
+    first: Any,
+    second: Any,
+    touches: Any,
+    k: Any,
+    end: Any,
+    slots: Any,
+    found: Any,
+) -> Any:
+    """Which of four pairs overlap, from the k-th on and before ``end``, as the lowest four bits of a number: of spheres
+    in the rows of ``motion``, ``width`` wide, that ``first`` and ``second`` name, with coordinates and radius in front.
+    The next four are those whose ``touches`` is not zero. Of both, the numbers of the pairs are written behind each
+    other into ``slots``, from ``found`` on, and how many there are is in the bits behind. The arrays go on for three
+    more, and ``slots`` is written as far."""
     long = types.int64
-    return types.int64(motion, long, first, second, long, long), _find_near
+    return types.int64(motion, long, first, second, touches, long, long, slots, long), _find_near
 
 
 @intrinsic
@@ -80,6 +96,13 @@ def _constant(value: int) -> Any:
 
 def _along(builder: Any, at: Any, stride: Any, column: int) -> Any:
     return builder.add(at, builder.mul(stride, _constant(column)))
+
+
+def _splat(builder: Any, value: Any, kind: Any) -> Any:
+    """A vector of one value."""
+    undefined = ir.Constant(kind, ir.Undefined)
+    one = builder.insert_element(undefined, value, ir.Constant(_WORD, 0))
+    return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_WORD, LANES), [0] * LANES))
 
 
 def _numbers(builder: Any, rows: Any, k: Any) -> list[Any]:
@@ -138,10 +161,7 @@ def _add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return [builder.mul(row, _constant(LOAD)) for row in _numbers(builder, numbers, k)]
 
     def splat(place: Any, m: int) -> Any:
-        value = builder.load(builder.gep(source, [builder.add(place, _constant(m))]))
-        undefined = ir.Constant(_DOUBLES, ir.Undefined)
-        one = builder.insert_element(undefined, value, ir.Constant(_WORD, 0))
-        return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_WORD, LANES), [0] * LANES))
+        return _splat(builder, builder.load(builder.gep(source, [builder.add(place, _constant(m))])), _DOUBLES)
 
     here, there = starts(mine), starts(others)
     arms = [(splat(arm, m), splat(other, m)) for m in range(LANES)]
@@ -180,19 +200,15 @@ def _add_row(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 def _find_near(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    motion, width, first, second, k, end = args
+    motion, width, first, second, touches, k, end, slots, found = args
     kinds = signature.args
-    data = _pointer(context, builder, kinds[0], motion)
-    last, sides = builder.sub(end, _constant(1)), []
-    at = []
-    for m in range(LANES):
-        slot = builder.add(k, _constant(m))
-        at.append(builder.select(builder.icmp_signed("<", slot, end), slot, last))
+    data, sides = _pointer(context, builder, kinds[0], motion), []
     for kind, places in ((kinds[2], first), (kinds[3], second)):
-        numbers = _pointer(context, builder, kind, places)
+        at = builder.gep(_pointer(context, builder, kind, places), [k])
+        four = builder.load(builder.bitcast(at, ir.VectorType(_WORD, LANES).as_pointer()), align=4)
         taken = []
-        for slot in at:
-            row = builder.sext(builder.load(builder.gep(numbers, [slot])), _LONG)
+        for m in range(LANES):
+            row = builder.sext(builder.extract_element(four, ir.Constant(_WORD, m)), _LONG)
             taken.append(builder.load(_four(builder, data, builder.mul(row, width)), align=8))
         sides.append(taken)
     ways = _exchange(builder, [builder.fsub(a, b) for a, b in zip(*sides, strict=True)])
@@ -200,7 +216,19 @@ def _find_near(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     reach = _exchange(builder, reaches)[3]
     x2, y2, z2, reach2 = (builder.fmul(a, a, flags=("contract",)) for a in (*ways[:3], reach))
     distance2 = builder.fadd(builder.fadd(x2, y2, flags=("contract",)), z2, flags=("contract",))
-    near = builder.zext(builder.bitcast(builder.fcmp_ordered("<", distance2, reach2), ir.IntType(LANES)), _LONG)
-    left = builder.sub(end, k)
-    some = builder.sub(builder.shl(_constant(1), left), _constant(1))
-    return builder.select(builder.icmp_signed("<", left, _constant(LANES)), builder.and_(near, some), near)
+    names = builder.add(_splat(builder, k, _LONGS), ir.Constant(_LONGS, list(range(LANES))))
+    some = builder.icmp_signed("<", names, _splat(builder, end, _LONGS))
+    near = builder.and_(builder.fcmp_ordered("<", distance2, reach2), some)
+    states = builder.gep(_pointer(context, builder, kinds[4], touches), [k])
+    four = builder.load(builder.bitcast(states, ir.VectorType(_BYTE, LANES).as_pointer()), align=1)
+    touched = builder.and_(builder.icmp_unsigned("!=", four, ir.Constant(four.type, [0] * LANES)), some)
+    either = builder.or_(near, touched)
+    store_chosen(builder, names, either, builder.gep(_pointer(context, builder, kinds[7], slots), [found]))
+    ones = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_LONG, [_LONG]), "llvm.ctpop.i64")
+
+    def bits(vector: Any) -> Any:
+        return builder.zext(builder.bitcast(vector, ir.IntType(LANES)), _LONG)
+
+    count = builder.call(ones, [bits(either)])
+    both = builder.or_(bits(near), builder.shl(bits(touched), _constant(LANES)))
+    return builder.or_(both, builder.shl(count, _constant(2 * LANES)))

@@ -1,9 +1,7 @@
 """The innermost loop of a list of neighbours, in the vector instructions that no plain loop compiles to.
 
-Of eight candidates at a time those within reach are moved to the front (``llvm.experimental.vector.compress``, one
-instruction where there is one and a few elsewhere), and all eight are written, the others to be written over; a scalar
-loop takes several times as long. Writing only the first ones (``llvm.masked.compressstore``) does so too on processors
-that have microcode for it, as AMD's Zen 4.
+Of eight candidates at a time those within reach are written one behind the other; a scalar loop takes several times as
+long.
 """
 
 from typing import Any
@@ -12,6 +10,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from articulon.forces.sites.packing import store_chosen
 
 LANES = 8
 """Candidates that are looked at together; arrays of them go on for as many beyond their end."""
@@ -65,7 +65,6 @@ def _generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     centre = [splat(value, _DOUBLES) for value in (xp, yp, zp)]
     limit = splat(reach2, _DOUBLES)
     self_, last = (splat(builder.trunc(value, _WORD), _WORDS) for value in (own, end))
-    compress = intrinsic_of(_WORDS, [_WORDS, _BITS, _WORDS], f"experimental.vector.compress.v{LANES}i32")
     ones = intrinsic_of(_BYTE, [_BYTE], f"ctpop.i{LANES}")
     found = cgutils.alloca_once_value(builder, number)
     with cgutils.for_range_slice(builder, begin, end, ir.Constant(_LONG, LANES)) as (k, _):
@@ -82,8 +81,7 @@ def _generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         n = builder.load(found)
         # Beyond the room all goes to one place, and the count says that it was too small.
         at = builder.select(builder.icmp_signed("<", n, room), n, room)
-        together = builder.call(compress, [names, inside, ir.Constant(_WORDS, ir.Undefined)])
-        builder.store(together, builder.bitcast(builder.gep(out, [at]), _WORDS.as_pointer()), align=4)
+        store_chosen(builder, names, inside, builder.gep(out, [at]))
         more = builder.zext(builder.call(ones, [builder.bitcast(inside, _BYTE)]), _LONG)
         builder.store(builder.add(n, more), found)
     return builder.load(found)
