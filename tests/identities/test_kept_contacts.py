@@ -13,6 +13,7 @@ from articulon.forces.contact.tables import (
     MEMORY,
     PAST_SINCE,
     PAST_STANDING,
+    RECORD,
     RESISTANCE,
     SINCE,
     STANDING,
@@ -75,6 +76,14 @@ def test_slots_have_what_the_state_holds(settled) -> None:
         assert np.array_equal(candidates.resistance[slot], couple)
     assert len(used) == np.sum(state.contact_pairs[:, 1] < contacts.spheres)
     assert 0 < turned < len(used)
+    walls = contacts.system.walls
+    at_wall = np.flatnonzero(walls.touches[: walls.counts[LISTED]] != FREE)
+    for slot in at_wall:
+        row = known[int(order[walls.place[slot]]), contacts.spheres + int(walls.feature[slot])]
+        assert np.array_equal(walls.record[slot], row[:RECORD])
+        assert (walls.since[slot], walls.touches[slot]) == (row[SINCE], row[STANDING])
+        assert np.array_equal(walls.resistance[slot], row[STANDING + 1 : STANDING + 1 + RESISTANCE])
+    assert len(at_wall) == np.sum(state.contact_pairs[:, 1] == contacts.spheres) > 0
 
 
 def test_a_list_keeps_all_that_the_law_asks_for(settled) -> None:

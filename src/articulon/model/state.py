@@ -95,19 +95,14 @@ class State(NamedTuple):
     def take(self, other: "State") -> None:
         """Becomes what another state is, in place."""
         for array, values in zip(self, other, strict=True):
-            replace_rows(array, values)
+            resize(array, values.shape)
+            array[:] = values
 
 
-def replace_rows(array: np.ndarray, values: np.ndarray) -> None:
-    """Fills an array of a state, which grows or shrinks in place to the shape of the values."""
-    resize_rows(array, len(values))
-    array[:] = values
-
-
-def resize_rows(array: np.ndarray, rows: int) -> None:
-    """Lets an array of a state grow or shrink in place to a number of rows."""
-    if len(array) != rows:
-        array.resize((rows, *array.shape[1:]), refcheck=False)
+def resize(array: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Lets an array of a state grow or shrink in place."""
+    if array.shape != shape:
+        array.resize(shape, refcheck=False)
 
 
 def initial_state(

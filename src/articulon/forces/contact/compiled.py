@@ -10,7 +10,7 @@ from articulon.forces.contact.tables import KEPT_TYPE, PASS, SYSTEM
 from articulon.kernels import kernel, leaf_variant, prepare, specialised
 
 LIST = types.void(SYSTEM)
-"""Signature of what lists candidates."""
+"""Signature of what lists candidates and keeps contacts."""
 
 
 @kernel

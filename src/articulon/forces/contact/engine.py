@@ -27,6 +27,7 @@ from articulon.forces.contact.declarations import Contact
 from articulon.forces.contact.tables import (
     CROWDED,
     FAULT,
+    KEPT,
     LISTED,
     PASS,
     RING,
@@ -44,7 +45,7 @@ from articulon.forces.sites.images import cell_of
 from articulon.forces.sites.neighbours import REFRESH, VECTOR, refresh_parallel, refresh_serial
 from articulon.kernels import prepare
 from articulon.model import Model, State
-from articulon.model.state import resize_rows
+from articulon.model.state import resize
 
 PARALLEL_SPHERES = 2000
 """From this number of spheres on, the threads share them."""
@@ -222,6 +223,7 @@ class Contacts:
     def restore(self, state: State) -> None:
         """Puts the contacts of a state where lists take them from, and the walls where they then are."""
         kept, count = self.system.kept, state.contact_pairs.shape[0]
+        assert state.contact_memory.shape == (count, KEPT), "a state of another version"
         if count > kept.other.size:
             images, neighbours, candidates, walls, rows = self.room
             self._make_room(images, neighbours, max(candidates, count + count // 8 + 64), walls, rows)
@@ -248,8 +250,8 @@ class Contacts:
         count = int(kept.counts[LISTED])
         order = np.empty(count, dtype=np.int64)
         self.order(kept.first, kept.other, order, self.spheres)
-        resize_rows(state.contact_pairs, count)
-        resize_rows(state.contact_memory, count)
+        resize(state.contact_pairs, (count, 2))
+        resize(state.contact_memory, (count, KEPT))
         self.give(kept, order, self.sites, self.model.sites.body.size, state.contact_pairs, state.contact_memory)
 
     @property

@@ -10,7 +10,6 @@ from articulon.forces.contact.tables import (
     ARM,
     CLOSING,
     COUPLE,
-    CROWDED,
     DISPLACEMENT,
     FORCE,
     FREE,
@@ -88,7 +87,7 @@ def load_wall_contact(kept, k, walls, slot):
 
 @jit
 def store_past(candidates, slot, kept, k, turned):
-    """Keeps what the law asks of the past of a contact between spheres."""
+    """Keeps what the law, and what resists rolling and twisting, ask of the past of a contact between spheres."""
     memory, past, s = candidates.memory, kept.past, -1.0 if turned else 1.0
     for a in range(3):
         past[k, DISPLACEMENT + a] = s * memory[slot, DISPLACEMENT + a]
@@ -155,14 +154,12 @@ def keep_block(particles, candidates, walls, kept, first, last, whole, k):
 
 @jit
 def sum_blocks(kept):
-    """Where the contacts of each block of places begin, from how many they are; whether there is room."""
+    """Where the contacts of each block of places begin, from how many they are. There is room for as many as slots."""
     block = kept.block
     block[0] = 0
     for b in range(1, block.size):
         block[b] += block[b - 1]
     kept.counts[LISTED] = block[block.size - 1]
-    kept.counts[CROWDED] = kept.counts[LISTED] > kept.other.size
-    return kept.counts[CROWDED] == 0
 
 
 def count_all(candidates, walls, kept):
@@ -192,8 +189,8 @@ def keep(system):
     """Keeps all contacts, those in the row of each place one behind the other. A state takes whole records; a list but
     what the law asks for of contacts between spheres."""
     COUNT(system.candidates, system.walls, system.kept)
-    if sum_blocks(system.kept):
-        SHARE(system.particles, system.candidates, system.walls, system.kept, WHOLE)
+    sum_blocks(system.kept)
+    SHARE(system.particles, system.candidates, system.walls, system.kept, WHOLE)
 
 
 @jit

@@ -43,8 +43,8 @@ KEPT = STANDING + 1 + RESISTANCE
 """Columns of a contact in the state: record, when the two touched, whether it sticks or slides, resistance."""
 PAST_SINCE, PAST_STANDING = MEMORY, MEMORY + 1
 PAST = 8
-"""Columns of what a list keeps of a contact, a line of memory: the first of its record, when the two touched, and
-whether it sticks or slides. Two stay empty."""
+"""Columns of what a list keeps of a contact between spheres, a line of memory: the first of its record, when the two
+touched, and whether it sticks or slides. Two stay empty."""
 LISTED, CROWDED = 0, 1
 """Places in ``Candidates.counts``: candidates, and whether there was too little room for them."""
 FAULT, SPHERE, AT_WALL = 2, 3, 4
@@ -166,13 +166,15 @@ class Kept(NamedTuple):
     other: np.ndarray
     """The other sphere, or the number of spheres and the feature of a wall, shape (capacity,)."""
     past: np.ndarray
-    """See ``PAST``, of contacts between spheres, as the sphere of the lower number has it, shape (capacity, 8)."""
+    """See ``PAST``, of contacts between spheres, as the sphere of the lower number has it; not written where whole
+    records are kept for a state, shape (capacity, 8)."""
     column: np.ndarray
-    """See ``KEPT``, likewise; of contacts between spheres only what a state takes, shape (capacity, 25)."""
+    """See ``KEPT``, likewise; of contacts between spheres a list writes but what resists rolling and twisting, shape
+    (capacity, 25)."""
     block: np.ndarray
     """First of those in the rows of each block of places, shape (blocks + 1,)."""
     counts: np.ndarray
-    """Contacts, and whether there was too little room, shape (2,)."""
+    """Contacts, shape (1,)."""
 
 
 class ContactTable(NamedTuple):
@@ -205,7 +207,7 @@ class ContactSystem(NamedTuple):
 
 
 PLACES = 512
-"""Places whose contacts a thread takes together."""
+"""Places whose contacts a thread takes together, and contacts that it takes from a state or gives to it."""
 RING = 4096
 """Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They stay in a second
 cache."""
@@ -296,7 +298,7 @@ def empty_kept(spheres: int, capacity: int) -> Kept:
         aligned_zeros(capacity, PAST),
         np.zeros((capacity, KEPT)),
         np.zeros(blocks_of(spheres) + 1, dtype=np.int64),
-        np.zeros(2, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
     )
 
 

@@ -17,8 +17,8 @@ LANES = 8
 """Candidates that are looked at together; arrays of them go on for as many beyond their end."""
 
 _LINE, _PLACES = types.Array(types.float64, 1, "C"), types.Array(types.uint32, 1, "C")
-_BIT, _BYTE, _WORD, _LONG = (ir.IntType(bits) for bits in (1, LANES, 32, 64))
-_DOUBLES, _WORDS, _BITS = (ir.VectorType(kind, LANES) for kind in (ir.DoubleType(), _WORD, _BIT))
+_BYTE, _WORD, _LONG = (ir.IntType(bits) for bits in (LANES, 32, 64))
+_DOUBLES, _WORDS = (ir.VectorType(kind, LANES) for kind in (ir.DoubleType(), _WORD))
 
 
 @intrinsic

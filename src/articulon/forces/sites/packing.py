@@ -4,15 +4,16 @@ from typing import Any
 
 import numba
 from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features
 from numba.core import cgutils
+from numba.core.codegen import get_host_cpu_features
 
 _WORD = ir.IntType(32)
 
 
 def _has_instruction() -> bool:
     """Whether the processor that kernels are compiled for does this in one instruction, of AVX-512."""
-    features = numba.config.CPU_FEATURES or get_host_cpu_features().flatten()
+    chosen = numba.config.CPU_FEATURES
+    features = get_host_cpu_features() if chosen is None else chosen
     return "+avx512vl" in features.split(",")
 
 
