@@ -30,6 +30,8 @@ from articulon.kernels import jit
 
 LIST_PAIRS, LIST_WALLS, KEEP, KEEP_RECORDS = range(4)
 """Passes that list and keep contacts, in ``Contacts.lists``."""
+RESISTS = STANDING + 1
+"""First of the columns of ``KEPT`` that have what resists rolling and twisting."""
 
 
 @jit
@@ -46,22 +48,22 @@ def turn_record(record, slot):
 
 
 @jit
-def store_resistance(resistance, slot, column, k, turned):
-    """Keeps what resists rolling and twisting. Swapping the two bodies turns the normal and their relative spin, so
-    that only the couple changes its sign."""
-    if resistance.shape[0] > 0:
-        s = -1.0 if turned else 1.0
-        for a in range(RESISTANCE):
-            column[k, STANDING + 1 + a] = (s if a < COUPLE + 3 else 1.0) * resistance[slot, a]
+def copy_memory(source, row, target, into, turned):
+    """Copies what the law asks of a contact's past, the first columns of a record; ``turned`` where the first sphere of
+    the one is the second of the other."""
+    s = -1.0 if turned else 1.0
+    for a in range(3):
+        target[into, DISPLACEMENT + a] = s * source[row, DISPLACEMENT + a]
+    target[into, CLOSING] = source[row, CLOSING]
 
 
 @jit
-def load_resistance(column, k, turned, resistance, slot):
-    """Gives it back."""
-    if resistance.shape[0] > 0:
-        s = -1.0 if turned else 1.0
-        for a in range(RESISTANCE):
-            resistance[slot, a] = (s if a < COUPLE + 3 else 1.0) * column[k, STANDING + 1 + a]
+def copy_resistance(source, row, first, target, into, start, turned):
+    """Copies what resists rolling and twisting, from the column ``first`` on to the column ``start`` on. Swapping the
+    two bodies turns the normal and their relative spin, so that only the couple changes its sign."""
+    s = -1.0 if turned else 1.0
+    for a in range(RESISTANCE):
+        target[into, start + a] = (s if a < COUPLE + 3 else 1.0) * source[row, first + a]
 
 
 @jit
@@ -72,7 +74,8 @@ def store_record(record, touches, since, resistance, slot, column, k, turned):
     if turned:
         turn_record(column, k)
     column[k, SINCE], column[k, STANDING] = since[slot], touches[slot]
-    store_resistance(resistance, slot, column, k, turned)
+    if resistance.shape[0] > 0:
+        copy_resistance(resistance, slot, 0, column, k, RESISTS, turned)
 
 
 @jit
@@ -82,29 +85,28 @@ def load_wall_contact(kept, k, walls, slot):
     for a in range(RECORD):
         walls.record[slot, a] = column[k, a]
     walls.since[slot], walls.touches[slot] = column[k, SINCE], np.int8(column[k, STANDING])
-    load_resistance(column, k, False, walls.resistance, slot)
+    if walls.resistance.shape[0] > 0:
+        copy_resistance(column, k, RESISTS, walls.resistance, slot, 0, False)
 
 
 @jit
 def store_past(candidates, slot, kept, k, turned):
     """Keeps what the law, and what resists rolling and twisting, ask of the past of a contact between spheres."""
-    memory, past, s = candidates.memory, kept.past, -1.0 if turned else 1.0
-    for a in range(3):
-        past[k, DISPLACEMENT + a] = s * memory[slot, DISPLACEMENT + a]
-    past[k, CLOSING] = memory[slot, CLOSING]
+    past = kept.past
+    copy_memory(candidates.memory, slot, past, k, turned)
     past[k, PAST_SINCE], past[k, PAST_STANDING] = candidates.since[slot], candidates.touches[slot]
-    store_resistance(candidates.resistance, slot, kept.column, k, turned)
+    if candidates.resistance.shape[0] > 0:
+        copy_resistance(candidates.resistance, slot, 0, kept.column, k, RESISTS, turned)
 
 
 @jit
 def load_past(kept, k, turned, candidates, slot):
     """Gives a slot what is kept of its contact; records are written before they are read."""
-    memory, past, s = candidates.memory, kept.past, -1.0 if turned else 1.0
-    for a in range(3):
-        memory[slot, DISPLACEMENT + a] = s * past[k, DISPLACEMENT + a]
-    memory[slot, CLOSING] = past[k, CLOSING]
+    past = kept.past
+    copy_memory(past, k, candidates.memory, slot, turned)
     candidates.since[slot], candidates.touches[slot] = past[k, PAST_SINCE], np.int8(past[k, PAST_STANDING])
-    load_resistance(kept.column, k, turned, candidates.resistance, slot)
+    if candidates.resistance.shape[0] > 0:
+        copy_resistance(kept.column, k, RESISTS, candidates.resistance, slot, 0, turned)
 
 
 @jit
@@ -195,7 +197,7 @@ def keep(system):
 
 @jit
 def take_block(memory, source, column, past, first, last):
-    """Some of them."""
+    """Takes some contacts from a state."""
     for k in range(first, last):
         s = source[k]
         for a in range(column.shape[1]):
@@ -234,7 +236,7 @@ def order_pairs(first, other, order, spheres):
 
 @jit
 def give_block(first, other, column, order, sites, walls, pairs, memory, begin, end):
-    """Some of them."""
+    """Gives some contacts to a state, in order."""
     for k in range(begin, end):
         m = order[k]
         low, high = min(first[m], other[m]), max(first[m], other[m])
