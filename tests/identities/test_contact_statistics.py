@@ -57,13 +57,36 @@ def test_stress_of_a_squeezed_row_is_force_over_area() -> None:
     np.testing.assert_array_equal(contact_counts(found, 3), [2, 2, 2])
 
 
-def test_solid_fraction_of_a_crystal() -> None:
-    """Simple cubic, π/6, whatever layers the region cuts."""
+@pytest.mark.parametrize(
+    ("low", "high", "error"),
+    [
+        ((0, 0, 1.3), (6, 6, 4.3), 1e-12),
+        ((1.2, 1.35, 0), (4.2, 3.35, 6), 1e-12),
+        ((1.2, 1.35, 1.3), (4.2, 3.35, 4.3), 1e-4),
+        ((0.5, 1.5, 0.9), (4.5, 4.5, 1.9), 1e-4),
+    ],
+)
+def test_solid_fraction_of_a_crystal(low: tuple[float, ...], high: tuple[float, ...], error: float) -> None:
+    """Simple cubic, π/6 of any region that is whole cells long, wherever its faces cut."""
     grid = np.stack(np.meshgrid(*[np.arange(6)] * 3, indexing="ij"), axis=-1).reshape(-1, 3) + 0.5
-    check = PackingFractionCheck(
-        kind="packing-fraction", low=(0, 0, 1.3), high=(6, 6, 4.3), reference=0.0, tolerance=1.0
-    )
-    assert check.measured(grid, np.full(len(grid), 0.5)) == pytest.approx(np.pi / 6, rel=1e-12)
+    check = PackingFractionCheck(kind="packing-fraction", low=low, high=high, reference=0.0, tolerance=1.0)
+    assert check.measured(grid, np.full(len(grid), 0.5)) == pytest.approx(np.pi / 6, rel=error)
+
+
+def test_solid_fraction_of_a_ball_that_a_box_cuts() -> None:
+    """A cap, h²(3R − h)π/3, on any side; quarters and octants; a box within the ball."""
+    R, h = 2.0, 0.7
+    whole, cap = 4 / 3 * np.pi * R**3, h**2 * (3 * R - h) * np.pi / 3
+    octants = [((0, -3, -3), (3, 3, 3), 2), ((-3, 0, -3), (3, 3, 0), 4), ((-3, 0, 0), (0, 3, 3), 8)]
+    caps = [tuple(np.where(np.arange(3) == k, R - h, -3.0).tolist()) for k in range(3)]
+    for low, high, solid, error in [
+        *((low, high, whole / parts, 1e-12) for low, high, parts in octants),
+        *((low, (3, 3, 3), cap, 1e-4) for low in caps),
+        ((-0.5, -0.2, -0.3), (0.4, 1.0, 0.9), 0.9 * 1.2 * 1.2, 1e-12),
+    ]:
+        check = PackingFractionCheck(kind="packing-fraction", low=low, high=high, reference=0.0, tolerance=1.0)
+        size = np.prod(np.subtract(high, low))
+        assert check.measured(np.zeros((1, 3)), np.full(1, R)) * size == pytest.approx(solid, abs=error * whole)
 
 
 @pytest.mark.parametrize("slope", [20.0, 35.0])
