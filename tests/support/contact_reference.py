@@ -9,7 +9,7 @@ and viscous parts in proportion to the relative velocity; Coulomb's limit holds 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -41,6 +41,32 @@ class Law:
     slack: float = 0.0
     """A displacement that leaves the tangent plane by less than this part of Coulomb's limit is not turned into it."""
 
+    def of(self, i: np.ndarray, j: np.ndarray) -> Law:
+        """The law of pairs of spheres."""
+        return self
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Spheres of several kinds."""
+
+    laws: Sequence[Sequence[Law]]
+    """Of each two kinds; they differ in numbers alone."""
+    kinds: np.ndarray
+    """Of each sphere."""
+
+    @property
+    def convention(self) -> str:
+        """That of all laws."""
+        return self.laws[0][0].convention
+
+    def of(self, i: np.ndarray, j: np.ndarray) -> Law:
+        """A law whose parameters are arrays, one for each pair of spheres."""
+        names = ("young", "shear", "static_friction", "kinetic_friction", "restitution", "tangential_damping")
+        tables = {name: np.array([[getattr(law, name) for law in row] for row in self.laws]) for name in names}
+        own = {name: table[self.kinds[i], self.kinds[j]] for name, table in tables.items()}
+        return replace(self.laws[0][0], **own)
+
 
 def pair_moduli(young: tuple[float, float], poisson: tuple[float, float]) -> tuple[float, float]:
     """E* and G* of two materials (Lee and Gardner, after equation 10)."""
@@ -50,10 +76,10 @@ def pair_moduli(young: tuple[float, float], poisson: tuple[float, float]) -> tup
     return e, g
 
 
-def decrement(restitution: float) -> float:
+def decrement(restitution: float | np.ndarray) -> np.ndarray:
     """β = −ln e / √(π² + ln² e)."""
     log = np.log(restitution)
-    return float(-log / np.sqrt(np.pi**2 + log * log))
+    return -log / np.sqrt(np.pi**2 + log * log)
 
 
 @dataclass(frozen=True)
@@ -94,7 +120,7 @@ class Grains:
     positions: np.ndarray
     velocities: np.ndarray
     spins: np.ndarray
-    law: Law
+    law: Law | Mixture
     planes: Sequence[Plane] = ()
     gravity: Sequence[float] = (0.0, 0.0, 0.0)
     lengths: Sequence[float] | None = None
@@ -169,7 +195,7 @@ class Grains:
         turning = arms[0][:, None] * self.spins[i] + arms[1][:, None] * self.spins[j]
         relative = self.velocities[i] - self.velocities[j] - np.cross(turning, normals)
         made = _law(
-            self.law,
+            self.law.of(i, j),
             step,
             overlaps,
             normals,

@@ -14,7 +14,7 @@ from articulon.integrate import Canonical
 from articulon.integrate.drivers import driver
 from articulon.scaling import NoScaling
 from articulon.simulate.simulation import Trajectory
-from tests.support.contact_reference import Contacts, Grains, Law, pair_moduli
+from tests.support.contact_reference import Contacts, Grains, Law, Mixture, pair_moduli
 from tests.support.random_models import rotation_matrix
 
 GRAIN = {"young": 1e7, "poisson": 0.3, "static_friction": 0.5, "restitution": 0.7}
@@ -171,6 +171,18 @@ def reference_law(material: Mapping[str, Any] = GRAIN, other: Mapping[str, Any] 
     )
 
 
+def reference_mixture(materials: Sequence[Mapping[str, Any]], kinds: np.ndarray, **options: Any) -> Mixture:
+    """The laws of several materials for the plain NumPy grains: coefficients of two are the geometric means."""
+
+    def mean(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: np.sqrt(one[key] * other[key]) for key in one if key not in ("young", "poisson")}
+
+    def law(one: Mapping[str, Any], other: Mapping[str, Any]) -> Law:
+        return reference_law({**one, **mean(one, other)}, other, **options)
+
+    return Mixture([[law(one, other) for other in materials] for one in materials], kinds)
+
+
 def heap(
     seed: int, across: int, radius: float, *, tight: float = 0.99, spread: float = 0.05, speed: float = 0.1
 ) -> tuple[np.ndarray, np.ndarray, Motion]:
@@ -187,6 +199,6 @@ def heap(
     return radii, 2500.0 * 4.0 / 3.0 * np.pi * radii**3, Motion(positions, velocities, spins)
 
 
-def reference(radii: np.ndarray, masses: np.ndarray, start: Motion, law: Law, **options: Any) -> Grains:
+def reference(radii: np.ndarray, masses: np.ndarray, start: Motion, law: Law | Mixture, **options: Any) -> Grains:
     """The plain NumPy grains."""
     return Grains(radii, masses, start.positions, start.velocities, start.spins, law, **options)
