@@ -60,11 +60,12 @@ def test_bounces_rise_to_r_plus_e_squared_of_the_fall() -> None:
     assert np.all(np.diff(tops) <= 1e-9 * height)
 
 
-@pytest.mark.parametrize("e", [1.0, 0.9])
-def test_gross_sliding_takes_mu_times_the_normal_momentum(e: float) -> None:
+@pytest.mark.parametrize(("e", "tail"), [(1.0, True), (0.9, True), (0.9, False), (0.5, False), (0.2, False)])
+def test_gross_sliding_takes_mu_times_the_normal_momentum(e: float, tail: bool) -> None:
     """v'ₓ = vₓ − μ (1 + e) v_z and ω = 5/2 μ (1 + e) v_z/r; the arm is shorter by the overlap, 1 % at most here.
 
-    Friction is μ times the size of the normal force, also where damping makes that attractive.
+    Friction is μ times the size of the normal force, also where damping makes that attractive. Where it does not, every
+    kick along the floor is μ times the one against it, however strong the damping along the floor would be.
     """
     friction, down, along = 0.2, 1.0, 3.0
     material = {"young": 1e9, "poisson": 0.3, "static_friction": friction, "restitution": e}
@@ -74,6 +75,7 @@ def test_gross_sliding_takes_mu_times_the_normal_momentum(e: float) -> None:
         ar.forces.Plane(**FLOOR),
         velocities=[[along, 0, -down]],
         material=material,
+        attractive_tail=tail,
     )
     modulus = pair_moduli((1e9, 1e9), (0.3, 0.3))[0]
     lasts = hertz_time(MASS, RADIUS, modulus, down)
@@ -81,12 +83,13 @@ def test_gross_sliding_takes_mu_times_the_normal_momentum(e: float) -> None:
     assert len(found.state.contact_pairs) == 0
     now = gm.motion(found)
     up = now.velocities[0, 2]
-    assert up == pytest.approx(e * down, abs=1e-3)
+    assert up == pytest.approx(e * down, abs=1e-3) if tail else up > e * down - 1e-3
     lost = along - now.velocities[0, 0]
-    assert lost == pytest.approx(friction * (1.0 + e) * down, rel=1e-4 if e == 1.0 else 0.02)
-    assert now.spins[0, 1] == pytest.approx(2.5 * lost / RADIUS, rel=0.012)
-    if e == 1.0:  # every kick along the floor is μ times the one against it
+    if not tail or e == 1.0:
         assert lost == pytest.approx(friction * (up + down), rel=1e-12)
+    if tail:
+        assert lost == pytest.approx(friction * (1.0 + e) * down, rel=1e-4 if e == 1.0 else 0.003)
+    assert now.spins[0, 1] == pytest.approx(2.5 * lost / RADIUS, rel=0.012)
     assert found.kinetic_energy[-1] - found.kinetic_energy[0] == pytest.approx(found.works[-1].sum(), rel=1e-12)
 
 

@@ -136,7 +136,7 @@ def test_a_turntable_spins_a_ball_up_through_what_resists_twisting():
     friction has taken what of that is not ½ L²/I."""
     twist = {"twisting_friction": 5e-4, "twisting_stiffness": 1e-3, "twisting_damping": 2e-5}
     table = floor(angular_velocity=(0.0, 0.0, 5.0))
-    run = moved([table], 0.3, [(0, 0, R)], None, gravity=(0, 0, -9.81), also=twist, twisting="spring")
+    run = moved([table], 0.5, [(0, 0, R)], None, gravity=(0, 0, -9.81), also=twist, twisting="spring")
     works, inertia = run.state.contact_work[0], 0.4 * MASS * R**2
     assert run.u[-1][5] == pytest.approx(5.0, rel=1e-3)
     assert works[WALL_WORK] == pytest.approx(5.0 * inertia * run.u[-1][5], rel=1e-9)

@@ -105,11 +105,12 @@ def slide(
         a = math.sqrt(depth)
         damping = 2.0 * math.sqrt(5.0 / 6.0) * beta * math.sqrt(1.5 * a)
         normal = depth * a + damping * speed
-        xi = xi + step * slip
+        before, xi = xi, xi + step * slip
         force = -ratio * a * xi - damping * slip
         limit = friction * abs(normal)
         held = np.clip(force, -limit, limit)
-        xi = np.where(held == force, xi, -(held + damping * slip) / (ratio * a))
+        # Where it slips, the spring and the damper together give what is held, at one rate of both.
+        xi = np.where(held == force, xi, (damping * before - step * held) / (step * ratio * a + damping))
         speed -= step * normal
         slip = slip + 3.5 * step * held
 

@@ -301,7 +301,12 @@ def _law(
     )
     if law.convention == "lammps":  # without a displacement there is no friction: of the first evaluation only
         capped = np.where(np.any(xi != 0.0, axis=1)[:, None], capped, 0.0)
-    slid = np.divide(resisting - capped, kt[:, None], out=np.zeros_like(xi), where=kt[:, None] > 0.0)
+    # Where it slips, spring and damper stretch together and give what friction leaves: −k ξ' − η (ξ' − ξ)/h, with ξ
+    # before the way of this step. In LAMMPS the damper has all of the slip, and the spring makes up for it.
+    held, stiff = eta_t[:, None] * (xi - step * across) - step * capped, step * kt + eta_t
+    if law.convention == "lammps":
+        held, stiff = resisting - capped, kt
+    slid = np.divide(held, stiff[:, None], out=np.zeros_like(xi), where=stiff[:, None] > 0.0)
     slid = np.where(np.any(xi != 0.0, axis=1)[:, None], slid, xi) if law.convention == "lammps" else slid
     tangential = np.where(sliding[:, None], capped, tangential)
     xi = np.where(sliding[:, None], slid, xi)

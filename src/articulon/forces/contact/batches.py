@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from articulon.forces.contact.laws import DAMPING, KINETIC, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING
+from articulon.forces.contact.laws import DAMPING, KINETIC, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING, TINY
 from articulon.forces.contact.powers import surface_velocity
 from articulon.forces.contact.tables import (
     ARM,
@@ -250,12 +250,14 @@ def book(batch, count, h, rows, seen):
     forces then and now times the way of the surfaces. That is the trapezoidal rule, of second order in h/t_c but in the
     first step of a contact, and of first order in h v/R, by which the normal turns.
 
-    Forces of then are the law's at the overlap δ + h v_n, with the tangential displacement that is remembered. The
+    Forces of then are the law's at the overlap δ + h v_n, with the tangential displacement that is remembered; friction
+    is as strong as the normal force of then, and along k ξ' + c v⁻ of then, with the velocity of now. The
     damping of then, −γ v⁻, times the way of now, h v, is −½ h γ (v⁻² + v²) to second order; the first part was seen
     then as one to come, so that no velocity need be remembered. A contact that has ended does the second half of its
     last work.
     """
     k0, kt0, c0, ct0 = rows[0, STIFFNESS], rows[0, SHEAR], rows[0, DAMPING], rows[0, TANGENTIAL_DAMPING]
+    m0 = rows[0, KINETIC]
     spring, viscous, friction, viscous_to_come, friction_to_come = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(count):
         nx, ny, nz = get3(batch, NEW_NORMAL, k)
@@ -282,12 +284,21 @@ def book(batch, count, h, rows, seen):
             gx, gy, gz = get3(batch, NEW_DISPLACEMENT, k)
             slid = slid if x * x + y * y + z * z > 0.0 else 0.0
             slides = slides if gx * gx + gy * gy + gz * gz > 0.0 else 0.0
-        pull = VISCOUS_BEFORE(entry(batch, STIFFNESS, k, k0) * a * depth, damping, batch[OLD_CLOSING * STRIDE + k], vn)
+        elastic = entry(batch, STIFFNESS, k, k0) * a * depth
+        pull = VISCOUS_BEFORE(elastic, damping, batch[OLD_CLOSING * STRIDE + k], vn)
+        slips = stretched - damped
+        if not LAMMPS:  # friction of then is as strong as the normal force, and along the trial force
+            eta = ct * (damping if RESTORES else ms)
+            kt = entry(batch, SHEAR, k, kt0) * a
+            gx, gy, gz = kt * x + eta * sx, kt * y + eta * sy, kt * z + eta * sz
+            along = gx * tx + gy * ty + gz * tz
+            size = math.sqrt(gx * gx + gy * gy + gz * gz)
+            slips = -entry(batch, KINETIC, k, m0) * abs(elastic + pull) * along / max(size, TINY)
         spring += stuck * stretched + sticks * stretches
-        friction += slid * (stretched - damped) + slides * stretches
+        friction += slid * slips + slides * stretches
         viscous += ((stuck + slid) * pull + batch[VISCOUS * STRIDE + k]) * vn - stuck * damped - 2.0 * sticks * damps
         viscous_to_come -= sticks * damps
-        friction_to_come -= slides * damps
+        friction_to_come -= slides * damps if LAMMPS else 0.0
     seen[SPRING_WORK] += 0.5 * h * spring
     seen[VISCOUS_WORK] += 0.5 * h * viscous
     seen[FRICTION_WORK] += 0.5 * h * friction

@@ -26,7 +26,7 @@ RESTORES = True
 TAIL = True
 """Whether damping may make the normal force attractive at the end of a contact."""
 LAMMPS = False
-"""Whether the arms and the carrying of the tangential displacement are those of LAMMPS."""
+"""Whether the arms, the carrying of the tangential displacement and what it is after a slip are those of LAMMPS."""
 
 
 @jit
@@ -131,16 +131,22 @@ def forces(depth, a, ms, damping, nx, ny, nz, vx, vy, vz, x, y, z, before, h, k,
         fx, fy, fz = wx - stiffness * x, wy - stiffness * y, wz - stiffness * z
         trial = math.sqrt(fx * fx + fy * fy + fz * fz)
         over = trial > mu_s * normal
-        inverse = 1.0 / max(trial * stiffness, TINY)  # one division for two quotients
-        part = mu_k * normal * (stiffness * inverse) if over else 1.0
+        # Spring and damper stretch together and give what friction leaves, −k ξ' − c (ξ' − ξ)/h. In LAMMPS the damper
+        # has all of the slip, and the spring makes up for it: as it stiffens, it pushes along with the slip.
+        since = 1.0 if LAMMPS else h
+        lasting = 0.0 if LAMMPS else tangential_damping
+        give = since * stiffness + lasting
+        inverse = 1.0 / max(trial * give, TINY)  # one division for two quotients
+        part = mu_k * normal * (give * inverse) if over else 1.0
         if LAMMPS:  # which has no force to scale where the spring has not been stretched yet, and leaves it so
             slack = over and x * x + y * y + z * z == 0.0
             part = 0.0 if slack else part
             wx, wy, wz = (0.0, 0.0, 0.0) if slack else (wx, wy, wz)
         fx, fy, fz = part * fx, part * fy, part * fz
-        # The displacement from which the spring and the damping give just the force that friction leaves.
         soft = trial * inverse
-        x, y, z = (wx - fx) * soft if over else x, (wy - fy) * soft if over else y, (wz - fz) * soft if over else z
+        x = (lasting * x + since * (wx - fx)) * soft if over else x
+        y = (lasting * y + since * (wy - fy)) * soft if over else y
+        z = (lasting * z + since * (wz - fz)) * soft if over else z
         wx, wy, wz = 0.0 if over else wx, 0.0 if over else wy, 0.0 if over else wz
         slides = 1.0 if over else 0.0
     return elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z

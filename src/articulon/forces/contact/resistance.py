@@ -80,14 +80,15 @@ def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
     trial = math.sqrt(dot(force, force))
     if trial > most:
         force = scale(most / max(trial, TINY), force)
-        roll = scale(-1.0 / max(k, TINY), add(force, scale(c, v)))
+        # Spring and damper stretch together, as those of the tangential force do.
+        roll = scale(1.0 / max(h * k + c, TINY), sub(scale(c, sub(roll, scale(h, v))), scale(h, force)))
     k, c, most = rows[row, TWISTING_STIFFNESS], rows[row, TWISTING_DAMPING], rows[row, TWISTING] * push
     rate = dot(w, n)
     twist = resistance[slot, TWIST] + h * rate
     moment = -k * twist - c * rate
     if abs(moment) > most:
         moment = math.copysign(most, moment)
-        twist = -(moment + c * rate) / max(k, TINY)
+        twist = (c * (twist - h * rate) - h * moment) / max(h * k + c, TINY)
     store_from(resistance, slot, COUPLE, add(scale(R, cross(n, force)), scale(moment, n)))
     store_from(resistance, slot, ROLL, roll)
     resistance[slot, TWIST] = twist
