@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.simulate.cancellation import accumulate
-from articulon.simulate.fidelity import clock, lag
-from articulon.simulate.observers import NET_FORCE
-from articulon.simulate.temperatures import configuration, kinetic
-from articulon.simulate.verdicts import Bounds, verdict_of
+from articulon.fidelity.factors import clock
+from articulon.fidelity.residual import accumulate
+from articulon.fidelity.temperatures import configuration, kinetic
+from articulon.fidelity.verdict import Bounds, verdict_of
 
 TAU = 2.0 / 400.0
 """Relaxation time of the ball."""

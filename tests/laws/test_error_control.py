@@ -19,10 +19,10 @@ from tests.support.running import Running
 import articulon as ar
 from articulon.errors import CaseError
 from articulon.integrate import Canonical, Explicit, FrictionImplicit
-from articulon.integrate.following import LATE
+from articulon.integrate.lag_tracking import LATE
 from articulon.model.state import DAMPING, EVALUATIONS
 from articulon.scaling import ErrorControlled, NoScaling, SmoothAdaptive, ThresholdAdaptive
-from articulon.scaling.base import ELAPSED, INPUTS, LAG, RELAXATION
+from articulon.scaling.base import ELAPSED, INPUTS, LAG, MEMORY, RATE, RELAXATION
 from articulon.scaling.error_controlled import FALL, LARGEST, aimed_at, allowed_lag
 from articulon.simulate import loop
 
@@ -150,7 +150,9 @@ def test_a_larger_tolerance_costs_less_and_no_scaling_most() -> None:
         law = ar.forces.PairLaw(kinds=("ion", "receptor"), C=-1.0)
         builder.add_force(ar.forces.SitePairs(table=(law,), between=(("ion", "receptor"),)))
         builder.add_force(ar.forces.TorsionalSprings(stiffness={"tip": 0.1}))
-        builder.add_force(ar.forces.StokesDrag(translational={"core": 1.0, "tip": 0.0}, rotational=0.1))
+        builder.add_force(
+            ar.forces.StokesDrag(translational={"core": 1.0, "tip": 0.0}, rotational={"core": 1.0, "tip": 0.1})
+        )
         return builder.build()
 
     costs, times = [], []
@@ -202,7 +204,7 @@ def test_the_factor_settles_where_the_lag_is_what_is_aimed_at() -> None:
     aim, law = aimed_at(0.05), ErrorControlled(tolerance=0.05, bounds="moment")
     for lag, before in ((1e-3, 1.0), (1e-3, 0.01), (10.0, 0.5), (1e-9, 0.1)):
         factor, sums = np.full(8, before), np.zeros(INPUTS)
-        sums[LAG], sums[RELAXATION] = lag, 2.0
+        sums[LAG], sums[RELAXATION], sums[MEMORY] = lag, 2.0, 2.0
         for _ in range(20000):
             last = factor[0]
             sums[ELAPSED] += 0.1 / last
@@ -281,10 +283,9 @@ def test_the_smooth_rule_is_the_published_one_far_from_its_threshold() -> None:
             assert factor[0] == pytest.approx(other[0], abs=0.9 * np.exp(-8.0))
 
 
-def hinged() -> Any:
+def dry() -> Any:
     builder = ar.ModelBuilder(units="lj")
     builder.add_body("rotor", mass=1.0, inertia=1.0, joint=ar.Revolute(axis=(0, 0, 1)))
-    builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=1.0))
     return builder.build()
 
 
@@ -299,7 +300,7 @@ def undamped() -> Any:
 @pytest.mark.parametrize(
     ("model", "rule", "words"),
     [
-        (hinged, Explicit(), "'rotor' hangs on the ground by a revolute joint"),
+        (dry, Explicit(), "and there is no drag"),
         (undamped, Explicit(), "no drag on 'smooth'"),
         (lambda: attracted((0.0, 0.0, -1.0), 5.0), Canonical(step=0.1), "how forces change; choose friction-implicit"),
     ],

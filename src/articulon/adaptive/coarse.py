@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from articulon.adaptive.direct import direct
+from articulon.adaptive.direct import Direct, direct
 from articulon.adaptive.following import followed
 from articulon.adaptive.merging import Merging
 from articulon.baths.base import FREEDOMS, variables_of
@@ -14,7 +14,7 @@ from articulon.forces.evaluation import Evaluator, System
 from articulon.forces.sites.tables import SiteTable
 from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.base import Driver
-from articulon.integrate.drivers import ExplicitDriver, FrictionImplicitDriver
+from articulon.integrate.drivers import ExplicitDriver, FollowingDriver, FrictionImplicitDriver
 from articulon.integrate.status import Stop
 from articulon.integrate.variables import blocks
 from articulon.model import Model, State
@@ -133,16 +133,22 @@ def _driver(fine: Driver, evaluator: Evaluator, state: State, make: Callable[[Ev
         result = copy.copy(fine)
         result.evaluator = evaluator
         result.law, result.bath_step = direct(fine.law), direct(fine.bath_step)
+        result.follower = _direct_follower(fine)
         result.scratch = friction_implicit.scratch(model.forest, model.nq, model.nu, variables)
         return result
     if type(fine) is ExplicitDriver and not fine.embedded:
         one = copy.copy(fine)
         one.evaluator = evaluator
-        one.law = direct(fine.law)
+        one.law, one.follower = direct(fine.law), _direct_follower(fine)
         one.blocks = blocks(model.forest, model.nq, model.nu, False, variables)
         one.scratch = explicit.scratch(model.nq + model.nu + 8 + variables, fine.tableau)
         return one
     return make(evaluator, state)
+
+
+def _direct_follower(fine: FollowingDriver) -> Any:
+    """The look of a policy that follows the lag of motions, of which here there is none."""
+    return fine.follower if isinstance(fine.follower, Direct) else Direct(fine.follower, fine.look)
 
 
 def _stop(stop: Stop, merging: Merging) -> Stop:

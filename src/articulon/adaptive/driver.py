@@ -10,7 +10,7 @@ from articulon.adaptive import memory
 from articulon.adaptive.coarse import Coarse
 from articulon.adaptive.criteria import Looking, Members, members_of
 from articulon.adaptive.declarations import Adaptive, Energy
-from articulon.adaptive.direct import direct, make_direct
+from articulon.adaptive.direct import Direct, direct, make_direct
 from articulon.adaptive.exchange import Space
 from articulon.adaptive.parts import joints_of
 from articulon.adaptive.resolution import Resolution
@@ -67,6 +67,7 @@ class AdaptiveDriver(Driver):
         if isinstance(self.fine, ExplicitDriver):
             make_direct(evaluator)
             self.fine.law = direct(self.fine.law)
+            self.fine.follower = Direct(self.fine.follower, self.fine.look)
         self.history, self.memory = self.fine.history, self.fine.memory
         self.make: Callable[[Evaluator, State], Driver] = lambda e, s: driver_of(e, integrator, policy, parameters, s)
         self.step = float(getattr(integrator, "step", None) or 0.0)

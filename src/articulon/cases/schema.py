@@ -154,15 +154,12 @@ class Fidelity(Section):
     tolerance: Annotated[Quantity | None, Dimension("dimensionless", minimum=0, exclusive=True)] = None
     """Relative error that is trusted, such as ``"2 %"``; five times as much is suspect, and more a violation. That of
     the scaling policy by default where it has one, or else 0.02."""
-    paired_runs: Annotated[int, Field(strict=True, ge=0)] = 6
-    """Short unscaled friction-implicit runs that are made from states of the run, on its noise, once it has ended."""
+    error: Literal["time", "position"] = "time"
+    """What the tolerance is about: when places are reached, relative to the duration of the run, or where bodies are at
+    each moment, relative to the range of each motion. Both are reported."""
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.05
-    """What they may cost all together, as a part of the run's evaluations of forces."""
-    duration: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
-    """Length of each [time]; by default four relaxation times of the slowest tree or a little more, and eight scaled
-    ones where there is noise; longer ones than the time between frames are whole multiples of it."""
-    step: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
-    """Their longest step [time]; found by halving by default."""
+    """What unscaled runs beside it, made once it has ended, may cost, as a part of its evaluations of forces; some
+    thousands are always allowed for small models. 0 for none."""
 
 
 class Comparison(Section):

@@ -142,7 +142,7 @@ def force_sums(system, channels, ws, sums):
     """Σ |F| over the bodies by channel, unscaled; of joint forces, Σ |torque| over the joints' freedoms; a
     thermostat's ζ and kd ζ' behind them, where there is room."""
     forest, forces = system.forest, system.forces
-    for c in range(sums.size):
+    for c in range(8):
         sums[c] = 0.0
     if channels.bath.size > 0 and sums.size > 8:  # what a policy's law reads of it
         sums[8], sums[9] = channels.bath[0, 0], system.bath.constants[GAIN] * channels.bath[1, 0]

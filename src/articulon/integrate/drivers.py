@@ -26,8 +26,9 @@ from articulon.integrate.declarations import (
     SciPy,
 )
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
-from articulon.integrate.following import check_followed, memory_size
 from articulon.integrate.grain_driver import GrainDriver, only_grains
+from articulon.integrate.lag_groups import check_followed, followed_groups, follower, nothing_followed, signature_of
+from articulon.integrate.lag_tracking import memory_size
 from articulon.integrate.overdamped_driver import OverdampedDriver
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
 from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
@@ -43,7 +44,22 @@ from articulon.scaling.base import LAW, ScalingPolicy
 __all__ = ["DIVERGED", "PAUSED", "REACHED", "STOPPED", "Driver", "ExplicitDriver", "FrictionImplicitDriver", "driver"]
 
 
-class ExplicitDriver(Driver):
+class FollowingDriver(Driver):
+    """A driver whose policy may follow the lag of the motions."""
+
+    def follow(self, integrator: Any, policy: ScalingPolicy) -> None:
+        """Finds what is followed, and compiles the look at it."""
+        e = self.evaluator
+        self.followed = nothing_followed()
+        if policy.follows:
+            check_followed(e, str(getattr(policy, "policy", "")))
+            self.followed = followed_groups(e, integrator, policy.aim())
+            self.memory = memory_size(e.model.nu, self.followed.relaxation.size)
+        self.look = signature_of(e, self.followed)
+        self.follower = follower(e, self.followed)
+
+
+class ExplicitDriver(FollowingDriver):
     """An explicit Runge–Kutta rule with error-controlled or fixed steps."""
 
     books_bare_work = True
@@ -54,6 +70,7 @@ class ExplicitDriver(Driver):
         self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
         self.varies, self.stop, self.step = policy.varies, no_stop(), float(integrator.step or 0.0)
         model = evaluator.model
+        self.follow(integrator, policy)
         self.tableau = EXPLICIT[integrator.rule]
         self.embedded = evaluator.rotations == "euler-parameters"
         variables = variables_of(evaluator.system.bath)
@@ -85,10 +102,12 @@ class ExplicitDriver(Driver):
             types.FunctionType(settle_signature(evaluator)),
             types.boolean,
             types.FunctionType(LAW),
+            types.FunctionType(self.look),
             system,
             functions,
             LINE,
             types.boolean,
+            numba.typeof(self.followed),
             numba.typeof(self.tableau),
             numba.typeof(self.blocks),
             numba.typeof(self.control),
@@ -147,10 +166,12 @@ class ExplicitDriver(Driver):
             e.settle,
             e.settles,
             self.law,
+            self.follower,
             e.system,
             e.functions,
             self.parameters,
             self.varies,
+            self.followed,
             self.tableau,
             self.blocks,
             self.control,
@@ -180,7 +201,7 @@ class ExplicitDriver(Driver):
         return min(shortest, 0.01 * (until - float(state.time[0])))
 
 
-class FrictionImplicitDriver(Driver):
+class FrictionImplicitDriver(FollowingDriver):
     """Fixed steps with the friction taken implicitly. The step divides every time that is asked for."""
 
     books_bare_work = True
@@ -196,6 +217,7 @@ class FrictionImplicitDriver(Driver):
         self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
         self.step, self.flight = float(integrator.step), integrator.drift == "geodesic"
         self.stop = no_stop()
+        self.follow(integrator, policy)
         model, thermostat = evaluator.model, evaluator.thermostat
         self.bath_step = leave if thermostat is None else thermostat.advance
         variables = variables_of(evaluator.system.bath)
@@ -204,9 +226,11 @@ class FrictionImplicitDriver(Driver):
         signature = (
             types.FunctionType(LAW),
             types.FunctionType(BATH),
+            types.FunctionType(self.look),
             system,
             functions,
             LINE,
+            numba.typeof(self.followed),
             types.float64,
             types.boolean,
             numba.typeof(self.stop),
@@ -227,9 +251,11 @@ class FrictionImplicitDriver(Driver):
         status = friction_implicit.advance(
             self.law,
             self.bath_step,
+            self.follower,
             e.system,
             e.functions,
             self.parameters,
+            self.followed,
             self.step,
             self.flight,
             self.stop,
@@ -284,10 +310,7 @@ def driver(
             f"integrator.rule: '{integrator.rule}' does not tell the policy '{name}' how forces change; choose "
             f"friction-implicit, or one of {', '.join(EXPLICIT)}"
         )
-    check_followed(evaluator, name)
-    chosen = _driver(evaluator, integrator, policy, parameters, state)
-    chosen.memory = memory_size(evaluator.model.trees)
-    return chosen
+    return _driver(evaluator, integrator, policy, parameters, state)
 
 
 def _driver(

@@ -7,11 +7,12 @@ import numpy as np
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.constrained import OPEN
+from articulon.integrate.lag_tracking import keeps_thermal_momentum, look, rescale
 from articulon.integrate.law_inputs import book_bare_works, law_inputs
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel
-from articulon.model.state import EVALUATIONS, REJECTED, STEPS, WINDOW
+from articulon.model.state import DAMPING, EVALUATIONS, REJECTED, STEPS, STOCHASTIC, WINDOW
 from articulon.scaling.base import INPUTS
 
 
@@ -85,10 +86,12 @@ def advance(
     settle,
     settles,
     law,
+    follow,
     system,
     functions,
     parameters,
     varies,
+    followed,
     tableau,
     blocks,
     control,
@@ -105,7 +108,8 @@ def advance(
     or later, whichever comes first: REACHED, PAUSED, STOPPED, or DIVERGED with the state at the last accepted step.
 
     A step ends on ``until`` and on every boundary of a noise window, exactly. The policy's factors are found once for
-    each accepted step, from the forces at its start. After a step the state is moved back onto loops and given motions.
+    each accepted step, from the forces at its start; those of a policy that follows the lag of motions whenever it has
+    looked at that. After a step the state is moved back onto loops and given motions.
     """
     nq, nu = state.q.size, state.u.size
     y, trial, stages, counters = scratch.y, scratch.trial, scratch.stages, state.counters
@@ -134,14 +138,22 @@ def advance(
             derivative(system, functions, state.factor, time, counters[WINDOW], y, ws, channels, solver, first)
             counters[EVALUATIONS] += 1
             if varies or counters[STEPS] == 0:
-                law_inputs(system, channels, ws, time, h, state.factor, state.memory, scratch.sums)
+                looked = look(follow, system, channels, ws, time, state, followed, scratch.sums)
                 changed = False
-                copy_into(scratch.factor, state.factor)
-                law(parameters, scratch.sums, scratch.factor)
-                for c in range(8):
-                    changed = changed or scratch.factor[c] != state.factor[c]
+                if looked:
+                    law_inputs(system, channels, ws, h, scratch.sums)
+                    copy_into(scratch.factor, state.factor)
+                    law(parameters, scratch.sums, scratch.factor)
+                    for c in range(8):
+                        changed = changed or scratch.factor[c] != state.factor[c]
                 if changed:
+                    before = state.factor[DAMPING]
                     copy_into(state.factor, scratch.factor)
+                    if keeps_thermal_momentum(followed):
+                        u = y[nq : nq + nu]
+                        y[nq + nu + STOCHASTIC] += rescale(
+                            system.forest, before, state.factor[DAMPING], state.memory, u, ws
+                        )
                     derivative(
                         system, functions, state.factor, time, counters[WINDOW], y, ws, channels, solver, stages[0]
                     )

@@ -57,6 +57,7 @@ from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
 from articulon.forces.filling import book_powers, fill_friction, fill_positions, scaled_gravity, weigh
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate import canonical, geodesic
+from articulon.integrate.lag_tracking import keeps_thermal_momentum, look, rescale
 from articulon.integrate.law_inputs import book_bare_works, law_inputs
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import jit, kernel, routine
@@ -325,7 +326,23 @@ def stir(system, time, h, step, u, work, ws, arrays):
 
 
 @kernel
-def advance(law, bath_step, system, functions, parameters, h, flight, stop, state, ws, channels, arrays, steps):
+def advance(
+    law,
+    bath_step,
+    follow,
+    system,
+    functions,
+    parameters,
+    followed,
+    h,
+    flight,
+    stop,
+    state,
+    ws,
+    channels,
+    arrays,
+    steps,
+):
     """Advances the state by a number of steps of length h: REACHED, STOPPED, NOT_CONVERGED where a flight is too long,
     or DIVERGED where a number is no longer finite; the state is then that of the last whole step."""
     forest = system.forest
@@ -346,8 +363,12 @@ def advance(law, bath_step, system, functions, parameters, h, flight, stop, stat
         time = h * step
         if arrays.bath.size > 0:
             read_thermostat(system, time, u, ws, channels, arrays)
-        law_inputs(system, channels, ws, time, h, state.factor, state.memory, arrays.sums)
-        law(parameters, arrays.sums, state.factor)
+        if look(follow, system, channels, ws, time, state, followed, arrays.sums):
+            law_inputs(system, channels, ws, h, arrays.sums)
+            before = state.factor[DAMPING]
+            law(parameters, arrays.sums, state.factor)
+            if keeps_thermal_momentum(followed) and state.factor[DAMPING] != before:
+                work[STOCHASTIC] += rescale(forest, before, state.factor[DAMPING], state.memory, u, ws)
         if way == SCALES:
             thermostat(bath_step, system, time, 0.5 * h, 2 * step, state.factor, u, work, ws, arrays)
         found = REACHED

@@ -2,21 +2,17 @@
 
 from articulon.baths.base import GAIN
 from articulon.forces.filling import force_sums
-from articulon.integrate.following import follow
 from articulon.kernels import jit
 from articulon.scaling.base import STEP, ZETA, ZETA_RATE
 
 
 @jit
-def law_inputs(system, channels, ws, time, step, factor, memory, sums):
-    """Magnitudes of the forces after an evaluation, ζ and kd ζ' of a thermostat that acted in it, the step, and how
-    fast the net forces change, where the law has a memory for that."""
+def law_inputs(system, channels, ws, step, sums):
+    """Magnitudes of the forces after an evaluation, ζ and kd ζ' of a thermostat that acted in it, and the step."""
     force_sums(system, channels, ws, sums)
     sums[STEP] = step
     if channels.bath.size > 0:
         sums[ZETA], sums[ZETA_RATE] = channels.bath[0, 0], system.bath.constants[GAIN] * channels.bath[1, 0]
-    if memory.size > 0:
-        follow(system, channels, time, factor, memory, sums)
 
 
 @jit

@@ -245,7 +245,7 @@ def advance(law, system, functions, parameters, h, stop, state, ws, channels, ar
         push(system, functions, h * step, q, ws, channels, arrays)
         if stop_reached(stop, ws):
             return STOPPED
-        law_inputs(system, channels, ws, h * step, h, factor, state.memory, arrays.sums)
+        law_inputs(system, channels, ws, h, arrays.sums)
         law(parameters, arrays.sums, factor)
         if system.forces.noise.choice[0] != 0:
             shake(system, factor, counters[WINDOW], ws, channels, arrays)

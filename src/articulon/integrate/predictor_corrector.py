@@ -71,7 +71,7 @@ def advance(
         derivative(system, functions, factor, time, 0, y, ws, channels, solver, stages[0])
         counters[EVALUATIONS] += 1
         if varies or counters[STEPS] == 0:
-            law_inputs(system, channels, ws, time, h, factor, state.memory, scratch.sums)
+            law_inputs(system, channels, ws, h, scratch.sums)
             changed = False
             copy_into(scratch.factor, factor)
             law(parameters, scratch.sums, scratch.factor)

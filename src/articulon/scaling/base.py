@@ -1,13 +1,17 @@
 """The contract of a scaling policy.
 
 A policy is a declaration and a jitted law ``law(parameters, sums, factor)``: it reads its parameters (a flat array) and
-what drives it, ``sums`` (16,): the magnitudes of the forces by channel, which are the sums of |F| over the bodies,
+what drives it, ``sums`` (20,): the magnitudes of the forces by channel, which are the sums of |F| over the bodies,
 unscaled, at the start of a step; then the thermostat's ζ and kd ζ' there [1/time], 0 without one; then the step that is
-about to be tried [time], 0 before the first. For a policy that ``follows`` how the net forces change there is besides,
-of trees of bodies, the largest lag τ |G'|/|G| that they would have unscaled, infinite before it is known, the longest
-relaxation time τ [time], the time since the factors last changed [time], 0 at the start, the time since the start
-[time], and by how much the scaling has made the trees late since then [time]. It writes the factor of each channel
-(8,). It may read ``factor``, which holds those of the step before, 1 before the first.
+about to be tried [time], 0 before the first. It writes the factor of each channel (8,). It may read ``factor``, which
+holds those of the step before, 1 before the first.
+
+For a policy that ``follows`` how the forces change (``integrate/lag_tracking.py``) there is besides the longest
+relaxation time of the model [time], the time since the factors last changed [time], 0 at the start, the time since the
+start [time], and by how much the scaling has made the latest tree late since then [time]; then, of the tree that lags
+most, the lag that it would have unscaled, as a part of its way, infinite before it is known, the rate at which its
+velocity changes [1/time] and its relaxation time [time]; then the factor that the joints within trees need, and the
+relaxation time of the one that needs it [time]. Its law is called when these are known anew.
 """
 
 import math
@@ -21,11 +25,12 @@ from articulon.declaration import Declaration
 LAW = types.void(types.float64[::1], types.float64[::1], types.float64[::1])
 """Signature of a law."""
 
-INPUTS = 16
+INPUTS = 20
 """Size of ``sums``."""
-ZETA, ZETA_RATE, STEP, LAG, RELAXATION, ELAPSED, AGE, DELAY = range(8, INPUTS)
-"""Where a law finds ζ, kd ζ', the step, the lag, the longest relaxation time, the times since the last change and since
-the start, and the delay so far, behind the channels."""
+ZETA, ZETA_RATE, STEP, RELAXATION, ELAPSED, AGE, DELAY, LAG, RATE, MEMORY, NEEDED, NEEDED_MEMORY = range(8, INPUTS)
+"""Where a law finds ζ, kd ζ', the step, the longest relaxation time, the times since the last change and since the
+start, the delay so far, the lag of trees, its rate and its relaxation time, and what joints need, with their relaxation
+time, behind the channels."""
 
 
 class ScalingPolicy(Declaration):
@@ -38,7 +43,7 @@ class ScalingPolicy(Declaration):
     smooth: ClassVar[bool] = False
     """Whether they change little by little, and not at moments of which one can speak."""
     follows: ClassVar[bool] = False
-    """Whether its law reads how the net forces change, which ``State.memory`` is for."""
+    """Whether its law reads how far motions lag behind the forces, which ``State.memory`` is for."""
     thermostatted: ClassVar[bool] = False
     """Whether it is one of Guy (2018, chapter 4), which is meaningless without a thermostat of Nosé and Hoover."""
 
@@ -57,6 +62,10 @@ class ScalingPolicy(Declaration):
     def noise_factor(self) -> float:
         """The factor of the damping that windows of noise are made for."""
         return self.least_factor()
+
+    def aim(self) -> float:
+        """The delay that is aimed at, relative to the time since the start, for a policy that follows the lag."""
+        raise NotImplementedError
 
     def target_factor(self) -> float:
         """What the target of a thermostat is multiplied by, and with it the initial kinetic energy: 1 but for

@@ -9,7 +9,18 @@ from pydantic import model_validator
 from articulon.declaration import Dimension, Quantity
 from articulon.kernels import first_class, jit
 from articulon.model.state import DAMPING
-from articulon.scaling.base import AGE, DELAY, ELAPSED, LAG, RELAXATION, ScalingPolicy
+from articulon.scaling.base import (
+    AGE,
+    DELAY,
+    ELAPSED,
+    LAG,
+    MEMORY,
+    NEEDED,
+    NEEDED_MEMORY,
+    RATE,
+    RELAXATION,
+    ScalingPolicy,
+)
 
 SAFETY = 0.9
 """Part of the tolerance that is aimed at: the rest is for what the law follows late, for joints that settle at the
@@ -48,11 +59,16 @@ def error_controlled(parameters, sums, factor):
     before = factor[DAMPING]
     if not sums[ELAPSED] > 0.0:
         return
-    allowed = _allowed_lag(aim, spend, largest, sums[AGE], sums[DELAY], sums[LAG] / sums[RELAXATION])
-    wanted = min(1.0, max(minimum, sums[LAG] / allowed))
-    # The slowest tree's memory: nothing moves it faster.
+    allowed = _allowed_lag(aim, spend, largest, sums[AGE], sums[DELAY], sums[RATE])
+    wanted, memory = sums[LAG] / allowed, sums[MEMORY]
+    if sums[NEEDED] > wanted:
+        wanted, memory = sums[NEEDED], sums[NEEDED_MEMORY]
+    wanted = min(1.0, max(minimum, wanted))
     gone = sums[ELAPSED] * before / sums[RELAXATION]
-    a2 = max(before * (wanted / before) ** (1.0 - math.exp(-gone)), before / (1.0 + fall * gone))
+    if wanted > before:  # as fast as what lags can follow
+        a2 = before * (wanted / before) ** (1.0 - math.exp(-sums[ELAPSED] * before / memory))
+    else:  # as the slowest motion's memory: nothing moves it faster
+        a2 = max(before * (wanted / before) ** (1.0 - math.exp(-gone)), before / (1.0 + fall * gone))
     if abs(math.log(a2 / before)) >= QUANTUM:
         for channel in range(factor.size):
             factor[channel] = a2
@@ -61,27 +77,30 @@ def error_controlled(parameters, sums, factor):
 class ErrorControlled(ScalingPolicy):
     """M q'' + C + a2 β D q' = a2 Γ with a2(t) as small as a tolerance on the delay allows.
 
-    Scaled by a2, a tree of bodies moves as if every mass were larger by 1/a2, and falls short of the speed that forces
-    and drag prescribe by the part ℓ = (τ/a2) \\|dG/dt\\|/\\|G\\| of it, with τ = Σm/Σβ and G the net force on it but
-    for drag and noise. By that it gets late: dD/dt = ℓ, less the same of the unscaled tree. The law takes the largest ℓ
-    of the trees and lets a2 follow it, within [minimum, 1]:
+    Scaled by a2, everything moves as if every mass were larger by 1/a2, and falls short of the velocity that forces and
+    drag prescribe by the lag ℓ, as a part of it: for a tree of bodies as a whole (τ/a2) \\|dG/dt\\|/\\|G\\| with
+    τ = Σm/Σβ and the net force G, and for rotations and joints what follows from the articulated equations. By that it
+    gets late: dD/dt = ℓ, less the same of the unscaled motion. The law takes the largest lag of all translations,
+    rotations and joints and lets a2 follow it, within [minimum, 1]:
 
-        d ln a2/dt = (a2/τ) ln(wanted/a2),   wanted = max τ \\|G'\\|/\\|G\\| / allowed,   d(τ/a2)/dt ≤ 1/2,
+        d ln a2/dt = (a2/τ) ln(wanted/a2),   wanted = ℓ a2/allowed,   d(τ/a2)/dt ≤ 1/2,
 
-    from a2 = 1 at the start, so that starting from rest costs next to nothing. G' is the rate of G over the time τ/a2.
-    What lag is allowed at a moment says ``bounds``. Both keep D below the tolerance of the time since the start where
-    the forces change little within τ/a2, as they do where bodies draw near to each other from afar: the first by its
-    sum, the second at each moment, which costs about twice as much there, and also keeps speeds within the tolerance.
-    **A force that sets in faster is followed late:** a tree that has long drifted under a steady force remembers up to
-    τ/a2 = τ + t/2, so that what it then meets at once, as a step of the force at its place, can cost several parts in
-    a hundred of t at any tolerance. Nothing before it says so; the run's fidelity does, by ``cancellation``.
+    from a2 = 1 at the start, so that starting from rest costs next to nothing; τ is the longest relaxation time while
+    a2 falls, and that of what lags most while it rises. What lag is allowed at a moment says ``bounds``. Both keep D
+    below the tolerance of the time since the start where the forces change little within τ/a2, as they do where bodies
+    draw near to each other from afar: the first by its sum, the second at each moment, which costs about twice as much
+    there, and also keeps speeds within the tolerance. Joints within trees are held to their sum. **A force that sets in
+    faster is followed late:** a body that has long drifted under a steady force remembers up to τ/a2 = τ + t/2, so that
+    what it then meets at once, as a step of the force at its place, can cost several parts in a hundred of t at any
+    tolerance. Nothing before it says so; the run's fidelity does.
 
     Speeds are kept when a2 changes, so that the kinetic energy is continuous; the potential a2 Φ is not, and the energy
-    that its jumps bring in is booked (``conservative_works`` in the summary), so that the energy balance closes.
+    that its jumps bring in is booked (``conservative_works`` in the summary), so that the energy balance closes. Under
+    noise what is kept of the thermal part of the speeds is its momentum: kept speeds would bias the motion by a force
+    of up to kT times the gradient of ln a2. The kinetic energy then jumps, which is booked as work of the noise.
 
-    The lag is that of trees as wholes that float freely in a medium with Stokes drag: what bodies of one tree do among
-    themselves, rotations, and trees that hang on the ground are not followed. It takes an explicit Runge–Kutta rule or
-    friction-implicit; with fixed steps nothing is saved by it.
+    It bounds what drag holds back; rotations and joints without drag, and joints with damping of their own, are not
+    followed. It takes an explicit Runge–Kutta rule or friction-implicit; with fixed steps nothing is saved by it.
     """
 
     policy: Literal["error-controlled"] = "error-controlled"
@@ -106,8 +125,11 @@ class ErrorControlled(ScalingPolicy):
     def parameters(self, damping: float) -> np.ndarray:
         """(what is aimed at, minimum, fall, what is spent of the time left, largest lag at a moment)."""
         spend = 1.0 if self.bounds == "arrival" else 0.0
-        aim = aimed_at(float(self.tolerance))
-        return np.array([aim, float(self.minimum), FALL, spend, LARGEST if spend else 0.0])
+        return np.array([self.aim(), float(self.minimum), FALL, spend, LARGEST if spend else 0.0])
+
+    def aim(self) -> float:
+        """A part of the tolerance."""
+        return aimed_at(float(self.tolerance))
 
     def least_factor(self) -> float:
         """minimum."""

@@ -11,6 +11,7 @@ from articulon.baths.schedule import target
 from articulon.dynamics import body_poses
 from articulon.dynamics.energy import kinetic_energy
 from articulon.errors import ArticulonError
+from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import force_sums
 from articulon.forces.model_tables import channels_of
@@ -29,7 +30,6 @@ from articulon.model.state import (
     THERMOSTAT_RATE,
     WINDOW,
 )
-from articulon.simulate.cancellation_observer import CancellationObserver
 from articulon.simulate.contact_statistics import ContactObserver
 from articulon.simulate.site_observables import SiteObserver
 from articulon.simulate.thermostat_observer import ThermostatObserver
@@ -207,7 +207,7 @@ class Observer:
         self.slowest, self.relaxation = slowest_tree(model, evaluator)
         tree = model.forest.tree
         self.slowest_range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
-        self.cancellation = CancellationObserver(evaluator, self.channels, self.slowest_range[0], scaled)
+        self.residual = ResidualObserver(evaluator, self.channels, self.slowest_range[0], scaled)
         self._looked, self._energies = np.empty(12), np.empty(8)
         self.start_energy = 0.0
         self.start_place = np.zeros(3) if stop is None else self._centre(body_poses(model, model.q0))
@@ -227,7 +227,7 @@ class Observer:
             names[f"factor_{CHANNELS[c]}"] = "dimensionless"
         names.update(dict.fromkeys(NET_FORCE, "force"))
         names.update(self.thermostat.dimensions)
-        names.update(self.cancellation.dimensions)
+        names.update(self.residual.dimensions)
         names.update(self.sites.dimensions)
         if self.contacts is not None:
             names.update(self.contacts.dimensions)
@@ -244,7 +244,7 @@ class Observer:
         """Remember the kinetic energy from which the balance is counted."""
         self._looked = survey(self.evaluator, state, *self.slowest_range)
         self.start_energy = float(self._looked[0])
-        self.cancellation.warm_up()
+        self.residual.warm_up()
 
     def frame(self, state: State) -> Frame:
         """The frame of a state."""
@@ -269,7 +269,7 @@ class Observer:
             observables[f"factor_{CHANNELS[c]}"] = float(state.factor[c])
         for c in self.bare_works:
             observables[f"bare_work_{CHANNELS[c]}"] = float(state.bare_work[c])
-        observables.update(self.cancellation.look())
+        observables.update(self.residual.look())
         observables.update(zip(NET_FORCE, self._looked[9:12].tolist(), strict=True))
         if evaluator.sites.sites:
             forces = self.sites.forces()

@@ -15,6 +15,7 @@ from articulon.adaptive import AdaptiveDriver
 from articulon.baths.base import SCALES
 from articulon.baths.momentum import keeps_momentum
 from articulon.errors import ArticulonError, CheckpointError
+from articulon.fidelity.temperatures import scaling_notes
 from articulon.forces.brownian import brownian_of
 from articulon.model import State
 from articulon.scaling import NoScaling, TwoFactor
@@ -29,7 +30,6 @@ from articulon.simulate.preparation import Prepared, first_state, prepare
 from articulon.simulate.results import Run
 from articulon.simulate.summary import FILE as SUMMARY
 from articulon.simulate.summary import summary, write_summary
-from articulon.simulate.temperatures import scaling_notes
 from articulon.simulate.threshold import Threshold
 from articulon.simulate.trajectory import TrajectoryWriter
 from articulon.simulate.turning import turning_note

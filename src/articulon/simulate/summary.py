@@ -14,6 +14,7 @@ from articulon import __version__
 from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics import loop_residuals
 from articulon.dynamics.deformation import deformation_notes
+from articulon.fidelity.temperatures import temperatures
 from articulon.forces.brownian import brownian_of
 from articulon.model import CHANNELS, Model, State
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS
@@ -22,10 +23,9 @@ from articulon.simulate import ledger
 from articulon.simulate.atomic import write_text
 from articulon.simulate.contact_summary import contact_figures, contact_notes
 from articulon.simulate.files import SUMMARY, read_summary
-from articulon.simulate.judgement import fidelity_of
+from articulon.simulate.judgement import judged
 from articulon.simulate.preparation import Prepared
 from articulon.simulate.results import Run
-from articulon.simulate.temperatures import temperatures
 
 __all__ = ["FILE", "read_summary", "summary", "write_summary"]
 
@@ -92,7 +92,7 @@ def summary(
         prepared.observer.sites.not_defined,
         None if noise is None else float(noise.temperature),
     )
-    judged = fidelity_of(prepared, state, run, found, wall_seconds, with_pairs) if scaled else None
+    fidelity = judged(prepared, state, run, found, wall_seconds, with_pairs) if scaled else None
     if model.modes:
         figures["notes"] = [*notes, *deformation_notes(model, observables["time"], run.coordinates)]
     contacts = _contacts(prepared, state, observables)
@@ -107,7 +107,7 @@ def summary(
         "conservative_works": ledger.conservative_works(observables, prepared.policy.varies, without),
         "scaling_factors": ledger.factors(observables),
         "temperatures": found,
-        "fidelity": judged,
+        "fidelity": fidelity,
         "adaptive": _adaptive(prepared, state, observables),
     }
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from articulon.dynamics import kinetic_energy
+from articulon.fidelity.verdict import HEAT, ORDER
+from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy
-from articulon.simulate.verdicts import HEAT, ORDER
 
 SETTLED = 0.25
 """Part of the frames after which a run is taken to have settled."""
@@ -113,7 +115,9 @@ def configuration(
     return {**premise, "verdict": worst, "reason": "; ".join(reasons) or None}
 
 
-def kinetic(observables: Mapping[str, np.ndarray], target: float | None) -> dict[str, Any]:
+def kinetic(
+    observables: Mapping[str, np.ndarray], target: float | None, thermal: np.ndarray | None = None
+) -> dict[str, Any]:
     """The premise that the speeds have the target temperature, once divided by the factor that scaling lowers it by.
 
     A wrong one makes a run suspect and no more: positions can be right where speeds are not. The interval is that of
@@ -125,10 +129,13 @@ def kinetic(observables: Mapping[str, np.ndarray], target: float | None) -> dict
         Arrays over the frames by name.
     target
         Temperature of the medium or of the thermostat [temperature]; None where there is neither.
+    thermal
+        Kinetic temperature of the settled frames without the mean drift, of which it is no heat, in ``PARTS`` equal
+        parts one after the other; that of the frames where None.
     """
     premise: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "over_target": None, "half_width": None}
     settled = slice(int(SETTLED * len(observables["time"])), None)
-    values = observables["temperature_kinetic"][settled]
+    values = observables["temperature_kinetic"][settled] if thermal is None else thermal
     if not target or not np.isfinite(values).all():
         return {**premise, "reason": "nothing keeps a temperature"}
     if values.size < 2 * PARTS:
@@ -141,6 +148,37 @@ def kinetic(observables: Mapping[str, np.ndarray], target: float | None) -> dict
     if verdict == "inconclusive":
         return {**premise, "reason": "the interval is too wide to tell"}
     return {**premise, "verdict": "suspect" if verdict == "violated" else verdict}
+
+
+def thermal_temperatures(
+    model: Model, q: np.ndarray, u: np.ndarray, kinetic_energies: np.ndarray, temperatures: np.ndarray
+) -> np.ndarray | None:
+    """Kinetic temperature of the settled frames without the mean drift of each speed; None where there are too few
+    frames for a mean drift.
+
+    ½ ūᵀ M ū of the mean speeds ū of each of ``PARTS`` parts of the settled frames is motion and no heat. A mean of n
+    frames takes 1/n of the heat with it, which is given back.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q, u
+        Coordinates (frames, nq) and speeds (frames, nu).
+    kinetic_energies, temperatures
+        Kinetic energy [energy] and kinetic temperature [temperature] of the frames, shape (frames,).
+    """
+    first = int(SETTLED * temperatures.size)
+    settled = np.arange(first, temperatures.size)
+    if settled.size < 2 * PARTS or not (kinetic_energies[settled] > 0.0).all():
+        return None
+    found = []
+    for part in np.array_split(settled, PARTS):
+        mean = u[part].mean(axis=0)
+        drift = np.array([kinetic_energy(model, q[k], mean) for k in part])
+        thermal = (kinetic_energies[part] - drift) * part.size / (part.size - 1.0)
+        found.append(temperatures[part] * thermal / kinetic_energies[part])
+    return np.concatenate(found)
 
 
 def scaling_notes(policy: ScalingPolicy, target: float) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is looked at of the cancellation of forces, at every frame of a scaled run: see :mod:`cancellation`."""
+"""What is looked at of the cancellation of forces, at every frame of a scaled run: see :mod:`residual`."""
 
 import math
 import time
@@ -8,9 +8,9 @@ import numpy as np
 from articulon.algebra.vectors import apply, cross, load, load_matrix, scale, store_from
 from articulon.dynamics.recursive import project
 from articulon.forces.evaluation import Evaluator
+from articulon.integrate.lag_groups import group_starts
 from articulon.kernels import kernel
-from articulon.model import CHANNELS, Model
-from articulon.model.joints import FREE
+from articulon.model import CHANNELS
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 
 RESIDUAL, OVER_JOINTS, TOO_SLOW = "residual", "residual_over_joints", "too_slow"
@@ -78,7 +78,7 @@ def cancel(system, channels, ws, starts, slow, wrench, tau, forces, result):
     result[2] = 1.0 + along / size if size > 0.0 else np.nan
 
 
-class CancellationObserver:
+class ResidualObserver:
     """Takes the cancellation's part of the frames of a run; nothing without drag, or with a thermostat.
 
     Parameters
@@ -98,9 +98,8 @@ class CancellationObserver:
         model = evaluator.model
         self.looks = scaled and DAMPING in present and evaluator.thermostat is None
         self.looks = self.looks and not evaluator.particles and not evaluator.overdamped
-        starts = block_starts(model)
-        self.starts = np.append(starts, model.nu)
-        self.slow = int(np.searchsorted(starts, model.forest.u_start[root])) if self.looks else 0
+        self.starts = group_starts(model)
+        self.slow = int(np.searchsorted(self.starts, model.forest.u_start[root])) if self.looks else 0
         self.seconds = 0.0
         """Wall time that looking has taken [s]."""
         links = model.forest.mass.size
@@ -132,10 +131,3 @@ class CancellationObserver:
         return found | {
             f"net_{CHANNELS[c]}": float(result[3 + c]) / whole if whole > 0.0 else np.nan for c in self.channels
         }
-
-
-def block_starts(model: Model) -> np.ndarray:
-    """First speeds of the joints, those of free bodies as two: translation, and rotation."""
-    forest = model.forest
-    free = forest.u_start[forest.kind == FREE] + 3
-    return np.unique(np.concatenate([forest.u_start, free])).astype(np.int64)

@@ -11,8 +11,10 @@ SUSPECT = 5.0
 """Errors of up to this many tolerances are suspect, and larger ones violations."""
 ORDER = ("violated", "inconclusive", "suspect", "trusted")
 """Verdicts, the worst first."""
-SAME_QUESTION = (("lag", "cancellation", "paired"),)
-"""Premises that measure one thing by different means: where one of them decides, another need not."""
+MOTIONS = ("lag", "paired")
+"""Premises that measure one thing by different means, how wrong the motions are: the one that knows it best decides."""
+CAUSES = ("drift",)
+"""Premises that say why motions are wrong, and count where it has not been measured how wrong they are."""
 
 
 class Bounds(NamedTuple):
@@ -67,28 +69,38 @@ HEAT = Bounds(0.05, 0.2)
 def verdict_of(premises: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The verdict on a run by its premises.
 
-    It is the worst of theirs. A premise without a verdict only informs, and one that is inconclusive counts only where
-    no other answers the same question.
+    It is the worst of theirs. A premise without a verdict only informs. Of those that measure how wrong the motions are
+    the one with the smallest ``half_width`` decides.
 
     Returns
     -------
     dict
-        ``verdict``; ``broken``, the names of the premises that make it suspect or violated; ``since``, when the first
-        of them broke [time]; ``basis`` in words; and the ``premises``.
+        ``verdict``; ``broken``, the names of the premises that make it suspect or violated, and of those that say the
+        same by other means; ``since``, when the first of them broke [time]; ``basis`` in words; and the ``premises``.
     """
     verdicts = {name: str(premise["verdict"]) for name, premise in premises.items() if premise["verdict"] is not None}
-    for names in SAME_QUESTION:
-        if any(verdicts.get(name, "inconclusive") != "inconclusive" for name in names):
-            for name in names:
-                if verdicts.get(name) == "inconclusive":
-                    del verdicts[name]
-    worst = next((verdict for verdict in ORDER if verdict in verdicts.values()), "inconclusive")
-    broken = [name for name, verdict in verdicts.items() if verdict == worst and worst in ("suspect", "violated")]
+    counted = dict(verdicts)
+    known = [name for name in MOTIONS if counted.get(name, "inconclusive") != "inconclusive"]
+    if known:
+        best = min(known, key=lambda name: _half_width(premises[name]))
+        for name in MOTIONS + (CAUSES if best == "paired" else ()):
+            if name != best:
+                counted.pop(name, None)
+    worst = next((verdict for verdict in ORDER if verdict in counted.values()), "inconclusive")
+    broken = [name for name, verdict in counted.items() if verdict == worst and worst in ("suspect", "violated")]
     moments = [premises[name]["since"] for name in broken if premises[name].get("since") is not None]
+    if any(name in MOTIONS for name in broken):
+        broken += [name for name in MOTIONS + CAUSES if name not in broken and verdicts.get(name) == worst]
     return {
         "verdict": worst,
         "broken": broken,
         "since": min(moments, default=None),
-        "basis": f"the premise{'s' if len(verdicts) > 1 else ''} of {' and '.join(verdicts) or 'nothing'} alone",
+        "basis": f"the premise{'s' if len(counted) > 1 else ''} of {' and '.join(counted) or 'nothing'} alone",
         "premises": dict(premises),
     }
+
+
+def _half_width(premise: Mapping[str, Any]) -> float:
+    """What a premise knows its error to; without a word of it, exactly."""
+    half = premise.get("half_width")
+    return 0.0 if half is None else float(half)

@@ -4,9 +4,10 @@ At every frame of a scaled run the generalised forces G_c of its channels are su
 |Σ G_c|/Σ|G_c|, 0 where they cancel and 1 where they do not at all. It is taken joint by joint, translations and
 rotations apart, so that forces are never added to torques.
 
-On the slowest tree it says how wrong the motion is. With the sum D of all that drives it and the drag G_d, the tree
-moves at −G_d·D/|D|² of the speed of its steady drift: by 1 + G_d·D/|D|² too slowly. The unscaled tree needs the same,
-less by its own factor, so that 1 − a2 of it is the error of the scaling.
+On the slowest tree it says how wrong the translation is. With the sum D of all that drives it and the drag G_d, the
+tree moves at −G_d·D/|D|² of the speed of its steady drift: by 1 + G_d·D/|D|² too slowly. The unscaled tree needs the
+same, less by its own factor, so that 1 − a2 of it is the error of the scaling. It informs, and decides nothing: at rest
+both forces are what the integrator leaves of them, and their quotient is noise.
 """
 
 from collections.abc import Mapping
@@ -14,14 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from articulon.fidelity.residual_observer import OVER_JOINTS, RESIDUAL, TOO_SLOW
 from articulon.model import CHANNELS
-from articulon.simulate.cancellation_observer import OVER_JOINTS, RESIDUAL, TOO_SLOW
-from articulon.simulate.verdicts import Bounds
 
 
-def cancellation(
-    observables: Mapping[str, np.ndarray], relaxation: float, bounds: Bounds, closed: bool
-) -> dict[str, Any]:
+def cancellation(observables: Mapping[str, np.ndarray], relaxation: float, closed: bool) -> dict[str, Any]:
     """The premise that the scaled forces cancel.
 
     Parameters
@@ -30,18 +28,17 @@ def cancellation(
         Arrays over the frames by name.
     relaxation
         τ of the slowest tree, unscaled [time].
-    bounds
-        Relative errors that are trusted, and suspect.
     closed
         Whether loops act, whose forces are in no channel.
     """
     found: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "residual": None, "by_channel": None}
+    found["relative_error"] = None
     residual, times = observables.get(RESIDUAL), observables["time"]
     if residual is None:
         return {**found, "reason": "there is no drag that could balance what drives"}
     finite = np.isfinite(residual)
     if not finite.any():
-        return {**found, "verdict": "inconclusive", "reason": "no force acts on the slowest body"}
+        return {**found, "reason": "no force acts on the slowest body"}
     found["residual"] = {
         "mean": float(residual[finite].mean()),
         "max": float(residual[finite].max()),
@@ -56,15 +53,11 @@ def cancellation(
         return {**found, "reason": "Brownian forces cancel over time and not at a moment"}
     too_slow = observables[TOO_SLOW]
     if not np.isfinite(too_slow).all() or times.size < 3:
-        return {**found, "verdict": "inconclusive", "reason": "nothing drives the slowest body at times"}
+        return {**found, "reason": "nothing drives the slowest body at times"}
     a2 = observables["factor_damping"]
     lost = too_slow * np.maximum(1.0 - a2, 0.0)
     whole = float(times[-1] - times[0])
-    accumulated = accumulate(times, lost, relaxation / float(a2[0]))
-    error = float(accumulated[-1]) / whole
-    verdict = bounds.verdict(abs(error))
-    found["relative_error"], found["verdict"] = error, verdict
-    found["since"] = bounds.broken_at(verdict, times, accumulated, whole)
+    found["relative_error"] = float(accumulate(times, lost, relaxation / float(a2[0]))[-1]) / whole
     return found
 
 

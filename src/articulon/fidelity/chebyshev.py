@@ -1,0 +1,140 @@
+"""Stiff equations y' = f(t, y) with real decay rates, by an explicit rule: Runge, Kutta and Chebyshev of order 2.
+
+A step of s stages is stable up to 2/3 s² times that of Euler's rule (Sommeijer, Shampine and Verwer, J. Comput. Appl.
+Math. 88, 315, 1997), so that a stiff problem costs the root of its stiffness, and no matrix is ever formed. Motion
+under friction without inertia is such a problem: its rates are those of forces over drag.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+Rates = Callable[[float, np.ndarray], np.ndarray]
+
+DAMPING = 2.0 / 13.0
+"""ε, by which the stability polynomial stays inside the unit disc."""
+REACH = 2.0 / 3.0 * (1.0 - 2.0 / 15.0 * DAMPING)
+"""Length of the stable interval over s² − 1."""
+MOST_STAGES = 200
+REFRESH = 25
+"""Steps after which the largest rate is looked at anew."""
+
+
+class NotFinishedError(Exception):
+    """The steps became too short, or a number is no longer finite."""
+
+
+def largest_rate(
+    f: Rates, t: float, y: np.ndarray, fy: np.ndarray, v: np.ndarray, scale: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Size of the largest eigenvalue of ∂f/∂y by power iteration from the direction v, with some margin, and its
+    direction."""
+    size = 1e-7 * max(1e-3, float(np.linalg.norm(y / scale)))
+    found = 0.0
+    for k in range(40):
+        norm = float(np.linalg.norm(v / scale))
+        if not norm > 0.0:
+            return 0.0, v
+        change = f(t, y + v * (size / norm)) - fy
+        before, found = found, float(np.linalg.norm(change / scale)) / size
+        v = change
+        if k > 1 and abs(found - before) <= 0.01 * found:
+            break
+    return 1.2 * found, v
+
+
+def coefficients(s: int) -> tuple[np.ndarray, ...]:
+    """(μ, ν, μ̃, γ̃, c) of a step of s stages, each by stage from 0 on."""
+    w0 = 1.0 + DAMPING / s**2
+    T, dT, ddT = np.zeros(s + 1), np.zeros(s + 1), np.zeros(s + 1)
+    T[0], T[1], dT[1] = 1.0, w0, 1.0
+    for j in range(2, s + 1):
+        T[j] = 2.0 * w0 * T[j - 1] - T[j - 2]
+        dT[j] = 2.0 * T[j - 1] + 2.0 * w0 * dT[j - 1] - dT[j - 2]
+        ddT[j] = 4.0 * dT[j - 1] + 2.0 * w0 * ddT[j - 1] - ddT[j - 2]
+    w1 = dT[s] / ddT[s]
+    b = np.empty(s + 1)
+    b[2:] = ddT[2:] / dT[2:] ** 2
+    b[0] = b[1] = b[2]
+    a = 1.0 - b * T
+    mu, nu, mu_t, gamma, c = (np.zeros(s + 1) for _ in range(5))
+    mu_t[1] = b[1] * w1
+    c[2:] = w1 * ddT[2:] / dT[2:]
+    c[1] = c[2] / dT[2]
+    for j in range(2, s + 1):
+        mu[j], nu[j], mu_t[j] = 2.0 * b[j] * w0 / b[j - 1], -b[j] / b[j - 2], 2.0 * b[j] * w1 / b[j - 1]
+        gamma[j] = -a[j - 1] * mu_t[j]
+    return mu, nu, mu_t, gamma, c
+
+
+def chebyshev_steps(
+    f: Rates,
+    t: float,
+    y: np.ndarray,
+    until: float,
+    scale: Callable[[np.ndarray], np.ndarray],
+    settle: Callable[[np.ndarray], None],
+    first: float,
+    longest: float = math.inf,
+) -> Iterator[tuple[float, np.ndarray, np.ndarray]]:
+    """Accepted steps (t, y, f(t, y)) up to ``until``, the initial one first.
+
+    Parameters
+    ----------
+    f
+        The rates.
+    t, y
+        Initial time and variables (n,).
+    until
+        Where to end.
+    scale
+        The error that a step may have, by variable (n,), for the rates at its start.
+    settle
+        Puts variables back where they must be after a step (Euler parameters of unit length).
+    first
+        The first step.
+    longest
+        The longest step.
+
+    Raises
+    ------
+    NotFinishedError
+        Where steps become too short.
+    """
+    table: dict[int, tuple[np.ndarray, ...]] = {}
+    fy = f(t, y)
+    yield t, y, fy
+    size = scale(fy)
+    rate, direction = largest_rate(f, t, y, fy, fy + 1e-3 * size, size)
+    h, since = min(first, until - t), 0
+    while t < until:
+        if since >= REFRESH:
+            rate, direction = largest_rate(f, t, y, fy, direction, size)
+            since = 0
+        h = min(h, longest, REACH * (MOST_STAGES**2 - 1) / rate if rate > 0.0 else math.inf)
+        lands = h * (1.0 + 1e-9) >= until - t
+        if lands:
+            h = until - t
+        s = max(2, math.ceil(math.sqrt(1.0 + h * rate / REACH)))
+        mu, nu, mu_t, gamma, c = table.setdefault(s, coefficients(s))
+        previous, stage = y, y + mu_t[1] * h * fy
+        for j in range(2, s + 1):
+            g = f(t + c[j - 1] * h, stage)
+            new = (1.0 - mu[j] - nu[j]) * y + mu[j] * stage + nu[j] * previous + h * (mu_t[j] * g + gamma[j] * fy)
+            previous, stage = stage, new
+        settle(stage)
+        fresh = f(t + h, stage)
+        estimate = 0.8 * (y - stage) + 0.4 * h * (fy + fresh)
+        error = float(np.sqrt(np.mean((estimate / size) ** 2)))
+        if not error <= 1.0:
+            h *= max(0.1, 0.8 * error ** (-1.0 / 3.0)) if math.isfinite(error) else 0.1
+            rate, direction = largest_rate(f, t, y, fy, direction, size)
+            if h < 1e-13 * max(abs(until), abs(t)):
+                raise NotFinishedError
+            continue
+        t, y, fy = (until if lands else t + h), stage, fresh
+        yield t, y, fy
+        size = scale(fy)
+        grown = 0.8 * max(error, 1e-6) ** (-1.0 / 3.0)
+        h, since = h * min(5.0, max(0.1, grown)), since + 1

@@ -1,0 +1,228 @@
+"""The fidelity section of a scaled run's summary: every premise of the scaling, judged by the run and what is made
+beside it."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from articulon.fidelity.factors import clock, drift, speed_ratios
+from articulon.fidelity.lag import lag, lag_along, lost_by_inertia
+from articulon.fidelity.motion import Motion, Wrong, motion_of
+from articulon.fidelity.paired import paired
+from articulon.fidelity.record import Record
+from articulon.fidelity.residual import cancellation
+from articulon.fidelity.residual_observer import RESIDUAL, TOO_SLOW
+from articulon.fidelity.temperatures import configuration, heating, kinetic, thermal_temperatures
+from articulon.fidelity.verdict import Bounds, verdict_of
+
+WITHOUT_INERTIA = "without inertia nothing is late"
+DRAWN = 200
+"""Points of each line that is kept for figures, at most."""
+TOLD = 12
+"""Motions that the summary tells of, the worst first."""
+LARGE = 2**27
+"""Numbers of all frames beyond which motions are not judged: they would not fit into memory."""
+
+
+def fidelity_of(
+    record: Record,
+    found: Mapping[str, Any] | None,
+    relaxation: float,
+    looked_seconds: float,
+    wall_seconds: float,
+    with_pairs: bool,
+) -> dict[str, Any]:
+    """The verdict on a scaled run and what it rests on.
+
+    Parameters
+    ----------
+    record
+        The run.
+    found
+        Its :func:`articulon.fidelity.temperatures.temperatures`.
+    relaxation
+        τ of the slowest tree as a whole, unscaled; infinity without drag [time].
+    looked_seconds
+        What looking at the residual of the forces has taken along the run [s].
+    wall_seconds
+        What the run took [s], of which the estimators take a part.
+    with_pairs
+        Whether unscaled runs are made beside it, where its settings have a budget for them.
+
+    Returns
+    -------
+    dict
+        As of :func:`articulon.fidelity.verdict.verdict_of`, with ``covers``, what the verdict covers in one sentence;
+        the ``worst`` motion; the ``tolerance`` and the ``error`` that it is judged by; the ``cost`` of all this, and
+        what is seen ``along`` the run.
+    """
+    began = time.perf_counter()
+    observables, evaluator, settings = record.observables, record.evaluator, record.settings
+    bounds, noise, k = Bounds.of_tolerance(settings.tolerance), record.noise, record.model.units.boltzmann
+    bath = None if noise is None else float(noise.temperature)
+    target = (found or {}).get("target") or bath
+    heat = heating(observables, evaluator.degrees_of_freedom, k)
+    premises: dict[str, Any] = {}
+    inertial = evaluator.thermostat is None and not evaluator.overdamped
+    motion, along = None, None
+    if evaluator.thermostat is None and evaluator.overdamped:
+        premises["lag"] = {"verdict": "trusted", "reason": WITHOUT_INERTIA, "since": None, "predicted_delay": 0.0}
+        premises["drift"] = drift(observables, bounds)
+    if inertial:
+        if record.q.size <= LARGE and record.times.size > 1:
+            motion = motion_of(record)
+        premises["lag"], along = _lag(record, motion, bounds)
+        premises["drift"] = drift(observables, bounds)
+        premises["cancellation"] = cancellation(observables, relaxation, bool(record.model.loops.kind.size))
+    premises["clock"] = clock(observables, bath, heat)
+    premises["kinetic"] = kinetic(observables, target, _thermal(record) if inertial and bath else None)
+    expected = heat if evaluator.thermostat is not None else premises["clock"]["over_bath"]
+    premises["configuration"] = configuration(found, expected, observables)
+    if evaluator.thermostat is None and premises["configuration"]["measured_over_target"] is None:
+        # What follows from the factors alone is judged with the clock.
+        premises["configuration"] |= {"verdict": None, "since": None}
+    spent = time.perf_counter() - began + looked_seconds
+    wrong: Sequence[Wrong] = ()
+    if motion is not None and with_pairs:
+        premises["paired"] = paired(record, motion, bounds)
+        wrong = premises["paired"].pop("worst")
+        premises["paired"]["motions"] = [_told(one) for one in wrong[:TOLD]]
+    result = verdict_of(premises)
+    pairs = premises.get("paired", {})
+    result |= {
+        "covers": covers(record, premises),
+        "worst": worst_of(record, premises, wrong),
+        "tolerance": bounds.trusted,
+        "error": settings.error,
+    }
+    result["cost"] = {
+        "estimators_wall_seconds": spent,
+        "estimators_part_of_run": spent / wall_seconds if wall_seconds > 0.0 else None,
+        "paired_wall_seconds": pairs.get("wall_seconds", 0.0),
+        "paired_evaluations": pairs.get("evaluations", 0),
+        "paired_budget": pairs.get("budget", 0),
+    }
+    result["along"] = _along(record, motion, along, wrong)
+    return result
+
+
+def _lag(record: Record, motion: Motion | None, bounds: Bounds) -> tuple[dict[str, Any], Any]:
+    """The lag premise, and the estimate along the run."""
+    if motion is None:
+        return lag(record, "there are too few frames, or too many numbers in them", None, bounds), None
+    lost = lost_by_inertia(record)
+    along = None if isinstance(lost, str) else lag_along(record, lost)
+    return lag(record, lost, along, bounds), along
+
+
+def _thermal(record: Record) -> np.ndarray | None:
+    if record.u.size > LARGE:
+        return None
+    look = record.observables
+    return thermal_temperatures(record.model, record.q, record.u, look["kinetic_energy"], look["temperature_kinetic"])
+
+
+def covers(record: Record, premises: Mapping[str, Any]) -> str:
+    """What the verdict covers, in one sentence."""
+    motions = "lag" in premises
+    heat = "the temperatures of speeds and positions" if record.noise is not None or not motions else ""
+    if not motions:
+        return f"It covers {heat}, and no paths, which are chaotic here."
+    paths = (
+        "on average over the run and on the noise of this seed, " if record.noise is not None else "at every frame, "
+    )
+    kind = "when each place on their paths is reached" if record.settings.error == "time" else "where they are"
+    beside = f", and {heat}" if heat else ""
+    return (
+        f"It covers every body and joint from the first frame to the last, {paths}{kind}{beside}; what lasts for less "
+        "than a twentieth of the run counts by that part of it."
+    )
+
+
+def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]) -> dict[str, Any] | None:
+    """The motion that is worst: ``what`` it is, its errors in time and in position, how ``late`` it is [time],
+    ``since`` when its error is beyond the tolerance [time], and all this in ``words``. None where no motion is
+    known."""
+    unit = "" if record.model.units.time is None else f" {record.model.units.symbols[2]}"
+    if wrong:
+        one, kind, since = wrong[0], record.settings.error, premises["paired"]["since"]
+        words = f"{one.what} {_amount(one, kind, record.duration)}"
+        if since is not None:
+            words += f" since {since:.3g}{unit}"
+        return {
+            "what": one.what,
+            "time_error": one.time,
+            "position_error": one.position,
+            "late": one.late,
+            "since": since,
+            "words": words,
+        }
+    estimate = premises.get("lag", {})
+    if estimate.get("what") is None:
+        return None
+    part, since = float(estimate["relative_error"]), estimate["since"]
+    words = f"{estimate['what']} about {100.0 * part:.2g} % late by its lag"
+    return {
+        "what": estimate["what"],
+        "time_error": part,
+        "position_error": None,
+        "late": estimate["predicted_delay"],
+        "since": since,
+        "words": words if since is None else f"{words} since {since:.3g}{unit}",
+    }
+
+
+def _amount(one: Wrong, kind: str, duration: float) -> str:
+    """How wrong a motion is, in words."""
+    if kind == "position":
+        return f"{100.0 * one.position:.2g} % of its range off"
+    if abs(one.late) >= 0.5 * one.time * duration:
+        return f"{100.0 * one.time:.2g} % {'late' if one.late >= 0.0 else 'early'}"
+    return f"{100.0 * one.time:.2g} % off its path"
+
+
+def _told(one: Wrong) -> dict[str, Any]:
+    return {
+        "what": one.what,
+        "time_error": one.time,
+        "position_error": one.position,
+        "late": one.late,
+        "at": one.at,
+    }
+
+
+def _along(record: Record, motion: Motion | None, along: Any, wrong: Sequence[Wrong]) -> dict[str, Any]:
+    """Lines over time for figures."""
+    found: dict[str, Any] = {}
+    observables, time_ = record.observables, record.times
+    part = _thinned(time_.size)
+    if along is not None:
+        found["lag"] = {"what": along.what, "time": time_[part].tolist(), "delay": along.delay[part].tolist()}
+    if motion is not None and wrong:
+        found["paired"] = []
+        for one in wrong[:3]:
+            points = _thinned(one.errors.size)
+            times = motion.path.times[: one.errors.size] if one.errors.size != time_.size else time_
+            found["paired"].append(
+                {
+                    "what": one.what,
+                    "time": times[points].tolist(),
+                    "time_error": one.errors[points].tolist(),
+                    "position_error": one.off[points].tolist(),
+                }
+            )
+    if RESIDUAL in observables:
+        found["cancellation"] = {
+            "time": time_[part].tolist(),
+            "residual": observables[RESIDUAL][part].tolist(),
+            "relative_error": observables[TOO_SLOW][part].tolist(),
+        }
+    for name, ratio in list(speed_ratios(observables).items())[:1]:
+        found["speed_ratio"] = {"time": time_[part].tolist(), "ratio": ratio[part].tolist(), "channel": name}
+    return found
+
+
+def _thinned(size: int) -> np.ndarray:
+    return np.unique(np.linspace(0, size - 1, min(size, DRAWN)).round().astype(np.int64))

@@ -1,0 +1,212 @@
+"""How wrong each motion of a run is, beside a true path.
+
+The error of a group in time is E of :mod:`articulon.fidelity.paths`, averaged over a twentieth of the run, so that what
+lasts for a moment does not count as if it lasted, or what it is late by at the end, where that is more; the largest
+such mean counts. Its error in position is the largest distance at one moment, over its range. With noise the two paths
+are themselves averaged over a twentieth of the run, and both errors are means over it: single moments are chance.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.dynamics import body_poses
+from articulon.fidelity.paths import (
+    Group,
+    Path,
+    apart,
+    between,
+    groups_of,
+    offsets,
+    path_of,
+    ranges,
+    rough_groups,
+    rough_path,
+)
+from articulon.fidelity.record import Record
+from articulon.fidelity.verdict import Bounds
+from articulon.integrate.declarations import Controlled
+from articulon.integrate.variables import POSITION, ROTATION
+from articulon.model.rotations import matrices
+
+PART = 0.05
+"""Part of a run that is averaged over."""
+LEAST_FRAMES = 20
+"""Frames from which paths under noise can be averaged."""
+ROUNDING = 1e-10
+"""Error of equal steps that no tolerance bounds, over the largest coordinate."""
+SLACK = 3.0
+"""Errors of places over the tolerance of a step: damped motion forgets most of what steps have added."""
+
+
+class Motion(NamedTuple):
+    """How a run has moved."""
+
+    groups: list[Group]
+    """What moves together."""
+    path: Path
+    """Its path; averaged where there is noise."""
+    reach: np.ndarray
+    """Range of each group [length or rad], shape (groups,)."""
+    error: np.ndarray
+    """What its places are known to, by the tolerances of the integrator [length or rad], shape (groups,)."""
+    width: int
+    """Frames that are averaged over."""
+    noisy: bool
+    """Whether Brownian forces act."""
+
+
+class Wrong(NamedTuple):
+    """How wrong the motion of a group is."""
+
+    what: str
+    """Body and motion."""
+    time: float
+    """Relative error in time."""
+    position: float
+    """Relative error in position."""
+    late: float
+    """How late it is where the error in time is largest [time]."""
+    at: float
+    """When that is [time]."""
+    errors: np.ndarray
+    """The error in time at the frames, shape (frames,)."""
+    off: np.ndarray
+    """The error in position, shape (frames,)."""
+
+    def of(self, kind: str) -> float:
+        """The error in "time" or in "position"."""
+        return self.time if kind == "time" else self.position
+
+    def since(self, kind: str, times: np.ndarray, bounds: Bounds, verdict: str) -> float | None:
+        """When it first was what its verdict says [time]."""
+        errors = self.errors if kind == "time" else self.off
+        return bounds.broken_at(verdict, times, np.maximum.accumulate(errors), 1.0)
+
+
+def motion_of(record: Record) -> Motion:
+    """How a run has moved."""
+    groups, frames = groups_of(record.model), record.times.size
+    width, error = max(1, round(PART * (frames - 1))), resolution(record, groups)
+    if record.noise is not None:
+        groups = rough_groups(groups)
+        path = rough_path(groups, record.times, record.q, width)
+    else:
+        path = path_of(groups, record.times, record.q, record.u)
+    return Motion(groups, path, ranges(groups, path.place), error, width, record.noise is not None)
+
+
+def resolution(record: Record, groups: list[Group]) -> np.ndarray:
+    """What places are known to, by the tolerances that steps were chosen by."""
+    integrator, found = record.integrator, np.empty(len(groups))
+    controlled = isinstance(integrator, Controlled) and getattr(integrator, "step", None) is None
+    tolerances = [(float(r), float(a)) for _, r, a in integrator.tolerances()] if controlled else []
+    for k, group in enumerate(groups):
+        wide = 4 if group.turns else group.end - group.start
+        size = float(np.abs(record.q[:, group.coordinate : group.coordinate + wide]).max(initial=0.0))
+        relative, absolute = tolerances[ROTATION if group.angular else POSITION] if tolerances else (ROUNDING, 0.0)
+        found[k] = SLACK * (absolute + relative * size)
+    return found
+
+
+def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | None = None) -> list[Wrong]:
+    """How wrong each group that moves is, the worst first.
+
+    Parameters
+    ----------
+    record
+        The run.
+    motion
+        How it has moved.
+    truth
+        The path of the unscaled run, at any moments.
+    inertia
+        What inertia does to the true path over what it does to that of the run, at the frames, where ``truth`` leaves
+        inertia out, shape (frames, groups); None where it does not.
+    """
+    path, groups, T = motion.path, motion.groups, record.duration
+    reach = np.maximum(motion.reach, ranges(groups, truth.place))
+    offset = path.place - truth.place if motion.noisy else offsets(groups, path, truth)
+    if inertia is not None:
+        truth, offset = _with_inertia(motion, truth, offset, inertia)
+    found = []
+    for k, group in enumerate(groups):
+        if reach[k] <= motion.error[k]:
+            continue
+        one = apart(path, truth, offset, group, float(reach[k]), T)
+        known = float(motion.error[k] / reach[k])
+        errors, off = np.maximum(one.error - known, 0.0), np.maximum(one.off - known, 0.0)
+        if motion.noisy:
+            time, position, at = float(errors.mean()), float(off.mean()), int(np.argmax(errors))
+            running = np.cumsum(errors) / np.arange(1, errors.size + 1)
+            found.append(
+                Wrong(group.name, time, position, float(np.mean(one.late)), float(path.times[at]), running, off)
+            )
+            continue
+        errors = _running(errors, motion.width)
+        errors[-1] = max(errors[-1], abs(float(one.late[-1])) / T)
+        at = int(np.argmax(errors))
+        found.append(
+            Wrong(
+                group.name, float(errors[at]), float(off.max()), float(one.late[at]), float(path.times[at]), errors, off
+            )
+        )
+    return sorted(found, key=lambda wrong: -wrong.of(record.settings.error))
+
+
+def _running(errors: np.ndarray, width: int) -> np.ndarray:
+    """Means over the latest ``width`` moments, at their last one; at the start, over the first ones."""
+    sums = np.concatenate([[0.0], np.cumsum(errors)])
+    end = np.maximum(np.arange(errors.size) + 1, width)
+    return (sums[end] - sums[end - width]) / width
+
+
+def _with_inertia(motion: Motion, truth: Path, offset: np.ndarray, inertia: np.ndarray) -> tuple[Path, np.ndarray]:
+    """A path and the offsets from it, moved towards the run by what inertia does to the true path."""
+    path = motion.path
+    run, speed = between(path, np.minimum(truth.times, path.times[-1]))
+    place, velocity, offset = truth.place.copy(), truth.velocity.copy(), offset.copy()
+    for k, group in enumerate(motion.groups):
+        part = slice(group.start, group.end)
+        share = np.interp(truth.times, path.times, inertia[:, k])[:, None] * (truth.times <= path.times[-1])[:, None]
+        place[:, part] += share * (run - truth.place)[:, part]
+        velocity[:, part] += share * (speed - truth.velocity)[:, part]
+        offset[:, part] *= 1.0 - inertia[:, k : k + 1]
+    return truth._replace(place=place, velocity=velocity), offset
+
+
+def arrival(record: Record, groups: list[Group], truth: Path) -> Wrong | None:
+    """How late what ends the run is beside the true path; None where neither came so far.
+
+    Where only one of them did, it is late or early by what is left of the run at least.
+    """
+    if record.stop is None:
+        return None
+    body, direction, advance = record.stop
+    model, T = record.model, record.duration
+
+    def gone(q: np.ndarray) -> np.ndarray:
+        poses = [body_poses(model, one) for one in q]
+        return np.array([direction @ (x[body] + matrices(e[body]) @ model.centres[body]) for x, e in poses])
+
+    start = gone(record.q[:1])[0]
+    true, run = gone(truth.q) - start, gone(record.q[-2:]) - start
+    beyond = np.flatnonzero(true >= advance)
+    ended = run[-1] >= advance * (1.0 - 1e-9)
+    if not beyond.size and not ended:
+        return None
+    t = record.times
+    mine = (
+        t[-1]
+        if not ended or run[-1] <= run[-2]
+        else t[-2] + (advance - run[-2]) / (run[-1] - run[-2]) * (t[-1] - t[-2])
+    )
+    theirs = float(truth.times[-1])
+    if beyond.size:
+        k = max(int(beyond[0]), 1)
+        theirs = float(np.interp(advance, true[k - 1 : k + 1], truth.times[k - 1 : k + 1]))
+    late = float(mine) - theirs
+    what, error = f"arrival of {model.names[body]}", abs(late) / T
+    errors = np.where(t >= min(theirs, float(mine)), np.abs(t - theirs) / T, 0.0) if late > 0.0 else np.zeros(t.size)
+    errors[-1] = error
+    return Wrong(what, error, 0.0, late, float(t[-1]), errors, np.zeros(t.size))

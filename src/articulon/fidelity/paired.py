@@ -1,0 +1,318 @@
+"""The premise that a scaled run moves as the unscaled one does: an unscaled run is made beside it, and compared.
+
+It begins where the run began, on the same noise where there is any, and goes on as long. What makes that affordable is
+that it need not be the run that the user did not want to pay for: between two moments that one looks at, inertia hardly
+matters, or scaling could not be thought of, and without inertia nothing is fast. So what is found first is the motion
+without inertia, twice, the second time more accurately: how far the two answers differ is the error of the second. What
+inertia does to the true path is then the part a2 of what it does to the run's. Where that is too uncertain to tell, the
+complete equations of motion are integrated by a stiff rule.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.errors import ArticulonError
+from articulon.fidelity.chebyshev import largest_rate
+from articulon.fidelity.motion import LEAST_FRAMES, Motion, Wrong, arrival, compare
+from articulon.fidelity.noise import EVALUATIONS_OF_A_STEP, on_the_same_noise, steps_within
+from articulon.fidelity.paths import Path
+from articulon.fidelity.record import Record
+from articulon.fidelity.reference import Course, NoPathError, TooExpensiveError, complete, without_inertia
+from articulon.fidelity.verdict import Bounds
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate.drift_velocity import DriftVelocity
+
+TOLERANCES = (1e-3, 2e-4, 4e-5)
+"""Errors of steps of the paths, relative to the range of each motion."""
+COMPLETE = 400
+"""Variables up to which the complete equations are integrated by an implicit rule, whose Jacobian is dense."""
+LEAST_WORK = 400_000
+"""Evaluations times bodies that a verdict may always cost: a fraction of a second."""
+LEAST_EVALUATIONS = 8_000
+"""Evaluations of that kind at most."""
+FRAMES = 5
+"""Frames at which the stiffness of the motion without inertia is looked at."""
+
+
+class Outcome(NamedTuple):
+    """What a path says."""
+
+    how: str
+    """What path it was."""
+    wrong: list[Wrong]
+    """How wrong each motion is, the worst first."""
+    half_width: float
+    """What the error of the worst is known to."""
+
+
+def budget_of(record: Record) -> int:
+    """Evaluations that unscaled runs may take: a part of the run's, and for a small model always some."""
+    part = record.settings.budget
+    if part <= 0.0:
+        return 0
+    size = record.model.bodies + record.evaluator.sites.sites
+    return max(int(part * record.evaluations), min(LEAST_EVALUATIONS, LEAST_WORK // max(size, 1)))
+
+
+def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
+    """The premise.
+
+    Parameters
+    ----------
+    record
+        The run, which has ended.
+    motion
+        How it has moved.
+    bounds
+        Relative errors that are trusted, and suspect.
+
+    Returns
+    -------
+    dict
+        ``relative_error`` of the worst motion and the ``half_width`` of what it is known to; ``worst``, every motion
+        with its errors, the worst first; ``method``; ``evaluations``, ``wall_seconds`` and ``budget`` in evaluations; a
+        verdict, None where no path was found, and the reason for that.
+    """
+    began = time.perf_counter()
+    found: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "relative_error": None}
+    found |= {"half_width": None, "worst": [], "method": None, "evaluations": 0, "budget": budget_of(record)}
+    maker = _Maker(record, motion, found["budget"])
+    reason, kind = maker.why_not(), record.settings.error
+    if reason is None:
+        reason, verdict = "", "inconclusive"
+        try:
+            for outcome in maker.outcomes():
+                if not outcome.wrong:
+                    found |= {"verdict": "trusted", "relative_error": 0.0, "half_width": 0.0, "method": outcome.how}
+                    reason = "nothing moves"
+                    break
+                worst = outcome.wrong[0]
+                verdict = bounds.verdict_of_interval(worst.of(kind), outcome.half_width)
+                found |= {
+                    "verdict": verdict,
+                    "relative_error": worst.of(kind),
+                    "half_width": outcome.half_width,
+                    "method": outcome.how,
+                    "since": worst.since(kind, motion.path.times, bounds, verdict),
+                    "worst": outcome.wrong,
+                }
+                if verdict != "inconclusive":
+                    break
+        except TooExpensiveError as short:
+            reason = str(short) or maker.what_it_takes()
+        except (NoPathError, ArticulonError) as error:
+            reason = f"not made: {error}"
+        if found["verdict"] == "inconclusive" and not reason:
+            reason = "the interval is too wide to tell"
+    return {
+        **found,
+        "reason": reason or None,
+        "evaluations": maker.evaluations,
+        "wall_seconds": time.perf_counter() - began,
+    }
+
+
+class _Maker:
+    """Makes the paths beside a run."""
+
+    def __init__(self, record: Record, motion: Motion, budget: int) -> None:
+        self.record, self.motion, self.budget, self.evaluations = record, motion, budget, 0
+        self.wanted = 0
+
+    def why_not(self) -> str | None:
+        record = self.record
+        if self.budget <= 0:
+            return "not made: fidelity.budget is 0"
+        if record.evaluator.thermostat is not None:
+            return "not made: the paths of thermostatted particles are chaotic, and part for any reason"
+        if record.adaptive:
+            return "not made: joints were locked and released along the run"
+        if record.evaluator.contacts is not None:
+            return "not made: the paths of grains in contact are chaotic, and part for any reason"
+        if not record.evaluator.system.forces.drag.mass.any():
+            return "not made: there is no drag, and without it scaling only slows the clock"
+        least = LEAST_FRAMES if self.motion.noisy else 3
+        if record.times.size < least:
+            return f"not made: there are fewer than {least} frames"
+        if record.q.size * record.times.size > 0 and not np.isfinite(record.q).all():
+            return "not made: there are frames that are not finite"
+        return None
+
+    def what_it_takes(self) -> str:
+        """What would decide, and what it would cost."""
+        part = self.record.settings.budget
+        needed = max(self.wanted, 2 * self.budget) / max(self.record.evaluations, 1)
+        more = "about" if self.wanted else "more than"
+        return (
+            f"fidelity.budget = {part:g} allows {self.budget:,} evaluations of the forces, which do not last for an "
+            f"unscaled run beside this one; set it to {more} {needed:.2g}"
+        )
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Answers, each better than the one before."""
+        if self.motion.noisy:
+            yield from self._noisy()
+            return
+        evaluator = Evaluator(self.record.model)
+        idle = ~np.any(self.record.u, axis=0)
+        drift, course = DriftVelocity(evaluator, idle), self._course(idle)
+        reason = drift.why_not()
+        if reason is None and self._damped_otherwise(drift):
+            reason = "other forces than Stokes drag depend on the speeds"
+        self.evaluations = drift.evaluations
+        if reason is None:
+            yield from self._without_inertia(drift, course)
+        small = self.record.model.nq + self.record.model.nu <= COMPLETE
+        if small:
+            yield from self._complete(evaluator, course)
+        elif reason is not None:
+            raise NoPathError(f"{reason}, and the complete equations are those of more than {COMPLETE} variables")
+
+    def _damped_otherwise(self, drift: DriftVelocity) -> bool:
+        times, middle = self.record.times, self.record.times.size // 2
+        return any(
+            drift.damped_otherwise(float(times[k]), self.record.q[k], self.record.u[k])
+            for k in {middle, times.size - 1}
+        )
+
+    def _course(self, idle: np.ndarray) -> Course:
+        record, motion = self.record, self.motion
+        scale = np.maximum(motion.reach, 100.0 * motion.error)
+        speeds = [np.abs(record.u[:, g.start : g.end]).max(initial=0.0) for g in motion.groups]
+        speed = np.maximum(speeds, scale / record.duration)
+        return Course(motion.groups, record.q[0], record.u[0], record.duration, scale, speed, idle, record.stop)
+
+    def _left(self) -> int:
+        return self.budget - self.evaluations
+
+    def _without_inertia(self, drift: DriftVelocity, course: Course) -> Iterator[Outcome]:
+        inertia, slow = self._inertia(drift)
+        before: float | None = None
+        for tolerance in TOLERANCES:
+            at_start = drift.evaluations
+            try:
+                truth = without_inertia(drift, course, tolerance, self._left())
+            finally:
+                self.evaluations += drift.evaluations - at_start
+            wrong = self._compared(truth, inertia)
+            error = wrong[0].of(self.record.settings.error) if wrong else 0.0
+            if before is not None:
+                yield Outcome("without inertia", wrong, abs(error - before) + slow * error)
+            before = error
+
+    def _complete(self, evaluator: Evaluator, course: Course) -> Iterator[Outcome]:
+        before: float | None = None
+        for tolerance in TOLERANCES:
+            try:
+                truth, spent = complete(evaluator, course, tolerance, self._left())
+            except TooExpensiveError:
+                self.evaluations = self.budget
+                raise
+            self.evaluations += spent
+            wrong = self._compared(truth, None)
+            error = wrong[0].of(self.record.settings.error) if wrong else 0.0
+            if before is not None:
+                yield Outcome("complete", wrong, abs(error - before))
+            before = error
+
+    def _compared(self, truth: Path, inertia: np.ndarray | None) -> list[Wrong]:
+        wrong = compare(self.record, self.motion, truth, inertia)
+        end = arrival(self.record, self.motion.groups, truth)
+        if end is not None:
+            wrong = sorted([*wrong, end], key=lambda one: -one.of(self.record.settings.error))
+        return wrong
+
+    def _inertia(self, drift: DriftVelocity) -> tuple[np.ndarray, float]:
+        """What inertia does to the true path over what it does to the run's, at the frames, shape (frames, groups); and
+        how far that can be off, as a part of the error.
+
+        In a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu, and ζ⁻¹ M Δu/a2 in the
+        run. Where drag and what drives have different factors nothing is known of the true path's share.
+        """
+        record, motion = self.record, self.motion
+        frames, groups = record.times.size, motion.groups
+        a2 = record.observables["factor_damping"]
+        lost, slower = np.zeros((2, frames, len(groups)))
+        for k in range(1, frames):
+            change = drift.lost(record.q[k], record.u[k] - record.u[k - 1])
+            for j, group in enumerate(groups):
+                size = float(np.linalg.norm(change[group.start : group.end]))
+                lost[k, j], slower[k, j] = size, size / a2[k]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.nan_to_num(np.cumsum(lost, axis=0) / np.cumsum(slower, axis=0))
+        moved = motion.reach > motion.error
+        pace = np.maximum(
+            np.array([np.linalg.norm(motion.path.velocity[:, g.start : g.end], axis=1) for g in groups]).T,
+            np.where(moved, motion.reach, np.inf) / record.duration,
+        )
+        late = slower[1:] / np.diff(record.times)[:, None] / pace[1:]
+        strength = float(np.minimum(late, 1.0)[:, moved].max(initial=0.0))
+        if not record.uniform:
+            return np.zeros_like(share), strength
+        return share, float(share[-1][moved].max(initial=0.0)) * strength
+
+    def _noisy(self) -> Iterator[Outcome]:
+        record, motion = self.record, self.motion
+        rule, steps = "overdamped", steps_within(record, self._longest())
+        before: float | None = None
+        while True:
+            cost = EVALUATIONS_OF_A_STEP[rule] * round(record.duration / steps.length)
+            # The first answer is worth nothing without a second one.
+            self.wanted = self.evaluations + cost * (1 if before is not None else 3)
+            if self.wanted > self.budget:
+                raise TooExpensiveError
+            try:
+                truth, spent = on_the_same_noise(record, motion, rule, steps)
+            except NoPathError:
+                if before is not None or rule != "overdamped":
+                    raise
+                rule = "friction-implicit"
+                continue
+            self.evaluations += spent
+            wrong = self._beside_noise(truth, rule)
+            error = wrong[0].of(record.settings.error) if wrong else 0.0
+            finer = steps_within(record, 0.5 * steps.length)
+            finest = finer.length >= steps.length
+            if before is not None or finest:
+                known = abs(error - (0.5 * error if before is None else before))
+                yield Outcome(f"{rule}, on the same noise", wrong, known + self._late_share(rule) * error)
+            if finest:
+                return
+            before, steps = error, finer
+
+    def _beside_noise(self, truth: Path, rule: str) -> list[Wrong]:
+        """The run beside a path at its frames, which may end before it."""
+        motion, count = self.motion, truth.times.size
+        mine = motion._replace(path=Path(*(values[:count] for values in motion.path)))
+        share = None
+        if rule == "overdamped":
+            share = np.repeat(self._share()[:count, None], len(motion.groups), axis=1)
+        return compare(self.record, mine, truth, share)
+
+    def _share(self) -> np.ndarray:
+        """What inertia does to the true path over what it does to the run's, by the factors."""
+        a2 = self.record.observables["factor_damping"]
+        share = np.cumsum(np.ones_like(a2)) / np.cumsum(1.0 / a2)
+        return share if self.record.uniform else np.zeros_like(share)
+
+    def _late_share(self, rule: str) -> float:
+        return 0.5 * float(self._share()[-1]) if rule == "overdamped" else 0.0
+
+    def _longest(self) -> float:
+        """The longest step that Brownian dynamics can be tried with [time]: the shortest time in which the motion
+        without inertia changes, at some frames."""
+        record, interval = self.record, float(self.record.times[1] - self.record.times[0])
+        drift = DriftVelocity(Evaluator(record.model, record.seed, record.window), ~np.any(record.u, axis=0))
+        if drift.why_not() is not None:
+            return interval
+        rate = 0.0
+        for k in np.linspace(0, record.times.size - 1, FRAMES).round().astype(int).tolist():
+            t, q = float(record.times[k]), record.q[k]
+            scale = np.maximum(np.abs(q), 1e-3 * np.abs(q).max(initial=1e-300))
+            here = drift.rates(t, q)
+            rate = max(rate, largest_rate(drift.rates, t, q, here, here + 1e-3 * scale, scale)[0])
+        self.evaluations += drift.evaluations
+        return min(interval, 1.0 / rate) if rate > 0.0 else interval

@@ -1,0 +1,246 @@
+"""Paths of everything that moves, and how far two of them are apart.
+
+A path is that of one *group* of speeds which belong together: the translation of a free body, the rotation of a body or
+of a spherical joint, the angle of a hinge, a slide, the modes of a flexible body. Two paths of a group are compared as
+graphs, time against place, each in its own unit: a run of the duration T whose group moves over a range R. At a moment
+t the error of the path x beside the true one y is
+
+    E(t) = min over t' of |t − t'|/T + |x(t) − y(t')|/R,
+
+what has to be moved in time and in place to lie on the true graph. On a steady way both are the same. Where a body is
+fast, what is late by little is far off in place, and E is the delay; where it is slow or at rest, a long delay means
+nothing, and E is the distance. No speed is divided by, so that rest and turning points need no case of their own.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.model import Model
+from articulon.model.joints import BY_KIND, PRISMATIC, REVOLUTE
+from articulon.model.rotations import matrices, quaternion_product
+
+BETWEEN = 8
+"""Pieces that the way between two moments of the true path is cut into."""
+BEYOND = 0.2
+"""How far a true path is continued at its last speed, as a part of the run: what is early is found there."""
+
+
+class Group(NamedTuple):
+    """Speeds that belong together."""
+
+    name: str
+    """Body and motion in words, such as "arm: rotation about its hinge"."""
+    start: int
+    """First speed."""
+    end: int
+    """One past the last."""
+    coordinate: int
+    """First coordinate; the first of four Euler parameters where ``turns`` is set."""
+    turns: bool
+    """Whether the coordinates are Euler parameters."""
+    angular: bool
+    """Whether the displacement is an angle [rad] and not a length."""
+
+
+def groups_of(model: Model) -> list[Group]:
+    """The groups of a model, in the order of its speeds."""
+    forest, found = model.forest, []
+    for i, kind in enumerate(forest.kind.tolist()):
+        joint, name = BY_KIND[kind], model.names[int(model.head[i])]
+        q, u, moves = int(forest.q_start[i]), int(forest.u_start[i]), joint.translations
+        if moves:
+            what = "slide along its axis" if kind == PRISMATIC else "translation"
+            found.append(Group(f"{name}: {what}", u, u + moves, q, False, False))
+        if joint.nu > moves:
+            what = "rotation about its hinge" if kind == REVOLUTE else "rotation"
+            turns = joint.quaternion is not None
+            found.append(Group(f"{name}: {what}", u + moves, u + joint.nu, q + moves, turns, True))
+    tables = forest.flexible
+    if tables is not None:
+        for body in model.modes:
+            i = int(model.link[body])
+            carrying, modes = BY_KIND[int(forest.kind[i])], model.modes[body].stiffness.shape[0]
+            q, u = int(forest.q_start[i]) + carrying.nq, int(forest.u_start[i]) + carrying.nu
+            found.append(Group(f"{model.names[body]}: deformation", u, u + modes, q, False, False))
+    return sorted(found, key=lambda group: group.start)
+
+
+class Path(NamedTuple):
+    """Where everything is over time, in the columns of the groups."""
+
+    times: np.ndarray
+    """[time], shape (n,)."""
+    place: np.ndarray
+    """Displacement since the first moment, of rotations as the sum of the rotation vectors in the joint frame [length
+    or rad], shape (n, columns)."""
+    velocity: np.ndarray
+    """Its rate, shape (n, columns)."""
+    q: np.ndarray
+    """Coordinates, shape (n, nq)."""
+
+
+def path_of(groups: list[Group], times: np.ndarray, q: np.ndarray, u: np.ndarray) -> Path:
+    """The path of a run through states at some moments, with a column for each speed.
+
+    Parameters
+    ----------
+    groups
+        The groups of the model.
+    times
+        The moments [time], shape (n,).
+    q, u
+        Coordinates (n, nq) and speeds (n, nu).
+    """
+    place, velocity = np.zeros_like(u), np.array(u)
+    for group in groups:
+        a, b, k = group.start, group.end, group.coordinate
+        if not group.turns:
+            place[:, a:b] = q[:, k : k + b - a] - q[0, k : k + b - a]
+            continue
+        e = q[:, k : k + 4]
+        velocity[:, a:b] = np.einsum("nij,nj->ni", matrices(e), u[:, a:b])
+        expected = 0.5 * np.diff(times)[:, None] * (velocity[1:, a:b] + velocity[:-1, a:b])
+        place[1:, a:b] = np.cumsum(unwrapped(rotation_vectors(e[1:], e[:-1]), expected), axis=0)
+    return Path(times, place, velocity, q)
+
+
+def rough_groups(groups: list[Group]) -> list[Group]:
+    """The groups of paths under noise, numbered by columns: those of a rotation are the nine components of the body's
+    axes. Sums of rotation vectors depend on their order, and many small turns back and forth would add up."""
+    found, column = [], 0
+    for group in groups:
+        wide = 9 if group.turns else group.end - group.start
+        found.append(group._replace(start=column, end=column + wide))
+        column += wide
+    return found
+
+
+def rough_path(groups: list[Group], times: np.ndarray, q: np.ndarray, width: int) -> Path:
+    """The path of a run under noise, averaged over ``width`` moments, at the middles of what is averaged; its groups
+    are those of :func:`rough_groups`."""
+    place = np.empty((times.size, groups[-1].end))
+    for group in groups:
+        a, b, k = group.start, group.end, group.coordinate
+        # Axes that turn by a small angle move by √2 of it in all.
+        place[:, a:b] = matrices(q[:, k : k + 4]).reshape(-1, 9) / np.sqrt(2.0) if group.turns else q[:, k : k + b - a]
+    place, times = _running_mean(place - place[0], width), _running_mean(times, width)
+    return Path(times, place, np.asarray(np.gradient(place, times, axis=0)), q[:0])
+
+
+def _running_mean(values: np.ndarray, width: int) -> np.ndarray:
+    sums = np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])
+    return (sums[width:] - sums[:-width]) / width
+
+
+def rotation_vectors(e: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Rotation vectors [rad] that lead from the Euler parameters ``of`` to ``e``, in the frame that both lead to, of up
+    to half a turn, shape (..., 3)."""
+    d = quaternion_product(e, of * np.array([1.0, -1.0, -1.0, -1.0]))
+    d = np.where(d[..., :1] < 0.0, -d, d)
+    size = np.linalg.norm(d[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(size, d[..., :1])
+    return d[..., 1:] * np.where(size > 1e-150, angle / np.where(size > 1e-150, size, 1.0), 2.0)
+
+
+def unwrapped(vectors: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Rotation vectors (n, 3), each with as many whole turns about its axis as bring it next to ``expected``."""
+    size = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    far = np.linalg.norm(expected, axis=-1, keepdims=True)
+    axis = np.where(size > 1e-12, vectors / np.where(size > 1e-12, size, 1.0), expected / np.where(far > 0.0, far, 1.0))
+    whole = np.rint(((axis * expected).sum(axis=-1, keepdims=True) - size) / (2.0 * np.pi))
+    return vectors + 2.0 * np.pi * whole * axis
+
+
+def ranges(groups: list[Group], place: np.ndarray) -> np.ndarray:
+    """How far each group gets from where it began [length or rad], shape (groups,)."""
+    return np.array([np.sqrt((place[:, g.start : g.end] ** 2).sum(axis=1)).max() for g in groups])
+
+
+def between(path: Path, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Place and velocity (m, nu) at moments (m,) by cubics between those of a path, straight on before and behind."""
+    t, x, v = path.times, path.place, path.velocity
+    k = np.clip(np.searchsorted(t, times, side="right") - 1, 0, t.size - 2)
+    h = (t[k + 1] - t[k])[:, None]
+    s = (times[:, None] - t[k][:, None]) / h
+    c = np.clip(s, 0.0, 1.0)
+    at = (1 + 2 * c) * (1 - c) ** 2 * x[k] + c * (1 - c) ** 2 * h * v[k]
+    at += c * c * (3 - 2 * c) * x[k + 1] + c * c * (c - 1) * h * v[k + 1]
+    rate = 6 * c * (c - 1) / h * (x[k] - x[k + 1]) + (1 - c) * (1 - 3 * c) * v[k] + c * (3 * c - 2) * v[k + 1]
+    return at + (s - c) * h * rate, rate
+
+
+class Apart(NamedTuple):
+    """How far two paths of one group are apart, at the moments of the first."""
+
+    error: np.ndarray
+    """E, shape (n,)."""
+    late: np.ndarray
+    """How late the first one is [time], shape (n,)."""
+    off: np.ndarray
+    """Distance in place at one moment over the range, shape (n,)."""
+
+
+def offsets(groups: list[Group], path: Path, truth: Path) -> np.ndarray:
+    """Place of a path less that of the true one at the path's moments, shape (n, nu). For rotations it is the rotation
+    vector between the two, with the whole turns that the places differ by. A true path that ends earlier stays where
+    it ended."""
+    times = np.clip(path.times, truth.times[0], truth.times[-1])
+    there, _ = between(truth, times)
+    found = path.place - there
+    k = np.clip(np.searchsorted(truth.times, times, side="right") - 1, 0, truth.times.size - 1)
+    for g in groups:
+        if not g.turns:
+            continue
+        a, b, c = g.start, g.end, g.coordinate
+        e = turned(truth.q[k, c : c + 4], there[:, a:b] - truth.place[k, a:b])
+        found[:, a:b] = unwrapped(rotation_vectors(path.q[:, c : c + 4], e), found[:, a:b])
+    return found
+
+
+def turned(e: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Euler parameters (n, 4) after rotation vectors (n, 3) in the frame that they lead to."""
+    angle = np.linalg.norm(rotation, axis=-1, keepdims=True)
+    half = 0.5 * np.sinc(0.5 * angle / np.pi) * rotation
+    return quaternion_product(np.concatenate([np.cos(0.5 * angle), half], axis=-1), e)
+
+
+def apart(path: Path, truth: Path, offset: np.ndarray, group: Group, reach: float, duration: float) -> Apart:
+    """How far a group's path and the true one are apart.
+
+    Parameters
+    ----------
+    path, truth
+        The two paths.
+    offset
+        Their :func:`offsets`.
+    group
+        The group.
+    reach
+        Its range R [length or rad].
+    duration
+        That of the run, T [time].
+    """
+    a, b, t, end = group.start, group.end, path.times, truth.times[-1]
+    off = np.sqrt((offset[:, a:b] ** 2).sum(axis=1)) / reach
+    fine = (truth.times[:-1, None] + np.diff(truth.times)[:, None] * (np.arange(BETWEEN) / BETWEEN)).ravel()
+    fine = np.append(fine, [end, end + BEYOND * duration])
+    graph, here = between(truth, fine)[0][:, a:b], between(truth, np.clip(t, truth.times[0], end))[0][:, a:b]
+    place, ways, steps = here + offset[:, a:b], np.diff(graph, axis=0), np.diff(fine)
+    lengths = (ways**2).sum(axis=1)
+    error, late = np.where(t > end, np.inf, off), np.zeros_like(off)
+    for n in np.flatnonzero(error > 0.0):
+        # Nothing farther away in time can be nearer than the place at the same moment is.
+        low = max(int(np.searchsorted(fine, t[n] - error[n] * duration)) - 1, 0)
+        high = min(int(np.searchsorted(fine, t[n] + error[n] * duration)) + 1, steps.size)
+        piece = slice(low, max(high, low + 1))
+        away, way = place[n] - graph[:-1][piece], ways[piece]
+        nearest = np.clip((away * way).sum(axis=1) / np.where(lengths[piece] > 0.0, lengths[piece], 1.0), 0.0, 1.0)
+        for part in (nearest, np.zeros_like(nearest), np.ones_like(nearest)):
+            moment = fine[:-1][piece] + part * steps[piece]
+            both = np.abs(t[n] - moment) / duration
+            both += np.sqrt(((away - part[:, None] * way) ** 2).sum(axis=1)) / reach
+            best = int(np.argmin(both))
+            if both[best] < error[n]:
+                error[n], late[n] = both[best], t[n] - moment[best]
+    return Apart(error, late, off)

@@ -1,0 +1,162 @@
+"""Motion without inertia: the speeds at which drag balances all other forces, ζ(q) u = Γ(q, t).
+
+ζ = Jᵀ B J with the drag B of the bodies is solved as the mass matrix is, by the articulated recursion, every body's
+inertia replaced by its drag. The forces are those of the run's own right-hand side at rest, Γ = M u'.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from articulon.dynamics import articulated, recursive
+from articulon.forces.evaluation import Evaluator
+from articulon.model import Forest
+from articulon.model.assemble import joint_without_inertia
+from articulon.model.joints import BY_KIND, Joint
+from articulon.model.rotations import quaternion_product
+from articulon.model.state import STOCHASTIC
+
+MATCH = 1e-6
+"""Part of the largest speed by which drag may differ from Stokes drag: more is another damping."""
+
+
+class DriftVelocity:
+    """Velocities without inertia of a model.
+
+    Parameters
+    ----------
+    evaluator
+        The forces of the model; its noise is left out.
+    idle
+        Speeds that need no drag, because they are zero all the time or are not looked at, shape (nu,).
+    """
+
+    def __init__(self, evaluator: Evaluator, idle: np.ndarray) -> None:
+        self.evaluator, self.model = evaluator, evaluator.model
+        model, drag = self.model, evaluator.system.forces.drag
+        self.evaluations = 0
+        """Evaluations of forces so far."""
+        self.latest = np.zeros(model.nu)
+        """Drift velocities found last, shape (nu,)."""
+        self.inertia = _with_idle(model.forest, drag.inertia, idle)
+        """Drag of the links as if it were an inertia, shape (links, 6)."""
+        self._drag = model.forest._replace(mass=drag.mass, moment=drag.moment, inertia=self.inertia)
+        self._still, self._wrench = np.zeros(model.nu), np.zeros((model.forest.mass.size, 6))
+        self._scratch, self._fall, self._factors = np.zeros_like(self._wrench), np.zeros(3), np.ones(8)
+        self._factors[STOCHASTIC] = 0.0
+        self._y, self._dy = np.zeros((2, model.nq + model.nu + 8))
+        # Which speeds are the rates of which coordinates, and which are angular velocities of which Euler parameters.
+        self._rates: list[int] = []
+        self._speeds: list[int] = []
+        self._turns: list[list[int]] = []
+        self._spins: list[list[int]] = []
+        for q, u, joint in _joints(model.forest):
+            plain = joint.nu if joint.quaternion is None else joint.translations
+            self._rates += range(q, q + plain)
+            self._speeds += range(u, u + plain)
+            if joint.quaternion is not None:
+                self._turns.append([q + joint.quaternion + k for k in range(4)])
+                self._spins.append([u + plain + k for k in range(3)])
+
+    def why_not(self) -> str | None:
+        """Why the model has no motion without inertia, or None where it has."""
+        e, model = self.evaluator, self.model
+        if e.particles or e.thermostat is not None or e.contacts is not None:
+            return "motion without inertia is that of bodies with drag, without contacts or a thermostat"
+        if model.loops.kind.size:
+            return f"{model.loop_name(0)} carries forces that depend on inertia"
+        if model.modes:
+            return f"body '{model.names[next(iter(model.modes))]}' is flexible, and no drag acts on its modes"
+        starts = model.forest.tree[:-1]
+        bare = np.flatnonzero(~(np.add.reduceat(self._drag.mass, starts) > 0.0))
+        link = int(starts[bare[0]]) if bare.size else joint_without_inertia(self._drag)
+        if link is not None:
+            return f"no drag holds back the joint of body '{model.names[int(model.head[link])]}'"
+        if not np.isfinite(self.lost(model.q0, np.ones(model.nu))).all():
+            return "drag does not hold back every joint"
+        return None
+
+    def damped_otherwise(self, t: float, q: np.ndarray, u: np.ndarray) -> bool:
+        """Whether other forces than Stokes drag depend on the speeds u at coordinates q."""
+        model = self.model
+        self._y[: model.nq], self._y[model.nq :] = q, 0.0
+        self._y[model.nq : model.nq + model.nu] = u
+        self._evaluate(t)
+        bias = np.zeros(model.nu)
+        none, e = np.zeros_like(self._wrench), self.evaluator
+        udot = self._dy[model.nq : model.nq + model.nu].copy()
+        recursive.inverse_dynamics(model.forest, q, u, udot, none, self._fall, e.ws, self._scratch, bias)
+        short = self._balance(q, bias)
+        drift = self.speeds(t, q)
+        size = max(float(np.abs(u).max(initial=0.0)), float(np.abs(drift).max(initial=0.0)))
+        return bool(np.abs(drift - u - short).max(initial=0.0) > MATCH * size)
+
+    def speeds(self, t: float, q: np.ndarray) -> np.ndarray:
+        """u of ζ u = Γ at a time and coordinates, shape (nu,)."""
+        model = self.model
+        self._y[: model.nq], self._y[model.nq :] = q, 0.0
+        for k in self._turns:
+            self._y[k] /= np.linalg.norm(self._y[k])
+        self._evaluate(t)
+        at = self._y[: model.nq].copy()
+        self.latest = self.lost(at, self._dy[model.nq : model.nq + model.nu])
+        return self.latest
+
+    def lost(self, q: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """ζ⁻¹ M Δu: the displacement that inertia costs when the speeds change by Δu, shape (nu,)."""
+        return self._balance(q, self._times(self.model.forest, q, change))
+
+    def held_back(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """ζ u: the forces by which drag holds back the speeds u, shape (nu,)."""
+        return self._times(self._drag, q, u)
+
+    def _times(self, forest: Forest, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """The mass matrix of a forest, M u or ζ u."""
+        tau, none, ws = np.empty(self.model.nu), np.zeros_like(self._wrench), self.evaluator.ws
+        speeds = np.ascontiguousarray(u)
+        recursive.inverse_dynamics(forest, q, self._still, speeds, none, self._fall, ws, self._scratch, tau)
+        return tau
+
+    def rates(self, t: float, q: np.ndarray) -> np.ndarray:
+        """Rates of the coordinates at these speeds, shape (nq,)."""
+        u, found = self.speeds(t, q), np.zeros(self.model.nq)
+        found[self._rates] = u[self._speeds]
+        if self._turns:
+            spin = u[np.array(self._spins)]
+            found[np.array(self._turns)] = 0.5 * quaternion_product(
+                q[np.array(self._turns)], np.concatenate([np.zeros((len(spin), 1)), spin], axis=1)
+            )
+        return found
+
+    def settle(self, q: np.ndarray) -> None:
+        """Gives Euler parameters unit length."""
+        for k in self._turns:
+            q[k] /= np.linalg.norm(q[k])
+
+    def _balance(self, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """u of ζ u = τ."""
+        u = np.empty(self.model.nu)
+        self._wrench[:] = 0.0
+        articulated.forward_dynamics(self._drag, q, self._still, tau, self._wrench, self._fall, self.evaluator.ws, u)
+        return u
+
+    def _evaluate(self, t: float) -> None:
+        self.evaluator.rates(self._factors, t, 0, self._y, self._dy)
+        self.evaluations += 1
+
+
+def _joints(forest: Forest) -> Iterator[tuple[int, int, type[Joint]]]:
+    """First coordinate and speed of every link's joint, and its kind."""
+    for q, u, kind in zip(forest.q_start.tolist(), forest.u_start.tolist(), forest.kind.tolist(), strict=True):
+        yield q, u, BY_KIND[kind]
+
+
+def _with_idle(forest: Forest, inertia: np.ndarray, idle: np.ndarray) -> np.ndarray:
+    """Drag as an inertia, with some on links whose rotation needs none and has none."""
+    found = inertia.copy()
+    spare = float(np.abs(inertia).max(initial=0.0)) or 1.0
+    for i, (_, u, joint) in enumerate(_joints(forest)):
+        turns = slice(u + joint.translations, u + joint.nu)
+        if joint.rotates() and idle[turns].all():
+            found[i, [0, 3, 5]] += 1e-6 * spare
+    return found

@@ -1,0 +1,211 @@
+"""What a run follows of the lag of its motions: which speeds belong together, how fast they relax, what is refused."""
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.errors import CaseError
+from articulon.forces.brownian import brownian_of
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate.declarations import Controlled
+from articulon.integrate.drift_velocity import DriftVelocity
+from articulon.integrate.lag_tracking import Followed, follow, follow_nothing, follow_signature
+from articulon.integrate.variables import POSITION, ROTATION
+from articulon.kernels import prepare
+from articulon.model import Model
+from articulon.model.joints import BY_KIND, FREE, UNBOUND
+
+ITERATIONS, SETTLED = 50, 1e-3
+"""Of the power iteration for the longest relaxation time: how many at most, and the change that ends it."""
+WITHOUT = 1e-12
+"""Drag on a speed, over the largest on one of its kind, below which there is none."""
+RESOLVED = 150.0
+"""Errors of a step that a range must be to count: smaller ranges are not known well enough to be late in."""
+
+
+def group_starts(model: Model) -> np.ndarray:
+    """First speeds of the groups, and the number of speeds: the speeds of every joint, of free bodies translation and
+    rotation apart."""
+    forest = model.forest
+    free = forest.u_start[forest.kind == FREE] + 3
+    return np.unique(np.concatenate([forest.u_start, free, [model.nu]])).astype(np.int64)
+
+
+def check_followed(evaluator: Evaluator, policy: str) -> None:
+    """Raises CaseError, naming a body, where no drag holds back what floats freely, or nothing at all, or where a loop
+    binds trees to each other or to the ground, so that no forces of the model say how they move."""
+    model, drag = evaluator.model, evaluator.system.forces.drag
+    forest = model.forest
+    for t in range(model.trees):
+        start, end = int(forest.tree[t]), int(forest.tree[t + 1])
+        if int(forest.kind[start]) in UNBOUND and not drag.mass[start:end].any():
+            raise CaseError(
+                f"scaling.policy: '{policy}' bounds how far bodies lag behind the forces on them by their relaxation "
+                f"times m/β, and there is no drag on '{model.names[int(model.head[start])]}' or what hangs on it; add "
+                "stokes-drag, or choose another policy (without drag, scaling is only a slower clock)"
+            )
+    if not drag.mass.any() and not drag.inertia.any():
+        raise CaseError(
+            f"scaling.policy: '{policy}' bounds how far bodies lag behind the forces on them by their relaxation "
+            "times, and there is no drag; add stokes-drag, or choose another policy (without drag, scaling is only a "
+            "slower clock)"
+        )
+    for row, (a, b) in enumerate(zip(model.loops.link_a.tolist(), model.loops.link_b.tolist(), strict=True)):
+        if a < 0 or b < 0 or model.tree_of_link[a] != model.tree_of_link[b]:
+            raise CaseError(
+                f"scaling.policy: '{policy}' follows the forces on bodies, and {model.loop_name(row)} binds some to "
+                "others or to the ground by forces of its own; choose another policy, such as constant"
+            )
+    if evaluator.rotations == "euler-parameters" and brownian_of(model) is not None:
+        raise CaseError(
+            f"scaling.policy: '{policy}' keeps the momentum of thermal speeds when its factor changes, and "
+            "dynamics.rotations = 'euler-parameters' integrates other rates; choose rotations = 'speeds'"
+        )
+
+
+def followed_groups(evaluator: Evaluator, integrator: Any, aim: float) -> Followed:
+    """What is followed of a model, by its drag and masses at its initial coordinates.
+
+    Groups that no drag holds back are left out, and so are joints with damping of their own. Where loops bind the
+    bodies of a tree, whose forces are in no channel, only trees as wholes are followed.
+    """
+    model, drag = evaluator.model, evaluator.system.forces.drag
+    start, nu, links = group_starts(model), model.nu, model.forest.mass.size
+    bare = _without_drag(evaluator)
+    motion = DriftVelocity(evaluator, bare)
+    wholes = model.forest.tree.copy() if model.loops.kind.size else np.zeros(0, dtype=np.int64)
+    relaxation = np.zeros(start.size - 1)
+    damped = _damped_joints(evaluator)
+    for g, (a, b) in enumerate(zip(start[:-1].tolist(), start[1:].tolist(), strict=True)):
+        if bare[a:b].any() or damped[a:b].any():
+            continue
+        relaxation[g] = max(float(motion.lost(model.q0, _unit(nu, k))[k]) for k in range(a, b))
+    if wholes.size:
+        relaxation[:] = 0.0
+        for root, end in zip(wholes[:-1].tolist(), wholes[1:].tolist(), strict=True):
+            if int(model.forest.kind[root]) in UNBOUND:
+                g = int(np.searchsorted(start, model.forest.u_start[root]))
+                relaxation[g] = model.forest.mass[root:end].sum() / drag.mass[root:end].sum()
+        slowest = float(relaxation.max())
+    else:
+        slowest = max(float(relaxation.max()), _slowest(motion, model, ~bare))
+    return Followed(
+        start,
+        relaxation,
+        _stiffness(motion, start),
+        model.forest.parent[_links(model, start)] >= 0,
+        _least_ranges(model, integrator, start),
+        wholes,
+        np.array([slowest, float(brownian_of(model) is not None), aim]),
+        motion.inertia,
+        np.zeros((links, 6)),
+        np.zeros(nu),
+        np.zeros(nu),
+        np.zeros((links, 6)),
+        np.zeros((links, 6)),
+        np.zeros((links, 6)),
+        np.zeros((links, 6)),
+    )
+
+
+def nothing_followed() -> Followed:
+    """The same for a policy that follows nothing."""
+    arrays = {name: np.zeros(0) for name in Followed._fields}
+    arrays |= {name: np.zeros(0, dtype=np.int64) for name in ("start", "wholes")}
+    arrays |= {name: np.zeros((0, 6)) for name in ("inertia", "total", "still", "no_bias", "twist", "bias")}
+    return Followed(**arrays | {"within": np.zeros(0, dtype=np.bool_)})
+
+
+def follower(evaluator: Evaluator, followed: Followed) -> Any:
+    """The compiled look at the lags of a model; one that does nothing where nothing is followed."""
+    return prepare(follow if followed.start.size else follow_nothing, signature_of(evaluator, followed))
+
+
+def signature_of(evaluator: Evaluator, followed: Followed) -> types.Type:
+    """Numba signature of a look for a model's tables."""
+    tables = evaluator.model.forest, evaluator.system.forces.drag, evaluator.ws, followed
+    return follow_signature(*(numba.typeof(value) for value in tables))
+
+
+def _links(model: Model, start: np.ndarray) -> np.ndarray:
+    """The link whose joint each group is of, shape (groups,)."""
+    order = np.argsort(model.forest.u_start, kind="stable")
+    return order[np.searchsorted(model.forest.u_start[order], start[:-1], side="right") - 1]
+
+
+def _unit(size: int, k: int) -> np.ndarray:
+    unit = np.zeros(size)
+    unit[k] = 1.0
+    return unit
+
+
+def _without_drag(evaluator: Evaluator) -> np.ndarray:
+    """Which speeds no drag holds back at the initial coordinates, shape (nu,)."""
+    model = evaluator.model
+    motion = DriftVelocity(evaluator, np.zeros(model.nu, dtype=bool))
+    held = np.array([motion.held_back(model.q0, _unit(model.nu, k))[k] for k in range(model.nu)])
+    angular = np.zeros(model.nu, dtype=bool)
+    for kind, u in zip(model.forest.kind.tolist(), model.forest.u_start.tolist(), strict=True):
+        angular[u + BY_KIND[kind].translations : u + BY_KIND[kind].nu] = True
+    largest = np.where(angular, held[angular].max(initial=0.0), held[~angular].max(initial=0.0))
+    return ~(held > WITHOUT * largest)
+
+
+def _damped_joints(evaluator: Evaluator) -> np.ndarray:
+    """Which speeds have damping or friction of their joint, shape (nu,)."""
+    found, table = np.zeros(evaluator.model.nu, dtype=bool), evaluator.system.forces.joint_frictions
+    for a, b in zip(table.start.tolist(), table.end.tolist(), strict=True):
+        found[a:b] = True
+    return found
+
+
+def _stiffness(motion: DriftVelocity, start: np.ndarray) -> np.ndarray:
+    """Rates at which torsional springs draw joints back: at least their stiffness over the drag on all that a joint
+    carries [1/time], shape (groups,)."""
+    model, springs = motion.model, motion.evaluator.system.forces.springs
+    found = np.zeros(start.size - 1)
+    for link, stiffness in zip(springs.link.tolist(), springs.stiffness.tolist(), strict=True):
+        g = int(np.searchsorted(start, model.forest.u_start[link], side="right")) - 1
+        speeds = range(int(start[g]), int(start[g + 1]))
+        found[g] = stiffness / max(float(motion.held_back(model.q0, _unit(model.nu, k))[k]) for k in speeds)
+    return found
+
+
+def _slowest(motion: DriftVelocity, model: Model, held: np.ndarray) -> float:
+    """The largest eigenvalue of ζ⁻¹ M on the speeds that are held back."""
+    change, before = held.astype(np.float64), 0.0
+    for _ in range(ITERATIONS):
+        size = float(np.linalg.norm(change))
+        if not size > 0.0:
+            return 0.0
+        change = np.where(held, motion.lost(model.q0, change / size), 0.0)
+        found = float(np.linalg.norm(change))
+        if abs(found - before) <= SETTLED * found:
+            break
+        before = found
+    return found
+
+
+def _least_ranges(model: Model, integrator: Any, start: np.ndarray) -> np.ndarray:
+    """Ranges of the groups that the integrator's tolerances resolve [length or rad], shape (groups,)."""
+    tolerances: list[tuple[float, float]] = []
+    if isinstance(integrator, Controlled) and getattr(integrator, "step", None) is None:
+        tolerances = [(float(relative), float(absolute)) for _, relative, absolute in integrator.tolerances()]
+    least = np.zeros(start.size - 1)
+    for kind, q, u in zip(
+        model.forest.kind.tolist(), model.forest.q_start.tolist(), model.forest.u_start.tolist(), strict=True
+    ):
+        joint = BY_KIND[kind]
+        moves = joint.translations
+        for first, at, wide, which in (
+            (u, q, moves, POSITION),
+            (u + moves, q + moves, joint.nq - moves, ROTATION),
+        ):
+            if not wide:
+                continue
+            relative, absolute = tolerances[which] if tolerances else (1e-12, 0.0)
+            size = float(np.abs(model.q0[at : at + wide]).max(initial=0.0))
+            least[int(np.searchsorted(start, first))] = RESOLVED * (absolute + relative * size)
+    return least
