@@ -39,6 +39,8 @@ MOTION = ("spheres", "grain_motion", "position", "joints", "activity", "model")
 """Figures of what moves."""
 CONTACTS = ("contacts", "force_distribution", "contact_ledger")
 """Figures of contacts."""
+UNDEFINED_WORDS = {"temperature_kinetic": "the kinetic temperature", "pressure": "the pressure"}
+"""What observables are called that a run may leave without a meaning."""
 IDLE = (
     "The rule friction-implicit takes the step that it is given, scaled or not: unless that step is longer for the "
     "scaling's sake, scaling saves nothing here. It lengthens the steps of explicit rules, such as kutta-merson."
@@ -105,7 +107,9 @@ def report(view: View) -> str:
             page.section("Contacts", page.definitions(contact_rows(view)), *_figures(drawn, captions, *CONTACTS)),
             page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),
             page.section(forces, *_figures(drawn, captions, "forces", "factors")),
-            page.section(energy, *_figures(drawn, captions, "kinetic_energy", *THERMAL)),
+            page.section(
+                energy, page.paragraphs([undefined_text(view)]), *_figures(drawn, captions, "kinetic_energy", *THERMAL)
+            ),
             page.section("Integration", *_figures(drawn, captions, "step_size")),
             page.section("Notes", page.items(notes)),
             page.section(
@@ -142,6 +146,15 @@ def caption(name: str, view: View) -> str:
     if name == "factors" and not view.case.scaling.varies:
         extra.append("They do not change along the run.")
     return " ".join([text, *extra])
+
+
+def undefined_text(view: View) -> str:
+    """What the run leaves without a meaning, and why; empty where all is defined."""
+    names = [UNDEFINED_WORDS.get(name, name.replace("_", " ")) for name in view.undefined]
+    if not names:
+        return ""
+    why = "" if view.inertial else f" The rule '{view.case.integrator.rule}' has no speeds."
+    return f"Not defined, and not drawn: {', '.join(names)}.{why}"
 
 
 def case_is_scaled(case: Case) -> bool:

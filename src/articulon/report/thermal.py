@@ -66,12 +66,13 @@ def measured_spread(view: View) -> float | None:
 def phase(view: View) -> Phase | None:
     """ζ and ζ' = (q'ᵀ M q' − N k T)/Q at the frames; None for other thermostats than those of one ζ."""
     zeta, aim, thermostat = view.observables.get("thermostat_zeta"), target(view), thermostat_of(view)
-    if zeta is None or aim is None or thermostat is None:
+    kinetic = view.observables.get("temperature_kinetic")
+    if zeta is None or aim is None or thermostat is None or kinetic is None:
         return None
     masses = thermostat.table(view.model, 0).masses
     if masses.size != 1:
         return None
-    excess = view.observables["temperature_kinetic"] - aim
+    excess = kinetic - aim
     # A policy that scales the target scales the kinetic energy with it, and the temperature is shown without.
     thermal = moving_freedoms(view) * view.case.units.boltzmann * view.case.scaling.target_factor()
     return Phase(zeta, thermal * excess / masses[0])

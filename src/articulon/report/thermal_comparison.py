@@ -37,8 +37,10 @@ def thermal_figures(done: Comparison, looks: Mapping[str, dict[str, Any]]) -> di
     if not kept:
         return {}
     gains = _gains(done, kept)
+    # Without inertia there are no speeds that would have a temperature.
+    warm = {name: view for name, view in kept.items() if "temperature_kinetic" in view.observables}
     return {
-        "temperature": None if gains else _temperature(kept),
+        "temperature": None if gains or not warm else _temperature(warm),
         "total_energy": None if gains else _total_energy(kept, looks),
         "thermostat_phase": None if gains else _phase(kept, looks),
         "response_to_gains": _response(gains) if gains else None,
@@ -65,7 +67,7 @@ def temperature_rows(done: Comparison) -> list[list[str]]:
 def _figures_of(view: View) -> list[str]:
     symbol = style.unit(view.case.units, "temperature")
     settled = slice(int(thermal.SETTLED * view.times.size), None)
-    values, aim = view.observables["temperature_kinetic"][settled], thermal.target(view)
+    values, aim = view.observables.get("temperature_kinetic"), thermal.target(view)
 
     def kelvin(value: float | None) -> str:
         return "–" if value is None else f"{number(value, 4)} {symbol}".rstrip()
@@ -85,7 +87,7 @@ def _figures_of(view: View) -> list[str]:
         total, scale = found["total"], float(np.abs(found["kinetic"]).max())
         drift = f"±{number(100.0 * float(np.abs(total - total[0]).max()) / scale, 2)} % of T" if scale > 0.0 else "–"
     return [
-        kelvin(float(values.mean())),
+        kelvin(None if values is None else float(values[settled].mean())),
         kelvin(thermal.measured_spread(view)),
         kelvin(canonical),
         kelvin(positions),

@@ -51,6 +51,7 @@ def draw_temperature(axes: Axes, view: View, look: dict[str, Any], name: str) ->
     step: Literal["post"] | None = "post" if np.unique(aim).size < 0.2 * aim.size else None
     axes.fill_between(t, aim - band, aim + band, step=step, label=_band_name(view, band, symbol), **BAND)
     axes.plot(t, aim, drawstyle="steps-post" if step else "default", label="target", **TARGET)
+    values = values[np.isfinite(values)]
     if values.max() > 20.0 * aim.max():
         style.logarithmic(axes, [values[values > 0.1 * aim.min()]])
         return
@@ -123,17 +124,12 @@ def configurational_temperature(view: View) -> Figure | None:
     figure, (axes,) = style.panels()
     shown = mean / view.case.units.boltzmann
     axes.plot(t, shown, color=style.BLUE, label="of the positions")
-    kinetic = view.observables["temperature_kinetic"]
-    axes.plot(
-        t,
-        np.convolve(kinetic, window, "valid"),
-        color=style.BLACK,
-        linestyle=(0, (4, 2)),
-        linewidth=1.0,
-        label="of the speeds",
-    )
+    kinetic, series = view.observables.get("temperature_kinetic"), [shown]
+    if kinetic is not None:
+        look: dict[str, Any] = {"color": style.BLACK, "linestyle": (0, (4, 2)), "linewidth": 1.0}
+        axes.plot(t, np.convolve(kinetic, window, "valid"), label="of the speeds", **look)
+        series.append(kinetic)
     aim = thermal.target(view)
-    series = [shown, kinetic]
     if aim is not None:
         axes.plot(view.time_scale.factor * view.times, aim, label="target", **TARGET)
         series.append(aim)
