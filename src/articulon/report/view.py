@@ -204,8 +204,8 @@ def _check_numbers(run: Run, what: str, times: np.ndarray, values: np.ndarray) -
     frame = int(wrong[0][0])
     whose = f" of body '{run.body_names[int(wrong[0][1])]}'" if values.ndim == 3 else ""
     raise ArticulonError(
-        f"{run.folder / 'trajectory.h5'}: the {what}{whose} in frame {frame} (t = {times[frame]:.6g}) are not a number, "
-        "so that the file is damaged; make the run again in another folder by --out"
+        f"{run.folder / 'trajectory.h5'}: the {what}{whose} in frame {frame} (t = {times[frame]:.6g}) are not a "
+        "number: the file is damaged; make the run again in another folder by --out"
     )
 
 
