@@ -14,9 +14,10 @@ from articulon.cases.case import Case
 from articulon.report import reference_cache, reuse
 from articulon.report.baselines import sentences, with_baselines
 from articulon.report.html import fidelity_verdict, write_report
-from articulon.report.measures import Deviation, clock, deviation, saving
+from articulon.report.measures import Deviation, clock, deviation, other_physics, saving
+from articulon.report.reference_run import reference_sentences, with_reference
 from articulon.report.resolution import add_resolution, resolution_sentences, with_all_active
-from articulon.report.timed_runs import Stopwatch, estimated, run_short
+from articulon.report.timed_runs import PATIENCE, Stopwatch, estimated, run_short
 from articulon.report.variants import Entry, entries, on_one_noise_path, unscaled_rival
 from articulon.report.view import View, stop_time
 from articulon.simulate.atomic import write_text
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 __all__ = ["Comparison", "compare"]
-
-PATIENCE = 60.0
-"""Wall time that an unscaled explicit run may be expected to take to be made unasked [s]."""
 
 MEASURED, CACHED, ESTIMATED = "measured", "cached", "estimated"
 """Where a wall time comes from: this comparison, an earlier one on this machine, or a short run."""
@@ -67,9 +65,9 @@ class Comparison:
 
     @property
     def sentences(self) -> list[str]:
-        """What the scaled runs are worth beside their fair rivals, and what a changing resolution saves and errs, in
-        words."""
-        return [*sentences(self), *resolution_sentences(self)]
+        """What a scaled reference does not tell, what the scaled runs are worth beside their fair rivals, and what a
+        changing resolution saves and errs, in words."""
+        return [*reference_sentences(self), *sentences(self), *resolution_sentences(self)]
 
     @property
     def data(self) -> dict[str, Any]:
@@ -114,7 +112,10 @@ def compare(
     The runs are made one after the other, each after a short one that warms up its code, so that their wall times can
     be held against each other. Unscaled runs are kept for later comparisons; one that is found there is not made
     again, and the table says so. An unscaled run that is not asked for by name and would take longer than a minute is
-    left out, and its cost estimated from a short one. Where no variants and no values are asked for, something is
+    left out, and its cost estimated from a short one.
+
+    Runs are measured from an unscaled run of the same physics. Where the case has none it is made, and where it cannot
+    be made the comparison says that there is none. Where no variants and no values are asked for, something is
     scaled and there is drag, the unscaled friction-implicit rule and overdamped dynamics are among the runs: the fair
     rivals of scaling. Where joints or modes lock and release, the run with everything active is among them, and the
     error that the changing resolution makes is stated against it.
@@ -154,6 +155,7 @@ def compare(
     chosen = entries(case, against, vary)
     if against is None:
         chosen = with_all_active(chosen)
+    chosen = with_reference(chosen, shown)
     if against is None and not vary:
         chosen = with_baselines(case, chosen, shown)
     chosen = on_one_noise_path(chosen)
@@ -242,6 +244,7 @@ def _description(entry: Entry) -> dict[str, Any]:
         "name": entry.name,
         "group": entry.group,
         "is_reference": entry.is_reference,
+        "without_unscaled": entry.without or None,
         "scaling": entry.case.scaling.model_dump(mode="json"),
         "rule": entry.case.integrator.rule,
         "digest": entry.case.digest(),
@@ -300,15 +303,21 @@ def _compared(
     for entry in chosen:
         row, reference = rows[entry.name], _reference_of(entry, chosen)
         row.update(dict.fromkeys(("largest_deviation", "standard_deviation", "lateness", "lateness_relative")))
-        row["reference"] = reference.name
-        if entry.name in views and not entry.is_reference:
+        alone = not any(other.group == entry.group for other in chosen if other is not entry)
+        row["is_reference"] = entry.is_reference and not alone
+        row["reference"] = None if entry.is_reference else reference.name
+        motions, stops = other_physics(entry.case, reference.case)
+        row["other_physics"] = motions
+        if motions or stops:
+            row["notes"].append(_otherwise(motions, stops, reference.name))
+        if entry.name in views and not entry.is_reference and not motions:
             ours, theirs = views[entry.name], views[reference.name]
             found = deviation(ours.times, ours.path, theirs.times, theirs.path)
             deviations[entry.name] = found
             row["largest_deviation"], row["standard_deviation"] = found.largest, found.standard
             if not _same_start(ours, theirs):
                 row["notes"].append("its initial state is not the reference's")
-            if ours.stop_time is not None and theirs.stop_time is not None:
+            if ours.stop_time is not None and theirs.stop_time is not None and not stops:
                 row["lateness"] = ours.stop_time - theirs.stop_time
                 row["lateness_relative"] = row["lateness"] / theirs.stop_time if theirs.stop_time > 0.0 else None
         for key, words in (
@@ -327,6 +336,14 @@ def _compared(
                 row[key] = saving(row["wall_seconds"], row["physical_time"], other_row, reason, row)
     add_resolution(chosen, rows, views)
     return deviations
+
+
+def _otherwise(motions: Sequence[str], stops: Sequence[str], reference: str) -> str:
+    """What keeps a run from being measured from the reference."""
+    keys = [*motions, *stops]
+    named = ", ".join(keys[:4]) + (f" and {len(keys) - 4} more" if len(keys) > 4 else "")
+    said = "no deviation from it and no lateness are stated" if motions else "it is not said how late it stops"
+    return f"has another {named} than '{reference}': {said}"
 
 
 def _same_start(one: View, other: View) -> bool:

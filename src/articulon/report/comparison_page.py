@@ -47,7 +47,7 @@ def tables(done: Comparison) -> dict[str, tuple[list[str], list[list[str]]]]:
     """
     stop = done.case.run.stop
     heads = [head.format(stop="stopped" if stop is None else stop.label) for head in FIDELITY]
-    names = [row["name"] + (" (reference)" if row["is_reference"] else "") for row in done.rows]
+    names = [_label(row) for row in done.rows]
 
     def table(heads: Sequence[str], texts: Any) -> tuple[list[str], list[list[str]]]:
         return ["run", *heads], [[name, *texts(done, row)] for name, row in zip(names, done.rows, strict=True)]
@@ -58,6 +58,13 @@ def tables(done: Comparison) -> dict[str, tuple[list[str], list[list[str]]]]:
     if thermostatted:
         found["Temperature"] = ["run", *TEMPERATURE], thermostatted
     return found | resolution_tables(done)
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    """What a run is called in a table."""
+    if not row["is_reference"]:
+        return str(row["name"])
+    return f"{row['name']} (reference{'' if row['scaling']['policy'] == 'none' else ', scaled'})"
 
 
 def _cost_heads(done: Comparison) -> tuple[str, ...]:
@@ -206,7 +213,7 @@ def looks(done: Comparison) -> dict[str, dict[str, Any]]:
         if row["is_reference"] and row["group"] == 0:
             found[row["name"]] = style.REFERENCE_STYLE
         elif row["name"] in done.views:
-            found[row["name"]] = style.VARIANT_STYLES[count % len(style.VARIANT_STYLES)]
+            found[row["name"]] = style.variant(count)
             count += 1
     return found
 

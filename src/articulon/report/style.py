@@ -128,6 +128,13 @@ REFERENCE_STYLE: dict[str, Any] = {"color": BLACK, "linestyle": (0, (1, 1.2)), "
 """Line of the run that the others are measured from."""
 
 
+def variant(k: int) -> dict[str, Any]:
+    """The line of run k of a comparison: the colours in turn, each time round with other dashes."""
+    turn, own = divmod(k, len(VARIANT_STYLES))
+    dashes = VARIANT_STYLES[(own + turn) % len(VARIANT_STYLES)]["linestyle"]
+    return {**VARIANT_STYLES[own], "linestyle": dashes, **({"linewidth": 1.0} if turn else {})}
+
+
 @contextmanager
 def applied() -> Iterator[None]:
     """What is drawn inside looks like this module says, whatever the settings of the program around it."""
