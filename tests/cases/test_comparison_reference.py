@@ -240,7 +240,7 @@ def test_a_slower_clock_is_named_where_it_decides() -> None:
     rival = {"name": "fair", "rule": "friction-implicit", "wall_seconds": 40.0, "physical_time": 1.0}
     rival |= {"wall_seconds_are": "measured", "lateness_relative": None, "simulated_time": 1.0}
     text = sentence(row, rival)
-    assert "2 times as fast" in text and "clock of 'two' is slower by 0.5" in text
+    assert "2 times as fast" in text and "clock of 'two' runs at 0.5 of the true rate" in text
 
 
 def test_no_sentence_counts_a_scaled_run_as_a_rival(tmp_path: Path) -> None:

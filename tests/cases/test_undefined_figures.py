@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -18,9 +19,10 @@ from typer.testing import CliRunner
 import articulon as ar
 from articulon import cli
 from articulon.report import compare as comparing
-from articulon.report import reference_cache
+from articulon.report import reference_cache, timed_runs
 from articulon.report.figures import figures
 from articulon.report.html import write_report
+from articulon.report.variants import Entry
 from articulon.report.view import View
 
 WARM = """
@@ -143,6 +145,35 @@ def test_a_noisy_scaled_case_is_compared_with_its_rivals(tmp_path: Path, against
         assert "overdamped" in done.views
         result = CliRunner().invoke(cli.app, ["report", str(done.folder / "overdamped")])
         assert result.exit_code == 0, result.output
+
+
+def test_a_rival_that_nobody_asks_for_and_that_fails_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A step that begins well may diverge on another noise path; what was asked for is still compared."""
+    short = timed_runs.run_short
+
+    def failing(entry: Entry, steps: float) -> Any:
+        if entry.rule == "overdamped":
+            where = {"body": "sphere", "joint": "xyz", "channel": "stochastic", "checkpoint": "scratch/checkpoint.npz"}
+            raise ar.DivergenceError("steps are too long", time=0.0024, step=32, time_unit="us", **where)
+        return short(entry, steps)
+
+    for module in (comparing, timed_runs):
+        monkeypatch.setattr(module, "run_short", failing)
+    monkeypatch.setattr(comparing, "write_report", lambda folder: folder)
+    (tmp_path / "warm.toml").write_text(WARM, encoding="utf-8")
+    done = comparing.compare(ar.load_case(tmp_path / "warm.toml"), out=tmp_path / "runs")
+    assert "overdamped" not in {row["name"] for row in done.rows} and "case" in done.views
+    said = "overdamped: left out: it diverged at t = 0.0024 us: steps are too long"
+    assert said in capsys.readouterr().out
+    assert said in (done.folder / "comparison.html").read_text(encoding="utf-8")
+    assert done.data["left_out"] == {"overdamped": said.removeprefix("overdamped: left out: ")}
+    asked = WARM + '\n[variants.none]\nscaling = { policy = "none" }\n'
+    asked += 'integrator = { rule = "overdamped", step = 0.0005 }\n'
+    (tmp_path / "warm.toml").write_text(asked, encoding="utf-8")
+    with pytest.raises(ar.DivergenceError):
+        comparing.compare(ar.load_case(tmp_path / "warm.toml"), against=["none"], out=tmp_path / "asked")
 
 
 def test_beads_without_inertia_are_compared(tmp_path: Path) -> None:

@@ -127,4 +127,5 @@ def _clock(row: Mapping[str, Any]) -> str:
     simulated = row.get("simulated_time")
     if not simulated or abs(float(row["physical_time"]) / float(simulated) - 1.0) < 1e-9:
         return ""
-    return f"; the clock of '{row['name']}' is slower by {number(float(row['physical_time']) / float(simulated), 2)}"
+    rate = number(float(row["physical_time"]) / float(simulated), 2)
+    return f"; the clock of '{row['name']}' runs at {rate} of the true rate"

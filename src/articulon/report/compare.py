@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from articulon import __version__
 from articulon.cases.case import Case
+from articulon.errors import ArticulonError, DivergenceError
 from articulon.report import reference_cache, reuse
 from articulon.report.baselines import sentences, with_baselines
 from articulon.report.html import fidelity_verdict, write_report
 from articulon.report.measures import Deviation, clock, deviation, other_physics, saving
+from articulon.report.overlays import differences
+from articulon.report.quantities import wall_time
 from articulon.report.reference_run import reference_sentences, with_reference
 from articulon.report.resolution import add_resolution, resolution_sentences, with_all_active
 from articulon.report.timed_runs import PATIENCE, Stopwatch, estimated, run_short
@@ -49,6 +52,8 @@ class Comparison:
     """Distance from the reference over time, by name."""
     varied: tuple[str, ...] = ()
     """Keys of which several values were run."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Runs that nobody asked for and that failed, and why."""
 
     def row(self, name: str) -> dict[str, Any]:
         """Figures of the run with this name; KeyError where there is none."""
@@ -70,6 +75,17 @@ class Comparison:
         return [*reference_sentences(self), *sentences(self), *resolution_sentences(self)]
 
     @property
+    def notes(self) -> list[str]:
+        """What is to be known of each run, its name in front."""
+        out = [f"{name}: left out: {why}" for name, why in self.left_out.items()]
+        return [*(f"{row['name']}: {note}" for row in self.rows for note in row["notes"]), *out]
+
+    @property
+    def differences(self) -> list[dict[str, Any]]:
+        """How far joints, places and energies of each run are from the reference's."""
+        return [one._asdict() for one in differences(self)]
+
+    @property
     def data(self) -> dict[str, Any]:
         """All figures, as ``comparison.json`` has them."""
         units = self.case.units
@@ -82,6 +98,8 @@ class Comparison:
             "definitions": DEFINITIONS,
             "variants": self.rows,
             "baselines": self.sentences,
+            "differences": self.differences,
+            "left_out": dict(self.left_out),
         }
 
 
@@ -94,6 +112,8 @@ DEFINITIONS = {
     "adaptive": "of a run whose resolution changes: the part of its degrees of freedom that moved, how many times less "
     "work that makes its steps and how many times less wall time it took than the run with everything active, and the "
     "errors against that",
+    "differences": "magnitudes of the differences from the reference at equal times: the largest, the root of the mean "
+    "square, and the standard deviation, which Guy (2018, 2.6) states",
     "saving": "1 - wall time / wall time of the other run; ratio is its inverse form, other / own",
     "ratio_per_physical_time": "that ratio for equal physical times: scaled runs without drag have a slower clock",
 }
@@ -162,15 +182,25 @@ def compare(
     reuse.check_folders(folder, chosen)
     rows: dict[str, dict[str, Any]] = {}
     views: dict[str, View] = {}
+    left_out: dict[str, str] = {}
     try:
         for entry in chosen:
             reference = None if entry.is_reference else rows[_reference_of(entry, chosen).name]
-            row, view = _made(entry, reference, folder / entry.name, shown)
+            try:
+                row, view = _made(entry, reference, folder / entry.name, shown)
+            except ArticulonError as error:
+                # A run that nobody asks for must not cost those that are asked for.
+                if not entry.optional:
+                    raise
+                left_out[entry.name] = _why(error)
+                shown.message(f"{entry.name}: left out: {_why(error)}")
+                continue
             rows[entry.name] = row
             if view is not None:
                 views[entry.name] = view
+        chosen = [entry for entry in chosen if entry.name in rows]
         deviations = _compared(chosen, rows, views)
-        done = Comparison(case, list(rows.values()), folder, views, deviations, tuple(vary or ()))
+        done = Comparison(case, list(rows.values()), folder, views, deviations, tuple(vary or ()), left_out)
         _write(done)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(reuse.how_to_continue(folder, chosen)) from None
@@ -187,6 +217,13 @@ def _write(done: Comparison) -> None:
     text = json.dumps(done.data, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(done.folder / "comparison.json", text + "\n")
     write_text(done.folder / "comparison.html", page_of(done))
+
+
+def _why(error: ArticulonError) -> str:
+    """An error in a phrase: that of a run says where in it, but not where its scratch files are."""
+    if isinstance(error, DivergenceError):
+        return f"it diverged at t = {error.time:.6g} {error.time_unit}: {error.reason}".replace(" :", ":")
+    return str(error).splitlines()[0]
 
 
 def _reference_of(entry: Entry, chosen: Sequence[Entry]) -> Entry:
@@ -213,9 +250,9 @@ def _made(
             if estimate > PATIENCE:
                 time_unit = entry.case.units.label("time")
                 note = (
-                    f"not run: it would take about {estimate:.3g} s, estimated from {sample:.3g} {time_unit}; ask for "
-                    f"it with --against {entry.variant}"
-                )
+                    f"not run: it would take about {wall_time(estimate)}, estimated from {sample:.3g} {time_unit}; ask "
+                    f"for it with --against {entry.variant}"
+                ).replace("\u00a0", " ")
                 progress.message(f"{entry.name}: {note}")
                 return _left_out(entry, estimate, sample, float(reference["simulated_time"]), note), None
         else:
@@ -308,7 +345,8 @@ def _compared(
         row["reference"] = None if entry.is_reference else reference.name
         motions, stops = other_physics(entry.case, reference.case)
         row["other_physics"] = motions
-        if motions or stops:
+        # Under a thermostat single paths say nothing in any case.
+        if (motions or stops) and entry.case.thermostat is None:
             row["notes"].append(_otherwise(motions, stops, reference.name))
         if entry.name in views and not entry.is_reference and not motions:
             ours, theirs = views[entry.name], views[reference.name]

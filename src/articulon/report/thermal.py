@@ -79,10 +79,15 @@ def phase(view: View) -> Phase | None:
 
 
 def energies(view: View) -> dict[str, np.ndarray] | None:
-    """Kinetic energy T, potential energy Φ as scaled, work W of the thermostat and of all that has no energy, and
-    T + Φ − W, which is constant (Guy 2018, 3.16 and 4.21); None without a thermostat, or with factors that vary. Where
-    joints lock and release, R is what that has taken out, and T + Φ − W + R is constant."""
-    if thermostat_of(view) is None or view.case.scaling.varies:
+    """The :func:`energy_terms` of a run with a thermostat; None without one, or with factors that vary."""
+    return None if thermostat_of(view) is None else energy_terms(view)
+
+
+def energy_terms(view: View) -> dict[str, np.ndarray] | None:
+    """Kinetic energy T, potential energy Φ as scaled, work W of the thermostat, of friction and of all that has no
+    energy, and T + Φ − W, which is constant (Guy 2018, 2.23, 3.16 and 4.21); None with factors that vary. Where joints
+    lock and release, R is what that has taken out, and T + Φ − W + R is constant."""
+    if view.case.scaling.varies:
         return None
     seen = view.observables
     potential, work, names = np.zeros(view.times.size), np.zeros(view.times.size), view.channels

@@ -50,7 +50,7 @@ def thermal_figures(done: Comparison, looks: Mapping[str, dict[str, Any]]) -> di
 
 CAPTIONS = {
     "temperature": "Kinetic temperature in each run, its target, and how far it spreads in the canonical ensemble.",
-    "total_energy": "Kinetic and potential energy together, before scaling, less what each run began with.",
+    "total_energy": "Kinetic and potential energy together, before scaling.",
     "thermostat_phase": (
         "The thermostat's variable ζ and its rate in each run, and the runs near the origin once more, enlarged."
     ),
@@ -100,7 +100,7 @@ def _temperature(views: Mapping[str, View]) -> Figure:
     figure, all_axes = style.panels(len(shown), height=1.75)
     for axes, (name, view) in zip(all_axes, shown.items(), strict=True):
         draw_temperature(axes, view, {"color": style.BLACK, "linewidth": 0.9}, "kinetic")
-        axes.set_title(name, fontsize=8.0, pad=2.0)
+        style.name_panel(axes, name)
         axes.set_ylabel(style.label("$T$", view.case.units, "temperature"))
         style.legend(axes)
     last = list(shown.values())[-1]
@@ -117,9 +117,9 @@ def _total_energy(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]
             return None
         # As scaling lowers the kinetic energy, it is shown without.
         energy = seen["kinetic_energy"] / view.case.scaling.target_factor() + sum(parts)
-        axes.plot(view.time_scale.factor * view.times, energy - energy[0], label=name, **looks[name])
+        axes.plot(view.time_scale.factor * view.times, energy, label=name, **looks[name])
     first = next(iter(views.values()))
-    axes.set_ylabel(style.label("$T + \\Phi$, change", first.case.units, "energy"))
+    axes.set_ylabel(style.label("$T + \\Phi$", first.case.units, "energy"))
     axes.set_xlabel(first.time_scale.axis("time"))
     style.legend(axes)
     return figure

@@ -73,10 +73,7 @@ def thermostat_energies(view: View) -> Figure | None:
         return None
     figure, (axes, below) = style.panels(2, height=2.6)
     t = view.time_scale.factor * view.times
-    constant = "$T + \\Phi - W + R$" if "reservoir" in found else ENERGIES["total"][0]
-    for key, values in found.items():
-        name, look = ENERGIES[key]
-        axes.plot(t, values, label=constant if key == "total" else name, **look)
+    constant = draw_energies(axes, view, found)
     axes.set_ylabel(style.label("energy", view.case.units, "energy"))
     style.legend(axes)
     total = found["total"]
@@ -85,6 +82,19 @@ def thermostat_energies(view: View) -> Figure | None:
     style.legend(below)
     over_time(below, view)
     return figure
+
+
+def draw_energies(axes: Axes, view: View, found: dict[str, np.ndarray]) -> str:
+    """The lines of the energies and of their sum on axes; returns what the sum is called."""
+    t = view.time_scale.factor * view.times
+    constant = "$T + \\Phi - W + R$" if "reservoir" in found else ENERGIES["total"][0]
+    names = {"total": constant}
+    if thermal.thermostat_of(view) is None:
+        names["work"] = "$W$ friction"
+    for key, values in found.items():
+        name, look = ENERGIES[key]
+        axes.plot(t, values, label=names.get(key, name), **look)
+    return constant
 
 
 def thermostat_phase(view: View) -> Figure | None:
