@@ -42,7 +42,7 @@ def test_the_lag_is_a_part_of_the_run_and_a_time(tmp_path: Path) -> None:
     """ "0.02 of 0.5 us" says 4 % to anyone who reads it."""
     found = tune(pulled(tmp_path), 0.02)
     note = found.notes[0]
-    told = re.match(r"a2 = (\S+): predicted to be (\S+) % late, (\S+) us of 0\.5 us, by ", note)
+    told = re.match(r"a2 = (\S+): 'sphere' is predicted to be (\S+) % late, (\S+) us of 0\.5 us, by ", note)
     assert told is not None, note
     part, late = float(told[2]) / 100.0, float(told[3])
     assert part == pytest.approx(0.02, rel=0.06)

@@ -147,12 +147,13 @@ class RelaxationAnalysis:
         joints = "kept" if found.approach.motion is None else "free"
         late = f"'{found.worst}' is then" if found.worst else "it is then"
         way = "late" if found.lag >= 0.0 else "early"
+        saved = [f"{100.0 * part:.4g} %" for part in (constant, controlled)]
         return (
             f"Without inertia and noise, its joints {joints}, the slowest body {end} {found.approach.duration:.3g} "
             f"{unit}. For a lag of {100.0 * found.tolerance:.3g} % of that: a constant a2 = {found.a2:.2g} ({late} "
-            f"predicted to be {100.0 * abs(found.lag):.2g} % {way}), which saves {100.0 * constant:.4g} % of an explicit rule's "
-            f"steps, or the policy error-controlled, whose factor would be {found.controlled:.2g} in the mean and "
-            f"saves {100.0 * controlled:.4g} %." + noise
+            f"predicted to be {100.0 * abs(found.lag):.2g} % {way}), which saves {saved[0]} of an explicit rule's "
+            f"steps, or the policy error-controlled, whose factor would be {found.controlled:.2g} in the mean and saves "
+            f"{saved[1]}." + noise
         )
 
 

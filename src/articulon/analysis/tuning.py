@@ -105,7 +105,8 @@ def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuni
     for _ in range(ROUNDS):
         pair = _pair(plain, approach, a2, step, shown)
         pairs.append(pair)
-        correction = max(pair.delay / pair.predicted, 0.1)
+        if pair.predicted > 0.0:
+            correction = max(pair.delay / pair.predicted, 0.1)
         better = approach.safe_factor(tolerance, correction)
         change, a2 = abs(math.log(better / a2)), better
         if change < SETTLED:
@@ -114,12 +115,15 @@ def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuni
     changes: dict[str, Any] = {"scaling": {"policy": "constant", "a2": min(1.0, a2)}}
     if not isinstance(case.integrator, Explicit):
         changes["integrator"] = {"rule": RULE, "rtol": 1e-5, "atol": 1e-6}
-    lag = correction * approach.delay(a2) / approach.duration
+    worst, late = approach.worst(a2)
+    lag = correction * abs(late) / approach.duration
     unit, longest = case.units.symbols[2], max(pair.duration for pair in pairs)
     count = f"{len(pairs)} pairs" if len(pairs) > 1 else "a pair"
-    late = f"{lag * approach.duration:.3g} {unit} of {approach.duration:.3g} {unit}"
+    whose = f"'{worst}' is predicted" if worst else "predicted"
+    told = f"{lag * approach.duration:.3g} {unit} of {approach.duration:.3g} {unit}"
+    way = "late" if late >= 0.0 else "early"
     notes = [
-        f"a2 = {a2:g}: predicted to be {100.0 * lag:.3g} % late, {late}, by {count} of runs of at most {longest:.2g} "
+        f"a2 = {a2:g}: {whose} to be {100.0 * lag:.3g} % {way}, {told}, by {count} of runs of at most {longest:.2g} "
         f"{unit}.",
         _rival(case, changes, a2, step),
     ]
@@ -181,7 +185,7 @@ def _rival(case: Case, changes: dict[str, Any], a2: float, step: float) -> str:
     rule = changes["integrator"]["rule"] if "integrator" in changes else str(getattr(case.integrator, "rule", RULE))
     tableau = EXPLICIT[rule]
     per_time = tableau.b.size * a2 / (stability_bound(tableau) * fastest_relaxation(case.build_model()))
-    saved = f"Of the evaluations of {rule} unscaled, a2 saves {1.0 - a2:.1%}. "
+    saved = f"Of the evaluations of {rule} unscaled, a2 saves {100.0 * (1.0 - a2):.4g} %. "
     return saved + rival_words(per_time * step, f"{step:.3g} {case.units.symbols[2]}".rstrip())
 
 
