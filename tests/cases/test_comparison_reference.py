@@ -220,6 +220,15 @@ def test_a_variant_of_other_physics_is_not_late(tmp_path: Path) -> None:
     assert tenth["lateness"] == lateness(0.1) and tenth["notes"] == []
 
 
+def test_an_unscaled_run_of_other_physics_is_not_offered_as_a_rival(tmp_path: Path) -> None:
+    """The first unscaled explicit variant says what others save, if it shows the same motion."""
+    heavy = '\n[variants.heavy]\n"model.bodies.sphere.mass" = 20.0\nscaling = { policy = "none" }\n'
+    plain = '\n[variants.plain]\nscaling = { policy = "none" }\n\n[compare]\nvariants = ["tenth"]\n'
+    found = entries(case_of(tmp_path, PULLED + heavy + plain), None, None)
+    assert [entry.name for entry in found if entry.optional] == ["plain"]
+    assert "heavy" not in [entry.name for entry in found]
+
+
 # Ties
 
 

@@ -152,8 +152,8 @@ class RelaxationAnalysis:
             f"Without inertia and noise, its joints {joints}, the slowest body {end} {found.approach.duration:.3g} "
             f"{unit}. For a lag of {100.0 * found.tolerance:.3g} % of that: a constant a2 = {found.a2:.2g} ({late} "
             f"predicted to be {100.0 * abs(found.lag):.2g} % {way}), which saves {saved[0]} of an explicit rule's "
-            f"steps, or the policy error-controlled, whose factor would be {found.controlled:.2g} in the mean and saves "
-            f"{saved[1]}." + noise
+            f"steps, or the policy error-controlled, whose factor would be {found.controlled:.2g} in the mean and "
+            f"saves {saved[1]}." + noise
         )
 
 

@@ -14,6 +14,7 @@ from articulon.cases.overrides import parts
 from articulon.errors import CaseError
 from articulon.forces.brownian import Brownian, brownian_of, fastest_relaxation
 from articulon.integrate import FrictionImplicit
+from articulon.report.measures import other_physics
 from articulon.simulate.noise_windows import frame_interval
 
 ITSELF = "case"
@@ -136,12 +137,12 @@ def _compared(case: Case) -> list[str]:
 
 
 def _unscaled_explicit(case: Case, names: Sequence[str]) -> list[str]:
-    """The first unscaled explicit variant beside those with the given names, if there is any."""
+    """The first unscaled explicit variant of the case's physics beside those with the given names, if there is any."""
     others = {name: case.variant(name) for name in case.variants if name not in names}
     return [
         name
         for name, other in others.items()
-        if other.scaling.policy == "none" and other.integrator.rule not in HOLDING
+        if other.scaling.policy == "none" and other.integrator.rule not in HOLDING and not other_physics(other, case)[0]
     ][:1]
 
 
@@ -154,8 +155,8 @@ def _first(
     itself = [ITSELF] if case.scaling.policy == "none" and not _adapts(case) else []
     reference, named = case.comparison.reference, True
     if reference is None or (asked and reference not in names):
-        # Where values vary, one run that may take long is not made to be measured from without being asked for.
-        among = _unscaled(variants | offered if names else variants)
+        # A run that may take long is not made to be measured from without being asked for.
+        among = _unscaled(variants)
         kept = [] if reference is None else [reference]
         others = _unscaled({name: case.variant(name) for name in [*kept, *case.variants]}, long_steps=True)
         reference, named = next(iter([*([] if asked else itself), *among, *itself, *others, ITSELF])), False
