@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import articulon as ar
 from articulon.report import compare as comparing
-from articulon.report import overlays, reference_cache, style
+from articulon.report import comparison_page, overlays, reference_cache, style
 from articulon.report.comparison_page import figures, looks, tables
 from articulon.report.html import write_report
 from articulon.report.joint_figures import angles
@@ -218,6 +219,19 @@ def test_the_noise_of_a_run_hides_the_sum_of_its_energies(
 def test_of_more_joints_than_panels_those_nearest_to_the_ground_are_left(done: comparing.Comparison) -> None:
     view = next(iter(done.views.values()))
     assert list(angles(view, 2)) == ["upper", "lower"] and list(angles(view, 1)) == ["upper"]
+
+
+def test_a_run_that_ends_far_earlier_than_others_is_seen(done: comparing.Comparison) -> None:
+    """On a linear axis of time it would be a line at its edge."""
+    axis = figures(done)["position"].axes[-1]
+    assert axis.get_xscale() == "linear"
+    view = done.views["scaled"]
+    few = replace(view, times=view.times[:4], positions=view.positions[:4], rotations=view.rotations[:4])
+    early = replace(done, views={**done.views, "scaled": few}, deviations={})
+    axis = comparison_page._position(early).axes[-1]
+    assert axis.get_xscale() == "log"
+    low, high = axis.get_xlim()
+    assert low * 5.0 < float(few.times[-1]) < 0.2 * high, "the unit of the axis is that of the case"
 
 
 # Particles

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 FORCE_PANELS = 6
 """Runs whose forces are drawn, each in its own panel."""
 
+EARLY = 0.1
+"""A run that ends before this part of the longest would be a line at the edge of a linear axis of time."""
+
 COST = (
     "steps",
     "rejected",
@@ -241,6 +244,17 @@ def _lines(done: Comparison, series: Mapping[str, np.ndarray], axes: Any) -> Non
         axes.plot(time.factor * done.views[name].times, values, label=name, **look[name])
 
 
+def _axis_of_time(done: Comparison, axes: Any) -> None:
+    """Name the axis of time; it is logarithmic where some runs end so much earlier than others that a linear one would
+    not show them."""
+    time = _scale(done)
+    ends = [time.factor * float(view.times[-1]) for view in done.views.values()]
+    axes.set_xlabel(time.axis("time"))
+    if 0.0 < min(ends) < EARLY * max(ends):
+        axes.set_xscale("log")
+        axes.set_xlim(0.1 * min(ends), 1.1 * max(ends))
+
+
 def _observable(done: Comparison, name: str) -> dict[str, np.ndarray]:
     return {run: view.observables[name] for run, view in done.views.items() if name in view.observables}
 
@@ -262,7 +276,7 @@ def _position(done: Comparison) -> Figure:
             axes.plot(time.factor * found.times, fine.factor * found.distances, label=name, **look[name])
         axes.set_ylabel(fine.axis("deviation"))
     style.legend(all_axes[0])
-    all_axes[-1].set_xlabel(time.axis("time"))
+    _axis_of_time(done, all_axes[-1])
     return figure
 
 
@@ -337,7 +351,7 @@ def _factors(done: Comparison) -> Figure | None:
     style.logarithmic(axes, [np.ones(1), *(values for _, values in drawn)])
     axes.set_ylim(top=1.6 if axes.get_yscale() == "log" else 1.1)
     axes.set_ylabel("scaling factor")
-    axes.set_xlabel(time.axis("time"))
+    _axis_of_time(done, axes)
     style.legend(axes)
     return figure
 
