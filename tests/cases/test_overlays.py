@@ -256,7 +256,8 @@ def test_particles_are_drawn_by_their_kinds_in_the_box_that_repeats(tmp_path: Pa
     np.testing.assert_allclose(spheres._widths * 2.0, 2.0 * DRAWN * radii[order], rtol=1e-12)
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert words == ["Na", "Cl"] and len(set(KINDS)) == len(KINDS)
-    assert 'id="model"' in write_report(tmp_path / "run").read_text(encoding="utf-8")
+    page = write_report(tmp_path / "run").read_text(encoding="utf-8")
+    assert 'id="model"' in page and "The particles in the first frame (left) and the last (right)" in page
 
 
 def test_bodies_that_are_no_particles_are_not_drawn_so(done: comparing.Comparison) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 from articulon.cases.case import Case
 from articulon.integrate import FrictionImplicit
-from articulon.report import page
+from articulon.report import page, particle_drawing
 from articulon.report.activity_figure import activity_words
 from articulon.report.drawing import flat_axis
 from articulon.report.fidelity_words import fidelity_part, verdict_sentences
 from articulon.report.figures import CAPTIONS, figures
 from articulon.report.joint_figures import left_out
+from articulon.report.particle_drawing import sphere_radii
 from articulon.report.quantities import number, percent, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
 from articulon.simulate.atomic import write_text
@@ -126,7 +127,9 @@ def _figures(drawn: Mapping[str, Any], captions: Mapping[str, str], *names: str)
 def caption(name: str, view: View) -> str:
     """Caption of a figure of a run."""
     text = CAPTIONS[name].format(core=f"'{view.core_name}'")
-    if name == "model" and flat_axis(view) is not None:
+    if name == "model" and sphere_radii(view.model) is not None:
+        text = particle_drawing.RUN_CAPTION
+    elif name == "model" and flat_axis(view) is not None:
         text = "The model in its first frame (left) and its last (right), in the plane in which it moves."
     elif name == "model" and not view.model.sites.body.size:
         text = "The model in its first frame (above) and its last (below), from the side and from the front."

@@ -70,11 +70,14 @@ def _together(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-CAPTION = (
-    "The particles at the start and in the last frame of each run, along the z axis, the nearer ones in front of those "
-    "behind and in a fuller colour. Spheres have 0.8 times the radius σ/2 of their Lennard-Jones potential."
+_HOW = (
+    "along the z axis, the nearer ones in front of those behind and in a fuller colour. Spheres have 0.8 times the "
+    "radius σ/2 of their Lennard-Jones potential."
 )
+CAPTION = f"The particles at the start and in the last frame of each run, {_HOW}"
 """Caption of the figure of a comparison."""
+RUN_CAPTION = f"The particles in the first frame (left) and the last (right), {_HOW}"
+"""Caption of the figure of a run."""
 
 
 def _panels(frames: list[tuple[View, int, str]]) -> Figure:
