@@ -240,6 +240,8 @@ def test_a_run_that_ends_far_earlier_than_others_is_seen(done: comparing.Compari
 def test_particles_are_drawn_by_their_kinds_in_the_box_that_repeats(tmp_path: Path) -> None:
     (tmp_path / "salt.toml").write_text(SALT, encoding="utf-8")
     view = View.of(ar.run(ar.load_case(tmp_path / "salt.toml"), tmp_path / "run"))
+    damped = ar.load_case(tmp_path / "salt.toml", {"forces.stokes-drag": {"translational": 1.0}})
+    assert sphere_radii(damped.build_model()) is not None, "other forces make no other particles"
     radii = sphere_radii(view.model)
     np.testing.assert_allclose(radii, [0.135, 0.225, 0.135, 0.225], rtol=1e-12)
     with style.applied():

@@ -7,6 +7,7 @@ has no works. A trajectory that holds numbers that are none is refused by frame 
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import articulon as ar
 from articulon import cli
 from articulon.report import compare as comparing
 from articulon.report import reference_cache, timed_runs
+from articulon.report.fidelity_words import verdict_sentences
 from articulon.report.figures import figures
 from articulon.report.html import write_report
 from articulon.report.variants import Entry
@@ -210,3 +212,10 @@ def test_positions_that_are_no_numbers_are_refused_by_frame_and_body(tmp_path: P
     assert "trajectory.h5" in said and "frame 4" in said and "not a number" in said
     with pytest.raises(ar.ArticulonError, match="frame 4"):
         View.of_folder(broken)
+
+
+def test_the_page_says_what_is_worst(tmp_path: Path) -> None:
+    view = View.of(ran(tmp_path, WARM))
+    told = {**view.summary, "fidelity": {**view.summary["fidelity"], "worst": "core: rotation 19 % late since 2.1 us"}}
+    assert "Core: rotation 19 % late since 2.1 us." in verdict_sentences(replace(view, summary=told))
+    assert len(verdict_sentences(replace(view, summary=told))) == len(verdict_sentences(view)) + 1

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Polygon
 
 from articulon.forces.sites.laws.lennard_jones import LennardJones
-from articulon.forces.sites.places import only_particles
 from articulon.model import Model
+from articulon.model.joints import XYZ
 from articulon.report import style
 from articulon.report.quantities import Scale, suited
 from articulon.report.view import View
@@ -37,7 +37,9 @@ FADED = 0.55
 def sphere_radii(model: Model) -> np.ndarray | None:
     """σ/2 of each particle by the Lennard-Jones force [length], shape (bodies,); None for a model of anything else, of
     very many particles, or without such a force."""
-    if model.bodies > MOST_PARTICLES or model.bodies < 2 or not only_particles(model):
+    sites = model.sites
+    alone = np.array_equal(sites.body, np.arange(model.bodies)) and not sites.position.any()
+    if not 2 <= model.bodies <= MOST_PARTICLES or not alone or not (model.kinds == XYZ).all():
         return None
     force = next((f for f in model.forces if isinstance(f, LennardJones)), None)
     if force is None or not all(kind in force.parameters for kind in model.sites.kinds):
