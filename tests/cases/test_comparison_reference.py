@@ -227,6 +227,9 @@ def test_an_unscaled_run_of_other_physics_is_not_offered_as_a_rival(tmp_path: Pa
     found = entries(case_of(tmp_path, PULLED + heavy + plain), None, None)
     assert [entry.name for entry in found if entry.optional] == ["plain"]
     assert "heavy" not in [entry.name for entry in found]
+    implicit = IMPLICIT.replace("[variants.implicit]", '[variants.heavy]\n"model.bodies.sphere.mass" = 20.0')
+    asked = entries(case_of(tmp_path, PULLED + implicit), ["tenth"], None)
+    assert "heavy" not in [entry.name for entry in asked], "nor measured from"
 
 
 # Ties

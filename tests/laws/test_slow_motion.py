@@ -146,6 +146,23 @@ def test_a_moving_target_makes_late_what_follows_it(tmp_path: Path) -> None:
     assert np.linalg.norm(ball - tip_now) < 0.1 * np.linalg.norm([3.0, 0.0, 0.0] - 2.0 * np.array([0.54, 0.84, 0.0]))
 
 
+def test_a_lead_that_stands_still_leaves_the_others_their_errors(tmp_path: Path) -> None:
+    """A heavy ball on which nothing acts is the slowest tree; the arm is late as it is without it."""
+    still = '\n[[model.bodies]]\nname = "still"\nmass = 50.0\njoint = "xyz"\nq = [0.0, 90.0, 0.0]\n'
+    spring = SPRING.replace("stiffness = 0.04", "stiffness = 0.02")
+    motion = motion_of(case_of(tmp_path, BALL, still, ARM, DRAG, spring, duration=200.0))
+    assert motion.lead.name == "still" and [mover.name for mover in motion.movers] == ["ball", "arm"]
+    late = motion.lateness(0.5)
+    for name, mass, drag, stiffness, start in (("ball", 1.0, 1.0, 0.02, 3.0), ("arm", 5.0, 2.0, 0.1, 1.0)):
+
+        def rate(_: float, y: np.ndarray, a: float, m=mass, d=drag, k=stiffness) -> list[float]:
+            return [y[1], -a * (d * y[1] + k * y[0]) / m]
+
+        # Of first order in the relaxation time τ/a2 over the time d/k of the slow motion.
+        bound = 0.05 + stiffness * mass / (0.5 * drag**2)
+        assert late[name] == pytest.approx(lateness(rate, [start, 0.0], 200.0, 0.5), rel=bound), name
+
+
 def test_what_cannot_be_followed_keeps_its_joints(tmp_path: Path) -> None:
     """Where a joint has no drag there is no slow motion."""
     drag = DRAG.replace("rotational = 2.0", 'bodies = ["ball"]')

@@ -103,12 +103,15 @@ class SlowMotion:
     def _growth(self) -> np.ndarray:
         """λ between the moments [1/time], shape (n − 1,)."""
         size = np.linalg.norm(self.speeds[:, self.lead.speeds], axis=1)
-        return np.diff(np.log(np.maximum(size, 1e-300))) / np.diff(self.times)
+        # Where it turns back it stands still for a moment, and has no rate.
+        return np.clip(np.diff(np.log(np.maximum(size, 1e-300))), -1.0, 1.0) / np.diff(self.times)
 
     def pace(self, a2: float) -> np.ndarray:
-        """g of the lead at the moments, shape (n,)."""
+        """g of the lead at the moments, shape (n,); 1 where it does not move."""
         tau, u = self.relaxation / a2, self.speeds[0, self.lead.speeds]
-        g = np.empty(self.times.size)
+        g = np.ones(self.times.size)
+        if self.lead not in self.movers or not u.any():
+            return g
         g[0] = max(0.0, float(self.start[self.lead.speeds] @ u) / float(u @ u))
         for k, (h, rate) in enumerate(zip(np.diff(self.times).tolist(), self._growth.tolist(), strict=True)):
             # d(g²/2)/dσ = (1 − g)/τ − λ g², implicitly, for which g is the root of a quadratic equation.
@@ -218,7 +221,7 @@ def slow_motion(model: Model, relaxation: float, ends: Ends) -> SlowMotion | Non
     with one_blas_thread():
         try:
             return _followed(_Balance(model), relaxation, ends)
-        except (np.linalg.LinAlgError, ValueError):
+        except np.linalg.LinAlgError:
             # A matrix that is singular or not finite: something has no drag, or forces have no bounds.
             return None
 
@@ -237,9 +240,9 @@ def _followed(balance: _Balance, relaxation: float, ends: Ends) -> SlowMotion | 
         if gone >= ends.advance * (1.0 - 1e-6):
             break
         h = min(step, end - time)
-        pace = float(ends.direction @ balance.velocity(q, here.speeds, ends.body))
-        if pace > 0.0:
-            h = min(h, (ends.advance - gone) / pace)
+        if math.isfinite(ends.advance):
+            pace = float(ends.direction @ balance.velocity(q, here.speeds, ends.body))
+            h = min(h, (ends.advance - gone) / pace) if pace > 0.0 else h
         trial = moved(model, q, here.way(h))
         there = balance.at(trial)
         floor = np.maximum(largest, LEAST * largest.max())
@@ -283,8 +286,11 @@ class _Moment(NamedTuple):
     speeds: np.ndarray
     """u₀ (nu,)."""
     by_q: np.ndarray
+    """A_q (nu, nu)."""
     by_u: np.ndarray
+    """A_u (nu, nu)."""
     products: np.ndarray
+    """M⁻¹C (nu,)."""
 
     def way(self, h: float) -> np.ndarray:
         """h φ₁(h K) u₀ with K = ∂u₀/∂q: the way in a time h, exact where u₀ is linear in the coordinates."""
@@ -292,6 +298,8 @@ class _Moment(NamedTuple):
         whole = np.zeros((nu + 1, nu + 1))
         whole[:nu, :nu] = -h * np.linalg.solve(self.by_u, self.by_q)
         whole[:nu, nu] = h * self.speeds
+        if not np.isfinite(whole).all():
+            raise np.linalg.LinAlgError("the motion is not finite")
         return np.asarray(expm(whole)[:nu, nu])
 
 
@@ -356,7 +364,7 @@ class _Balance:
 
     def velocity(self, q: np.ndarray, speeds: np.ndarray, body: int) -> np.ndarray:
         """Its velocity [length/time]."""
-        small = SMALL * self.size / max(float(np.abs(speeds).max(initial=0.0)) * self.size, 1e-300)
+        small = SMALL / max(float(np.abs(speeds).max(initial=0.0)), 1e-300)
         ahead, behind = (self.origin(moved(self.model, q, speeds, s * small), body) for s in (1.0, -1.0))
         return (ahead - behind) / (2.0 * small)
 

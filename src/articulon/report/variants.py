@@ -157,8 +157,9 @@ def _first(
     if reference is None or (asked and reference not in names):
         # A run that may take long is not made to be measured from without being asked for.
         among = _unscaled(variants)
-        kept = [] if reference is None else [reference]
-        others = _unscaled({name: case.variant(name) for name in [*kept, *case.variants]}, long_steps=True)
+        kept = {} if reference is None else {reference: case.variant(reference)}
+        alike = {n: v for n in case.variants if not other_physics(v := case.variant(n), case)[0]}
+        others = _unscaled(kept | alike, long_steps=True)
         reference, named = next(iter([*([] if asked else itself), *among, *itself, *others, ITSELF])), False
     first = case if reference == ITSELF else case.variant(reference)
     rest = [
@@ -168,7 +169,7 @@ def _first(
     ]
     alone = suffix.removeprefix("-") if reference == ITSELF and suffix else reference + suffix
     variant = "" if reference == ITSELF else reference
-    return [Entry(alone, first, group, True, variant=variant, suffix=suffix, named=named), *rest]
+    return [Entry(alone, first, group, is_reference=True, variant=variant, suffix=suffix, named=named), *rest]
 
 
 def _unscaled(variants: Mapping[str, Case], long_steps: bool = False) -> list[str]:
