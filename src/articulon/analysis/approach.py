@@ -1,10 +1,10 @@
-"""The slow way that forces and drag prescribe, without inertia: what scaling is late by along it, before any run.
+"""The path that forces and drag prescribe without inertia, and how late scaling makes a run on it.
 
-The model moves with its joints free, and how late a scaled run is follows from its linear response
-(``slow_motion.py``). Where that cannot be done, for loops, flexible bodies, joints without drag or very many of them,
-each floating tree is moved as one, x' = G(x)/Σβ, with G the net force on it but for drag and noise; its joints keep
-their initial coordinates. Scaled by a2 it is then late by (τ/a2 − τ)/(1 + λτ/a2) for starting from rest, and by
-∫ (τ/a2 − τ) λ/(1 + λτ/a2) dt on the way, with λ = |dG/dt|/|G|, all of whose changes count as delays.
+Joints are free, and the lateness follows from the linear response along the path (``slow_motion.py``). For models with
+loops, flexible bodies, joints without drag or very many joints, each floating tree is moved as one rigid body instead,
+x' = G(x)/Σβ, with G the net force on it except drag and noise; its joints keep their initial coordinates. Scaled by a2
+it is then late by (τ/a2 − τ)/(1 + λτ/a2) for the start from rest and by ∫ (τ/a2 − τ) λ/(1 + λτ/a2) dt on the path, with
+λ = |dG/dt|/|G|: every change of the force counts as a delay.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Approach:
     arrives: bool
     """Whether it ends by the case's condition, and not by its time or the number of steps."""
     motion: SlowMotion | None = None
-    """The way of all joints, where they are free."""
+    """The motion of all joints, where they are free."""
 
     @property
     def duration(self) -> float:
@@ -61,8 +61,8 @@ class Approach:
         return float(slower * (1.0 / (1.0 + lags[0]) + (weights * self.rates / (1.0 + lags)).sum()))
 
     def worst(self, a2: float) -> tuple[str, float]:
-        """What a constant factor makes latest, or earliest, and by how much [time]: whatever moves, or the arrival,
-        where the case ends by one. The name is empty where joints are kept."""
+        """The name of the part that a constant factor makes latest, or earliest, and its lateness [time]. For a case
+        that ends by an arrival it is that of the arrival. The name is empty where joints are kept."""
         if self.motion is None:
             return "", self.delay(a2)
         if self.arrives:
@@ -72,14 +72,14 @@ class Approach:
         return name, late[name]
 
     def safe_factor(self, tolerance: float, correction: float = 1.0) -> float:
-        """The least constant factor by which nothing is later or earlier, times a correction, than a tolerance of the
+        """The smallest constant factor for which the worst lateness, times a correction, is at most a tolerance of the
         whole time."""
 
         def excess(logarithm: float) -> float:
             return correction * abs(self.worst(float(np.exp(logarithm)))[1]) / self.duration - tolerance
 
         low, high = float(np.log(LEAST)), 0.0
-        # From above: where a run is very late nothing is of first order any more.
+        # Searched from above: first order holds for small lateness only.
         while low < high and excess(high - 1.0) <= 0.0:
             high -= 1.0
         return float(np.exp(brentq(excess, high - 1.0, high, rtol=1e-5))) if high > low else LEAST

@@ -55,7 +55,7 @@ class Prediction:
     lag: float
     """Its predicted lag, relative to the whole time."""
     worst: str
-    """What is that late; empty where joints are kept."""
+    """Name of the part that is this late; empty where joints are kept."""
     controlled: float
     """The mean factor of the policy ``error-controlled``."""
 

@@ -1,19 +1,20 @@
-"""The motion without inertia, joints included, and how late a scaled run is on it, before any run.
+"""The motion without inertia, with free joints, and how late a scaled run is predicted to be.
 
-Forces and drag balance at the speeds u₀(q), and q' = u₀(q) is the slow motion q₀(σ). Scaled by a2 a run follows
+Where forces and drag balance, the speeds are u₀(q), and q' = u₀(q) is the slow motion q₀(σ). A run scaled by a2 follows
 
     u' = a2 M⁻¹F(q, u) − M⁻¹C(q, u).
 
-It comes by the places of the slow motion later, and a little beside them: q(t) = q₀(σ(t)) + δq, u = g u₀(σ) + δu, with
-the part g = σ' of the full pace. For any g, to first order in δ,
+It passes the places of the slow motion later and slightly off the path: q(t) = q₀(σ(t)) + δq and u = g u₀(σ) + δu,
+where g = σ' is its pace. For any g, to first order in δ,
 
     δq' = δu,   δu' = a2 (A_q δq + A_u δu) + a2 (g − 1) A_u u₀ − g² (∂u₀/∂σ + M⁻¹C) − g' u₀,   A = ∂(M⁻¹F)/∂(q, u),
 
-in the generalised speeds of the joints. g is chosen as that of one body, which leads: τ/a2 g' = 1 − g − (τ/a2) λ g²
-with the rate λ at which its speed grows along the way, so that δ stays small also where the motion speeds up within its
-delay. Every error keeps its sign: what a force that grows makes late, one that falls makes early again, and a well that
-draws a body back takes errors out. The same with a2 = 1 is how late the unscaled run is on the slow motion, and the
-difference is the error of scaling. Terms in which the axes of a turning body turn δ are left out.
+in the generalised speeds of the joints. g is the pace of one body, the lead: τ/a2 g' = 1 − g − (τ/a2) λ g², where λ is
+the rate at which its speed grows along the path. This keeps δ small even where the motion speeds up within the delay.
+
+Errors keep their sign: a growing force makes the run late, a falling one makes it early again, and a well removes
+errors. The same equations with a2 = 1 give the lateness of the unscaled run on the slow motion; the difference is the
+error of scaling. The rotation of a turning body's axes is neglected in δ.
 """
 
 from __future__ import annotations
@@ -43,22 +44,22 @@ STEPS = 1500
 SMALL = 1e-6
 """Displacements of differences, in radians and in sizes of the model."""
 LEAST = 1e-3
-"""A mover whose way is smaller than this part of the longest is left out, and so are its speeds."""
+"""A mover whose distance is below this part of the largest is left out, and its speed does not limit the steps."""
 FASTEST = 10.0
-"""Of g: a lead that slows down faster than it relaxes has no pace, and δ holds what it does."""
+"""Upper bound of g. A lead that slows down faster than it relaxes has no steady pace; δ then holds its motion."""
 GAMMA = 1.0 - math.sqrt(0.5)
 """Of the diagonally implicit Runge-Kutta rule of order 2 that is stable for any stiffness."""
 
 
 class Mover(NamedTuple):
-    """What has an error of its own: a joint, or the translation or rotation of a body that floats."""
+    """A part with its own error: a joint, or the translation or the rotation of a floating body."""
 
     name: str
     """In words, such as ``"drug"`` or ``"core, rotation"``."""
     speeds: slice
     """Its generalised speeds."""
     arm: float
-    """What makes a way of its coordinates: 1 for a translation, the size of the model for a rotation [length]."""
+    """Converts its coordinates to a distance: 1 for a translation, the size of the model for a rotation [length]."""
 
 
 class Errors(NamedTuple):
@@ -89,9 +90,9 @@ class SlowMotion:
     start: np.ndarray
     """The speeds that the run begins with, shape (nu,)."""
     movers: tuple[Mover, ...]
-    """What moves, those of small ways left out."""
+    """The parts that move; those that move very little are left out."""
     lead: Mover
-    """The one whose pace the others are measured by."""
+    """The part whose pace defines σ."""
     relaxation: float
     """Its τ [time]."""
 
@@ -103,7 +104,7 @@ class SlowMotion:
     def _growth(self) -> np.ndarray:
         """λ between the moments [1/time], shape (n − 1,)."""
         size = np.linalg.norm(self.speeds[:, self.lead.speeds], axis=1)
-        # Where it turns back it stands still for a moment, and has no rate.
+        # At a turning point the speed vanishes and the rate is not defined.
         return np.clip(np.diff(np.log(np.maximum(size, 1e-300))), -1.0, 1.0) / np.diff(self.times)
 
     def pace(self, a2: float) -> np.ndarray:
@@ -120,7 +121,7 @@ class SlowMotion:
         return g
 
     def errors(self, a2: float) -> Errors:
-        """How late a run with a constant factor comes by the places of the slow motion, and how far beside it is."""
+        """How late a run with a constant factor passes the places of the slow motion, and how far off the path."""
         with one_blas_thread():
             return self._errors(a2)
 
@@ -139,8 +140,8 @@ class SlowMotion:
         return Errors(late, beside)
 
     def lateness(self, a2: float) -> dict[str, float]:
-        """How late each mover is by scaling, in the mean over the way weighted by the squares of its speeds [time]: the
-        shift in time that takes most of its error away."""
+        """How late each mover is because of scaling [time]: the mean over the run, weighted by its squared speed. This
+        is the shift in time that removes most of its error."""
         scaled, unscaled = self._shifts(self.errors(a2)), self._shifts(self._unscaled)
         return {name: scaled[name] - unscaled[name] for name in scaled}
 
@@ -156,7 +157,7 @@ class SlowMotion:
         return found
 
     def arrival(self, a2: float, time: float | None = None) -> float:
-        """How late the lead comes by scaling where the slow motion has come to at a time, by default at its end
+        """How late the lead reaches, because of scaling, the place of the slow motion at a time, by default at its end
         [time]."""
         return self._passed(self.errors(a2), time) - self._passed(self._unscaled, time)
 
@@ -213,8 +214,8 @@ def slow_motion(model: Model, relaxation: float, ends: Ends) -> SlowMotion | Non
     Returns
     -------
     SlowMotion or None
-        None for a model with loops, flexible bodies or more than :data:`MOST_SPEEDS` speeds, for one in which something
-        turns or moves without drag, for one in which nothing moves, and where forces have no bounds.
+        None for a model with loops, flexible bodies or more than :data:`MOST_SPEEDS` speeds, for joints without drag,
+        for a model in which nothing moves, and for forces that are not finite.
     """
     if model.loops.kind.size or model.modes or not 0 < model.nu <= MOST_SPEEDS:
         return None
@@ -222,7 +223,7 @@ def slow_motion(model: Model, relaxation: float, ends: Ends) -> SlowMotion | Non
         try:
             return _followed(_Balance(model), relaxation, ends)
         except np.linalg.LinAlgError:
-            # A matrix that is singular or not finite: something has no drag, or forces have no bounds.
+            # A singular matrix: a joint has no drag. One that is not finite: forces are not.
             return None
 
 
@@ -293,7 +294,7 @@ class _Moment(NamedTuple):
     """M⁻¹C (nu,)."""
 
     def way(self, h: float) -> np.ndarray:
-        """h φ₁(h K) u₀ with K = ∂u₀/∂q: the way in a time h, exact where u₀ is linear in the coordinates."""
+        """h φ₁(h K) u₀ with K = ∂u₀/∂q: the displacement in a time h, exact where u₀ is linear in the coordinates."""
         nu = self.speeds.size
         whole = np.zeros((nu + 1, nu + 1))
         whole[:nu, :nu] = -h * np.linalg.solve(self.by_u, self.by_q)
@@ -343,7 +344,7 @@ class _Balance:
             e.grow()
 
     def at(self, q: np.ndarray) -> _Moment:
-        """The balance at coordinates q. Drag is linear in the speeds, and what is quadratic in them cancels between a
+        """The balance at coordinates q. Drag is linear in the speeds; the quadratic velocity products cancel between a
         speed and its opposite."""
         nu = self.model.nu
         ones, everywhere = np.eye(nu), np.broadcast_to(q, (2 * nu + 1, q.size))

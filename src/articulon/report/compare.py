@@ -70,8 +70,8 @@ class Comparison:
 
     @property
     def sentences(self) -> list[str]:
-        """What a scaled reference does not tell, what the scaled runs are worth beside their fair rivals, and what a
-        changing resolution saves and errs, in words."""
+        """In words: whether a reference is scaled, what the scaled runs are worth beside their fair rivals, and what a
+        changing resolution saves and errs."""
         return [*reference_sentences(self), *sentences(self), *resolution_sentences(self)]
 
     @property
@@ -189,7 +189,7 @@ def compare(
             try:
                 row, view = _made(entry, reference, folder / entry.name, shown)
             except ArticulonError as error:
-                # A run that nobody asks for must not cost those that are asked for.
+                # A run that nobody asked for must not end the comparison.
                 if not entry.optional:
                     raise
                 left_out[entry.name] = _why(error)

@@ -129,7 +129,7 @@ def terminal_tables(done: Comparison) -> Group:
     """The tables and notes for a terminal."""
     parts: list[Any] = [Text(done.case.title, style="bold")]
     for name, (heads, rows) in tables(done).items():
-        # That of every joint is long: the page has it.
+        # One row a joint and run is too long for a terminal; the page has it.
         if name == DIFFERENCES:
             continue
         table = Table()

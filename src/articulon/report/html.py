@@ -41,7 +41,7 @@ MOTION = ("spheres", "grain_motion", "position", "joints", "activity", "model")
 CONTACTS = ("contacts", "force_distribution", "contact_ledger")
 """Figures of contacts."""
 UNDEFINED_WORDS = {"temperature_kinetic": "the kinetic temperature", "pressure": "the pressure"}
-"""What observables are called that a run may leave without a meaning."""
+"""Names of observables that may be undefined."""
 IDLE = (
     "The rule friction-implicit takes the step that it is given, scaled or not: unless that step is longer for the "
     "scaling's sake, scaling saves nothing here. It lengthens the steps of explicit rules, such as kutta-merson."
@@ -152,7 +152,7 @@ def caption(name: str, view: View) -> str:
 
 
 def undefined_text(view: View) -> str:
-    """What the run leaves without a meaning, and why; empty where all is defined."""
+    """Which observables the run does not define, and why; empty where all are defined."""
     names = [UNDEFINED_WORDS.get(name, name.replace("_", " ")) for name in view.undefined]
     if not names:
         return ""

@@ -1,6 +1,6 @@
-"""What runs of a comparison do, laid over each other: joints, paths, potential energies, and how far they are apart.
+"""Runs of a comparison in one figure each: joints, paths and potential energies, and the differences between the runs.
 
-Their content is that of Guy (2018), figures 2.5 to 2.9 and 3.11.
+The content is that of Guy (2018), figures 2.5 to 2.9 and 3.11.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def potential_energy(view: View) -> np.ndarray | None:
 
 
 def figures_over_each_other(done: Comparison, looks: Looks) -> dict[str, Figure | None]:
-    """The figures by name; None for those without data. Single paths under a thermostat say nothing."""
+    """The figures by name; None for those without data. Under a thermostat paths are chaotic and are not compared."""
     single = not all(thermal.thermostat_of(view) is not None for view in done.views.values())
     stops = done.case.run.stop is not None
     return {
@@ -134,7 +134,7 @@ def _axis(done: Comparison, one: Series) -> tuple[float, str]:
 
 
 def _energies(done: Comparison) -> Figure | None:
-    # The works of noise and friction nearly cancel: beside their errors the energies are nothing.
+    # The works of noise and friction nearly cancel: the energies are smaller than their errors.
     calm = {n: v for n, v in done.views.items() if v.bath_temperature is None or thermal.thermostat_of(v) is not None}
     found = {name: terms for name, view in calm.items() if (terms := thermal.energy_terms(view)) is not None}
     shown = dict(list(found.items())[:MOST_ENERGIES])
@@ -179,8 +179,8 @@ class Difference(NamedTuple):
 
 
 def differences(done: Comparison) -> list[Difference]:
-    """For each quantity and each run that is measured from another, how far they are apart; nothing where single paths
-    say nothing."""
+    """The differences of each quantity between each run and its reference; none under a thermostat, where paths are
+    chaotic."""
     if all(thermal.thermostat_of(view) is not None for view in done.views.values()):
         return []
     paths = [] if done.case.run.stop is not None else path_series(done)

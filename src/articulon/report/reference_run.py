@@ -1,8 +1,8 @@
-"""An unscaled run that the others of a comparison are measured from, made where the case has none.
+"""The unscaled reference run of a comparison, made where the case has none.
 
-A scaled run is no measure of scaling: what is late by as much looks right beside it. Where no run of a group is
-unscaled one is made, by friction-implicit steps where there is drag, or else by the rule of the case. Where neither can
-be made, or would take long, the comparison says that its reference is scaled.
+A scaled run is no reference: a run that is equally late looks right beside it. If no run of a group is unscaled, one is
+made: by friction-implicit steps if there is drag, otherwise by the rule of the case. If neither is possible, or would
+take long, the comparison says that its reference is scaled.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ __all__ = ["reference_sentences", "with_reference"]
 
 
 def with_reference(chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
-    """The entries, with an unscaled reference at the front of each group whose reference is scaled. One that the case
-    names stays; where no unscaled run can be made, the reference says why."""
+    """The entries, with an unscaled reference in front of each group whose reference is scaled. A reference that the
+    case names is kept. If no unscaled run can be made, the reference entry says why."""
     found: list[Entry] = []
     steps: dict[str, float | None] = {}
     for group in dict.fromkeys(entry.group for entry in chosen):
@@ -79,7 +79,7 @@ def _implicit_step(case: Case, steps: dict[str, float | None]) -> float | None:
 
 
 def reference_sentences(done: Comparison) -> list[str]:
-    """That a reference is scaled, and what its own verdict is, in words."""
+    """For each scaled reference a sentence that says so, with its own verdict."""
     found = []
     for row in done.rows:
         if not row["is_reference"] or row["scaling"]["policy"] == "none":

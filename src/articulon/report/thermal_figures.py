@@ -90,7 +90,8 @@ def draw_energies(axes: Axes, view: View, found: dict[str, np.ndarray]) -> str:
     constant = "$T + \\Phi - W + R$" if "reservoir" in found else ENERGIES["total"][0]
     names = {"total": constant}
     if thermal.thermostat_of(view) is None:
-        names["work"] = "$W$ friction"
+        without = {c for c in view.channels if f"energy_{c}" not in view.observables}
+        names["work"] = "$W$ friction" if without <= {"damping"} else "$W$ others"
     for key, values in found.items():
         name, look = ENERGIES[key]
         axes.plot(t, values, label=names.get(key, name), **look)

@@ -45,13 +45,13 @@ class Entry:
     variant: str = ""
     """What the case calls it, where it is a variant."""
     suffix: str = ""
-    """What tells the runs of its group from those of others, in their names: ``"-seed=2"``; known of references."""
+    """Of a reference: the part of its name that distinguishes its group, such as ``"-seed=2"``."""
     named: bool = False
     """Whether the case names it as its reference."""
     stands_in: bool = False
-    """Whether it is scaled, and there only to be measured from, as nobody asks for it."""
+    """Whether it is scaled and only serves as the reference: nobody asked for it."""
     without: str = ""
-    """Why no unscaled run stands in its place, where it is a reference that is scaled."""
+    """Of a scaled reference: why no unscaled run takes its place."""
 
     @property
     def unscaled(self) -> bool:
