@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORCE_PANELS = 6
 """Runs whose forces are drawn, each in its own panel."""
 
-EARLY = 0.1
+EARLY = 0.03
 """A run that ends before this part of the longest would be a line at the edge of a linear axis of time."""
 
 COST = (
