@@ -19,7 +19,7 @@ from articulon.cases.library import built_in_cases
 
 G = 9.81
 PARTICLES = {"lj-melt", "molten-salt-100", "molten-salt-1025", "rock-salt"}
-MOLECULES = {"nanoparticle-docking", "ebola-receptor", "trp-zipper"}
+MOLECULES = {"nanoparticle-docking", "nanoparticle-docking-published", "ebola-receptor", "trp-zipper"}
 ADAPTIVE = {"adaptive-chain", "adaptive-protein"}
 GRAINS = {
     "angle-of-repose",

@@ -253,7 +253,9 @@ def test_figures_are_those_of_the_files(done: comparing.Comparison) -> None:
 
 
 def test_the_table_says_it_in_words(done: comparing.Comparison, capsys: pytest.CaptureFixture[str]) -> None:
-    (cost_heads, cost), (fidelity_heads, fidelity) = tables(done).values()
+    found = tables(done)
+    assert list(found) == ["Cost", "Fidelity", "Differences from the reference"]
+    (cost_heads, cost), (fidelity_heads, fidelity), _ = found.values()
     assert cost[0][0] == "implicit (reference)"
     assert {len(row) for row in cost} == {len(cost_heads)} and {len(row) for row in fidelity} == {len(fidelity_heads)}
     assert "arrived at" in fidelity_heads
@@ -537,7 +539,8 @@ def test_the_sentences_say_who_is_faster_in_equal_physical_times() -> None:
 
 
 def test_a_comparison_has_its_figures(done: comparing.Comparison) -> None:
-    assert set(figures(done)) == {"position", "kinetic_energy", "works_normalised", "forces", "factors", "step_size"}
+    of_energies = {"energies", "potential_energy", "kinetic_energy", "works_normalised"}
+    assert set(figures(done)) == {"position", *of_energies, "forces", "factors", "step_size"}
     text = (done.folder / "comparison.html").read_text(encoding="utf-8")
     assert 'href="tenth/report.html"' in text
     assert "http" not in text and "<script" not in text

@@ -550,6 +550,7 @@ def test_every_built_in_case_is_listed_here() -> None:
             "molten-salt-100",
             "molten-salt-1025",
             "nanoparticle-docking",
+            "nanoparticle-docking-published",
             "rock-salt",
             "rotating-drum",
             "slip-to-roll",

@@ -44,7 +44,7 @@ def solver_figures() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def docking_figures() -> dict[str, Any]:
-    return docking.measure(friction_implicit=0.001, scaled=0.0005, seconds=0.01)
+    return docking.measure(friction_implicit=0.001, scaled=0.0005, seconds=0.01, explicit=0.0002)
 
 
 def printed(show: Any, figures: dict[str, Any]) -> str:
@@ -195,6 +195,21 @@ def test_figures_of_docking(docking_figures: dict[str, Any]) -> None:
     text = printed(docking.show, f)
     assert "extrapolated from 0.001 μs" in text
     assert "50,220" in text
+
+
+def test_each_published_time_of_the_docking_stands_beside_the_same_method(docking_figures: dict[str, Any]) -> None:
+    """837 minutes are those of the adaptive rule, 32,310 those without scaling; a constant factor has none (5.7)."""
+    f = docking_figures
+    assert (f["paper_unscaled_min"], f["paper_scaled_min"]) == (32310.0, 837.0)
+    assert docking.ADAPTIVE["scaling"]["policy"] == "threshold-adaptive" and docking.ADAPTIVE["scaling"]["threshold"]
+    assert f["adaptive_steps_per_us"] > 0 and f["explicit_steps_per_us"] > 10 * f["adaptive_steps_per_us"]
+    lines = printed(docking.show, f).splitlines()
+    guy = [line for line in lines if "Guy (2018)" in line]
+    assert len(guy) == 2 and "1,938,600" in guy[0] and "unscaled" in guy[0]
+    assert "50,220" in guy[1] and "threshold-adaptive" in guy[1]
+    assert not any("a2" in line for line in guy), "chapter 5 prints no factor"
+    ours = " ".join(lines)
+    assert "Kutta–Merson, threshold-adaptive, a2 = 0.01" in ours and "Kutta–Merson, unscaled" in ours
 
 
 def test_a_time_is_extrapolated_without_the_time_to_get_ready() -> None:

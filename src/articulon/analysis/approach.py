@@ -1,8 +1,10 @@
-"""The slow way that forces and drag prescribe, without inertia: what scaling is late by along it, before any run.
+"""The path that forces and drag prescribe without inertia, and how late scaling makes a run on it.
 
-Every floating tree is moved as one, x' = G(x)/Σβ, with G the net force on it but for drag and noise; its joints keep
-their initial coordinates. Scaled by a2, it is late by (τ/a2 − τ)/(1 + λτ/a2) for starting from rest, and by
-∫ (τ/a2 − τ) λ/(1 + λτ/a2) dt on the way, with λ = |dG/dt|/|G| (see ``simulate/fidelity.py``).
+Joints are free, and the lateness follows from the linear response along the path (``slow_motion.py``). For models with
+loops, flexible bodies, joints without drag or very many joints, each floating tree is moved as one rigid body instead,
+x' = G(x)/Σβ, with G the net force on it except drag and noise; its joints keep their initial coordinates. Scaled by a2
+it is then late by (τ/a2 − τ)/(1 + λτ/a2) for the start from rest and by ∫ (τ/a2 − τ) λ/(1 + λτ/a2) dt on the path, with
+λ = |dG/dt|/|G|: every change of the force counts as a delay.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
+from articulon.analysis.slow_motion import Ends, SlowMotion, slow_motion
 from articulon.cases.case import Case
 from articulon.forces.evaluation import Evaluator
 from articulon.model.joints import FREE, XYZ
@@ -39,6 +42,8 @@ class Approach:
     """τ of the slowest tree that is moved [time]."""
     arrives: bool
     """Whether it ends by the case's condition, and not by its time or the number of steps."""
+    motion: SlowMotion | None = None
+    """The motion of all joints, where they are free."""
 
     @property
     def duration(self) -> float:
@@ -46,20 +51,38 @@ class Approach:
         return float(self.times[-1])
 
     def delay(self, a2: float, until: float | None = None) -> float:
-        """How late a run with a constant factor is at a time, by default the end [time]."""
+        """How late the slowest tree is by a constant factor, where it has come to at a time, by default the end
+        [time]."""
+        if self.motion is not None:
+            return self.motion.arrival(a2, until)
         slower = self.relaxation / a2 - self.relaxation
         weights = np.diff(self.times if until is None else np.minimum(self.times, until))
         lags = self.rates * self.relaxation / a2
         return float(slower * (1.0 / (1.0 + lags[0]) + (weights * self.rates / (1.0 + lags)).sum()))
 
+    def worst(self, a2: float) -> tuple[str, float]:
+        """The name of the part that a constant factor makes latest, or earliest, and its lateness [time]. For a case
+        that ends by an arrival it is that of the arrival. The name is empty where joints are kept."""
+        if self.motion is None:
+            return "", self.delay(a2)
+        if self.arrives:
+            return self.motion.lead.name, self.delay(a2)
+        late = self.motion.lateness(a2)
+        name = max(late, key=lambda one: abs(late[one]))
+        return name, late[name]
+
     def safe_factor(self, tolerance: float, correction: float = 1.0) -> float:
-        """The least constant factor whose delay, times a correction, is at most a tolerance of the whole time."""
+        """The smallest constant factor for which the worst lateness, times a correction, is at most a tolerance of the
+        whole time."""
 
         def excess(logarithm: float) -> float:
-            return correction * self.delay(float(np.exp(logarithm))) / self.duration - tolerance
+            return correction * abs(self.worst(float(np.exp(logarithm)))[1]) / self.duration - tolerance
 
-        least = float(np.log(LEAST))
-        return float(np.exp(brentq(excess, least, 0.0, rtol=1e-6))) if excess(least) > 0.0 else LEAST
+        low, high = float(np.log(LEAST)), 0.0
+        # Searched from above: first order holds for small lateness only.
+        while low < high and excess(high - 1.0) <= 0.0:
+            high -= 1.0
+        return float(np.exp(brentq(excess, high - 1.0, high, rtol=1e-5))) if high > low else LEAST
 
     def controlled(self, tolerance: float, minimum: float) -> float:
         """Mean over the way of the factor that the policy ``error-controlled`` would take for arrivals, with what is
@@ -74,8 +97,16 @@ class Approach:
         return total / self.duration
 
 
-def approach_of(case: Case) -> Approach | None:
-    """The way of a case's floating trees without inertia; None where there is none that a net force moves."""
+def approach_of(case: Case, keep_joints: bool = False) -> Approach | None:
+    """The way of a case without inertia; None where no net force moves a floating tree.
+
+    Parameters
+    ----------
+    case
+        The case.
+    keep_joints
+        Whether joints keep their initial coordinates; otherwise only where the way with free joints cannot be followed.
+    """
     model = case.build_model()
     evaluator = Evaluator(model)
     forest, drag = model.forest, evaluator.system.forces.drag.mass
@@ -112,6 +143,17 @@ def approach_of(case: Case) -> Approach | None:
             along /= np.linalg.norm(along)
     relaxations, end = masses / drags, float(case.run.duration)
     force, time, times, rates = forces(), 0.0, [0.0], []
+    if not force.any() or not np.isfinite(force).all():
+        return None
+    if not keep_joints:
+        lead = follow if np.isfinite(goal) else int(np.argmax(relaxations))
+        root = floating[lead][0]
+        watched = int(model.head[root]) if stop is None else model.body(stop.body)
+        ends = Ends(end, root, watched, along, goal)
+        motion = slow_motion(model, float(relaxations[lead]), ends)
+        if motion is not None:
+            firsts = [int(forest.u_start[a]) for a, _ in floating]
+            return _of_motion(motion, relaxations, firsts, ends)
     step = 0.0
     while time < end and along @ gone < goal and len(times) < STEPS:
         size = np.linalg.norm(force, axis=1)
@@ -144,3 +186,17 @@ def approach_of(case: Case) -> Approach | None:
         return None
     arrives = bool(along @ gone >= goal * (1.0 - 1e-6))
     return Approach(np.array(times), np.array(rates), float(relaxations.max()), arrives)
+
+
+def _of_motion(motion: SlowMotion, relaxations: np.ndarray, firsts: list[int], ends: Ends) -> Approach:
+    """The way with free joints; the rates are those at which the velocities of the floating trees change."""
+    found = np.zeros(motion.times.size - 1)
+    for relaxation, first in zip(relaxations.tolist(), firsts, strict=True):
+        velocity = motion.speeds[:, first : first + 3]
+        size = np.linalg.norm(velocity, axis=1)
+        change = np.linalg.norm(np.diff(velocity, axis=0), axis=1)
+        least = np.minimum(size[1:], size[:-1])
+        rates = np.divide(change, least, out=np.zeros_like(change), where=least > 0.0) / np.diff(motion.times)
+        found = np.maximum(found, rates * relaxation / relaxations.max())
+    arrives = bool(np.isfinite(ends.advance) and motion.times[-1] < ends.duration * (1.0 - 1e-9))
+    return Approach(motion.times, found, float(relaxations.max()), arrives, motion)

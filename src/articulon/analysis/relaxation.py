@@ -54,6 +54,8 @@ class Prediction:
     """The least constant factor that is safe."""
     lag: float
     """Its predicted lag, relative to the whole time."""
+    worst: str
+    """Name of the part that is this late; empty where joints are kept."""
     controlled: float
     """The mean factor of the policy ``error-controlled``."""
 
@@ -142,12 +144,16 @@ class RelaxationAnalysis:
         noise = ""
         if any(getattr(force, "kind", "") == "brownian" for force in self.case.forces):
             noise = " Noise changes the forces besides, which calls for larger factors than these."
+        joints = "kept" if found.approach.motion is None else "free"
+        late = f"'{found.worst}' is then" if found.worst else "it is then"
+        way = "late" if found.lag >= 0.0 else "early"
+        saved = [f"{100.0 * part:.4g} %" for part in (constant, controlled)]
         return (
-            f"Without inertia and noise, its joints kept, the slowest body {end} {found.approach.duration:.3g} "
-            f"{unit}. For a lag of {found.tolerance:.3g} of that: a constant a2 = {found.a2:.2g} (predicted lag "
-            f"{found.lag:.2g}), which saves {constant:.1%} of an explicit rule's steps, or the policy "
-            f"error-controlled, whose factor would be {found.controlled:.2g} in the mean and saves {controlled:.1%}."
-            + noise
+            f"Without inertia and noise, its joints {joints}, the slowest body {end} {found.approach.duration:.3g} "
+            f"{unit}. For a lag of {100.0 * found.tolerance:.3g} % of that: a constant a2 = {found.a2:.2g} ({late} "
+            f"predicted to be {100.0 * abs(found.lag):.2g} % {way}), which saves {saved[0]} of an explicit rule's "
+            f"steps, or the policy error-controlled, whose factor would be {found.controlled:.2g} in the mean and "
+            f"saves {saved[1]}." + noise
         )
 
 
@@ -191,8 +197,10 @@ def predict(case: Case, tolerance: float) -> Prediction | None:
     if approach is None:
         return None
     a2 = approach.safe_factor(tolerance)
-    lag = approach.delay(a2) / approach.duration
-    return Prediction(tolerance, approach, a2, lag, approach.controlled(aimed_at(tolerance), 1e-4))
+    worst, late = approach.worst(a2)
+    return Prediction(
+        tolerance, approach, a2, late / approach.duration, worst, approach.controlled(aimed_at(tolerance), 1e-4)
+    )
 
 
 def knudsen_numbers(model: Model, mean_free_path: str | float) -> dict[int, float]:

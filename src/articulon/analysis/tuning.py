@@ -41,6 +41,8 @@ WINDOW = 8.0
 """Length of a paired run, in relaxation times τ/a2."""
 MOST_STEPS = 60_000
 """Of one run of a pair."""
+TIE = 1.05
+"""Numbers of evaluations that differ by less are the same."""
 LOOK_BACK = 64
 """Steps over which the speed at the end of a run is taken."""
 
@@ -103,7 +105,8 @@ def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuni
     for _ in range(ROUNDS):
         pair = _pair(plain, approach, a2, step, shown)
         pairs.append(pair)
-        correction = max(pair.delay / pair.predicted, 0.1)
+        if pair.predicted > 0.0:
+            correction = max(pair.delay / pair.predicted, 0.1)
         better = approach.safe_factor(tolerance, correction)
         change, a2 = abs(math.log(better / a2)), better
         if change < SETTLED:
@@ -112,15 +115,19 @@ def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuni
     changes: dict[str, Any] = {"scaling": {"policy": "constant", "a2": min(1.0, a2)}}
     if not isinstance(case.integrator, Explicit):
         changes["integrator"] = {"rule": RULE, "rtol": 1e-5, "atol": 1e-6}
-    lag = correction * approach.delay(a2) / approach.duration
+    worst, late = approach.worst(a2)
+    lag = correction * abs(late) / approach.duration
     unit, longest = case.units.symbols[2], max(pair.duration for pair in pairs)
     count = f"{len(pairs)} pairs" if len(pairs) > 1 else "a pair"
+    whose = f"'{worst}' is predicted" if worst else "predicted"
+    told = f"{lag * approach.duration:.3g} {unit} of {approach.duration:.3g} {unit}"
+    way = "late" if late >= 0.0 else "early"
     notes = [
-        f"a2 = {a2:g}: predicted lag {lag:.2g} of {approach.duration:.3g} {unit}, by {count} of runs of at most "
-        f"{longest:.2g} {unit}.",
+        f"a2 = {a2:g}: {whose} to be {100.0 * lag:.3g} % {way}, {told}, by {count} of runs of at most {longest:.2g} "
+        f"{unit}.",
         _rival(case, changes, a2, step),
     ]
-    tuned = _noted(case.with_overrides(changes), f"Tuned for a lag of {tolerance:g}. {notes[0]}")
+    tuned = _noted(case.with_overrides(changes), f"Tuned for a lag of {100.0 * tolerance:g} %. {notes[0]}")
     return Tuning(tuned, tuple(pairs), tuple(notes))
 
 
@@ -178,16 +185,26 @@ def _rival(case: Case, changes: dict[str, Any], a2: float, step: float) -> str:
     rule = changes["integrator"]["rule"] if "integrator" in changes else str(getattr(case.integrator, "rule", RULE))
     tableau = EXPLICIT[rule]
     per_time = tableau.b.size * a2 / (stability_bound(tableau) * fastest_relaxation(case.build_model()))
-    ratio = per_time * step
-    saved = f"Of the evaluations of {rule} unscaled, a2 saves {1.0 - a2:.1%}. "
+    saved = f"Of the evaluations of {rule} unscaled, a2 saves {100.0 * (1.0 - a2):.4g} %. "
+    return saved + rival_words(per_time * step, f"{step:.3g} {case.units.symbols[2]}".rstrip())
+
+
+def rival_words(ratio: float, step: str) -> str:
+    """How many evaluations unscaled friction-implicit steps need beside a scaled run.
+
+    Parameters
+    ----------
+    ratio
+        Evaluations of the scaled run over theirs.
+    step
+        Their length, with its unit.
+    """
+    rival = f"Unscaled friction-implicit steps of {step} need"
+    if 1.0 / TIE < ratio < TIE:
+        return f"{rival} as many evaluations, and are not late: no gain against them."
     if ratio > 1.0:
-        return saved + (
-            f"But unscaled friction-implicit steps of {step:.3g} {case.units.symbols[2]} need {ratio:.2g} times fewer "
-            "evaluations still, and are not late: no gain against them."
-        )
-    return saved + (
-        f"Unscaled friction-implicit steps of {step:.3g} {case.units.symbols[2]} need {1.0 / ratio:.2g} times more."
-    )
+        return f"{rival} {ratio:.2g} times fewer evaluations still, and are not late: no gain against them."
+    return f"{rival} {1.0 / ratio:.2g} times more."
 
 
 def _thermostatted(case: Case, shown: Progress) -> Tuning:

@@ -7,8 +7,8 @@ HERE = Path(__file__).parent
 
 
 def built_in_cases() -> dict[str, Path]:
-    """File of each built-in case by name."""
-    return {path.stem: path for path in sorted(HERE.glob("*.toml"))}
+    """File of each built-in case by name, in the order of the names."""
+    return {path.stem: path for path in sorted(HERE.glob("*.toml"), key=lambda path: path.stem)}
 
 
 def titles() -> dict[str, str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EXIT_ERROR = 2
 """The case, the model or the files are at fault; the message says which and what to do."""
 EXIT_CHECK = 3
-"""The results of a run, which are kept, do not pass a check of its case."""
+"""The results of a run, which are kept, do not pass a check of its case, or with ``--strict`` are not trusted."""
 EXIT_INTERRUPTED = 130
 """Stopped by Ctrl-C, as shells report it."""
 

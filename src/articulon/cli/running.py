@@ -9,6 +9,7 @@ import typer
 
 from articulon.cli.commands import EXIT_CHECK, CaseName, Out, Overrides, app, assignments, fail
 from articulon.cli.progress import RunProgress
+from articulon.cli.verdict import is_trusted, print_verdict
 from articulon.errors import ArticulonError, CaseError, CheckpointError
 
 if TYPE_CHECKING:
@@ -27,8 +28,16 @@ def run(
     out: Out = None,
     overrides: Overrides = [],  # noqa: B006
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run that the folder holds.")] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Exit with 3 unless the verdict on a scaled run is 'trusted': suspect, violated and inconclusive are "
+            "not. The results are kept.",
+        ),
+    ] = False,
 ) -> None:
-    """Run a case and write its results and report."""
+    """Run a case and write its results and report; the last line is the verdict on a scaled run."""
     from articulon.cases import load_case
 
     description = load_case(case, assignments(overrides))
@@ -57,8 +66,13 @@ def run(
         from articulon.io import write_gsd
 
         typer.echo(f"spheres {write_gsd(folder)}")
+    doubted = strict and not is_trusted(done.summary)
     if failed:
         fail("; ".join(failed), "check failed")
+    if doubted:
+        fail("--strict asks for a run that is trusted", "not trusted")
+    print_verdict(done.summary)
+    if failed or doubted:
         raise typer.Exit(EXIT_CHECK)
 
 

@@ -26,6 +26,10 @@ RULES = {"friction-implicit": "the unscaled friction-implicit rule", "overdamped
 """Rules that scaling is held against, and what they are called."""
 
 
+TIE = 1.05
+"""Paces that differ by less are the same: wall times of one run differ as much from time to time."""
+
+
 def with_baselines(case: Case, chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
     """The entries, and behind them an unscaled run by each of the rules that none of them has yet, where anything is
     scaled and there is drag. Those that would take long are estimated and not run."""
@@ -82,7 +86,8 @@ def sentences(done: Comparison) -> list[str]:
         if row["scaling"]["policy"] == "none" or row["status"] == "not run":
             continue
         for other in done.rows:
-            if other["scaling"]["policy"] == "none" and other["rule"] in RULES and other["group"] == row["group"]:
+            fair = other["scaling"]["policy"] == "none" and other["rule"] in RULES and other["group"] == row["group"]
+            if fair and other["other_physics"] == row["other_physics"]:
                 text = sentence(row, other)
                 if text:
                     found.append(text)
@@ -103,17 +108,24 @@ def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     own, theirs = (float(one["wall_seconds"]) for one in (row, other))
     if own <= 0.0 or theirs <= 0.0 or not row["physical_time"] or not other["physical_time"]:
         return ""
-    per_own, per_theirs = own / float(row["physical_time"]), theirs / float(other["physical_time"])
+    ratio = (theirs / float(other["physical_time"])) / (own / float(row["physical_time"]))
     about = "about " if other["wall_seconds_are"] == "estimated" else ""
-    what, walls = RULES[other["rule"]], f"{about}{wall_time(theirs)} against {wall_time(own)}"
-    if per_theirs < per_own:
-        times = number(per_own / per_theirs, 2)
+    what, walls = RULES[other["rule"]], f"{about}{wall_time(theirs)} against {wall_time(own)}{_clock(row)}"
+    if ratio * TIE < 1.0:
         return (
-            f"Scaling is beaten: {what} ('{other['name']}') covers the same time {times} times as fast as "
-            f"'{row['name']}' ({walls}), without the errors of scaling.{_own_error(other)}"
+            f"Scaling is beaten: {what} ('{other['name']}') covers the same time {number(1.0 / ratio, 2)} times as "
+            f"fast as '{row['name']}' ({walls}), without the errors of scaling.{_own_error(other)}"
         )
-    ratio = per_theirs / per_own
-    pace = "as fast as" if ratio < 1.05 else f"{number(ratio, 2)} times as fast as"
+    pace = "as fast as" if ratio < TIE else f"{number(ratio, 2)} times as fast as"
     verdict = row["verdict"]
     worth = "" if verdict in (None, "trusted") else f", but its verdict is '{verdict}'"
     return f"'{row['name']}' is {pace} {what} ('{other['name']}'; {walls}){worth}."
+
+
+def _clock(row: Mapping[str, Any]) -> str:
+    """That less physical time passes in a run than it simulates, where that is so."""
+    simulated = row.get("simulated_time")
+    if not simulated or abs(float(row["physical_time"]) / float(simulated) - 1.0) < 1e-9:
+        return ""
+    rate = number(float(row["physical_time"]) / float(simulated), 2)
+    return f"; the clock of '{row['name']}' runs at {rate} of the true rate"

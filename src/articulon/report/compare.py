@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from articulon import __version__
 from articulon.cases.case import Case
+from articulon.errors import ArticulonError, DivergenceError
 from articulon.report import reference_cache, reuse
 from articulon.report.baselines import sentences, with_baselines
 from articulon.report.html import fidelity_verdict, write_report
-from articulon.report.measures import Deviation, clock, deviation, saving
+from articulon.report.measures import Deviation, clock, deviation, other_physics, saving
+from articulon.report.overlays import differences
+from articulon.report.quantities import wall_time
+from articulon.report.reference_run import reference_sentences, with_reference
 from articulon.report.resolution import add_resolution, resolution_sentences, with_all_active
-from articulon.report.timed_runs import Stopwatch, estimated, run_short
+from articulon.report.timed_runs import PATIENCE, Stopwatch, estimated, run_short
 from articulon.report.variants import Entry, entries, on_one_noise_path, unscaled_rival
 from articulon.report.view import View, stop_time
 from articulon.simulate.atomic import write_text
@@ -27,9 +31,6 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 __all__ = ["Comparison", "compare"]
-
-PATIENCE = 60.0
-"""Wall time that an unscaled explicit run may be expected to take to be made unasked [s]."""
 
 MEASURED, CACHED, ESTIMATED = "measured", "cached", "estimated"
 """Where a wall time comes from: this comparison, an earlier one on this machine, or a short run."""
@@ -51,6 +52,8 @@ class Comparison:
     """Distance from the reference over time, by name."""
     varied: tuple[str, ...] = ()
     """Keys of which several values were run."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Runs that nobody asked for and that failed, and why."""
 
     def row(self, name: str) -> dict[str, Any]:
         """Figures of the run with this name; KeyError where there is none."""
@@ -67,9 +70,20 @@ class Comparison:
 
     @property
     def sentences(self) -> list[str]:
-        """What the scaled runs are worth beside their fair rivals, and what a changing resolution saves and errs, in
-        words."""
-        return [*sentences(self), *resolution_sentences(self)]
+        """In words: whether a reference is scaled, what the scaled runs are worth beside their fair rivals, and what a
+        changing resolution saves and errs."""
+        return [*reference_sentences(self), *sentences(self), *resolution_sentences(self)]
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be known of each run, its name in front."""
+        out = [f"{name}: left out: {why}" for name, why in self.left_out.items()]
+        return [*(f"{row['name']}: {note}" for row in self.rows for note in row["notes"]), *out]
+
+    @property
+    def differences(self) -> list[dict[str, Any]]:
+        """How far joints, places and energies of each run are from the reference's."""
+        return [one._asdict() for one in differences(self)]
 
     @property
     def data(self) -> dict[str, Any]:
@@ -84,6 +98,8 @@ class Comparison:
             "definitions": DEFINITIONS,
             "variants": self.rows,
             "baselines": self.sentences,
+            "differences": self.differences,
+            "left_out": dict(self.left_out),
         }
 
 
@@ -96,6 +112,8 @@ DEFINITIONS = {
     "adaptive": "of a run whose resolution changes: the part of its degrees of freedom that moved, how many times less "
     "work that makes its steps and how many times less wall time it took than the run with everything active, and the "
     "errors against that",
+    "differences": "magnitudes of the differences from the reference at equal times: the largest, the root of the mean "
+    "square, and the standard deviation, which Guy (2018, 2.6) states",
     "saving": "1 - wall time / wall time of the other run; ratio is its inverse form, other / own",
     "ratio_per_physical_time": "that ratio for equal physical times: scaled runs without drag have a slower clock",
 }
@@ -114,7 +132,10 @@ def compare(
     The runs are made one after the other, each after a short one that warms up its code, so that their wall times can
     be held against each other. Unscaled runs are kept for later comparisons; one that is found there is not made
     again, and the table says so. An unscaled run that is not asked for by name and would take longer than a minute is
-    left out, and its cost estimated from a short one. Where no variants and no values are asked for, something is
+    left out, and its cost estimated from a short one.
+
+    Runs are measured from an unscaled run of the same physics. Where the case has none it is made, and where it cannot
+    be made the comparison says that there is none. Where no variants and no values are asked for, something is
     scaled and there is drag, the unscaled friction-implicit rule and overdamped dynamics are among the runs: the fair
     rivals of scaling. Where joints or modes lock and release, the run with everything active is among them, and the
     error that the changing resolution makes is stated against it.
@@ -154,21 +175,32 @@ def compare(
     chosen = entries(case, against, vary)
     if against is None:
         chosen = with_all_active(chosen)
+    chosen = with_reference(chosen, shown)
     if against is None and not vary:
         chosen = with_baselines(case, chosen, shown)
     chosen = on_one_noise_path(chosen)
     reuse.check_folders(folder, chosen)
     rows: dict[str, dict[str, Any]] = {}
     views: dict[str, View] = {}
+    left_out: dict[str, str] = {}
     try:
         for entry in chosen:
             reference = None if entry.is_reference else rows[_reference_of(entry, chosen).name]
-            row, view = _made(entry, reference, folder / entry.name, shown)
+            try:
+                row, view = _made(entry, reference, folder / entry.name, shown)
+            except ArticulonError as error:
+                # A run that nobody asked for must not end the comparison.
+                if not entry.optional:
+                    raise
+                left_out[entry.name] = _why(error)
+                shown.message(f"{entry.name}: left out: {_why(error)}")
+                continue
             rows[entry.name] = row
             if view is not None:
                 views[entry.name] = view
+        chosen = [entry for entry in chosen if entry.name in rows]
         deviations = _compared(chosen, rows, views)
-        done = Comparison(case, list(rows.values()), folder, views, deviations, tuple(vary or ()))
+        done = Comparison(case, list(rows.values()), folder, views, deviations, tuple(vary or ()), left_out)
         _write(done)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(reuse.how_to_continue(folder, chosen)) from None
@@ -185,6 +217,13 @@ def _write(done: Comparison) -> None:
     text = json.dumps(done.data, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(done.folder / "comparison.json", text + "\n")
     write_text(done.folder / "comparison.html", page_of(done))
+
+
+def _why(error: ArticulonError) -> str:
+    """An error in a phrase: that of a run says where in it, but not where its scratch files are."""
+    if isinstance(error, DivergenceError):
+        return f"it diverged at t = {error.time:.6g} {error.time_unit}: {error.reason}".replace(" :", ":")
+    return str(error).splitlines()[0]
 
 
 def _reference_of(entry: Entry, chosen: Sequence[Entry]) -> Entry:
@@ -211,9 +250,9 @@ def _made(
             if estimate > PATIENCE:
                 time_unit = entry.case.units.label("time")
                 note = (
-                    f"not run: it would take about {estimate:.3g} s, estimated from {sample:.3g} {time_unit}; ask for "
-                    f"it with --against {entry.variant}"
-                )
+                    f"not run: it would take about {wall_time(estimate)}, estimated from {sample:.3g} {time_unit}; ask "
+                    f"for it with --against {entry.variant}"
+                ).replace("\u00a0", " ")
                 progress.message(f"{entry.name}: {note}")
                 return _left_out(entry, estimate, sample, float(reference["simulated_time"]), note), None
         else:
@@ -242,6 +281,7 @@ def _description(entry: Entry) -> dict[str, Any]:
         "name": entry.name,
         "group": entry.group,
         "is_reference": entry.is_reference,
+        "without_unscaled": entry.without or None,
         "scaling": entry.case.scaling.model_dump(mode="json"),
         "rule": entry.case.integrator.rule,
         "digest": entry.case.digest(),
@@ -300,15 +340,22 @@ def _compared(
     for entry in chosen:
         row, reference = rows[entry.name], _reference_of(entry, chosen)
         row.update(dict.fromkeys(("largest_deviation", "standard_deviation", "lateness", "lateness_relative")))
-        row["reference"] = reference.name
-        if entry.name in views and not entry.is_reference:
+        alone = not any(other.group == entry.group for other in chosen if other is not entry)
+        row["is_reference"] = entry.is_reference and not alone
+        row["reference"] = None if entry.is_reference else reference.name
+        motions, stops = other_physics(entry.case, reference.case)
+        row["other_physics"] = motions
+        # Under a thermostat single paths say nothing in any case.
+        if (motions or stops) and entry.case.thermostat is None:
+            row["notes"].append(_otherwise(motions, stops, reference.name))
+        if entry.name in views and not entry.is_reference and not motions:
             ours, theirs = views[entry.name], views[reference.name]
             found = deviation(ours.times, ours.path, theirs.times, theirs.path)
             deviations[entry.name] = found
             row["largest_deviation"], row["standard_deviation"] = found.largest, found.standard
             if not _same_start(ours, theirs):
                 row["notes"].append("its initial state is not the reference's")
-            if ours.stop_time is not None and theirs.stop_time is not None:
+            if ours.stop_time is not None and theirs.stop_time is not None and not stops:
                 row["lateness"] = ours.stop_time - theirs.stop_time
                 row["lateness_relative"] = row["lateness"] / theirs.stop_time if theirs.stop_time > 0.0 else None
         for key, words in (
@@ -327,6 +374,14 @@ def _compared(
                 row[key] = saving(row["wall_seconds"], row["physical_time"], other_row, reason, row)
     add_resolution(chosen, rows, views)
     return deviations
+
+
+def _otherwise(motions: Sequence[str], stops: Sequence[str], reference: str) -> str:
+    """What keeps a run from being measured from the reference."""
+    keys = [*motions, *stops]
+    named = ", ".join(keys[:4]) + (f" and {len(keys) - 4} more" if len(keys) > 4 else "")
+    said = "no deviation from it and no lateness are stated" if motions else "it is not said how late it stops"
+    return f"has another {named} than '{reference}': {said}"
 
 
 def _same_start(one: View, other: View) -> bool:

@@ -11,9 +11,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from articulon.report import page, resolution, style, thermal_comparison
-from articulon.report.figures import draw_forces, mark_stop, normalised
+from articulon.report import overlays, page, resolution, style, thermal_comparison
+from articulon.report.figures import draw_forces, factor_groups, mark_stop, normalised
 from articulon.report.measures import SAME_STEPS
+from articulon.report.overlays import difference_rows, figures_over_each_other
 from articulon.report.quantities import number, percent, suited, wall_time
 from articulon.report.resolution import resolution_figure, resolution_tables
 from articulon.report.thermal_comparison import TEMPERATURE, temperature_rows, thermal_figures
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 FORCE_PANELS = 6
 """Runs whose forces are drawn, each in its own panel."""
+
+EARLY = 0.03
+"""A run that ends before this part of the longest would be a line at the edge of a linear axis of time."""
 
 COST = (
     "steps",
@@ -37,6 +41,8 @@ COST = (
 """Headings of what a run costs."""
 FIDELITY = ("largest\ndeviation", "standard\ndeviation", "{stop} at", "late by", "predicted\ndelay", "verdict")
 """Headings of how true a run is; ``{stop}`` is what the case calls its stop."""
+DIFFERENCES = "Differences from the reference"
+"""The table of joints, places and energies."""
 
 
 def tables(done: Comparison) -> dict[str, tuple[list[str], list[list[str]]]]:
@@ -47,7 +53,7 @@ def tables(done: Comparison) -> dict[str, tuple[list[str], list[list[str]]]]:
     """
     stop = done.case.run.stop
     heads = [head.format(stop="stopped" if stop is None else stop.label) for head in FIDELITY]
-    names = [row["name"] + (" (reference)" if row["is_reference"] else "") for row in done.rows]
+    names = [_label(row) for row in done.rows]
 
     def table(heads: Sequence[str], texts: Any) -> tuple[list[str], list[list[str]]]:
         return ["run", *heads], [[name, *texts(done, row)] for name, row in zip(names, done.rows, strict=True)]
@@ -57,7 +63,17 @@ def tables(done: Comparison) -> dict[str, tuple[list[str], list[list[str]]]]:
         found["Fidelity"] = table(heads, _fidelity)
     if thermostatted:
         found["Temperature"] = ["run", *TEMPERATURE], thermostatted
+    apart = difference_rows(done)
+    if apart:
+        found[DIFFERENCES] = ["quantity", "run", *overlays.HEADS], apart
     return found | resolution_tables(done)
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    """What a run is called in a table."""
+    if not row["is_reference"]:
+        return str(row["name"])
+    return f"{row['name']} (reference{'' if row['scaling']['policy'] == 'none' else ', scaled'})"
 
 
 def _cost_heads(done: Comparison) -> tuple[str, ...]:
@@ -112,7 +128,10 @@ def saving_text(found: Mapping[str, Any]) -> str:
 def terminal_tables(done: Comparison) -> Group:
     """The tables and notes for a terminal."""
     parts: list[Any] = [Text(done.case.title, style="bold")]
-    for heads, rows in tables(done).values():
+    for name, (heads, rows) in tables(done).items():
+        # One row a joint and run is too long for a terminal; the page has it.
+        if name == DIFFERENCES:
+            continue
         table = Table()
         for k, head in enumerate(heads):
             table.add_column(head, justify="right" if k else "left")
@@ -123,8 +142,7 @@ def terminal_tables(done: Comparison) -> Group:
 
 
 def _caption(done: Comparison) -> str:
-    notes = [f"{row['name']}: {note}" for row in done.rows for note in row["notes"]]
-    return "\n".join([f"Report: {done.folder / 'comparison.html'}", *notes])
+    return "\n".join([f"Report: {done.folder / 'comparison.html'}", *done.notes])
 
 
 def page_of(done: Comparison) -> str:
@@ -133,7 +151,6 @@ def page_of(done: Comparison) -> str:
     links = [f"{row['name']}/report.html" if row["name"] in done.views else None for row in done.rows]
     found = tables(done)
     drawn = figures(done)
-    notes = [f"{row['name']}: {note}" for row in done.rows for note in row["notes"]]
     explained = {
         "Cost": [
             "Wall times count from the first step to the last frame. What is saved is 1 − wall time/wall time of the "
@@ -145,6 +162,7 @@ def page_of(done: Comparison) -> str:
             "earlier of the two ends; the standard one is the root of their mean square. The predicted delay is the "
             "lag estimate of each run's fidelity section."
         ],
+        DIFFERENCES: [overlays.EXPLAINED],
         "Resolution": [resolution.EXPLAINED],
         "Error of the resolution": [resolution.EXPLAINED_ERROR],
     }
@@ -165,7 +183,7 @@ def page_of(done: Comparison) -> str:
                 if name != "Cost"
             ),
             page.section("Figures", *body),
-            page.section("Notes", page.items([*notes, *done.case.notes])),
+            page.section("Notes", page.items([*done.notes, *done.case.notes])),
         ],
     )
 
@@ -175,6 +193,7 @@ def figures(done: Comparison) -> dict[str, Figure]:
     with style.applied():
         drawn = {
             "position": _position(done),
+            **figures_over_each_other(done, looks(done)),
             "kinetic_energy": _kinetic_energy(done),
             "works_normalised": _works(done),
             "forces": _forces(done),
@@ -190,9 +209,13 @@ CAPTIONS = {
     "position": "Displacement of the core in each run, and its distance from the core of the reference at equal times.",
     "kinetic_energy": "Kinetic energy in the runs that have one. Scaling lowers it by the factor of the damping.",
     "works_normalised": "Work of friction and of Brownian forces in each run, divided by its largest magnitude there.",
-    "forces": "Magnitudes of the forces by kind, summed over the bodies, before scaling.",
+    "forces": (
+        "Magnitudes of the forces by kind, summed over the bodies, before scaling. Dashed vertical lines mark where a "
+        "factor switches."
+    ),
     "factors": "Scaling factors of the runs in which anything is scaled.",
     "step_size": "Length of the integration steps.",
+    **overlays.CAPTIONS,
     **thermal_comparison.CAPTIONS,
     "resolution": resolution.CAPTION,
 }
@@ -206,7 +229,7 @@ def looks(done: Comparison) -> dict[str, dict[str, Any]]:
         if row["is_reference"] and row["group"] == 0:
             found[row["name"]] = style.REFERENCE_STYLE
         elif row["name"] in done.views:
-            found[row["name"]] = style.VARIANT_STYLES[count % len(style.VARIANT_STYLES)]
+            found[row["name"]] = style.variant(count)
             count += 1
     return found
 
@@ -219,6 +242,17 @@ def _lines(done: Comparison, series: Mapping[str, np.ndarray], axes: Any) -> Non
     time, look = _scale(done), looks(done)
     for name, values in series.items():
         axes.plot(time.factor * done.views[name].times, values, label=name, **look[name])
+
+
+def _axis_of_time(done: Comparison, axes: Any) -> None:
+    """Name the axis of time; it is logarithmic where some runs end so much earlier than others that a linear one would
+    not show them."""
+    time = _scale(done)
+    ends = [time.factor * float(view.times[-1]) for view in done.views.values()]
+    axes.set_xlabel(time.axis("time"))
+    if 0.0 < min(ends) < EARLY * max(ends):
+        axes.set_xscale("log")
+        axes.set_xlim(0.1 * min(ends), 1.1 * max(ends))
 
 
 def _observable(done: Comparison, name: str) -> dict[str, np.ndarray]:
@@ -242,7 +276,7 @@ def _position(done: Comparison) -> Figure:
             axes.plot(time.factor * found.times, fine.factor * found.distances, label=name, **look[name])
         axes.set_ylabel(fine.axis("deviation"))
     style.legend(all_axes[0])
-    all_axes[-1].set_xlabel(time.axis("time"))
+    _axis_of_time(done, all_axes[-1])
     return figure
 
 
@@ -302,29 +336,24 @@ def _factors(done: Comparison) -> Figure | None:
     drawn: list[tuple[str, np.ndarray]] = []
     figure, (axes,) = style.panels(height=3.1)
     for name, view in done.views.items():
-        found = view.series("factor")
-        for values in _distinct_series(found):
-            if np.any(values != 1.0) or (view.case.scaling.varies and "potential" in found):
-                plain = {key: value for key, value in look[name].items() if key != "label"}
-                again = any(drawn_name == name for drawn_name, _ in drawn)
-                axes.step(time.factor * view.times, values, where="mid", label="" if again else name, **plain)
-                drawn.append((name, values))
+        groups = [(channels, values) for channels, values, _ in factor_groups(view)]
+        if not groups and view.case.scaling.varies:
+            groups = [("", values) for values in list(view.series("factor").values())[:1]]
+        for channels, values in groups:
+            # Where there are several, the legend says which is which, and the one that changes stands out.
+            several = len(groups) > 1
+            line = {**look[name], **({"linewidth": 0.9} if several and np.ptp(values) == 0.0 else {})}
+            words = f"{name}:\n{channels}" if several else name
+            axes.step(time.factor * view.times, values, where="mid", label=words, **line)
+            drawn.append((name, values))
     if not drawn:
         return None
     style.logarithmic(axes, [np.ones(1), *(values for _, values in drawn)])
     axes.set_ylim(top=1.6 if axes.get_yscale() == "log" else 1.1)
     axes.set_ylabel("scaling factor")
-    axes.set_xlabel(time.axis("time"))
+    _axis_of_time(done, axes)
     style.legend(axes)
     return figure
-
-
-def _distinct_series(series: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    distinct: list[np.ndarray] = []
-    for values in series.values():
-        if not any(np.array_equal(values, other) for other in distinct):
-            distinct.append(values)
-    return distinct
 
 
 def _step_size(done: Comparison) -> Figure | None:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from articulon.model.joints import UNBOUND
 from articulon.report import style
+from articulon.report.particle_drawing import particles
 from articulon.report.quantities import Scale, suited
 from articulon.report.view import View, rotated
 
@@ -21,6 +22,9 @@ def model_drawing(view: View) -> Figure | None:
     bodies, of a point that stays where it is, or of spheres that touch, which have their own figure."""
     if view.model.bodies > MOST_BODIES or (view.model.sites.radius > 0.0).any():
         return None
+    spheres = particles(view)
+    if spheres is not None:
+        return spheres
     forward, sideways, upward = axes_of_view(view)
     whole = whole_model(view)
     if whole[1] == 0.0:

@@ -36,6 +36,9 @@ def verdict_sentences(view: View) -> list[str]:
         return []
     verdict = str(found["verdict"])
     sentences = [VERDICTS.get(verdict, f"Fidelity: {verdict}.")]
+    if found.get("worst"):
+        worst = str(found["worst"])
+        sentences.append(f"{worst[:1].upper()}{worst[1:]}{'' if worst.endswith('.') else '.'}")
     broken = [f"“{PREMISES.get(name, name)}” ({name})" for name in found.get("broken") or ()]
     if broken:
         word = "broken" if verdict == "violated" else "holds only roughly"

@@ -125,6 +125,8 @@ def energies(view: View) -> Figure | None:
     largest = max(float(np.abs(values).max()) for values, _ in lines.values())
     # What rounding alone leaves of a work has no line.
     lines = {name: line for name, line in lines.items() if float(np.abs(line[0]).max()) > ROUNDING * largest}
+    if not lines:
+        return None
     groups = by_size({name: values for name, (values, _) in lines.items()})
     figure, all_axes = style.panels(len(groups), height=2.5)
     for axes, names in zip(all_axes, groups, strict=True):
@@ -249,9 +251,10 @@ def factor_groups(view: View) -> list[tuple[str, np.ndarray, dict[str, Any]]]:
 
 
 def kinetic_energy(view: View) -> Figure | None:
-    """Kinetic energy (Guy 5.9), beside the potential one and their sum where nothing dissipates."""
+    """Kinetic energy (Guy 5.9), beside the potential one and their sum where nothing dissipates; nothing where bodies
+    have no speeds or none ever moves."""
     values, potential = view.observables.get("kinetic_energy"), view.potential_energy
-    if values is None:
+    if values is None or not view.inertial or not (np.any(values) or potential is not None):
         return None
     figure, (axes,) = style.panels()
     t = view.time_scale.factor * view.times

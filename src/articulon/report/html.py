@@ -8,12 +8,13 @@ from typing import Any
 
 from articulon.cases.case import Case
 from articulon.integrate import FrictionImplicit
-from articulon.report import page
+from articulon.report import page, particle_drawing
 from articulon.report.activity_figure import activity_words
 from articulon.report.drawing import flat_axis
 from articulon.report.fidelity_words import fidelity_part, verdict_sentences
 from articulon.report.figures import CAPTIONS, figures
 from articulon.report.joint_figures import left_out
+from articulon.report.particle_drawing import sphere_radii
 from articulon.report.quantities import number, percent, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
 from articulon.simulate.atomic import write_text
@@ -39,6 +40,8 @@ MOTION = ("spheres", "grain_motion", "position", "joints", "activity", "model")
 """Figures of what moves."""
 CONTACTS = ("contacts", "force_distribution", "contact_ledger")
 """Figures of contacts."""
+UNDEFINED_WORDS = {"temperature_kinetic": "the kinetic temperature", "pressure": "the pressure"}
+"""Names of observables that may be undefined."""
 IDLE = (
     "The rule friction-implicit takes the step that it is given, scaled or not: unless that step is longer for the "
     "scaling's sake, scaling saves nothing here. It lengthens the steps of explicit rules, such as kutta-merson."
@@ -105,7 +108,9 @@ def report(view: View) -> str:
             page.section("Contacts", page.definitions(contact_rows(view)), *_figures(drawn, captions, *CONTACTS)),
             page.section("Energies and works", *_figures(drawn, captions, "energies", "balance", "works_normalised")),
             page.section(forces, *_figures(drawn, captions, "forces", "factors")),
-            page.section(energy, *_figures(drawn, captions, "kinetic_energy", *THERMAL)),
+            page.section(
+                energy, page.paragraphs([undefined_text(view)]), *_figures(drawn, captions, "kinetic_energy", *THERMAL)
+            ),
             page.section("Integration", *_figures(drawn, captions, "step_size")),
             page.section("Notes", page.items(notes)),
             page.section(
@@ -122,7 +127,9 @@ def _figures(drawn: Mapping[str, Any], captions: Mapping[str, str], *names: str)
 def caption(name: str, view: View) -> str:
     """Caption of a figure of a run."""
     text = CAPTIONS[name].format(core=f"'{view.core_name}'")
-    if name == "model" and flat_axis(view) is not None:
+    if name == "model" and sphere_radii(view.model) is not None:
+        text = particle_drawing.RUN_CAPTION
+    elif name == "model" and flat_axis(view) is not None:
         text = "The model in its first frame (left) and its last (right), in the plane in which it moves."
     elif name == "model" and not view.model.sites.body.size:
         text = "The model in its first frame (above) and its last (below), from the side and from the front."
@@ -142,6 +149,15 @@ def caption(name: str, view: View) -> str:
     if name == "factors" and not view.case.scaling.varies:
         extra.append("They do not change along the run.")
     return " ".join([text, *extra])
+
+
+def undefined_text(view: View) -> str:
+    """Which observables the run does not define, and why; empty where all are defined."""
+    names = [UNDEFINED_WORDS.get(name, name.replace("_", " ")) for name in view.undefined]
+    if not names:
+        return ""
+    why = "" if view.inertial else f" The rule '{view.case.integrator.rule}' has no speeds."
+    return f"Not defined, and not drawn: {', '.join(names)}.{why}"
 
 
 def case_is_scaled(case: Case) -> bool:

@@ -64,17 +64,22 @@ def _still(view: View, spins: dict[str, np.ndarray]) -> bool:
     return all(np.abs(values).max(initial=0.0) * span <= STILL for values in spins.values())
 
 
-def _nearest_to_ground(view: View, lines: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def angles(view: View, most: int = MOST_LINES) -> dict[str, np.ndarray]:
+    """Angles of the joints nearest to the ground by what they are called, at most so many, each of shape (frames,)."""
+    return _nearest_to_ground(view, _panels(view)["angle"], most)
+
+
+def _nearest_to_ground(view: View, lines: dict[str, np.ndarray], most: int = MOST_LINES) -> dict[str, np.ndarray]:
     """The lines of the joints fewest bodies away from the ground, as many such generations as are few together."""
-    if len(lines) <= MOST_LINES:
+    if len(lines) <= most:
         return lines
     parents = view.model.parents
     depth = np.zeros(view.model.bodies, dtype=int)
     for body, parent in enumerate(parents.tolist()):
         depth[body] = 0 if parent < 0 else depth[parent] + 1
     of = {name: int(depth[view.model.body(name.split(",")[0])]) for name in lines}
-    most = max((d for d in set(of.values()) if sum(e <= d for e in of.values()) <= MOST_LINES), default=-1)
-    return {name: values for name, values in lines.items() if of[name] <= most}
+    deepest = max((d for d in set(of.values()) if sum(e <= d for e in of.values()) <= most), default=-1)
+    return {name: values for name, values in lines.items() if of[name] <= deepest}
 
 
 def _lines(view: View, side: str, dimension: str) -> dict[str, np.ndarray]:

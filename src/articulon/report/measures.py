@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.cases.case import Case
+from articulon.cases.overrides import parts
 from articulon.forces.stokes_drag import StokesDrag
 
 SAME_STEPS = "it takes the same steps by the same rule: wall times differ only by what else the machine did"
@@ -57,6 +58,27 @@ def deviation(
         for t, p in ((times, path), (reference_times, reference_path))
     )
     return Deviation(common, np.linalg.norm(ours - theirs, axis=1))
+
+
+HOW_IT_IS_MADE = ("scaling", "integrator", "adaptive", "dynamics")
+"""Sections whose values say how a run is made, and not what it shows."""
+HOW_IT_IS_SEEN = {"frames", "frame_interval", "duration", "stop"}
+"""Keys of ``[run]`` that say how long and how often one looks."""
+HOW_NOISE_IS_HELD = {"window", "average"}
+"""Keys of a force that say how long its noise is held."""
+
+
+def other_physics(case: Case, other: Case) -> tuple[list[str], list[str]]:
+    """Dotted keys by which two runs show different motions, and keys by which they stop at different places."""
+    keys = [key for key in case.differences(other) if parts(key)[0] not in HOW_IT_IS_MADE]
+    motions, stops = [], []
+    for key in keys:
+        path = parts(key)
+        if path[0] == "run" and len(path) > 1 and path[1] in HOW_IT_IS_SEEN:
+            stops += [key] if path[1] == "stop" else []
+        elif path[0] != "forces" or path[-1] not in HOW_NOISE_IS_HELD:
+            motions.append(key)
+    return motions, stops
 
 
 def clock(case: Case) -> float:

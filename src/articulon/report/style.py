@@ -128,6 +128,13 @@ REFERENCE_STYLE: dict[str, Any] = {"color": BLACK, "linestyle": (0, (1, 1.2)), "
 """Line of the run that the others are measured from."""
 
 
+def variant(k: int) -> dict[str, Any]:
+    """The line of run k of a comparison: the colours in turn, each time round with other dashes."""
+    turn, own = divmod(k, len(VARIANT_STYLES))
+    dashes = VARIANT_STYLES[(own + turn) % len(VARIANT_STYLES)]["linestyle"]
+    return {**VARIANT_STYLES[own], "linestyle": dashes, **({"linewidth": 1.0} if turn else {})}
+
+
 @contextmanager
 def applied() -> Iterator[None]:
     """What is drawn inside looks like this module says, whatever the settings of the program around it."""
@@ -145,6 +152,40 @@ def panels(rows: int = 1, *, height: float = HEIGHT) -> tuple[Figure, list[Axes]
     )
     figure.align_ylabels()
     return figure, list(axes.flat)
+
+
+def grid(panels: int, lines: int) -> tuple[Figure, list[Axes]]:
+    """A figure of its own with panels beside and below each other that share a time axis; room for a legend of so many
+    lines is left below."""
+    columns = _columns(panels)
+    rows = -(-panels // columns)
+    below = 0.55 + 0.19 * -(-lines // 3)
+    inches = below + rows * (2.3 if columns == 1 else 1.75)
+    figure = Figure(figsize=(WIDTH, inches))
+    axes = figure.subplots(rows, columns, sharex="all", squeeze=False)
+    edges = {"left": 0.75 / WIDTH, "right": 1.0 - 0.1 / WIDTH, "bottom": below / inches, "top": 1.0 - 0.24 / inches}
+    figure.subplots_adjust(**edges, wspace=0.12 + 0.13 * columns, hspace=0.3)
+    return figure, list(axes.flat)
+
+
+def _columns(panels: int) -> int:
+    return {1: 1, 3: 3}.get(panels, 2)
+
+
+def finish_grid(figure: Figure, all_axes: list[Axes], panels: int, label: str) -> None:
+    """Takes away panels that are not used, names the axis of time under each column, and draws the legend below."""
+    for axes in all_axes[panels:]:
+        axes.set_visible(False)
+    for axes in all_axes[max(0, panels - _columns(panels)) : panels]:
+        axes.set_xlabel(label)
+        axes.tick_params(labelbottom=True)
+    handles, names = all_axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="lower center", ncols=3, fontsize=8.0, borderaxespad=0.2)
+
+
+def name_panel(axes: Axes, name: str) -> None:
+    """The name of a panel above its right end: above its left end a power of ten of the axis may stand."""
+    axes.set_title(name, fontsize=8.0, pad=2.0, loc="right")
 
 
 def unit(units: UnitSystem, dimension: str) -> str:

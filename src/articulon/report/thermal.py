@@ -66,22 +66,28 @@ def measured_spread(view: View) -> float | None:
 def phase(view: View) -> Phase | None:
     """ζ and ζ' = (q'ᵀ M q' − N k T)/Q at the frames; None for other thermostats than those of one ζ."""
     zeta, aim, thermostat = view.observables.get("thermostat_zeta"), target(view), thermostat_of(view)
-    if zeta is None or aim is None or thermostat is None:
+    kinetic = view.observables.get("temperature_kinetic")
+    if zeta is None or aim is None or thermostat is None or kinetic is None:
         return None
     masses = thermostat.table(view.model, 0).masses
     if masses.size != 1:
         return None
-    excess = view.observables["temperature_kinetic"] - aim
+    excess = kinetic - aim
     # A policy that scales the target scales the kinetic energy with it, and the temperature is shown without.
     thermal = moving_freedoms(view) * view.case.units.boltzmann * view.case.scaling.target_factor()
     return Phase(zeta, thermal * excess / masses[0])
 
 
 def energies(view: View) -> dict[str, np.ndarray] | None:
-    """Kinetic energy T, potential energy Φ as scaled, work W of the thermostat and of all that has no energy, and
-    T + Φ − W, which is constant (Guy 2018, 3.16 and 4.21); None without a thermostat, or with factors that vary. Where
-    joints lock and release, R is what that has taken out, and T + Φ − W + R is constant."""
-    if thermostat_of(view) is None or view.case.scaling.varies:
+    """The :func:`energy_terms` of a run with a thermostat; None without one, or with factors that vary."""
+    return None if thermostat_of(view) is None else energy_terms(view)
+
+
+def energy_terms(view: View) -> dict[str, np.ndarray] | None:
+    """Kinetic energy T, potential energy Φ as scaled, work W of the thermostat, of friction and of all that has no
+    energy, and T + Φ − W, which is constant (Guy 2018, 2.23, 3.16 and 4.21); None with factors that vary. Where joints
+    lock and release, R is what that has taken out, and T + Φ − W + R is constant."""
+    if view.case.scaling.varies:
         return None
     seen = view.observables
     potential, work, names = np.zeros(view.times.size), np.zeros(view.times.size), view.channels

@@ -37,8 +37,10 @@ def thermal_figures(done: Comparison, looks: Mapping[str, dict[str, Any]]) -> di
     if not kept:
         return {}
     gains = _gains(done, kept)
+    # Without inertia there are no speeds that would have a temperature.
+    warm = {name: view for name, view in kept.items() if "temperature_kinetic" in view.observables}
     return {
-        "temperature": None if gains else _temperature(kept),
+        "temperature": None if gains or not warm else _temperature(warm),
         "total_energy": None if gains else _total_energy(kept, looks),
         "thermostat_phase": None if gains else _phase(kept, looks),
         "response_to_gains": _response(gains) if gains else None,
@@ -48,7 +50,7 @@ def thermal_figures(done: Comparison, looks: Mapping[str, dict[str, Any]]) -> di
 
 CAPTIONS = {
     "temperature": "Kinetic temperature in each run, its target, and how far it spreads in the canonical ensemble.",
-    "total_energy": "Kinetic and potential energy together, before scaling, less what each run began with.",
+    "total_energy": "Kinetic and potential energy together, before scaling.",
     "thermostat_phase": (
         "The thermostat's variable ζ and its rate in each run, and the runs near the origin once more, enlarged."
     ),
@@ -65,7 +67,7 @@ def temperature_rows(done: Comparison) -> list[list[str]]:
 def _figures_of(view: View) -> list[str]:
     symbol = style.unit(view.case.units, "temperature")
     settled = slice(int(thermal.SETTLED * view.times.size), None)
-    values, aim = view.observables["temperature_kinetic"][settled], thermal.target(view)
+    values, aim = view.observables.get("temperature_kinetic"), thermal.target(view)
 
     def kelvin(value: float | None) -> str:
         return "–" if value is None else f"{number(value, 4)} {symbol}".rstrip()
@@ -85,7 +87,7 @@ def _figures_of(view: View) -> list[str]:
         total, scale = found["total"], float(np.abs(found["kinetic"]).max())
         drift = f"±{number(100.0 * float(np.abs(total - total[0]).max()) / scale, 2)} % of T" if scale > 0.0 else "–"
     return [
-        kelvin(float(values.mean())),
+        kelvin(None if values is None else float(values[settled].mean())),
         kelvin(thermal.measured_spread(view)),
         kelvin(canonical),
         kelvin(positions),
@@ -98,7 +100,7 @@ def _temperature(views: Mapping[str, View]) -> Figure:
     figure, all_axes = style.panels(len(shown), height=1.75)
     for axes, (name, view) in zip(all_axes, shown.items(), strict=True):
         draw_temperature(axes, view, {"color": style.BLACK, "linewidth": 0.9}, "kinetic")
-        axes.set_title(name, fontsize=8.0, pad=2.0)
+        style.name_panel(axes, name)
         axes.set_ylabel(style.label("$T$", view.case.units, "temperature"))
         style.legend(axes)
     last = list(shown.values())[-1]
@@ -115,9 +117,9 @@ def _total_energy(views: Mapping[str, View], looks: Mapping[str, dict[str, Any]]
             return None
         # As scaling lowers the kinetic energy, it is shown without.
         energy = seen["kinetic_energy"] / view.case.scaling.target_factor() + sum(parts)
-        axes.plot(view.time_scale.factor * view.times, energy - energy[0], label=name, **looks[name])
+        axes.plot(view.time_scale.factor * view.times, energy, label=name, **looks[name])
     first = next(iter(views.values()))
-    axes.set_ylabel(style.label("$T + \\Phi$, change", first.case.units, "energy"))
+    axes.set_ylabel(style.label("$T + \\Phi$", first.case.units, "energy"))
     axes.set_xlabel(first.time_scale.axis("time"))
     style.legend(axes)
     return figure

@@ -51,6 +51,7 @@ def draw_temperature(axes: Axes, view: View, look: dict[str, Any], name: str) ->
     step: Literal["post"] | None = "post" if np.unique(aim).size < 0.2 * aim.size else None
     axes.fill_between(t, aim - band, aim + band, step=step, label=_band_name(view, band, symbol), **BAND)
     axes.plot(t, aim, drawstyle="steps-post" if step else "default", label="target", **TARGET)
+    values = values[np.isfinite(values)]
     if values.max() > 20.0 * aim.max():
         style.logarithmic(axes, [values[values > 0.1 * aim.min()]])
         return
@@ -72,10 +73,7 @@ def thermostat_energies(view: View) -> Figure | None:
         return None
     figure, (axes, below) = style.panels(2, height=2.6)
     t = view.time_scale.factor * view.times
-    constant = "$T + \\Phi - W + R$" if "reservoir" in found else ENERGIES["total"][0]
-    for key, values in found.items():
-        name, look = ENERGIES[key]
-        axes.plot(t, values, label=constant if key == "total" else name, **look)
+    constant = draw_energies(axes, view, found)
     axes.set_ylabel(style.label("energy", view.case.units, "energy"))
     style.legend(axes)
     total = found["total"]
@@ -84,6 +82,20 @@ def thermostat_energies(view: View) -> Figure | None:
     style.legend(below)
     over_time(below, view)
     return figure
+
+
+def draw_energies(axes: Axes, view: View, found: dict[str, np.ndarray]) -> str:
+    """The lines of the energies and of their sum on axes; returns what the sum is called."""
+    t = view.time_scale.factor * view.times
+    constant = "$T + \\Phi - W + R$" if "reservoir" in found else ENERGIES["total"][0]
+    names = {"total": constant}
+    if thermal.thermostat_of(view) is None:
+        without = {c for c in view.channels if f"energy_{c}" not in view.observables}
+        names["work"] = "$W$ friction" if without <= {"damping"} else "$W$ others"
+    for key, values in found.items():
+        name, look = ENERGIES[key]
+        axes.plot(t, values, label=names.get(key, name), **look)
+    return constant
 
 
 def thermostat_phase(view: View) -> Figure | None:
@@ -123,17 +135,12 @@ def configurational_temperature(view: View) -> Figure | None:
     figure, (axes,) = style.panels()
     shown = mean / view.case.units.boltzmann
     axes.plot(t, shown, color=style.BLUE, label="of the positions")
-    kinetic = view.observables["temperature_kinetic"]
-    axes.plot(
-        t,
-        np.convolve(kinetic, window, "valid"),
-        color=style.BLACK,
-        linestyle=(0, (4, 2)),
-        linewidth=1.0,
-        label="of the speeds",
-    )
+    kinetic, series = view.observables.get("temperature_kinetic"), [shown]
+    if kinetic is not None:
+        look: dict[str, Any] = {"color": style.BLACK, "linestyle": (0, (4, 2)), "linewidth": 1.0}
+        axes.plot(t, np.convolve(kinetic, window, "valid"), label="of the speeds", **look)
+        series.append(kinetic)
     aim = thermal.target(view)
-    series = [shown, kinetic]
     if aim is not None:
         axes.plot(view.time_scale.factor * view.times, aim, label="target", **TARGET)
         series.append(aim)

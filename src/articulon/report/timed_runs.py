@@ -15,6 +15,8 @@ from articulon.simulate.description import Progress, Silent
 from articulon.simulate.run import run
 from articulon.simulate.summary import read_summary
 
+PATIENCE = 60.0
+"""Wall time that an unscaled explicit run may be expected to take to be made unasked [s]."""
 SAMPLE = 4e4
 """Length of the run from which a cost is estimated, in the fastest relaxation times."""
 

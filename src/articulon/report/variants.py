@@ -14,6 +14,7 @@ from articulon.cases.overrides import parts
 from articulon.errors import CaseError
 from articulon.forces.brownian import Brownian, brownian_of, fastest_relaxation
 from articulon.integrate import FrictionImplicit
+from articulon.report.measures import other_physics
 from articulon.simulate.noise_windows import frame_interval
 
 ITSELF = "case"
@@ -43,6 +44,14 @@ class Entry:
     """Whether it is left out where it would take long: nobody has asked for it."""
     variant: str = ""
     """What the case calls it, where it is a variant."""
+    suffix: str = ""
+    """Of a reference: the part of its name that distinguishes its group, such as ``"-seed=2"``."""
+    named: bool = False
+    """Whether the case names it as its reference."""
+    stands_in: bool = False
+    """Whether it is scaled and only serves as the reference: nobody asked for it."""
+    without: str = ""
+    """Of a scaled reference: why no unscaled run takes its place."""
 
     @property
     def unscaled(self) -> bool:
@@ -77,8 +86,9 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
     for comparison. With it they are the case with every combination of the values, and the variants of ``against``.
     Where no variants are asked for, an unscaled explicit one is offered, to say what the others save, unless values of
     a case that is one are asked for.
-    The reference is the one that the case names; else the case itself where it is unscaled, or the first unscaled
-    variant, friction-implicit ones first.
+    The reference is the one that the case names, unless others are asked for; else the case itself where it is
+    unscaled, or the first unscaled one of the runs, friction-implicit ones first, or of the case's other variants that
+    take long steps. Where there is none the case itself stands in its place, until :func:`with_reference` finds one.
 
     Raises
     ------
@@ -99,7 +109,8 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
         here = case.with_overrides(physics) if physics else case
         if key not in groups:
             groups[key] = len(groups)
-            found += _first(here, groups[key], suffix, names, against is not None, rivals)
+            first, *rest = _first(here, groups[key], suffix, names, against is not None, rivals)
+            found += [replace(first, stands_in=bool(values) and not first.variant and not first.unscaled), *rest]
         whole = case.with_overrides(values) if values else case
         found.append(Entry(label(values) if values else ITSELF, whole, groups[key]))
     return [entry for group in range(len(groups)) for entry in _distinct(e for e in found if e.group == group)]
@@ -126,12 +137,12 @@ def _compared(case: Case) -> list[str]:
 
 
 def _unscaled_explicit(case: Case, names: Sequence[str]) -> list[str]:
-    """The first unscaled explicit variant beside those with the given names, if there is any."""
+    """The first unscaled explicit variant of the case's physics beside those with the given names, if there is any."""
     others = {name: case.variant(name) for name in case.variants if name not in names}
     return [
         name
         for name, other in others.items()
-        if other.scaling.policy == "none" and other.integrator.rule not in HOLDING
+        if other.scaling.policy == "none" and other.integrator.rule not in HOLDING and not other_physics(other, case)[0]
     ][:1]
 
 
@@ -140,25 +151,36 @@ def _first(
 ) -> list[Entry]:
     """The variants of a group, with its reference at the front and the rivals that nobody asks for at the end."""
     variants, offered = ({name: case.variant(name) for name in some} for some in (names, rivals))
-    if case.comparison.reference is not None and not (asked and case.comparison.reference not in names):
-        reference = case.comparison.reference
-    else:
-        # Where values vary, one run that may take long is not made to be measured from without being asked for.
-        candidates = variants | offered if names else variants
-        unscaled = [name for name, v in candidates.items() if v.scaling.policy == "none" and not _adapts(v)]
-        # Dynamics without inertia are an approximation themselves.
-        unscaled.sort(key=lambda name: candidates[name].integrator.rule == "overdamped")
-        implicit = [name for name in unscaled if isinstance(candidates[name].integrator, FrictionImplicit)]
-        # What is asked for is measured from; otherwise the case stands for itself.
-        itself = [ITSELF] if case.scaling.policy == "none" and not asked and not _adapts(case) else []
-        reference = next(iter([*itself, *implicit, *unscaled, ITSELF]))
+    # What is asked for is measured from; otherwise the case stands for itself.
+    itself = [ITSELF] if case.scaling.policy == "none" and not _adapts(case) else []
+    reference, named = case.comparison.reference, True
+    if reference is None or (asked and reference not in names):
+        # A run that may take long is not made to be measured from without being asked for.
+        among = _unscaled(variants)
+        kept = {} if reference is None else {reference: case.variant(reference)}
+        alike = {n: v for n in case.variants if not other_physics(v := case.variant(n), case)[0]}
+        others = _unscaled(kept | alike, long_steps=True)
+        reference, named = next(iter([*([] if asked else itself), *among, *itself, *others, ITSELF])), False
     first = case if reference == ITSELF else case.variant(reference)
     rest = [
         Entry(name + suffix, variant, group, optional=not asked, variant=name)
         for name, variant in (variants | offered).items()
         if name != reference
     ]
-    return [Entry(reference + suffix, first, group, is_reference=True), *rest]
+    alone = suffix.removeprefix("-") if reference == ITSELF and suffix else reference + suffix
+    variant = "" if reference == ITSELF else reference
+    return [Entry(alone, first, group, is_reference=True, variant=variant, suffix=suffix, named=named), *rest]
+
+
+def _unscaled(variants: Mapping[str, Case], long_steps: bool = False) -> list[str]:
+    """Names of the unscaled variants in which all is active, friction-implicit ones first and overdamped ones last;
+    with ``long_steps`` only those that do not resolve the fastest relaxation."""
+    found = [name for name, v in variants.items() if v.scaling.policy == "none" and not _adapts(v)]
+    if long_steps:
+        found = [name for name in found if variants[name].integrator.rule in HOLDING]
+    # Dynamics without inertia are an approximation themselves.
+    order = {"friction-implicit": 0, "overdamped": 2}
+    return sorted(found, key=lambda name: order.get(variants[name].integrator.rule, 1))
 
 
 def _adapts(case: Case) -> bool:
@@ -173,8 +195,13 @@ def _distinct(found: Iterable[Entry]) -> list[Entry]:
     for entry in found:
         optional = entry.optional and entry.unscaled and entry.explicit
         digest = entry.case.digest()
-        before = seen.setdefault(digest, replace(entry, optional=optional))
-        seen[digest] = replace(before, optional=before.optional and optional)
+        before = seen.get(digest)
+        if before is None:
+            seen[digest] = replace(entry, optional=optional)
+            continue
+        # The case itself is called by its values where they are among those that are asked for.
+        named = replace(before, name=entry.name, stands_in=False) if before.stands_in else before
+        seen[digest] = replace(named, optional=before.optional and optional)
     result = []
     for entry in seen.values():
         count = names[entry.name] = names.get(entry.name, 0) + 1

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from articulon.cases.case import Case
+from articulon.errors import ArticulonError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.stokes_drag import StokesDrag
+from articulon.integrate import BrownianDynamics, ErmakMcCammon
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
 from articulon.model.state import CHANNELS
@@ -37,28 +39,36 @@ class View:
     rotations: np.ndarray
     """Quaternions, body to world frame, shape (frames, bodies, 4)."""
     observables: Mapping[str, np.ndarray]
-    """By name, each of shape (frames,)."""
+    """By name, each of shape (frames,); those that are defined at some frame."""
     coordinates: np.ndarray
     """Joint coordinates, shape (frames, nq)."""
     speeds: np.ndarray
     """Joint speeds, shape (frames, nu)."""
     folder: Path | None = None
     """The folder of the run."""
+    undefined: tuple[str, ...] = ()
+    """Observables that are defined at no frame, which no figure shows: a rule without inertia has no temperature."""
 
     @classmethod
     def of(cls, run: Run) -> View:
-        """The view of a run."""
-        observables = {name: np.asarray(values) for name, values in run.observables.items()}
+        """The view of a run; raises ArticulonError for a trajectory in which a coordinate is not a number."""
+        found = {name: np.asarray(values) for name, values in run.observables.items()}
+        undefined = tuple(name for name, values in found.items() if values.size and not np.isfinite(values).any())
+        motion = {name: np.asarray(getattr(run, name)) for name in ("positions", "rotations", "coordinates", "speeds")}
+        times = np.asarray(run.times)
+        for name, values in motion.items():
+            _check_numbers(run, name, times, values)
         return cls(
             Case.read(run.folder / "case.toml") if run.case is None else run.case,
             run.summary,
-            np.asarray(run.times),
-            np.asarray(run.positions),
-            np.asarray(run.rotations),
-            observables,
-            np.asarray(run.coordinates),
-            np.asarray(run.speeds),
+            times,
+            motion["positions"],
+            motion["rotations"],
+            {name: values for name, values in found.items() if name not in undefined},
+            motion["coordinates"],
+            motion["speeds"],
             run.folder,
+            undefined,
         )
 
     @classmethod
@@ -70,6 +80,11 @@ class View:
     def model(self) -> Model:
         """The model of the case."""
         return self.case.build_model()
+
+    @property
+    def inertial(self) -> bool:
+        """Whether bodies have speeds; rules without inertia give them none."""
+        return not isinstance(self.case.integrator, BrownianDynamics | ErmakMcCammon)
 
     @cached_property
     def core(self) -> int:
@@ -179,6 +194,19 @@ class View:
     def stop_time(self) -> float | None:
         """When the run was stopped by the core's advance [time]; None where it was not."""
         return stop_time(self.summary)
+
+
+def _check_numbers(run: Run, what: str, times: np.ndarray, values: np.ndarray) -> None:
+    """Raises ArticulonError for an array over the frames in which something is not a number."""
+    wrong = np.argwhere(~np.isfinite(values))
+    if not wrong.size:
+        return
+    frame = int(wrong[0][0])
+    whose = f" of body '{run.body_names[int(wrong[0][1])]}'" if values.ndim == 3 else ""
+    raise ArticulonError(
+        f"{run.folder / 'trajectory.h5'}: the {what}{whose} in frame {frame} (t = {times[frame]:.6g}) are not a "
+        "number: the file is damaged; make the run again in another folder by --out"
+    )
 
 
 def stop_time(summary: Mapping[str, Any]) -> float | None:

@@ -1,0 +1,394 @@
+"""The motion without inertia, with free joints, and how late a scaled run is predicted to be.
+
+Where forces and drag balance, the speeds are u₀(q), and q' = u₀(q) is the slow motion q₀(σ). A run scaled by a2 follows
+
+    u' = a2 M⁻¹F(q, u) − M⁻¹C(q, u).
+
+It passes the places of the slow motion later and slightly off the path: q(t) = q₀(σ(t)) + δq and u = g u₀(σ) + δu,
+where g = σ' is its pace. For any g, to first order in δ,
+
+    δq' = δu,   δu' = a2 (A_q δq + A_u δu) + a2 (g − 1) A_u u₀ − g² (∂u₀/∂σ + M⁻¹C) − g' u₀,   A = ∂(M⁻¹F)/∂(q, u),
+
+in the generalised speeds of the joints. g is the pace of one body, the lead: τ/a2 g' = 1 − g − (τ/a2) λ g², where λ is
+the rate at which its speed grows along the path. This keeps δ small even where the motion speeds up within the delay.
+
+Errors keep their sign: a growing force makes the run late, a falling one makes it early again, and a well removes
+errors. The same equations with a2 = 1 give the lateness of the unscaled run on the slow motion; the difference is the
+error of scaling. The rotation of a turning body's axes is neglected in δ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+from scipy.linalg import expm, lu_factor, lu_solve
+
+from articulon.dynamics.functions import body_poses, moved
+from articulon.forces.evaluation import Evaluator, derivative_signature
+from articulon.forces.sites.places import site_positions
+from articulon.kernels import kernel, one_blas_thread, prepare
+from articulon.model import Model
+from articulon.model.joints import BY_KIND, UNBOUND
+from articulon.model.state import STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE
+
+MOST_SPEEDS = 128
+"""Of larger models the derivatives would take minutes."""
+CHANGE = 0.05
+"""Change of a mover's speed in a step, of the largest that it has had."""
+STEPS = 1500
+SMALL = 1e-6
+"""Displacements of differences, in radians and in sizes of the model."""
+LEAST = 1e-3
+"""A mover whose distance is below this part of the largest is left out, and its speed does not limit the steps."""
+FASTEST = 10.0
+"""Upper bound of g. A lead that slows down faster than it relaxes has no steady pace; δ then holds its motion."""
+GAMMA = 1.0 - math.sqrt(0.5)
+"""Of the diagonally implicit Runge-Kutta rule of order 2 that is stable for any stiffness."""
+
+
+class Mover(NamedTuple):
+    """A part with its own error: a joint, or the translation or the rotation of a floating body."""
+
+    name: str
+    """In words, such as ``"drug"`` or ``"core, rotation"``."""
+    speeds: slice
+    """Its generalised speeds."""
+    arm: float
+    """Converts its coordinates to a distance: 1 for a translation, the size of the model for a rotation [length]."""
+
+
+class Errors(NamedTuple):
+    """How a run differs from the slow motion."""
+
+    late: np.ndarray
+    """t − σ at the moments [time], shape (n,)."""
+    beside: np.ndarray
+    """δq there, shape (n, nu)."""
+
+
+@dataclass(frozen=True, eq=False)
+class SlowMotion:
+    """The motion without inertia at moments, and what its linear response needs."""
+
+    times: np.ndarray
+    """[time], shape (n,)."""
+    coordinates: np.ndarray
+    """q₀, shape (n, nq)."""
+    speeds: np.ndarray
+    """u₀, shape (n, nu)."""
+    by_q: np.ndarray
+    """A_q, shape (n, nu, nu)."""
+    by_u: np.ndarray
+    """A_u, shape (n, nu, nu)."""
+    products: np.ndarray
+    """M⁻¹C, shape (n, nu)."""
+    start: np.ndarray
+    """The speeds that the run begins with, shape (nu,)."""
+    movers: tuple[Mover, ...]
+    """The parts that move; those that move very little are left out."""
+    lead: Mover
+    """The part whose pace defines σ."""
+    relaxation: float
+    """Its τ [time]."""
+
+    @cached_property
+    def _unscaled(self) -> Errors:
+        return self.errors(1.0)
+
+    @cached_property
+    def _growth(self) -> np.ndarray:
+        """λ between the moments [1/time], shape (n − 1,)."""
+        size = np.linalg.norm(self.speeds[:, self.lead.speeds], axis=1)
+        # At a turning point the speed vanishes and the rate is not defined.
+        return np.clip(np.diff(np.log(np.maximum(size, 1e-300))), -1.0, 1.0) / np.diff(self.times)
+
+    def pace(self, a2: float) -> np.ndarray:
+        """g of the lead at the moments, shape (n,); 1 where it does not move."""
+        tau, u = self.relaxation / a2, self.speeds[0, self.lead.speeds]
+        g = np.ones(self.times.size)
+        if self.lead not in self.movers or not u.any():
+            return g
+        g[0] = max(0.0, float(self.start[self.lead.speeds] @ u) / float(u @ u))
+        for k, (h, rate) in enumerate(zip(np.diff(self.times).tolist(), self._growth.tolist(), strict=True)):
+            # d(g²/2)/dσ = (1 − g)/τ − λ g², implicitly, for which g is the root of a quadratic equation.
+            a, b = max(1.0 + 2.0 * h * rate, 1e-3), h / tau
+            g[k + 1] = min((-b + math.sqrt(b * b + a * (g[k] ** 2 + 2.0 * b))) / a, FASTEST)
+        return g
+
+    def errors(self, a2: float) -> Errors:
+        """How late a run with a constant factor passes the places of the slow motion, and how far off the path."""
+        with one_blas_thread():
+            return self._errors(a2)
+
+    def _errors(self, a2: float) -> Errors:
+        nu, g = self.speeds.shape[1], self.pace(a2)
+        dq, du = np.zeros(nu), self.start - g[0] * self.speeds[0]
+        late, beside = np.zeros(self.times.size), np.zeros((self.times.size, nu))
+        for k, h in enumerate(np.diff(self.times).tolist()):
+            mid, elapsed = 0.5 * (g[k] + g[k + 1]), 2.0 * h / (g[k] + g[k + 1])
+            a, b = a2 * self.by_q[k : k + 2].mean(0), a2 * self.by_u[k : k + 2].mean(0)
+            u, change = self.speeds[k : k + 2].mean(0), (self.speeds[k + 1] - self.speeds[k]) / h
+            left = (mid - 1.0) * (b @ u) - mid**2 * (change + self.products[k : k + 2].mean(0))
+            left -= (g[k + 1] - g[k]) / elapsed * u
+            dq, du = _advanced(dq, du, elapsed, a, b, left)
+            late[k + 1], beside[k + 1] = late[k] + elapsed - h, dq
+        return Errors(late, beside)
+
+    def lateness(self, a2: float) -> dict[str, float]:
+        """How late each mover is because of scaling [time]: the mean over the run, weighted by its squared speed. This
+        is the shift in time that removes most of its error."""
+        scaled, unscaled = self._shifts(self.errors(a2)), self._shifts(self._unscaled)
+        return {name: scaled[name] - unscaled[name] for name in scaled}
+
+    def _shifts(self, errors: Errors) -> dict[str, float]:
+        found, h = {}, np.diff(self.times)
+        weights = 0.5 * (np.append(h, 0.0) + np.insert(h, 0, 0.0))
+        for mover in self.movers:
+            u, d = self.speeds[:, mover.speeds], errors.beside[:, mover.speeds]
+            squares = (u * u).sum(axis=1)
+            size = float(weights @ squares)
+            along = float(weights @ (errors.late * squares - (d * u).sum(axis=1)))
+            found[mover.name] = along / size if size > 0.0 else 0.0
+        return found
+
+    def arrival(self, a2: float, time: float | None = None) -> float:
+        """How late the lead reaches, because of scaling, the place of the slow motion at a time, by default at its end
+        [time]."""
+        return self._passed(self.errors(a2), time) - self._passed(self._unscaled, time)
+
+    def _passed(self, errors: Errors, time: float | None) -> float:
+        columns = range(self.lead.speeds.start, self.lead.speeds.stop)
+        at = float(self.times[-1]) if time is None else time
+        u, d = (np.array([np.interp(at, self.times, x[:, k]) for k in columns]) for x in (self.speeds, errors.beside))
+        return float(np.interp(at, self.times, errors.late)) - float(d @ u) / max(float(u @ u), 1e-300)
+
+
+def _advanced(
+    dq: np.ndarray, du: np.ndarray, h: float, a: np.ndarray, b: np.ndarray, left: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A step of δq' = δu, δu' = a δq + b δu + left."""
+    g = GAMMA * h
+    factors = lu_factor(np.eye(dq.size) - g * b - g * g * a)
+
+    def rates(q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rate = lu_solve(factors, a @ (q + g * u) + b @ u + left)
+        return u + g * rate, rate
+
+    q1, u1 = rates(dq, du)
+    q2, u2 = rates(dq + (h - g) * q1, du + (h - g) * u1)
+    return dq + (h - g) * q1 + g * q2, du + (h - g) * u1 + g * u2
+
+
+class Ends(NamedTuple):
+    """What ends a motion."""
+
+    duration: float
+    """[time]."""
+    link: int
+    """The link that leads."""
+    body: int
+    """The body that may arrive."""
+    direction: np.ndarray
+    """Unit vector along which it may arrive, shape (3,)."""
+    advance: float
+    """How far from its start it arrives [length]; infinite where nothing but the duration ends the motion."""
+
+
+def slow_motion(model: Model, relaxation: float, ends: Ends) -> SlowMotion | None:
+    """The slow motion of a model from its initial state.
+
+    Parameters
+    ----------
+    model
+        The model; its Brownian forces do not count.
+    relaxation
+        τ of the body that leads [time].
+    ends
+        What leads, and what ends the motion.
+
+    Returns
+    -------
+    SlowMotion or None
+        None for a model with loops, flexible bodies or more than :data:`MOST_SPEEDS` speeds, for joints without drag,
+        for a model in which nothing moves, and for forces that are not finite.
+    """
+    if model.loops.kind.size or model.modes or not 0 < model.nu <= MOST_SPEEDS:
+        return None
+    with one_blas_thread():
+        try:
+            return _followed(_Balance(model), relaxation, ends)
+        except np.linalg.LinAlgError:
+            # A singular matrix: a joint has no drag. One that is not finite: forces are not.
+            return None
+
+
+def _followed(balance: _Balance, relaxation: float, ends: Ends) -> SlowMotion | None:
+    model = balance.model
+    q, time, end = model.q0.copy(), 0.0, ends.duration
+    here = balance.at(q)
+    rows, times, places = [here], [0.0], [q]
+    speeds = [np.linalg.norm(here.speeds[m.speeds]) * m.arm for m in balance.movers]
+    if not max(speeds) > 0.0:
+        return None
+    largest, step, began = np.array(speeds), 1e-6 * end, balance.origin(q, ends.body)
+    while time < end * (1.0 - 1e-12) and len(times) < STEPS:
+        gone = float(ends.direction @ (balance.origin(q, ends.body) - began))
+        if gone >= ends.advance * (1.0 - 1e-6):
+            break
+        h = min(step, end - time)
+        if math.isfinite(ends.advance):
+            pace = float(ends.direction @ balance.velocity(q, here.speeds, ends.body))
+            h = min(h, (ends.advance - gone) / pace) if pace > 0.0 else h
+        trial = moved(model, q, here.way(h))
+        there = balance.at(trial)
+        floor = np.maximum(largest, LEAST * largest.max())
+        change = max(
+            float(np.linalg.norm(there.speeds[m.speeds] - here.speeds[m.speeds])) * m.arm / least
+            for m, least in zip(balance.movers, floor.tolist(), strict=True)
+        )
+        if not change <= 2.0 * CHANGE and h > 1e-12 * end:
+            step = 0.5 * h
+            continue
+        q, time, here = trial, time + h, there
+        rows.append(here)
+        times.append(time)
+        places.append(q)
+        now = np.array([np.linalg.norm(here.speeds[m.speeds]) * m.arm for m in balance.movers])
+        largest = np.maximum(largest, now)
+        step = h * min(2.0, CHANGE / max(change, 1e-300))
+    arrived = float(ends.direction @ (balance.origin(q, ends.body) - began)) >= ends.advance * (1.0 - 1e-6)
+    if len(times) < 3 or not (arrived or time >= end * (1.0 - 1e-9)):
+        return None
+    return _complete(balance, np.array(times), places, rows, relaxation, ends)
+
+
+def _complete(
+    balance: _Balance, times: np.ndarray, places: list[np.ndarray], rows: list[_Moment], relaxation: float, ends: Ends
+) -> SlowMotion:
+    speeds = np.array([row.speeds for row in rows])
+    mean = 0.5 * (speeds[1:] + speeds[:-1])
+    ways = [float(np.diff(times) @ np.linalg.norm(mean[:, m.speeds], axis=1)) * m.arm for m in balance.movers]
+    kept = tuple(m for m, way in zip(balance.movers, ways, strict=True) if way > LEAST * max(ways))
+    first = int(balance.model.forest.u_start[ends.link])
+    lead = next(m for m in balance.movers if m.speeds.start == first)
+    by_q, by_u, products = (np.array([getattr(row, name) for row in rows]) for name in ("by_q", "by_u", "products"))
+    start = balance.model.u0.copy()
+    return SlowMotion(times, np.array(places), speeds, by_q, by_u, products, start, kept, lead, relaxation)
+
+
+class _Moment(NamedTuple):
+    """The balance of forces and drag at a place."""
+
+    speeds: np.ndarray
+    """u₀ (nu,)."""
+    by_q: np.ndarray
+    """A_q (nu, nu)."""
+    by_u: np.ndarray
+    """A_u (nu, nu)."""
+    products: np.ndarray
+    """M⁻¹C (nu,)."""
+
+    def way(self, h: float) -> np.ndarray:
+        """h φ₁(h K) u₀ with K = ∂u₀/∂q: the displacement in a time h, exact where u₀ is linear in the coordinates."""
+        nu = self.speeds.size
+        whole = np.zeros((nu + 1, nu + 1))
+        whole[:nu, :nu] = -h * np.linalg.solve(self.by_u, self.by_q)
+        whole[:nu, nu] = h * self.speeds
+        if not np.isfinite(whole).all():
+            raise np.linalg.LinAlgError("the motion is not finite")
+        return np.asarray(expm(whole)[:nu, nu])
+
+
+@kernel
+def derivatives_of(derivative, system, functions, factor, y, ws, channels, solver, dy):
+    """The derivative at every row of y."""
+    for k in range(y.shape[0]):
+        derivative(system, functions, factor, 0.0, 0, y[k], ws, channels, solver, dy[k])
+
+
+class _Balance:
+    """Evaluates a model where forces and drag balance."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.evaluator = model, Evaluator(model)
+        system, functions, ws, channels, solver = self.evaluator.types
+        rows, line = types.float64[:, ::1], types.float64[::1]
+        derivative = types.FunctionType(derivative_signature(self.evaluator))
+        signature = (derivative, system, functions, line, rows, ws, channels, solver, rows)
+        self._kernel = prepare(derivatives_of, signature)
+        self.size = _size(model)
+        self.movers = movers_of(model, self.size)
+        self._all, self._none = np.ones(8), np.zeros(8)
+        self._all[[STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE]] = 0.0
+        self._small = np.full(model.nu, SMALL)
+        for mover in self.movers:
+            if mover.arm == 1.0:
+                self._small[mover.speeds] = SMALL * self.size
+
+    def accelerations(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """M⁻¹(factor F − C) at coordinates (n, nq) and speeds (n, nu), shape (n, nu)."""
+        e, nq = self.evaluator, self.model.nq
+        y = np.ascontiguousarray(np.hstack([q, u, np.zeros((len(q), 8))]))
+        dy = np.empty_like(y)
+        while True:
+            self._kernel(e.derivative, e.system, e.functions, factor, y, e.ws, e.channels, e.solver, dy)
+            if e.users.error is not None:
+                raise e.users.error
+            if not e.sites.overflowed:
+                return dy[:, nq : nq + self.model.nu].copy()
+            e.grow()
+
+    def at(self, q: np.ndarray) -> _Moment:
+        """The balance at coordinates q. Drag is linear in the speeds; the quadratic velocity products cancel between a
+        speed and its opposite."""
+        nu = self.model.nu
+        ones, everywhere = np.eye(nu), np.broadcast_to(q, (2 * nu + 1, q.size))
+        found = self.accelerations(everywhere, np.vstack([ones, -ones, np.zeros((1, nu))]), self._all)
+        by_u = 0.5 * (found[:nu] - found[nu : 2 * nu]).T
+        speeds = -np.linalg.solve(by_u, found[-1])
+        beside = np.array([q, *(moved(self.model, q, self._small[k] * ones[k]) for k in range(nu))])
+        near = self.accelerations(beside, np.broadcast_to(speeds, (nu + 1, nu)), self._all)
+        by_q = ((near[1:] - near[0]) / self._small[:, None]).T
+        products = -self.accelerations(beside[:1], speeds[None], self._none)[0]
+        if not np.isfinite(by_q).all() or not np.isfinite(speeds).all():
+            raise np.linalg.LinAlgError("forces are not finite")
+        return _Moment(speeds, by_q, by_u, products)
+
+    def origin(self, q: np.ndarray, body: int) -> np.ndarray:
+        """Origin of a body, world frame [length]."""
+        return np.asarray(body_poses(self.model, q)[0][body])
+
+    def velocity(self, q: np.ndarray, speeds: np.ndarray, body: int) -> np.ndarray:
+        """Its velocity [length/time]."""
+        small = SMALL / max(float(np.abs(speeds).max(initial=0.0)), 1e-300)
+        ahead, behind = (self.origin(moved(self.model, q, speeds, s * small), body) for s in (1.0, -1.0))
+        return (ahead - behind) / (2.0 * small)
+
+
+def _size(model: Model) -> float:
+    """The largest extent of the bodies and sites of a model at the start [length], 1 for a point."""
+    points = [body_poses(model, model.q0)[0]]
+    if model.sites.body.size:
+        points.append(site_positions(model, model.q0))
+    extent = float(np.ptp(np.concatenate(points), axis=0).max())
+    return extent if extent > 0.0 else 1.0
+
+
+def movers_of(model: Model, size: float) -> tuple[Mover, ...]:
+    """The movers of a model of a size [length]."""
+    found = []
+    forest = model.forest
+    for i, (kind, start) in enumerate(zip(forest.kind.tolist(), forest.u_start.tolist(), strict=True)):
+        joint, name = BY_KIND[kind], model.names[int(model.head[i])]
+        moves = joint.translations if kind in UNBOUND else 0
+        if moves:
+            found.append(Mover(name, slice(start, start + moves), 1.0))
+        if joint.nu > moves:
+            words = f"{name}, rotation" if moves else name
+            found.append(Mover(words, slice(start + moves, start + joint.nu), size if joint.rotates() else 1.0))
+    return tuple(found)
