@@ -5,10 +5,14 @@ folder named after a digest of every file that kernels are compiled from: an edi
 stale one.
 """
 
+import atexit
 import hashlib
 import itertools
 import os
+import pickle
 import secrets
+import shutil
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +25,9 @@ import numba
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba.core.bytecode import FunctionIdentity
 from numba.core.errors import NumbaExperimentalFeatureWarning
+
+from articulon.errors import ArticulonError
+from articulon.private_folders import private_folder
 
 # Passing jitted functions as first-class values is what lets a kernel with a user's force be cached.
 warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
@@ -59,18 +66,58 @@ first_class = numba.njit(fastmath=FASTMATH, error_model="numpy")
 
 @cache
 def cache_folder() -> Path:
-    """Folder of the compiled kernels of exactly this version of the package.
+    """Folder of the compiled kernels of exactly this version of the package, for this user alone.
 
-    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` move it; by default it is under the user's cache folder.
+    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` move it; by default it is under the user's cache folder. Where it
+    cannot be written to, it is a temporary one of this process, and a warning says so.
+
+    Raises
+    ------
+    ArticulonError
+        Naming the folder, where somebody else could have written to it: what lies in it is code.
     """
     # A kernel of another processor would not be loaded but compiled again, by a process that means to load it.
     digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()} {get_host_cpu_features().flatten()}".encode())
     package = Path(__file__).parent
     for path in sorted(path for name in COMPILED for path in package.glob(name)):
         digest.update(path.read_bytes())
+    root = _cache_root()
+    try:
+        return private_folder(root / digest.hexdigest()[:16], CACHE_ADVICE)
+    except OSError as failure:
+        folder = _temporary_cache()
+        warnings.warn(
+            f"kernels cannot be kept in {root} ({failure.strerror}). They are compiled for this process alone, in "
+            f"{folder}, which takes up to a minute at every start; set ARTICULON_CACHE_DIR to a folder that you may "
+            "write to",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return private_folder(folder / digest.hexdigest()[:16], CACHE_ADVICE)
+
+
+CACHE_ADVICE = (
+    "It would hold compiled code. Remove it, for kernels are compiled again, or set ARTICULON_CACHE_DIR to a folder of "
+    "your own that others may not write to."
+)
+"""What to do about a cache folder that is not trusted."""
+
+
+def _cache_root() -> Path:
     chosen = os.environ.get("ARTICULON_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
-    root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "articulon"
-    return root / digest.hexdigest()[:16]
+    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "articulon"
+
+
+def _temporary_cache() -> Path:
+    """A folder that is removed when this process ends; processes that are forked from it leave it alone."""
+    folder, process = Path(tempfile.mkdtemp(prefix="articulon-kernels-")), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
 
 
 def _quiet(text: str) -> None:
@@ -116,19 +163,36 @@ def prepare(function: Any, signature: Any) -> Any:
     """Compile a kernel for a signature, or load it from the cache, and let calls from Python only use what there is.
 
     A call that hands over jitted functions would otherwise be compiled anew for just these functions, past the cache.
+
+    Raises
+    ------
+    ArticulonError
+        Naming the folder of the cache, where the disk is full or what is kept there is damaged.
     """
     # Numba finds a kernel by the path of its source: what another installation has compiled is not there for this one.
     source = function.py_func
     key = f"{source.__code__.co_filename} {source.__module__}.{source.__name__}{signature}"
     done = cache_folder() / "compiled" / hashlib.sha256(key.encode()).hexdigest()[:32]
-    if not done.exists():
-        announce("compiling kernels, once per machine: up to a minute")
-        _compile_aside(function, signature)
-    function.disable_compile(False)
-    function.compile(signature)
-    function.disable_compile()
-    done.parent.mkdir(parents=True, exist_ok=True)
-    done.touch()
+    try:
+        if not done.exists():
+            kept = _cache_root().absolute() == cache_folder().parent
+            announce(f"compiling kernels, {'once per machine' if kept else 'for this process alone'}: up to a minute")
+            _compile_aside(function, signature)
+        function.disable_compile(False)
+        function.compile(signature)
+        function.disable_compile()
+        done.parent.mkdir(parents=True, exist_ok=True)
+        done.touch()
+    except OSError as failure:
+        raise ArticulonError(
+            f"{cache_folder()}: kernels cannot be kept here: {failure.strerror}. Free some space, or set "
+            "ARTICULON_CACHE_DIR to a folder that you may write to"
+        ) from failure
+    except (EOFError, pickle.UnpicklingError) as failure:
+        raise ArticulonError(
+            f"{cache_folder()}: the kernels that are kept here are damaged ({failure}). Remove the folder; they are "
+            "compiled again"
+        ) from failure
     return function
 
 

@@ -62,7 +62,7 @@ def pulled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(file: Path | str, out: Path, **changes: Any) -> dict[str, Any]:
     """The fidelity section of a run."""
-    section = ar.run(ar.load_case(file, changes), out).summary["fidelity"]
+    section = ar.run(ar.load_case(file, changes, allow_code=True), out).summary["fidelity"]
     assert section["along"] is not None
     return section
 
@@ -284,7 +284,7 @@ def test_a_force_that_sets_in_at_once_outruns_the_control_and_the_run_says_so(tm
     (tmp_path / "sudden.py").write_text(SUDDEN, encoding="utf-8")
     file = tmp_path / "drifting.toml"
     file.write_text(DRIFTING.format(tmp_path / "sudden.py"), encoding="utf-8")
-    truth = ar.run(ar.load_case(file), tmp_path / "truth").summary["stop_time"]
+    truth = ar.run(ar.load_case(file, allow_code=True), tmp_path / "truth").summary["stop_time"]
     section = judged(file, tmp_path / "run", scaling={"policy": "error-controlled", "tolerance": 0.02})
     late = 1.0 - truth / ar.open_run(tmp_path / "run").summary["stop_time"]
     assert late > 0.04

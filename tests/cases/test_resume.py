@@ -141,10 +141,17 @@ def test_a_folder_that_holds_another_run_is_refused(tmp_path):
         ar.run(case, tmp_path / "run")
     with pytest.raises(CaseError, match=r"run\.seed differ"):
         ar.run(case, tmp_path / "run", resume=True, overrides={"run.seed": 2})
-    with pytest.raises(CheckpointError, match="no run to resume"):
-        ar.run(case, tmp_path / "elsewhere", resume=True)
     assert bits(tmp_path / "run") == before
-    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_run_begins_where_there_is_nothing_to_resume_and_says_so(tmp_path):
+    """So that one command serves a job that is started again and again."""
+    case, shown = case_of(tmp_path, CHAIN), Shown()
+    ar.run(case, tmp_path / "whole")
+    begun = ar.run(case, tmp_path / "job" / "run", resume=True, progress=shown)
+    assert begun.summary["status"] == "complete"
+    assert "nothing to resume" in shown.messages[0] and "starts from t = 0" in shown.messages[0]
+    assert bits(tmp_path / "job" / "run") == bits(tmp_path / "whole")
 
 
 def test_a_checkpoint_of_another_case_is_refused(tmp_path):

@@ -525,7 +525,7 @@ def user_case(tmp_path: Path, name: str) -> str:
 
 def test_a_force_that_is_no_number_is_found_by_step_and_channel(tmp_path):
     with pytest.raises(DivergenceError) as caught:
-        ran(tmp_path, user_case(tmp_path, "lost"))
+        ran(tmp_path, user_case(tmp_path, "lost"), allow_code=True)
     assert (caught.value.body, caught.value.joint) == ("ball", "free")
     assert caught.value.time == pytest.approx(0.5, abs=1e-6)
 
@@ -533,7 +533,7 @@ def test_a_force_that_is_no_number_is_found_by_step_and_channel(tmp_path):
 @pytest.mark.parametrize("name, cause", [("wrong", ValueError), ("divided", ZeroDivisionError)])
 def test_a_users_force_that_fails_is_named_with_its_error(tmp_path, name, cause):
     with pytest.raises(ArticulonError, match=rf"kind 'user' failed after t = 0\.[45].*{cause.__name__}: ") as caught:
-        ran(tmp_path, user_case(tmp_path, name))
+        ran(tmp_path, user_case(tmp_path, name), allow_code=True)
     assert isinstance(caught.value.__cause__, cause)
     done = ar.open_run(tmp_path / "run0")
     assert done.summary["status"] == "failed"
@@ -574,11 +574,11 @@ def test_a_file_in_the_folders_place_is_refused_and_kept(tmp_path):
 
 
 def test_a_second_process_is_kept_out_of_a_running_folder(tmp_path):
-    from articulon.simulate.run import _held
+    from articulon.simulate.claim import claimed
 
     case, out = case_of(tmp_path, BALL), tmp_path / "run"
     ar.run(case, out)
-    with _held(out), pytest.raises(ArticulonError, match="a run is going on here"):
+    with claimed(out, print), pytest.raises(ArticulonError, match="a run is going on here"):
         ar.run(case, out, resume=True)
 
 

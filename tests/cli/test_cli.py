@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -96,7 +97,8 @@ def test_run_calls_the_simulation_and_then_the_report(ball: str, calls: list[Any
     (name, (case,), named), (second, (folder,), _) = calls
     assert (name, second) == ("run", "write_report")
     assert (case.run.duration, case.run.seed) == (7.0, 3)
-    assert folder == named["out"] == Path("runs/ball")
+    assert folder == named["out"]
+    assert folder.parent == Path("runs") and re.fullmatch(r"ball-duration-7_ns-seed-3-[0-9a-f]{8}", folder.name)
     assert named["resume"] is False
     assert isinstance(named["progress"], cli.RunProgress)
     lines = [line.split("  ") for line in result.stdout.splitlines()]
@@ -127,6 +129,20 @@ def test_resume_goes_on_in_the_folder_of_the_case(ball: str, calls: list[Any]) -
     (folder / "case.toml").write_text(ar.load_case(ball).to_toml(), encoding="utf-8")
     assert invoke("run", ball, "--resume", "--set", "run.threads=1").exit_code == 0
     assert calls[0][2]["resume"] is True and calls[0][2]["out"] == folder
+
+
+def test_resume_begins_a_run_where_there_is_none(ball: str, calls: list[Any]) -> None:
+    assert invoke("run", ball, "--resume").exit_code == 0
+    assert calls[0][2]["resume"] is True and calls[0][2]["out"] == Path("runs/ball")
+
+
+def test_the_default_folder_says_what_varies(ball: str, calls: list[Any]) -> None:
+    """So that the jobs of an array do not meet in one folder."""
+    for seed in ("1", "2", "30"):
+        assert invoke("run", ball, "--set", f"run.seed={seed}").exit_code == 0
+    assert invoke("run", ball).exit_code == 0
+    made = [named["out"].name for name, _, named in calls if name == "run"]
+    assert made == ["ball-seed-1", "ball-seed-2", "ball-seed-30", "ball"]
 
 
 def test_compare_passes_on_the_variants_and_values(ball: str, calls: list[Any]) -> None:
@@ -207,7 +223,6 @@ def test_help_and_version_load_neither_kernels_nor_plots() -> None:
         (("run", "ball.toml", "--set", "run.duration=8 nm"), ("ball.toml: run.duration: expected a time", "a length")),
         (("run", "ball.toml", "--set", "run.duratoin=8"), ("did you mean 'duration'?",)),
         (("run", "ball.toml", "--set", "run.duration"), ("write key=value",)),
-        (("run", "ball.toml", "--resume"), ("no run to resume in runs/ball", "--out")),
         (("run", "nanoparticel-docking"), ("did you mean 'nanoparticle-docking'?",)),
         (("run", "absent.toml"), ("absent.toml: no such file",)),
         (("cases", "nanoparticel-docking"), ("did you mean 'nanoparticle-docking'?",)),
@@ -243,7 +258,8 @@ def test_a_folder_with_other_files_is_taken(ball: str, calls: list[Any]) -> None
 def test_resume_refuses_another_case(ball: str, calls: list[Any]) -> None:
     Path("runs/ball").mkdir(parents=True)
     Path("runs/ball/case.toml").write_text(ar.load_case(ball).to_toml(), encoding="utf-8")
-    refused(invoke("run", ball, "--resume", "--set", "run.seed=2"), "holds another run: run.seed differ")
+    arguments = ("run", ball, "--resume", "--set", "run.seed=2", "--out", "runs/ball")
+    refused(invoke(*arguments), "holds another run: run.seed differ")
     assert calls == []
 
 
@@ -281,7 +297,7 @@ def test_ctrl_c_says_where_the_checkpoint_is(ball: str, calls: list[Any], monkey
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys.modules["articulon.simulate.run"], "run", interrupted)
-    result = invoke("run", ball, "--set", "run.duration=7 ns")
+    result = invoke("run", ball, "--set", "run.duration=7 ns", "--out", "runs/ball")
     assert result.exit_code == 130
     assert result.stderr.startswith("interrupted: ")
     assert "Traceback" not in result.output

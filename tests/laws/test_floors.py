@@ -16,9 +16,11 @@ import articulon as ar
 PACKAGE = Path(ar.__file__).parent
 
 FLOORS = (
+    ("errors", "terminal"),
+    ("private_folders",),
     ("kernels",),
     ("algebra",),
-    ("units", "errors", "rng", "declaration"),
+    ("units", "rng", "declaration"),
     ("model",),
     ("modes",),
     ("dynamics",),

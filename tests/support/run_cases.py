@@ -153,18 +153,30 @@ class Shown:
         self.ended = text
 
 
-def case_of(folder: Path, text: str, overrides: dict[str, Any] | None = None, variant: str | None = None) -> Case:
+def case_of(
+    folder: Path,
+    text: str,
+    overrides: dict[str, Any] | None = None,
+    variant: str | None = None,
+    allow_code: bool = False,
+) -> Case:
     """A case from its text, which is kept in the folder."""
     file = folder / "a-case.toml"
     file.write_text(text, encoding="utf-8")
-    case = load_case(file)
+    case = load_case(file, allow_code=allow_code)
     case = case if variant is None else case.variant(variant)
     return case.with_overrides(overrides) if overrides else case
 
 
-def ran(folder: Path, text: str, overrides: dict[str, Any] | None = None, variant: str | None = None) -> ar.Run:
+def ran(
+    folder: Path,
+    text: str,
+    overrides: dict[str, Any] | None = None,
+    variant: str | None = None,
+    allow_code: bool = False,
+) -> ar.Run:
     """The results of a case."""
-    case = case_of(folder, text, overrides, variant)
+    case = case_of(folder, text, overrides, variant, allow_code)
     number = sum(path.is_dir() for path in folder.iterdir())
     return ar.run(case, folder / f"run{number}")
 

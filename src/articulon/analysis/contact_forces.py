@@ -32,7 +32,7 @@ def contacts(run: Run | Trajectory) -> ContactRecords:
             raise ArticulonError("this run has no contact spheres; give bodies sites with a radius")
         return contact_records(run.state.contact_pairs, run.state.contact_memory, run.model.sites.radius)
     case: Case = Case.read(run.folder / "case.toml") if run.case is None else run.case
-    found = saved_contacts(run.folder, case.build_model())
+    found = saved_contacts(run.folder, case.build_model(run_code=False))
     if found is None:
         raise ArticulonError(f"{run.folder}: there are no contacts of spheres, or no checkpoint that has them")
     return found[1]

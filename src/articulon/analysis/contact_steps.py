@@ -29,7 +29,9 @@ class ContactAnalysis:
     """What to know."""
 
 
-def load_for_analysis(name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Case:
+def load_for_analysis(
+    name_or_path: str | Path, overrides: Mapping[str, Any] | None = None, *, allow_code: bool = False
+) -> Case:
     """A case as :func:`articulon.load_case` reads it, also one with contacts that has no step yet, as it is the step
     that is sought: its integrator then has None."""
     given = dict(overrides or {})
@@ -37,10 +39,11 @@ def load_for_analysis(name_or_path: str | Path, overrides: Mapping[str, Any] | N
     integrator, forces = table.get("integrator"), table.get("forces")
     touching = isinstance(forces, list) and any(isinstance(f, dict) and f.get("kind") == "contact" for f in forces)
     if not touching or not isinstance(integrator, dict) or "step" in integrator or "integrator.step" in given:
-        return load_case(name_or_path, overrides)
+        return load_case(name_or_path, overrides, allow_code=allow_code)
     # Any time will do.
     duration = given.get("run.duration", table.get("run", {}).get("duration"))
-    case = load_case(name_or_path, given if duration is None else {**given, "integrator.step": duration})
+    given = given if duration is None else {**given, "integrator.step": duration}
+    case = load_case(name_or_path, given, allow_code=allow_code)
     return replace(case, integrator=case.integrator.model_copy(update={"step": None}))
 
 

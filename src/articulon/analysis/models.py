@@ -18,9 +18,13 @@ def case_of(run: Run) -> Case:
 
 
 def model_of(run: Run) -> Model:
-    """The model of a run, built anew from its case; kept with the run."""
+    """The model of a run, built anew from its case; kept with the run. Functions that the case names are loaded only
+    where they are allowed: without, forces by them cannot be evaluated, and a case whose joints they drive is refused.
+    """
     if not isinstance(getattr(run, "model", None), Model):
-        run.model = case_of(run).build_model()  # type: ignore[attr-defined]
+        case = case_of(run)
+        # Without what drives a coordinate the model would have another degree of freedom.
+        run.model = case.build_model(run_code=case.allow_code or case.driven_by_code)  # type: ignore[attr-defined]
     return run.model  # type: ignore[attr-defined]
 
 

@@ -15,8 +15,10 @@ from articulon.adaptive import Adaptive
 from articulon.baths import Thermostat
 from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
+from articulon.cases.consent import named_code, refuse_code, without_code
 from articulon.cases.explicit import WrittenOut
 from articulon.cases.molecule import Molecule
+from articulon.cases.naming import RUN_WITHOUT_EFFECT, WITHOUT_EFFECT, folder_name
 from articulon.cases.overrides import changed, dotted
 from articulon.cases.particles import Particles
 from articulon.cases.schema import CaseFile, Comparison, Dynamics, Fidelity, RunSettings, with_discriminators
@@ -31,10 +33,6 @@ from articulon.model.box import Box
 from articulon.scaling import Policy
 from articulon.simulate.checks import Check
 from articulon.units import UnitSystem, unit_system
-
-_WITHOUT_EFFECT = ("case", "fidelity", "checks", "variants", "compare", "versions")
-"""Sections that change no number of a run, but for the units."""
-_RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads", "gsd")
 
 
 @dataclass(frozen=True)
@@ -79,13 +77,59 @@ class Case:
     """Overrides by the variant's name, as they are written."""
     comparison: Comparison
     """What is compared when nothing is said."""
+    changes: dict[str, Any] = field(default_factory=dict, compare=False)
+    """Overrides by dotted key that made it of the file or variant that it is called like."""
+    allow_code: bool = field(default=False, compare=False)
+    """Whether functions that it names may run."""
 
-    def build_model(self) -> Model:
-        """The model with its forces; raises CaseError, naming the file, for what cannot be built."""
+    @property
+    def folder_name(self) -> str:
+        """What the folder of its results is called by default: its name, and what its overrides change."""
+        return folder_name(self.name, self.changes)
+
+    @property
+    def driven_by_code(self) -> bool:
+        """Whether a function that the case names drives a joint."""
+        declaration = self.model_declaration
+        return isinstance(declaration, WrittenOut) and any(drive.function is not None for drive in declaration.drives)
+
+    @property
+    def code(self) -> list[tuple[str, str]]:
+        """Keys and values of the functions that the case names, which are code."""
+        sections = (("model", self.model_declaration), ("forces", self.forces), ("adaptive", self.adaptive))
+        return [named for key, section in sections for named in named_code(section, key)]
+
+    def check_code(self) -> None:
+        """Raises CaseError where the case names functions, which are code, and nobody has allowed them to run."""
+        if not self.allow_code:
+            refuse_code(self.source, self.code)
+
+    def build_model(self, *, run_code: bool = True) -> Model:
+        """The model with its forces.
+
+        Parameters
+        ----------
+        run_code
+            Whether functions that the case names are loaded, which it then must be allowed. Without them the model can
+            be looked at, but forces by such functions cannot be evaluated, and coordinates that one drives are free.
+
+        Raises
+        ------
+        CaseError
+            Naming the file, for what cannot be built, and for functions that nobody has allowed to run.
+        """
+        declaration, forces = self.model_declaration, self.forces
+        if run_code:
+            self.check_code()
+        else:
+            forces = tuple(map(without_code, forces))
+            if isinstance(declaration, WrittenOut):
+                drives = tuple(drive for drive in declaration.drives if drive.function is None)
+                declaration = declaration.model_copy(update={"drives": drives})
         builder = ModelBuilder(self.units.name, self.box)
         try:
-            self.model_declaration.populate(builder)
-            for force in self.forces:
+            declaration.populate(builder)
+            for force in forces:
                 builder.add_force(force)
             model = builder.build()
             if self.dynamics.coordinates == "cartesian":
@@ -115,11 +159,14 @@ class Case:
             prefix = f"{self.source}: "
             lines = (f"{prefix}variants.{name}: {line.removeprefix(prefix)}" for line in str(error).splitlines())
             raise CaseError("\n".join(lines)) from None
-        return replace(case, name=f"{self.name}-{name}", variants={}, comparison=Comparison())
+        return replace(
+            case, name=f"{self.name}-{name}", variants={}, comparison=Comparison(), changes=dict(self.changes)
+        )
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> "Case":
         """The case with changes by dotted key, taken and refused as by :func:`articulon.load_case`."""
-        return resolve(self.content(), self.source, self.name, overrides)
+        case = resolve(self.content(), self.source, self.name, overrides, self.allow_code)
+        return replace(case, changes={**self.changes, **overrides})
 
     def content(self) -> dict[str, Any]:
         """Every section as plain tables, lists, strings and numbers, with the defaults written out."""
@@ -186,14 +233,14 @@ class Case:
             )
 
     @staticmethod
-    def read(file: Path, overrides: Mapping[str, Any] | None = None) -> "Case":
+    def read(file: Path, overrides: Mapping[str, Any] | None = None, allow_code: bool = False) -> "Case":
         """The case of a file; raises CaseError for one that cannot be read or run."""
-        return resolve(table_of(file), str(file), file.stem, overrides or {})
+        return resolve(table_of(file), str(file), file.stem, overrides or {}, allow_code)
 
     def _determining(self) -> dict[str, Any]:
         content = self.content()
-        kept = {name: section for name, section in content.items() if name not in _WITHOUT_EFFECT}
-        kept["run"] = {key: value for key, value in kept["run"].items() if key not in _RUN_WITHOUT_EFFECT}
+        kept = {name: section for name, section in content.items() if name not in WITHOUT_EFFECT}
+        kept["run"] = {key: value for key, value in kept["run"].items() if key not in RUN_WITHOUT_EFFECT}
         return {**kept, "units": self.units.name}
 
 
@@ -211,8 +258,10 @@ def table_of(file: Path) -> dict[str, Any]:
         raise CaseError(f"{file}: is not valid TOML: {error}") from None
 
 
-def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping[str, Any]) -> Case:
-    """The case that a table describes, with overrides.
+def resolve(
+    table: Mapping[str, Any], source: str, name: str, overrides: Mapping[str, Any], allow_code: bool = False
+) -> Case:
+    """The case that a table describes, with overrides; ``allow_code`` lets functions that it names run.
 
     Raises
     ------
@@ -251,6 +300,8 @@ def resolve(table: Mapping[str, Any], source: str, name: str, overrides: Mapping
         checks=file.checks,
         variants=file.variants,
         comparison=file.compare,
+        changes=dict(overrides),
+        allow_code=allow_code,
     )
 
 

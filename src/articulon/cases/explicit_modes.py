@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-import numpy as np
 from pydantic import Field
 
 from articulon.declaration import Declaration, Dimension, Quantity, marked
@@ -12,6 +12,7 @@ from articulon.errors import CaseError, ModelError
 from articulon.model.modes import Modes
 from articulon.modes import beam, elastic_network
 from articulon.molecules.reading import read_structure
+from articulon.simulate.archives import Archive, UnreadableError
 from articulon.units import UnitSystem, unit_system
 
 Pair: TypeAlias = Quantity | tuple[Quantity, Quantity]
@@ -139,10 +140,11 @@ class ArrayModes(InFile):
 
     def _modes(self, units: UnitSystem) -> Modes:
         try:
-            with np.load(self.file, allow_pickle=False) as file:
-                found = {name: file[name] for name in (*self.arrays, "damping", "rotations") if name in file}
-        except (OSError, ValueError, TypeError, AttributeError):
-            raise ModelError(f"{self.file} is no file of arrays as numpy.savez writes it") from None
+            with Archive(Path(self.file)) as file:
+                wanted = (*self.arrays, "damping", "rotations")
+                found: dict[str, Any] = {name: file.array(name) for name in wanted if name in file.entries}
+        except UnreadableError as error:
+            raise ModelError(f"{self.file} is no file of arrays as numpy.savez writes it: it {error}") from None
         absent = [name for name in self.arrays if name not in found]
         if absent:
             raise ModelError(f"{self.file} has no array '{absent[0]}'; it needs {', '.join(self.arrays)}")

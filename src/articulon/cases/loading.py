@@ -13,7 +13,9 @@ STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx"}
 """Endings of files that are no cases, whatever follows them."""
 
 
-def load_case(name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Case:
+def load_case(
+    name_or_path: str | Path, overrides: Mapping[str, Any] | None = None, *, allow_code: bool = False
+) -> Case:
     """Read a case and check all of it.
 
     Parameters
@@ -23,6 +25,9 @@ def load_case(name_or_path: str | Path, overrides: Mapping[str, Any] | None = No
     overrides
         Changes by dotted key, such as ``{"run.duration": "0.1 us", "forces.stokes-drag.viscosity": "1 mPa s"}``;
         elements of lists go by number, or by their kind or name where only one has it. None removes a key.
+    allow_code
+        Whether functions that the case names, in forces, drives and conditions, may run: they are code, of whoever
+        wrote the case. Without it such a case can be read, but not run.
 
     Raises
     ------
@@ -38,7 +43,7 @@ def load_case(name_or_path: str | Path, overrides: Mapping[str, Any] | None = No
     """
     file = find(name_or_path)
     table = table_of(file)
-    case = resolve(table, str(file), file.stem, overrides or {})
+    case = resolve(table, str(file), file.stem, overrides or {}, allow_code)
     # Variants need not fit a case that has been overridden, here or before it was written to a run's folder.
     if not overrides and "versions" not in table:
         for name in case.variants:
@@ -53,6 +58,10 @@ def find(name_or_path: str | Path) -> Path:
     if text in known and not isinstance(name_or_path, Path):
         return known[text]
     path = Path(name_or_path)
+    try:
+        path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise CaseError(f"{path}: cannot be read: {error.strerror}") from None
     if path.is_dir():
         raise CaseError(f"{path} is a folder; give a case file, such as the case.toml in a run's folder")
     if path.exists() and STRUCTURES & set(path.suffixes):

@@ -1,7 +1,7 @@
 """Particles at given places: written out in the case, or in a file beside it."""
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -11,6 +11,7 @@ from articulon.cases.explicit_joints import Vector
 from articulon.cases.particles_shared import Species, thermal_velocities
 from articulon.declaration import Declaration, Dimension, Quantity, marked, nearest
 from articulon.errors import CaseError, ModelError
+from articulon.simulate.archives import Archive, UnreadableError
 
 
 class Particles(Declaration):
@@ -123,12 +124,18 @@ def _of_file(path: Path) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
 
 
 def _of_arrays(path: Path) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
-    with np.load(path, allow_pickle=False) as arrays:
-        found: dict[str, Any] = dict(arrays)
-    for name in ("positions", "kinds"):
-        if name not in found:
-            raise CaseError(f"{path}: holds no array '{name}'{nearest(name, list(found))}")
-    positions, kinds = np.asarray(found["positions"], dtype=float), [str(kind) for kind in found["kinds"]]
-    if positions.shape != (len(kinds), 3):
-        raise CaseError(f"{path}: {len(kinds)} kinds, but positions of shape {positions.shape}")
-    return positions, found.get("velocities"), kinds
+    try:
+        with Archive(path) as archive:
+            for name in ("positions", "kinds"):
+                if name not in archive.entries:
+                    raise CaseError(f"{path}: holds no array '{name}'{nearest(name, list(archive.entries))}")
+            # Before anything is unpacked.
+            shape, number = archive.entries["positions"].shape, archive.entries["kinds"].shape
+            if len(number) != 1 or shape != (*number, 3):
+                raise CaseError(f"{path}: {number[0] if number else 1} kinds, but positions of shape {shape}")
+            positions = np.asarray(archive.array("positions"), dtype=float)
+            kinds = [str(kind) for kind in archive.array("kinds")]
+            velocities = archive.array("velocities") if "velocities" in archive.entries else None
+    except UnreadableError as error:
+        raise CaseError(f"{path}: {error}") from None
+    return positions, velocities, kinds

@@ -1,6 +1,7 @@
 """Running cases by name, and results that know their case."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,30 @@ def run(
     resume: bool = False,
     progress: Progress | None = None,
     overrides: Mapping[str, Any] | None = None,
+    *,
+    allow_code: bool = False,
 ) -> Run:
-    """Run a case, also one given by its name or path; see :func:`articulon.simulate.run.run` for the rest."""
+    """Run a case, also one given by its name or path; see :func:`articulon.simulate.run.run` for the rest.
+
+    With ``allow_code`` functions that the case names may run: they are code, of whoever wrote the case.
+    """
     if not isinstance(case, Case):
-        case, overrides = load_case(case, overrides), None
+        case, overrides = load_case(case, overrides, allow_code=allow_code), None
+    elif allow_code:
+        case = replace(case, allow_code=True)
     return simulate.run(case, out, resume, progress, overrides)
 
 
-def open_run(folder: str | Path) -> Run:
+def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:
     """The results in the folder of a run, which may still be going, with the case that it was made from.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    allow_code
+        Whether functions that the case names may run, where an analysis evaluates the forces. Nothing runs them
+        otherwise.
 
     Raises
     ------
@@ -35,4 +51,4 @@ def open_run(folder: str | Path) -> Run:
         Where the folder holds no run.
     """
     found = simulate.open_run(folder)
-    return Run(found.folder, Case.read(found.folder / simulate.CASE))
+    return Run(found.folder, Case.read(found.folder / simulate.CASE, allow_code=allow_code))

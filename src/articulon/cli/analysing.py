@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from articulon.cli.commands import CaseName, Overrides, app, assignments
+from articulon.cli.commands import AllowCode, CaseName, Overrides, app, assignments
+from articulon.cli.output import echo
 from articulon.cli.progress import RunProgress
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def analyse(
         typer.Option("--speed", metavar="VELOCITY", help="At which grains meet; by default what the case lets expect."),
     ] = None,
     overrides: Overrides = [],  # noqa: B006
+    allow_code: AllowCode = False,
 ) -> None:
     """Say which scaling a case allows: for thermostatted particles by short unscaled runs, else by its drag; and which
     step, of a case with contacts."""
@@ -69,7 +71,7 @@ def analyse(
     from articulon.forces import Contact
     from articulon.forces.sites.places import only_particles
 
-    description = load_for_analysis(case, assignments(overrides))
+    description = load_for_analysis(case, assignments(overrides), allow_code=allow_code)
     if any(isinstance(force, Contact) for force in description.forces):
         _print_contacts(analyse_contacts(description, speed))
         return
@@ -105,14 +107,14 @@ def _print_relaxation(found: RelaxationAnalysis) -> None:
         _table(["body", f"ε = m/β ({unit})", f"I/β_ω ({unit})", "Kn"], rows)
         if len(found.bodies) > len(shown):
             where = "more" if shown[-1] is found.bodies[len(shown) - 1] else "between the last two"
-            typer.echo(f"and {len(found.bodies) - len(shown)} {where}")
-        typer.echo()
+            echo(f"and {len(found.bodies) - len(shown)} {where}")
+        echo()
     if found.stiffest:
         scales = [[name, f"{time:.4g}", f"{time / found.step:.3g}"] for name, time in found.stiffest.items()]
         _table(["channel", f"stiffest time scale ({unit})", f"in stable steps of {found.rule}"], scales)
-        typer.echo()
+        echo()
     for note in found.notes:
-        typer.echo(note)
+        echo(note)
 
 
 def _print_contacts(found: ContactAnalysis) -> None:
@@ -122,12 +124,12 @@ def _print_contacts(found: ContactAnalysis) -> None:
         "" if reduced else f" ({units.label(what)})" for what in ("time", "length", "mass_density")
     )
     velocity = "" if reduced else f" {units.label('velocity')}"
-    typer.echo(f"{found.case.title}\nspheres are taken to meet at {scales.speed:.4g}{velocity}\n")
+    echo(f"{found.case.title}\nspheres are taken to meet at {scales.speed:.4g}{velocity}\n")
     _table(
         ["material", f"R{length}", f"ρ{density}", f"Rayleigh time{time}"],
         [[one.kind, f"{one.radius:.4g}", f"{one.density:.4g}", _finite(one.time)] for one in scales.grains],
     )
-    typer.echo()
+    echo()
     speeds = (0.1 * scales.speed, scales.speed, 10.0 * scales.speed)
     _table(
         ["contact", *(f"t_c{time} at {v:.3g}{velocity}" for v in speeds), "depth/R", f"limit{time}"],
@@ -141,9 +143,9 @@ def _print_contacts(found: ContactAnalysis) -> None:
             for one in scales.pairs
         ],
     )
-    typer.echo()
+    echo()
     for note in found.notes:
-        typer.echo(note)
+        echo(note)
 
 
 def _finite(value: float) -> str:
@@ -154,7 +156,7 @@ def _print_thermostat(found: ThermostatAnalysis) -> None:
     units = found.case.units
     reduced = units.mass is None
     time, mass = ("", "") if reduced else (f" {units.symbols[2]}", f" {units.label('inertia')}")
-    typer.echo(f"{found.case.title}\nTd = {found.temperature:g}, {found.freedoms} degrees of freedom\n")
+    echo(f"{found.case.title}\nTd = {found.temperature:g}, {found.freedoms} degrees of freedom\n")
     _table(
         ["unscaled run", "Q", "kd", "period of ζ", "ζ", "kd ζ'", "σ of T"],
         [
@@ -170,7 +172,7 @@ def _print_thermostat(found: ThermostatAnalysis) -> None:
             for one in found.stretches
         ],
     )
-    typer.echo(f"ζ and kd ζ' are root mean squares once settled; the canonical σ of T is {found.canonical:.3g}\n")
+    echo(f"ζ and kd ζ' are root mean squares once settled; the canonical σ of T is {found.canonical:.3g}\n")
     rows = []
     for terms in sorted(found.scales, key=lambda one: one.rate):
         factors = {"I": "0", "II": "1", "III": "2"}[terms.case]
@@ -187,14 +189,14 @@ def _print_thermostat(found: ThermostatAnalysis) -> None:
         )
     _table(["time scale", "ζ", "1/ζ", "kd ζ'", "ε = 1/(kd ζ')", "case", "factors"], rows)
     proposal = found.proposal
-    typer.echo(
+    echo(
         f"\nProposed by the procedure of Guy (2018, 4.6) for a window of {found.window:.4g}{time}:\n"
         f"  thermostat.mass            = {proposal.mass:.4g}{mass}\n"
         f"  thermostat.derivative_gain = {proposal.gain:.3g}{time}\n"
         f"  a2 ≈ ε                     = {proposal.a2:.2g}"
     )
     for note in found.notes:
-        typer.echo(note)
+        echo(note)
 
 
 def _power(value: float) -> str:
@@ -206,4 +208,4 @@ def _table(heads: list[str], rows: list[list[str]]) -> None:
     for row in [heads, *rows]:
         first, *others = row
         cells = [first.ljust(widths[0]), *(text.rjust(width) for text, width in zip(others, widths[1:], strict=True))]
-        typer.echo("  ".join(cells).rstrip())
+        echo("  ".join(cells).rstrip())

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from articulon import __version__
+from articulon.cli.output import echo, printable
 from articulon.errors import ArticulonError
 
 if TYPE_CHECKING:
@@ -56,13 +57,22 @@ Overrides = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the case: run.duration='0.1 us'. Repeatable."),
 ]
 Out = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results; by default runs/<case>.")
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Folder of the results; by default runs/<case>. It names what --set changes, too.",
+    ),
+]
+AllowCode = Annotated[
+    bool,
+    typer.Option("--allow-code", help="Let functions that the case names run: they are code, of whoever wrote it."),
 ]
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"articulon {__version__}")
+        echo(f"articulon {__version__}")
         raise typer.Exit
 
 
@@ -85,7 +95,7 @@ def fail(message: str, heading: str = "error") -> None:
     """Print a message to the standard error, its heading in red."""
     from rich.text import Text
 
-    console().print(Text.assemble((f"{heading}:", "bold red"), " ", message))
+    console().print(Text.assemble((f"{heading}:", "bold red"), " ", printable(message)))
 
 
 def assignments(texts: list[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from articulon.cli.commands import CaseName, app
+from articulon.cli.output import echo
 
 
 @app.command()
@@ -18,11 +19,11 @@ def cases(
     from articulon.cases.loading import find
 
     if name is not None:
-        typer.echo(find(name).read_text(encoding="utf-8"), nl=False)
+        echo(find(name).read_text(encoding="utf-8"), nl=False)
         return
     width = max(map(len, built_in_cases()), default=0)
     for known, title in titles().items():
-        typer.echo(f"{known:<{width}}  {title}")
+        echo(f"{known:<{width}}  {title}")
 
 
 @app.command()
@@ -31,7 +32,7 @@ def cite(case: CaseName) -> None:
     from articulon.cases import load_case
     from articulon.cases.references import bibliography
 
-    typer.echo(bibliography(load_case(case).cite))
+    echo(bibliography(load_case(case).cite))
 
 
 @app.command()

@@ -6,6 +6,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from articulon.cli.commands import console as _console
+from articulon.cli.output import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,7 +65,7 @@ class RunProgress:
 
     def message(self, text: str) -> None:
         """Something that a person should know, such as that kernels are being compiled."""
-        self._console.print(text, markup=False)
+        self._console.print(printable(text), markup=False)
 
     def update(self, time: float, step: float, steps: int) -> None:
         """How far the run has come: simulated time [time], length of the current step [time], steps taken."""

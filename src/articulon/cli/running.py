@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from articulon.cli.commands import EXIT_CHECK, CaseName, Out, Overrides, app, assignments, fail
+from articulon.cli.commands import EXIT_CHECK, AllowCode, CaseName, Out, Overrides, app, assignments, fail
+from articulon.cli.output import echo
 from articulon.cli.progress import RunProgress
 from articulon.cli.verdict import is_trusted, print_verdict
-from articulon.errors import ArticulonError, CaseError, CheckpointError
+from articulon.errors import ArticulonError, CaseError
 
 if TYPE_CHECKING:
     from articulon.cases import Case
@@ -27,7 +29,11 @@ def run(
     case: CaseName,
     out: Out = None,
     overrides: Overrides = [],  # noqa: B006
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run that the folder holds.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Continue the run that the folder holds, or begin it where there is none yet."),
+    ] = False,
+    allow_code: AllowCode = False,
     strict: Annotated[
         bool,
         typer.Option(
@@ -40,8 +46,9 @@ def run(
     """Run a case and write its results and report; the last line is the verdict on a scaled run."""
     from articulon.cases import load_case
 
-    description = load_case(case, assignments(overrides))
-    folder = RUNS / description.name if out is None else out
+    description = load_case(case, assignments(overrides), allow_code=allow_code)
+    description.check_code()
+    folder = RUNS / description.folder_name if out is None else out
     check_folder(folder, description, resume)
     progress = RunProgress()
 
@@ -50,7 +57,7 @@ def run(
     try:
         done = simulate(description, out=folder, resume=resume, progress=progress)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_continue(case, folder, overrides)) from None
+        raise KeyboardInterrupt(_how_to_continue(case, folder, overrides, allow_code)) from None
     finally:
         progress.close()
 
@@ -60,12 +67,12 @@ def run(
     _print_summary(done.summary)
     failed = _print_checks(done.summary.get("checks") or [])
     for note in done.summary.get("notes") or []:
-        typer.echo(f"note    {note}")
-    typer.echo(f"results {folder}\nreport  {report_file}")
+        echo(f"note    {note}")
+    echo(f"results {folder}\nreport  {report_file}")
     if description.run.gsd:
         from articulon.io import write_gsd
 
-        typer.echo(f"spheres {write_gsd(folder)}")
+        echo(f"spheres {write_gsd(folder)}")
     doubted = strict and not is_trusted(done.summary)
     if failed:
         fail("; ".join(failed), "check failed")
@@ -90,13 +97,15 @@ def compare(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results; by default runs/<case>-compare.")
     ] = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Run variants of a case side by side and print how they differ."""
     from articulon.cases import load_case
     from articulon.cases.advice import foreign, how_to_vary
     from articulon.cases.overrides import parts, values_of
 
-    description = load_case(case, assignments(overrides))
+    description = load_case(case, assignments(overrides), allow_code=allow_code)
+    description.check_code()
     names = None if against is None else [name.strip() for name in against.split(",") if name.strip()]
     for name in names or ():
         description.variant(name)
@@ -114,7 +123,7 @@ def compare(
                 advice = how_to_vary(case, overrides, key.strip(), value, vary) if foreign(description, key) else ""
                 raise CaseError(f"{error}{advice}") from None
         varied[key.strip()] = found
-    folder = RUNS / f"{description.name}-compare" if out is None else out
+    folder = RUNS / f"{description.folder_name}-compare" if out is None else out
 
     from articulon.report.compare import compare as compare_variants
 
@@ -124,7 +133,7 @@ def compare(
     finally:
         progress.close()
     if not (names or varied or description.variants):
-        typer.echo("note    this case names no variants to compare; make some by --vary KEY=V1,V2, such as a step")
+        echo("note    this case names no variants to compare; make some by --vary KEY=V1,V2, such as a step")
 
 
 @app.command()
@@ -132,12 +141,13 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
 ) -> None:
     """Write the report of a run again."""
-    if not (folder / "case.toml").is_file():
-        raise ArticulonError(f"{folder} holds no run (there is no case.toml in it); give the folder of a run")
+    from articulon.simulate.results import check_run
+
+    check_run(folder)
 
     from articulon.report.html import write_report
 
-    typer.echo(write_report(folder))
+    echo(write_report(folder))
 
 
 @app.command()
@@ -149,38 +159,44 @@ def export(
     ] = None,
 ) -> None:
     """Write the results of a run in a format of other programs."""
-    if not (folder / "case.toml").is_file():
-        raise ArticulonError(f"{folder} holds no run (there is no case.toml in it); give the folder of a run")
+    from articulon.simulate.results import check_run
+
+    check_run(folder)
     if not gsd:
         raise ArticulonError("say which format: --gsd writes the contact spheres")
 
     from articulon.io import write_gsd
 
-    typer.echo(write_gsd(folder, out))
+    echo(write_gsd(folder, out))
 
 
 def check_folder(folder: Path, case: Case, resume: bool) -> None:
     """Raises unless a folder is free for a run, or holds the one that is to be continued."""
-    held = [name for name in WRITTEN_BY_A_RUN if (folder / name).exists()]
-    if not resume:
-        if held:
-            raise ArticulonError(
-                f"{folder} holds another run ({held[0]}); continue it with --resume, or choose another folder by --out"
-            )
-        return
-    if not held:
-        raise CheckpointError(
-            f"there is no run to resume in {folder}; leave out --resume, or give its folder with --out"
+    held = [name for name in WRITTEN_BY_A_RUN if os.path.lexists(folder / name)]
+    if held and not resume:
+        raise ArticulonError(
+            f"{folder} holds another run ({held[0]}); continue it with --resume, or choose another folder by --out"
         )
-    if (folder / "case.toml").exists():
+    if resume and "case.toml" in held:
         case.check_continues(folder / "case.toml")
 
 
-def _how_to_continue(case: str, folder: Path, overrides: list[str]) -> str:
+def _how_to_continue(case: str, folder: Path, overrides: list[str], allow_code: bool) -> str:
     from shlex import join
 
     changes = [part for text in overrides for part in ("--set", text)]
-    command = join(["articulon", "run", case, *changes, "--out", str(folder), "--resume"])
+    command = join(
+        [
+            "articulon",
+            "run",
+            case,
+            *changes,
+            "--out",
+            str(folder),
+            "--resume",
+            *(["--allow-code"] if allow_code else []),
+        ]
+    )
     checkpoint = folder / "checkpoint.npz"
     if checkpoint.exists():
         return f"the checkpoint is {checkpoint}; continue with\n  {command}"
@@ -195,11 +211,11 @@ def _print_summary(summary: Any) -> None:
     width = max(map(len, plain), default=0)
     for key, value in plain.items():
         shown = f"{value:.6g}" if isinstance(value, float) else value
-        typer.echo(f"{key.replace('_', ' '):<{width}}  {shown}")
+        echo(f"{key.replace('_', ' '):<{width}}  {shown}")
     if summary.get("adaptive"):
         from articulon.report.activity_figure import activity_words
 
-        typer.echo(f"{'what moved':<{width}}  {activity_words(summary['adaptive'])}")
+        echo(f"{'what moved':<{width}}  {activity_words(summary['adaptive'])}")
 
 
 def _print_checks(checks: list[Any]) -> list[str]:
@@ -212,5 +228,5 @@ def _print_checks(checks: list[Any]) -> list[str]:
             found = f"{check['measured']:.12g}, should be {check['reference']:.12g}, error {found}"
         lines[f"{check['what']}: {found}"] = check["passed"]
     for line, passed in lines.items():
-        typer.echo(f"{'passed' if passed else 'FAILED'}  {line}")
+        echo(f"{'passed' if passed else 'FAILED'}  {line}")
     return [line for line, passed in lines.items() if not passed]

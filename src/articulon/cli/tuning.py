@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from articulon.cli.analysing import part
-from articulon.cli.commands import CaseName, Overrides, app, assignments
+from articulon.cli.commands import AllowCode, CaseName, Overrides, app, assignments
+from articulon.cli.output import echo
 from articulon.cli.progress import RunProgress
 from articulon.errors import ArticulonError
 
@@ -23,15 +25,18 @@ def tune(
         Path | None, typer.Option("--out", metavar="FILE", help="The tuned case; by default <case>-tuned.toml.")
     ] = None,
     overrides: Overrides = [],  # noqa: B006
+    allow_code: AllowCode = False,
 ) -> None:
     """Find a2 (with a thermostat Q and kd) by short paired runs, and write the tuned case."""
     from articulon.analysis.tuning import tune as find
     from articulon.cases import load_case
+    from articulon.simulate.atomic import write_text
 
     allowed = part(tolerance)
-    description = load_case(case, assignments(overrides))
-    file = Path(f"{description.name}-tuned.toml") if out is None else out
-    if file.exists():
+    description = load_case(case, assignments(overrides), allow_code=allow_code)
+    description.check_code()
+    file = Path(f"{description.folder_name}-tuned.toml") if out is None else out
+    if os.path.lexists(file):
         raise ArticulonError(f"{file} exists already; choose another file by --out")
     progress = RunProgress()
     try:
@@ -40,11 +45,11 @@ def tune(
         progress.close()
     unit = description.units.symbols[2]
     for pair in found.pairs:
-        typer.echo(
+        echo(
             f"a2 = {pair.a2:.3g}: {pair.delay:.3g} {unit} late after {pair.duration:.3g} {unit}, predicted "
             f"{pair.predicted:.3g}"
         )
     for note in found.notes:
-        typer.echo(note)
-    file.write_text(found.case.to_toml(), encoding="utf-8")
-    typer.echo(f"written to {file}")
+        echo(note)
+    write_text(file, found.case.to_toml(), new=True)
+    echo(f"written to {file}")

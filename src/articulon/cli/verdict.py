@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from articulon.cli.output import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -34,9 +36,9 @@ def verdict_text(summary: Mapping[str, Any]) -> Text | None:
 
     verdict = str(found["verdict"])
     what, premises = _what(found, verdict)
-    since, worst = found.get("since"), found.get("worst")
+    since, worst = found.get("since"), _worst(found)
     when = ""
-    if since is not None and verdict != "trusted" and "since" not in str(worst or ""):
+    if since is not None and verdict != "trusted" and "since" not in worst:
         moment = f"since {float(since):.3g} {summary['time_unit']}".rstrip()
         when = " from the start" if float(since) <= 0.0 else f" {moment}"
     by = f" (premise{'s' if len(premises) > 1 else ''}: {', '.join(premises)})" if premises else ""
@@ -68,7 +70,7 @@ def _what(found: Mapping[str, Any], verdict: str) -> tuple[str, Sequence[str]]:
 
     premises: Mapping[str, Any] = found.get("premises") or {}
     broken = [str(name) for name in found.get("broken") or ()]
-    worst = str(found["worst"]) if found.get("worst") else ""
+    worst = _worst(found)
     if verdict == "trusted":
         named = broken or [name for name, premise in premises.items() if premise.get("verdict") == "trusted"]
         tolerance = found.get("tolerance")
@@ -76,13 +78,22 @@ def _what(found: Mapping[str, Any], verdict: str) -> tuple[str, Sequence[str]]:
         within = f"below {allowed}"
         return f"{worst}, {within}" if worst else f"errors {within}", named
     if verdict == "inconclusive":
-        undecided = {name: p.get("reason") for name, p in premises.items() if p.get("verdict") == "inconclusive"}
+        undecided = {
+            name: p.get("reason")
+            for name, p in premises.items()
+            if p.get("verdict") == "inconclusive" or (name == "paired" and p.get("reason"))
+        }
         reasons = [str(reason) for reason in dict.fromkeys(undecided.values()) if reason]
-        return worst or f"not decided: {'; '.join(reasons)}".removesuffix(": "), broken or list(undecided)
+        return f"not decided: {'; '.join(reasons)}".removesuffix(": "), broken or list(undecided)
     from articulon.report.fidelity_words import PREMISES
 
     said = "; ".join(_lower(PREMISES.get(name, name)) for name in broken)
     return worst or (f"not met: {said}" if said else ""), broken
+
+
+def _worst(found: Mapping[str, Any]) -> str:
+    """The motion that is worst, in words."""
+    return printable(str((found.get("worst") or {}).get("words") or ""))
 
 
 def _lower(text: str) -> str:

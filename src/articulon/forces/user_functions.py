@@ -41,6 +41,38 @@ def loaded_function(function: str, where: str) -> Callable[..., None]:
     return found
 
 
+class Withheld:
+    """Stands for a function that a case names and that nobody has allowed to run: a model can be looked at with it, and
+    whatever would evaluate it is refused.
+
+    Parameters
+    ----------
+    function
+        Where the function is, as the case names it.
+    """
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+
+    def __repr__(self) -> str:
+        return f"Withheld({self.function!r})"
+
+    def __call__(self, *arguments: object) -> None:
+        """Raises ModelError."""
+        raise self.error("function")
+
+    def error(self, where: str) -> ModelError:
+        """What to raise where the function would be run."""
+        return ModelError(f"{where}: '{self.function}' is code that the case names, and it was not run. {CONSENT}")
+
+
+CONSENT = (
+    "If you trust the case and this code, allow it: --allow-code on the command line, allow_code=True of load_case, "
+    "run or open_run in Python"
+)
+"""How to allow the code that a case names."""
+
+
 class UserFunctions:
     """Users' functions in the form that kernels call, and what went wrong in a plain Python one.
 
@@ -93,8 +125,10 @@ class UserFunctions:
         Raises
         ------
         ModelError
-            Where Numba cannot compile it.
+            Where Numba cannot compile it, or a case names it and nobody has allowed it.
         """
+        if isinstance(function, Withheld):
+            raise function.error(where)
         dispatcher = function
         if not isinstance(function, numba.core.registry.CPUDispatcher):
             dispatcher, kept = bridge(self._guarded(function, where))

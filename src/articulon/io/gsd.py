@@ -23,6 +23,7 @@ from articulon.cases.case import Case
 from articulon.errors import ArticulonError
 from articulon.model import Model
 from articulon.model.rotations import matrices
+from articulon.simulate.atomic import replacing
 from articulon.simulate.contact_statistics import (
     ContactRecords,
     saved_contacts,
@@ -59,40 +60,34 @@ def write_gsd(folder: Path, file: Path | None = None) -> Path:
     """
     hoomd = _hoomd()
     run = Run(folder, Case.read(folder / "case.toml"))
-    model: Model = run.case.build_model()
+    model: Model = run.case.build_model(run_code=False)
     spheres = np.flatnonzero(model.sites.radius > 0.0)
     if not spheres.size:
         raise ArticulonError(f"{folder}: the run has no contact spheres to be written; give bodies sites with a radius")
     target = folder / FILE if file is None else file
-    partial = target.with_name(f"{target.name}.tmp")
     constant = _constant(model, spheres)
     edges, middle, periodic = _box(model, spheres, run)
     saved = saved_contacts(folder, model)
-    try:
-        with hoomd.open(str(partial), mode="w") as out:
-            for k, time in enumerate(run.times):
-                frame = _frame(hoomd, model, spheres, run, k)
-                for name, value in constant.items():
-                    setattr(frame.particles, name, value)
-                if saved is not None and k == 0:
-                    # What a frame does not have is read from the first one.
-                    frame.log["particles/contact_force"] = np.full((spheres.size, 3), np.nan, dtype=np.float32)
-                    frame.log["particles/contacts"] = np.full(spheres.size, np.nan, dtype=np.float32)
-                    frame.log["bonds/normal_force"] = np.zeros(0, dtype=np.float32)
-                    frame.log["bonds/tangential_force"] = np.zeros(0, dtype=np.float32)
-                if saved is not None and k == len(run.times) - 1 and abs(saved[0] - time) <= 1e-9 * abs(time):
-                    _add_contacts(frame, spheres, saved[1])
-                frame.particles.position, frame.particles.image = _wrapped(
-                    frame.particles.position - middle, edges, periodic
-                )
-                frame.configuration.box = _hoomd_box(edges)
-                frame.configuration.step = k
-                frame.log["time"] = np.array([time])
-                out.append(frame)
-        partial.replace(target)
-    except OSError as failure:
-        partial.unlink(missing_ok=True)
-        raise ArticulonError(f"could not write {target}: {failure}") from failure
+    with replacing(target) as stream, hoomd.open(str(stream.name), mode="w") as out:
+        for k, time in enumerate(run.times):
+            frame = _frame(hoomd, model, spheres, run, k)
+            for name, value in constant.items():
+                setattr(frame.particles, name, value)
+            if saved is not None and k == 0:
+                # What a frame does not have is read from the first one.
+                frame.log["particles/contact_force"] = np.full((spheres.size, 3), np.nan, dtype=np.float32)
+                frame.log["particles/contacts"] = np.full(spheres.size, np.nan, dtype=np.float32)
+                frame.log["bonds/normal_force"] = np.zeros(0, dtype=np.float32)
+                frame.log["bonds/tangential_force"] = np.zeros(0, dtype=np.float32)
+            if saved is not None and k == len(run.times) - 1 and abs(saved[0] - time) <= 1e-9 * abs(time):
+                _add_contacts(frame, spheres, saved[1])
+            frame.particles.position, frame.particles.image = _wrapped(
+                frame.particles.position - middle, edges, periodic
+            )
+            frame.configuration.box = _hoomd_box(edges)
+            frame.configuration.step = k
+            frame.log["time"] = np.array([time])
+            out.append(frame)
     return target
 
 

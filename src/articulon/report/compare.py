@@ -149,8 +149,8 @@ def compare(
     vary
         Values by dotted key: the case is run with each combination.
     out
-        Folder of the results, ``runs/<case>-compare`` by default: a folder of a run for each variant,
-        ``comparison.json`` and ``comparison.html``.
+        Folder of the results, ``runs/<case>-compare`` by default, in which what overrides change is named too: a
+        folder of a run for each variant, ``comparison.json`` and ``comparison.html``.
     progress
         Shows how each run goes.
 
@@ -170,7 +170,7 @@ def compare(
     """
     from rich.console import Console
 
-    folder = RUNS / f"{case.name}-compare" if out is None else Path(out)
+    folder = RUNS / f"{case.folder_name}-compare" if out is None else Path(out)
     shown = Silent() if progress is None else progress
     chosen = entries(case, against, vary)
     if against is None:

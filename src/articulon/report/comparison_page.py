@@ -19,6 +19,7 @@ from articulon.report.quantities import number, percent, suited, wall_time
 from articulon.report.resolution import resolution_figure, resolution_tables
 from articulon.report.thermal_comparison import TEMPERATURE, temperature_rows, thermal_figures
 from articulon.report.view import View
+from articulon.terminal import printable
 
 if TYPE_CHECKING:
     from articulon.report.compare import Comparison
@@ -127,18 +128,18 @@ def saving_text(found: Mapping[str, Any]) -> str:
 
 def terminal_tables(done: Comparison) -> Group:
     """The tables and notes for a terminal."""
-    parts: list[Any] = [Text(done.case.title, style="bold")]
+    parts: list[Any] = [Text(printable(done.case.title), style="bold")]
     for name, (heads, rows) in tables(done).items():
         # One row a joint and run is too long for a terminal; the page has it.
         if name == DIFFERENCES:
             continue
         table = Table()
         for k, head in enumerate(heads):
-            table.add_column(head, justify="right" if k else "left")
+            table.add_column(printable(head), justify="right" if k else "left")
         for texts in rows:
-            table.add_row(*(text.replace("\u00a0", " ").replace("\u202f", ",") for text in texts))
+            table.add_row(*(printable(text).replace("\u00a0", " ").replace("\u202f", ",") for text in texts))
         parts.append(table)
-    return Group(*parts, *(Text(text) for text in done.sentences), Text(_caption(done)))
+    return Group(*parts, *(Text(printable(text)) for text in (*done.sentences, _caption(done))))
 
 
 def _caption(done: Comparison) -> str:

@@ -254,7 +254,9 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
         yield "threshold α", f"{speed}, {summary['threshold'].get('how', '')}"
     if summary.get("noise_window"):
         yield "noise held for", suited(units, "time", summary["noise_window"]).text(summary["noise_window"])
-    yield "bodies, degrees of freedom", f"{view.model.bodies}, {view.model.degrees_of_freedom}"
+    # Where a function of the case's drives a joint, the model is without it here.
+    freedoms = summary.get("degrees_of_freedom", view.model.degrees_of_freedom)
+    yield "bodies, degrees of freedom", f"{view.model.bodies}, {freedoms}"
     if summary.get("adaptive"):
         yield "what moved", activity_words(summary["adaptive"])
     yield "frames", number(view.times.size)

@@ -17,7 +17,9 @@ from pathlib import Path
 from articulon import __version__
 from articulon.cases.case import Case
 from articulon.kernels import cache_folder
-from articulon.simulate.atomic import write_text
+from articulon.private_folders import private_folder
+from articulon.simulate.atomic import replacing, write_text
+from articulon.simulate.claim import claimed
 
 KEPT = ("case.toml", "trajectory.h5", "summary.json", "topology.pdb")
 """Files of a run that are kept."""
@@ -26,8 +28,12 @@ MEASURED = "measured.json"
 
 
 def references_folder() -> Path:
-    """Where references are kept: ``references`` in ``ARTICULON_CACHE_DIR``, or in the user's cache folder."""
-    return cache_folder().parent / "references"
+    """Where references are kept: ``references`` in ``ARTICULON_CACHE_DIR``, or in the user's cache folder.
+
+    Raises ArticulonError, naming the folder, where somebody else could have written to it.
+    """
+    advice = "Remove it, for references are made again, or set ARTICULON_CACHE_DIR to a folder of your own."
+    return private_folder(cache_folder().parent / "references", advice)
 
 
 def place(case: Case) -> Path:
@@ -51,8 +57,8 @@ def engine() -> str:
 
 
 def can_be_kept(case: Case) -> bool:
-    """Whether the digest of a case says all about it; it does not know what is inside a user's force."""
-    return not any(getattr(force, "function", None) is not None for force in case.forces)
+    """Whether the digest of a case says all about it; it does not know what is inside a user's function."""
+    return not case.code and not any(callable(getattr(force, "function", None)) for force in case.forces)
 
 
 def kept_wall_seconds(case: Case) -> float | None:
@@ -68,11 +74,12 @@ def kept_wall_seconds(case: Case) -> float | None:
 
 def take_out(case: Case, out: Path) -> None:
     """Copy the kept reference of a case into the folder of a run."""
-    out.mkdir(parents=True, exist_ok=True)
-    for name in KEPT:
-        shutil.copyfile(place(case) / name, out / name)
-    # The kept description may have another title or other notes; these do not change the numbers.
-    write_text(out / "case.toml", case.to_toml())
+    with claimed(out, lambda text: None):
+        for name in KEPT:
+            with (place(case) / name).open("rb") as source, replacing(out / name) as stream:
+                shutil.copyfileobj(source, stream)
+        # The kept description may have another title or other notes; these do not change the numbers.
+        write_text(out / "case.toml", case.to_toml())
 
 
 def keep(case: Case, run_folder: Path, wall_seconds: float) -> None:

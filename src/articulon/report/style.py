@@ -70,6 +70,8 @@ RC: Any = {
     "figure.facecolor": "white",
     "axes.facecolor": "white",
     "savefig.facecolor": "white",
+    # A matplotlibrc in the folder where the command runs could let LaTeX loose on names of a case.
+    "text.usetex": False,
 }
 
 CHANNEL_STYLE: dict[str, dict[str, Any]] = {

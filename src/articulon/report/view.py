@@ -78,8 +78,19 @@ class View:
 
     @cached_property
     def model(self) -> Model:
-        """The model of the case."""
-        return self.case.build_model()
+        """The model of the case, without functions that the case names: a report runs no code.
+
+        Raises ArticulonError where the trajectory is that of another model.
+        """
+        model = self.case.build_model(run_code=False)
+        frames = len(self.times)
+        shapes = ((self.positions, (model.bodies, 3)), (self.coordinates, (model.nq,)), (self.speeds, (model.nu,)))
+        if any(array.shape != (frames, *shape) for array, shape in shapes):
+            where = "" if self.folder is None else f"{self.folder}: "
+            raise ArticulonError(
+                f"{where}the trajectory is that of another model than case.toml; put the right files back"
+            )
+        return model
 
     @property
     def inertial(self) -> bool:

@@ -18,6 +18,7 @@ from articulon.forces.contact.tables import (
     ELASTIC,
     FORCE,
     FRICTION_WORK,
+    KEPT,
     NORMAL,
     NORMAL_WORK,
     OTHER_ARM,
@@ -31,7 +32,7 @@ from articulon.forces.contact.tables import (
 )
 from articulon.model import Model, State
 from articulon.model.rotations import matrices
-from articulon.simulate.checkpoint import read_checkpoint
+from articulon.simulate.checkpoint import open_checkpoint
 
 FEW = 2
 """A sphere with fewer contacts than this carries nothing: with friction, two can hold one."""
@@ -113,18 +114,21 @@ def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -
 def saved_contacts(folder: Path, model: Model) -> tuple[float, ContactRecords] | None:
     """The contacts in the checkpoint of a run, and its time [time], once a run has ended that of the last frame.
 
-    None where there are no contact spheres, or no checkpoint.
+    None where there are no contact spheres, or no checkpoint of this model and version that can be read.
     """
     if not (model.sites.radius > 0.0).any():
         return None
     try:
-        saved, _ = read_checkpoint(folder)
+        with open_checkpoint(folder) as saved:
+            time, pairs, memory = (saved.array(f"state_{name}") for name in ("time", "contact_pairs", "contact_memory"))
     except CheckpointError:
         return None
-    pairs, memory = saved.get("state_contact_pairs"), saved.get("state_contact_memory")
-    if pairs is None or memory is None or not memory.shape[1]:
+    count, spheres = len(pairs), model.sites.radius.size
+    if time.shape != (1,) or pairs.shape != (count, 2) or memory.shape != (count, KEPT):
         return None
-    return float(saved["state_time"][0]), contact_records(pairs, memory, model.sites.radius)
+    if pairs.dtype.kind != "i" or memory.dtype.kind != "f" or (pairs < 0).any() or (pairs[:, 0] >= spheres).any():
+        return None
+    return float(time[0]), contact_records(pairs, memory, model.sites.radius)
 
 
 def contact_counts(records: ContactRecords, sites: int) -> np.ndarray:

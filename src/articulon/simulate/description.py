@@ -13,7 +13,12 @@ class Description(Protocol):
 
     @property
     def name(self) -> str:
-        """What its folder of results is called."""
+        """What it is called."""
+        ...
+
+    @property
+    def folder_name(self) -> str:
+        """What the folder of its results is called by default: its name, and what its overrides change."""
         ...
 
     @property
@@ -74,6 +79,10 @@ class Description(Protocol):
     @property
     def inferred(self) -> tuple[str, ...]:
         """What was inferred when the model was last built, a line each."""
+        ...
+
+    def check_code(self) -> None:
+        """Raises CaseError where it names functions, which are code, and nobody has allowed them to run."""
         ...
 
     def build_model(self) -> Model:

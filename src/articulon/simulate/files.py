@@ -14,8 +14,30 @@ def read_summary(folder: Path) -> dict[str, Any]:
     """The summary of a run; raises ArticulonError where there is none that can be read."""
     file = folder / SUMMARY
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        if file.exists() and not file.is_file():
+            raise ArticulonError(f"{file}: is no file; remove it, and --resume writes it again")
+        found = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ArticulonError(f"{file}: cannot be read: {error.strerror}; is the folder that of a run?") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArticulonError(f"{file}: is damaged ({error}); --resume writes it again") from None
+    if not isinstance(found, dict):
+        raise ArticulonError(f"{file}: is damaged (it is no table); --resume writes it again")
+    for key, kinds in _ALWAYS.items():
+        value = found.get(key)
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise ArticulonError(f"{file}: is damaged ('{key}' is missing or wrong); --resume writes it again")
+    return found
+
+
+_NUMBER = (int, float)
+_ALWAYS: dict[str, tuple[type, ...]] = {
+    "status": (str,),
+    "simulated_time": _NUMBER,
+    "duration": _NUMBER,
+    "wall_seconds": _NUMBER,
+    "steps": (int,),
+    "rejected": (int,),
+    "evaluations": (int,),
+}
+"""What every summary has."""

@@ -1,7 +1,12 @@
 """The layout of `trajectory.h5`: an H5MD 1.1 file (de Buyl, Colberg, Höfling 2014), written in one canonical way.
 
-Every dataset is contiguous and has its place in the file before any frame is written, so the bytes of a file depend on
-its layout and its frames alone, not on the clock and not on how often or in what pieces it was written.
+Values are written in one order, whatever they come in, so the bytes of a file depend on its layout and its frames
+alone, not on the clock and not on how often or in what pieces it was written.
+
+Nothing that is damaged is read unnoticed. Every dataset is cut into chunks with a checksum each (HDF5's fletcher32),
+which any program compares that reads it through HDF5. What HDF5 writes about the data has checksums of its own in this
+version of the format; labels of units and the names of author and creator are the only exception. And a digest of the
+whole file stands in front of it (`seal`), which is compared before articulon reads it.
 
     /h5md                                            version, author, creator
     /particles/bodies/position/{step,time,value}     body origins, world frame
@@ -11,6 +16,7 @@ its layout and its frames alone, not on the clock and not on how often or in wha
     /observables/<name>/{step,time,value}            in the units of the case
     /articulon/coordinates/{step,time,value}         joint coordinates q, in the units of the case; names, units
     /articulon/speeds/{step,time,value}              joint speeds u, likewise
+    /articulon/@case                                 digest of the case that was run
     /particles/bodies/radius                         constant, where bodies carry spheres: that of the largest, or 0
     /articulon/spheres/{body,position,radius}        constant, where there are spheres: in their bodies' frames
 
@@ -19,15 +25,10 @@ All elements share one `step` and one `time` dataset through hard links.
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 
-import h5py
 import numpy as np
-
-from articulon.errors import ArticulonError
 
 BODIES = "particles/bodies"
 STEP = f"{BODIES}/position/step"
@@ -39,9 +40,6 @@ EDGES = f"{BOX}/edges/value"
 SPHERES = "articulon/spheres"
 COORDINATES = "articulon/coordinates/value"
 SPEEDS = "articulon/speeds/value"
-
-# One file format whatever the version of the HDF5 library, and one that every HDF5 since 2008 reads.
-_FORMAT = ("v108", "v108")
 
 
 def observable_path(name: str) -> str:
@@ -99,6 +97,8 @@ class TrajectoryLayout:
     """The program that wrote the file."""
     creator_version: str = ""
     """Version of that program."""
+    case: str = ""
+    """Digest of the case that is run, which its seed is part of."""
 
     def __post_init__(self) -> None:
         for name in ("body_names", "coordinate_names", "coordinate_units", "speed_names", "speed_units"):
@@ -153,167 +153,3 @@ def record(layout: TrajectoryLayout) -> np.dtype:
         columns.append((EDGES, "<f8", (3, 3)))
     columns.extend((observable_path(name), "<f8") for name in sorted(layout.observables))
     return np.dtype(columns)
-
-
-def create(path: Path, layout: TrajectoryLayout, frames: int) -> dict[str, int]:
-    """Write the file with room for `frames` frames and everything but their values.
-
-    Returns
-    -------
-    dict
-        Byte offset in the file of every field of `record(layout)`; fields without a value are left out.
-
-    Raises
-    ------
-    OSError
-        When the operating system refuses.
-    """
-    try:
-        with h5py.File(path, "w", libver=_FORMAT) as file:
-            return _create(file, layout, frames)
-    except RuntimeError as failure:  # h5py reports some failures of writing so, the errno in the text
-        code = errno.ENOSPC if f"errno = {errno.ENOSPC}," in str(failure) else errno.EIO
-        raise OSError(code, str(failure)) from failure
-
-
-def _create(file: h5py.File, layout: TrajectoryLayout, frames: int) -> dict[str, int]:
-    root = file.create_group("h5md")
-    root.attrs["version"] = np.array([1, 1], dtype="<i4")
-    root.create_group("author").attrs["name"] = layout.author
-    creator = root.create_group("creator")
-    creator.attrs["name"] = layout.creator
-    creator.attrs["version"] = layout.creator_version
-
-    # Space is given to a dataset when it is created and never filled: the values are written to it once, as bytes.
-    place = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    place.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    place.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-    offsets = {}
-    columns = record(layout)
-    for name in columns.names or ():
-        column = columns[name]
-        dataset = file.create_dataset(name, (frames, *column.shape), dtype=column.base, dcpl=place)
-        offset = dataset.id.get_offset()
-        if offset is not None:
-            offsets[name] = offset
-        element = dataset.parent
-        if element.name != f"/{BODIES}/position":
-            element["step"] = file[STEP]
-            element["time"] = file[TIME]
-
-    bodies = file[BODIES]
-    bodies.create_dataset("mass", data=layout.masses)
-    _label(bodies["mass"], layout.mass_unit)
-    bodies.create_dataset("name", data=_fixed_strings(layout.body_names))
-    _create_spheres(file, layout)
-    box = file.require_group(BOX)
-    box.attrs["dimension"] = 3
-    box.attrs["boundary"] = np.array([b"none" if layout.box_edges is None else b"periodic"] * 3)
-
-    _label(file[TIME], layout.time_unit)
-    _label(file[POSITION], layout.length_unit)
-    if layout.box_edges is not None:
-        _label(file[EDGES], layout.length_unit)
-    for name, unit in layout.observables.items():
-        _label(file[observable_path(name)], unit)
-
-    own = file["articulon"]
-    own.attrs["length_factor"] = layout.length_factor
-    own.attrs["time_factor"] = layout.time_factor
-    if layout.box_edges is not None:
-        own.attrs["box_edges"] = layout.box_edges
-    for element, names, units in (
-        (own["coordinates"], layout.coordinate_names, layout.coordinate_units),
-        (own["speeds"], layout.speed_names, layout.speed_units),
-    ):
-        if names:
-            element.create_dataset("names", data=_fixed_strings(names))
-        if units:
-            element.create_dataset("units", data=_fixed_strings(units))
-            if len(set(units)) == 1:
-                _label(element["value"], units[0])
-    return offsets
-
-
-def _create_spheres(file: h5py.File, layout: TrajectoryLayout) -> None:
-    if layout.sphere_bodies is None or layout.sphere_positions is None or layout.sphere_radii is None:
-        return
-    largest = np.zeros(layout.masses.size + 1)
-    np.maximum.at(largest, layout.sphere_bodies, layout.sphere_radii)
-    spheres = file.create_group(SPHERES)
-    spheres.create_dataset("body", data=layout.sphere_bodies.astype("<i8"))
-    for dataset in (
-        file[BODIES].create_dataset("radius", data=layout.length_factor * largest[:-1]),
-        spheres.create_dataset("position", data=layout.length_factor * layout.sphere_positions),
-        spheres.create_dataset("radius", data=layout.length_factor * layout.sphere_radii),
-    ):
-        _label(dataset, layout.length_unit)
-
-
-def read_layout(file: h5py.File, path: Path) -> TrajectoryLayout:
-    """The layout of an open trajectory.
-
-    Raises
-    ------
-    ArticulonError
-        When the file is not an H5MD file, or not one of ours.
-    """
-    if "h5md" not in file or "version" not in file["h5md"].attrs:
-        raise ArticulonError(f"{path} is an HDF5 file but not an H5MD trajectory; give the trajectory.h5 of a run")
-    try:
-        bodies, own = file[BODIES], file["articulon"]
-        return TrajectoryLayout(
-            body_names=_strings(bodies, "name"),
-            masses=bodies["mass"][:],
-            nq=file[COORDINATES].shape[1],
-            nu=file[SPEEDS].shape[1],
-            mass_unit=bodies["mass"].attrs.get("unit"),
-            coordinate_names=_strings(own["coordinates"], "names"),
-            coordinate_units=_strings(own["coordinates"], "units"),
-            speed_names=_strings(own["speeds"], "names"),
-            speed_units=_strings(own["speeds"], "units"),
-            observables={
-                name: element["value"].attrs.get("unit", "") for name, element in file.get("observables", {}).items()
-            },
-            length_unit=file[POSITION].attrs.get("unit"),
-            time_unit=file[TIME].attrs.get("unit"),
-            length_factor=float(own.attrs["length_factor"]),
-            time_factor=float(own.attrs["time_factor"]),
-            box_edges=own.attrs.get("box_edges"),
-            **_spheres(own),
-            author=file["h5md/author"].attrs["name"],
-            creator=file["h5md/creator"].attrs["name"],
-            creator_version=file["h5md/creator"].attrs["version"],
-        )
-    except KeyError as failure:
-        raise ArticulonError(
-            f"{path} is an H5MD file but was not written by articulon ({failure.args[0]}); "
-            "give the trajectory.h5 of a run"
-        ) from None
-
-
-def _spheres(own: h5py.Group) -> dict[str, np.ndarray]:
-    if "spheres" not in own:
-        return {}
-    factor, group = float(own.attrs["length_factor"]), own["spheres"]
-    return {
-        "sphere_bodies": group["body"][:],
-        "sphere_positions": group["position"][:] / factor,
-        "sphere_radii": group["radius"][:] / factor,
-    }
-
-
-def _label(dataset: h5py.Dataset, unit: str | None) -> None:
-    if unit:
-        dataset.attrs["unit"] = unit
-
-
-def _fixed_strings(strings: tuple[str, ...]) -> np.ndarray:
-    """UTF-8 strings of one length: no heap in the file, so that its bytes follow from the strings alone."""
-    encoded = [string.encode() for string in strings]
-    length = max((len(string) for string in encoded), default=0)
-    return np.array(encoded, dtype=h5py.string_dtype("utf-8", max(length, 1)))
-
-
-def _strings(group: h5py.Group, name: str) -> tuple[str, ...]:
-    return tuple(string.decode() for string in group[name][:].tolist()) if name in group else ()

@@ -36,8 +36,8 @@ def label(units: UnitSystem, dimension: str) -> str:
     return units.label(dimension)
 
 
-def trajectory_layout(model: Model, observables: dict[str, str]) -> TrajectoryLayout:
-    """The layout of a model's trajectory; ``observables`` are dimensions by name."""
+def trajectory_layout(model: Model, observables: dict[str, str], case: str) -> TrajectoryLayout:
+    """The layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` the digest of the case."""
     units, forest = model.units, model.forest
     names: list[list[str]] = [[""] * model.nq, [""] * model.nu]
     labels: list[list[str]] = [[""] * model.nq, [""] * model.nu]
@@ -77,6 +77,7 @@ def trajectory_layout(model: Model, observables: dict[str, str]) -> TrajectoryLa
         sphere_radii=model.sites.radius[spheres] if spheres.size else None,
         author=os.environ.get("USER") or os.environ.get("LOGNAME") or "unknown",
         creator_version=__version__,
+        case=case,
     )
 
 

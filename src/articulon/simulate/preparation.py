@@ -152,13 +152,16 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     return Prepared(case, model, evaluator, windows, policy, damping, parameters, advance, observer, threshold)
 
 
+def blank_state(prepared: Prepared) -> State:
+    """A state at time zero with an array for everything that the run keeps."""
+    driver = prepared.driver
+    state = prepared.evaluator.initial_state(driver.history, prepared.policy.speed_factor(), driver.memory)
+    return driver.sized(state) if isinstance(driver, AdaptiveDriver) else state
+
+
 def first_state(prepared: Prepared) -> State:
     """The state at time zero, with the factors that the policy's law gives there."""
-    evaluator = prepared.evaluator
-    driver = prepared.driver
-    state = evaluator.initial_state(driver.history, prepared.policy.speed_factor(), driver.memory)
-    if isinstance(driver, AdaptiveDriver):
-        state = driver.sized(state)
+    evaluator, state = prepared.evaluator, blank_state(prepared)
     try:
         if prepared.case.run.minimise:
             state.q[:] = minimise(prepared.model, state.q)

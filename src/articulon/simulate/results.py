@@ -7,10 +7,24 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from articulon.errors import ArticulonError
 from articulon.simulate.files import read_summary
 from articulon.simulate.trajectory import TrajectoryReader
 
 T = TypeVar("T")
+
+CASE = "case.toml"
+"""The case of a run, as resolved."""
+
+
+def check_run(folder: Path) -> None:
+    """Raises ArticulonError where a folder holds no run, or cannot be looked into."""
+    try:
+        there = (folder / CASE).is_file()
+    except OSError as failure:  # a name that is too long, a folder that may not be entered
+        raise ArticulonError(f"{folder}: cannot be read: {failure.strerror}; give the folder of a run") from None
+    if not there:
+        raise ArticulonError(f"{folder} holds no run (there is no {CASE} in it); give the folder of a run")
 
 
 class Run:

@@ -1,6 +1,6 @@
 """Running a case: a folder with its trajectory, checkpoints and summary, and going on where a run was broken off."""
 
-import fcntl
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -17,26 +17,26 @@ from articulon.baths.momentum import keeps_momentum
 from articulon.errors import ArticulonError, CheckpointError
 from articulon.fidelity.temperatures import scaling_notes
 from articulon.forces.brownian import brownian_of
-from articulon.model import State
 from articulon.scaling import NoScaling, TwoFactor
+from articulon.simulate import restoring
 from articulon.simulate.atomic import write_text
-from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint
+from articulon.simulate.checkpoint import NEWEST, PREVIOUS, Checkpoint, open_checkpoint
 from articulon.simulate.checks import Frames, prepared_checks
+from articulon.simulate.claim import claimed
 from articulon.simulate.description import Description, Progress, Silent
 from articulon.simulate.interruption import Interruption
 from articulon.simulate.layout import trajectory_layout, write_model_topology
 from articulon.simulate.loop import Recorder, advance
-from articulon.simulate.preparation import Prepared, first_state, prepare
-from articulon.simulate.results import Run
+from articulon.simulate.preparation import Prepared, blank_state, first_state, prepare
+from articulon.simulate.results import CASE, Run, check_run
 from articulon.simulate.summary import FILE as SUMMARY
 from articulon.simulate.summary import summary, write_summary
-from articulon.simulate.threshold import Threshold
-from articulon.simulate.trajectory import TrajectoryWriter
+from articulon.simulate.trajectory import TrajectoryReader, TrajectoryWriter
 from articulon.simulate.turning import turning_note
 
 __all__ = ["CASE", "RUNS", "TOPOLOGY", "TRAJECTORY", "Run", "open_run", "run"]
 
-CASE, TRAJECTORY, TOPOLOGY = "case.toml", "trajectory.h5", "topology.pdb"
+TRAJECTORY, TOPOLOGY = "trajectory.h5", "topology.pdb"
 HELD = (CASE, TRAJECTORY, NEWEST, PREVIOUS, SUMMARY)
 """Files that show that a folder holds a run."""
 RUNS = Path("runs")
@@ -57,11 +57,11 @@ def run(
     case
         The case, from :func:`articulon.load_case`.
     out
-        Folder of the results, ``runs/<name of the case>`` by default. It must not hold a run, unless ``resume`` says to
-        go on with it.
+        Folder of the results, by default one in ``runs`` that is called like the case and what its overrides change,
+        such as ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` says to go on with it.
     resume
         Continue the run that the folder holds from its last checkpoint, to the same bits as an unbroken run. One that
-        has ended is returned at once.
+        has ended is returned at once, and where there is none yet it begins.
     progress
         Shows how it goes; nothing by default.
     overrides
@@ -77,9 +77,10 @@ def run(
     CaseError
         For a case that cannot be run.
     ArticulonError
-        For a folder that holds another run, a full disk, or a force of the user's that fails.
+        For a folder that holds another run, or in which one is going on, for a trajectory that is damaged or of another
+        case, a full disk, or a force of the user's that fails.
     CheckpointError
-        Where there is nothing to resume, or no checkpoint that can be read.
+        Where no checkpoint can be read, or one holds what no run of this case can go on from.
     DivergenceError
         Where the numbers stop meaning anything.
     KeyboardInterrupt
@@ -89,25 +90,27 @@ def run(
         raise TypeError(f"expected a case, got the name {str(case)!r}: read it with articulon.load_case")
     if overrides:
         case = case.with_overrides(overrides)
-    folder = RUNS / case.name if out is None else Path(out)
-    _check_folder(folder, case, resume)
+    case.check_code()
+    folder = RUNS / case.folder_name if out is None else Path(out)
     shown = Silent() if progress is None else progress
-    with Interruption() as interruption, _announcing(shown), _threads(case.run.threads, shown), ExitStack() as lock:
+    with Interruption() as interruption, claimed(folder, shown.message), ExitStack() as stack:
+        begun = _check_folder(folder, case, resume)
+        stack.enter_context(_announcing(shown))
+        stack.enter_context(_threads(case.run.threads, shown))
         began, earlier = time.monotonic(), _wall_seconds(folder)
-        if resume and (folder / CASE).exists():
-            lock.enter_context(_held(folder))
-        saved, notes = _saved(folder, case, shown) if resume else (None, [])
-        prepared = prepare(case, None if saved is None else Threshold.of_row(saved["threshold"]))
+        saved, notes = _saved(folder, case, shown, stack) if resume else (None, [])
+        prepared = prepare(case, None if saved is None else restoring.saved_threshold(saved))
         checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
-        state = first_state(prepared) if saved is None else _state(saved)
+        done = None if saved is None else restoring.saved_progress(saved, prepared)
+        state = (
+            first_state(prepared) if saved is None else restoring.saved_state(saved, blank_state(prepared), prepared)
+        )
         notes = [*_notes(prepared), *notes]
-        folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / CASE).exists():
-            write_text(folder / CASE, case.to_toml())
-            lock.enter_context(_held(folder))
+        if not begun:
+            write_text(folder / CASE, case.to_toml(), new=True)
         write_model_topology(folder / TOPOLOGY, prepared.model, case.title)
-        layout = trajectory_layout(prepared.model, prepared.observer.dimensions)
-        frames = int(saved["frames"]) if saved else 0 if resume else None
+        layout = trajectory_layout(prepared.model, prepared.observer.dimensions, case.digest())
+        frames = done.frames if done is not None else 0 if resume else None
         recorder = Recorder(folder, prepared, TrajectoryWriter(folder / TRAJECTORY, layout, frames), state)
 
         def report(status: str, wall: float | None = None) -> None:
@@ -131,8 +134,8 @@ def run(
                 figures["checks"] = [check.outcome(frames).record() for check in checks]
             write_summary(folder, figures)
 
-        if saved is not None:
-            _restore(recorder, saved)
+        if done is not None:
+            _restore(recorder, done)
             if recorder.finished:
                 reached = np.isfinite(recorder.stop_time)
                 report(case.run.stop.label if reached else "complete", earlier)
@@ -159,8 +162,7 @@ def run(
 def open_run(folder: str | Path) -> Run:
     """The results in the folder of a run, which may still be going; raises ArticulonError where there is none."""
     folder = Path(folder)
-    if not (folder / CASE).is_file():
-        raise ArticulonError(f"{folder} holds no run (there is no {CASE} in it); give the folder of a run")
+    check_run(folder)
     return Run(folder)
 
 
@@ -181,31 +183,17 @@ def _announcing(shown: Progress) -> Iterator[None]:
         kernels.announce = before
 
 
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Keeps a second process out of a folder that is being written. Raises ArticulonError where one is at work."""
-    with (folder / CASE).open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ArticulonError(f"{folder}: a run is going on here; wait for it, or stop it") from None
-        yield
-
-
-def _check_folder(folder: Path, case: Description, resume: bool) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise ArticulonError(f"{folder} is a file, not a folder; choose another folder by --out")
-    held = [name for name in HELD if (folder / name).exists()]
+def _check_folder(folder: Path, case: Description, resume: bool) -> bool:
+    """Whether the run of a folder has begun; raises ArticulonError unless the folder is free for a run, or holds the
+    one that is to be continued."""
+    held = [name for name in HELD if os.path.lexists(folder / name)]
     if held and not resume:
         raise ArticulonError(
             f"{folder} holds another run ({held[0]}); continue it with --resume, or choose another folder by --out"
         )
-    if resume and not held:
-        raise CheckpointError(
-            f"there is no run to resume in {folder}; leave out --resume, or give its folder with --out"
-        )
-    if resume and (folder / CASE).exists():
+    if CASE in held:
         case.check_continues(folder / CASE)
+    return CASE in held
 
 
 @contextmanager
@@ -222,32 +210,53 @@ def _threads(wanted: int | None, progress: Progress) -> Iterator[None]:
         numba.set_num_threads(before)
 
 
-def _saved(folder: Path, case: Description, progress: Progress) -> tuple[dict[str, np.ndarray] | None, list[str]]:
-    """The arrays of the last checkpoint and notes on them; none where a run was broken off before its first."""
-    if not any((folder / name).exists() for name in (NEWEST, PREVIOUS)):
-        progress.message("the run was broken off before its first checkpoint; it begins again")
+def _saved(
+    folder: Path, case: Description, progress: Progress, stack: ExitStack
+) -> tuple[Checkpoint | None, list[str]]:
+    """The last checkpoint, which the stack closes, and notes on it; none where there is no run yet, or one was broken
+    off before its first.
+
+    Raises
+    ------
+    CheckpointError
+        Where frames have been written and no checkpoint is there, so that beginning again would lose them, where none
+        can be read, or where it is that of another case.
+    """
+    if not any(os.path.lexists(folder / name) for name in (NEWEST, PREVIOUS)):
+        if not any(os.path.lexists(folder / name) for name in HELD):
+            progress.message(f"there is nothing to resume in {folder}: the run starts from t = 0")
+            return None, []
+        if os.path.lexists(folder / TRAJECTORY):
+            _check_barely_begun(folder / TRAJECTORY, case)
+        progress.message(f"the run in {folder} was broken off before its first checkpoint: it starts from t = 0")
         return None, []
-    arrays, note = read_checkpoint(folder)
-    if arrays["case"].tobytes().hex() != case.digest():
+    saved = stack.enter_context(open_checkpoint(folder))
+    if restoring.saved_case(saved) != case.digest():
         raise CheckpointError(
-            f"{folder / NEWEST} is of another case than {folder / CASE}: put the right files back, or start the run "
+            f"{saved.path} is of another case than {folder / CASE}: put the right files back, or start the run "
             "again in another folder without --resume"
         )
-    if note is not None:
-        progress.message(note)
-    return arrays, [] if note is None else [note]
+    if saved.note is not None:
+        progress.message(saved.note)
+    return saved, [] if saved.note is None else [saved.note]
 
 
-def _state(saved: Mapping[str, np.ndarray]) -> State:
-    return State(*(np.array(saved[f"state_{name}"]) for name in State._fields))
+def _check_barely_begun(trajectory: Path, case: Description) -> None:
+    """Raises CheckpointError for a trajectory that is more than the first frame of a case, which comes before the first
+    checkpoint."""
+    with TrajectoryReader(trajectory) as reader:
+        frames, own = len(reader), reader.layout.case == case.digest()
+    if frames > 1 or not own:
+        what = f"holds {frames} frames" if own else "is of another case or seed"
+        raise CheckpointError(
+            f"{trajectory} {what}, and there is no checkpoint to continue from: put {NEWEST} back, or start the run "
+            "again in another folder without --resume"
+        )
 
 
-def _restore(recorder: Recorder, saved: Mapping[str, np.ndarray]) -> None:
-    observer = recorder.prepared.observer
-    observer.start_energy = float(saved["start_energy"])
-    recorder.last_step = int(saved["last_step"])
-    recorder.stop_time = float(saved["stop_time"])
-    recorder.finished = bool(saved["finished"])
+def _restore(recorder: Recorder, done: restoring.Progress) -> None:
+    recorder.prepared.observer.start_energy = done.start_energy
+    recorder.last_step, recorder.stop_time, recorder.finished = done.last_step, done.stop_time, done.finished
 
 
 def _wall_seconds(folder: Path) -> float:

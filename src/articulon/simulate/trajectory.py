@@ -4,7 +4,8 @@ The file is never changed in place. Frames are gathered in a buffer; now and the
 and the new ones, is written beside the old one and renamed over it. When that happens follows the clock, so that
 copying costs at most about a twentieth of the run however long the trajectory; what is in the file does not, because
 its bytes are a function of its layout and frames alone (see `h5md`). An unbroken run and one that was killed and
-resumed therefore end with the same bytes.
+resumed therefore end with the same bytes. Every chunk of values has a checksum, and the file a seal, which is compared
+before a run goes on.
 """
 
 from __future__ import annotations
@@ -14,19 +15,22 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from shutil import disk_usage
 from typing import IO
 
-import h5py
 import numpy as np
 
 from articulon.errors import ArticulonError, CheckpointError
-from articulon.simulate import h5md
+from articulon.simulate import h5md, seal
 from articulon.simulate.atomic import replacing, write_failure
 from articulon.simulate.h5md import TrajectoryLayout
+from articulon.simulate.h5md_reading import REMEDY, TrajectoryFile, read_layout
+from articulon.simulate.h5md_writing import FrameSink, room
 
 __all__ = ["Frame", "TrajectoryLayout", "TrajectoryReader", "TrajectoryWriter"]
 
@@ -72,7 +76,8 @@ class TrajectoryWriter:
     Raises
     ------
     ArticulonError
-        When a new trajectory would replace an existing file, or the existing file holds another model.
+        When a new trajectory would replace an existing file; when the existing file is damaged, by one bit even, or is
+        that of another model, case or seed.
     CheckpointError
         When the existing file holds fewer frames than `keep_frames`.
 
@@ -96,7 +101,7 @@ class TrajectoryWriter:
         self._on_disk = 0
         self._current = False  # whether the file holds the first frames of this trajectory, and no others
         if keep_frames is None:
-            if self.path.exists():
+            if os.path.lexists(self.path):
                 raise ArticulonError(f"{self.path} already exists; give another folder, or continue it with --resume")
         elif keep_frames > 0:
             self._resume(keep_frames)
@@ -159,13 +164,13 @@ class TrajectoryWriter:
         self.flush()
 
     def _resume(self, keep_frames: int) -> None:
+        if not _is_sealed(self.path):
+            raise ArticulonError(
+                f"{self.path} cannot be continued: it was written by an earlier version of articulon, or by another "
+                "program. Continue the run with the version that began it, or start it again in another folder"
+            )
         with TrajectoryReader(self.path) as existing:
-            field_name = self.layout.difference(existing.layout)
-            if field_name is not None:
-                raise ArticulonError(
-                    f"{self.path} cannot be continued: it was written for another model or case ({field_name} "
-                    "differs). Resume with the case that began it, or give another folder"
-                )
+            self._check_continues(existing.layout)
             found = len(existing)
             if found < keep_frames:
                 raise CheckpointError(
@@ -177,6 +182,20 @@ class TrajectoryWriter:
             self._write(keep_frames)
         self._on_disk = keep_frames
         self._current = True
+
+    def _check_continues(self, existing: TrajectoryLayout) -> None:
+        field_name = self.layout.difference(existing)
+        if field_name is None:
+            return
+        remedy = "Resume with the case that began it, or give another folder"
+        if field_name == "case":
+            raise ArticulonError(
+                f"{self.path} cannot be continued: it is the trajectory of another case or seed. {remedy}"
+            )
+        raise ArticulonError(
+            f"{self.path} cannot be continued: it was written for another model or case ({field_name} differs). "
+            f"{remedy}"
+        )
 
     def _as_record(self, frame: Frame) -> np.ndarray:
         layout = self.layout
@@ -208,34 +227,37 @@ class TrajectoryWriter:
     def _write(self, kept: int) -> None:
         """Replace the file by its first `kept` frames and those in the buffer."""
         frames = kept + len(self._buffer)
-        with replacing(self.path) as temporary:
+        with replacing(self.path) as stream:
+            temporary = Path(stream.name)
             # HDF5 recovers badly from a full disk; better to know beforehand.
-            needed = frames * self._record.itemsize + 4096 * (16 + len(self._record.names or ()))
+            needed = seal.SIZE + room(self.layout, frames)
             if disk_usage(temporary.parent).free < needed:
                 raise OSError(errno.ENOSPC, f"{needed} bytes are needed")
-            _reserve(temporary, needed)
-            offsets = h5md.create(temporary, self.layout, frames)
-            with temporary.open("r+b") as stream:
-                if kept:
-                    self._copy(stream, offsets, kept)
-                start = kept
-                for block in self._buffer.blocks():
-                    for name, offset in offsets.items():
-                        stream.seek(offset + start * self._record[name].itemsize)
-                        stream.write(block[name].tobytes())
-                    start += len(block)
+            _reserve(stream, needed)
+            with FrameSink(temporary, self.layout, frames) as sink:
+                for count, columns in chain(self._written(kept), self._buffered()):
+                    sink.append(count, columns)
+            seal.write_seal(stream)
         self._on_disk = frames
         self._current = True
         self._buffer.clear()
 
-    def _copy(self, stream: IO[bytes], offsets: Mapping[str, int], kept: int) -> None:
-        with h5py.File(self.path, "r") as existing:
-            for name, offset in offsets.items():
-                values = existing[name]
-                rows = max(1, _MEMORY // self._record[name].itemsize)
-                stream.seek(offset)
-                for start in range(0, kept, rows):
-                    stream.write(values[start : min(start + rows, kept)].tobytes())
+    def _written(self, kept: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """The first frames of the file as it is, some at a time: how many, and their columns."""
+        if not kept:
+            return
+        with closing(TrajectoryFile(self.path)) as existing:
+            rows = max(1, _MEMORY // self._record.itemsize)
+            for start in range(0, kept, rows):
+                count = min(rows, kept - start)
+                part = slice(start, start + count)
+                yield count, {name: existing.values(name, part) for name in self._record.names or ()}
+
+    def _buffered(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """The frames in the buffer, likewise."""
+        for block in self._buffer.blocks():
+            # Copies: a column that waits for its chunk to be full would hold all the others.
+            yield len(block), {name: np.array(block[name]) for name in self._record.names or ()}
 
 
 class _FrameBuffer:
@@ -299,21 +321,15 @@ class TrajectoryReader:
     Raises
     ------
     ArticulonError
-        When the file is missing, damaged or not a trajectory of articulon.
+        When the file is missing, damaged or not a trajectory of articulon; also when an array is read that is damaged.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
-        if not self.path.exists():
-            raise ArticulonError(f"there is no trajectory {self.path}; is the folder that of a run?")
+        _is_sealed(self.path)
+        self._file = TrajectoryFile(self.path)
         try:
-            self._file = h5py.File(self.path, "r")
-        except OSError as failure:
-            raise ArticulonError(
-                f"{self.path} cannot be opened as an HDF5 file: it is damaged or something else ({failure})"
-            ) from failure
-        try:
-            self.layout = h5md.read_layout(self._file, self.path)
+            self.layout = read_layout(self._file)
         except BaseException:
             self._file.close()
             raise
@@ -325,7 +341,7 @@ class TrajectoryReader:
         self.close()
 
     def __len__(self) -> int:
-        return self._file[h5md.STEP].shape[0]
+        return self._file.dataset(h5md.STEP).shape[0]
 
     def close(self) -> None:
         """Close the file. Arrays that were read stay usable."""
@@ -334,43 +350,64 @@ class TrajectoryReader:
     @cached_property
     def steps(self) -> np.ndarray:
         """Numbers of the steps, shape (frames,), int64."""
-        return self._file[h5md.STEP][:]
+        return self._file.values(h5md.STEP)
 
     @cached_property
     def times(self) -> np.ndarray:
         """Simulated times [time], shape (frames,)."""
-        return self._file[h5md.TIME][:] / self.layout.time_factor
+        return self._file.values(h5md.TIME) / self.layout.time_factor
 
     @cached_property
     def positions(self) -> np.ndarray:
         """Origins of the bodies, world frame [length], shape (frames, n, 3)."""
-        return self._file[h5md.POSITION][:] / self.layout.length_factor
+        return self._file.values(h5md.POSITION) / self.layout.length_factor
 
     @cached_property
     def rotations(self) -> np.ndarray:
         """Quaternions (scalar first) from body frame to world frame, shape (frames, n, 4)."""
-        return self._file[h5md.ORIENTATION][:]
+        return self._file.values(h5md.ORIENTATION)
 
     @cached_property
     def coordinates(self) -> np.ndarray:
         """Joint coordinates [per coordinate], shape (frames, nq)."""
-        return self._file[h5md.COORDINATES][:]
+        return self._file.values(h5md.COORDINATES)
 
     @cached_property
     def speeds(self) -> np.ndarray:
         """Joint speeds [per speed], shape (frames, nu)."""
-        return self._file[h5md.SPEEDS][:]
+        return self._file.values(h5md.SPEEDS)
 
     @cached_property
     def observables(self) -> dict[str, np.ndarray]:
         """Observables by name [per observable], each of shape (frames,)."""
-        return {name: self._file[h5md.observable_path(name)][:] for name in self.layout.observables}
+        return {name: self._file.values(h5md.observable_path(name)) for name in self.layout.observables}
 
 
-def _reserve(path: Path, size: int) -> None:
+def _is_sealed(path: Path) -> bool:
+    """Whether a file has a digest of its content, as all trajectories have but those of earlier versions.
+
+    It is compared before anything is read: HDF5 does not end on some files that are damaged.
+
+    Raises
+    ------
+    ArticulonError
+        When the file is missing, or not what articulon has written, to the last bit.
+    """
+    try:
+        if path.is_file():
+            return seal.check_seal(path)
+    except OSError as failure:
+        raise ArticulonError(f"{path} cannot be read: {failure.strerror}") from failure
+    except seal.BrokenSealError:
+        raise ArticulonError(
+            f"{path} cannot be opened: it is damaged, or was changed by another program, as its content does not match "
+            f"its digest. {REMEDY}"
+        ) from None
+    raise ArticulonError(f"there is no trajectory {path}; is the folder that of a run?")
+
+
+def _reserve(stream: IO[bytes], size: int) -> None:
     """Sees that a file of this size can be made, where the system can tell: HDF5 does not survive a quota or a limit on
     the size of files that is met while it writes. Raises OSError."""
-    if not hasattr(os, "posix_fallocate"):
-        return
-    with path.open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, size)
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(stream.fileno(), 0, size)

@@ -15,7 +15,7 @@ from articulon.errors import ModelError
 from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.mixing import pair_parameters
 from articulon.forces.sites.terms import PairTerm
-from articulon.forces.user_functions import loaded_function
+from articulon.forces.user_functions import Withheld, loaded_function
 from articulon.kernels import jit
 from articulon.model import Model
 
@@ -57,6 +57,8 @@ class UserPair(Declaration):
         and for a cutoff that does not fit."""
         check_cutoff(model, self.cutoff, where)
         rows = self._rows(model, where)
+        if isinstance(self.function, Withheld):
+            return
         trial = numba.njit(self._function(where).py_func, boundscheck=True, error_model="numpy")
         try:
             trial.compile((types.float64, types.float64[::1]))
@@ -97,6 +99,8 @@ class UserPair(Declaration):
 
     def _function(self, where: str) -> Any:
         found = self.function if callable(self.function) else loaded_function(self.function, where)
+        if isinstance(found, Withheld):
+            raise found.error(f"{where}.function")
         if not isinstance(found, numba.core.registry.CPUDispatcher):
             name = getattr(found, "__name__", repr(found))
             raise ModelError(

@@ -1,0 +1,57 @@
+"""Code that a case names: it runs only where the user has allowed it.
+
+A case is data that may come from anybody, and a function that it names is a program. Reading a case, reporting on a
+run and looking at a model need none of it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from articulon.declaration import Declaration
+from articulon.errors import CaseError
+from articulon.forces.user_functions import CONSENT, Withheld
+
+
+def named_code(declarations: Any, where: str = "") -> Iterator[tuple[str, str]]:
+    """Keys and values of all functions that declarations name by where they are, however deep they lie.
+
+    Parameters
+    ----------
+    declarations
+        A declaration, or tables and lists of them.
+    where
+        The key that they are under.
+    """
+    if isinstance(declarations, list | tuple):
+        if not _are_numbers(declarations):
+            for k, item in enumerate(declarations):
+                yield from named_code(item, f"{where}[{k}]")
+    elif isinstance(declarations, Declaration | Mapping):
+        items = declarations if isinstance(declarations, Mapping) else dict(declarations)
+        for name, value in items.items():
+            if name == "function" and isinstance(value, str):
+                yield f"{where}.{name}", value
+            else:
+                yield from named_code(value, f"{where}.{name}")
+
+
+def _are_numbers(items: Any) -> bool:
+    """Whether a list is one of numbers, or of such lists; these may be long."""
+    while isinstance(items, list | tuple) and items:
+        items = items[0]
+    return not isinstance(items, Declaration | Mapping)
+
+
+def refuse_code(source: str, named: list[tuple[str, str]]) -> None:
+    """Raises CaseError, naming the keys, where a case names code."""
+    if not named:
+        return
+    shown = ", ".join(f"{key} = '{function}'" for key, function in named[:3])
+    more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+    raise CaseError(f"{source}: {shown}{more}: this is code that the case names, and it was not run. {CONSENT}")
+
+
+def without_code(force: Any) -> Any:
+    """A force whose function, if the case names one, is withheld: it cannot be evaluated."""
+    function = getattr(force, "function", None)
+    return force.model_copy(update={"function": Withheld(function)}) if isinstance(function, str) else force

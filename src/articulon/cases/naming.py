@@ -1,0 +1,75 @@
+"""What the folder of a run is called by default: the case, and what its overrides change."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from articulon.cases.overrides import dotted, parts
+
+WITHOUT_EFFECT = ("case", "fidelity", "checks", "variants", "compare", "versions")
+"""Sections that change no number of a run, but for the units."""
+RUN_WITHOUT_EFFECT = ("checkpoint_interval", "threads", "gsd")
+"""Keys of ``run`` that change none."""
+SEED = "run.seed"
+
+WORD = 24
+"""Letters of a value that are shown."""
+LONGEST = 200
+"""Bytes of a name at most; file systems take 255, and some of them are for what is put behind it."""
+
+
+def folder_name(name: str, changes: Mapping[str, Any]) -> str:
+    """A name for the folder of a run, the same whenever the case and the changes are.
+
+    The seed is shown as it is. Other changes are shown by their last key and their value, as far as these are short
+    and fit for a file name; eight digits of their digest then tell apart what reads alike. Changes that change no
+    number of the run leave no trace.
+
+    Parameters
+    ----------
+    name
+        Of the case.
+    changes
+        Overrides by dotted key.
+
+    Examples
+    --------
+    >>> folder_name("docking", {})
+    'docking'
+    >>> folder_name("docking", {"run.seed": 7, "run.threads": 2})
+    'docking-seed-7'
+    """
+    telling = {dotted(parts(key)): value for key, value in changes.items() if _tells(key)}
+    words = [name, *(_words(key, telling[key]) for key in sorted(telling, key=lambda key: (key == SEED, key)))]
+    if telling.keys() - {SEED} or not isinstance(telling.get(SEED, 0), int):
+        words.append(_digits(json.dumps(telling, sort_keys=True, default=str)))
+    text = "-".join(words)
+    if len(text.encode()) > LONGEST:
+        text = text.encode()[: LONGEST - 9].decode(errors="ignore") + "-" + _digits(text)
+    return text
+
+
+def _tells(key: str) -> bool:
+    """Whether a change can change a number of the run."""
+    section, *rest = parts(key)
+    if section == "case":
+        return rest[:1] in ([], ["units"])
+    if section == "run" and rest:
+        return rest[0] not in RUN_WITHOUT_EFFECT
+    return section not in WITHOUT_EFFECT
+
+
+def _words(key: str, value: Any) -> str:
+    shown = value if isinstance(value, str) else json.dumps(value, default=str)
+    return "-".join(_fit(str(text))[:WORD] for text in (parts(key)[-1], shown))
+
+
+def _fit(text: str) -> str:
+    """What may be in a file name everywhere, and be typed without quotes."""
+    return re.sub(r"[^A-Za-z0-9.+]+", "_", text).strip("_")
+
+
+def _digits(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

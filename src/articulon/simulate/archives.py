@@ -1,0 +1,179 @@
+"""Files of arrays (npz), which are looked at before anything is unpacked.
+
+A zip archive says in its directory how large its entries are, and an array begins with its type and shape: both are
+read first, so that a small file that unpacks to gigabytes is refused before it does.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+__all__ = ["Archive", "Entry", "UnreadableError"]
+
+SUFFIX = ".npy"
+FREE = 64 * 2**20
+"""Bytes that an archive may unpack to, however small it is."""
+RATIO = 64
+"""How many times its own size an archive may unpack to beyond that; measured numbers hardly compress at all."""
+_BLOCK = 2**20
+_BEGIN, _END, _END_SIZE = b"PK\x03\x04", b"PK\x05\x06", 22
+
+
+class UnreadableError(Exception):
+    """Says, as the end of a sentence about a file, why its arrays cannot be read."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An array as its archive describes it, before it is read."""
+
+    dtype: np.dtype
+    """Its type."""
+    shape: tuple[int, ...]
+    """Its shape."""
+    begins: int
+    """Where its values begin in its entry [bytes]."""
+    fortran: bool
+    """Whether its first axis runs fastest."""
+
+    @property
+    def size(self) -> int:
+        """Of its values [bytes]."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+class Archive:
+    """The arrays in an npz file, by name: what each is, and their values where these are asked for.
+
+    Parameters
+    ----------
+    path
+        The file.
+    packed
+        Whether its arrays may be compressed. Otherwise they take no more memory than the file takes on the disk.
+
+    Raises
+    ------
+    UnreadableError
+        When the file is missing, damaged or no npz file, holds Python objects, or would unpack to far more than it is.
+    """
+
+    def __init__(self, path: Path, *, packed: bool = True) -> None:
+        self.path = path
+        if not os.path.lexists(path):
+            raise UnreadableError("is missing")
+        if not path.is_file():
+            raise UnreadableError("is no file")
+        try:
+            self._stream = path.open("rb")
+        except OSError as failure:
+            raise UnreadableError(f"cannot be read ({failure.strerror})") from None
+        try:
+            self._archive = zipfile.ZipFile(self._stream)
+            directory = self._archive.infolist()
+            if not packed:
+                _check_ends(self._stream)
+            _check_sizes(directory, os.fstat(self._stream.fileno()).st_size, packed)
+            self.entries = {info.filename.removesuffix(SUFFIX): _entry(self._archive, info) for info in directory}
+        except UnreadableError:
+            self.close()
+            raise
+        except Exception as failure:  # damaged bytes make the parsers fail in any way: each means the same
+            self.close()
+            raise damaged(failure) from None
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file. Arrays that were read stay usable."""
+        self._stream.close()
+
+    def array(self, name: str) -> np.ndarray:
+        """The values of an array; raises UnreadableError where they are damaged, KeyError where there is none."""
+        entry = self.entries[name]
+        try:
+            values = np.empty(math.prod(entry.shape), dtype=entry.dtype)
+            start, content = 0, values.view(np.uint8) if entry.size else np.empty(0, dtype=np.uint8)
+            for block in self.blocks(name):
+                content[start : start + len(block)] = np.frombuffer(block, dtype=np.uint8)
+                start += len(block)
+        except UnreadableError:
+            raise
+        except Exception as failure:
+            raise damaged(failure) from None
+        return values.reshape(entry.shape[::-1]).T.copy() if entry.fortran else values.reshape(entry.shape)
+
+    def blocks(self, name: str) -> Iterator[bytes]:
+        """The bytes of an array, some at a time; raises UnreadableError where they are damaged."""
+        entry = self.entries[name]
+        try:
+            with self._archive.open(name + SUFFIX) as stream:
+                stream.read(entry.begins)
+                left = entry.size
+                while left:
+                    block = stream.read(min(left, _BLOCK))
+                    if not block:
+                        raise UnreadableError(f"is damaged (the array '{name}' ends too early)")
+                    left -= len(block)
+                    yield block
+                if stream.read(1):  # which also lets the archive compare its checksum
+                    raise UnreadableError(f"is damaged (the array '{name}' is longer than its shape says)")
+        except UnreadableError:
+            raise
+        except Exception as failure:
+            raise damaged(failure) from None
+
+
+def _check_ends(stream: IO[bytes]) -> None:
+    """Raises UnreadableError for a file with anything before or behind its archive."""
+    stream.seek(0)
+    begin = stream.read(len(_BEGIN))
+    stream.seek(-_END_SIZE, os.SEEK_END)
+    if begin != _BEGIN or not stream.read(_END_SIZE).startswith(_END):
+        raise UnreadableError("is damaged (there is something before or behind its arrays)")
+
+
+def damaged(failure: Exception) -> UnreadableError:
+    """What a failure of the parsers means."""
+    reason = " ".join(str(failure).split()) or type(failure).__name__
+    return UnreadableError(f"is damaged, truncated or no file of arrays ({reason})")
+
+
+def _check_sizes(directory: list[zipfile.ZipInfo], size: int, packed: bool) -> None:
+    """Raises UnreadableError for entries that unpack to far more than the file, or are no arrays."""
+    names = [info.filename for info in directory]
+    if len(set(names)) < len(names) or not all(name.endswith(SUFFIX) for name in names):
+        raise UnreadableError("is damaged or no file of arrays (its entries are not one .npy file for each array)")
+    unpacked = sum(info.file_size for info in directory)
+    if unpacked > (max(FREE, RATIO * size) if packed else size):
+        raise UnreadableError(
+            f"is damaged or was not written by articulon (its {size} bytes would unpack to {unpacked})"
+            if not packed
+            else f"would unpack from {size} to {unpacked} bytes, and was not read; write it with numpy.savez"
+        )
+
+
+def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
+    with archive.open(info) as stream:
+        version = np.lib.format.read_magic(stream)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, fortran, dtype = readers[version](stream)
+        begins = stream.tell()
+    if dtype.hasobject or dtype.names is not None or min(shape, default=0) < 0:
+        raise UnreadableError(f"is damaged or no file of arrays ('{info.filename}' holds Python objects or records)")
+    entry = Entry(dtype, tuple(map(int, shape)), begins, bool(fortran) and len(shape) > 1)
+    if begins + entry.size != info.file_size:
+        raise UnreadableError(f"is damaged ('{info.filename}' is not as long as its shape says)")
+    return entry

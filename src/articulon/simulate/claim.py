@@ -1,0 +1,140 @@
+"""One run in one folder: a run claims its folder before anything else, and holds it until it ends.
+
+The claim is a lock (flock) on a file in the folder, so that a killed run leaves none behind, whatever it leaves else.
+Two runs that begin at once in a folder that neither has seen before find out in one step which of them has it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from articulon.errors import ArticulonError
+
+LOCK = ".articulon.lock"
+"""The file that is locked; it is removed when the run ends."""
+
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
+_ATTEMPTS = 100
+_held: set[int] = set()
+
+
+@contextmanager
+def claimed(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Hold a folder for this run alone, making it where it is missing.
+
+    Folders that were made for nothing, as the run did not begin, are removed again.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    say
+        Told where the file system has no locks, so that nothing keeps another run out.
+
+    Raises
+    ------
+    ArticulonError
+        Where another run holds the folder, where it is a file, or cannot be made or written to.
+    """
+    made: list[Path] = []
+    try:
+        descriptor = _lock(folder, made)
+    except (OSError, ValueError) as failure:
+        _remove(made)
+        raise ArticulonError(_refusal(folder, failure)) from failure
+    if descriptor is None:
+        say(f"{folder}: this file system has no locks; see to it that no other run uses this folder meanwhile")
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.unlink(folder / LOCK)
+        if descriptor is not None:
+            _held.discard(descriptor)
+            os.close(descriptor)
+        _remove(made)
+
+
+def _lock(folder: Path, made: list[Path]) -> int | None:
+    """An open file of the folder with a lock on it, or None where the file system has none; adds what was made."""
+    file = folder / LOCK
+    for _ in range(_ATTEMPTS):
+        _make(folder, made)
+        try:
+            descriptor = os.open(file, _FLAGS, 0o666)
+        except FileNotFoundError:  # another run has just removed the folder that it made
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            who = os.read(descriptor, 200).decode(errors="replace").strip()
+            os.close(descriptor)
+            whose = f" ({who})" if who and who.isprintable() else ""
+            raise ArticulonError(
+                f"{folder}: a run is going on here{whose}; wait for it, stop it, or choose another folder by --out"
+            ) from None
+        except OSError as failure:
+            os.close(descriptor)
+            if failure.errno in _NO_LOCKS:
+                return None
+            raise
+        with suppress(FileNotFoundError):
+            # A run that has just ended may have removed the file between opening and locking it.
+            if os.path.samestat(os.stat(file, follow_symlinks=False), os.fstat(descriptor)):
+                os.ftruncate(descriptor, 0)
+                with suppress(OSError):  # a full disk; the words are for people
+                    os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+                _held.add(descriptor)
+                return descriptor
+        os.close(descriptor)
+    raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(file))
+
+
+def _make(folder: Path, made: list[Path]) -> None:
+    if folder.is_dir():  # which refuses a name that is too long before anything is made
+        return
+    for place in (*reversed(folder.parents), folder):
+        if not place.exists():
+            with suppress(FileExistsError):
+                place.mkdir()
+                made.append(place)
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+
+
+def _remove(made: list[Path]) -> None:
+    """Removes folders that are empty, the deepest first."""
+    for place in reversed(made):
+        with suppress(OSError):
+            place.rmdir()
+
+
+def _refusal(folder: Path, failure: OSError | ValueError) -> str:
+    number = failure.errno if isinstance(failure, OSError) else None
+    if number == errno.ELOOP:
+        return f"{folder / LOCK} is a link, and was not followed; remove it, or choose another folder by --out"
+    if number == errno.ENOTDIR:
+        file = next((place for place in (folder, *folder.parents) if place.exists() and not place.is_dir()), folder)
+        return f"{file} is a file, not a folder; choose another folder by --out"
+    reason = os.strerror(number) if number else str(failure)
+    return f"{folder} cannot be written to: {reason}; choose another folder by --out"
+
+
+def _let_go() -> None:
+    """In a process that was forked from a run: what compiles kernels, say, must not hold the folder when the run is
+    killed."""
+    for descriptor in _held:
+        with suppress(OSError):
+            os.close(descriptor)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)

@@ -1,0 +1,65 @@
+"""The seal of a file: a digest of all its bytes, in front of them, so that no change goes unnoticed.
+
+HDF5 leaves the first bytes of a file to whoever writes it, its user block, and begins behind it. These hold a line for
+people and the SHA-256 of everything that follows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import IO
+
+SIZE = 512
+"""Of the block in front [bytes]; HDF5 allows powers of two from here on."""
+_BLOCK = 2**20
+
+
+def write_seal(stream: IO[bytes]) -> None:
+    """Seal an open file whose first bytes have been left free, and leave it at its end."""
+    block = _block(stream)
+    stream.seek(0)
+    stream.write(block)
+    stream.seek(0, 2)
+
+
+def check_seal(path: Path) -> bool:
+    """Whether a file is sealed. A file that has been compared once is not compared again until it changes.
+
+    Raises
+    ------
+    BrokenSealError
+        When it is not what it was when it was sealed, to the last bit.
+    OSError
+        When it cannot be read.
+    """
+    with path.open("rb") as stream:
+        block, now = stream.read(SIZE), os.fstat(stream.fileno())
+        if not block.startswith(_TITLE):
+            return False
+        state = now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
+        if state not in _whole:
+            if block != _block(stream):
+                raise BrokenSealError
+            _whole[state] = None
+            while len(_whole) > _REMEMBERED:
+                del _whole[next(iter(_whole))]
+    return True
+
+
+class BrokenSealError(Exception):
+    """A file is not what it was when it was sealed."""
+
+
+_TITLE = b"articulon: the HDF5 file begins at byte 512, and from there to its end it has the SHA-256\n"
+_REMEMBERED = 1000
+_whole: dict[tuple[int, ...], None] = {}
+
+
+def _block(stream: IO[bytes]) -> bytes:
+    digest = hashlib.sha256()
+    stream.seek(SIZE)
+    while block := stream.read(_BLOCK):
+        digest.update(block)
+    return (_TITLE + digest.hexdigest().encode("ascii") + b"\n").ljust(SIZE, b"\n")

@@ -1,0 +1,32 @@
+"""What goes to a terminal: names of files, bodies and titles come from others, and must not steer it."""
+
+import unicodedata
+
+KEPT = "\n\t"
+"""Control characters that text may have."""
+UNSEEN = frozenset("\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c")
+"""What changes the direction of a line, or breaks it, unseen."""
+
+
+def printable(text: object) -> str:
+    r"""A text with everything in it that would steer a terminal written out, as Python writes it.
+
+    Control characters would move the cursor, change colours, titles and what has been printed before, or let a
+    terminal answer; marks of direction would show a text in another order than it has. Halves of characters, as in
+    names of files that are no text, cannot be printed at all.
+
+    >>> printable("arm\x1b[2J")
+    'arm\\x1b[2J'
+    """
+    return "".join(_written_out(letter) if _steers(letter) else letter for letter in str(text))
+
+
+def _steers(letter: str) -> bool:
+    if letter.isascii():
+        return not letter.isprintable() and letter not in KEPT
+    return letter in UNSEEN or unicodedata.category(letter) in ("Cc", "Cs")
+
+
+def _written_out(letter: str) -> str:
+    code = ord(letter)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,0 +1,186 @@
+"""Compiled kernels are code: they are loaded from folders of the user's own, which nobody else can write to."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import stat
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from articulon import kernels
+from articulon.errors import ArticulonError
+
+SOURCE = "def doubled(x):\n    return 2.0 * x\n"
+
+
+class Planted:
+    """What somebody else has put into an index: it runs when it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.makedirs, (str(self.mark), 0o700, True)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache of its own for each test."""
+    root = tmp_path / "cache"
+    monkeypatch.setenv("ARTICULON_CACHE_DIR", str(root))
+    kernels.cache_folder.cache_clear()
+    yield root
+    monkeypatch.undo()
+    kernels.cache_folder.cache_clear()
+
+
+def fresh(folder: Path) -> object:
+    """A function of a file of its own, made a kernel; what it calls is found in the cache, if anything is."""
+    file = folder / "doubling.py"
+    if not file.exists():
+        file.write_text(SOURCE, encoding="utf-8")
+    names: dict[str, object] = {"__name__": "doubling"}
+    exec(compile(SOURCE, str(file), "exec"), names)
+    return kernels.kernel(names["doubled"])  # type: ignore[arg-type]
+
+
+def plant(folder: Path) -> Path:
+    """Puts code where the index of a kernel lies; returns what it makes when it runs."""
+    kernel, mark = fresh(folder), folder / "somebody-was-here"
+    assert kernel(1.5) == 3.0  # type: ignore[operator]
+    Path(kernel._cache._cache_file._index_path).write_bytes(pickle.dumps(Planted(mark)))  # type: ignore[attr-defined]
+    kernels.cache_folder.cache_clear()
+    return mark
+
+
+def give_away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a folder be another user's, or this process another user."""
+    if os.geteuid() == 0:
+        os.chown(folder, 12345, -1)
+    else:
+        own = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: own + 1)
+
+
+def test_folders_of_the_cache_are_for_the_user_alone(cache: Path) -> None:
+    before = os.umask(0)
+    try:
+        folder = kernels.cache_folder()
+    finally:
+        os.umask(before)
+    assert folder.parent == cache
+    for made in (cache, folder):
+        assert stat.S_IMODE(made.stat().st_mode) == 0o700
+
+
+def test_what_is_planted_would_run(tmp_path: Path) -> None:
+    """So that the tests below can fail."""
+    mark = plant(tmp_path)
+    fresh(tmp_path)(1.0)  # type: ignore[operator]
+    assert mark.exists()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o702])
+def test_a_folder_that_others_may_write_to_is_refused_by_its_path(tmp_path: Path, mode: int) -> None:
+    mark = plant(tmp_path)
+    folder = kernels.cache_folder()
+    folder.chmod(mode)
+    kernels.cache_folder.cache_clear()
+    with pytest.raises(ArticulonError, match=f"{folder}.*others may write to it.*[Rr]emove it.*ARTICULON_CACHE_DIR"):
+        fresh(tmp_path)(1.0)  # type: ignore[operator]
+    assert not mark.exists()
+
+
+def test_a_folder_of_another_user_is_refused_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = plant(tmp_path)
+    folder = kernels.cache_folder()
+    kernels.cache_folder.cache_clear()
+    give_away(folder, monkeypatch)
+    with pytest.raises(ArticulonError, match=f"{tmp_path}.*belongs to another user.*ARTICULON_CACHE_DIR"):
+        fresh(tmp_path)(1.0)  # type: ignore[operator]
+    assert not mark.exists()
+
+
+def test_a_parent_in_which_others_could_put_another_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("ARTICULON_CACHE_DIR", str(shared / "mine"))
+    with pytest.raises(ArticulonError, match=f"{shared}.*others may.*put another folder in its place"):
+        kernels.cache_folder()
+    assert not (shared / "mine").exists()
+    # As of /tmp: others may add to it, and touch only what is theirs.
+    shared.chmod(0o1777)
+    assert kernels.cache_folder().parent == shared / "mine"
+
+
+def test_a_link_is_judged_by_where_it_lies_and_by_where_it_leads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("shared", "safe"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "shared" / "inside").mkdir()
+    (tmp_path / "shared" / "link").symlink_to(tmp_path / "safe")
+    (tmp_path / "link").symlink_to(tmp_path / "shared" / "inside")
+    (tmp_path / "good").symlink_to(tmp_path / "safe")
+    (tmp_path / "shared").chmod(0o777)
+    for way in ("shared/link", "link"):
+        monkeypatch.setenv("ARTICULON_CACHE_DIR", str(tmp_path / way))
+        with pytest.raises(ArticulonError, match=f"{tmp_path / 'shared'}"):
+            kernels.cache_folder()
+    monkeypatch.setenv("ARTICULON_CACHE_DIR", str(tmp_path / "good"))
+    assert kernels.cache_folder().parent == tmp_path / "good"
+
+
+def test_a_group_of_one_is_no_group_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where every user has a group to themselves, folders are group-writable by default."""
+    import grp
+
+    folder = kernels.cache_folder()
+    folder.chmod(0o770)
+    kernels.cache_folder.cache_clear()
+    others = grp.struct_group(("staff", "x", folder.stat().st_gid, ["somebody", "else"]))
+    monkeypatch.setattr(grp, "getgrgid", lambda gid: others)
+    with pytest.raises(ArticulonError, match="others may write to it"):
+        kernels.cache_folder()
+    import pwd
+
+    name = pwd.getpwuid(os.geteuid()).pw_name
+    alone = grp.struct_group((name, "x", folder.stat().st_gid, [name]))
+    monkeypatch.setattr(grp, "getgrgid", lambda gid: alone)
+    assert kernels.cache_folder() == folder
+
+
+@pytest.mark.parametrize("hindrance", ["a file in its place", "no permission", "read-only"])
+def test_an_unwritable_cache_falls_back_to_a_private_one_and_says_so(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, hindrance: str
+) -> None:
+    if hindrance == "a file in its place":
+        cache.write_text("mine")
+    elif hindrance == "no permission":
+        cache.mkdir()
+
+        def refused(*arguments: object, **named: object) -> None:
+            raise PermissionError(13, "Permission denied", str(cache))
+
+        made = os.mkdir
+        monkeypatch.setattr(os, "mkdir", lambda p, *a, **k: refused() if str(cache) in str(p) else made(p, *a, **k))
+    else:
+        kernels.cache_folder()
+        kernels.cache_folder.cache_clear()
+        allowed = os.access
+        monkeypatch.setattr(os, "access", lambda p, *a, **k: str(cache) not in str(p) and allowed(p, *a, **k))
+    with pytest.warns(RuntimeWarning, match=f"{cache}.*for this process alone.*ARTICULON_CACHE_DIR"):
+        folder = kernels.cache_folder()
+    assert cache not in (folder, *folder.parents)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700 and folder.stat().st_uid == os.geteuid()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernels.cache_folder() == folder, "once"
+    assert fresh(tmp_path)(2.0) == 4.0  # type: ignore[operator]
