@@ -88,6 +88,8 @@ def fidelity_of(
     if motion is not None and with_pairs:
         premises["paired"] = paired(record, motion, bounds)
         wrong = premises["paired"].pop("worst")
+        if "averages" in premises["paired"]:
+            premises["averages"] = premises["paired"].pop("averages")
         premises["paired"]["motions"] = [_told(one) for one in wrong[:TOLD]]
     result = verdict_of(premises)
     pairs = premises.get("paired", {})

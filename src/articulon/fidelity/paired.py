@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.errors import ArticulonError
+from articulon.fidelity.averages import averages
 from articulon.fidelity.chebyshev import largest_rate
 from articulon.fidelity.motion import LEAST_FRAMES, Motion, Wrong, arrival, compare
 from articulon.fidelity.noise import EVALUATIONS_OF_A_STEP, on_the_same_noise, steps_within
@@ -29,10 +30,10 @@ TOLERANCES = (1e-3, 2e-4, 4e-5)
 """Errors of steps of the paths, relative to the range of each motion."""
 COMPLETE = 400
 """Variables up to which the complete equations are integrated by an implicit rule, whose Jacobian is dense."""
-LEAST_WORK = 400_000
-"""Evaluations times bodies that a verdict may always cost: a fraction of a second."""
-LEAST_EVALUATIONS = 8_000
-"""Evaluations of that kind at most."""
+LEAST_EVALUATIONS, LEAST_WORK = 8_000, 400_000
+"""Evaluations, and evaluations times bodies and sites, that a verdict may always cost: about a second."""
+COMPILED = 4
+"""Times as much may be paths under noise, whose steps are compiled."""
 FRAMES = 5
 """Frames at which the stiffness of the motion without inertia is looked at."""
 
@@ -54,7 +55,8 @@ def budget_of(record: Record) -> int:
     if part <= 0.0:
         return 0
     size = record.model.bodies + record.evaluator.sites.sites
-    return max(int(part * record.evaluations), min(LEAST_EVALUATIONS, LEAST_WORK // max(size, 1)))
+    least = min(LEAST_EVALUATIONS, LEAST_WORK // max(size, 1)) * (1 if record.noise is None else COMPILED)
+    return max(int(part * record.evaluations), least)
 
 
 def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
@@ -73,7 +75,7 @@ def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
     -------
     dict
         ``relative_error`` of the worst motion and the ``half_width`` of what it is known to; ``worst``, every motion
-        with its errors, the worst first; ``method``; ``evaluations``, ``wall_seconds`` and ``budget`` in evaluations; a
+        with its errors, the worst first; ``averages``, where paths cannot be told; ``method``; ``evaluations``, ``wall_seconds`` and ``budget`` in evaluations; a
         verdict, None where no path was found, and the reason for that.
     """
     began = time.perf_counter()
@@ -107,6 +109,8 @@ def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
             reason = f"not made: {error}"
         if found["verdict"] == "inconclusive" and not reason:
             reason = "the interval is too wide to tell"
+        if found["verdict"] == "inconclusive" and maker.latest is not None:
+            found["averages"] = averages(motion, maker.latest)
     return {
         **found,
         "reason": reason or None,
@@ -121,6 +125,11 @@ class _Maker:
     def __init__(self, record: Record, motion: Motion, budget: int) -> None:
         self.record, self.motion, self.budget, self.evaluations = record, motion, budget, 0
         self.wanted = 0
+        """Evaluations that would decide, where that is known."""
+        self.latest: Path | None = None
+        """The latest path on the noise of the run."""
+        self.rate = 0.0
+        """The largest rate of the motion without inertia that was seen, where noise acts [1/time]."""
 
     def why_not(self) -> str | None:
         record = self.record
@@ -189,7 +198,7 @@ class _Maker:
         return self.budget - self.evaluations
 
     def _without_inertia(self, drift: DriftVelocity, course: Course) -> Iterator[Outcome]:
-        inertia, slow = self._inertia(drift)
+        inertia, slow, besides = self._inertia(drift)
         before: float | None = None
         for tolerance in TOLERANCES:
             at_start = drift.evaluations
@@ -200,7 +209,7 @@ class _Maker:
             wrong = self._compared(truth, inertia)
             error = wrong[0].of(self.record.settings.error) if wrong else 0.0
             if before is not None:
-                yield Outcome("without inertia", wrong, abs(error - before) + slow * error)
+                yield Outcome("without inertia", wrong, abs(error - before) + slow * error + besides)
             before = error
 
     def _complete(self, evaluator: Evaluator, course: Course) -> Iterator[Outcome]:
@@ -225,12 +234,13 @@ class _Maker:
             wrong = sorted([*wrong, end], key=lambda one: -one.of(self.record.settings.error))
         return wrong
 
-    def _inertia(self, drift: DriftVelocity) -> tuple[np.ndarray, float]:
+    def _inertia(self, drift: DriftVelocity) -> tuple[np.ndarray, float, float]:
         """What inertia does to the true path over what it does to the run's, at the frames, shape (frames, groups); and
-        how far that can be off, as a part of the error.
+        how far that can make the error wrong, as a part of it and besides.
 
         In a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu, and ζ⁻¹ M Δu/a2 in the
-        run. Where drag and what drives have different factors nothing is known of the true path's share.
+        run. Where drag and what drives have different factors the run says nothing of the true path's share, which is
+        left out: it is at most what inertia costs along the whole path.
         """
         record, motion = self.record, self.motion
         frames, groups = record.times.size, motion.groups
@@ -241,18 +251,19 @@ class _Maker:
             for j, group in enumerate(groups):
                 size = float(np.linalg.norm(change[group.start : group.end]))
                 lost[k, j], slower[k, j] = size, size / a2[k]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.nan_to_num(np.cumsum(lost, axis=0) / np.cumsum(slower, axis=0))
+        sums = np.cumsum(lost, axis=0), np.cumsum(slower, axis=0)
+        share = np.divide(sums[0], sums[1], out=np.zeros_like(lost), where=sums[1] > 0.0)
         moved = motion.reach > motion.error
+        if not record.uniform or not moved.any():
+            whole = sums[0][-1][moved] / motion.reach[moved]
+            return np.zeros_like(share), 0.0, float(whole.max(initial=0.0))
         pace = np.maximum(
             np.array([np.linalg.norm(motion.path.velocity[:, g.start : g.end], axis=1) for g in groups]).T,
             np.where(moved, motion.reach, np.inf) / record.duration,
         )
         late = slower[1:] / np.diff(record.times)[:, None] / pace[1:]
-        strength = float(np.minimum(late, 1.0)[:, moved].max(initial=0.0))
-        if not record.uniform:
-            return np.zeros_like(share), strength
-        return share, float(share[-1][moved].max(initial=0.0)) * strength
+        strength = float(np.minimum(late, 1.0)[:, moved].max())
+        return share, float(share[-1][moved].max()) * strength, 0.0
 
     def _noisy(self) -> Iterator[Outcome]:
         record, motion = self.record, self.motion
@@ -272,12 +283,13 @@ class _Maker:
                 rule = "friction-implicit"
                 continue
             self.evaluations += spent
-            wrong = self._beside_noise(truth, rule)
+            self.latest, wrong = truth, self._beside_noise(truth, rule)
             error = wrong[0].of(record.settings.error) if wrong else 0.0
             finer = steps_within(record, 0.5 * steps.length)
             finest = finer.length >= steps.length
             if before is not None or finest:
-                known = abs(error - (0.5 * error if before is None else before))
+                # Single windows are the shortest steps there are: their error is of second order in the forces' rate.
+                known = abs(error - before) if before is not None else min(1.0, self.rate * steps.length) * error
                 yield Outcome(f"{rule}, on the same noise", wrong, known + self._late_share(rule) * error)
             if finest:
                 return
@@ -308,11 +320,11 @@ class _Maker:
         drift = DriftVelocity(Evaluator(record.model, record.seed, record.window), ~np.any(record.u, axis=0))
         if drift.why_not() is not None:
             return interval
-        rate = 0.0
         for k in np.linspace(0, record.times.size - 1, FRAMES).round().astype(int).tolist():
             t, q = float(record.times[k]), record.q[k]
             scale = np.maximum(np.abs(q), 1e-3 * np.abs(q).max(initial=1e-300))
             here = drift.rates(t, q)
-            rate = max(rate, largest_rate(drift.rates, t, q, here, here + 1e-3 * scale, scale)[0])
+            rate = largest_rate(drift.rates, t, q, here, here + 1e-3 * scale, scale)[0]
+            self.rate = max(self.rate, rate)
         self.evaluations += drift.evaluations
-        return min(interval, 1.0 / rate) if rate > 0.0 else interval
+        return min(interval, 1.0 / self.rate) if self.rate > 0.0 else interval

@@ -11,7 +11,7 @@ SUSPECT = 5.0
 """Errors of up to this many tolerances are suspect, and larger ones violations."""
 ORDER = ("violated", "inconclusive", "suspect", "trusted")
 """Verdicts, the worst first."""
-MOTIONS = ("lag", "paired")
+MOTIONS = ("lag", "paired", "averages")
 """Premises that measure one thing by different means, how wrong the motions are: the one that knows it best decides."""
 CAUSES = ("drift",)
 """Premises that say why motions are wrong, and count where it has not been measured how wrong they are."""
@@ -83,7 +83,7 @@ def verdict_of(premises: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     known = [name for name in MOTIONS if counted.get(name, "inconclusive") != "inconclusive"]
     if known:
         best = min(known, key=lambda name: _half_width(premises[name]))
-        for name in MOTIONS + (CAUSES if best == "paired" else ()):
+        for name in MOTIONS + (CAUSES if best != "lag" else ()):
             if name != best:
                 counted.pop(name, None)
     worst = next((verdict for verdict in ORDER if verdict in counted.values()), "inconclusive")

@@ -1,0 +1,96 @@
+"""The premise that averages are right where paths cannot be told: under noise, beside an unscaled run.
+
+Two unscaled runs whose steps differ may part under noise, where what a body does next hangs on a hair. How late a
+scaled run is on its path then means nothing, and its averages are compared instead: of every motion the mean place and
+the spread about it, and the mean way in a time, which tells rates. The interval of a difference is that of ten parts of
+the run, each beside the same part of the unscaled one.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from articulon.fidelity.motion import Motion
+from articulon.fidelity.paths import Path
+from articulon.fidelity.verdict import HEAT
+
+PARTS = 10
+"""Parts of a run."""
+CONFIDENCE = 0.95
+
+
+def averages(motion: Motion, truth: Path) -> dict[str, Any]:
+    """The premise.
+
+    Parameters
+    ----------
+    motion
+        How the run has moved.
+    truth
+        The path of an unscaled run on the same noise, at the moments of the run.
+
+    Returns
+    -------
+    dict
+        ``relative_error`` of the average that is worst, of the range for a mean and of itself for a spread or a way;
+        the ``half_width`` of its interval, ``what`` it is, and a verdict.
+    """
+    found: dict[str, Any] = {"verdict": "inconclusive", "reason": None, "since": None, "relative_error": None}
+    found |= {"half_width": None, "what": None}
+    count = min(motion.path.times.size, truth.times.size)
+    step = max(1, count // (2 * PARTS))
+    if count < 4 * PARTS:
+        return found | {"reason": "there are too few frames for averages"}
+    wide = float(stats.t.ppf(0.5 + 0.5 * CONFIDENCE, PARTS - 1))
+    worst: tuple[float, float, str] | None = None
+    for group, reach, error in zip(motion.groups, motion.reach, motion.error, strict=True):
+        if reach <= error:
+            continue
+        columns = slice(group.start, group.end)
+        ours, theirs = motion.path.place[:count, columns], truth.place[:count, columns]
+        for what, mine, true, size in (
+            ("mean place", ours, theirs, reach),
+            ("spread", _squares(ours), _squares(theirs), None),
+            ("mean way", _ways(ours, step), _ways(theirs, step), None),
+        ):
+            part, half = _difference(mine, true, size, wide)
+            if worst is None or part + half > worst[0] + worst[1]:
+                worst = part, half, f"{group.name}, {what}"
+    if worst is None:
+        return found | {"verdict": "trusted", "relative_error": 0.0, "half_width": 0.0, "reason": "nothing moves"}
+    verdict = HEAT.verdict_of_interval(worst[0], worst[1])
+    reason = "paths part for any reason" if verdict != "inconclusive" else "paths part, and averages need a longer run"
+    return found | {
+        "verdict": verdict,
+        "reason": reason,
+        "since": None,
+        "relative_error": worst[0],
+        "half_width": worst[1],
+        "what": worst[2],
+    }
+
+
+def _squares(place: np.ndarray) -> np.ndarray:
+    """Squared distances from the mean, shape (n, 1)."""
+    return ((place - place.mean(axis=0)) ** 2).sum(axis=1, keepdims=True)
+
+
+def _ways(place: np.ndarray, step: int) -> np.ndarray:
+    """Squared displacements in a number of frames, shape (n − step, 1)."""
+    return ((place[step:] - place[:-step]) ** 2).sum(axis=1, keepdims=True)
+
+
+def _difference(mine: np.ndarray, true: np.ndarray, size: float | None, wide: float) -> tuple[float, float]:
+    """The relative difference of two means and the half width of its interval; of squares, the halves of both."""
+    parts = [
+        (a.mean(axis=0), b.mean(axis=0))
+        for a, b in zip(np.array_split(mine, PARTS), np.array_split(true, PARTS), strict=True)
+    ]
+    changes = np.array([a - b for a, b in parts])
+    half = wide * float(np.linalg.norm(changes.std(axis=0, ddof=1))) / math.sqrt(PARTS)
+    scale = size if size is not None else 2.0 * float(np.abs(true.mean(axis=0)).max())
+    if not scale > 0.0:
+        return 0.0, 0.0
+    return float(np.linalg.norm(changes.mean(axis=0))) / scale, half / scale
