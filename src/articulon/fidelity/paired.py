@@ -75,8 +75,8 @@ def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
     -------
     dict
         ``relative_error`` of the worst motion and the ``half_width`` of what it is known to; ``worst``, every motion
-        with its errors, the worst first; ``averages``, where paths cannot be told; ``method``; ``evaluations``, ``wall_seconds`` and ``budget`` in evaluations; a
-        verdict, None where no path was found, and the reason for that.
+        with its errors, the worst first; ``averages``, where paths cannot be told; ``method``; ``evaluations``,
+        ``wall_seconds`` and ``budget`` in evaluations; a verdict, None where no path was found, and the reason.
     """
     began = time.perf_counter()
     found: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "relative_error": None}

@@ -108,7 +108,7 @@ DEFINITIONS = {
     "largest_deviation": "largest distance of the core's centre of mass from the reference's at equal times [length]",
     "standard_deviation": "square root of the mean square of that distance [length]",
     "lateness": "stop time minus the reference's [time]; lateness_relative divides it by the reference's",
-    "predicted_delay": "what the lag estimate of the run's fidelity section expects the lateness to be [time]",
+    "predicted_delay": "how late the run's fidelity section finds its worst motion [time]",
     "adaptive": "of a run whose resolution changes: the part of its degrees of freedom that moved, how many times less "
     "work that makes its steps and how many times less wall time it took than the run with everything active, and the "
     "errors against that",
@@ -310,7 +310,7 @@ def _left_out(entry: Entry, wall: float, sample: float, simulated: float, note: 
 
 def _figures(entry: Entry, view: View, wall: float, source: str) -> dict[str, Any]:
     summary, simulated = view.summary, float(view.summary["simulated_time"])
-    lag = ((summary.get("fidelity") or {}).get("premises") or {}).get("lag") or {}
+    worst = (summary.get("fidelity") or {}).get("worst") or {}
     notes = ["made by an earlier comparison, in which its wall time was measured"] if source == CACHED else []
     return {
         **_description(entry),
@@ -326,7 +326,7 @@ def _figures(entry: Entry, view: View, wall: float, source: str) -> dict[str, An
         "physical_time": clock(entry.case) * simulated,
         "stop_time": stop_time(summary),
         "verdict": fidelity_verdict(summary),
-        "predicted_delay": lag.get("predicted_delay"),
+        "predicted_delay": worst.get("late"),
         "energy_balance_error_relative": summary.get("energy_balance_error_relative"),
         "notes": notes + [str(note) for note in summary.get("notes", ())],
     }

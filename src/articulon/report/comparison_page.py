@@ -160,8 +160,8 @@ def page_of(done: Comparison) -> str:
         ],
         "Fidelity": [
             "Deviations are distances of the centre of mass of the core from the reference's at equal times, until the "
-            "earlier of the two ends; the standard one is the root of their mean square. The predicted delay is the "
-            "lag estimate of each run's fidelity section."
+            "earlier of the two ends; the standard one is the root of their mean square. The predicted delay is that "
+            "of the worst motion in each run's fidelity section."
         ],
         DIFFERENCES: [overlays.EXPLAINED],
         "Resolution": [resolution.EXPLAINED],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,31 +15,35 @@ from articulon.report.quantities import number
 from articulon.report.thermal_figures import over_time
 from articulon.report.view import View
 
-LAG: dict[str, Any] = {"color": style.BLUE, "linestyle": "-"}
-CANCELLATION: dict[str, Any] = {"color": style.VERMILION, "linestyle": (0, (5, 1.5))}
-PAIRED: dict[str, Any] = {"color": style.BLACK, "marker": "o", "markersize": 4.5, "linestyle": "none", "zorder": 6}
+MOTIONS: tuple[dict[str, Any], ...] = (
+    {"color": style.BLUE, "linestyle": "-"},
+    {"color": style.VERMILION, "linestyle": (0, (5, 1.5))},
+    {"color": style.PURPLE, "linestyle": (0, (1, 1))},
+)
+"""The worst three motions."""
+LAG: dict[str, Any] = {"color": style.GREY, "linestyle": (0, (4, 1.5, 1, 1.5))}
 TRUSTED_BAND: dict[str, Any] = {"color": style.GREEN, "alpha": 0.16, "linewidth": 0.0, "zorder": 0}
 SUSPECT_BAND: dict[str, Any] = {"color": style.ORANGE, "alpha": 0.14, "linewidth": 0.0, "zorder": 0}
 BREAK: dict[str, Any] = {"color": style.GREY, "linestyle": (0, (4, 3)), "linewidth": 1.2, "zorder": 1}
 
 
 def fidelity(view: View) -> Figure | None:
-    """Errors of the slowest body's speed by the lag estimate, by what the forces leave over, and by paired unscaled
-    runs; what they add up to; and the residual of the forces. Nothing for a run without drag or without scaling."""
+    """Errors of the worst motions in time and in position beside an unscaled run, with the lag estimate; the residual
+    of the forces. Nothing for a run without drag or without scaling."""
     found = view.summary.get("fidelity") or {}
     along, tolerance = found.get("along") or {}, float(found.get("tolerance") or 0.02)
-    lines, pairs = _errors(view, along), _pairs(found)
+    motions, lag = along.get("paired") or [], along.get("lag")
     residual, ratio = along.get("cancellation"), along.get("speed_ratio")
     unequal = ratio is not None and bool(np.any(np.asarray(ratio["ratio"], dtype=float) != 1.0))
-    rows = [bool(lines or pairs), bool(lines), residual is not None, unequal]
+    rows = [bool(motions) or lag is not None, bool(motions), residual is not None, unequal]
     if not any(rows[:3]):
         return None
     figure, drawn = style.panels(sum(rows), height=2.3)
     axes = iter(drawn)
     if rows[0]:
-        _too_slow(next(axes), view, lines, pairs, tolerance)
+        _in_time(next(axes), view, motions, lag, tolerance)
     if rows[1]:
-        _late(next(axes), view, lines, tolerance)
+        _in_position(next(axes), view, motions, tolerance)
     if residual is not None:
         _residual(next(axes), view, residual)
     if unequal and ratio is not None:
@@ -51,55 +55,31 @@ def fidelity(view: View) -> Figure | None:
     return figure
 
 
-def _errors(view: View, along: Mapping[str, Any]) -> dict[str, tuple[np.ndarray, np.ndarray, dict[str, Any]]]:
-    """Lines of the speed's relative error by name: times, values, and how they are drawn."""
-    found: dict[str, tuple[np.ndarray, np.ndarray, dict[str, Any]]] = {}
-    lag, left = along.get("lag"), along.get("cancellation")
-    if lag is not None:
-        found["lag estimate"] = np.array(lag["time"]), np.array(lag["relative_error"], dtype=float), LAG
-    if left is not None and "factor_stochastic" not in view.observables:
-        times, a2 = np.array(left["time"]), view.observables["factor_damping"]
-        values = np.array(left["relative_error"], dtype=float)
-        values = values * (1.0 - np.minimum(np.interp(times, view.times, a2), 1.0))
-        if np.isfinite(values).any():
-            found["forces left over"] = times, values, CANCELLATION
-    return found
-
-
-def _pairs(found: Mapping[str, Any]) -> list[tuple[float, float]]:
-    paired = (found.get("premises") or {}).get("paired") or {}
-    return [(float(row["time"]), float(row["relative_error"])) for row in paired.get("pairs") or ()]
-
-
-def _too_slow(
+def _in_time(
     axes: Axes,
     view: View,
-    lines: Mapping[str, tuple[np.ndarray, np.ndarray, dict[str, Any]]],
-    pairs: list[tuple[float, float]],
+    motions: Sequence[Mapping[str, Any]],
+    lag: Mapping[str, Any] | None,
     tolerance: float,
 ) -> None:
-    factor = view.time_scale.factor
-    for name, (times, values, look) in lines.items():
-        axes.plot(factor * times, 100.0 * values, label=name, **look)
-    if pairs:
-        times, errors = np.array(pairs).T
-        axes.plot(factor * times, 100.0 * errors, label="paired runs", **PAIRED)
-    together = [values for _, values, _ in lines.values()] + [np.array([error for _, error in pairs])]
-    _bands(axes, tolerance, np.concatenate(together))
-    axes.set_ylabel("too slow by (%)")
-
-
-def _late(
-    axes: Axes, view: View, lines: Mapping[str, tuple[np.ndarray, np.ndarray, dict[str, Any]]], tolerance: float
-) -> None:
-    factor, whole = view.time_scale.factor, float(view.times[-1] - view.times[0])
-    drawn = []
-    for name, (times, values, look) in lines.items():
-        lost = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(times) * (values[1:] + values[:-1]))]) / whole
-        axes.plot(factor * times, 100.0 * lost, label=name, **look)
-        drawn.append(lost)
+    factor, whole, drawn = view.time_scale.factor, float(view.times[-1] - view.times[0]), []
+    for one, look in zip(motions, MOTIONS, strict=False):
+        drawn.append(np.array(one["time_error"], dtype=float))
+        axes.plot(factor * np.array(one["time"]), 100.0 * drawn[-1], label=one["what"], **look)
+    if lag is not None:
+        drawn.append(np.abs(np.array(lag["delay"], dtype=float)) / whole)
+        axes.plot(factor * np.array(lag["time"]), 100.0 * drawn[-1], label=f"{lag['what']}, lag estimate", **LAG)
     _bands(axes, tolerance, np.concatenate(drawn), named=True)
-    axes.set_ylabel("late by (% of run)")
+    axes.set_ylabel("error in time\n(% of run)")
+
+
+def _in_position(axes: Axes, view: View, motions: Sequence[Mapping[str, Any]], tolerance: float) -> None:
+    factor, drawn = view.time_scale.factor, []
+    for one, look in zip(motions, MOTIONS, strict=False):
+        drawn.append(np.array(one["position_error"], dtype=float))
+        axes.plot(factor * np.array(one["time"]), 100.0 * drawn[-1], label=one["what"], **look)
+    _bands(axes, tolerance, np.concatenate(drawn))
+    axes.set_ylabel("error in position\n(% of range)")
 
 
 def _bands(axes: Axes, tolerance: float, values: np.ndarray, named: bool = False) -> None:
@@ -148,8 +128,8 @@ def _mark_break(axes: Axes, view: View, found: Mapping[str, Any], named: bool) -
 
 
 CAPTION = (
-    "Whether the scaled run can be trusted, along its way: by how much the slowest body moves too slowly, by the lag "
-    "estimate, by the forces that are left over where they should cancel, and by unscaled runs from the same states; "
-    "what this has added up to, in percent of the run; and the residual of the forces on it, 0 where they cancel."
+    "Whether the scaled run can be trusted, along its way: errors of the worst motions beside an unscaled run, in time "
+    "(when places are reached, in percent of the run) and in position (in percent of the range of each motion), with "
+    "the estimate from what inertia costs; and the residual of the forces on the slowest body, 0 where they cancel."
 )
 """Caption of the figure."""

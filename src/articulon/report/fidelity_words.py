@@ -18,10 +18,11 @@ VERDICTS = {
 """What a verdict means."""
 
 PREMISES = {
-    "lag": "Forces change slowly",
+    "lag": "Bodies follow the forces",
     "drift": "Drag and what drives have one factor",
     "cancellation": "The scaled forces nearly cancel",
-    "paired": "Unscaled runs move alike",
+    "paired": "An unscaled run moves alike",
+    "averages": "Averages are those of an unscaled run",
     "clock": "Clock and temperature of the positions",
     "kinetic": "Speeds have the temperature",
     "configuration": "Positions have the temperature",
@@ -55,7 +56,14 @@ def fidelity_part(view: View) -> str:
     found = view.summary.get("fidelity")
     if not found:
         return ""
-    head = page.definitions([("verdict", str(found["verdict"])), ("it rests on", str(found.get("basis") or ""))])
+    head = page.definitions(
+        [
+            ("verdict", str(found["verdict"])),
+            ("worst", str((found.get("worst") or {}).get("words") or "")),
+            ("it covers", str(found.get("covers") or "").removeprefix("It covers ").removesuffix(".")),
+            ("it rests on", str(found.get("basis") or "")),
+        ]
+    )
     rows = []
     for name, premise in (found.get("premises") or {}).items():
         said = WORDS[name](premise, view) if name in WORDS else ""
@@ -76,14 +84,13 @@ def _time(view: View, value: float) -> str:
 
 
 def _lag(premise: Mapping[str, Any], view: View) -> str:
-    delay, part = premise.get("predicted_delay"), premise.get("predicted_relative_error")
+    delay, part = premise.get("predicted_delay"), premise.get("relative_error")
     if delay is None or part is None:
         return ""
-    relaxed = premise.get("relaxation_time")
-    how = "" if relaxed is None else f" Unscaled, the slowest body relaxes in {_time(view, relaxed)}."
     return (
-        f"The estimate is that the run is {_time(view, delay)} late at its end, {percent(part, 3)} of it; "
-        f"(τ/a2)|F′|/|F| is {number(premise['mean'], 2)} in the mean and {number(premise['max'], 2)} at most.{how}"
+        f"By what inertia costs, {premise['what']} is {_time(view, delay)} late at the end of the run, and wrong by "
+        f"{percent(part, 2)} ± {percent(premise['half_width'], 2)}; it is short of its speed by "
+        f"{percent(premise['mean'], 2)} in the mean and {percent(premise['max'], 2)} at most."
     )
 
 
@@ -117,15 +124,26 @@ def _cancellation(premise: Mapping[str, Any], view: View) -> str:
 
 
 def _paired(premise: Mapping[str, Any], view: View) -> str:
-    error, half, pairs = premise.get("relative_error"), premise.get("half_width"), premise.get("pairs") or []
+    error, half, motions = premise.get("relative_error"), premise.get("half_width"), premise.get("motions") or []
     if error is None or half is None:
         return ""
-    way = "slow" if error > 0.0 else "fast"
-    return (
-        f"{len(pairs)} friction-implicit runs of {_time(view, premise['duration'])} from states of the run, in steps "
-        f"of {_time(view, premise['step'])}: it is {number(100.0 * abs(error), 3)} ± {percent(half, 2)} too {way} "
-        f"({percent(premise['confidence'], 2)} interval)."
+    told = "; ".join(
+        f"{one['what']} {percent(one['time_error'], 2)} in time and {percent(one['position_error'], 2)} in position"
+        for one in motions[:4]
     )
+    return (
+        f"Beside an unscaled run ({premise['method']}) the worst error is {percent(error, 3)} ± {percent(half, 2)}: "
+        f"{told}."
+    )
+
+
+def _averages(premise: Mapping[str, Any], view: View) -> str:
+    error, half = premise.get("relative_error"), premise.get("half_width")
+    if error is None or half is None:
+        return ""
+    if premise.get("what") is None:
+        return ""
+    return f"The worst is {premise['what']}: {percent(error, 2)} ± {percent(half, 2)} off."
 
 
 def _clock(premise: Mapping[str, Any], view: View) -> str:
@@ -168,15 +186,16 @@ def _cost(found: Mapping[str, Any]) -> str:
     if not cost or tolerance is None:
         return ""
     text = (
-        f"Errors below {percent(tolerance, 3)} are trusted (fidelity.tolerance), and up to "
-        f"{percent(5.0 * tolerance, 3)} suspect. The estimates took {wall_time(cost['estimators_wall_seconds'])}"
+        f"Errors in {found.get('error', 'time')} (fidelity.error) below {percent(tolerance, 3)} are trusted "
+        f"(fidelity.tolerance), and up to {percent(5.0 * tolerance, 3)} suspect. The estimates took "
+        f"{wall_time(cost['estimators_wall_seconds'])}"
     )
     if cost.get("estimators_part_of_run") is not None:
         text += f", {percent(cost['estimators_part_of_run'], 2)} of the run"
     text += "."
     if cost.get("paired_evaluations"):
         text += (
-            f" The unscaled runs took {wall_time(cost['paired_wall_seconds'])} more, "
+            f" The unscaled run took {wall_time(cost['paired_wall_seconds'])} more, "
             f"{number(cost['paired_evaluations'])} evaluations of the forces of the {number(cost['paired_budget'])} "
             "that fidelity.budget allows."
         )
@@ -188,6 +207,7 @@ WORDS: dict[str, Callable[[Mapping[str, Any], View], str]] = {
     "drift": _drift,
     "cancellation": _cancellation,
     "paired": _paired,
+    "averages": _averages,
     "clock": _clock,
     "kinetic": _kinetic,
     "configuration": _configuration,
