@@ -14,7 +14,7 @@ from articulon.integrate.declarations import LEAST, SciPy
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, no_stop, stop_reached
 from articulon.integrate.variables import blocks
 from articulon.kernels import kernel, prepare
-from articulon.model import State
+from articulon.model import State, kernel_tables
 from articulon.model.state import EVALUATIONS, STEPS
 from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
 
@@ -43,7 +43,7 @@ class SciPyDriver(Driver):
         self.evaluator, self.parameters, self.law, self.stop = evaluator, parameters, policy.law, no_stop()
         self.solver, model = SOLVERS[integrator.rule], evaluator.model
         variables = variables_of(evaluator.system.bath)
-        self.blocks = blocks(model.forest, model.nq, model.nu, bath=variables)
+        self.blocks = blocks(kernel_tables(model).forest, model.nq, model.nu, bath=variables)
         self.first_step = math.inf if integrator.first_step is None else float(integrator.first_step)
         absolute = [float(one) for _, _, one in integrator.tolerances()]
         atol = np.empty(model.nq + model.nu + 8 + variables)
