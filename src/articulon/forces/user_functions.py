@@ -111,6 +111,11 @@ class UserFunctions:
         """What went wrong in one of its own functions."""
         return self._failure.error
 
+    def forget(self) -> None:
+        """Goes on as if nothing had gone wrong."""
+        for users in (self, *self.others):
+            users._failure.error = None
+
     @property
     def failed(self) -> "UserFunctions | None":
         """This one or the first of the others in which something went wrong."""

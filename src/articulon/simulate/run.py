@@ -282,11 +282,7 @@ def _notes(prepared: Prepared) -> list[str]:
             "number of frame intervals"
         )
     if prepared.threshold is not None:
-        found = prepared.threshold
-        notes.append(
-            f"scaling.threshold: {found.value:.6g} {case.units.label('velocity')}, found by an unscaled run of "
-            f"{found.duration:.6g} {unit}, in which the channel '{found.channel}' was the largest beside the potential"
-        )
+        notes.append(prepared.threshold.note(case.units))
     thermostat = case.thermostat
     if (
         thermostat is not None
