@@ -183,3 +183,26 @@ def test_what_is_compiled_for_a_function_is_free_again_when_its_run_is_gone() ->
     again, third = compiled()
     assert third is first
     del others, again
+
+
+@pytest.mark.parametrize("rule", ["scipy-radau", "scipy-bdf", "dormand-prince"])
+def test_what_a_force_raises_is_raised_under_every_kind_of_rule(rule: str) -> None:
+    """SciPy's solvers are given no numbers to go on with: one of them would raise an error of its own."""
+
+    def torque(time, q, u, parameters, tau):
+        if time > 0.1:
+            raise ValueError("no such time")
+
+    model = pendulum(ar.forces.JointActuation(function=torque))
+    with pytest.raises(ar.ArticulonError, match=r"failed after t = 0\.\d+ s, step \d+: ValueError: no such time"):
+        ar.simulate(model, 1.0, rule=rule, frames=2)
+
+
+@pytest.mark.parametrize("rule", ["scipy-radau", "scipy-bdf", "dormand-prince"])
+def test_a_force_that_is_no_number_ends_the_run_under_every_kind_of_rule(rule: str) -> None:
+    def torque(time, q, u, parameters, tau):
+        tau[0] = np.nan if time > 0.1 else 0.0
+
+    model = pendulum(ar.forces.JointActuation(function=torque))
+    with pytest.raises(ar.DivergenceError, match=r"the run (diverged|ended) at t = 0\.[01]\d* s"):
+        ar.simulate(model, 1.0, rule=rule, frames=2)

@@ -15,7 +15,7 @@ from articulon.errors import CaseError
 from articulon.scaling import Constant, ErrorControlled, SmoothAdaptive, ThresholdAdaptive, TwoFactor
 from articulon.simulate.threshold import SAMPLES
 
-SHORT = {"run.duration": 0.2, "run.frames": 4}
+SHORT = {"run.duration": 0.25, "run.frames": 4}
 OPTIONS = {"rule": "kutta-merson", "rtol": 1e-6, "atol": 1e-9, "frames": 4, "seed": 1}
 
 
@@ -25,7 +25,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def simulated(model: Any, policy: Any, **options: Any) -> Any:
-    return ar.simulate(model, 0.2, scaling=policy, **(OPTIONS | options))
+    return ar.simulate(model, 0.25, scaling=policy, **(OPTIONS | options))
 
 
 def test_a_threshold_is_one_of_the_force_over_the_drag_of_the_core(chain: Any) -> None:
@@ -74,12 +74,20 @@ def test_a_threshold_that_is_left_out_is_found_as_in_a_case(tmp_path: Path, chai
     assert np.array_equal(run.q, given.q) and given.setup.scaling.threshold is None
 
 
-def test_a_threshold_is_found_from_where_the_simulation_begins(tmp_path: Path) -> None:
-    model = case_of(tmp_path, CHAIN, {"forces.brownian.temperature": 0.0}).build_model()
-    q = model.q0.copy()
-    q[-1] = 2.0
-    here, there = (simulated(model, ThresholdAdaptive(a2=0.1), q=start) for start in (None, q))
-    assert here.setup.scaling.threshold.value < 0.9 * there.setup.scaling.threshold.value
+def test_a_threshold_is_found_from_where_the_simulation_begins() -> None:
+    def spring(time, positions, rotations, velocities, parameters, wrenches):
+        wrenches[0, 0] -= positions[0, 0]
+
+    builder = ar.ModelBuilder(units="lj")
+    builder.add_body("ball", mass=0.1, joint=ar.Xyz(), q=(1.0, 0.0, 0.0))
+    builder.add_force(ar.forces.UserForce(function=spring))
+    builder.add_force(ar.forces.StokesDrag(translational=10.0))
+    model = builder.build()
+    found = [
+        ar.simulate(model, 0.1, frames=1, scaling=ThresholdAdaptive(a2=0.5), q=start).setup.scaling.threshold.value
+        for start in (None, (2.0, 0.0, 0.0))
+    ]
+    assert found[1] == pytest.approx(2.0 * found[0], rel=1e-3)
 
 
 def test_quantities_of_a_policy_may_have_units(chain: Any) -> None:

@@ -28,6 +28,13 @@ def stopped(stop, ws):
     return stop_reached(stop, ws)
 
 
+_LARGEST = "the acceleration is largest"
+
+
+class _UsersError(Exception):
+    """A function of the user's has raised something, which its own record holds."""
+
+
 class SciPyDriver(Driver):
     """A solver of SciPy, begun anew at every time that is asked for.
 
@@ -64,6 +71,8 @@ class SciPyDriver(Driver):
             line = np.ascontiguousarray(y)
             e.rates(state.factor, time, 0, line, dy)
             state.counters[EVALUATIONS] += 1
+            if e.users.error is not None:
+                raise _UsersError
             return dy
 
         first = min(self.first_step, until - start) if self.first_step < math.inf else None
@@ -74,20 +83,25 @@ class SciPyDriver(Driver):
         self.failure, status = None, REACHED
         # Trial states of the Newton iterations may overflow; they are rejected.
         with np.errstate(all="ignore"):
-            solver = self.solver(derivative, start, y, until, first_step=first, **self.options)
-            while solver.status == "running" and status == REACHED:
-                reason = solver.step()
-                if solver.status == "failed":
-                    name = type(solver).__name__
-                    self.failure = f"{name} of SciPy failed ({reason}), and the acceleration is largest"
-                    status = DIVERGED
-                    break
-                y = solver.y
-                state.time[0], state.step[0] = solver.t, solver.h_abs
-                state.counters[STEPS] += 1
-                derivative(solver.t, y)
-                if stopped(self.stop, e.ws):
-                    status = STOPPED
+            try:
+                solver = self.solver(derivative, start, y, until, first_step=first, **self.options)
+                while solver.status == "running" and status == REACHED:
+                    reason = solver.step()
+                    if solver.status == "failed":
+                        self.failure = f"{type(solver).__name__} of SciPy failed ({reason}), and {_LARGEST}"
+                        status = DIVERGED
+                        break
+                    y = solver.y
+                    state.time[0], state.step[0] = solver.t, solver.h_abs
+                    state.counters[STEPS] += 1
+                    derivative(solver.t, y)
+                    if stopped(self.stop, e.ws):
+                        status = STOPPED
+            except _UsersError:
+                status = DIVERGED  # what went wrong is raised by who looks for it
+            except ValueError as error:  # what SciPy's linear algebra says of a Jacobian that is not finite
+                self.failure = f"{self.solver.__name__} of SciPy failed ({error}), and {_LARGEST}"
+                status = DIVERGED
         for k in self.blocks.quaternion:
             y[k : k + 4] /= np.linalg.norm(y[k : k + 4])
         if e.system.loops.kind.size:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,17 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class FrameTimes:
-    """Equal intervals of a time, of which those from the frame ``first`` on are still to come."""
+    """Equal intervals of a time, of which those from the frame ``first`` on are still to come.
 
-    duration: float
+    Times are those of decimal numbers, rounded once: the third of ten frames of 0.2 is at the float nearest to 0.06.
+    So frames are at the same times however a duration is cut into several, and steps that end on them are the same.
+    """
+
+    duration: Fraction
     """What is divided [time]."""
     frames: int
     """Into how many intervals."""
-    origin: float = 0.0
+    origin: Fraction = Fraction(0)
     """When it begins [time]."""
     first: int = 0
     """The last frame that has been taken."""
@@ -35,7 +40,7 @@ class FrameTimes:
     @property
     def interval(self) -> float:
         """[time]."""
-        return self.duration / self.frames
+        return float(self.duration / self.frames)
 
     @property
     def end(self) -> float:
@@ -44,22 +49,19 @@ class FrameTimes:
 
     def at(self, frame: int) -> float:
         """The time of a frame [time]."""
-        return self.origin + self.duration * frame / self.frames
-
-    def frame_times(self) -> list[float]:
-        """Those of all, from the origin on."""
-        return [self.at(k) for k in range(self.frames + 1)]
+        return float(self.origin + self.duration * frame / self.frames)
 
     def after(self, frame: int) -> "FrameTimes":
         """The same, when a frame has been taken."""
         return replace(self, first=frame)
 
     def extended(self, duration: float, frames: int) -> "FrameTimes":
-        """What comes after these: at the times of an unbroken run over both, where the intervals are the same."""
-        if abs(duration / frames - self.interval) <= SAME * self.interval:
-            whole, count = self.duration + duration, self.frames + frames
-            return replace(self, duration=whole, frames=count, first=self.frames)
-        return FrameTimes(duration, frames, self.end)
+        """What comes after these for so long [time]: at the times of an unbroken run, where the intervals are the
+        same."""
+        length = Fraction(repr(duration))
+        if length * self.frames == self.duration * frames:
+            return replace(self, duration=self.duration + length, frames=self.frames + frames, first=self.frames)
+        return FrameTimes(length, frames, self.origin + self.duration)
 
 
 def frame_times(model: Model, integrator: Any, duration: Any, frames: Any, held: float | None) -> FrameTimes:
@@ -88,12 +90,12 @@ def frame_times(model: Model, integrator: Any, duration: Any, frames: Any, held:
         step = getattr(integrator, "step", None)
         unit = held if step is None else float(step)
         frames = FRAMES if unit is None else fitting_frames(length / unit)
-    return FrameTimes(length, number_of(frames, "simulate"))
+    return FrameTimes(Fraction(repr(length)), number_of(frames, "simulate"))
 
 
 def length_of(units: UnitSystem, duration: Any, where: str) -> float:
     """A duration in units of the model; raises CaseError for one that cannot be."""
-    length = units.value(duration, "time", f"{where}: duration")
+    length = float(units.value(duration, "time", f"{where}: duration"))
     if not 0.0 < length < math.inf:
         raise CaseError(f"{where}: duration must be positive, got {duration!r}")
     return length

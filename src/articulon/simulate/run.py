@@ -27,6 +27,7 @@ from articulon.simulate.layout import trajectory_layout, write_model_topology
 from articulon.simulate.loop import Recorder, advance
 from articulon.simulate.preparation import Prepared, first_state, prepare
 from articulon.simulate.results import Run
+from articulon.simulate.spinning import spins
 from articulon.simulate.summary import FILE as SUMMARY
 from articulon.simulate.summary import summary, write_summary
 from articulon.simulate.temperatures import scaling_notes
@@ -100,6 +101,8 @@ def run(
         prepared = prepare(case, None if saved is None else Threshold.of_row(saved["threshold"]))
         checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
         state = first_state(prepared) if saved is None else _state(saved)
+        for spin in spins(prepared.model, state.time, state.q[None], state.u[None]):
+            shown.message(spin.note(prepared.model))
         notes = [*_notes(prepared), *notes]
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / CASE).exists():

@@ -36,6 +36,7 @@ from articulon.simulate.frame_times import (
 from articulon.simulate.in_memory import InMemory, Setup, Trajectory, last_row, row_of
 from articulon.simulate.noise_windows import windows_of
 from articulon.simulate.preparation import scaling_of
+from articulon.simulate.spinning import spins
 from articulon.units import UnitSystem
 
 __all__ = ["Trajectory", "resume", "simulate"]
@@ -55,7 +56,8 @@ class _Timing:
     seed: int
 
     def frame_times(self) -> list[float]:
-        return self.times.frame_times()
+        """The first two, which is what windows are made from."""
+        return [0.0, self.times.interval]
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,8 @@ def simulate(
         setup = _set_up(model, plan, thermostat, adaptive, solver, rotations, start)
         run = InMemory(setup)
         state = run.begin(*start)
+        for spin in spins(model, state.time, state.q[None], state.u[None]):
+            warnings.warn(f"simulate: {spin.note(model)}", UserWarning, stacklevel=2)
         return run.integrate(state, [row_of(state)])
 
 

@@ -1,0 +1,169 @@
+"""A flexible body that turns as fast as its first frequency bends without bound, since its linear modes lack the
+stiffening by rotation; it is said before and after, by name and with both numbers."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.support.run_cases import Shown, case_of
+
+import articulon as ar
+from articulon.simulate.spinning import spins
+
+CANTILEVER = 1.8751040687119611**2
+"""√(ω² m L³/EI) of the first mode of a cantilever."""
+SMALL = 1e-6
+
+
+def beam(boundary: str, stiffness: float = 1.0) -> Any:
+    return ar.modes.beam(
+        length=1.0,
+        mass=1.0,
+        gyration=0.01,
+        bending=2,
+        bending_stiffness=stiffness,
+        boundary=boundary,
+        units="kg-m-s",
+    )
+
+
+def turning(how: str, spin: float, bend: float = SMALL) -> Any:
+    """A beam of unit mass, length and EI that turns at a spin, slightly bent in all of its modes."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    eta = bend * np.ones(4)
+    speeds = np.zeros(4)
+    axes = {"across": (0, 0, 1), "along": (1, 0, 0)}
+    if how.startswith("free"):
+        turn = spin * np.array(axes[how.split()[1]])
+        q, u = [0, 0, 0, 1, 0, 0, 0, *eta], [0, 0, 0, *turn, *speeds]
+        builder.add_body("rod", joint=ar.Free(), modes=beam("free"), q=q, u=u)
+    else:
+        hinge = ar.Revolute(axis=axes[how.split()[1]])
+        builder.add_body("rod", joint=hinge, modes=beam("clamped"), q=[0.0, *eta], u=[spin, *speeds])
+        if how.startswith("driven"):
+            times = np.linspace(0.0, 20.0, 5)
+            builder.add_drive("rod", times=times, values=spin * times)
+    return builder.build()
+
+
+def run(model: Any, duration: float = 4.0) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return ar.simulate(model, duration, rtol=1e-8, atol=1e-12, frames=40)
+
+
+def first_frequency(how: str) -> float:
+    model = turning(how, 1e9)
+    (spin,) = spins(model, np.zeros(1), model.q0[None], model.u0[None])
+    return spin.first
+
+
+def test_the_first_frequency_of_a_beam_that_is_held_is_that_of_a_cantilever() -> None:
+    assert first_frequency("hinged across") == pytest.approx(CANTILEVER, rel=1e-6)
+
+
+@pytest.mark.parametrize("how", ["driven across", "hinged across", "free across"])
+def test_a_spin_is_called_too_fast_where_deformation_begins_to_grow(how: str) -> None:
+    """At 0.97 of the first frequency a small deformation stays small, at 1.05 it grows a thousandfold."""
+    critical = first_frequency(how)
+    slow, fast = (run(turning(how, part * critical), 8.0) for part in (0.97, 1.05))
+    sizes = [np.abs(one.q[:, -4:]).max() for one in (slow, fast)]
+    assert sizes[0] < 30.0 * SMALL and sizes[1] > 1e3 * sizes[0]
+    (mild,), (strong, *_) = slow.notes, fast.notes
+    assert "stiffness is off by some 94 %" in mild
+    assert "its deformation grows without bound" in strong and "from t = 0 s on" in strong
+
+
+def test_spinning_about_its_own_length_does_no_harm() -> None:
+    for how in ("free along", "hinged along"):
+        fast = run(turning(how, 5.0 * first_frequency("hinged across")))
+        assert np.abs(fast.q[:, -4:]).max() < 30.0 * SMALL
+        assert fast.notes == []
+
+
+def test_a_slow_spin_is_not_noted() -> None:
+    assert run(turning("hinged across", 0.29 * CANTILEVER), 0.1).notes == []
+    assert len(run(turning("hinged across", 0.31 * CANTILEVER), 0.1).notes) == 1
+
+
+def test_what_a_beam_carries_counts() -> None:
+    """A mass M at the end of a light cantilever: ω² = 3 EI/(M L³), of which two modes make 1/0.995 (docs/flexible.md)."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    light = beam("clamped")
+    places = np.asarray(light.positions)
+    tip = int(np.argmax(places[:, 0] - 1e3 * np.abs(places[:, 1:]).sum(axis=1)))
+    builder.add_body("rod", joint=ar.Revolute(axis=(0, 0, 1)), modes=light, u=[1e9, *np.zeros(4)])
+    builder.add_body("ball", parent="rod", node=tip, joint=ar.Spherical(), mass=100.0, inertia=1.0)
+    model = builder.build()
+    (spin,) = spins(model, np.zeros(1), model.q0[None], model.u0[None])
+    assert spin.first == pytest.approx(np.sqrt(3.0 / 0.995 / (100.0 + 33.0 / 140.0)), rel=5e-4)
+
+
+def test_it_is_said_before_the_run_with_body_spin_and_frequency() -> None:
+    model = turning("hinged across", 5.0)
+    with pytest.warns(
+        UserWarning, match=r"simulate: body 'rod' turns at up to 5 rad/s, and .* is 3\.52 rad/s: as fast"
+    ):
+        ar.simulate(model, 0.01, frames=1)
+
+
+def test_loads_are_not_blamed_for_what_the_spin_does() -> None:
+    notes = run(turning("hinged across", 6.0)).notes
+    assert len(notes) == 2
+    assert "deformed beyond the range" in notes[1] and "which its spin makes grow" in notes[1]
+    assert not any("smaller loads" in note for note in notes)
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("rod", joint=ar.Weld(), modes=beam("clamped"))
+    builder.add_force(ar.forces.Gravity(acceleration=(0.0, 5.0, 0.0)))
+    (note,) = run(builder.build()).notes
+    assert "take smaller loads" in note
+
+
+def test_a_run_that_ends_of_it_says_so() -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("rod", joint=ar.Revolute(axis=(0, 0, 1)), modes=beam("clamped"), q=[0.0, *SMALL * np.ones(4)])
+    builder.add_drive("rod", times=[0, 50, 100, 1000], values=[0, 500, 1000, 10000])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with pytest.raises(ar.DivergenceError) as caught:
+            ar.simulate(builder.build(), 1000.0, rule="rk4", step=0.01, frames=1000)
+    assert re.search(r"Body 'rod' turns at up to 10 rad/s, and the first frequency .* 3\.52 rad/s", str(caught.value))
+    assert "site" not in str(caught.value)
+
+
+CASE = """
+[case]
+units = "kg-m-s"
+
+[[model.bodies]]
+name = "rod"
+joint = "revolute"
+axis = [0.0, 0.0, 1.0]
+u = [5.0]
+
+[model.bodies.modes]
+kind = "beam"
+length = 1.0
+mass = 1.0
+gyration = 0.01
+bending = 2
+bending_stiffness = 1.0
+boundary = "clamped"
+
+[run]
+duration = 0.5
+frames = 5
+"""
+
+
+def test_a_case_says_it_before_and_after(tmp_path: Path) -> None:
+    shown = Shown()
+    done = ar.run(case_of(tmp_path, CASE), tmp_path / "run", progress=shown)
+    said = [text for text in shown.messages if "body 'rod' turns at up to 5 rad/s" in text]
+    assert len(said) == 1
+    assert [note for note in done.summary["notes"] if "body 'rod' turns at up to 5" in note]
