@@ -101,12 +101,17 @@ def announcing(say: Callable[[str], None]) -> Iterator[None]:
         announce = before
 
 
+_TOLD: set[str] = set()
+
+
 @contextmanager
 def announcing_to_the_terminal() -> Iterator[None]:
-    """Has standard error be told, where nobody else is."""
+    """Has standard error be told, each thing once in a process, where nobody else is told."""
 
     def say(text: str) -> None:
-        print(f"articulon: {text}", file=sys.stderr, flush=True)
+        if text not in _TOLD:
+            _TOLD.add(text)
+            print(f"articulon: {text}", file=sys.stderr, flush=True)
 
     if announce is not _quiet:
         yield
