@@ -236,6 +236,20 @@ def test_tries_in_a_row_are_locks_and_releases_one_after_the_other():
     np.testing.assert_allclose(done.speeds, u, rtol=0, atol=1e-11 * np.abs(u).max())
 
 
+def test_damping_by_one_number_leaves_particles_alone_in_the_coarse_model_too():
+    builder = ar.ModelBuilder(units="kg-m-s")
+    slide = ar.Prismatic(axis=(0, 0, 1))
+    builder.add_body("a", mass=1, joint=slide)
+    builder.add_body("b", parent="a", mass=1, joint=slide)
+    builder.add_particles(1, mass=1, positions=[(3.0, 0.0, 0.0)], names=["p"])
+    builder.add_force(ar.forces.JointDamping(translational=2.0))
+    model = builder.build()
+    coarse, _ = locked_model(model, model.q0, ["b"])
+    assert coarse.forces[0].translational == {"a": 2.0}
+    u = np.ones(coarse.nu)
+    np.testing.assert_array_equal(ar.generalized_forces(coarse, coarse.q0, u, ["damping"]), [-2.0, 0.0, 0.0, 0.0])
+
+
 class Magnet(Declaration):
     """A force of a kind that the package does not know."""
 

@@ -242,6 +242,17 @@ def test_a_compilation_that_is_killed_by_ctrl_c_is_not_done_again(empty_cache: P
     assert not list(empty_cache.rglob("*"))
 
 
+def test_a_run_of_a_case_is_interrupted_while_it_is_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from articulon.simulate import run as running
+
+    monkeypatch.setattr(running, "prepare", lambda *_: time.sleep(60.0))
+    case, began = case_of(tmp_path, BALL), time.monotonic()
+    with interrupted_after(SOON), pytest.raises(KeyboardInterrupt, match="before the first step"):
+        ar.run(case, tmp_path / "run")
+    assert time.monotonic() - began < SOON + 1.0
+    assert not (tmp_path / "run").exists()
+
+
 def test_simulate_says_once_that_it_compiles(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -92,7 +92,7 @@ def test_a_slow_spin_is_not_noted() -> None:
 
 
 def test_what_a_beam_carries_counts() -> None:
-    """A mass M at the end of a light cantilever: ω² = 3 EI/(M L³), of which two modes make 1/0.995 (docs/flexible.md)."""
+    """A mass M at the end of a light cantilever: ω² = 3 EI/(M L³), which two modes overstate by 1/0.995."""
     builder = ar.ModelBuilder(units="kg-m-s")
     light = beam("clamped")
     places = np.asarray(light.positions)

@@ -39,7 +39,7 @@ class Interruption:
     def _remember(self, number: int, frame: FrameType | None) -> None:
         self.requested = True
         if self._raises:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("interrupted before the first step")
 
     @contextmanager
     def at_once(self) -> Iterator[None]:

@@ -98,7 +98,8 @@ def run(
         if resume and (folder / CASE).exists():
             lock.enter_context(_held(folder))
         saved, notes = _saved(folder, case, shown) if resume else (None, [])
-        prepared = prepare(case, None if saved is None else Threshold.of_row(saved["threshold"]))
+        with interruption.at_once():  # while kernels are compiled there is nothing to lose
+            prepared = prepare(case, None if saved is None else Threshold.of_row(saved["threshold"]))
         checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
         state = first_state(prepared) if saved is None else _state(saved)
         for spin in spins(prepared.model, state.time, state.q[None], state.u[None]):

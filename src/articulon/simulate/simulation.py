@@ -137,7 +137,7 @@ def simulate(
         Where the numbers stop meaning anything.
     KeyboardInterrupt
         After Ctrl-C, at the end of a step. What has been computed by then is the exception's ``trajectory``, which
-        :func:`articulon.resume` takes to the end.
+        :func:`articulon.resume` takes to the end; before the first step, while kernels are compiled, there is none.
 
     Examples
     --------
