@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.laws.test_resumed_simulations import CASES, assert_joined, assert_same_state
+from tests.support.remembering import CASES, assert_joined, assert_same_state
 from tests.support.run_cases import BALL, case_of
 
 import articulon as ar
