@@ -106,3 +106,17 @@ def test_where_the_error_chooses_the_steps_there_are_a_hundred_frames() -> None:
 def test_reduced_units_have_no_symbol() -> None:
     with pytest.warns(UserWarning, match=r"integrator\.step: steps of 0\.03 end on frames, which are 0\.1 apart"):
         ar.simulate(pendulum("lj"), 0.2, rule="rk4", step=0.03, frames=2)
+
+
+def test_resuming_says_too_what_cuts_steps_short() -> None:
+    first = quiet(pendulum(), 0.2, rule="rk4", step=0.05)
+    with pytest.warns(
+        UserWarning, match=r"resume: integrator\.step: steps of 0\.05 ps end on frames, which are 0\.03 ps"
+    ):
+        second = ar.resume(first, 0.06, frames=2)
+    assert len(second.notes) == 1 and second.state.counters[STEPS] == 6
+
+
+def test_a_step_that_goes_into_a_duration_more_often_than_can_be_counted_is_refused() -> None:
+    with pytest.raises(ar.CaseError, match=r"simulate: integrator\.step: 1e-300 goes into 1e\+10 more often than"):
+        ar.simulate(pendulum(), 1e10, rule="rk4", step=1e-300)

@@ -86,9 +86,13 @@ def frame_times(model: Model, integrator: Any, duration: Any, frames: Any, held:
         For a duration or a number of frames that cannot be.
     """
     length = length_of(model.units, duration, "simulate")
+    step = getattr(integrator, "step", None)
+    unit = held if step is None else float(step)
+    if unit is not None and not length / unit < math.inf:
+        raise CaseError(
+            f"simulate: integrator.step: {unit:g} goes into {length:g} more often than can be counted; take a longer one"
+        )
     if frames is None:
-        step = getattr(integrator, "step", None)
-        unit = held if step is None else float(step)
         frames = FRAMES if unit is None else fitting_frames(length / unit)
     return FrameTimes(Fraction(repr(length)), number_of(frames, "simulate"))
 
@@ -119,10 +123,10 @@ def is_whole(number: float) -> bool:
     return round(number) > 0 and abs(number - round(number)) <= SAME * number
 
 
-def changed_steps(integrator: Any, times: FrameTimes, windows: Windows, noisy: bool, symbol: str) -> list[str]:
-    """What frames and windows of noise do to the step or the window that was given, a line for each; ``symbol`` is that
-    of the unit of time."""
-    found = [f"simulate: {note}" for note in windows.notes]
+def cut_steps(integrator: Any, times: FrameTimes, windows: Windows, noisy: bool, symbol: str) -> list[str]:
+    """Which steps of a rule whose steps end on frames and windows of noise are cut short by these, a line for each;
+    ``symbol`` is that of the unit of time."""
+    found: list[str] = []
     step = getattr(integrator, "step", None)
     if step is None or isinstance(integrator, FIXED):
         return found
@@ -131,7 +135,7 @@ def changed_steps(integrator: Any, times: FrameTimes, windows: Windows, noisy: b
         if math.isfinite(parts) and not is_whole(parts):
             shorter = "every step is shorter" if parts < 1.0 else "the last before each of them is shorter"
             found.append(
-                f"simulate: integrator.step: steps of {with_unit(float(step), symbol, 9)} end on {what}, which are "
+                f"integrator.step: steps of {with_unit(float(step), symbol, 9)} end on {what}, which are "
                 f"{with_unit(length, symbol, 9)} apart, so that {shorter}"
             )
     return found

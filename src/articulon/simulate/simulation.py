@@ -26,7 +26,7 @@ from articulon.simulate.contact_steps import check_contact_step, with_unit
 from articulon.simulate.frame_times import (
     FRAMES,
     FrameTimes,
-    changed_steps,
+    cut_steps,
     fitting_frames,
     frame_times,
     is_whole,
@@ -234,8 +234,14 @@ def resume(trajectory: Trajectory, duration: float | str | None = None, *, frame
             "that"
         )
     _check_duration(setup.thermostat, setup.integrator, setup.scaling.policy, model, times.end, "resume")
+    notes = setup.notes
+    if trajectory.complete:
+        cut = cut_steps(setup.integrator, times, setup.windows, brownian_of(model) is not None, unit)
+        for note in cut:
+            warnings.warn(f"resume: {note}", UserWarning, stacklevel=2)
+        notes = (*notes, *(f"resume: {note}" for note in cut))
     with one_blas_thread(), announcing_to_the_terminal():
-        run = InMemory(replace(setup, times=times))
+        run = InMemory(replace(setup, times=times, notes=notes))
         return run.integrate(trajectory.state.copy(), [last_row(trajectory)])
 
 
@@ -282,14 +288,14 @@ def _set_up(
     integrator, times, unit = plan.integrator, plan.run.times, "" if plan.units.time is None else plan.units.symbols[2]
     _check_duration(thermostat, integrator, plan.scaling, model, times.end, "simulate")
     windows = windows_of(plan, model)
-    changed = changed_steps(integrator, times, windows, brownian_of(model) is not None, unit)
-    for note in changed:
+    cut = cut_steps(integrator, times, windows, brownian_of(model) is not None, unit)
+    notes = [f"simulate: {note}" for note in (*windows.notes, *cut)]
+    for note in notes:
         warnings.warn(note, UserWarning, stacklevel=3)
     if windows.step is not None:
         integrator = integrator.model_copy(update={"step": windows.step})
     check_contact_step(model, integrator, getattr(integrator, "step", None), "simulate")
     scaling = scaling_of(plan, model, start=start)
-    notes = list(changed)
     if scaling.threshold is not None:
         notes.append(f"simulate: {scaling.threshold.note(plan.units)}")
     return Setup(
