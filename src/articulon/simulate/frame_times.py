@@ -90,7 +90,7 @@ def frame_times(model: Model, integrator: Any, duration: Any, frames: Any, held:
     unit = held if step is None else float(step)
     if unit is not None and not length / unit < math.inf:
         raise CaseError(
-            f"simulate: integrator.step: {unit:g} goes into {length:g} more often than can be counted; take a longer one"
+            f"simulate: integrator.step: {unit:g} goes into {length:g} too often to be counted; take a longer one"
         )
     if frames is None:
         frames = FRAMES if unit is None else fitting_frames(length / unit)
