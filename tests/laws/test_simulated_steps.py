@@ -110,9 +110,7 @@ def test_reduced_units_have_no_symbol() -> None:
 
 def test_resuming_says_too_what_cuts_steps_short() -> None:
     first = quiet(pendulum(), 0.2, rule="rk4", step=0.05)
-    with pytest.warns(
-        UserWarning, match=r"resume: integrator\.step: steps of 0\.05 ps end on frames, which are 0\.03"
-    ):
+    with pytest.warns(UserWarning, match=r"resume: integrator\.step: steps of 0\.05 ps end on frames, which are 0\.03"):
         second = ar.resume(first, 0.06, frames=2)
     assert len(second.notes) == 1 and second.state.counters[STEPS] == 6
 

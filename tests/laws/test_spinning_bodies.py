@@ -3,6 +3,7 @@ stiffening by rotation; it is said before and after, by name and with both numbe
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import warnings
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import linalg
 from tests.support.run_cases import Shown, case_of
 
 import articulon as ar
-from articulon.simulate.spinning import spins
+from articulon.simulate.spinning import _Spinning, spins
 
 CANTILEVER = 1.8751040687119611**2
 """√(ω² m L³/EI) of the first mode of a cantilever."""
@@ -84,6 +86,80 @@ def test_spinning_about_its_own_length_does_no_harm() -> None:
         fast = run(turning(how, 5.0 * first_frequency("hinged across")))
         assert np.abs(fast.q[:, -4:]).max() < 30.0 * SMALL
         assert fast.notes == []
+
+
+def stiffer_in_one_plane(axis: tuple[int, int, int], spin: float) -> Any:
+    """A free beam that is four times as stiff against bending along z as along y."""
+    soft = beam("free")
+    builder = ar.ModelBuilder(units="kg-m-s")
+    modes = dataclasses.replace(soft, stiffness=np.asarray(soft.stiffness) * [1.0, 1.0, 4.0, 4.0])
+    turn = spin * np.array(axis)
+    q, u = [0, 0, 0, 1, 0, 0, 0, *SMALL * np.ones(4)], [0, 0, 0, *turn, 0, 0, 0, 0]
+    builder.add_body("rod", joint=ar.Free(), modes=modes, q=q, u=u)
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    "spin", [(0, 0, 7.4), (0, 0, 10.0), (0, 7.2, 0), (0, 14.0, 0), (30.0, 0, 0)], ids=lambda spin: str(spin)
+)
+def test_growth_is_what_a_simulation_shows(spin: tuple[float, float, float]) -> None:
+    """Of a body that floats freely, from the equations of its whole motion; the last is the instability of a shaft that
+    is stiffer in one plane, which is no fault of the modes."""
+    model = stiffer_in_one_plane(spin, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        done = ar.simulate(model, 4.0, rtol=1e-9, atol=1e-13, frames=800)
+    sizes = np.abs(done.q[:, -4:]).max(axis=1)
+    first, last = int(np.argmax(sizes > 2e-5)), int(np.argmax(sizes > 1e-3))
+    growing = slice(first, last)
+    measured = np.polyfit(done.times[growing], np.log(sizes[growing]), 1)[0]
+    assert _Spinning(model, 0).growth(np.array(spin)) == pytest.approx(measured, rel=0.03)
+
+
+@pytest.mark.parametrize("spin", [(0, 0, 6.7), (0, 6.7, 0), (20.0, 0, 0), (46.0, 0, 0), (4.0, 0, 4.0)])
+def test_where_nothing_grows_it_is_not_said(spin: tuple[float, float, float]) -> None:
+    model = stiffer_in_one_plane(spin, 1.0)
+    assert np.abs(run(model).q[:, -4:]).max() < 10.0 * SMALL
+    assert _Spinning(model, 0).growth(np.array(spin, dtype=float)) == 0.0
+
+
+def test_the_tumbling_of_a_rigid_body_is_not_taken_for_it() -> None:
+    """About the axis of its middle moment of inertia a body turns over, stiff as it may be."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    places = [(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 0.6, 0), (0, -0.6, 0), (0, 0, 0.2)]
+    shapes = np.zeros((6, 3, 1))
+    shapes[1, 2, 0] = 1.0
+    modes = ar.Modes(positions=places, masses=np.ones(6), shapes=shapes, stiffness=[100.0])
+    builder.add_body("plate", joint=ar.Free(), modes=modes, u=[0, 0, 0, 1e-3, 5.0, 0, 0])
+    model = builder.build()
+    done = run(model, 10.0)
+    assert done.u[:, 4].min() < -4.0, "it turns over"
+    assert _Spinning(model, 0).growth(np.array([0.0, 5.0, 0.0])) == 0.0
+    assert not any("grows without bound" in note for note in done.notes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_growth_of_a_body_that_is_held_is_that_of_the_sums_over_nodes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    places, masses, shapes = rng.normal(size=(6, 3)), rng.uniform(0.5, 2.0, 6), rng.normal(size=(6, 3, 3))
+    places[0] = shapes[0] = 0.0
+    root = rng.normal(size=(3, 3))
+    stiffness = root @ root.T
+    modes = ar.Modes(positions=places, masses=masses, shapes=shapes, stiffness=stiffness)
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("body", joint=ar.Spherical(), modes=modes, mass=1.5, inertia=1.0)
+    spinning, spin = _Spinning(builder.build(), 0), 4.0 * rng.normal(size=3)
+    mass = np.einsum("i,iaj,iak->jk", masses, shapes, shapes)
+    swept = np.array([[np.cross(spin, shapes[i, :, j]) for j in range(3)] for i in range(6)])
+    softening = np.einsum("i,ija,ika->jk", masses, swept, swept)
+    coriolis = 2.0 * np.einsum("i,iaj,ika->jk", masses, shapes, swept)  # 2 Φ_j · (ω × Φ_k)
+    rates = np.zeros((6, 6))
+    rates[:3, 3:] = np.eye(3)
+    rates[3:, :3] = -np.linalg.solve(mass, stiffness - softening)
+    rates[3:, 3:] = -np.linalg.solve(mass, coriolis)
+    expected = float(np.linalg.eigvals(rates).real.max())
+    assert spinning.first == pytest.approx(np.sqrt(linalg.eigh(stiffness, mass, eigvals_only=True)[0]), rel=1e-9)
+    assert spinning.growth(spin) == pytest.approx(expected if expected > 1e-4 else 0.0, rel=1e-7, abs=1e-7)
 
 
 def test_a_slow_spin_is_not_noted() -> None:

@@ -1,16 +1,17 @@
 """Flexible bodies that turn too fast for their modes.
 
 A body that turns is pulled outwards, and the pull straightens it: a real one is stiffer than at rest. Linear modes lack
-that (Kane, Ryan and Banerjee, J. Guid. Control Dyn. 10, 139, 1987), and keep the part that softens. About a body that
-turns steadily at ω its modal coordinates follow
+that (Kane, Ryan and Banerjee, J. Guid. Control Dyn. 10, 139, 1987), and keep the part that softens. About a steady spin
+ω of the frame of handle 1 modal coordinates follow
 
     M η'' + 2 B η' + (K − G) η = 0,    G_jk = Σ m (ω × Φ_j)·(ω × Φ_k),    B_jk = ω · Σ m Φ_k × Φ_j
 
-with M, G and B less what the motion of the whole body takes up where it floats freely. From some ω on, near the first
-frequency √(K/M), a solution grows: deformation then has no bound.
+where that frame is held, and the linearised equations of motion of the whole body where it floats freely. From some ω
+on, near the first frequency √(K/M), a solution grows: deformation then has no bound.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,15 +20,20 @@ from scipy import linalg
 from articulon.dynamics.functions import body_velocities
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
-from articulon.model.modes import inertia_integrals
+from articulon.model.modes import InertiaIntegrals, inertia_integrals
 from articulon.simulate.contact_steps import with_unit
 
 NOTED = 0.3
 """Part of the first frequency from which on a spin is noted: a tenth of the stiffness is then missing."""
 GROWS = 1e-6
 """Growth of a solution, by the first frequency, that is more than rounding."""
-FRAMES = 1000
+TUMBLES = 1.2, 0.05
+"""Growth of a deformation that is more than that of the tumbling of a rigid body: times it, and by the first frequency
+besides."""
+FRAMES = 200
 """Frames of a run that are looked at, at most."""
+
+FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class Spin:
     @property
     def noted(self) -> bool:
         """Whether it is fast enough to be noted."""
-        return self.grows is not None or self.across > NOTED * self.first
+        return self.across > NOTED * self.first
 
     def note(self, model: Model) -> str:
         """A line for people."""
@@ -71,61 +77,6 @@ class Spin:
         )
 
 
-class _Spinning:
-    """What of a flexible body enters its motion about a steady spin."""
-
-    def __init__(self, model: Model, body: int) -> None:
-        shapes, link = model.modes[body], int(model.link[body])
-        whole = shapes._replace(masses=shapes.masses + _carried(model, body))
-        integrals, modes = inertia_integrals(whole), shapes.stiffness.shape[0]
-        self.stiffness, self.mass = shapes.stiffness, integrals.M
-        self.softening = integrals.N1.reshape(modes, modes, 3, 3)
-        self.gyration = integrals.B1
-        self.moved = integrals.S1
-        tree = int(model.tree_of_link[link])
-        first, last = (int(start) for start in model.forest.tree[tree : tree + 2])
-        # What floats freely gives way as a whole; what hangs on something is taken to be held.
-        self.total = float(model.forest.mass[first:last].sum())
-        self.floats = int(model.forest.parent[link]) < 0 and int(model.forest.kind[link]) in UNBOUND
-        if self.floats:
-            self.mass = self.mass - self.moved @ self.moved.T / self.total
-        frequencies = linalg.eigh(self.stiffness, self.mass, eigvals_only=True)
-        # Modes without stiffness are none that a spin could soften.
-        stiff = frequencies > 1e-12 * max(float(frequencies[-1]), 0.0)
-        self.first = math.sqrt(float(frequencies[stiff][0])) if stiff.any() else math.inf
-        arms = shapes.positions
-        if self.floats:
-            arms = arms - whole.masses @ arms / whole.masses.sum()
-        self.arms, self.weights = arms, whole.masses
-
-    def across(self, spin: np.ndarray) -> float:
-        """The part of a spin (3,), body frame, that pulls nodes outwards [angle/time]."""
-        square = float(self.weights @ (self.arms**2).sum(axis=1))
-        pull = float(self.weights @ (np.cross(spin, self.arms) ** 2).sum(axis=1))
-        return math.sqrt(pull / square) if square > 0.0 else 0.0
-
-    def growth(self, spin: np.ndarray) -> float:
-        """The fastest growth of a deformation about a steady spin (3,), body frame [1/time]; 0 where none grows."""
-        if not np.isfinite(spin).all():
-            return math.inf
-        if float(np.linalg.norm(spin)) < self.first:  # G is less than ω² M
-            return 0.0
-        softening = np.einsum("a,jkab,b->jk", spin, self.softening, spin)
-        gyration = np.einsum("a,jka->jk", spin, self.gyration)
-        if self.floats:
-            swept = np.cross(spin, self.moved)
-            softening = softening - swept @ swept.T / self.total
-            moved = np.cross(self.moved[None, :, :], self.moved[:, None, :])
-            gyration = gyration - np.einsum("a,jka->jk", spin, moved) / self.total
-        factor, n = linalg.cho_factor(self.mass), self.mass.shape[0]
-        rates = np.zeros((2 * n, 2 * n))
-        rates[:n, n:] = np.eye(n)
-        rates[n:, :n] = -linalg.cho_solve(factor, self.stiffness - 0.5 * (softening + softening.T))
-        rates[n:, n:] = -2.0 * linalg.cho_solve(factor, gyration)
-        growth = float(np.linalg.eigvals(rates).real.max())
-        return growth if growth > GROWS * max(self.first, float(np.linalg.norm(spin))) else 0.0
-
-
 def spins(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndarray) -> list[Spin]:
     """How fast the flexible bodies have turned, those fast enough to be noted.
 
@@ -145,17 +96,123 @@ def spins(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndarray) -> list
     found = []
     for body in model.modes:
         mine, spinning = velocities[:, body], _Spinning(model, body)
-        grows = (float(times[k]) for k, spin in zip(looked, mine, strict=True) if spinning.growth(spin) > 0.0)
-        spin = Spin(
-            model.names[body],
-            float(np.linalg.norm(mine, axis=1).max()),
-            max(spinning.across(spin) for spin in mine),
-            spinning.first,
-            next(grows, None),
-        )
+        across = np.array([spinning.across(spin) for spin in mine])
+        fast = [k for k in range(len(looked)) if not across[k] <= NOTED * spinning.first]
+        grows = (float(times[looked[k]]) for k in fast if spinning.growth(mine[k]) > 0.0)
+        largest = float(np.linalg.norm(mine, axis=1).max())
+        spin = Spin(model.names[body], largest, float(across.max()), spinning.first, next(grows, None))
         if spin.noted:
             found.append(spin)
     return found
+
+
+class _Spinning:
+    """What of a flexible body, with the masses that its nodes carry, enters its motion about a steady spin."""
+
+    def __init__(self, model: Model, body: int) -> None:
+        forest, shapes, link = model.forest, model.modes[body], int(model.link[body])
+        carried = _carried(model, body)
+        whole = shapes._replace(masses=shapes.masses + carried)
+        self.stiffness = shapes.stiffness
+        self.integrals: InertiaIntegrals = inertia_integrals(whole)
+        # What floats freely gives way; what hangs on something is taken to be held.
+        self.floats = int(forest.parent[link]) < 0 and int(forest.kind[link]) in UNBOUND
+        X = shapes.positions
+        dyads = (carried[:, None] * X).T @ X
+        self.total = float(forest.mass[link] + carried.sum())
+        self.moment = forest.moment[link] + carried @ X
+        self.inertia = forest.inertia[link][FULL].reshape(3, 3) + np.trace(dyads) * np.eye(3) - dyads
+        mass = self.integrals.M
+        if self.floats:
+            mass = mass - self.integrals.S1 @ self.integrals.S1.T / self.total
+        squares = linalg.eigh(self.stiffness, mass, eigvals_only=True)
+        # Modes without stiffness are none that a spin could soften.
+        stiff = squares > 1e-12 * max(float(squares[-1]), 0.0)
+        self.first = math.sqrt(float(squares[stiff][0])) if stiff.any() else math.inf
+        middle = whole.masses @ X / whole.masses.sum() if self.floats else 0.0
+        self.arms, self.weights = X - middle, whole.masses
+
+    def across(self, spin: np.ndarray) -> float:
+        """The part of a spin (3,), body frame, that pulls nodes outwards [angle/time]: all of it across a slender body,
+        nothing along it."""
+        square = float(self.weights @ (self.arms**2).sum(axis=1))
+        pull = float(self.weights @ (np.cross(spin, self.arms) ** 2).sum(axis=1))
+        return math.sqrt(pull / square) if square > 0.0 else 0.0
+
+    def growth(self, spin: np.ndarray) -> float:
+        """The fastest growth of a deformation about a steady spin (3,), body frame [1/time]; 0 where none grows."""
+        if not np.isfinite(spin).all():
+            return math.inf
+        size = max(self.first, float(np.linalg.norm(spin)))
+        if not self.floats:
+            fastest = _fastest(self._held(spin))
+            return fastest if fastest > GROWS * size else 0.0
+        bent = np.concatenate([spin, np.zeros(2 * self.stiffness.shape[0])])
+        fastest, rigid = _fastest(_slope(self._floating, bent)), _fastest(_slope(self._rigid, spin))
+        # A rigid body about the axis of its middle moment of inertia tumbles too.
+        limit = GROWS * size if rigid <= GROWS * size else TUMBLES[0] * rigid + TUMBLES[1] * self.first
+        return fastest if fastest > limit else 0.0
+
+    def _held(self, spin: np.ndarray) -> np.ndarray:
+        """The rates of (η, η') in these, the frame turning steadily."""
+        n, i = self.stiffness.shape[0], self.integrals
+        softening = np.einsum("a,jkab,b->jk", spin, i.N1.reshape(n, n, 3, 3), spin)
+        gyration = np.einsum("a,jka->jk", spin, i.B1)
+        rates = np.zeros((2 * n, 2 * n))
+        rates[:n, n:] = np.eye(n)
+        rates[n:, :n] = -linalg.solve(i.M, self.stiffness - 0.5 * (softening + softening.T), assume_a="pos")
+        rates[n:, n:] = -2.0 * linalg.solve(i.M, gyration, assume_a="pos")
+        return rates
+
+    def _floating(self, x: np.ndarray) -> np.ndarray:
+        """The rates of x = (ω, η, η'), of a body on which nothing acts (Shabana, 5.5; docs/flexible.md)."""
+        n, i = self.stiffness.shape[0], self.integrals
+        omega, eta, speed = x[:3], x[3 : 3 + n], x[3 + n :]
+        A = self.inertia + np.einsum("jab,j->ab", i.A1[:, FULL].reshape(n, 3, 3), eta)
+        h = self.moment + eta @ i.S1
+        B = i.B0 + np.einsum("jka,k->ja", i.B1, eta)
+        N = i.N0.reshape(n, 3, 3) + np.einsum("jkab,k->jab", i.N1.reshape(n, n, 3, 3), eta)
+        mass = np.zeros((6 + n, 6 + n), dtype=x.dtype)
+        mass[:3, :3], mass[:3, 3:6], mass[3:6, :3] = A, _cross(h), -_cross(h)
+        mass[3:6, 3:6] = self.total * np.eye(3)
+        mass[:3, 6:], mass[6:, :3], mass[3:6, 6:], mass[6:, 3:6], mass[6:, 6:] = B.T, B, i.S1.T, i.S1, i.M
+        force = np.concatenate(
+            [
+                np.cross(omega, A @ omega) + 2.0 * np.einsum("j,jab,b->a", speed, N, omega),
+                np.cross(omega, np.cross(omega, h)) + 2.0 * np.cross(omega, speed @ i.S1),
+                -np.einsum("a,jab,b->j", omega, N, omega)
+                + 2.0 * np.einsum("a,jka,k->j", omega, i.B1, speed)
+                + self.stiffness @ eta,
+            ]
+        )
+        found = np.linalg.solve(mass, -force)
+        return np.concatenate([found[:3], speed, found[6:]])
+
+    def _rigid(self, omega: np.ndarray) -> np.ndarray:
+        """The rate of ω of the same body without its modes."""
+        centre = self.moment / self.total
+        about = self.inertia - self.total * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+        return np.linalg.solve(about, -np.cross(omega, about @ omega))
+
+
+def _slope(rates: Callable[[np.ndarray], np.ndarray], steady: np.ndarray) -> np.ndarray:
+    """The derivative of rates at a state, by steps along the imaginary axis, which cancel nothing."""
+    columns = []
+    for k in range(steady.size):
+        x = steady.astype(complex)
+        x[k] += 1e-30j
+        columns.append(rates(x).imag * 1e30)
+    return np.array(columns).T
+
+
+def _fastest(rates: np.ndarray) -> float:
+    return float(np.linalg.eigvals(rates).real.max())
+
+
+def _cross(a: np.ndarray) -> np.ndarray:
+    """The matrix of a ×."""
+    x, y, z = a
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]], dtype=a.dtype)
 
 
 def _carried(model: Model, body: int) -> np.ndarray:
