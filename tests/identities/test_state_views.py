@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import pickle
 
+import numba
 import numpy as np
+from numba import prange
 
 import articulon as ar
 from articulon.model import State
-from articulon.model.state import initial_state
+from articulon.model.state import StateArrays, initial_state
 from tests.support import grain_models as gm
 
 
@@ -76,3 +79,26 @@ def test_what_a_state_is_made_of() -> None:
     other = state.copy()
     other.hold_contacts(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 25)))
     assert len(state.contact_pairs) == 2 and len(other.contact_pairs) == 0
+
+
+@numba.njit
+def age(state, k, by):
+    q = state.q
+    q[k] += by * state.time[0]
+
+
+@numba.njit(parallel=True)
+def aged(state, by):
+    for k in prange(state.q.size):
+        age(state, k, by)
+
+
+def test_threads_of_a_kernel_take_a_state() -> None:
+    """The compiler takes its arrays apart and puts a state together again for each of them."""
+    state = initial_state(np.arange(100.0), np.zeros(2), contact_columns=25)
+    state.hold_contacts(np.ones((2, 2), dtype=np.int64), np.ones((2, 25)))
+    state.time[0] = 2.0
+    aged(state, 0.5)
+    assert np.array_equal(state.q, np.arange(1.0, 101.0))
+    assert state.contact_memory.shape == (2, 25)
+    assert inspect.signature(State) == inspect.signature(StateArrays)

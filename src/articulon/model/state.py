@@ -1,6 +1,7 @@
 """What evolves. A checkpoint is exactly this."""
 
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,6 +104,8 @@ class State(StateArrays):
     those by themselves.
     """
 
+    __signature__ = signature(StateArrays)
+    """What the compiler calls it by, where it hands a state to threads."""
     _held: tuple[np.ndarray, np.ndarray]
 
     def __new__(cls, *arrays: np.ndarray, **named: np.ndarray) -> "State":
