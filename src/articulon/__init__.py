@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from articulon.report.compare import compare as compare
     from articulon.simulate.minimisation import minimise as minimise
     from articulon.simulate.simulation import Trajectory as Trajectory
+    from articulon.simulate.simulation import resume as resume
     from articulon.simulate.simulation import simulate as simulate
     from articulon.transitions import Reservoir as Reservoir
     from articulon.transitions import Transition as Transition
@@ -100,7 +101,7 @@ _HOMES = {
     "articulon.cases.runs": ("run", "open_run", "Run"),
     "articulon.report.compare": ("compare",),
     "articulon.simulate.minimisation": ("minimise",),
-    "articulon.simulate.simulation": ("Trajectory", "simulate"),
+    "articulon.simulate.simulation": ("Trajectory", "resume", "simulate"),
     "articulon.transitions": ("lock", "release", "Transition", "Reservoir"),
     "articulon.errors": (
         "ArticulonError",

@@ -12,6 +12,8 @@ import os
 import pickle
 import secrets
 import shutil
+import signal
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -128,6 +130,43 @@ announce: Callable[[str], None] = _quiet
 """Told before kernels are compiled that no run on this machine has needed before; a command replaces it."""
 
 
+@contextmanager
+def announcing(say: Callable[[str], None]) -> Iterator[None]:
+    """Has somebody be told, each thing once, while it is entered."""
+    global announce
+    said: set[str] = set()
+
+    def once(text: str) -> None:
+        if text not in said:
+            said.add(text)
+            say(text)
+
+    before, announce = announce, once
+    try:
+        yield
+    finally:
+        announce = before
+
+
+_TOLD: set[str] = set()
+
+
+@contextmanager
+def announcing_to_the_terminal() -> Iterator[None]:
+    """Has standard error be told, each thing once in a process, where nobody else is told."""
+
+    def say(text: str) -> None:
+        if text not in _TOLD:
+            _TOLD.add(text)
+            print(f"articulon: {text}", file=sys.stderr, flush=True)
+
+    if announce is not _quiet:
+        yield
+        return
+    with announcing(say):
+        yield
+
+
 def kernel(
     function: Callable | None = None, *, parallel: bool = False, allocates: bool = False, cached: bool = True
 ) -> Any:
@@ -176,7 +215,8 @@ def prepare(function: Any, signature: Any) -> Any:
     try:
         if not done.exists():
             kept = _cache_root().absolute() == cache_folder().parent
-            announce(f"compiling kernels, {'once per machine' if kept else 'for this process alone'}: up to a minute")
+            often = "once per machine" if kept else "for this process alone"
+            announce(f"compiling kernels, {often}: a minute or more for a model of a new kind")
             _compile_aside(function, signature)
         function.disable_compile(False)
         function.compile(signature)
@@ -209,11 +249,18 @@ def count_anew() -> None:
 count_anew()
 
 
+INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
+"""Signals that end a compilation at once."""
+
+
 def _compile_aside(function: Any, signature: Any) -> None:
     """Compiles a kernel in a process of its own, so that this one loads from the cache what all later ones load.
 
     A process that compiles has what a kernel calls in two copies, compiled by themselves and once more with the kernel,
     and runs the first; one that loads has only the second, which may round differently.
+
+    Raises KeyboardInterrupt at once where either of the two is interrupted. What has been compiled by then is kept:
+    files of the cache are whole or not there.
     """
     if not hasattr(os, "fork"):  # on Windows the first run of all may then differ in its last bits
         return
@@ -221,13 +268,23 @@ def _compile_aside(function: Any, signature: Any) -> None:
     if child == 0:
         failed = 1
         try:
+            for number in INTERRUPTIONS:  # whatever the parent does, this process has nothing to save
+                signal.signal(number, signal.SIG_DFL)
             count_anew()
             function.disable_compile(False)
             function.compile(signature)
             failed = 0
         finally:
             os._exit(failed)  # nothing of the parent's is to be closed or written twice
-    if os.waitpid(child, 0)[1] != 0:
+    try:
+        status = os.waitpid(child, 0)[1]
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in INTERRUPTIONS:
+        raise KeyboardInterrupt("interrupted while kernels were compiled, before the first step")
+    if status != 0:
         announce("compiling again, in this process: the last bits of this run may differ from those of later ones")
 
 

@@ -9,7 +9,7 @@ import articulon as ar
 from articulon.dynamics.block_kinematics import locate_by_blocks
 from articulon.dynamics.divide_and_conquer import place_and_move
 from articulon.dynamics.solvers import solver_scratch
-from articulon.model import workspace
+from articulon.model import kernel_tables, workspace
 from tests.support.threads import on_one_and_two
 
 EPS = np.finfo(float).eps
@@ -57,12 +57,12 @@ def forest(seed: int, bodies: int = 700) -> ar.Model:
 @pytest.mark.parametrize("seed", range(3))
 def test_blocks_end_where_the_sweep_ends(seed):
     model = forest(seed)
-    one, other = workspace(model.forest), workspace(model.forest)
+    one, other = workspace(kernel_tables(model).forest), workspace(kernel_tables(model).forest)
     solver = solver_scratch(model, "divide-and-conquer")
     assert solver.blocks.head.max() >= 0  # some block hangs on another
     q, u = model.q0.copy(), model.u0.copy()
-    place_and_move(model.forest, q, u, one)
-    locate_by_blocks(model.forest, solver.tree, q, u, other, solver.blocks)
+    place_and_move(kernel_tables(model).forest, q, u, one)
+    locate_by_blocks(kernel_tables(model).forest, solver.tree, q, u, other, solver.blocks)
     for name in FIELDS:
         a, b = getattr(one, name), getattr(other, name)
         # Each link on the way adds a few roundings of what has been summed so far.
@@ -74,8 +74,8 @@ def test_bits_do_not_depend_on_the_number_of_threads():
     solver = solver_scratch(model, "divide-and-conquer")
 
     def located():
-        ws = workspace(model.forest)
-        locate_by_blocks(model.forest, solver.tree, model.q0.copy(), model.u0.copy(), ws, solver.blocks)
+        ws = workspace(kernel_tables(model).forest)
+        locate_by_blocks(kernel_tables(model).forest, solver.tree, model.q0.copy(), model.u0.copy(), ws, solver.blocks)
         return ws
 
     one, two = on_one_and_two(located)

@@ -21,6 +21,7 @@ from articulon.dynamics.divide_and_conquer import (
     divide_and_conquer_parallel,
 )
 from articulon.dynamics.functions import link_wrenches, scratch
+from articulon.model import kernel_tables
 from tests.support import bounds
 from tests.support.random_models import (
     CHAIN_SHAPES,
@@ -64,9 +65,9 @@ def solve(
     wrench = link_wrenches(model, s.q, s.wrenches)[None] if wrench is None else wrench
     moving = np.ones(columns, dtype=np.int64) if moving is None else moving
     udot, acceleration = np.full((columns, model.nu), np.inf), np.full((columns, links, 6), np.inf)
-    space = assembly_scratch(model.forest, tree, columns)
+    space = assembly_scratch(kernel_tables(model).forest, tree, columns)
     kernel(
-        *(model.forest, tree, s.q, s.u, tau, wrench, moving, s.gravity),
+        *(kernel_tables(model).forest, tree, s.q, s.u, tau, wrench, moving, s.gravity),
         *(scratch(model), space, udot, acceleration),
     )
     return udot, acceleration
@@ -90,7 +91,7 @@ def test_accelerations_agree_with_the_articulated_body_algorithm(seed: int, link
     s, model = case(seed)
     expected = articulated(model, s)
     of_links = scratch(model).acceleration.copy()
-    udot, acceleration = solve(model, s, assembly_tree(model.forest, links_per_block))
+    udot, acceleration = solve(model, s, assembly_tree(kernel_tables(model).forest, links_per_block))
     tolerance = allowed(model, s, expected)
     assert np.linalg.norm(udot[0] - expected) <= tolerance
     assert np.abs(acceleration[0] - of_links).max(initial=0) <= tolerance * len(of_links)
@@ -105,7 +106,7 @@ def test_backward_error_on_chains(joints: str, shape: str, n: int, links_per_blo
     rng = np.random.default_rng([n, *map(ord, joints + shape)])
     description, q = chain(rng, n, joints, shape)
     s, model, reference = random_situation(description, rng, q), to_articulon(description), Reference(description)
-    udot, _ = solve(model, s, assembly_tree(model.forest, links_per_block))
+    udot, _ = solve(model, s, assembly_tree(kernel_tables(model).forest, links_per_block))
     bias = reference.bias(s.q, s.u, s.wrenches, s.gravity)
     residual = reference.inverse_dynamics(s.q, s.u, udot[0], s.wrenches, s.gravity) - s.tau
     assert norm(residual) <= bounds.backward(n, s.tau, bias)
@@ -118,7 +119,7 @@ def test_columns_of_unit_forces_are_the_inverse_mass_matrix(seed: int, links_per
     tau = np.eye(model.nu)
     wrench = np.zeros((model.nu, model.forest.mass.size, 6))
     still = np.zeros(model.nu, dtype=np.int64)
-    udot, _ = solve(model, s, assembly_tree(model.forest, links_per_block), tau, wrench, still)
+    udot, _ = solve(model, s, assembly_tree(kernel_tables(model).forest, links_per_block), tau, wrench, still)
     matrix = ar.mass_matrix(model, s.q)
     inverse = np.linalg.inv(matrix)
     tolerance = 10 * bounds.EPS * np.linalg.cond(matrix) * np.linalg.norm(inverse)
@@ -135,11 +136,15 @@ def test_columns_add_up_and_only_moving_ones_feel_velocities_and_gravity(seed: i
     tau = np.array([s.tau, nothing, s.tau, nothing])
     wrench = np.array([wrenches, none, none, wrenches])
     moving = np.array([1, 1, 0, 0])
-    udot, acceleration = solve(model, s, assembly_tree(model.forest, links_per_block), tau, wrench, moving)
+    udot, acceleration = solve(
+        model, s, assembly_tree(kernel_tables(model).forest, links_per_block), tau, wrench, moving
+    )
     tolerance = allowed(model, s, udot[0]) + sum(allowed(model, s, column) for column in udot[1:])
     assert np.linalg.norm(udot[0] - udot[1:].sum(axis=0)) <= tolerance
     assert np.abs(acceleration[0] - acceleration[1:].sum(axis=0)).max(initial=0) <= tolerance * len(wrenches)
-    alone, _ = solve(model, s, assembly_tree(model.forest, links_per_block), tau[3:], wrench[3:], moving[3:])
+    alone, _ = solve(
+        model, s, assembly_tree(kernel_tables(model).forest, links_per_block), tau[3:], wrench[3:], moving[3:]
+    )
     assert np.linalg.norm(alone[0] - udot[3]) <= allowed(model, s, udot[3])
 
 
@@ -150,7 +155,7 @@ def test_the_bits_are_the_same_for_any_number_of_threads(joints: str) -> None:
     branching = random_forest(rng, 150, max_depth=40, root_chance=0.02)
     for each, at in ((description, q), (branching, None)):
         s, model = random_situation(each, rng, at), to_articulon(each)
-        tree = assembly_tree(model.forest, 4)
+        tree = assembly_tree(kernel_tables(model).forest, 4)
         tree = tree._replace(parallel=np.ones_like(tree.parallel))
         expected = solve(model, s, tree)
         for found in on_one_and_two(partial(solve, model, s, tree, kernel=divide_and_conquer_parallel)):
@@ -207,7 +212,7 @@ def test_a_forest_without_links_is_solved() -> None:
     builder = ar.ModelBuilder(units="kg-m-s")
     builder.add_body("base", joint=ar.Weld(), mass=1.0, com=np.zeros(3), inertia=np.eye(3))
     model = builder.build()
-    tree = assembly_tree(model.forest)
+    tree = assembly_tree(kernel_tables(model).forest)
     assert tree.depth == 0
     nothing = np.zeros(0)
     s = Situation(nothing, nothing, nothing, np.zeros((1, 6)), np.zeros(3))

@@ -12,6 +12,7 @@ from articulon.dynamics.divide_and_conquer import assembly_scratch, divide_and_c
 from articulon.dynamics.functions import link_wrenches, moved, scratch
 from articulon.dynamics.loop_functions import loop_equations
 from articulon.dynamics.momentum import momentum
+from articulon.model import kernel_tables
 from tests.support.flexible_models import FlexibleCase, flexible_builder, looped_model
 from tests.support.reference import norm
 
@@ -47,7 +48,7 @@ def test_divide_and_conquer_joins_flexible_bodies(links_per_block):
     """At joints of rigid bodies, of nodes and of handles, and with loads of other blocks on nodes."""
     for seed in range(12):
         c = FlexibleCase(seed, n=30, root_chance=0.03, max_depth=30)
-        model, tree = c.model, assembly_tree(c.model.forest, links_per_block)
+        model, tree = c.model, assembly_tree(kernel_tables(c.model).forest, links_per_block)
         node = model.forest.flexible.node
         home = np.zeros(node.size, dtype=int)
         for k, (start, end) in enumerate(zip(tree.start, tree.end, strict=True)):
@@ -56,8 +57,8 @@ def test_divide_and_conquer_joins_flexible_bodies(links_per_block):
         wrench = link_wrenches(model, c.q, c.wrenches)[None]
         udot, acceleration = np.zeros((1, model.nu)), np.zeros((1, node.size, 6))
         divide_and_conquer(
-            *(model.forest, tree, c.q, c.u, c.tau[None], wrench, np.ones(1, dtype=np.int64), c.gravity),
-            *(scratch(model), assembly_scratch(model.forest, tree, 1), udot, acceleration),
+            *(kernel_tables(model).forest, tree, c.q, c.u, c.tau[None], wrench, np.ones(1, dtype=np.int64), c.gravity),
+            *(scratch(model), assembly_scratch(kernel_tables(model).forest, tree, 1), udot, acceleration),
         )
         near(udot[0], ar.forward_dynamics(model, c.q, c.u, c.tau, c.wrenches, c.gravity))
         near(acceleration[0], scratch(model).acceleration)

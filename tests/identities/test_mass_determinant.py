@@ -10,7 +10,7 @@ import pytest
 import articulon as ar
 from articulon.dynamics.mass_determinant import determinant_arrays, log_determinant_at
 from articulon.dynamics.poses import displace
-from articulon.model import workspace
+from articulon.model import kernel_tables, workspace
 from tests.support.random_models import (
     CHAIN_KINDS,
     CHAIN_SHAPES,
@@ -30,13 +30,13 @@ class Determinant:
     """ln det M of a model and its gradient."""
 
     def __init__(self, model: Any) -> None:
-        self.model, self.ws = model, workspace(model.forest)
+        self.model, self.ws = model, workspace(kernel_tables(model).forest)
         self.arrays = determinant_arrays(model.forest.mass.size, model.nu)
         self.arrays = type(self.arrays)(*(np.full_like(a, np.nan) for a in self.arrays))  # what is read must be written
         self.arrays.torque[:] = 0.0
 
     def __call__(self, q: np.ndarray) -> float:
-        return log_determinant_at(self.model.forest, q, self.ws, self.arrays)
+        return log_determinant_at(kernel_tables(self.model).forest, q, self.ws, self.arrays)
 
     def gradient(self, q: np.ndarray) -> np.ndarray:
         self(q)
@@ -53,7 +53,7 @@ class Determinant:
         def at(time: float) -> float:
             moved, u = q.copy(), np.zeros(self.model.nu)
             u[k] = 1.0
-            displace(self.model.forest, moved, u, time)
+            displace(kernel_tables(self.model).forest, moved, u, time)
             return self(moved)
 
         return (8.0 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12.0 * h)

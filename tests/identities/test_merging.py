@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,9 @@ from articulon.adaptive import locked_model
 from articulon.adaptive.attempts import attempts
 from articulon.adaptive.coarse import Coarse
 from articulon.adaptive.exchange import Space, canonical, lock, relative_to
+from articulon.adaptive.following import FOLLOW
 from articulon.adaptive.merging import joints_of, merged, whole_joints
+from articulon.declaration import Declaration
 from articulon.dynamics.functions import moved
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.model_tables import force_tables
@@ -230,3 +234,48 @@ def test_tries_in_a_row_are_locks_and_releases_one_after_the_other():
             u[own], state[i] = 0.0, True
     assert done.locked.tolist() == state.tolist()
     np.testing.assert_allclose(done.speeds, u, rtol=0, atol=1e-11 * np.abs(u).max())
+
+
+def test_damping_by_one_number_leaves_particles_alone_in_the_coarse_model_too():
+    builder = ar.ModelBuilder(units="kg-m-s")
+    slide = ar.Prismatic(axis=(0, 0, 1))
+    builder.add_body("a", mass=1, joint=slide)
+    builder.add_body("b", parent="a", mass=1, joint=slide)
+    builder.add_particles(1, mass=1, positions=[(3.0, 0.0, 0.0)], names=["p"])
+    builder.add_force(ar.forces.JointDamping(translational=2.0))
+    model = builder.build()
+    coarse, _ = locked_model(model, model.q0, ["b"])
+    assert coarse.forces[0].translational == {"a": 2.0}
+    u = np.ones(coarse.nu)
+    np.testing.assert_array_equal(ar.generalized_forces(coarse, coarse.q0, u, ["damping"]), [-2.0, 0.0, 0.0, 0.0])
+
+
+class Magnet(Declaration):
+    """A force of a kind that the package does not know."""
+
+    kind: Literal["magnet"] = "magnet"
+
+    def check(self, model, where):
+        """Anything will do."""
+
+
+def test_a_force_that_is_not_known_is_refused_by_name():
+    """It would keep the link numbers of the fine model."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    hinge = ar.Revolute(axis=(0, 0, 1))
+    builder.add_body("a", mass=1, inertia=1, joint=hinge)
+    builder.add_body("b", parent="a", mass=1, inertia=1, joint=hinge, position=(1, 0, 0))
+    builder.add_force(ar.forces.Gravity(acceleration=(0, -1, 0)))
+    builder.add_force(Magnet())
+    model = builder.build()
+    with pytest.raises(ar.ModelError, match=r"forces\[1\]: .* 'magnet' follows"):
+        locked_model(model, model.q0, ["b"])
+    group = ar.adaptive.Group(name="g", bodies=("b",), lock=ar.adaptive.Speed(below=1.0))
+    adaptive = ar.adaptive.Adaptive(every=0.1, groups=(group,))
+    with pytest.raises(ar.CaseError, match=r"adaptive: forces\[1\]: .* 'magnet' follows"):
+        ar.simulate(model, 1.0, adaptive=adaptive)
+
+
+@pytest.mark.parametrize("kind", get_args(get_args(ar.forces.Force)[0]))
+def test_it_is_known_of_every_force_how_it_follows(kind):
+    assert issubclass(kind, FOLLOW) or hasattr(kind, "site_terms")

@@ -22,6 +22,7 @@ from articulon.integrate.base import LINE
 from articulon.integrate.drivers import DIVERGED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import kernel, prepare
+from articulon.model import kernel_tables
 from articulon.model.state import STEPS
 from articulon.scaling import Constant
 
@@ -187,7 +188,7 @@ def reversed_run(run: Running, steps: int) -> None:
 def distance(run: Running, q: np.ndarray, u: np.ndarray) -> float:
     """Largest difference; e and −e are the same rotation."""
     at = run.q.copy()
-    for k in blocks(run.model.forest, run.model.nq, run.model.nu).quaternion:
+    for k in blocks(kernel_tables(run.model).forest, run.model.nq, run.model.nu).quaternion:
         if at[k : k + 4] @ q[k : k + 4] < 0.0:
             at[k : k + 4] *= -1.0
     return float(max(np.abs(at - q).max(), np.abs(run.u + u).max()))

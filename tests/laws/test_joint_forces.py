@@ -125,6 +125,37 @@ def test_a_number_is_for_the_joints_that_bind_and_a_free_one_is_named() -> None:
     np.testing.assert_allclose(forces_at(builder.build(), u), expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("size", [3.0, {"*": 3.0}], ids=["number", "table"])
+@pytest.mark.parametrize("kind", ["damping", "friction"])
+def test_a_number_leaves_particles_alone_and_a_table_does_not(kind: str, size: Any) -> None:
+    """An xyz joint holds no bodies together: a particle would be damped against the ground."""
+    builder = ar.ModelBuilder("kg-m-s")
+    builder.add_particles(1, mass=1.0, positions=[(0.0, 0.0, 0.0)])
+    builder.add_body("carriage", mass=1.0, joint=ar.Prismatic(axis=Z))
+    builder.add_body("load", mass=1.0, joint=ar.Xyz(), parent="carriage")
+    if kind == "damping":
+        builder.add_force(ar.forces.JointDamping(translational=size))
+        expected = np.array([-3.0, -6.0, -9.0, -12.0, -3.0, -6.0, -9.0])
+    else:
+        builder.add_force(ar.forces.JointFriction(translational=size, translational_speed=1e-6))
+        one = -3.0 * np.array([1.0, 2.0, 3.0]) / np.sqrt(14.0)
+        expected = np.array([*one, -3.0, *one])
+    if not isinstance(size, dict):
+        expected[[0, 1, 2, 4, 5, 6]] = 0.0
+    found = forces_at(builder.build(), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0])
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def test_a_number_for_particles_alone_is_refused() -> None:
+    builder = ar.ModelBuilder("kg-m-s")
+    builder.add_particles(1, mass=1.0, positions=[(0.0, 0.0, 0.0)])
+    builder.add_force(ar.forces.JointDamping(translational=1.0))
+    with pytest.raises(
+        ar.ModelError, match=r"forces\[0\]\.translational: .*binds its body; name the bodies of free and xyz"
+    ):
+        builder.build()
+
+
 def test_a_constant_torque_spins_a_disc_up_and_its_work_is_booked() -> None:
     model = disc(ar.forces.JointActuation(body="body", times=(0, 1), values=(1.5, "150 N cm"), interpolation="linear"))
     r = run(model, 1.0)

@@ -17,7 +17,7 @@ from articulon.dynamics.kinematics import move, place
 from articulon.dynamics.momentum_sampling import draw_arrays, draw_speeds
 from articulon.integrate import friction_implicit
 from articulon.kernels import kernel
-from articulon.model import workspace
+from articulon.model import kernel_tables, workspace
 from articulon.model.state import THERMOSTAT, THERMOSTAT_RATE
 from articulon.rng import normal_pair
 
@@ -190,10 +190,10 @@ def test_speeds_are_drawn_with_the_covariance_of_the_inverse_mass_matrix(seed):
     q = random_coordinates(description, rng)
     model = to_articulon(description)
     M = ar.mass_matrix(model, q)
-    arrays = friction_implicit.scratch(model.forest, model.nq, model.nu)
-    ws, normals, G_rows, Z = workspace(model.forest), np.empty(model.nu), [], []
+    arrays = friction_implicit.scratch(kernel_tables(model).forest, model.nq, model.nu)
+    ws, normals, G_rows, Z = workspace(kernel_tables(model).forest), np.empty(model.nu), [], []
     for count in range(model.nu + 5):
-        drawn(model.forest, q, np.zeros(model.nu), 11, count, ws, arrays, normals)
+        drawn(kernel_tables(model).forest, q, np.zeros(model.nu), 11, count, ws, arrays, normals)
         G_rows.append(arrays.draw.speeds.copy())
         Z.append(normals.copy())
     U, Z = np.array(G_rows).T, np.array(Z).T

@@ -17,7 +17,7 @@ from articulon.integrate.base import Driver
 from articulon.integrate.drivers import ExplicitDriver, FollowingDriver, FrictionImplicitDriver
 from articulon.integrate.status import Stop
 from articulon.integrate.variables import blocks
-from articulon.model import Model, State
+from articulon.model import Model, State, kernel_tables
 
 MADE = ("ws", "channels", "solver")
 """What an evaluator makes for its model when it is first asked."""
@@ -98,7 +98,8 @@ def _evaluator(fine: Evaluator, model: Model, merging: Merging) -> Evaluator:
         constants[FREEDOMS] = float(fine.thermostat.freedoms(model))
         bath = bath._replace(constants=constants)
     result.functions = direct(fine.functions)
-    result.system = System(model.forest, tables, model.loops, model.motions, bath)
+    forest, loops, motions = kernel_tables(model)
+    result.system = System(forest, tables, loops, motions, bath)
     return result
 
 
@@ -134,13 +135,13 @@ def _driver(fine: Driver, evaluator: Evaluator, state: State, make: Callable[[Ev
         result.evaluator = evaluator
         result.law, result.bath_step = direct(fine.law), direct(fine.bath_step)
         result.follower = _direct_follower(fine)
-        result.scratch = friction_implicit.scratch(model.forest, model.nq, model.nu, variables)
+        result.scratch = friction_implicit.scratch(kernel_tables(model).forest, model.nq, model.nu, variables)
         return result
     if type(fine) is ExplicitDriver and not fine.embedded:
         one = copy.copy(fine)
         one.evaluator = evaluator
         one.law, one.follower = direct(fine.law), _direct_follower(fine)
-        one.blocks = blocks(model.forest, model.nq, model.nu, False, variables)
+        one.blocks = blocks(kernel_tables(model).forest, model.nq, model.nu, False, variables)
         one.scratch = explicit.scratch(model.nq + model.nu + 8 + variables, fine.tableau)
         return one
     return make(evaluator, state)

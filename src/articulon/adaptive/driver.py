@@ -12,9 +12,10 @@ from articulon.adaptive.criteria import Looking, Members, members_of
 from articulon.adaptive.declarations import Adaptive, Energy
 from articulon.adaptive.direct import Direct, direct, make_direct
 from articulon.adaptive.exchange import Space
+from articulon.adaptive.following import check_forces_follow
 from articulon.adaptive.parts import joints_of
 from articulon.adaptive.resolution import Resolution
-from articulon.errors import CaseError
+from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.base import Driver
 from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit
@@ -303,6 +304,10 @@ def _refuse(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> Non
             f"adaptive: the policy '{getattr(policy, 'policy', '')}' follows how forces change, which a transition "
             "breaks off; choose another"
         )
+    try:
+        check_forces_follow(evaluator.model)
+    except ModelError as error:
+        raise CaseError(f"adaptive: {error}") from None
     if len(evaluator.functions[2]) and evaluator.system.forces.actuations.function_start.size > 1:
         raise CaseError(
             "adaptive: a function that acts on all joints cannot know which of them are locked; give tables for bodies"

@@ -18,7 +18,7 @@ from articulon.dynamics.flexible.recursive import inverse_dynamics as flexible_i
 from articulon.dynamics.mass_determinant import determinant_arrays, log_determinant_at
 from articulon.dynamics.momentum_sampling import draw_arrays
 from articulon.errors import ModelError
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 from articulon.model.tables import workspace
 from articulon.rng import fill_normals
 
@@ -50,7 +50,8 @@ class Space:
         self.model, self.merging = made or merged(model, joints, q, locked)
         self.q = q[self.merging.q]
         links, nu = self.model.forest.parent.size, self.model.nu
-        self.ws, self.still = workspace(self.model.forest), workspace(self.model.forest)
+        self.forest = kernel_tables(self.model).forest
+        self.ws, self.still = workspace(self.forest), workspace(self.forest)
         self.zero_u, self.zero_w, self.zero_g = np.zeros(nu), np.zeros((links, 6)), np.zeros(3)
         self.force = np.zeros((links, 6))
 
@@ -59,7 +60,7 @@ class Space:
         p = np.empty(self.model.nu)
         rigid = self.model.forest.flexible is None
         (recursive.inverse_dynamics if rigid else flexible_inverse_dynamics)(
-            self.model.forest,
+            self.forest,
             self.q,
             self.zero_u,
             u[self.merging.u],
@@ -82,22 +83,20 @@ class Space:
             u = solvers.accelerations(self.model, "articulated", *arguments)
         else:
             u = np.empty(self.model.nu)
-            articulated.forward_dynamics(
-                self.model.forest, self.q, self.zero_u, tau, self.zero_w, self.zero_g, self.ws, u
-            )
+            articulated.forward_dynamics(self.forest, self.q, self.zero_u, tau, self.zero_w, self.zero_g, self.ws, u)
         return self.merging.fine_speeds(u)
 
     def energy(self, u: np.ndarray) -> float:
         """Kinetic energy of speeds of the fine model."""
         if not self.model.nu:
             return 0.0
-        return float(energy.kinetic_energy_at(self.model.forest, self.q, u[self.merging.u], self.ws))
+        return float(energy.kinetic_energy_at(self.forest, self.q, u[self.merging.u], self.ws))
 
     def thermal(self, seed: int, stream: int, count: int, kT: float) -> np.ndarray:
         """Speeds of the fine model drawn from N(0, kT M⁻¹)."""
         draw = draw_arrays(self.model.nu)
         if self.model.forest.flexible is None:
-            thermal_speeds(self.model.forest, self.q, seed, stream, count, self.still, draw)
+            thermal_speeds(self.forest, self.q, seed, stream, count, self.still, draw)
         elif self.model.nu:  # modes are coupled to each other: the root of the whole mass matrix
             fill_normals(seed, stream, count, draw.speeds)
             draw.speeds[:] = np.linalg.solve(np.linalg.cholesky(mass_matrix(self.model, self.q)).T, draw.speeds)
@@ -109,7 +108,7 @@ class Space:
         """M⁻¹ e_k for some speeds of the fine model, over all of these, shape (speeds, nu)."""
         rows = np.empty((speeds.size, self.model.nu))
         inverse_columns(
-            self.model.forest,
+            self.forest,
             self.q,
             self.merging.u_of[speeds],
             self.still,
@@ -125,10 +124,8 @@ class Space:
         """ln det M of these motions."""
         if not self.model.nu:
             return 0.0
-        forest = self.model.forest
-        return float(
-            log_determinant_at(forest, self.q, self.still, determinant_arrays(forest.parent.size, self.model.nu))
-        )
+        links = self.forest.parent.size
+        return float(log_determinant_at(self.forest, self.q, self.still, determinant_arrays(links, self.model.nu)))
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,41 @@ import numpy as np
 from articulon.adaptive.merging import Merging
 from articulon.dynamics.mass_determinant import determinant_arrays
 from articulon.errors import ModelError
+from articulon.forces.brownian import Brownian
+from articulon.forces.contact.declarations import Contact
+from articulon.forces.fixman import Fixman
+from articulon.forces.gravity import Gravity
 from articulon.forces.joint_actuation import JointActuation
-from articulon.forces.joint_friction import JointDamping, JointFriction
+from articulon.forces.joint_friction import JointDamping, JointFriction, binds
 from articulon.forces.point_springs import GROUND, PointSpring
 from articulon.forces.selection import matching
 from articulon.forces.site_pairs import SitePairs
 from articulon.forces.sites.exclusions import Exclusions
+from articulon.forces.stokes_drag import StokesDrag
 from articulon.forces.tables import Actuations, Drag, Forces, JointFrictions, Noise, Pairs, PointSprings, Springs
 from articulon.forces.torsional_springs import TorsionalSprings
+from articulon.forces.user import UserForce
 from articulon.model import Model
 
+FOLLOW = (
+    *(SitePairs, TorsionalSprings, PointSpring, StokesDrag, Brownian, Gravity, Fixman, UserForce, Contact),
+    *(JointActuation, JointDamping, JointFriction),
+)
+"""Forces of which it is known here what becomes of them when joints are locked, beside those of ``site_terms``, which
+act on sites alone. What is not known would go on with the link numbers of the fine model."""
 SAME = 4
 """Bodies with drag that a merged body can have before they are put together: four points have any drag."""
+
+
+def check_forces_follow(model: Model) -> None:
+    """Raises ModelError for a force of a kind of which nothing says how it follows when joints are locked."""
+    for k, force in enumerate(model.forces):
+        if not isinstance(force, FOLLOW) and not hasattr(force, "site_terms"):
+            kind = getattr(force, "kind", type(force).__name__)
+            raise ModelError(
+                f"forces[{k}]: nothing says how a force of the kind '{kind}' follows bodies that are merged; leave it "
+                "out, or lock no joints"
+            )
 
 
 def following(model: Model, coarse: Model) -> tuple[Any, ...]:
@@ -27,9 +50,10 @@ def following(model: Model, coarse: Model) -> tuple[Any, ...]:
     Raises
     ------
     ModelError
-        For a force that cannot follow: a user's function of all joints, or pairs of sites left out by the number of
-        joints between them where forces between sites have no list of pairs.
+        For a force that cannot follow: a user's function of all joints, pairs of sites left out by the number of joints
+        between them where forces between sites have no list of pairs, or a kind that is not known here.
     """
+    check_forces_follow(model)
     result: list[Any] = []
     for k, force in enumerate(model.forces):
         where = f"forces[{k}]"
@@ -89,7 +113,7 @@ def _by_body(model: Model, coarse: Model, force: Any, where: str) -> Any:
         if isinstance(value, dict):
             chosen = {k: c for name, c in value.items() for k in matching(model, name, where)}
         else:
-            chosen = {k: value for k in able if model.joints[k].rows()}
+            chosen = {k: value for k in able if binds(model, k)}
         left = {model.names[k]: c for k, c in chosen.items() if k in set(able) and _moves(model, coarse, k)}
         update[key] = left or None
     return force.model_copy(update=update) if any(update.values()) else None

@@ -15,7 +15,7 @@ from articulon.adaptive.deformed import Deformed, deformed, shapes_left, tables_
 from articulon.adaptive.merge_kernel import find_slots, merge, points_on
 from articulon.adaptive.parts import Joints, check_loops, joints_of, links_named, whole_joints
 from articulon.dynamics.functions import vector
-from articulon.model import Forest, Model
+from articulon.model import Forest, KernelTables, Model, kernel_tables
 from articulon.model.joints import WELD, Weld
 from articulon.model.loops import loop_rows
 from articulon.model.modes import ModeShapes
@@ -138,7 +138,7 @@ def merged(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> t
 
     What :func:`locked_model` does, without its checks: fit for every transition of a run.
     """
-    forest = model.forest
+    forest = kernel_tables(model).forest
     n = forest.parent.size
     tables = Merged(
         lead=np.empty(n, dtype=np.int64),
@@ -229,7 +229,7 @@ def _model(
     joints: list[Any] = list(model.joints)
     for k in heads.tolist():
         joints[k] = WELDED
-    loops = model.loops
+    _, loops, motions = kernel_tables(model)
     if loops.kind.size:
         loops = loop_rows(model.loop_joints, model.drives, forest, link, offset_position, offset_rotation)
         # What is locked takes no condition away, so that as many of them are independent as before.
@@ -242,10 +242,9 @@ def _model(
         offset_position=offset_position,
         offset_rotation=offset_rotation,
         head=model.head[merging.active],
-        forest=forest,
+        _tables=KernelTables(forest, loops, motions),
         q0=q[merging.q],
         u0=model.u0[merging.u],
-        loops=loops,
         **({} if held is None else _flexible(model, parts, q, merging, held)),
     )
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from articulon.declaration import nearest
 from articulon.dynamics import loop_jacobian
 from articulon.errors import ModelError
-from articulon.model import Forest, Model
+from articulon.model import Forest, Model, kernel_tables
 from articulon.model.joints import BY_KIND, WELD
 
 RANK = 1e-9
@@ -97,7 +97,8 @@ class Joints:
 
 def joints_of(model: Model) -> Joints:
     """The parts of a model and whose its coordinates and speeds are."""
-    forest, index = model.forest, mode_index(model.forest)
+    forest = kernel_tables(model).forest
+    index = mode_index(forest)
     links = forest.parent.size
     starts = forest.q_start, forest.u_start
     sizes = [np.array([getattr(BY_KIND[k], name) for k in forest.kind.tolist()], dtype=np.int64) for name in _SIZES]

@@ -22,9 +22,11 @@ from articulon.dynamics import kinetic_energy
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.places import only_particles, site_positions
+from articulon.integrate import FIXED
 from articulon.model import Model
 from articulon.simulate.description import Progress, Silent
 from articulon.simulate.minimisation import minimise
+from articulon.simulate.noise_windows import fitting_step
 from articulon.simulate.simulation import Trajectory, simulate
 
 LARGE = 10.0**1.5
@@ -259,6 +261,8 @@ class _Look:
         shown.message("leaving the initial state")
         start = minimise(model) if case.run.minimise else model.q0
         own = case.integrator.model_dump(exclude_none=True)
+        if isinstance(case.integrator, FIXED):
+            own["step"] = fitting_step(BEGINNING * span, float(own["step"]))
         begun = simulate(model, BEGINNING * span, thermostat=case.thermostat, frames=1, q=start, **own)
         self.q, self.u = begun.q[-1], begun.u[-1]
         fastest, given = fastest_frequency(self.evaluator, self.q), getattr(case.integrator, "step", None)
@@ -281,7 +285,7 @@ class _Look:
             self.model,
             duration,
             rule="velocity-verlet",
-            step=self.step,
+            step=fitting_step(duration / FRAMES, self.step),
             frames=FRAMES,
             thermostat=thermostat,
             q=self.q,

@@ -19,7 +19,7 @@ from articulon.dynamics.functions import scratch
 from articulon.dynamics.motions import motion_functions, prepared
 from articulon.dynamics.solvers import solver_kernel, solver_scratch
 from articulon.kernels import one_blas_thread
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 from articulon.model.joints import MODULES
 from articulon.model.joints.axis import AxisJoint
 
@@ -90,8 +90,8 @@ def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], int, np
     state = (c.q, c.u, np.zeros(model.nu), np.zeros((links, 6)), GRAVITY, scratch(model))
     if name == "articulated":
         kernel: Any = articulated.forward_dynamics
-        kernel(model.forest, *state, udot)
-        return _threads(1, _repeated(kernel), repeats, model.forest, *state, udot), repeats, udot
+        kernel(kernel_tables(model).forest, *state, udot)
+        return _threads(1, _repeated(kernel), repeats, kernel_tables(model).forest, *state, udot), repeats, udot
     if name == "kane":
         if model.nu > KANE_BODIES:
             return None
@@ -103,7 +103,7 @@ def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], int, np
         shared = name == "divide_2"
         kernel = divided.divided_forward_dynamics_parallel if shared else divided.divided_forward_dynamics
         solver = solver_scratch(model, "divide-and-conquer")
-    tables = (model.forest, model.loops, model.motions, motion_functions(model), 0.0)
+    tables = (*kernel_tables(model), motion_functions(model), 0.0)
     arguments = (*tables, *state, solver, udot)
     ready = prepared(kernel, arguments, model)
 
@@ -148,7 +148,7 @@ def measure_mixed(sizes: Sequence[int] = MIXED, seconds: float = 2.0) -> dict[st
         arrays = (model.q0.copy(), model.u0.copy(), np.zeros(model.nu), np.zeros((bodies, 6)), GRAVITY, scratch(model))
         count = max(1, REPEATED_BODIES // bodies)
         loop = _repeated(articulated.forward_dynamics)
-        calls.append(_threads(1, loop, count, model.forest, *arrays, np.empty(model.nu)))
+        calls.append(_threads(1, loop, count, kernel_tables(model).forest, *arrays, np.empty(model.nu)))
         calls[-1]()
         counts.append(count * bodies)
     best = interleaved(calls, seconds)

@@ -15,7 +15,7 @@ import numpy as np
 from articulon.building import ModelBuilder
 from articulon.dynamics import articulated
 from articulon.dynamics.functions import scratch
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 from articulon.model.joints import Revolute, Spherical
 
 MASS, CENTRE, MOMENTS, LENGTH = 1.0, (0.0, 0.0, 0.25), (0.1, 0.1, 0.02), 0.5
@@ -96,7 +96,8 @@ def ours(c: Chain, model: Model, kernel: Any = articulated.forward_dynamics) -> 
     """The articulated-body kernel, called from Python as the peers are."""
     udot = np.empty(model.nu)
     links = model.forest.mass.size
-    arguments = (model.forest, c.q, c.u, np.zeros(model.nu), np.zeros((links, 6)), GRAVITY, scratch(model), udot)
+    forest, tau, wrench = kernel_tables(model).forest, np.zeros(model.nu), np.zeros((links, 6))
+    arguments = (forest, c.q, c.u, tau, wrench, GRAVITY, scratch(model), udot)
     return Solver(lambda: kernel(*arguments), lambda: udot)
 
 

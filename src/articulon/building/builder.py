@@ -228,7 +228,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             moments[:, [0, 3, 5]] = diagonal
         start_q = np.concatenate([j.zero() for j in joints]) if q is None else np.asarray(q, dtype=np.float64)
         sizes_q, sizes_u = np.array([j.nq for j in joints]), np.array([j.nu for j in joints])
-        start_u = np.zeros(int(sizes_u.sum())) if u is None else np.asarray(u, dtype=np.float64)
+        start_u = np.zeros(int(sizes_u.sum())) if u is None else np.array(u, dtype=np.float64)
         if start_q.shape != (sizes_q.sum(),) or start_u.shape != (sizes_u.sum(),):
             raise ModelError(f"add_bodies: q and u need the shapes ({sizes_q.sum()},) and ({sizes_u.sum()},)")
         if not (np.isfinite(start_q).all() and np.isfinite(start_u).all()):

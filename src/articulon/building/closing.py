@@ -14,7 +14,7 @@ from articulon.dynamics.functions import moved, vector
 from articulon.dynamics.loop_functions import LoopEquations, loop_equations
 from articulon.dynamics.semidefinite import INDEPENDENT
 from articulon.errors import ModelError
-from articulon.model import Model, checks
+from articulon.model import Model, checks, kernel_tables
 from articulon.model.joints.base import TRANSLATION
 from articulon.model.model import Closing
 from articulon.model.rotations import matrices
@@ -106,10 +106,10 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
             f"{abs(left[worst]):.3g}; give fewer of them, so that the others can follow, or speeds that agree"
         )
     rank = _refuse_singular(model, q)
-    for array in (q, u):
-        array.setflags(write=False)
     closing = Closing(float(np.abs(start.residual).max()), float(np.abs(start.rate).max()), rank)
-    return replace(model, q0=q, u0=u, closing=closing, loops=model.loops._replace(rank=np.array([rank])))
+    tables = kernel_tables(model)
+    tables = tables._replace(loops=tables.loops._replace(rank=np.array([rank])))
+    return replace(model, q0=q, u0=u, closing=closing, _tables=tables)
 
 
 def _closed_by_some(model: Model, free: np.ndarray, joints: np.ndarray) -> tuple[np.ndarray, float]:

@@ -36,7 +36,7 @@ from articulon.algebra.vectors import (
 from articulon.dynamics import joints
 from articulon.dynamics.loops import LoopScratch, loop_scratch
 from articulon.kernels import jit, kernel
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 
 SWITCH = 2.0
 """How many times as large as the dependent parameter another one must have become to take its place."""
@@ -201,7 +201,7 @@ def speeds(forest, q, rate, u):
 
 def embedding_scratch(model: Model) -> EmbeddingScratch:
     """Zeroed arrays for a model."""
-    loops = loop_scratch(model.forest, model.loops, model.motions, model.nu)
+    loops = loop_scratch(*kernel_tables(model), model.nu)
     return EmbeddingScratch(
         loops._replace(articulated=np.zeros((model.forest.mass.size, 21))),
         np.zeros(model.nu),

@@ -11,7 +11,7 @@ from articulon.dynamics import mass_matrix as composite
 from articulon.dynamics.flexible import recursive as flexible
 from articulon.dynamics.solvers import SOLVERS
 from articulon.errors import ModelError
-from articulon.model import Model, Workspace, workspace
+from articulon.model import Model, Workspace, kernel_tables, workspace
 from articulon.model.rotations import matrices
 
 PARALLEL_LINKS = 4096
@@ -27,7 +27,7 @@ def scratch(model: Model) -> Workspace:
         _scratch.workspaces = weakref.WeakKeyDictionary()
     found = _scratch.workspaces.get(model)
     if found is None:
-        found = _scratch.workspaces[model] = workspace(model.forest)
+        found = _scratch.workspaces[model] = workspace(kernel_tables(model).forest)
     return found
 
 
@@ -83,7 +83,7 @@ def forward_dynamics(
         loads, fall = link_wrenches(model, coordinates, wrenches), vector(gravity, 3, "gravity")
         return solvers.accelerations(model, solver, time, coordinates, speeds, forces, loads, fall, ws)
     arguments = (
-        model.forest,
+        kernel_tables(model).forest,
         coordinates,
         vector(u, model.nu, "u"),
         vector(tau, model.nu, "tau"),
@@ -113,7 +113,7 @@ def inverse_dynamics(
     """
     tau, coordinates = np.empty(model.nu), vector(q, model.nq, "q")
     (flexible.inverse_dynamics if model.forest.flexible is not None else recursive.inverse_dynamics)(
-        model.forest,
+        kernel_tables(model).forest,
         coordinates,
         vector(u, model.nu, "u"),
         vector(udot, model.nu, "udot"),
@@ -133,10 +133,14 @@ def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
         links, nothing = model.forest.mass.size, (np.zeros(model.nu), np.zeros(model.nu))
         wrench, force = np.zeros((links, 6)), np.zeros((links, 6))
         coordinates, ws = vector(q, model.nq, "q"), scratch(model)
-        flexible.mass_matrix(model.forest, coordinates, *nothing, wrench, np.zeros(3), ws, force, result)
+        flexible.mass_matrix(kernel_tables(model).forest, coordinates, *nothing, wrench, np.zeros(3), ws, force, result)
         return result
     composite.mass_matrix(
-        model.forest, vector(q, model.nq, "q"), scratch(model), np.zeros((model.forest.mass.size, 21)), result
+        kernel_tables(model).forest,
+        vector(q, model.nq, "q"),
+        scratch(model),
+        np.zeros((model.forest.mass.size, 21)),
+        result,
     )
     return result
 
@@ -144,7 +148,9 @@ def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
 def kinetic_energy(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     """Kinetic energy T = ½ uᵀ M u [energy], summed body by body."""
     return float(
-        energy.kinetic_energy_at(model.forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), scratch(model))
+        energy.kinetic_energy_at(
+            kernel_tables(model).forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), scratch(model)
+        )
     )
 
 
@@ -158,7 +164,7 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     positions, rotations = np.empty((model.bodies, 3)), np.empty((model.bodies, 4))
     poses.body_poses(
-        model.forest,
+        kernel_tables(model).forest,
         model.link,
         model.offset_position,
         model.offset_rotation,
@@ -175,7 +181,9 @@ def points_on_links(model: Model, q: np.ndarray, links: np.ndarray, points: np.n
     positions, rotations = np.empty(points.shape), np.empty((links.size, 4))
     unturned = np.tile([1.0, 0.0, 0.0, 0.0], (links.size, 1))
     tables = (links.copy(), np.ascontiguousarray(points), unturned)
-    poses.body_poses(model.forest, *tables, vector(q, model.nq, "q"), scratch(model), positions, rotations)
+    poses.body_poses(
+        kernel_tables(model).forest, *tables, vector(q, model.nq, "q"), scratch(model), positions, rotations
+    )
     return positions
 
 
@@ -183,7 +191,7 @@ def body_velocities(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Velocity of each body's origin in the world frame [length/time], then its angular velocity in its own frame
     [rad/time], (bodies, 6)."""
     result, ws = np.zeros((model.bodies, 6)), scratch(model)
-    poses.link_velocities(model.forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), ws)
+    poses.link_velocities(kernel_tables(model).forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), ws)
     moving = np.flatnonzero(model.link >= 0)
     link = model.link[moving]
     positions, rotations = body_poses(model, q)
@@ -197,7 +205,7 @@ def body_velocities(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
 def moved(model: Model, q: np.ndarray, u: np.ndarray, time: float = 1.0) -> np.ndarray:
     """Coordinates (nq,) after a time at constant joint speeds (nu,)."""
     result = vector(q, model.nq, "q").copy()
-    poses.displace(model.forest, result, vector(u, model.nu, "u"), time)
+    poses.displace(kernel_tables(model).forest, result, vector(u, model.nu, "u"), time)
     return result
 
 

@@ -8,7 +8,7 @@ from articulon.dynamics import constrained
 from articulon.dynamics.functions import scratch, vector
 from articulon.dynamics.loops import loop_scratch
 from articulon.dynamics.motions import check_time, motion_functions, prepared
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 
 
 class LoopEquations(NamedTuple):
@@ -29,13 +29,11 @@ class LoopEquations(NamedTuple):
 def loop_equations(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> LoopEquations:
     """φ, φ', J' u and J at a state (Mukherjee and Anderson 2007; rows as ``model.loops`` has them)."""
     check_time(model, float(time))
-    arrays = loop_scratch(model.forest, model.loops, model.motions, model.nu)
+    arrays = loop_scratch(*kernel_tables(model), model.nu)
     rows = model.loops.kind.size
     found = (np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros((rows, model.nu)))
     arguments = (
-        model.forest,
-        model.loops,
-        model.motions,
+        *kernel_tables(model),
         motion_functions(model),
         float(time),
         vector(q, model.nq, "q"),

@@ -24,7 +24,7 @@ from articulon.dynamics.kinematics import place
 from articulon.dynamics.loops import LoopScratch, loop_scratch, mark_live_rows, on_links, row_wrenches
 from articulon.dynamics.semidefinite import factorise_semidefinite, solve_semidefinite
 from articulon.kernels import jit, kernel, variant
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 from articulon.model.loops import DRIVE
 
 COLUMNS_AT_ONCE = 32
@@ -81,10 +81,11 @@ class Jumps(NamedTuple):
 
 def masked_scratch(model: Model, tree: AssemblyTree, columns: int) -> MaskedScratch:
     """Zeroed arrays for a model and so many columns."""
-    forest, rows, nu = model.forest, model.loops.kind.size, model.nu
+    forest, loops, motions = kernel_tables(model)
+    rows, nu = loops.kind.size, model.nu
     total, links = columns + rows, forest.mass.size
     return MaskedScratch(
-        loop_scratch(forest, model.loops, model.motions, nu),
+        loop_scratch(forest, loops, motions, nu),
         tree,
         assembly_scratch(forest, tree, total, lockable=True),
         np.zeros(total, dtype=np.int64),
@@ -168,7 +169,7 @@ def _scratch(model: Model, columns: int) -> MaskedScratch:
     if not hasattr(_store, "models"):
         _store.models = weakref.WeakKeyDictionary()
     if model not in _store.models:
-        _store.models[model] = (assembly_tree(model.forest), {})
+        _store.models[model] = (assembly_tree(kernel_tables(model).forest), {})
     tree, kept = _store.models[model]
     found = kept.pop(columns, None) or masked_scratch(model, tree, columns)
     while len(kept) >= KEPT:
@@ -197,7 +198,7 @@ def jumps(
     """
     count, nu = given.shape
     speeds, impulses, rank = np.empty((count, nu)), np.empty((count, nu)), 0
-    coordinates, ws = vector(q, model.nq, "q"), scratch(model)
+    coordinates, ws, tables = vector(q, model.nq, "q"), scratch(model), kernel_tables(model)
     for start in range(0, count, COLUMNS_AT_ONCE):
         part = slice(start, min(start + COLUMNS_AT_ONCE, count))
         columns = part.stop - start
@@ -206,7 +207,7 @@ def jumps(
         s.assembly.given[:columns] = given[part]
         s.assembly.reaction[:] = 0.0
         s.target[:] = 0.0 if target is None else target[part]
-        solve_jumps(model.forest, model.loops, coordinates, ws, s)
+        solve_jumps(tables.forest, tables.loops, coordinates, ws, s)
         speeds[part], impulses[part] = s.jump[:columns], s.assembly.reaction[:columns]
         rank = int(s.loops.rank[0])
     return Jumps(speeds, impulses, rank)

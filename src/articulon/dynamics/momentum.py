@@ -15,7 +15,7 @@ from articulon.dynamics.energy import link_momentum
 from articulon.dynamics.functions import scratch, vector
 from articulon.dynamics.kinematics import move, place
 from articulon.kernels import kernel
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 
 
 @kernel
@@ -44,5 +44,5 @@ def momentum(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         P [mass length/time], L [mass length²/time], world frame, then Σ|p| and Σ|l|; shape (8,).
     """
     result = np.empty(8)
-    momenta(model.forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), scratch(model), result)
+    momenta(kernel_tables(model).forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), scratch(model), result)
     return result

@@ -14,7 +14,7 @@ from articulon.dynamics.loops import LoopScratch, loop_scratch
 from articulon.dynamics.motions import check_time, motion_functions, prepared
 from articulon.errors import ModelError
 from articulon.kernels import one_blas_thread
-from articulon.model import Model, Workspace
+from articulon.model import Model, Workspace, kernel_tables
 
 SOLVERS = ("articulated", "kane", "divide-and-conquer")
 """Names of the algorithms."""
@@ -38,11 +38,11 @@ def solver_scratch(model: Model, solver: str, rotations: str = "speeds") -> Any:
         if solver != "articulated":
             raise ModelError(f"rotations 'euler-parameters' go with the solver 'articulated', not with {solver!r}")
         return embedding_scratch(model)
-    loops = loop_scratch(model.forest, model.loops, model.motions, model.nu)
+    loops = loop_scratch(*kernel_tables(model), model.nu)
     if solver == "kane":
         return kane.kane_scratch(loops, model.nu)
     if solver == "divide-and-conquer":
-        return divided.divided_scratch(model.forest, loops, model.nu)
+        return divided.divided_scratch(kernel_tables(model).forest, loops, model.nu)
     return ArticulatedScratch(loops)
 
 
@@ -69,7 +69,7 @@ def accelerations(
 ) -> np.ndarray:
     """u' (nu,) under generalised forces (nu,) and wrenches on the links (links, 6), with the loops kept."""
     check_time(model, float(time))
-    udot, tables = np.empty(model.nu), (model.forest, model.loops, model.motions, motion_functions(model))
+    udot, tables = np.empty(model.nu), (*kernel_tables(model), motion_functions(model))
     arguments = (*tables, float(time), q, u, tau, wrench, gravity, ws, solver_scratch(model, solver), udot)
     kernel = prepared(solver_kernel(model, solver), arguments, model)
     with one_blas_thread():

@@ -36,7 +36,7 @@ from articulon.forces.torsional_springs import spring_energy
 from articulon.forces.user import ACTUATIONS, SIGNATURE, USERS, user_functions
 from articulon.forces.user_functions import UserFunctions
 from articulon.kernels import kernel, prepare
-from articulon.model import CHANNELS, Forest, Loops, Model, Motions, State, Workspace, workspace
+from articulon.model import CHANNELS, Forest, Loops, Model, Motions, State, Workspace, kernel_tables, workspace
 from articulon.model.state import (
     CONFORMATIONAL,
     EXTERNAL,
@@ -97,7 +97,8 @@ class Evaluator:
         self.contacts = None if law is None else Contacts(model, law)
         self.users = UserFunctions(others=self.sites.users)
         tables = force_tables(model, seed, window, average, self.sites, bath)
-        self.system = System(model.forest, tables, model.loops, model.motions, bath)
+        forest, loops, motions = kernel_tables(model)
+        self.system = System(forest, tables, loops, motions, bath)
         self.bath = np.zeros((2, variables_of(bath)))
         self.overdamped = bool(bath.choice[WAY] == OVERDAMPS)
         self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
@@ -113,7 +114,7 @@ class Evaluator:
     @cached_property
     def ws(self) -> Workspace:
         """Scratch of the dynamics."""
-        return workspace(self.model.forest)
+        return workspace(self.system.forest)
 
     @cached_property
     def channels(self) -> ChannelForces:
@@ -182,7 +183,7 @@ class Evaluator:
         if self.rotations == "euler-parameters":
             speeds = np.zeros(self.model.nq)
             self.solver.dependent[:] = 0
-            embedding.begin(self.model.forest, state.q, state.u, speeds, self.solver.dependent)
+            embedding.begin(self.system.forest, state.q, state.u, speeds, self.solver.dependent)
         return np.concatenate([state.q, speeds, state.work, state.bath])
 
     def initial_state(self, history: int = 0, speed_factor: float = 1.0, memory: int = 0) -> State:
@@ -267,8 +268,9 @@ def potential_energy(model: Model, q: np.ndarray) -> float:
         return float(_sites_of(model).measure(coordinates.reshape(-1, 3))[ENERGY])
     tables = force_tables(model)
     site = channel_forces(tables, model.nu).site
-    system = System(model.forest, tables, model.loops, model.motions, no_bath())
-    energies(system, coordinates, workspace(model.forest), site, result)
+    forest, loops, motions = kernel_tables(model)
+    system = System(forest, tables, loops, motions, no_bath())
+    energies(system, coordinates, workspace(forest), site, result)
     if has_site_forces(model):
         result[POTENTIAL] += _sites_of(model).measure(site_positions(model, coordinates))[ENERGY]
     return float(result.sum())
@@ -349,7 +351,7 @@ def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Ite
         weight = tables.gravity * factor[EXTERNAL]
         still = np.zeros(model.nu)
         pulled = inverse_dynamics(model, q, still, still) - inverse_dynamics(model, q, still, still, gravity=weight)
-        recursive.project_wrenches(model.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
+        recursive.project_wrenches(evaluator.system.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
         return tau + pulled + evaluator.channels.total_joint
     weights = tables.gravity * factor[EXTERNAL]
     if weights.any():
@@ -357,5 +359,5 @@ def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Ite
         arms = np.einsum("kij,kj->ki", evaluator.ws.rotation.reshape(-1, 3, 3), forest.moment)
         wrench[:, :3] += forest.mass[:, None] * weights
         wrench[:, 3:] += np.cross(arms, weights)
-    recursive.project_wrenches(model.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
+    recursive.project_wrenches(evaluator.system.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
     return tau + evaluator.channels.total_joint

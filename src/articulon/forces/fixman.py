@@ -15,7 +15,7 @@ from articulon.dynamics.mass_determinant import (
 )
 from articulon.errors import ModelError
 from articulon.kernels import jit
-from articulon.model import Model, workspace
+from articulon.model import Model, kernel_tables, workspace
 
 
 class Fixman(Declaration):
@@ -67,7 +67,8 @@ def fixman_table(model: Model) -> FixmanTable:
     if force is None:
         return FixmanTable(np.zeros(0), np.zeros(0), determinant_arrays(0, 0))
     arrays = determinant_arrays(model.forest.mass.size, model.nu)
-    reference = log_determinant_at(model.forest, np.array(model.q0), workspace(model.forest), arrays)
+    forest = kernel_tables(model).forest
+    reference = log_determinant_at(forest, np.array(model.q0), workspace(forest), arrays)
     half_kT = 0.5 * model.units.boltzmann * float(force.temperature)
     return FixmanTable(np.array([half_kT]), np.array([reference]), arrays)
 

@@ -13,6 +13,7 @@ from articulon.forces.selection import matching
 from articulon.forces.tables import JointFrictions
 from articulon.kernels import jit
 from articulon.model import Model
+from articulon.model.joints import UNBOUND
 
 Coefficient = Quantity | dict[str, Quantity]
 
@@ -123,9 +124,12 @@ def _chosen(
         if isinstance(value, dict):
             chosen = _by_body(model, value, parts, f"{where}.{key}", key)
         else:
-            chosen = {body: float(value) for body in parts if model.joints[body].rows()}
+            chosen = {body: float(value) for body in parts if binds(model, body)}
             if not chosen:
-                raise ModelError(f"{where}.{key}: no joint of this model {_does(key)}; name bodies, or leave it out")
+                raise ModelError(
+                    f"{where}.{key}: no joint of this model {_does(key)} and binds its body; name the bodies of free "
+                    "and xyz joints in a table, or leave it out"
+                )
         for body, number in chosen.items():
             for part in parts[body]:
                 yield number, part, key
@@ -145,6 +149,11 @@ def _by_body(
             )
         chosen.update(dict.fromkeys(able, float(number)))
     return chosen
+
+
+def binds(model: Model, body: int) -> bool:
+    """Whether the joint of a body holds it to another or to the ground, as a free or xyz joint does not."""
+    return model.joints[body].kind not in UNBOUND
 
 
 def _does(key: str) -> str:

@@ -10,7 +10,7 @@ from articulon.errors import ModelError
 from articulon.forces.evaluation import site_sums
 from articulon.forces.sites.places import only_particles, site_places
 from articulon.kernels import kernel
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 from articulon.model.joints import UNBOUND
 
 
@@ -46,7 +46,7 @@ def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     if only_particles(model):
         kinetic = 0.5 * float(model.masses @ (speeds.reshape(-1, 3) ** 2).sum(axis=1))
         return (2.0 * kinetic + trace) / (3.0 * model.box.volume)
-    forest, starts = model.forest, model.forest.tree[:-1]
+    forest, starts = kernel_tables(model).forest, model.forest.tree[:-1]
     tied = [root for root in starts.tolist() if int(forest.kind[root]) not in UNBOUND]
     if tied or model.loops.kind.size:
         what = f"the body '{model.names[int(model.head[tied[0]])]}' is tied to the ground" if tied else "loops bind it"

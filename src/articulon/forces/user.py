@@ -38,7 +38,9 @@ class UserForce(Declaration):
     The function reads the time [time], the bodies' origins (bodies, 3) and Euler parameters (bodies, 4), and their
     velocities (bodies, 6), velocity of the origin then angular velocity, all in the world frame, with its own
     ``parameters``; it adds force and moment about the body's origin to ``wrenches`` (bodies, 6), which are zero at the
-    call. A function made with ``numba.njit`` runs at full speed; a plain Python one costs some microseconds more.
+    call. A function made with ``numba.njit`` runs at full speed, on arrays that are the run's own: it may not change
+    those that it reads, and not keep any. A plain Python function costs some microseconds more; it is given copies,
+    which it may keep.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)

@@ -3,6 +3,7 @@
 import ctypes
 import importlib
 import importlib.util
+import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -73,8 +74,57 @@ CONSENT = (
 """How to allow the code that a case names."""
 
 
+class Bridge:
+    """A jitted function that calls whatever plain Python function it holds at present.
+
+    What a compiler has made is never given back: a megabyte for every function that a bridge of its own is compiled
+    for. So a bridge that is used no more serves the next function.
+    """
+
+    def __init__(self, kind: "BridgeKind") -> None:
+        self.function: Callable[..., None] = _none
+        self.dispatcher, self._kept = kind(self._call)
+
+    def _call(self, time: float, *arrays: np.ndarray) -> None:
+        self.function(time, *arrays)
+
+
+BridgeKind = Callable[[Callable[..., None]], tuple[Any, Any]]
+"""Makes of a Python function a jitted one that calls it, and what must be kept alive for it."""
+
+_FREE: dict[BridgeKind, list[Bridge]] = {}
+"""Bridges that nobody uses."""
+
+
+def _none(*arguments: Any) -> None:
+    """What a bridge calls that is not used."""
+
+
+def _taken(kind: BridgeKind) -> Bridge:
+    """A bridge of a kind that nobody uses."""
+    # Without a lock: one is given back whenever the collector finds it, also in the middle of this.
+    try:
+        return _FREE.setdefault(kind, []).pop()
+    except IndexError:
+        return Bridge(kind)
+
+
+def _given_back(kind: BridgeKind, bridge: Bridge) -> None:
+    bridge.function = _none
+    _FREE[kind].append(bridge)
+
+
+class Failure:
+    """What went wrong in functions of the user's."""
+
+    error: BaseException | None = None
+    """The latest of what they have raised."""
+
+
 class UserFunctions:
     """Users' functions in the form that kernels call, and what went wrong in a plain Python one.
+
+    What it has made can be called as long as it is there itself.
 
     Parameters
     ----------
@@ -86,8 +136,17 @@ class UserFunctions:
 
     def __init__(self, kind: str = "user", others: Iterable["UserFunctions"] = ()) -> None:
         self.kind, self.others = kind, tuple(others)
-        self.own: BaseException | None = None
-        self._kept: list[Any] = []
+        self._failure = Failure()
+
+    @property
+    def own(self) -> BaseException | None:
+        """What went wrong in one of its own functions."""
+        return self._failure.error
+
+    def forget(self) -> None:
+        """Goes on as if nothing had gone wrong."""
+        for users in (self, *self.others):
+            users._failure.error = None
 
     @property
     def failed(self) -> "UserFunctions | None":
@@ -100,12 +159,7 @@ class UserFunctions:
         return None if self.failed is None else self.failed.own
 
     def compiled(
-        self,
-        function: Callable[..., None],
-        signature: Any,
-        arguments: str,
-        bridge: Callable[[Callable[..., None]], tuple[Any, Any]],
-        where: str,
+        self, function: Callable[..., None], signature: Any, arguments: str, kind: BridgeKind, where: str
     ) -> Any:
         """The function compiled for a signature.
 
@@ -117,8 +171,8 @@ class UserFunctions:
             Numba's.
         arguments
             Their names, for the message.
-        bridge
-            Makes of a Python function a jitted one that calls it, and what must be kept alive for it.
+        kind
+            Of bridge to a Python function.
         where
             What it is called in messages.
 
@@ -131,25 +185,37 @@ class UserFunctions:
             raise function.error(where)
         dispatcher = function
         if not isinstance(function, numba.core.registry.CPUDispatcher):
-            dispatcher, kept = bridge(self._guarded(function, where))
-            self._kept.append(kept)
+            bridge = _taken(kind)
+            bridge.function = _guarded(function, where, self._failure)
+            # Not by this object: it would be kept alive by what it keeps.
+            weakref.finalize(self, _given_back, kind, bridge).atexit = False
+            dispatcher = bridge.dispatcher
         try:
             dispatcher.compile(signature)  # type: ignore[attr-defined]
         except numba.core.errors.NumbaError as error:
             raise ModelError(f"{where}: cannot be compiled for ({arguments}): {error}") from None
         return dispatcher
 
-    def _guarded(self, function: Callable[..., None], where: str) -> Callable[..., None]:
-        def call(time: float, *arrays: np.ndarray) -> None:
-            try:
-                function(time, *arrays)
-            except BaseException as error:
-                error.add_note(f"in {where}, {function.__name__}() at time {time:.9g}")
-                # An exception cannot cross the compiled code: the run sees NaN, stops, and raises this one.
-                self.own = error
-                arrays[-1][:] = np.nan
 
-        return call
+def _guarded(function: Callable[..., None], where: str, failure: Failure) -> Callable[..., None]:
+    """A user's function on copies of the arrays: it may keep them, and what it writes counts in the last one only.
+
+    An exception cannot cross the compiled code: the run sees NaN, stops, and raises it.
+    """
+    name = getattr(function, "__name__", repr(function))
+
+    def call(time: float, *arrays: np.ndarray) -> None:
+        *given, written = arrays
+        result = written.copy()
+        try:
+            function(time, *(array.copy() for array in given), result)
+            written[:] = result
+        except BaseException as error:
+            error.add_note(f"in {where}, {name}() at time {time:.9g}")
+            failure.error = error
+            written[:] = np.nan
+
+    return call
 
 
 def view(address: int, *shape: int) -> np.ndarray:

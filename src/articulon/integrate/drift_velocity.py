@@ -34,14 +34,15 @@ class DriftVelocity:
     def __init__(self, evaluator: Evaluator, idle: np.ndarray) -> None:
         self.evaluator, self.model = evaluator, evaluator.model
         model, drag = self.model, evaluator.system.forces.drag
+        self._forest = forest = evaluator.system.forest
         self.evaluations = 0
         """Evaluations of forces so far."""
         self.latest = np.zeros(model.nu)
         """Drift velocities found last, shape (nu,)."""
-        self.inertia = _with_idle(model.forest, drag.inertia, idle)
+        self.inertia = _with_idle(forest, drag.inertia, idle)
         """Drag of the links as if it were an inertia, shape (links, 6)."""
-        self._drag = model.forest._replace(mass=drag.mass, moment=drag.moment, inertia=self.inertia)
-        self._still, self._wrench = np.zeros(model.nu), np.zeros((model.forest.mass.size, 6))
+        self._drag = forest._replace(mass=drag.mass, moment=drag.moment, inertia=self.inertia)
+        self._still, self._wrench = np.zeros(model.nu), np.zeros((forest.mass.size, 6))
         self._scratch, self._fall, self._factors = np.zeros_like(self._wrench), np.zeros(3), np.ones(8)
         self._factors[STOCHASTIC] = 0.0
         self._y, self._dy = np.zeros((2, model.nq + model.nu + 8))
@@ -50,7 +51,7 @@ class DriftVelocity:
         self._speeds: list[int] = []
         self._turns: list[list[int]] = []
         self._spins: list[list[int]] = []
-        for q, u, joint in _joints(model.forest):
+        for q, u, joint in _joints(forest):
             plain = joint.nu if joint.quaternion is None else joint.translations
             self._rates += range(q, q + plain)
             self._speeds += range(u, u + plain)
@@ -85,7 +86,9 @@ class DriftVelocity:
         bias = np.zeros(model.nu)
         none, e = np.zeros_like(self._wrench), self.evaluator
         udot = self._dy[model.nq : model.nq + model.nu].copy()
-        recursive.inverse_dynamics(model.forest, q, u, udot, none, self._fall, e.ws, self._scratch, bias)
+        recursive.inverse_dynamics(
+            self._forest, np.array(q), np.array(u), udot, none, self._fall, e.ws, self._scratch, bias
+        )
         short = self._balance(q, bias)
         drift = self.speeds(t, q)
         size = max(float(np.abs(u).max(initial=0.0)), float(np.abs(drift).max(initial=0.0)))
@@ -104,7 +107,7 @@ class DriftVelocity:
 
     def lost(self, q: np.ndarray, change: np.ndarray) -> np.ndarray:
         """ζ⁻¹ M Δu: the displacement that inertia costs when the speeds change by Δu, shape (nu,)."""
-        return self._balance(q, self._times(self.model.forest, q, change))
+        return self._balance(q, self._times(self._forest, q, change))
 
     def held_back(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """ζ u: the forces by which drag holds back the speeds u, shape (nu,)."""
@@ -113,8 +116,9 @@ class DriftVelocity:
     def _times(self, forest: Forest, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """The mass matrix of a forest, M u or ζ u."""
         tau, none, ws = np.empty(self.model.nu), np.zeros_like(self._wrench), self.evaluator.ws
-        speeds = np.ascontiguousarray(u)
-        recursive.inverse_dynamics(forest, q, self._still, speeds, none, self._fall, ws, self._scratch, tau)
+        # What is read-only is another type to the compiler.
+        at, speeds = np.array(q), np.array(u)
+        recursive.inverse_dynamics(forest, at, self._still, speeds, none, self._fall, ws, self._scratch, tau)
         return tau
 
     def rates(self, t: float, q: np.ndarray) -> np.ndarray:
@@ -137,7 +141,9 @@ class DriftVelocity:
         """u of ζ u = τ."""
         u = np.empty(self.model.nu)
         self._wrench[:] = 0.0
-        articulated.forward_dynamics(self._drag, q, self._still, tau, self._wrench, self._fall, self.evaluator.ws, u)
+        articulated.forward_dynamics(
+            self._drag, np.array(q), self._still, tau, self._wrench, self._fall, self.evaluator.ws, u
+        )
         return u
 
     def _evaluate(self, t: float) -> None:

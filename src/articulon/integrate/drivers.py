@@ -37,7 +37,7 @@ from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUS
 from articulon.integrate.touching_driver import TouchingDriver
 from articulon.integrate.variables import WORK, blocks
 from articulon.kernels import prepare
-from articulon.model import State
+from articulon.model import State, kernel_tables
 from articulon.model.state import STEPS, SWITCHES
 from articulon.scaling.base import LAW, ScalingPolicy
 
@@ -74,7 +74,7 @@ class ExplicitDriver(FollowingDriver):
         self.tableau = EXPLICIT[integrator.rule]
         self.embedded = evaluator.rotations == "euler-parameters"
         variables = variables_of(evaluator.system.bath)
-        self.blocks = blocks(model.forest, model.nq, model.nu, self.embedded, variables)
+        self.blocks = blocks(kernel_tables(model).forest, model.nq, model.nu, self.embedded, variables)
         first = float(integrator.first_step or 0.0)
         relaxation = fastest_relaxation(model)
         if not first and math.isfinite(relaxation):
@@ -128,7 +128,7 @@ class ExplicitDriver(FollowingDriver):
         self.failure = None
         if not self.embedded:
             return self._closed(self._advance(state, until, steps))
-        forest, solver = self.evaluator.model.forest, self.evaluator.solver
+        forest, solver = self.evaluator.system.forest, self.evaluator.solver
         if state.counters[STEPS] == 0:
             embedding.begin(forest, state.q, state.u, state.rate, state.dependent)
         solver.dependent[:] = state.dependent
@@ -221,7 +221,7 @@ class FrictionImplicitDriver(FollowingDriver):
         model, thermostat = evaluator.model, evaluator.thermostat
         self.bath_step = leave if thermostat is None else thermostat.advance
         variables = variables_of(evaluator.system.bath)
-        self.scratch = friction_implicit.scratch(model.forest, model.nq, model.nu, variables)
+        self.scratch = friction_implicit.scratch(kernel_tables(model).forest, model.nq, model.nu, variables)
         system, functions, ws, channels, _ = evaluator.types
         signature = (
             types.FunctionType(LAW),

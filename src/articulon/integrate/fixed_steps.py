@@ -13,7 +13,7 @@ from articulon.integrate.rules import CANONICAL, PREDICTOR_CORRECTOR
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, no_stop
 from articulon.integrate.variables import blocks
 from articulon.kernels import prepare
-from articulon.model import State
+from articulon.model import State, kernel_tables
 from articulon.model.state import STEPS
 from articulon.scaling.base import LAW, ScalingPolicy
 
@@ -67,7 +67,7 @@ class PredictorCorrectorDriver(FixedStepDriver):
         model = evaluator.model
         ny = model.nq + model.nu + 8 + variables_of(evaluator.system.bath)
         self.formula = PREDICTOR_CORRECTOR[integrator.rule]
-        self.quaternions = blocks(model.forest, model.nq, model.nu).quaternion
+        self.quaternions = blocks(kernel_tables(model).forest, model.nq, model.nu).quaternion
         self.history = predictor_corrector.history_size(ny)
         self.scratch = predictor_corrector.scratch(ny, self.formula)
         system, functions, ws, channels, solver = evaluator.types
@@ -131,8 +131,8 @@ class CanonicalDriver(FixedStepDriver):
         model = evaluator.model
         self.pair = CANONICAL[integrator.rule]
         self.history = canonical.history_size(model.nq)
-        split = blocks(model.forest, model.nq, model.nu)
-        self.scratch = canonical.scratch(model.forest, split, model.nq, model.nu, self.pair.b.size)
+        split = blocks(kernel_tables(model).forest, model.nq, model.nu)
+        self.scratch = canonical.scratch(kernel_tables(model).forest, split, model.nq, model.nu, self.pair.b.size)
         system, functions, ws, channels, _ = evaluator.types
         signature = (
             types.FunctionType(LAW),

@@ -125,7 +125,7 @@ def follower(evaluator: Evaluator, followed: Followed) -> Any:
 
 def signature_of(evaluator: Evaluator, followed: Followed) -> types.Type:
     """Numba signature of a look for a model's tables."""
-    tables = evaluator.model.forest, evaluator.system.forces.drag, evaluator.ws, followed
+    tables = evaluator.system.forest, evaluator.system.forces.drag, evaluator.ws, followed
     return follow_signature(*(numba.typeof(value) for value in tables))
 
 

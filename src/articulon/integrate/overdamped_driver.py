@@ -14,7 +14,7 @@ from articulon.integrate.fixed_steps import FixedStepDriver
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.status import DIVERGED, TOO_LONG, no_stop
 from articulon.kernels import prepare
-from articulon.model import Model, State
+from articulon.model import Model, State, kernel_tables
 from articulon.model.assemble import joint_without_inertia
 from articulon.model.joints import UNBOUND
 from articulon.scaling.base import LAW, ScalingPolicy
@@ -37,7 +37,7 @@ class OverdampedDriver(FixedStepDriver):
         self.stop, self.step = no_stop(), float(integrator.step)
         model, noise = evaluator.model, brownian_of(evaluator.model)
         kT = model.units.boltzmann * float(noise.temperature) if noise is not None and _jointed(model) else 0.0
-        self.scratch = overdamped.scratch(model.forest, model.nq, model.nu, kT)
+        self.scratch = overdamped.scratch(kernel_tables(model).forest, model.nq, model.nu, kT)
         system, functions, ws, channels, _ = evaluator.types
         signature = (
             types.FunctionType(LAW),

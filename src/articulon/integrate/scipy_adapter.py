@@ -14,7 +14,7 @@ from articulon.integrate.declarations import LEAST, SciPy
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, no_stop, stop_reached
 from articulon.integrate.variables import blocks
 from articulon.kernels import kernel, prepare
-from articulon.model import State
+from articulon.model import State, kernel_tables
 from articulon.model.state import EVALUATIONS, STEPS
 from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
 
@@ -26,6 +26,13 @@ SOLVERS = {"scipy-bdf": integrate.BDF, "scipy-radau": integrate.Radau}
 def stopped(stop, ws):
     """Whether the links of the latest evaluation fulfil the condition."""
     return stop_reached(stop, ws)
+
+
+_LARGEST = "the acceleration is largest"
+
+
+class _UsersError(Exception):
+    """A function of the user's has raised something, which its own record holds."""
 
 
 class SciPyDriver(Driver):
@@ -43,7 +50,7 @@ class SciPyDriver(Driver):
         self.evaluator, self.parameters, self.law, self.stop = evaluator, parameters, policy.law, no_stop()
         self.solver, model = SOLVERS[integrator.rule], evaluator.model
         variables = variables_of(evaluator.system.bath)
-        self.blocks = blocks(model.forest, model.nq, model.nu, bath=variables)
+        self.blocks = blocks(kernel_tables(model).forest, model.nq, model.nu, bath=variables)
         self.first_step = math.inf if integrator.first_step is None else float(integrator.first_step)
         absolute = [float(one) for _, _, one in integrator.tolerances()]
         atol = np.empty(model.nq + model.nu + 8 + variables)
@@ -64,6 +71,8 @@ class SciPyDriver(Driver):
             line = np.ascontiguousarray(y)
             e.rates(state.factor, time, 0, line, dy)
             state.counters[EVALUATIONS] += 1
+            if e.users.error is not None:
+                raise _UsersError
             return dy
 
         first = min(self.first_step, until - start) if self.first_step < math.inf else None
@@ -74,20 +83,25 @@ class SciPyDriver(Driver):
         self.failure, status = None, REACHED
         # Trial states of the Newton iterations may overflow; they are rejected.
         with np.errstate(all="ignore"):
-            solver = self.solver(derivative, start, y, until, first_step=first, **self.options)
-            while solver.status == "running" and status == REACHED:
-                reason = solver.step()
-                if solver.status == "failed":
-                    name = type(solver).__name__
-                    self.failure = f"{name} of SciPy failed ({reason}), and the acceleration is largest"
-                    status = DIVERGED
-                    break
-                y = solver.y
-                state.time[0], state.step[0] = solver.t, solver.h_abs
-                state.counters[STEPS] += 1
-                derivative(solver.t, y)
-                if stopped(self.stop, e.ws):
-                    status = STOPPED
+            try:
+                solver = self.solver(derivative, start, y, until, first_step=first, **self.options)
+                while solver.status == "running" and status == REACHED:
+                    reason = solver.step()
+                    if solver.status == "failed":
+                        self.failure = f"{type(solver).__name__} of SciPy failed ({reason}), and {_LARGEST}"
+                        status = DIVERGED
+                        break
+                    y = solver.y
+                    state.time[0], state.step[0] = solver.t, solver.h_abs
+                    state.counters[STEPS] += 1
+                    derivative(solver.t, y)
+                    if stopped(self.stop, e.ws):
+                        status = STOPPED
+            except _UsersError:
+                status = DIVERGED  # what went wrong is raised by who looks for it
+            except ValueError as error:  # what SciPy's linear algebra says of a Jacobian that is not finite
+                self.failure = f"{self.solver.__name__} of SciPy failed ({error}), and {_LARGEST}"
+                status = DIVERGED
         for k in self.blocks.quaternion:
             y[k : k + 4] /= np.linalg.norm(y[k : k + 4])
         if e.system.loops.kind.size:

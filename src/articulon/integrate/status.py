@@ -9,7 +9,7 @@ from articulon.dynamics import body_poses
 from articulon.forces.selection import on_link
 from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
 from articulon.kernels import jit
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 from articulon.model.rotations import matrices
 
 REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG = range(7)
@@ -74,7 +74,7 @@ def thrown(model: Model, stop: Stop, u: np.ndarray, step: float) -> str | None:
     Steps that are too long where forces are stiff throw bodies about, and often beyond the condition before any number
     overflows.
     """
-    split = blocks(model.forest, model.nq, model.nu)
+    split = blocks(kernel_tables(model).forest, model.nq, model.nu)
     for start, end, kind in zip(split.start, split.end, split.kind, strict=True):
         turn = step * float(np.linalg.norm(u[start - model.nq : end - model.nq])) if kind == ANGULAR_VELOCITY else 0.0
         if turn > np.pi:

@@ -36,7 +36,7 @@ from articulon.integrate.grains import RESISTANCE, TOO_NARROW, WALLS, sort_works
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import jit, kernel
-from articulon.model import Model
+from articulon.model import Model, kernel_tables
 from articulon.model.state import CONTACT, EVALUATIONS, EXTERNAL, STEPS, WINDOW
 
 BEGUN, DONE, DUE, LINES_DONE, LINES_DUE = 0, 1, 9, 17, 22
@@ -71,7 +71,7 @@ class Scratch(NamedTuple):
 def scratch(model: Model) -> Scratch:
     """Arrays for a model."""
     y, dy, free, trial, total = np.zeros((5, model.nq + model.nu + 8))
-    quaternion = blocks(model.forest, model.nq, model.nu).quaternion
+    quaternion = blocks(kernel_tables(model).forest, model.nq, model.nu).quaternion
     mean, works = np.zeros(model.nu), np.zeros(HISTORY)
     return Scratch(y, dy, free, trial, total, np.zeros(8), quaternion, mean, works)
 

@@ -1,15 +1,16 @@
 """What is simulated: bodies, joints, loops, sites and the declared forces, frozen once built."""
 
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld, Xyz
-from articulon.model.model import Model, Sites
+from articulon.model.model import Model, Sites, kernel_tables
 from articulon.model.state import CHANNELS, State
-from articulon.model.tables import Forest, Loops, Motions, Workspace, workspace
+from articulon.model.tables import Forest, KernelTables, Loops, Motions, Workspace, workspace
 
 __all__ = [
     "CHANNELS",
     "Forest",
     "Free",
     "Joint",
+    "KernelTables",
     "Loops",
     "Model",
     "Motions",
@@ -21,5 +22,6 @@ __all__ = [
     "Weld",
     "Workspace",
     "Xyz",
+    "kernel_tables",
     "workspace",
 ]

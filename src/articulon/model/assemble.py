@@ -12,7 +12,7 @@ from articulon.model.link_rows import link_rows
 from articulon.model.loops import Drive, LoopJoint, loop_rows, motion_tables
 from articulon.model.model import Model, Sites, joint_type
 from articulon.model.rotations import matrices, quaternion_product
-from articulon.model.tables import Forest
+from articulon.model.tables import Forest, KernelTables
 from articulon.units import UnitSystem
 
 FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]
@@ -99,7 +99,8 @@ def assemble_forest(
         at = rows.of_body
         link, kinds, offset_position, offset_rotation = link[at], kinds[at], offset_position[at], offset_rotation[at]
     motions, motion_functions = motion_tables(drives)
-    model = Model(
+    loops = loop_rows(loop_joints, drives, forest, link, offset_position, offset_rotation)
+    return Model(
         units=units,
         names=names,
         parents=given["parent"],
@@ -111,26 +112,19 @@ def assemble_forest(
         offset_position=offset_position,
         offset_rotation=offset_rotation,
         head=rows.body[heads],
-        forest=forest,
+        _tables=KernelTables(forest, loops, motions),
         q0=columns["q"],
         u0=columns["u"],
         sites=sites._replace(position=_lean(sites.position)),
         forces=forces,
         loop_joints=loop_joints,
         drives=drives,
-        loops=loop_rows(loop_joints, drives, forest, link, offset_position, offset_rotation),
-        motions=motions,
         motion_functions=motion_functions,
         joints=tuple(joints),
         box=box,
         modes=dict(flexibility.modes),
         node_sites=rows.node_sites(sites.body, rank, flexibility),
     )
-    # The solver's tables stay writable only because a read-only array is another type to the compiler.
-    for array in (*vars(model).values(), *model.sites):
-        if isinstance(array, np.ndarray):
-            array.setflags(write=False)
-    return model
 
 
 def _lean(array: np.ndarray) -> np.ndarray:

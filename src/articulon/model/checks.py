@@ -16,7 +16,7 @@ FEW = 12
 
 
 def array(value: Any, shape: tuple[int, ...], dimension: str, units: UnitSystem, where: str) -> np.ndarray:
-    """``value`` as floats in the model's units; strings carry units of their own. Raises ModelError."""
+    """A new array of ``value`` as floats in the model's units; strings carry units of their own. Raises ModelError."""
 
     def number(item: Any) -> Any:
         if isinstance(item, str):
@@ -29,7 +29,7 @@ def array(value: Any, shape: tuple[int, ...], dimension: str, units: UnitSystem,
         return item
 
     try:
-        result = np.asarray(number(value), dtype=np.float64)
+        result = np.array(number(value), dtype=np.float64)  # a copy: what the caller does to theirs is not ours
     except (TypeError, ValueError):
         raise ModelError(f"{where}: expected numbers of shape {shape}, got {value!r}") from None
     if result.shape != shape:

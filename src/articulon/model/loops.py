@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from articulon.model.freezing import Frozen
 from articulon.model.joints import BY_KIND, Joint
 from articulon.model.joints.base import TRANSLATION
 from articulon.model.rotations import matrices
@@ -16,7 +17,7 @@ DRIVE = 2
 
 
 @dataclass(frozen=True)
-class LoopJoint:
+class LoopJoint(Frozen):
     """A joint that closes a loop between two bodies."""
 
     name: str
@@ -38,7 +39,7 @@ class LoopJoint:
 
 
 @dataclass(frozen=True)
-class Drive:
+class Drive(Frozen):
     """A coordinate of a joint that follows a given motion."""
 
     name: str

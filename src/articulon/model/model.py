@@ -1,6 +1,6 @@
 """The frozen model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.model.box import Box
+from articulon.model.freezing import Frozen, read_only
 from articulon.model.joints import BY_KIND, Joint
 from articulon.model.loops import Drive, LoopJoint
 from articulon.model.modes import ModeShapes
 from articulon.model.state import State, initial_state
-from articulon.model.tables import Forest, Loops, Motions
+from articulon.model.tables import Forest, KernelTables, Loops, Motions
 from articulon.units import UnitSystem
 
 
@@ -53,8 +54,8 @@ OPEN = Closing(0.0, 0.0, 0)
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """What is simulated. Made by :class:`ModelBuilder`; its arrays are not to be written to.
+class Model(Frozen):
+    """What is simulated. Made by :class:`ModelBuilder`; its arrays cannot be written to, nor those of its copies.
 
     Bodies are in the order in which they were added; ``forest`` holds the solver's links, in which welded bodies are
     merged and trees are contiguous.
@@ -82,8 +83,8 @@ class Model:
     """Body's frame to its link's, Euler parameters, shape (bodies, 4)."""
     head: np.ndarray
     """Body whose joint moves each link, shape (links,)."""
-    forest: Forest
-    """The solver's tables."""
+    _tables: KernelTables
+    """What ``forest``, ``loops`` and ``motions`` are views of; see :func:`kernel_tables`."""
     q0: np.ndarray
     """Initial coordinates, shape (nq,)."""
     u0: np.ndarray
@@ -96,22 +97,33 @@ class Model:
     """Joints that close loops."""
     drives: tuple[Drive, ...]
     """Coordinates that follow given motions."""
-    loops: Loops
-    """The rows of conditions that they put on the motion."""
-    motions: Motions
-    """The given motions."""
     motion_functions: tuple[Callable[..., Any], ...]
     """Functions of the motions that have no table."""
     joints: tuple[Joint, ...]
     """The joint of each body."""
     box: Box | None = None
     """Where space repeats or ends; None where it does neither."""
-    modes: dict[int, ModeShapes] = field(default_factory=dict)
+    modes: Mapping[int, ModeShapes] = field(default_factory=dict)
     """Modes of the flexible bodies, by body; their coordinates and speeds follow those of the body's joint."""
-    node_sites: dict[int, int] = field(default_factory=dict)
+    node_sites: Mapping[int, int] = field(default_factory=dict)
     """Sites on nodes of flexible bodies, with the links that these are."""
     closing: Closing = OPEN
     """How the loops were closed when the model was built."""
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The solver's tables."""
+        return read_only(self._tables.forest)
+
+    @cached_property
+    def loops(self) -> Loops:
+        """The rows of conditions that the loops and drives put on the motion."""
+        return read_only(self._tables.loops)
+
+    @cached_property
+    def motions(self) -> Motions:
+        """The given motions."""
+        return read_only(self._tables.motions)
 
     @property
     def nq(self) -> int:
@@ -144,14 +156,14 @@ class Model:
         body = self.sites.body
         result = np.where(body < 0, -1, self.link[body]) if body.size else np.zeros(0, dtype=np.int64)
         result[list(self.node_sites)] = list(self.node_sites.values())
-        return result
+        return read_only(result)
 
     @cached_property
     def sites_on_nodes(self) -> np.ndarray:
         """Whether each site sits on a node of a flexible body, shape (sites,)."""
         result = np.zeros(self.sites.body.size, dtype=bool)
         result[list(self.node_sites)] = True
-        return result
+        return read_only(result)
 
     @cached_property
     def jointed(self) -> np.ndarray:
@@ -160,7 +172,7 @@ class Model:
         if tables is None:
             return parent
         on_node = (parent >= 0) & (tables.node[parent] >= 0)
-        return np.where(on_node, parent[parent], parent)
+        return read_only(np.where(on_node, parent[parent], parent))
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -182,7 +194,7 @@ class Model:
     @cached_property
     def tree_of_link(self) -> np.ndarray:
         """Tree of each link, shape (links,)."""
-        return np.repeat(np.arange(self.trees), np.diff(self.forest.tree))
+        return read_only(np.repeat(np.arange(self.trees), np.diff(self.forest.tree)))
 
     def initial_state(
         self,
@@ -195,6 +207,15 @@ class Model:
     ) -> State:
         """The state at time zero; the sizes of its arrays are those of :func:`articulon.model.state.initial_state`."""
         return initial_state(self.q0, self.u0, history, bath, listed, memory, spheres, contact_columns)
+
+
+def kernel_tables(model: Model) -> KernelTables:
+    """Forest, loops and motions of a model as kernels take them.
+
+    They are the arrays of the model themselves, and nothing may write into them: they are not read-only only because
+    that is another type to the compiler, for which every kernel would be compiled once more.
+    """
+    return model._tables
 
 
 def joint_type(kind: int) -> type[Joint]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from articulon.errors import CaseError, ModelError
 from articulon.model import checks, mode_checks
+from articulon.model.freezing import kept
 from articulon.units import UnitSystem, unit_system
 
 
@@ -60,6 +61,13 @@ class Modes:
     hold."""
     units: str | None = None
     """System of units of the plain numbers here; that of the model where None."""
+
+    def __post_init__(self) -> None:
+        for name in ("positions", "masses", "shapes", "stiffness", "damping", "rotations"):
+            object.__setattr__(self, name, kept(getattr(self, name)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: kept(value) for name, value in state.items()})
 
     def resolved(self, units: UnitSystem, where: str) -> ModeShapes:
         """Checked, in the given units, and relative to the frame of handle 1.

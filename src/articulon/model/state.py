@@ -1,6 +1,8 @@
 """What evolves. A checkpoint is exactly this."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from inspect import signature
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +23,8 @@ POTENTIAL, CONFORMATIONAL, DAMPING, STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE, CON
 STEPS, REJECTED, EVALUATIONS, WINDOW, SWITCHES = range(5)
 
 
-class State(NamedTuple):
-    """Everything from which a run goes on to the same bits."""
+class StateArrays(NamedTuple):
+    """The arrays of a state, by name and in order."""
 
     time: np.ndarray
     """[time], shape (1,)."""
@@ -88,21 +90,79 @@ class State(NamedTuple):
     """Steps, rejected steps, evaluations, the noise window that the time lies in, and switches of the dependent Euler
     parameter, shape (5,)."""
 
+
+_PAIRS, _MEMORY = (StateArrays._fields.index(name) for name in ("contact_pairs", "contact_memory"))
+
+
+class State(StateArrays):
+    """Everything from which a run goes on to the same bits.
+
+    Arrays of a state are written to in place, and keep their shapes. Those of contacts, of which there are now more and
+    now fewer, are replaced: :meth:`hold_contacts`. A view of an array stays good whatever becomes of the state.
+
+    To the compiler a state is a tuple whose size and types never change. It finds no contacts there: kernels are handed
+    those by themselves.
+    """
+
+    __signature__ = signature(StateArrays)
+    """What the compiler calls it by, where it hands a state to threads."""
+    _held: tuple[np.ndarray, np.ndarray]
+
+    def __new__(cls, *arrays: np.ndarray, **named: np.ndarray) -> "State":
+        """From the arrays in order, or by name."""
+        given = list(StateArrays(*arrays, **named))
+        held = given[_PAIRS], given[_MEMORY]
+        given[_PAIRS], given[_MEMORY] = (np.empty((0, *array.shape[1:]), array.dtype) for array in held)
+        self = super().__new__(cls, *given)
+        self._held = held
+        return self
+
+    @property
+    def contact_pairs(self) -> np.ndarray:
+        """See :class:`StateArrays`."""
+        return self._held[0]
+
+    @property
+    def contact_memory(self) -> np.ndarray:
+        """See :class:`StateArrays`."""
+        return self._held[1]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for k, array in enumerate(super().__iter__()):
+            yield self._held[0] if k == _PAIRS else self._held[1] if k == _MEMORY else array
+
+    def __getitem__(self, k: Any) -> Any:
+        return tuple(self)[k]
+
+    def __getnewargs__(self) -> tuple[np.ndarray, ...]:
+        return tuple(self)
+
+    def __getstate__(self) -> None:
+        """All there is to pickle are the arrays."""
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
+
+    def _replace(self, **named: np.ndarray) -> "State":
+        return State(**{**self._asdict(), **named})
+
     def copy(self) -> "State":
         """An independent state."""
         return State(*(array.copy() for array in self))
 
     def take(self, other: "State") -> None:
         """Becomes what another state is, in place."""
+        if self.contact_pairs.shape != other.contact_pairs.shape:
+            self.hold_contacts(other.contact_pairs.copy(), other.contact_memory.copy())
         for array, values in zip(self, other, strict=True):
-            resize(array, values.shape)
             array[:] = values
 
+    def hold_contacts(self, pairs: np.ndarray, memory: np.ndarray) -> None:
+        """Puts other arrays in the place of ``contact_pairs`` and ``contact_memory``; who keeps those still has them.
 
-def resize(array: np.ndarray, shape: tuple[int, ...]) -> None:
-    """Lets an array of a state grow or shrink in place."""
-    if array.shape != shape:
-        array.resize(shape, refcheck=False)
+        A state that :meth:`_replace` has made of this one, or this one of it, goes on with what it has.
+        """
+        self._held = pairs, memory
 
 
 def initial_state(

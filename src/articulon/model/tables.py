@@ -98,6 +98,17 @@ class Motions(NamedTuple):
     """Function of each motion, −1 for a table, shape (motions,)."""
 
 
+class KernelTables(NamedTuple):
+    """A model's tables as kernels take them."""
+
+    forest: Forest
+    """Its links."""
+    loops: Loops
+    """The conditions on its motion."""
+    motions: Motions
+    """Its given motions."""
+
+
 class Workspace(NamedTuple):
     """Scratch of the dynamics; deleting it changes nothing. World axes throughout."""
 

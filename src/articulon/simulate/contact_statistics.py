@@ -30,7 +30,7 @@ from articulon.forces.contact.tables import (
     VISCOUS_WORK,
     WALL_WORK,
 )
-from articulon.model import Model, State
+from articulon.model import Model, State, kernel_tables
 from articulon.model.rotations import matrices
 from articulon.simulate.checkpoint import open_checkpoint
 
@@ -163,7 +163,7 @@ def sphere_centres(model: Model, positions: np.ndarray, rotations: np.ndarray) -
 def sphere_velocities(model: Model, q: np.ndarray, u: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Velocities of all sites at their centres, world frame [velocity], shape (sites, 3)."""
     ws = scratch(model)
-    link_velocities(model.forest, q, u, ws)
+    link_velocities(kernel_tables(model).forest, q, u, ws)
     result = np.zeros_like(centres)
     moving = np.flatnonzero(model.site_links >= 0)
     at = model.site_links[moving]
@@ -174,7 +174,7 @@ def sphere_velocities(model: Model, q: np.ndarray, u: np.ndarray, centres: np.nd
 def spins(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Angular velocities of all bodies, world frame [angle/time], shape (bodies, 3)."""
     ws = scratch(model)
-    link_velocities(model.forest, q, u, ws)
+    link_velocities(kernel_tables(model).forest, q, u, ws)
     return np.where((model.link >= 0)[:, None], ws.twist[model.link, 3:], 0.0)
 
 
@@ -289,7 +289,7 @@ class ContactObserver:
 
     def _translation(self, state: State, kinetic: float) -> float:
         """Kinetic energy of the centres of mass of the links; all there is where some are flexible."""
-        model, forest = self.model, self.model.forest
+        model, forest = self.model, kernel_tables(self.model).forest
         if model.modes:
             return kinetic
         ws = scratch(model)

@@ -1,8 +1,9 @@
 """Which step a run with contacts allows, by its materials, its spheres, and how fast they can meet.
 
-The recommended step is a twentieth of the shorter of two times: that of a collision, in which an oscillation that is
-sampled 20 times is off by a thousandth, and that of a Rayleigh wave across a grain. Beyond the limit, velocity Verlet
-makes the stiffest spring of a contact swing ever wider, 2/ω, or a wave passes a whole grain in a step.
+The recommended step is a twentieth of the shorter of two times: that of a collision, which without damping is then off
+by less than a thousandth, and that of a Rayleigh wave across a grain, which is the shorter one under Hertz's law. What
+damped collisions return is off by more, as docs/grains.md has it. Beyond the limit, velocity Verlet makes the stiffest
+spring of a contact swing ever wider, 2/ω, or a wave passes a whole grain in a step.
 """
 
 from __future__ import annotations

@@ -6,9 +6,10 @@ import numpy as np
 
 from articulon.errors import DivergenceError
 from articulon.forces.evaluation import Evaluator
-from articulon.model import CHANNELS, State
+from articulon.model import CHANNELS, Model, State
 from articulon.model.state import EXTERNAL, STEPS
 from articulon.simulate.observers import evaluate
+from articulon.simulate.spinning import spins
 
 
 def diagnosis(
@@ -58,5 +59,14 @@ def diagnosis(
         channel=CHANNELS[int(np.argmax(size))],
         checkpoint=checkpoint,
         time_unit="" if model.units.time is None else model.units.symbols[2],
-        advice=getattr(failure, "advice", None),
+        advice=getattr(failure, "advice", None) or _of_spin(model, state),
     )
+
+
+def _of_spin(model: Model, state: State) -> str | None:
+    """What to do where a flexible body turns so fast that its deformation grows without bound."""
+    growing = [spin for spin in spins(model, state.time, state.q[None], state.u[None]) if spin.grows is not None]
+    if not growing:
+        return None
+    note = growing[0].note(model)
+    return f"{note[:1].upper()}{note[1:]}."

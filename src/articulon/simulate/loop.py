@@ -11,18 +11,13 @@ from articulon.integrate.drivers import DIVERGED, REACHED, STOPPED
 from articulon.model import State
 from articulon.model.state import STEPS
 from articulon.simulate.checkpoint import NEWEST, write_checkpoint
+from articulon.simulate.chunks import CHUNK_SECONDS, Chunks
 from articulon.simulate.description import Progress
 from articulon.simulate.divergence import diagnosis
 from articulon.simulate.interruption import Interruption
 from articulon.simulate.observers import users_errors
 from articulon.simulate.preparation import Prepared
 from articulon.simulate.trajectory import TrajectoryWriter
-
-CHUNK_SECONDS = 0.25
-"""Wall-clock time that a chunk of steps should take [s]; its length changes no bit of the results."""
-OVERHEAD_SECONDS = 0.025
-"""What of it may go by beside the steps [s]; chunks whose state takes longer to hand over are longer in proportion."""
-MOST_STEPS = 2**40
 
 
 class Recorder:
@@ -91,7 +86,7 @@ def advance(
     """
     prepared, state, writer = recorder.prepared, recorder.state, recorder.writer
     case = prepared.case
-    times, steps, saved = recorder.times, 16, time.monotonic()
+    times, chunks, saved = recorder.times, Chunks(prepared.driver, CHUNK_SECONDS), time.monotonic()
     if writer.frames == 0:
         prepared.observer.begin(state)
         recorder.frame()
@@ -102,7 +97,7 @@ def advance(
             recorder.checkpoint()
             return "interrupted"
         until, began, before = times[writer.frames], time.monotonic(), int(state.counters[STEPS])
-        ended = _advance(recorder, until, steps)
+        ended = _advance(recorder, until, chunks.steps)
         taken, spent = int(state.counters[STEPS]) - before, time.monotonic() - began
         if ended == DIVERGED:
             recorder.checkpoint()
@@ -113,11 +108,7 @@ def advance(
             return _ended(recorder, report, case.run.stop.label)
         if ended == REACHED:
             recorder.frame()
-        if taken:
-            overhead = prepared.driver.overhead
-            chunk = CHUNK_SECONDS * max(1.0, overhead / OVERHEAD_SECONDS)
-            wanted = int(chunk * taken / max(spent - overhead, 1e-6))
-            steps = min(max(1, min(wanted, 4 * steps)), MOST_STEPS)
+        chunks.took(taken, spent)
         size = prepared.observer.fixed_step or float(state.step[0])
         progress.update(float(state.time[0]), size, int(state.counters[STEPS]))
         if time.monotonic() - saved >= case.run.checkpoint_interval:

@@ -40,7 +40,7 @@ class Timed(Protocol):
 
     @property
     def run(self) -> Any:
-        """What has ``frame_times()``."""
+        """What has ``frame_times()``, and the ``seed`` of the noise."""
         ...
 
 
@@ -96,7 +96,7 @@ def windows_of(case: Timed, model: Model) -> Windows:
                 f"{case.integrator.rule} rule holds the noise for one step and integrator.step is {wanted:.9g} {unit}; "
                 "make them equal, or leave out the window"
             )
-        step = interval / _whole(interval, wanted)
+        step = fitting_step(interval, wanted)
         if abs(step - wanted) > _SAME * wanted:
             notes.append(
                 f"integrator.step: {wanted:.9g} {unit} shortened to {step:.9g} {unit}, so that a whole number of steps "
@@ -116,6 +116,12 @@ def windows_of(case: Timed, model: Model) -> Windows:
             f"whole number of windows fills the {interval:.9g} {unit} between frames"
         )
     return Windows(held / average, average, None, tuple(notes))
+
+
+def fitting_step(interval: float, step: float) -> float:
+    """The longest step [time], no longer than a given one but for rounding, a whole number of which fills an
+    interval."""
+    return interval / _whole(interval, step)
 
 
 def _whole(interval: float, length: float) -> int:

@@ -22,7 +22,7 @@ from articulon.scaling.base import INPUTS, ZETA, ZETA_RATE
 from articulon.simulate.contact_steps import check_contact_step
 from articulon.simulate.description import Description
 from articulon.simulate.minimisation import minimise
-from articulon.simulate.noise_windows import Windows, windows_of
+from articulon.simulate.noise_windows import Timed, Windows, windows_of
 from articulon.simulate.observers import Observer, survey
 from articulon.simulate.starting import check_start, thermal_start
 from articulon.simulate.threshold import Threshold, find_threshold
@@ -75,6 +75,63 @@ def core_drag(model: Model, core: str | None, source: str = "") -> float:
         raise CaseError(f"{source}: {error}") from None
 
 
+@dataclass(frozen=True)
+class Scaling:
+    """A policy with all that its law needs."""
+
+    policy: Any
+    """The policy, its threshold found."""
+    damping: float
+    """The core's translational drag coefficient β [mass/time], 0 without drag."""
+    parameters: np.ndarray
+    """Of the law."""
+    threshold: Threshold | None
+    """How the threshold was found, where none is given."""
+
+
+def scaling_of(
+    case: Timed,
+    model: Model,
+    threshold: Threshold | None = None,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Scaling:
+    """The policy of a run with the drag of its core, its threshold found where it has none.
+
+    Parameters
+    ----------
+    case
+        The run, its policy in the units of the model.
+    model
+        What is run.
+    threshold
+        What an earlier part of the run has found; None finds it where it is needed.
+    start
+        Coordinates (nq,) and speeds (nu,) from which it is found, those of the model by default.
+
+    Raises
+    ------
+    CaseError
+        For a core that does not exist or has no drag, and where no threshold can be found.
+    """
+    policy = case.scaling
+    damping = core_drag(model, getattr(policy, "core", None), case.source)
+    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive):
+        if damping <= 0.0:
+            whose = "no body" if policy.core is None else f"not the body '{policy.core}'"
+            raise CaseError(
+                f"{case.source}: scaling: {policy.policy} divides by the drag of the core, and {whose} has any; "
+                "add stokes-drag to the forces, or choose another scaling.core"
+            )
+        if policy.threshold is None:
+            threshold = threshold or find_threshold(case, model, damping, start)
+            policy = policy.model_copy(update={"threshold": threshold.value})
+    try:
+        parameters = policy.parameters(damping)
+    except ValueError as error:
+        raise CaseError(f"{case.source}: scaling: {error}") from None
+    return Scaling(policy, damping, parameters, threshold)
+
+
 def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     """Builds the model and compiles what is not in the cache.
 
@@ -96,18 +153,8 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
         check_actuations(model, float(case.run.duration))
     except ModelError as error:
         raise CaseError(f"{case.source}: {error}") from None
-    policy = case.scaling
-    damping = core_drag(model, getattr(policy, "core", None), case.source)
-    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive):
-        if damping <= 0.0:
-            whose = "no body" if policy.core is None else f"not the body '{policy.core}'"
-            raise CaseError(
-                f"{case.source}: scaling: {policy.policy} divides by the drag of the core, and {whose} has any; "
-                "add stokes-drag to the forces, or choose another scaling.core"
-            )
-        if policy.threshold is None:
-            threshold = threshold or find_threshold(case, model, damping)
-            policy = policy.model_copy(update={"threshold": threshold.value})
+    scaling = scaling_of(case, model, threshold)
+    policy = scaling.policy
     try:
         check_thermostat(case.thermostat, case.integrator, policy, model, float(case.run.duration))
     except CaseError as error:
@@ -125,12 +172,11 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
         case.thermostat,
         policy.target_factor(),
     )
-    parameters = policy.parameters(damping)
     integrator = case.integrator
     if isinstance(integrator, FIXED):
         integrator = integrator.model_copy(update={"step": windows.step})
     try:
-        arguments = evaluator, integrator, policy, parameters, evaluator.initial_state()
+        arguments = evaluator, integrator, policy, scaling.parameters, evaluator.initial_state()
         advance: Driver
         if case.adaptive is not None and case.adaptive.on:
             advance = AdaptiveDriver(*arguments, case.adaptive, case.run.seed)
@@ -149,7 +195,18 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     step, scaled = windows.step or getattr(integrator, "step", None), not isinstance(policy, NoScaling)
     adaptive = advance if isinstance(advance, AdaptiveDriver) else None
     observer = Observer(evaluator, step, stop, policy.varies, advance.books_bare_work, scaled, adaptive)
-    return Prepared(case, model, evaluator, windows, policy, damping, parameters, advance, observer, threshold)
+    return Prepared(
+        case,
+        model,
+        evaluator,
+        windows,
+        policy,
+        scaling.damping,
+        scaling.parameters,
+        advance,
+        observer,
+        scaling.threshold,
+    )
 
 
 def blank_state(prepared: Prepared) -> State:

@@ -29,6 +29,7 @@ from articulon.simulate.layout import trajectory_layout, write_model_topology
 from articulon.simulate.loop import Recorder, advance
 from articulon.simulate.preparation import Prepared, blank_state, first_state, prepare
 from articulon.simulate.results import CASE, Run, check_run
+from articulon.simulate.spinning import spins
 from articulon.simulate.summary import FILE as SUMMARY
 from articulon.simulate.summary import summary, write_summary
 from articulon.simulate.trajectory import TrajectoryReader, TrajectoryWriter
@@ -99,12 +100,15 @@ def run(
         stack.enter_context(_threads(case.run.threads, shown))
         began, earlier = time.monotonic(), _wall_seconds(folder)
         saved, notes = _saved(folder, case, shown, stack) if resume else (None, [])
-        prepared = prepare(case, None if saved is None else restoring.saved_threshold(saved))
+        with interruption.at_once():  # while kernels are compiled there is nothing to lose
+            prepared = prepare(case, None if saved is None else restoring.saved_threshold(saved))
         checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
         done = None if saved is None else restoring.saved_progress(saved, prepared)
         state = (
             first_state(prepared) if saved is None else restoring.saved_state(saved, blank_state(prepared), prepared)
         )
+        for spin in spins(prepared.model, state.time, state.q[None], state.u[None]):
+            shown.message(spin.note(prepared.model))
         notes = [*_notes(prepared), *notes]
         if not begun:
             write_text(folder / CASE, case.to_toml(), new=True)
@@ -291,11 +295,7 @@ def _notes(prepared: Prepared) -> list[str]:
             "number of frame intervals"
         )
     if prepared.threshold is not None:
-        found = prepared.threshold
-        notes.append(
-            f"scaling.threshold: {found.value:.6g} {case.units.label('velocity')}, found by an unscaled run of "
-            f"{found.duration:.6g} {unit}, in which the channel '{found.channel}' was the largest beside the potential"
-        )
+        notes.append(prepared.threshold.note(case.units))
     thermostat = case.thermostat
     if (
         thermostat is not None

@@ -1,86 +1,45 @@
 """Integrating a model from Python, in memory: what a researcher does before there is a case."""
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from articulon.adaptive import Adaptive, AdaptiveDriver
+from articulon.adaptive import Adaptive
 from articulon.baths.base import BaseThermostat
 from articulon.building import cartesian
 from articulon.building.closing import checked_state
 from articulon.declaration import Declaration
-from articulon.dynamics import kinetic_energy
-from articulon.dynamics.deformation import deformation_notes
 from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError
-from articulon.forces.evaluation import Evaluator, potential_energy
+from articulon.forces.brownian import brownian_of
 from articulon.forces.joint_actuation import check_actuations
-from articulon.integrate import Integrator
-from articulon.integrate.drivers import DIVERGED, Driver, driver
+from articulon.integrate import FIXED, Integrator
 from articulon.integrate.thermostatting import check_thermostat
-from articulon.kernels import one_blas_thread
-from articulon.model import Model, State
+from articulon.kernels import announcing_to_the_terminal, one_blas_thread
+from articulon.model import Model
 from articulon.scaling import NoScaling
 from articulon.scaling.base import ScalingPolicy
-from articulon.simulate.contact_steps import check_contact_step
-from articulon.simulate.divergence import diagnosis
+from articulon.simulate.contact_steps import check_contact_step, with_unit
+from articulon.simulate.frame_times import (
+    FRAMES,
+    FrameTimes,
+    cut_steps,
+    fitting_frames,
+    frame_times,
+    is_whole,
+    length_of,
+    number_of,
+)
+from articulon.simulate.in_memory import InMemory, Setup, Trajectory, last_row, row_of
 from articulon.simulate.noise_windows import windows_of
-from articulon.simulate.observers import users_errors
-from articulon.simulate.starting import check_start
+from articulon.simulate.preparation import scaling_of
+from articulon.simulate.spinning import spins
 from articulon.units import UnitSystem
 
-MOST_STEPS = 2**40
-
-
-class Trajectory(NamedTuple):
-    """States of a model over time, at equal intervals from zero on."""
-
-    times: np.ndarray
-    """[time], shape (frames,)."""
-    q: np.ndarray
-    """Coordinates, shape (frames, nq)."""
-    u: np.ndarray
-    """Speeds, shape (frames, nu)."""
-    works: np.ndarray
-    """Work done by each channel since the start [energy], in the order of ``articulon.model.CHANNELS``, shape
-    (frames, 8)."""
-    kinetic_energy: np.ndarray
-    """[energy], shape (frames,)."""
-    potential_energy: np.ndarray
-    """Energy of all potential and conformational terms and of gravity [energy], shape (frames,)."""
-    bath: np.ndarray
-    """The thermostat's own variables, ζ of each member of its chain [1/time] and the energy of its reservoir [energy],
-    shape (frames, variables); no variables for those without."""
-    loop_drift: np.ndarray
-    """How far steps have led from the loops, before they were moved back: the largest error of any condition, and of
-    its rate, since the start, shape (frames, 2)."""
-    state: State
-    """Everything from which the run would go on."""
-    model: Model
-    """What was integrated: the given model, or its Cartesian form."""
-
-    def __repr__(self) -> str:
-        time = "" if self.model.units.time is None else f" {self.model.units.symbols[2]}"
-        frames, end = self.times.size, f"{self.times[-1]:g}{time}"
-        return f"Trajectory({frames} frames to {end}, {self.model.bodies} bodies: {', '.join(self._fields)})"
-
-    @property
-    def notes(self) -> list[str]:
-        """What is to be known of the run: flexible bodies that were deformed beyond the range of their modes."""
-        return deformation_notes(self.model, self.times, self.q)
-
-
-@dataclass(frozen=True)
-class _Times:
-    """Equal intervals."""
-
-    duration: float
-    frames: int
-
-    def frame_times(self) -> list[float]:
-        return [self.duration * k / self.frames for k in range(self.frames + 1)]
+__all__ = ["Trajectory", "resume", "simulate"]
 
 
 class _Choice(Declaration):
@@ -90,12 +49,24 @@ class _Choice(Declaration):
 
 
 @dataclass(frozen=True)
+class _Timing:
+    """When states are kept, and the random numbers."""
+
+    times: FrameTimes
+    seed: int
+
+    def frame_times(self) -> list[float]:
+        """The first two, which is what windows are made from."""
+        return [0.0, self.times.interval]
+
+
+@dataclass(frozen=True)
 class _Plan:
-    """What windows of time are made from."""
+    """What windows of noise and thresholds are made from."""
 
     integrator: Any
     scaling: ScalingPolicy
-    run: _Times
+    run: _Timing
     units: UnitSystem
     source: str = field(default="simulate")
 
@@ -105,7 +76,7 @@ def simulate(
     duration: float | str,
     *,
     rule: str = "dormand-prince",
-    frames: int = 100,
+    frames: int | None = None,
     solver: str = "articulated",
     rotations: str = "speeds",
     coordinates: str = "relative",
@@ -117,7 +88,9 @@ def simulate(
     u: Sequence[float] | np.ndarray | None = None,
     **options: Any,
 ) -> Trajectory:
-    """Integrate a model with its own forces and loops.
+    """Integrate a model with its own forces and loops, from time zero.
+
+    To go on from where a simulation ended, call :func:`articulon.resume`.
 
     Parameters
     ----------
@@ -129,7 +102,9 @@ def simulate(
         Name of an integration rule; ``options`` are its settings, as in ``[integrator]`` of a case: ``step`` for fixed
         steps, ``rtol`` and ``atol`` for steps that their error estimate chooses, and so on.
     frames
-        Number of equal intervals between the states that are kept.
+        Number of equal intervals between the states that are kept. By default 100; where a ``step`` is given, as many
+        up to 100 as leave a whole number of steps in each. Where an interval that is asked for is no whole number of
+        steps, steps are shortened: ``Trajectory.notes`` and a warning say so, and ``Trajectory.step`` is the one taken.
     solver
         Name of the equation-of-motion algorithm: ``"articulated"``, ``"kane"`` or ``"divide-and-conquer"``.
     rotations
@@ -138,25 +113,31 @@ def simulate(
     coordinates
         ``"relative"`` keeps the joints' coordinates; ``"cartesian"`` frees every body and keeps the joints by loops.
     scaling
-        A policy that weighs the forces; none by default.
+        A policy of ``articulon.scaling`` that scales the forces; none by default. A threshold that a policy leaves out
+        is found by a short unscaled run, as in a case.
     thermostat
         One of ``articulon.thermostats``; none by default.
     adaptive
         Joints that lock and release while it goes on, an ``articulon.adaptive.Adaptive``; none by default.
     seed
-        Chooses the random numbers.
+        Chooses the random numbers, which are a function of it and of the time since the start.
     q, u
         Initial coordinates (nq,) and speeds (nu,), those of the model by default. They must fulfil its loops; see
-        :func:`articulon.close_loops`, which moves them there.
+        :func:`articulon.close_loops`, which moves them there. They are the beginning of another simulation, at time
+        zero: with the same seed it has the same noise, window by window, whatever the state, and thermostats, contacts
+        and rules of several steps begin anew.
 
     Raises
     ------
     CaseError
-        For a rule, solver or option that does not exist or does not fit.
+        For a rule, solver, policy or option that does not exist or does not fit.
     ModelError
         For a state of the wrong shape, Euler parameters without unit length, or a state off the loops.
     DivergenceError
         Where the numbers stop meaning anything.
+    KeyboardInterrupt
+        After Ctrl-C, at the end of a step. What has been computed by then is the exception's ``trajectory``, which
+        :func:`articulon.resume` takes to the end; before the first step, while kernels are compiled, there is none.
 
     Examples
     --------
@@ -169,32 +150,108 @@ def simulate(
     >>> float(abs(run.kinetic_energy + run.potential_energy - run.potential_energy[0]).max()) < 1e-7
     True
     """
-    policy = NoScaling() if scaling is None else scaling
-    if not isinstance(policy, ScalingPolicy):
-        raise CaseError(f"simulate: scaling must be a policy of articulon.scaling, got {scaling!r}")
-    if thermostat is not None:
-        if not isinstance(thermostat, BaseThermostat):
-            raise CaseError(f"simulate: thermostat must be one of articulon.thermostats, got {thermostat!r}")
-        thermostat = thermostat.resolved(model.units, "simulate: thermostat")
-    if adaptive is not None:
-        if not isinstance(adaptive, Adaptive):
-            raise CaseError(f"simulate: adaptive must be an articulon.adaptive.Adaptive, got {adaptive!r}")
-        adaptive = adaptive.resolved(model.units, "simulate: adaptive")
-    start = checked_state(model, q, u)
-    run = _Run(model, _integrator(rule, options, model), policy, _times(model, duration, frames), thermostat, adaptive)
-    run.prepare(solver, rotations, coordinates, *start, seed)
-    with one_blas_thread():
-        return run.integrate()
+    if "state" in options:
+        raise CaseError(
+            "simulate: there is no option 'state': articulon.resume(trajectory, duration) goes on from the state of a "
+            "trajectory, to the bits of an unbroken simulation"
+        )
+    policy = _resolved(scaling, ScalingPolicy, "scaling", "a policy of articulon.scaling", model.units) or NoScaling()
+    thermostat = _resolved(thermostat, BaseThermostat, "thermostat", "one of articulon.thermostats", model.units)
+    adaptive = _resolved(adaptive, Adaptive, "adaptive", "an articulon.adaptive.Adaptive", model.units)
+    integrator, start = _integrator(rule, options, model), checked_state(model, q, u)
+    brownian = brownian_of(model)
+    held = None if brownian is None or brownian.window is None else float(brownian.window) * brownian.average
+    times = frame_times(model, integrator, duration, frames, held)
+    with one_blas_thread(), announcing_to_the_terminal():
+        model, start = _in_coordinates(model, coordinates, start)
+        plan = _Plan(integrator, policy, _Timing(times, seed), model.units)
+        setup = _set_up(model, plan, thermostat, adaptive, solver, rotations, start)
+        run = InMemory(setup)
+        state = run.begin(*start)
+        for spin in spins(model, state.time, state.q[None], state.u[None]):
+            warnings.warn(f"simulate: {spin.note(model)}", UserWarning, stacklevel=2)
+        return run.integrate(state, [row_of(state)])
 
 
-def _times(model: Model, duration: Any, frames: Any) -> _Times:
-    """The frames of a simulation; raises CaseError for a duration or a number of frames that cannot be."""
-    length = model.units.value(duration, "time", "simulate: duration")
-    if not length > 0.0:
-        raise CaseError(f"simulate: duration must be positive, got {duration!r}")
-    if not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < 1:
-        raise CaseError(f"simulate: frames must be a whole number of at least 1, got {frames!r}")
-    return _Times(length, int(frames))
+def resume(trajectory: Trajectory, duration: float | str | None = None, *, frames: int | None = None) -> Trajectory:
+    """Go on with a simulation from where it ended, with all that it was asked for, to the bits of an unbroken one.
+
+    Rule, solver, scaling, thermostat, what locks and releases, seed and noise are those of the first; what contacts,
+    thermostats and rules of several steps remember is in its state.
+
+    Parameters
+    ----------
+    trajectory
+        What :func:`articulon.simulate` or this function has given, or the ``trajectory`` of the exception by which
+        Ctrl-C has ended it. It is left as it is.
+    duration
+        How much longer [time]; a string carries its unit. None for one that was interrupted: to the end that was asked
+        for.
+    frames
+        Number of equal intervals between the states that are kept; by default they are as long as those before or,
+        where the duration is no whole number of these, as many as for :func:`articulon.simulate`.
+
+    Returns
+    -------
+    Trajectory
+        It begins with the last frame of the other, and its times go on from there. The bits are those of one simulation
+        over both durations if its frames fall on the same times; steps that their error chooses end on frames.
+
+    Raises
+    ------
+    CaseError
+        For a duration or a number of frames between whose states the steps or the windows of noise of the simulation do
+        not fit, and for one that was interrupted, where a duration is given.
+    ModelError
+        Where the motion of a drive or the table of a force ends before.
+    DivergenceError, KeyboardInterrupt
+        As for :func:`articulon.simulate`.
+
+    Examples
+    --------
+    >>> import articulon as ar, numpy as np
+    >>> builder = ar.ModelBuilder(units="kg-m-s")
+    >>> rod = builder.add_body("rod", mass=1, inertia=0.1, joint=ar.Revolute(axis=(0, 1, 0)), u=1)
+    >>> model = builder.build()
+    >>> first = ar.simulate(model, 1.0, frames=10)
+    >>> second = ar.resume(first, 2.0)
+    >>> whole = ar.simulate(model, 3.0, frames=30)
+    >>> bool(np.array_equal(np.concatenate([first.q, second.q[1:]]), whole.q))
+    True
+    """
+    if not isinstance(trajectory, Trajectory):
+        raise CaseError(f"resume: expected a trajectory of articulon.simulate, got {trajectory!r}")
+    setup, model = trajectory.setup, trajectory.model
+    times, unit = setup.times, "" if model.units.time is None else model.units.symbols[2]
+    if trajectory.complete:
+        if duration is None:
+            raise CaseError("resume: duration: the simulation has come to its end; say how much longer it is to go on")
+        times = _extended(setup, length_of(model.units, duration, "resume"), frames, unit)
+    elif duration is not None or frames is not None:
+        raise CaseError(
+            f"resume: the simulation was interrupted at {with_unit(float(trajectory.state.time[0]), unit, 9)}, before "
+            f"its end at {with_unit(times.end, unit, 9)}; go on with articulon.resume(trajectory), and longer after "
+            "that"
+        )
+    _check_duration(setup.thermostat, setup.integrator, setup.scaling.policy, model, times.end, "resume")
+    notes = setup.notes
+    if trajectory.complete:
+        cut = cut_steps(setup.integrator, times, setup.windows, brownian_of(model) is not None, unit)
+        for note in cut:
+            warnings.warn(f"resume: {note}", UserWarning, stacklevel=2)
+        notes = (*notes, *(f"resume: {note}" for note in cut))
+    with one_blas_thread(), announcing_to_the_terminal():
+        run = InMemory(replace(setup, times=times, notes=notes))
+        return run.integrate(trajectory.state.copy(), [last_row(trajectory)])
+
+
+def _resolved(value: Any, kind: type, name: str, wanted: str, units: UnitSystem) -> Any:
+    """A declaration in the units of the model; raises CaseError with the key for what is none."""
+    if value is None:
+        return None
+    if not isinstance(value, kind):
+        raise CaseError(f"simulate: {name} must be {wanted}, got {value!r}")
+    return value.resolved(units, f"simulate: {name}")  # type: ignore[attr-defined]
 
 
 def _integrator(rule: str, options: dict[str, Any], model: Model) -> Any:
@@ -203,85 +260,93 @@ def _integrator(rule: str, options: dict[str, Any], model: Model) -> Any:
     return choice.integrator.resolved(model.units, "simulate: integrator")
 
 
-class _Run:
-    """A simulation on its way."""
+def _in_coordinates(
+    model: Model, coordinates: str, start: tuple[np.ndarray, np.ndarray]
+) -> tuple[Model, tuple[np.ndarray, np.ndarray]]:
+    """The model that is integrated, and where it begins."""
+    if coordinates == "relative":
+        return model, start
+    if coordinates != "cartesian":
+        raise CaseError(f"simulate: unknown coordinates {coordinates!r}; choose 'relative' or 'cartesian'")
+    if model.modes:
+        name = model.names[next(iter(model.modes))]
+        raise CaseError(f"simulate: coordinates 'cartesian' take rigid bodies only, and '{name}' is flexible")
+    freed = cartesian(model, *start)
+    return freed, (freed.q0, freed.u0)
 
-    def __init__(
-        self,
-        model: Model,
-        integrator: Any,
-        policy: ScalingPolicy,
-        times: _Times,
-        thermostat: BaseThermostat | None,
-        adaptive: Adaptive | None = None,
-    ) -> None:
-        self.model, self.integrator, self.policy, self.times = model, integrator, policy, times
-        self.thermostat, self.adaptive = thermostat, adaptive
 
-    def prepare(self, solver: str, rotations: str, coordinates: str, q: np.ndarray, u: np.ndarray, seed: int) -> None:
-        if coordinates == "cartesian" and self.model.modes:
-            name = self.model.names[next(iter(self.model.modes))]
-            raise CaseError(f"simulate: coordinates 'cartesian' take rigid bodies only, and '{name}' is flexible")
-        if coordinates == "cartesian":
-            self.model = cartesian(self.model, q, u)
-            q, u = self.model.q0, self.model.u0
-        elif coordinates != "relative":
-            raise CaseError(f"simulate: unknown coordinates {coordinates!r}; choose 'relative' or 'cartesian'")
-        check_motions(self.model, self.times.duration)
-        check_actuations(self.model, self.times.duration)
-        try:
-            check_thermostat(self.thermostat, self.integrator, self.policy, self.model, self.times.duration)
-        except CaseError as error:
-            raise CaseError(f"simulate: {error}") from None
-        windows = windows_of(_Plan(self.integrator, self.policy, self.times, self.model.units), self.model)
-        if windows.step is not None:
-            self.integrator = self.integrator.model_copy(update={"step": windows.step})
-        check_contact_step(self.model, self.integrator, getattr(self.integrator, "step", None), "simulate")
-        self.evaluator = Evaluator(
-            self.model,
-            seed,
-            windows.window,
-            windows.average,
-            solver,
-            rotations,
-            self.thermostat,
-            self.policy.target_factor(),
+def _set_up(
+    model: Model,
+    plan: _Plan,
+    thermostat: BaseThermostat | None,
+    adaptive: Adaptive | None,
+    solver: str,
+    rotations: str,
+    start: tuple[np.ndarray, np.ndarray],
+) -> Setup:
+    """What is made of what was asked for; warns of a step that is not the one that was given."""
+    integrator, times, unit = plan.integrator, plan.run.times, "" if plan.units.time is None else plan.units.symbols[2]
+    _check_duration(thermostat, integrator, plan.scaling, model, times.end, "simulate")
+    windows = windows_of(plan, model)
+    cut = cut_steps(integrator, times, windows, brownian_of(model) is not None, unit)
+    notes = [f"simulate: {note}" for note in (*windows.notes, *cut)]
+    for note in notes:
+        warnings.warn(note, UserWarning, stacklevel=3)
+    if windows.step is not None:
+        integrator = integrator.model_copy(update={"step": windows.step})
+    check_contact_step(model, integrator, getattr(integrator, "step", None), "simulate")
+    scaling = scaling_of(plan, model, start=start)
+    if scaling.threshold is not None:
+        notes.append(f"simulate: {scaling.threshold.note(plan.units)}")
+    return Setup(
+        model,
+        integrator,
+        scaling,
+        thermostat,
+        adaptive,
+        solver,
+        rotations,
+        plan.run.seed,
+        windows,
+        times,
+        tuple(notes),
+    )
+
+
+def _check_duration(
+    thermostat: BaseThermostat | None, integrator: Any, policy: ScalingPolicy, model: Model, end: float, where: str
+) -> None:
+    """Raises ModelError or CaseError for what does not go on as long, or does not go together."""
+    check_motions(model, end)
+    check_actuations(model, end)
+    try:
+        check_thermostat(thermostat, integrator, policy, model, end)
+    except CaseError as error:
+        raise CaseError(f"{where}: {error}") from None
+
+
+def _extended(setup: Setup, length: float, frames: Any, unit: str) -> FrameTimes:
+    """The frames of what comes after a simulation; raises CaseError where its steps do not fit."""
+    times, integrator = setup.times, setup.integrator
+    noisy = brownian_of(setup.model) is not None
+    fixed = setup.step if isinstance(integrator, FIXED) else setup.windows.held if noisy else None
+    what = "steps" if isinstance(integrator, FIXED) else "windows of noise"
+    if fixed is not None and not is_whole(length / fixed):
+        raise CaseError(
+            f"resume: duration: {with_unit(length, unit, 9)} is no whole number of the {what} of the simulation, of "
+            f"{with_unit(fixed, unit, 9)}; take {with_unit(max(1, round(length / fixed)) * fixed, unit, 9)}"
         )
-        parameters = self.policy.parameters(0.0)
-        arguments = self.evaluator, self.integrator, self.policy, parameters, self.evaluator.initial_state()
-        if self.adaptive is None or not self.adaptive.on:
-            self.driver: Driver = driver(*arguments)
-        else:
-            self.driver = AdaptiveDriver(*arguments, self.adaptive, seed)
-        self.state = self.evaluator.initial_state(self.driver.history, memory=self.driver.memory)
-        if isinstance(self.driver, AdaptiveDriver):
-            self.state = self.driver.sized(self.state)
-        self.evaluator.start(self.state, q, u, self.policy.speed_factor())
-        check_start(self.evaluator, self.state, getattr(self.integrator, "step", None))
-
-    def integrate(self) -> Trajectory:
-        rows: list[tuple[np.ndarray, ...]] = [self._row()]
-        for time in self.times.frame_times()[1:]:
-            with users_errors(self.evaluator, self.state):
-                status = self.driver.advance(self.state, time, MOST_STEPS)
-            if status == DIVERGED:
-                step = getattr(self.integrator, "step", None)
-                raise diagnosis(self.evaluator, step, self.state, None, self.driver.failure, self.driver.culprit)
-            rows.append(self._row())
-        q, u, works, bath, drift = (np.array(column) for column in zip(*rows, strict=True))
-        return Trajectory(
-            times=np.array(self.times.frame_times()),
-            q=q,
-            u=u,
-            works=works,
-            kinetic_energy=np.array([kinetic_energy(self.model, *pair) for pair in zip(q, u, strict=True)]),
-            potential_energy=np.array([potential_energy(self.model, coordinates) for coordinates in q]),
-            bath=bath,
-            loop_drift=drift,
-            state=self.state,
-            model=self.model,
+    if frames is None:
+        before = length / times.interval
+        if is_whole(before):
+            return times.extended(length, round(before))
+        step = fixed if fixed is not None else setup.step
+        frames = FRAMES if step is None else fitting_frames(length / step)
+    count = number_of(frames, "resume")
+    if fixed is not None and not is_whole(length / count / fixed):
+        raise CaseError(
+            f"resume: frames: {with_unit(length / count, unit, 9)} between frames is no whole number of the {what} of "
+            f"the simulation, of {with_unit(fixed, unit, 9)}; take {fitting_frames(length / fixed)} frames, or leave "
+            "them out"
         )
-
-    def _row(self) -> tuple[np.ndarray, ...]:
-        state = self.state
-        return state.q.copy(), state.u.copy(), state.work.copy(), state.bath.copy(), state.drift.copy()
+    return times.extended(length, count)

@@ -13,7 +13,6 @@ import numpy as np
 from articulon import __version__
 from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics import loop_residuals
-from articulon.dynamics.deformation import deformation_notes
 from articulon.fidelity.temperatures import temperatures
 from articulon.forces.brownian import brownian_of
 from articulon.model import CHANNELS, Model, State
@@ -22,6 +21,7 @@ from articulon.scaling import NoScaling
 from articulon.simulate import ledger
 from articulon.simulate.atomic import write_text
 from articulon.simulate.contact_summary import contact_figures, contact_notes
+from articulon.simulate.deformation_notes import deformation_notes
 from articulon.simulate.files import SUMMARY, read_summary
 from articulon.simulate.judgement import judged
 from articulon.simulate.preparation import Prepared
@@ -94,7 +94,7 @@ def summary(
     )
     fidelity = judged(prepared, state, run, found, wall_seconds, with_pairs) if scaled else None
     if model.modes:
-        figures["notes"] = [*notes, *deformation_notes(model, observables["time"], run.coordinates)]
+        figures["notes"] = [*notes, *deformation_notes(model, observables["time"], run.coordinates, run.speeds)]
     contacts = _contacts(prepared, state, observables)
     if contacts is not None:
         seen = prepared.observer.contacts

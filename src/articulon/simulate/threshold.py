@@ -20,8 +20,10 @@ from articulon.integrate.drivers import DIVERGED, driver
 from articulon.model import CHANNELS, Model
 from articulon.model.state import POTENTIAL
 from articulon.scaling import NoScaling
-from articulon.simulate.description import Description
+from articulon.simulate.contact_steps import with_unit
+from articulon.simulate.noise_windows import Timed
 from articulon.simulate.observers import evaluate, look, users_errors
+from articulon.units import UnitSystem
 
 RELAXATIONS = 200
 """Length of the run in relaxation times or steps."""
@@ -50,6 +52,17 @@ class Threshold:
             "divided by the core's drag coefficient",
         }
 
+    def note(self, units: UnitSystem) -> str:
+        """A line for people."""
+        value, duration = (
+            with_unit(number, "" if units.time is None else symbol, 6)
+            for number, symbol in ((self.value, units.label("velocity")), (self.duration, units.symbols[2]))
+        )
+        return (
+            f"scaling.threshold: {value}, found by an unscaled run of {duration}, in which the channel "
+            f"'{self.channel}' was the largest beside the potential"
+        )
+
     def row(self) -> np.ndarray:
         """For a checkpoint."""
         return np.array([self.value, CHANNELS.index(self.channel), self.mean_force, self.duration])
@@ -63,8 +76,11 @@ class Threshold:
         return Threshold(value, CHANNELS[int(channel)], force, duration)
 
 
-def find_threshold(case: Description, model: Model, damping: float) -> Threshold:
-    """Runs a case unscaled for a short time; ``damping`` is the core's β [mass/time].
+def find_threshold(
+    case: Timed, model: Model, damping: float, start: tuple[np.ndarray, np.ndarray] | None = None
+) -> Threshold:
+    """Runs a case unscaled for a short time; ``damping`` is the core's β [mass/time]. It begins with the coordinates
+    and speeds of ``start``, those of the model by default.
 
     Raises
     ------
@@ -85,6 +101,8 @@ def find_threshold(case: Description, model: Model, damping: float) -> Threshold
     policy = NoScaling()
     advance = driver(evaluator, integrator, policy, policy.parameters(damping), model.initial_state())
     state = evaluator.initial_state(advance.history, memory=advance.memory)
+    if start is not None:
+        evaluator.start(state, *start)
     looked, total = np.empty(12), np.zeros(8)
     for sample in range(1, SAMPLES + 1):
         with users_errors(evaluator, state):

@@ -45,7 +45,6 @@ from articulon.forces.sites.images import cell_of
 from articulon.forces.sites.neighbours import REFRESH, VECTOR, refresh_parallel, refresh_serial
 from articulon.kernels import prepare
 from articulon.model import Model, State
-from articulon.model.state import resize
 
 PARALLEL_SPHERES = 2000
 """From this number of spheres on, the threads share them."""
@@ -250,8 +249,8 @@ class Contacts:
         count = int(kept.counts[LISTED])
         order = np.empty(count, dtype=np.int64)
         self.order(kept.first, kept.other, order, self.spheres)
-        resize(state.contact_pairs, (count, 2))
-        resize(state.contact_memory, (count, KEPT))
+        if count != state.contact_pairs.shape[0]:
+            state.hold_contacts(np.empty((count, 2), dtype=np.int64), np.empty((count, KEPT)))
         self.give(kept, order, self.sites, self.model.sites.body.size, state.contact_pairs, state.contact_memory)
 
     @property

@@ -1,0 +1,79 @@
+"""What cannot be written to: arrays, alone and in tables, also in copies and after pickling.
+
+NumPy forgets that an array is read-only when it is pickled or deep-copied, so what is frozen freezes itself again.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+
+def freeze(value: Any) -> None:
+    """Makes every array of a value read-only, in named tuples and tables too."""
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        for item in value:
+            freeze(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            freeze(item)
+
+
+def read_only(table: T) -> T:
+    """The same named tuple of arrays, in views that cannot be written to."""
+    if isinstance(table, np.ndarray):
+        view = table.view()
+        view.setflags(write=False)
+        return view
+    if isinstance(table, tuple) and hasattr(table, "_fields"):
+        return type(table)(*(read_only(item) for item in table))
+    return table
+
+
+class Frozen:
+    """A dataclass whose arrays cannot be written to and whose tables do not change, neither do those of its copies.
+
+    Attributes that begin with an underscore are left as they are.
+    """
+
+    def __post_init__(self) -> None:
+        _freeze_attributes(self.__dict__)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is found when it is first asked for is found again, and a view of a table cannot be pickled.
+        found = {name for name in self.__dict__ if isinstance(getattr(type(self), name, None), cached_property)}
+        return {
+            name: dict(value) if isinstance(value, MappingProxyType) else value
+            for name, value in self.__dict__.items()
+            if name not in found
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        _freeze_attributes(state)
+        self.__dict__.update(state)
+
+
+def _freeze_attributes(attributes: dict[str, Any]) -> None:
+    for name, value in attributes.items():
+        if not name.startswith("_"):
+            freeze(value)
+            if isinstance(value, dict | MappingProxyType):
+                attributes[name] = MappingProxyType(dict(value))
+
+
+def kept(value: Any) -> Any:
+    """A copy of what a user gives as numbers, that neither the user nor anyone else can change: arrays as read-only
+    arrays, lists as tuples, all else as it is."""
+    if isinstance(value, np.ndarray):
+        copy = value.copy()
+        copy.setflags(write=False)
+        return copy
+    if isinstance(value, list | tuple):
+        return tuple(kept(item) for item in value)
+    return value

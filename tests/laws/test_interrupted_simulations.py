@@ -1,0 +1,282 @@
+"""Ctrl-C ends a simulation in memory within a fraction of a second, and nothing that was computed is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.support.remembering import CASES, assert_joined, assert_same_state
+from tests.support.run_cases import BALL, case_of
+
+import articulon as ar
+from articulon import kernels
+from articulon.errors import CaseError
+from articulon.simulate import in_memory
+
+SOME = ("error-controlled steps", "noise, by error", "noise, fixed", "grains", "joints that lock", "SciPy", "loops")
+SOON = 0.4
+"""After which Ctrl-C comes [s]."""
+
+
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[None]:
+    """Sends this process the signal of Ctrl-C."""
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+class AtSteps:
+    """In the place of an interruption: one that comes after so many chunks, whose length is set."""
+
+    def __init__(self, chunks: int) -> None:
+        self.left = chunks
+
+    def __call__(self, signals: Any) -> AtSteps:
+        return self
+
+    def __enter__(self) -> AtSteps:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    @property
+    def requested(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        yield
+
+
+def swing(**options: Any) -> Any:
+    """A pendulum whose steps take some ten microseconds each."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("rod", mass=1, inertia=0.1, com=(0, 0, -0.5), joint=ar.Revolute(axis=(0, 1, 0)), q=1.0)
+    builder.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
+    return builder.build()
+
+
+def test_a_simulation_is_interrupted_within_a_frame() -> None:
+    model = swing()
+    ar.simulate(model, 0.01, rule="rk4", step=1e-3)
+    began = time.monotonic()
+    with (
+        interrupted_after(SOON),
+        pytest.raises(KeyboardInterrupt, match=r"interrupted at t = .* s; .*resume") as caught,
+    ):
+        ar.simulate(model, 1e7, rule="rk4", step=1e-3, frames=1)
+    assert time.monotonic() - began < SOON + 2.0
+    done = caught.value.trajectory  # type: ignore[attr-defined]
+    assert isinstance(done, ar.Trajectory) and not done.complete
+    assert done.times.tolist() == [0.0] and done.q[0, 0] == 1.0
+    reached = float(done.state.time[0])
+    assert 0.0 < reached < 1e7
+    expected = ar.simulate(model, reached, rule="rk4", step=1e-3, frames=1)
+    np.testing.assert_allclose(done.state.q, expected.state.q, rtol=0, atol=1e-9)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_frames_that_were_taken_are_kept() -> None:
+    model = swing()
+    with interrupted_after(SOON), pytest.raises(KeyboardInterrupt) as caught:
+        ar.simulate(model, 1e6, rule="rk4", step=1e-3, frames=10**7)
+    done = caught.value.trajectory  # type: ignore[attr-defined]
+    count = done.times.size
+    assert count > 10 and len(done.q) == len(done.works) == len(done.kinetic_energy) == count
+    np.testing.assert_allclose(done.times, 0.1 * np.arange(count), rtol=1e-12)
+    expected = ar.simulate(model, 0.1 * (count - 1), rule="rk4", step=1e-3, frames=count - 1)
+    np.testing.assert_allclose(done.q[:50], expected.q[:50], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("chunks", [0, 1, 4])
+@pytest.mark.parametrize(
+    "name",
+    ["error-controlled steps", "noise, by error", "noise, fixed", "grains", "joints that lock", "SciPy", "loops"],
+)
+def test_an_interrupted_simulation_is_resumed_to_the_bits_of_an_unbroken_one(
+    name: str, chunks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build, duration, options = CASES[name]
+    model = build()
+    whole = ar.simulate(model, 4 * duration, frames=8, **options)
+    parts = []
+    with monkeypatch.context() as patch:
+        patch.setattr(in_memory, "Interruption", AtSteps(chunks))
+        patch.setattr(in_memory.Chunks, "took", lambda *_: None)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            ar.simulate(model, 4 * duration, frames=8, **options)
+        parts.append(caught.value.trajectory)  # type: ignore[attr-defined]
+        patch.setattr(in_memory, "Interruption", AtSteps(2))
+        with pytest.raises(KeyboardInterrupt) as caught:
+            ar.resume(parts[-1])
+        parts.append(caught.value.trajectory)  # type: ignore[attr-defined]
+    parts.append(ar.resume(parts[-1]))
+    assert_joined(whole, *parts)
+    assert parts[-1].complete
+    assert_same_state(ar.resume(parts[-1], duration).state, ar.resume(whole, duration).state)
+
+
+def test_one_that_was_interrupted_goes_to_its_end_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_memory, "Interruption", AtSteps(1))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ar.simulate(swing(), 1.0, rule="rk4", step=1e-3, frames=4)
+    done = caught.value.trajectory  # type: ignore[attr-defined]
+    monkeypatch.undo()
+    with pytest.raises(
+        CaseError, match=r"resume: the simulation was interrupted at 0\.016 s, before its end at 1 s; go on"
+    ):
+        ar.resume(done, 2.0)
+
+
+def test_a_python_force_is_interrupted_without_being_blamed() -> None:
+    """Under SciPy's solvers the signal finds Python at work, in the user's function more often than not."""
+
+    def slow(time, q, u, parameters, tau):
+        until = clock() + 0.01
+        while clock() < until:
+            pass
+
+    clock = time.monotonic
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("rod", mass=1, inertia=0.1, joint=ar.Revolute(axis=(0, 1, 0)), u=1.0)
+    builder.add_force(ar.forces.JointActuation(function=slow))
+    model = builder.build()
+    with interrupted_after(2 * SOON), pytest.raises(KeyboardInterrupt) as caught:
+        ar.simulate(model, 1e3, rule="scipy-radau", max_step=1e-3, frames=1)
+    done = caught.value.trajectory  # type: ignore[attr-defined]
+    assert done.state.time[0] == 0.0 and done.times.tolist() == [0.0]
+
+
+def test_an_interruption_at_the_very_end_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(AtSteps):
+        @property
+        def requested(self) -> bool:
+            return self.left > 0 and bool(self.over)
+
+        over = False
+
+        def __exit__(self, *exception: object) -> None:
+            self.over = True
+
+    monkeypatch.setattr(in_memory, "Interruption", Late(1))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ar.simulate(swing(), 1.0, frames=4)
+    assert caught.value.trajectory.complete  # type: ignore[attr-defined]
+
+
+# While kernels are compiled
+
+
+class Slow:
+    """A kernel that takes a minute to compile."""
+
+    def __init__(self, seconds: float = 60.0) -> None:
+        def slow_kernel() -> None:
+            """Stands for its source."""
+
+        self.py_func, self.seconds = slow_kernel, seconds
+
+    def disable_compile(self, value: bool = True) -> None:
+        """Nothing to disable."""
+
+    def compile(self, signature: Any) -> None:
+        """Takes a while."""
+        time.sleep(self.seconds)
+
+
+def children() -> set[int]:
+    import psutil
+
+    return {child.pid for child in psutil.Process().children()}
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(kernels, "cache_folder", lambda: tmp_path)
+    return tmp_path
+
+
+def test_a_compilation_is_interrupted_at_once(empty_cache: Path) -> None:
+    before, began = children(), time.monotonic()
+    with interrupted_after(SOON), pytest.raises(KeyboardInterrupt):
+        kernels.prepare(Slow(), "nothing")
+    assert time.monotonic() - began < SOON + 1.0
+    assert children() == before
+    assert not list(empty_cache.rglob("*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_compilation_that_is_killed_by_ctrl_c_is_not_done_again(empty_cache: Path, number: int) -> None:
+    """From a terminal the signal reaches both processes, and the parent may keep it for later."""
+    kept = signal.signal(signal.SIGINT, lambda *_: None)
+    before, told = children(), []
+
+    def kill() -> None:
+        time.sleep(SOON)
+        for child in children() - before:
+            os.kill(child, number)
+
+    killing = threading.Thread(target=kill)
+    killing.start()
+    try:
+        with kernels.announcing(told.append), pytest.raises(KeyboardInterrupt, match="while kernels were compiled"):
+            kernels.prepare(Slow(), "nothing")
+    finally:
+        killing.join()
+        signal.signal(signal.SIGINT, kept)
+    assert len(told) == 1 and told[0].startswith("compiling kernels, once per machine")
+    assert not list(empty_cache.rglob("*"))
+
+
+def test_a_run_of_a_case_is_interrupted_while_it_is_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from articulon.simulate import run as running
+
+    monkeypatch.setattr(running, "prepare", lambda *_: time.sleep(60.0))
+    case, began = case_of(tmp_path, BALL), time.monotonic()
+    with interrupted_after(SOON), pytest.raises(KeyboardInterrupt, match="before the first step"):
+        ar.run(case, tmp_path / "run")
+    assert time.monotonic() - began < SOON + 1.0
+    assert not (tmp_path / "run").exists()
+
+
+def test_simulate_says_once_that_it_compiles(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """To standard error, unless somebody else is told."""
+    model = swing()
+    ar.simulate(model, 0.1)
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr(kernels, "_compile_aside", lambda *_: None)
+    monkeypatch.setattr(kernels, "_TOLD", set())
+    done = kernels.cache_folder()
+    monkeypatch.setattr(kernels, "cache_folder", lambda: tmp_path)
+    ar.simulate(model, 0.1)
+    said = capfd.readouterr().err.splitlines()
+    assert said == ["articulon: compiling kernels, once per machine: a minute or more for a model of a new kind"]
+    assert len(list(tmp_path.rglob("compiled/*"))) >= 2 and done.exists()
+    told: list[str] = []
+    for path in tmp_path.rglob("compiled/*"):
+        path.unlink()
+    ar.simulate(model, 0.1)
+    assert capfd.readouterr().err == ""
+    for path in tmp_path.rglob("compiled/*"):
+        path.unlink()
+    with kernels.announcing(told.append):
+        ar.simulate(model, 0.1)
+    assert len(told) == 1 and capfd.readouterr().err == ""
+    assert kernels.announce is kernels._quiet
