@@ -1,4 +1,4 @@
-"""Known problems of the table of verdicts: what an independent review found judged wrongly, and plain ones beside it."""
+"""Known problems of the table of verdicts: what a review found judged wrongly, and plain ones beside it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from validation.force_laws import row
 from validation.verdict_problems import Problem, Vector, _Draft
 
 import articulon as ar
+from articulon import scaling
 
 Z: Vector = (0.0, 0.0, 1.0)
-CONTROLLED = ar.scaling.ErrorControlled(tolerance=0.02)
+CONTROLLED = scaling.ErrorControlled(tolerance=0.02)
 
 
 def _constant(a2: float) -> Any:
-    return ar.scaling.Constant(a2=a2)
+    return scaling.Constant(a2=a2)
 
 
-def _problem(
-    name: str, scaling: Any, fill: Callable[[_Draft], None], kT: float = 0.0, frames: int = 200
-) -> Problem:
+def _problem(name: str, policy: Any, fill: Callable[[_Draft], None], kT: float = 0.0, frames: int = 200) -> Problem:
     def build(window: float | None) -> Any:
         draft = _Draft()
         fill(draft)
         return draft.model(kT, window)
 
-    return Problem(name, "known", build, scaling, kT > 0.0, frames)
+    return Problem(name, "known", build, policy, kT > 0.0, frames)
 
 
 def _turning_ball(d: _Draft) -> None:
@@ -128,7 +127,7 @@ KNOWN = (
     _problem("spun up", _constant(0.05), _spun_up),
     _problem("sudden force", CONTROLLED, _sudden),
     _problem("approach", _constant(0.1), _drawn),
-    _problem("approach", ar.scaling.TwoFactor(a2=0.1, b2=0.5), _drawn),
+    _problem("approach", scaling.TwoFactor(a2=0.1, b2=0.5), _drawn),
     _problem("noise that drifts", _constant(0.05), _drifting, kT=0.02),
     _problem("noise in a well", _constant(0.05), _well, kT=0.05),
     _problem("noise in two wells", _constant(0.05), _double_well, kT=0.1),

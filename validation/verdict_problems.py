@@ -15,6 +15,7 @@ import numpy as np
 from validation.force_laws import laws, row
 
 import articulon as ar
+from articulon import scaling
 
 Vector = tuple[float, float, float]
 X: Vector = (1.0, 0.0, 0.0)
@@ -31,8 +32,8 @@ class Problem:
     """What the table groups by."""
     build: Callable[[float | None], Any]
     """The model, with windows of noise of a given length [time] or of its own."""
-    scaling: Any
-    """The policy."""
+    policy: Any
+    """How it is scaled."""
     noise: bool = False
     """Whether Brownian forces act."""
     frames: int = 200
@@ -208,7 +209,7 @@ def _walls(d: _Draft, draw: np.random.Generator, tau: float) -> None:
     body = d.body("ball", tau, joint=ar.Xyz())
     d.builder.add_site(body, kind="ball")
     n = (0.0, 0.0, 1.0)
-    wall = row(0, "exponential", -10.0 ** u(-6, -3), 0.0, u(0.02, 0.08), 40.0, n)
+    wall = row(0, "exponential", -(10.0 ** u(-6, -3)), 0.0, u(0.02, 0.08), 40.0, n)
     d.rows += [row(0, "steady", u(0.6, 2.0), n=n), wall]
     d.rows.append(row(0, "swing", 0.0, u(0.5, 2.0), 2.0 * math.pi * u(0.5, 3.0), u(0.0, 6.28), X))
 
@@ -240,21 +241,21 @@ def random_problem(seed: int) -> Problem:
         a2 = max(a2, 0.01)
         tau = a2 * late
     kT = 10.0 ** draw.uniform(-2.5, -0.5) if noise else 0.0
-    policy = "constant" if draw.uniform() < 0.5 else ("two-factor", "threshold", "smooth", "error-controlled")[seed % 4]
-    scaling = {
-        "constant": lambda: ar.scaling.Constant(a2=a2),
-        "two-factor": lambda: ar.scaling.TwoFactor(a2=a2, b2=float(draw.choice([1.0, 0.99, 0.7]))),
-        "threshold": lambda: ar.scaling.ThresholdAdaptive(a2=a2, threshold=10.0 ** draw.uniform(-2.0, 1.0)),
-        "smooth": lambda: ar.scaling.SmoothAdaptive(a2=a2, threshold=10.0 ** draw.uniform(-2.0, 1.0)),
-        "error-controlled": lambda: ar.scaling.ErrorControlled(tolerance=0.02),
-    }[policy]()
+    name = "constant" if draw.uniform() < 0.5 else ("two-factor", "threshold", "smooth", "error-controlled")[seed % 4]
+    policy = {
+        "constant": lambda: scaling.Constant(a2=a2),
+        "two-factor": lambda: scaling.TwoFactor(a2=a2, b2=float(draw.choice([1.0, 0.99, 0.7]))),
+        "threshold": lambda: scaling.ThresholdAdaptive(a2=a2, threshold=10.0 ** draw.uniform(-2.0, 1.0)),
+        "smooth": lambda: scaling.SmoothAdaptive(a2=a2, threshold=10.0 ** draw.uniform(-2.0, 1.0)),
+        "error-controlled": lambda: scaling.ErrorControlled(tolerance=0.02),
+    }[name]()
 
     def build(window: float | None) -> Any:
         draft = _Draft()
         MODELS[kind](draft, np.random.default_rng([seed, 1]), tau)
         return draft.model(kT, window)
 
-    return Problem(f"{kind} {seed}", f"{kind}{' with noise' if noise else ''}, {policy}", build, scaling, noise)
+    return Problem(f"{kind} {seed}", f"{kind}{' with noise' if noise else ''}, {name}", build, policy, noise)
 
 
 def random_problems(seed: int, count: int) -> Iterator[Problem]:

@@ -23,9 +23,12 @@ from validation.verdict_known import KNOWN
 from validation.verdict_problems import Problem, random_problems
 
 import articulon as ar
+from articulon.errors import DivergenceError
 from articulon.fidelity.motion import compare, motion_of
 from articulon.fidelity.paths import path_of, rough_path
+from articulon.fidelity.record import Settings
 from articulon.fidelity.verdict import ORDER, TOLERANCE
+from articulon.simulate.judgement import record_in_memory
 
 DURATION = 1.0
 RULE: dict[str, Any] = {"rule": "kutta-merson", "rtol": 1e-6, "atol": 1e-8}
@@ -72,10 +75,11 @@ def judged(problem: Problem) -> Row | None:
     """A problem's verdict beside the truth; None where its run does not stay finite."""
     model = problem.build(None)
     try:
-        run = ar.simulate(model, DURATION, frames=problem.frames, scaling=problem.scaling, seed=SEED, **RULE)
-    except ar.DivergenceError:
+        run = ar.simulate(model, DURATION, frames=problem.frames, scaling=problem.policy, seed=SEED, **RULE)
+    except DivergenceError:
         return None
-    found, record = run.fidelity, run.record
+    found = run.fidelity()
+    record = record_in_memory(run, Settings(TOLERANCE, "time", 0.0))
     motion = motion_of(record)
     if problem.noise:
         held = problem.build(record.window)
@@ -157,15 +161,15 @@ def main() -> None:
 ## The table of verdicts
 
 `python -m validation.verdicts --seed {given.seed} --count {given.count}`, {time.perf_counter() - began:.0f} s.
-{len(found)} scaled runs of known and random problems, each beside its unscaled run: {within} are within the tolerance of
-{TOLERANCE:.0%} and {len(found) - within} beyond it.
+{len(found)} scaled runs of known and random problems, each beside its unscaled run: {within} are within the tolerance
+of {TOLERANCE:.0%} and {len(found) - within} beyond it.
 
 {confusion(found)}
 
-Trusted and beyond: {len(trusted)}. Within and called anything else: {len(doubted)}, {len(doubted) / max(within, 1):.1%} of
-those within. The error that was found is within its interval of the true one in {covered} of {len(known)} runs. The
-unscaled runs beside them cost {np.median(costs):.0%} of the evaluations of the run in the median, which here is as short
-as such runs can be.
+Trusted and beyond: {len(trusted)}. Within and called anything else: {len(doubted)}, {len(doubted) / max(within, 1):.1%}
+of those within. The error that was found is within its interval of the true one in {covered} of {len(known)} runs. The
+unscaled runs beside them cost {np.median(costs):.0%} of the evaluations of the run in the median, which here is as
+short as such runs can be.
 
 {wrong}""",
     )

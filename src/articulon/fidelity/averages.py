@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from articulon.fidelity.motion import Motion
-from articulon.fidelity.paths import Path
+from articulon.fidelity.paths import Path, scales
 from articulon.fidelity.verdict import HEAT
 
 PARTS = 10
@@ -45,7 +45,7 @@ def averages(motion: Motion, truth: Path) -> dict[str, Any]:
         return found | {"reason": "there are too few frames for averages"}
     wide = float(stats.t.ppf(0.5 + 0.5 * CONFIDENCE, PARTS - 1))
     worst: tuple[float, float, str] | None = None
-    for group, reach, error in zip(motion.groups, motion.reach, motion.error, strict=True):
+    for group, reach, error in zip(motion.groups, scales(motion.groups, motion.reach), motion.error, strict=True):
         if reach <= error:
             continue
         columns = slice(group.start, group.end)

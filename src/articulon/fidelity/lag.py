@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.fidelity.motion import resolution
-from articulon.fidelity.paths import groups_of, path_of, ranges
+from articulon.fidelity.paths import groups_of, path_of, ranges, scales
 from articulon.fidelity.record import Record
 from articulon.fidelity.verdict import Bounds
 from articulon.forces.evaluation import Evaluator
@@ -81,8 +81,10 @@ def lag_along(record: Record, lost: Lost) -> LagAlong | None:
     path = path_of(groups, times, record.q, record.u)
     more, interval = lost.scaled - lost.unscaled, np.diff(record.times)[:, None]
     found: LagAlong | None = None
-    for group, reach, known in zip(groups, ranges(groups, path.place), resolution(record, groups), strict=True):
-        if reach <= known:
+    reaches = ranges(groups, path.place)
+    moves = reaches > resolution(record, groups)
+    for group, reach, moving in zip(groups, scales(groups, reaches), moves, strict=True):
+        if not moving:
             continue
         part = slice(group.start, group.end)
         velocity = path.velocity[:, part]

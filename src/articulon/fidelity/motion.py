@@ -22,6 +22,7 @@ from articulon.fidelity.paths import (
     ranges,
     rough_groups,
     rough_path,
+    scales,
 )
 from articulon.fidelity.record import Record
 from articulon.fidelity.verdict import Bounds
@@ -126,6 +127,7 @@ def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | N
     """
     path, groups, T = motion.path, motion.groups, record.duration
     reach = np.maximum(motion.reach, ranges(groups, truth.place))
+    scale = scales(groups, reach)
     offset = path.place - truth.place if motion.noisy else offsets(groups, path, truth)
     if inertia is not None:
         truth, offset = _with_inertia(motion, truth, offset, inertia)
@@ -133,8 +135,8 @@ def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | N
     for k, group in enumerate(groups):
         if reach[k] <= motion.error[k]:
             continue
-        one = apart(path, truth, offset, group, float(reach[k]), T)
-        known = float(motion.error[k] / reach[k])
+        one = apart(path, truth, offset, group, float(scale[k]), T)
+        known = float(motion.error[k] / scale[k])
         errors, off = np.maximum(one.error - known, 0.0), np.maximum(one.off - known, 0.0)
         if motion.noisy:
             time, position, at = float(errors.mean()), float(off.mean()), int(np.argmax(errors))

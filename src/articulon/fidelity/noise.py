@@ -16,7 +16,7 @@ from articulon.fidelity.reference import NoPathError
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import BrownianDynamics, FrictionImplicit
 from articulon.integrate.drivers import DIVERGED, driver
-from articulon.model.state import EVALUATIONS
+from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 from articulon.scaling import NoScaling
 
 RULES = {"overdamped": BrownianDynamics, "friction-implicit": FrictionImplicit}
@@ -59,6 +59,8 @@ def on_the_same_noise(record: Record, motion: Motion, rule: str, steps: Steps) -
         raise NoPathError(str(error)) from None
     state = evaluator.initial_state(advance.history, memory=advance.memory)
     evaluator.start(state, record.q[0], record.u[0])
+    begun = round(float(times[0]) / steps.length)
+    state.time[0], state.counters[STEPS], state.counters[WINDOW] = times[0], begun, begun
     q = np.empty_like(record.q)
     q[0] = state.q
     last = times.size

@@ -19,7 +19,7 @@ from articulon.fidelity.averages import averages
 from articulon.fidelity.chebyshev import largest_rate
 from articulon.fidelity.motion import LEAST_FRAMES, Motion, Wrong, arrival, compare
 from articulon.fidelity.noise import EVALUATIONS_OF_A_STEP, on_the_same_noise, steps_within
-from articulon.fidelity.paths import Path
+from articulon.fidelity.paths import Path, scales
 from articulon.fidelity.record import Record
 from articulon.fidelity.reference import Course, NoPathError, TooExpensiveError, complete, without_inertia
 from articulon.fidelity.verdict import Bounds
@@ -189,10 +189,20 @@ class _Maker:
 
     def _course(self, idle: np.ndarray) -> Course:
         record, motion = self.record, self.motion
-        scale = np.maximum(motion.reach, 100.0 * motion.error)
+        scale = np.maximum(scales(motion.groups, motion.reach), 100.0 * motion.error)
         speeds = [np.abs(record.u[:, g.start : g.end]).max(initial=0.0) for g in motion.groups]
         speed = np.maximum(speeds, scale / record.duration)
-        return Course(motion.groups, record.q[0], record.u[0], record.duration, scale, speed, idle, record.stop)
+        return Course(
+            motion.groups,
+            record.q[0],
+            record.u[0],
+            float(record.times[0]),
+            record.duration,
+            scale,
+            speed,
+            idle,
+            record.stop,
+        )
 
     def _left(self) -> int:
         return self.budget - self.evaluations

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.integrate.lag_groups import LEAST_ANGLE
 from articulon.model import Model
 from articulon.model.joints import BY_KIND, PRISMATIC, REVOLUTE
 from articulon.model.rotations import matrices, quaternion_product
@@ -155,6 +156,11 @@ def unwrapped(vectors: np.ndarray, expected: np.ndarray) -> np.ndarray:
 def ranges(groups: list[Group], place: np.ndarray) -> np.ndarray:
     """How far each group gets from where it began [length or rad], shape (groups,)."""
     return np.array([np.sqrt((place[:, g.start : g.end] ** 2).sum(axis=1)).max() for g in groups])
+
+
+def scales(groups: list[Group], reach: np.ndarray) -> np.ndarray:
+    """What errors of groups with these ranges are relative to [length or rad], shape (groups,)."""
+    return np.where([group.angular for group in groups], np.maximum(reach, LEAST_ANGLE), reach)
 
 
 def between(path: Path, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -50,8 +50,10 @@ class Course(NamedTuple):
     """Initial coordinates, shape (nq,)."""
     u: np.ndarray
     """Initial speeds, shape (nu,)."""
+    start: float
+    """When the run begins [time]."""
     duration: float
-    """[time]."""
+    """How long it goes on [time]."""
     scale: np.ndarray
     """What errors of each group are relative to [length or rad], shape (groups,)."""
     speed: np.ndarray
@@ -107,9 +109,9 @@ def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budg
     try:
         for t, q, _ in chebyshev_steps(
             rates,
-            0.0,
+            course.start,
             course.q.copy(),
-            T,
+            course.start + T,
             scale,
             drift.settle,
             FIRST * T,
@@ -160,15 +162,15 @@ def complete(evaluator: Evaluator, course: Course, tolerance: float, budget: int
         return found[: nq + nu].copy()
 
     tell, T = _Ending(model, course), course.duration
-    times, states = [0.0], [np.concatenate([course.q, course.u])]
+    times, states = [course.start], [np.concatenate([course.q, course.u])]
     # Trial states of the Newton iterations may overflow; they are rejected.
     with np.errstate(all="ignore"):
         try:
             solver = integrate.Radau(
                 rates,
-                0.0,
+                course.start,
                 states[0].copy(),
-                T,
+                course.start + T,
                 rtol=1e-10,
                 atol=atol,
                 max_step=_longest(T, tolerance),

@@ -21,6 +21,8 @@ ITERATIONS, SETTLED = 50, 1e-3
 """Of the power iteration for the longest relaxation time: how many at most, and the change that ends it."""
 WITHOUT = 1e-12
 """Drag on a speed, over the largest on one of its kind, below which there is none."""
+LEAST_ANGLE = 0.05
+"""Range of a rotation below which its lag is relative to this [rad]."""
 RESOLVED = 150.0
 """Errors of a step that a range must be to count: smaller ranges are not known well enough to be late in."""
 
@@ -207,5 +209,6 @@ def _least_ranges(model: Model, integrator: Any, start: np.ndarray) -> np.ndarra
                 continue
             relative, absolute = tolerances[which] if tolerances else (1e-12, 0.0)
             size = float(np.abs(model.q0[at : at + wide]).max(initial=0.0))
-            least[int(np.searchsorted(start, first))] = RESOLVED * (absolute + relative * size)
+            resolved = RESOLVED * (absolute + relative * size)
+            least[int(np.searchsorted(start, first))] = max(resolved, LEAST_ANGLE if which == ROTATION else 0.0)
     return least

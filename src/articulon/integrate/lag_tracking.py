@@ -61,7 +61,7 @@ time at which that last changed, the time of the first look, and the delay since
 velocity, its mean rate, the lag z and the displacement so far; and for every group its range and how late it is."""
 APART = 0.01
 """Time between two looks, over the slowest memory."""
-SPENT = 0.1
+SPENT = 0.2
 """Part of the time since the start in which a joint may spend what is left of its delay."""
 
 

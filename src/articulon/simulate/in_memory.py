@@ -3,7 +3,7 @@
 import time as clock
 from dataclasses import dataclass, replace
 from signal import SIGINT
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -82,6 +82,9 @@ class Trajectory(NamedTuple):
     loop_drift: np.ndarray
     """How far steps have led from the loops, before they were moved back: the largest error of any condition, and of
     its rate, since the start, shape (frames, 2)."""
+    factors: np.ndarray
+    """Factors that the forces of each channel were multiplied by, those of the step that led to a frame, shape
+    (frames, 8)."""
     state: State
     """Everything from which the simulation goes on: the last frame, or where it was interrupted."""
     model: Model
@@ -110,6 +113,34 @@ class Trajectory(NamedTuple):
         """What is to be known of it: a step that was shortened, a threshold that was found, flexible bodies that were
         deformed beyond the range of their modes or turned too fast for them."""
         return [*self.setup.notes, *deformation_notes(self.model, self.times, self.q, self.u)]
+
+    def fidelity(
+        self, tolerance: float | None = None, error: Literal["time", "position"] = "time", budget: float = 0.05
+    ) -> dict[str, Any] | None:
+        """Whether a scaled simulation can be trusted; None where nothing was scaled.
+
+        An unscaled simulation is made beside it, from its first frame on; see ``docs/fidelity.md``.
+
+        Parameters
+        ----------
+        tolerance
+            Relative error that is trusted; that of the policy by default where it has one, or else 0.02.
+        error
+            What the tolerance is about: when places are reached, relative to the duration, or where bodies are at each
+            moment, relative to the range of each motion.
+        budget
+            What the unscaled simulation may cost, as a part of the evaluations of forces; some thousands are always
+            allowed for small models, and 0 is for none.
+
+        Returns
+        -------
+        dict
+            ``verdict``, one of "trusted", "suspect", "violated" and "inconclusive"; the ``worst`` motion; ``broken``,
+            ``since``, the ``premises`` and what they ``cost``, as in ``summary.json`` of a run.
+        """
+        from articulon.simulate.judgement import judged_in_memory
+
+        return judged_in_memory(self, tolerance, error, budget)
 
 
 class InMemory:
@@ -205,7 +236,7 @@ class InMemory:
 
     def _trajectory(self, state: State, rows: list[tuple[np.ndarray, ...]], frame: int) -> Trajectory:
         model, times = self.setup.model, self.setup.times
-        q, u, works, bath, drift = (np.array(column) for column in zip(*rows, strict=True))
+        q, u, works, bath, drift, factors = (np.array(column) for column in zip(*rows, strict=True))
         return Trajectory(
             times=np.array([times.at(k) for k in range(frame + 1 - len(rows), frame + 1)]),
             q=q,
@@ -215,6 +246,7 @@ class InMemory:
             potential_energy=np.array([potential_energy(model, coordinates) for coordinates in q]),
             bath=bath,
             loop_drift=drift,
+            factors=factors,
             state=state,
             model=model,
             setup=replace(self.setup, times=times.after(frame)),
@@ -232,10 +264,11 @@ class InMemory:
 
 def row_of(state: State) -> tuple[np.ndarray, ...]:
     """What a frame keeps of a state."""
-    return state.q.copy(), state.u.copy(), state.work.copy(), state.bath.copy(), state.drift.copy()
+    kept = (state.q, state.u, state.work, state.bath, state.drift, state.factor)
+    return tuple(array.copy() for array in kept)
 
 
 def last_row(trajectory: Trajectory) -> tuple[np.ndarray, ...]:
     """What the last frame of a trajectory has kept."""
     done = trajectory
-    return done.q[-1], done.u[-1], done.works[-1], done.bath[-1], done.loop_drift[-1]
+    return done.q[-1], done.u[-1], done.works[-1], done.bath[-1], done.loop_drift[-1], done.factors[-1]

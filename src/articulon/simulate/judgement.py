@@ -1,15 +1,26 @@
-"""The verdict on a run of a case: what it is made from."""
+"""The verdict on a run, of a case or in memory: what it is made from."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from articulon.adaptive import AdaptiveDriver
+from articulon.errors import CaseError
 from articulon.fidelity.judge import fidelity_of
 from articulon.fidelity.record import Record, Settings
 from articulon.fidelity.verdict import TOLERANCE
-from articulon.model import State
-from articulon.model.state import EVALUATIONS
+from articulon.forces.brownian import brownian_of
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.model_tables import channels_of
+from articulon.model import CHANNELS, State
+from articulon.model.state import DAMPING, EVALUATIONS
+from articulon.scaling import NoScaling
+from articulon.simulate.observers import slowest_tree
 from articulon.simulate.preparation import Prepared
 from articulon.simulate.results import Run
+
+if TYPE_CHECKING:
+    from articulon.simulate.in_memory import Trajectory
 
 
 def judged(
@@ -46,13 +57,74 @@ def record_of(prepared: Prepared, state: State, run: Run) -> Record:
         prepared.windows.window,
         stop,
         isinstance(prepared.driver, AdaptiveDriver),
-        Settings(tolerance_of(settings, prepared.policy), settings.error, float(settings.budget)),
+        Settings(_tolerance(settings.tolerance, prepared.policy), settings.error, float(settings.budget)),
     )
 
 
-def tolerance_of(settings: Any, policy: Any) -> float:
-    """The relative error that is trusted: the case's, or the tolerance that its policy was given, or 2 %."""
-    given = settings.tolerance
-    if given is None:
-        given = getattr(policy, "tolerance", None)
-    return TOLERANCE if given is None else float(given)
+def judged_in_memory(
+    trajectory: "Trajectory", tolerance: float | None, error: str, budget: float
+) -> dict[str, Any] | None:
+    """The same of a simulation in memory; None where nothing was scaled.
+
+    Raises
+    ------
+    CaseError
+        For a tolerance, a budget or a kind of error that cannot be.
+    """
+    policy = trajectory.setup.scaling.policy
+    if isinstance(policy, NoScaling):
+        return None
+    if error not in ("time", "position"):
+        raise CaseError(f"fidelity: error must be 'time' or 'position', got {error!r}")
+    for name, value in (("tolerance", tolerance), ("budget", budget)):
+        if value is not None and not (np.isfinite(value) and value >= 0.0):
+            raise CaseError(f"fidelity: {name} must be a number of at least 0, got {value!r}")
+    given = Settings(TOLERANCE, error, float(budget))
+    record = record_in_memory(trajectory, given._replace(tolerance=_tolerance(tolerance, policy)))
+    _, relaxation = slowest_tree(trajectory.model, record.evaluator)
+    return fidelity_of(record, None, relaxation, 0.0, 0.0, True)
+
+
+def record_in_memory(trajectory: "Trajectory", settings: Settings) -> Record:
+    """What a verdict on a simulation in memory is made from."""
+    setup, model = trajectory.setup, trajectory.model
+    windows = setup.windows
+    evaluator = Evaluator(
+        model,
+        setup.seed,
+        windows.window,
+        windows.average,
+        thermostat=setup.thermostat,
+        target_factor=setup.scaling.policy.target_factor(),
+    )
+    evaluator.overdamped = evaluator.overdamped or getattr(setup.integrator, "rule", "") == "overdamped"
+    noise, factors = brownian_of(model), trajectory.factors
+    observables = {"time": trajectory.times, "kinetic_energy": trajectory.kinetic_energy}
+    for name in channels_of(model, evaluator.system.bath):
+        observables[f"factor_{name}"] = factors[:, CHANNELS.index(name)]
+    thermal = model.units.boltzmann * evaluator.degrees_of_freedom * factors[:, DAMPING]
+    heat = np.full_like(thermal, np.nan)
+    if noise is not None and not evaluator.overdamped:
+        np.divide(2.0 * trajectory.kinetic_energy, thermal, out=heat, where=thermal > 0.0)
+    observables["temperature_kinetic"] = heat
+    return Record(
+        model,
+        evaluator,
+        setup.integrator,
+        setup.scaling.policy,
+        trajectory.q,
+        trajectory.u,
+        observables,
+        int(trajectory.state.counters[EVALUATIONS]),
+        setup.seed,
+        windows.window,
+        None,
+        setup.adaptive is not None and setup.adaptive.on,
+        settings,
+    )
+
+
+def _tolerance(given: float | None, policy: Any) -> float:
+    """The relative error that is trusted: the one that is given, or that of the policy, or 2 %."""
+    found = getattr(policy, "tolerance", None) if given is None else given
+    return TOLERANCE if found is None else float(found)
