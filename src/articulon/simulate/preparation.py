@@ -75,6 +75,38 @@ def core_drag(model: Model, core: str | None, source: str = "") -> float:
         raise CaseError(f"{source}: {error}") from None
 
 
+def checked(case: Description) -> tuple[Model, float, Windows]:
+    """The model of a case, the drag of its core and the windows of its time, with all that can be checked before kernels
+    are compiled.
+
+    Raises
+    ------
+    CaseError
+        For what cannot be run.
+    """
+    model = case.build_model()
+    policy, duration = case.scaling, float(case.run.duration)
+    try:
+        check_motions(model, duration)
+        check_actuations(model, duration)
+    except ModelError as error:
+        raise CaseError(f"{case.source}: {error}") from None
+    damping = core_drag(model, getattr(policy, "core", None), case.source)
+    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive) and damping <= 0.0:
+        whose = "no body" if policy.core is None else f"not the body '{policy.core}'"
+        raise CaseError(
+            f"{case.source}: scaling: {policy.policy} divides by the drag of the core, and {whose} has any; "
+            "add stokes-drag to the forces, or choose another scaling.core"
+        )
+    try:
+        check_thermostat(case.thermostat, case.integrator, policy, model, duration)
+    except CaseError as error:
+        raise CaseError(f"{case.source}: {error}") from None
+    windows = windows_of(case, model)
+    check_contact_step(model, case.integrator, windows.step or getattr(case.integrator, "step", None), case.source)
+    return model, damping, windows
+
+
 def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     """Builds the model and compiles what is not in the cache.
 
@@ -90,30 +122,11 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     CaseError
         For what cannot be run.
     """
-    model = case.build_model()
-    try:
-        check_motions(model, float(case.run.duration))
-        check_actuations(model, float(case.run.duration))
-    except ModelError as error:
-        raise CaseError(f"{case.source}: {error}") from None
+    model, damping, windows = checked(case)
     policy = case.scaling
-    damping = core_drag(model, getattr(policy, "core", None), case.source)
-    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive):
-        if damping <= 0.0:
-            whose = "no body" if policy.core is None else f"not the body '{policy.core}'"
-            raise CaseError(
-                f"{case.source}: scaling: {policy.policy} divides by the drag of the core, and {whose} has any; "
-                "add stokes-drag to the forces, or choose another scaling.core"
-            )
-        if policy.threshold is None:
-            threshold = threshold or find_threshold(case, model, damping)
-            policy = policy.model_copy(update={"threshold": threshold.value})
-    try:
-        check_thermostat(case.thermostat, case.integrator, policy, model, float(case.run.duration))
-    except CaseError as error:
-        raise CaseError(f"{case.source}: {error}") from None
-    windows = windows_of(case, model)
-    check_contact_step(model, case.integrator, windows.step or getattr(case.integrator, "step", None), case.source)
+    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive) and policy.threshold is None:
+        threshold = threshold or find_threshold(case, model, damping)
+        policy = policy.model_copy(update={"threshold": threshold.value})
     dynamics = case.dynamics
     evaluator = Evaluator(
         model,
