@@ -17,18 +17,20 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import math
 import numbers
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from articulon.errors import ArticulonError, CaseError, ModelError
+from articulon.inputs import LARGEST, SEEDS, clipped, integral, is_file, real, shown, truth
 from articulon.units import DIMENSIONS, UnitSystem, expectation
 
 
@@ -36,16 +38,22 @@ def _number_or_text(value: Any) -> Any:
     """Refuse what pydantic would quietly turn into a number, and accept every kind of real number."""
     if isinstance(value, bool):
         raise ValueError(f"expected a quantity, got {value}")
-    if isinstance(value, numbers.Real):
-        number = float(value)
-        if not math.isfinite(number):
-            raise ValueError(f"expected a finite number, got {value}")
-        return number
-    return value
+    return real(value) if isinstance(value, numbers.Real) else value
 
 
 Quantity: TypeAlias = Annotated[float | str, BeforeValidator(_number_or_text)]
 """A number in the units of the case, or a string with units such as ``"0.89 mPa s"``."""
+Number: TypeAlias = Annotated[float, BeforeValidator(real)]
+"""A finite number without a unit."""
+Whole: TypeAlias = Annotated[int, BeforeValidator(integral)]
+"""A whole number that 64 bits hold."""
+Seed: TypeAlias = Annotated[Whole, Field(ge=0, lt=SEEDS)]
+"""What chooses random numbers."""
+Flag: TypeAlias = Annotated[bool, BeforeValidator(truth)]
+"""True or false, and nothing that stands for one of them."""
+
+FAULTS_SHOWN = 20
+"""How many faults a message lists; of further ones it says how many there are."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +81,11 @@ class Dimension:
     def value(self, quantity: float | str, units: UnitSystem, where: str) -> float:
         """The quantity in the given units; raises CaseError as :meth:`UnitSystem.value` does, or below the minimum."""
         number = units.value(quantity, self.name, where)
+        if abs(number) > LARGEST:
+            raise CaseError(f"{where}: {shown(quantity)} is too large to compute with; the largest number is {LARGEST:g}")
         if self.minimum is not None and (number < self.minimum or (self.exclusive and number == self.minimum)):
             bound = "greater than" if self.exclusive else "at least"
-            raise CaseError(f"{where}: must be {bound} {self.minimum:g}, got {quantity!r}")
+            raise CaseError(f"{where}: must be {bound} {self.minimum:g}, got {shown(quantity)}")
         return number
 
 
@@ -108,7 +118,9 @@ class Declaration(BaseModel):
     def _arrays_as_lists(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
-        return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in data.items()}
+        return {
+            key: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for key, value in data.items()
+        }
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any], source: str = "", path: str = "") -> Self:
@@ -159,15 +171,23 @@ class Declaration(BaseModel):
 
 
 def explanation(error: ValidationError, root: type[BaseModel], where: str = "") -> str:
-    """What a validation found, one line for each fault: the key, what was expected, the nearest valid key."""
-    lines: dict[str, str] = {}
+    """What a validation found, one line for each fault: the key, what was expected, the nearest valid key.
+
+    Of more than :data:`FAULTS_SHOWN` the last line says how many more there are.
+    """
+    places: dict[str, tuple[Any, type[BaseModel] | None, Dimension | None]] = {}
     for fault in error.errors(include_url=False):
         key, owner, dimension = _place(root, fault["loc"], where)
         if fault["type"].startswith("union_tag"):
             key = _joined(key, fault["ctx"]["discriminator"].strip("'"))
         # A union reports a fault once for each of its members; the first says enough.
-        lines.setdefault(key, f"{key}: {_fault(fault, owner, dimension)}" if key else _fault(fault, owner, dimension))
-    return "\n".join(lines.values())
+        places.setdefault(key, (fault, owner, dimension))
+    lines = [
+        f"{key}: {_fault(*found)}" if key else _fault(*found) for key, found in islice(places.items(), FAULTS_SHOWN)
+    ]
+    if len(places) > FAULTS_SHOWN:
+        lines.append(f"and {len(places) - FAULTS_SHOWN} more faults; mend these first")
+    return "\n".join(lines)
 
 
 def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | None) -> str:
@@ -185,19 +205,19 @@ def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | Non
         return "; ".join([expected, *(advice[key] for key in fault["loc"][-1:] if key in advice)])
     if kind == "union_tag_invalid":
         tags = [tag.strip().strip("'\"") for tag in context["expected_tags"].split(",")]
-        return f"unknown word {context['tag']!r}{nearest(context['tag'], tags)}"
+        return f"unknown word {shown(context['tag'])}{nearest(context['tag'], tags)}"
     if kind == "union_tag_not_found":
         return "is required"
     if kind == "literal_error":
-        return f"expected {context['expected']}, got {_shown(given)}"
+        return f"expected {context['expected']}, got {shown(given)}"
     if kind == "value_error":
         return str(context["error"])
     if dimension and kind in ("tuple_type", "list_type"):
-        return f"expected a list with, at each place, {expectation(dimension.name)}, got {_shown(given)}"
+        return f"expected a list with, at each place, {expectation(dimension.name)}, got {shown(given)}"
     if dimension:
-        return f"expected {expectation(dimension.name)}, got {_shown(given)}"
+        return f"expected {expectation(dimension.name)}, got {shown(given)}"
     message = fault["msg"]
-    return f"{message[:1].lower()}{message[1:]}, got {_shown(given)}"
+    return f"{message[:1].lower()}{message[1:]}, got {shown(given)}"
 
 
 D = TypeVar("D", bound=Declaration)
@@ -224,11 +244,12 @@ def marked(declaration: D, key: str, source: str, where: str) -> D:
     """
     given, mark = (getattr(declaration, name) for name in (key, "sha256"))
     beside = Path(source).parent / given
-    path = beside if beside.is_file() else Path(given)
+    path = beside if is_file(beside) else Path(given)
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise CaseError(f"{source}: {where}.{key}: {path} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise CaseError(f"{source}: {where}.{key}: {clipped(path)} cannot be read: {why}") from None
     if mark not in (None, found):
         raise CaseError(f"{source}: {where}.{key}: {path} is not the file that {where}.sha256 says; leave that key out")
     return declaration.model_copy(update={key: str(path.resolve()), "sha256": found})
@@ -236,14 +257,9 @@ def marked(declaration: D, key: str, source: str, where: str) -> D:
 
 def nearest(word: str, known: Sequence[str]) -> str:
     """The clause that ends a message about an unknown word: the nearest known one, and all that there are."""
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(word[:100], known, n=1, cutoff=0.5)
     hint = f"; did you mean '{close[0]}'?" if close else ""
     return f"{hint} (known: {', '.join(known)})" if known else hint
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _joined(where: str, key: str | int) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from articulon.building.builder import ModelBuilder
 from articulon.dynamics import body_poses
-from articulon.dynamics.functions import body_velocities, vector
+from articulon.dynamics.functions import body_velocities, check_model, vector
 from articulon.errors import ModelError
 from articulon.model import Model
 from articulon.model.assemble import FULL
@@ -37,6 +37,7 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
         For a model whose joints are driven or have forces of their own: with every body free there is no joint
         coordinate that they could act on.
     """
+    check_model(model, "cartesian")
     start_q = model.q0 if q is None else vector(q, model.nq, "q")
     start_u = model.u0 if u is None else vector(u, model.nu, "u")
     _refuse_joint_forces(model)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from articulon.declaration import Declaration, Dimension, Quantity, marked
+from articulon.declaration import Declaration, Dimension, Quantity, Whole, marked
 from articulon.errors import CaseError, ModelError
 from articulon.model.modes import Modes
 from articulon.modes import beam, elastic_network
@@ -15,7 +15,7 @@ from articulon.molecules.reading import read_structure
 from articulon.units import UnitSystem, unit_system
 
 Pair: TypeAlias = Quantity | tuple[Quantity, Quantity]
-Count: TypeAlias = Annotated[int, Field(ge=0)]
+Count: TypeAlias = Annotated[Whole, Field(ge=0)]
 
 
 class ModesDeclaration(Declaration):
@@ -80,7 +80,7 @@ class BeamModes(ModesDeclaration):
     """Radii of gyration of the cross-section along y and z, or one for both [length]."""
     boundary: Literal["clamped", "free", "loaded"] = "clamped"
     """A cantilever on handle 1, both ends free, or with another body on the far end."""
-    nodes: Annotated[int, Field(ge=2)] | None = None
+    nodes: Annotated[Whole, Field(ge=2)] | None = None
     """On the axis; as many as the modes need by default."""
     masses: Literal["consistent", "lumped"] = "consistent"
     """How the mass is shared out among the nodes."""
@@ -102,7 +102,7 @@ class NetworkModes(InFile):
     """Distance within which nodes are joined [length]."""
     spring_constant: Annotated[Quantity, Dimension("stiffness", minimum=0, exclusive=True)]
     """γ [force/length]."""
-    count: Annotated[int, Field(ge=1)]
+    count: Annotated[Whole, Field(ge=1)]
     """How many modes, from the softest."""
     nodes: Literal["residues", "atoms"] = "residues"
     """One node for each residue, at its Cα, or for each atom."""

@@ -8,10 +8,11 @@ from pydantic import Field, model_validator
 from articulon.building import ModelBuilder
 from articulon.cases.explicit import WrittenOut
 from articulon.cases.explicit_joints import Vector
-from articulon.cases.packings import grid_places, random_places, sizes
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.cases.packings import check_room, grid_count, grid_places, random_places, sizes
+from articulon.declaration import Declaration, Dimension, Quantity, Seed, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.model import Free, Spherical
+from articulon.sizes import BODY, PARTICLE, check_size
 from articulon.units import UnitSystem
 
 Radius = Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
@@ -70,7 +71,7 @@ class Fill(Weighed):
     """What the grains are numbered with."""
     kind: str = "grain"
     """Chooses their material."""
-    count: Annotated[int, Field(strict=True, ge=1)] | None = None
+    count: Annotated[Whole, Field(ge=1)] | None = None
     """How many; as many as the grid holds by default."""
     radius: Radius
     """Of each, or of the smallest [length]."""
@@ -94,7 +95,7 @@ class Fill(Weighed):
     """Of all [velocity]."""
     velocity_spread: Annotated[Quantity, Dimension("velocity", minimum=0)] = 0.0
     """Standard deviation of each component of their velocities from that [velocity]."""
-    seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    seed: Seed = 1
     """Chooses radii, places and velocities."""
 
     @model_validator(mode="after")
@@ -119,12 +120,15 @@ class Fill(Weighed):
 
     def populate(self, builder: ModelBuilder, where: str) -> None:
         """Add the grains; raises ModelError where they do not fit."""
+        if self.count is not None:
+            check_size(self.count, PARTICLE, "grains", f"{where}.count")
         rng = np.random.Generator(np.random.PCG64(self.seed))
         smallest = float(self.radius)
         largest = smallest if self.largest_radius is None else float(self.largest_radius)
         region = tuple(np.array([float(x) for x in corner]) for corner in (self.low, self.high))
         around = None if self.cylinder_radius is None else float(self.cylinder_radius)
         if self.arrangement == "grid":
+            check_size(grid_count(region, around, largest, float(self.gap)), 100, "places of a grid", f"{where}.radius")
             places = grid_places(region, around, largest, float(self.gap), rng)
             count = len(places) if self.count is None else self.count
             if not 0 < count <= len(places):
@@ -135,6 +139,7 @@ class Fill(Weighed):
             places, radii = places[:count], sizes(count, smallest, largest, self.distribution, rng)
         else:
             count = self.count or 0
+            check_room(region, around, count, smallest, where)
             radii = np.sort(sizes(count, smallest, largest, self.distribution, rng))[::-1]
             places = random_places(region, around, radii, rng)
             if len(places) < count:
@@ -162,7 +167,7 @@ class Chain(Weighed):
     """What its bodies are numbered with, from 0."""
     kind: str = "grain"
     """Chooses its material."""
-    links: Annotated[int, Field(strict=True, ge=1)]
+    links: Annotated[Whole, Field(ge=1)]
     """How many spheres."""
     radius: Radius
     """Of each [length]."""
@@ -182,8 +187,9 @@ class Chain(Weighed):
             raise CaseError(f"{where}.direction: expected three numbers, not all zero, got {list(self.direction)}")
         return chain
 
-    def populate(self, builder: ModelBuilder) -> None:
+    def populate(self, builder: ModelBuilder, where: str) -> None:
         """Add the bodies and their spheres: the first free, the others on spherical joints."""
+        check_size(self.links, BODY, "spheres", f"{where}.links")
         R = float(self.radius)
         mass = self.weight(R)
         along = np.array([float(x) for x in self.direction])
@@ -227,8 +233,8 @@ class Grains(WrittenOut):
     def populate(self, builder: ModelBuilder) -> None:
         """Add the bodies, then chains, single grains and fills, for a declaration that has been resolved."""
         super().populate(builder)
-        for chain in self.chains:
-            chain.populate(builder)
+        for k, chain in enumerate(self.chains):
+            chain.populate(builder, f"model.chains[{k}]")
         for grain in self.grains:
             builder.add_grain(
                 grain.name,

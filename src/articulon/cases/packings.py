@@ -4,11 +4,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from articulon.errors import ModelError
+
 ROUNDS = 400
 """How often places are drawn for the spheres that have found none yet."""
 BATCHES = 25
 """Groups of spheres that find their places one after the other: the large ones find none once the small ones stand."""
 
+DENSEST = np.pi / np.sqrt(18.0)
+"""Part of space that equal spheres can fill; those of several sizes fill more, but are not thrown in so densely."""
 Region = tuple[np.ndarray, ...]
 """The two corners of a box, or the ends of a cylinder's axis [length], each of shape (3,)."""
 
@@ -33,8 +37,7 @@ def grid_places(
     """
     low, high = _hull(region, around)
     spacing = 2.0 * radius * (1.0 + gap)
-    # Even one place needs only the sphere itself; each further one a spacing.
-    counts = np.floor((high - low - 2.0 * radius) / spacing * (1.0 + 1e-12)).astype(np.int64) + 1
+    counts = _grid(region, around, radius, gap).astype(np.int64)
     if (counts < 1).any():
         return np.zeros((0, 3))
     left = high - low - 2.0 * radius - (counts - 1) * spacing
@@ -46,6 +49,30 @@ def grid_places(
     places = corner + spacing * steps + jitter
     places = np.clip(places, low + radius, high - radius)
     return places[_inside(places, region, around, np.full(len(places), radius))]
+
+
+def grid_count(region: Region, around: float | None, radius: float, gap: float) -> float:
+    """How many places a grid has in the box about a region."""
+    return float(np.prod(np.maximum(_grid(region, around, radius, gap), 0.0)))
+
+
+def _grid(region: Region, around: float | None, radius: float, gap: float) -> np.ndarray:
+    """Places of a grid along x, y and z."""
+    low, high = _hull(region, around)
+    # Even one place needs only the sphere itself; each further one a spacing.
+    return np.floor((high - low - 2.0 * radius) / (2.0 * radius * (1.0 + gap)) * (1.0 + 1e-12)) + 1.0
+
+
+def check_room(region: Region, around: float | None, count: int, radius: float, where: str) -> None:
+    """Raises ModelError where spheres of at least a radius have no room in a region, however they lie."""
+    sides = np.abs(region[1] - region[0])
+    volume = float(np.prod(sides)) if around is None else np.pi * around**2 * float(np.linalg.norm(sides))
+    filled = count * 4.0 / 3.0 * np.pi * radius**3
+    if filled > DENSEST * volume:
+        raise ModelError(
+            f"{where}: {count} grains of a radius of {radius:g} and more fill {filled:.3g}, and the region has the "
+            f"volume {volume:.3g}; enlarge it, or ask for fewer"
+        )
 
 
 def random_places(region: Region, around: float | None, radii: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from articulon.building import ModelBuilder
 from articulon.cases.explicit_joints import Vector
 from articulon.cases.particles_shared import Species, thermal_velocities
-from articulon.declaration import Declaration, Dimension, Quantity, marked, nearest
+from articulon.declaration import Declaration, Dimension, Quantity, Seed, marked, nearest
 from articulon.errors import CaseError, ModelError
 
 
@@ -39,7 +39,7 @@ class Particles(Declaration):
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0)] = None
     """Of initial velocities, instead of given ones: drawn from Maxwell's distribution, without total momentum, and of
     exactly the kinetic energy of 3n − 3 degrees of freedom [temperature]."""
-    seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    seed: Seed = 1
     """Chooses these velocities."""
 
     @model_validator(mode="after")

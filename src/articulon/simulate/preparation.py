@@ -76,7 +76,7 @@ def core_drag(model: Model, core: str | None, source: str = "") -> float:
 
 
 def checked(case: Description) -> tuple[Model, float, Windows]:
-    """The model of a case, the drag of its core and the windows of its time, with all that can be checked before kernels
+    """The model of a case, the drag of its core and the windows of its time; all is checked that can be before kernels
     are compiled.
 
     Raises

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity, nearest
+from articulon.declaration import Declaration, Dimension, Flag, Quantity, Whole, nearest
 from articulon.errors import ModelError
 from articulon.forces.contact.laws import (
     DAMPING,
@@ -139,7 +139,7 @@ class Contact(Declaration):
     damping: Literal["restitution", "viscous", "none"] = "restitution"
     """What damps: a coefficient of restitution, which is then that at every speed, or γ m*, with which the coefficient
     of restitution depends on the speed."""
-    attractive_tail: bool = True
+    attractive_tail: Flag = True
     """Whether damping may make the normal force attractive at the end of a contact. Without it the coefficient of
     restitution is larger than the one given: 0.25 for 0.1."""
     convention: Literal["consistent", "lammps"] = "consistent"
@@ -149,7 +149,7 @@ class Contact(Declaration):
     """What resists rolling."""
     twisting: Literal["none", "spring"] = "none"
     """What resists twisting."""
-    excluded_joints: Annotated[int, Field(strict=True, ge=0)] = 1
+    excluded_joints: Annotated[Whole, Field(ge=0)] = 1
     """Spheres whose bodies are this many joints apart, or fewer, do not touch; those on one body never do."""
     largest_overlap: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 0.05
     """Overlap by the smaller radius beyond which the law is not that of small deformations: refused at the start, and

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlia
 import numpy as np
 from pydantic import Field, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity, marked
+from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Whole, marked
 from articulon.errors import ModelError
 from articulon.forces.contact.meshes import Surface, read_mesh, surface
 from articulon.forces.sites.walls import FACES, Face, face_plane
@@ -58,7 +58,7 @@ class Plane(Wall):
     shape: Literal["plane"] = "plane"
     point: Annotated[Three, Dimension("length")]
     """Anywhere on it, world frame at t = 0 [length]."""
-    normal: tuple[float, float, float]
+    normal: tuple[Number, Number, Number]
     """Out of the solid, towards the spheres; of any length."""
 
     @model_validator(mode="after")
@@ -96,11 +96,11 @@ class Cylinder(Wall):
     shape: Literal["cylinder"] = "cylinder"
     point: Annotated[Three, Dimension("length")]
     """Anywhere on its axis, world frame at t = 0 [length]."""
-    axis: tuple[float, float, float]
+    axis: tuple[Number, Number, Number]
     """Its direction, of any length."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """[length]."""
-    inside: bool = True
+    inside: Flag = True
     """Whether spheres are inside of it; otherwise it is a solid bar."""
 
     @model_validator(mode="after")
@@ -124,7 +124,7 @@ class Mesh(Wall):
     """The length that a 1 in the file is, such as ``"1 mm"`` [length]."""
     vertices: Annotated[tuple[Three, ...] | None, Dimension("length")] = None
     """Instead of a file: corners [length], shape (n, 3)."""
-    triangles: tuple[tuple[int, int, int], ...] | None = None
+    triangles: tuple[tuple[Whole, Whole, Whole], ...] | None = None
     """Which of them each triangle has, counterclockwise as seen from outside, shape (m, 3)."""
     point: Annotated[Three, Dimension("length")] = STILL
     """Where the origin of its coordinates is, about which it also turns, world frame at t = 0 [length]."""

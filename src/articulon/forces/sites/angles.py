@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from articulon.algebra.vectors import cross, dot
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.forces.sites.images import minimum_image
 from articulon.forces.sites.members import add_virial, member_table
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
@@ -19,7 +19,7 @@ class HarmonicAngles(Declaration):
     """U = ½ k (θ − θ₀)² for each angle, θ at the middle of three sites."""
 
     kind: Literal["harmonic-angles"] = "harmonic-angles"
-    angles: Annotated[tuple[tuple[int, int, int], ...], Field(min_length=1)]
+    angles: Annotated[tuple[tuple[Whole, Whole, Whole], ...], Field(min_length=1)]
     """Three sites each, by index, the middle one at the vertex."""
     stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("torsional_stiffness", minimum=0)]
     """k, one for all or one each [energy/rad²]."""

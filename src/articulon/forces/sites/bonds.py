@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.images import minimum_image
 from articulon.forces.sites.members import add_virial, member_table, separations
@@ -14,7 +14,7 @@ from articulon.forces.sites.terms import SumTerm
 from articulon.kernels import jit, specialised
 from articulon.model import Model
 
-Bonds = Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]
+Bonds = Annotated[tuple[tuple[Whole, Whole], ...], Field(min_length=1)]
 
 
 class HarmonicBonds(Declaration):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from articulon.algebra.vectors import add, cross, dot, scale, sub
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.forces.sites.images import minimum_image
 from articulon.forces.sites.members import add_virial, member_table
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
@@ -14,8 +14,8 @@ from articulon.forces.sites.terms import SumTerm
 from articulon.kernels import jit, specialised
 from articulon.model import Model
 
-Dihedrals = Annotated[tuple[tuple[int, int, int, int], ...], Field(min_length=1)]
-Multiplicity = Annotated[int, Field(ge=1)]
+Dihedrals = Annotated[tuple[tuple[Whole, Whole, Whole, Whole], ...], Field(min_length=1)]
+Multiplicity = Annotated[Whole, Field(ge=1)]
 
 
 class PeriodicDihedrals(Declaration):

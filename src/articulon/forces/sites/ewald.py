@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.error_function import LARGEST, SMOOTH_PARTS, coefficients, number_of_terms
 from articulon.forces.sites.ewald_estimate import Charges, EwaldParameters, choose
@@ -51,7 +51,7 @@ class Ewald(Declaration):
     """Of the real part, at most half of the smallest width of the box; by default the cheapest [length]."""
     damping: Annotated[Quantity | None, Dimension("wavenumber", minimum=0, exclusive=True)] = None
     """α; by default what the cutoff needs for the precision [1/length]."""
-    waves: tuple[int, int, int] | None = None
+    waves: tuple[Whole, Whole, Whole] | None = None
     """The largest index of a wave along each reciprocal edge; by default all waves up to the length that the precision
     needs."""
     surface_permittivity: Permittivity = "infinite"

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Number, Quantity, Whole
 from articulon.forces.sites import bonds
 from articulon.forces.sites.laws.lennard_jones import lennard_jones
 from articulon.forces.sites.members import member_table
@@ -23,13 +23,13 @@ class ListedPairs(Declaration):
     """
 
     kind: Literal["listed-pairs"] = "listed-pairs"
-    pairs: Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]
+    pairs: Annotated[tuple[tuple[Whole, Whole], ...], Field(min_length=1)]
     """Pairs of sites, by index."""
     epsilon: Annotated[Quantity | tuple[Quantity, ...], Dimension("energy", minimum=0)] = 0.0
     """ε, one for all or one each [energy]."""
     sigma: Annotated[Quantity | tuple[Quantity, ...], Dimension("length", minimum=0)] = 0.0
     """σ, one for all or one each [length]."""
-    charges: Annotated[float | tuple[float, ...], Field()] = 0.0
+    charges: Number | tuple[Number, ...] = 0.0
     """Product of the two charges in the units of the model, one for all or one each [charge²]."""
 
     def check(self, model: Model, where: str) -> None:
