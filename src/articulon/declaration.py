@@ -82,7 +82,7 @@ class Dimension:
         """The quantity in the given units; raises CaseError as :meth:`UnitSystem.value` does, or below the minimum."""
         number = units.value(quantity, self.name, where)
         if abs(number) > LARGEST:
-            raise CaseError(f"{where}: {shown(quantity)} is too large to compute with; the largest number is {LARGEST:g}")
+            raise CaseError(f"{where}: {shown(quantity)} is too large to compute with; the most is {LARGEST:g}")
         if self.minimum is not None and (number < self.minimum or (self.exclusive and number == self.minimum)):
             bound = "greater than" if self.exclusive else "at least"
             raise CaseError(f"{where}: must be {bound} {self.minimum:g}, got {shown(quantity)}")

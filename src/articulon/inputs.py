@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,22 @@ def word(value: Any, known: Sequence[str], where: str, error: type[ArticulonErro
     return value
 
 
+def one_word(value: Any, where: str, error: type[ArticulonError] = ModelError) -> str:
+    """A text; raises ``error`` for anything else."""
+    if not isinstance(value, str):
+        raise error(f"{where}: expected a text, got {shown(value)}")
+    return str(value)
+
+
+def words(value: Any, where: str, error: type[ArticulonError] = ModelError) -> tuple[str, ...]:
+    """One text or several as a tuple; raises ``error`` for anything else."""
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Sequence | Set) or isinstance(value, bytes) or not all(isinstance(v, str) for v in value):
+        raise error(f"{where}: expected a text or a list of texts, got {shown(value)}")
+    return tuple(value)
+
+
 def floats(value: Any, read: Callable[[str], float] | None = None) -> np.ndarray:
     """Numbers in any arrangement as an array of floats, which may not be finite.
 
@@ -208,6 +225,13 @@ def finite(values: np.ndarray, where: str, error: type[ArticulonError] = ModelEr
     at = np.argwhere(~np.isfinite(values))[0].tolist()
     place = f" at {at}" if values.size > 1 else ""
     raise error(f"{where}: not finite: {values[tuple(at)]}{place}")
+
+
+def path_of(value: Any, where: str, error: type[ArticulonError] = ModelError) -> Path:
+    """A path; raises ``error`` for anything else."""
+    if not isinstance(value, str | os.PathLike) or "\0" in str(value):
+        raise error(f"{where}: expected a path, got {shown(value)}")
+    return Path(value)
 
 
 def exists(path: str | Path) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-import numpy as np
 from pydantic import Field
 
+from articulon.array_files import read_arrays
 from articulon.declaration import Declaration, Dimension, Quantity, Whole, marked
 from articulon.errors import CaseError, ModelError
 from articulon.model.modes import Modes
@@ -139,10 +139,10 @@ class ArrayModes(InFile):
 
     def _modes(self, units: UnitSystem) -> Modes:
         try:
-            with np.load(self.file, allow_pickle=False) as file:
-                found = {name: file[name] for name in (*self.arrays, "damping", "rotations") if name in file}
-        except (OSError, ValueError, TypeError, AttributeError):
-            raise ModelError(f"{self.file} is no file of arrays as numpy.savez writes it") from None
+            file = read_arrays(self.file)
+        except ValueError as reason:
+            raise ModelError(f"{self.file}: {reason}") from None
+        found = {name: file[name] for name in (*self.arrays, "damping", "rotations") if name in file}
         absent = [name for name in self.arrays if name not in found]
         if absent:
             raise ModelError(f"{self.file} has no array '{absent[0]}'; it needs {', '.join(self.arrays)}")

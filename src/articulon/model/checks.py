@@ -14,8 +14,9 @@ UNIT_TOLERANCE = 1e-6
 """How far the norm of a quaternion may lie from one: rounding of printed digits, not a mistake."""
 
 
-def array(value: Any, shape: tuple[int, ...], dimension: str, units: UnitSystem, where: str) -> np.ndarray:
-    """``value`` as a new array of floats in the model's units; strings carry units of their own. Raises ModelError."""
+def array(value: Any, shape: tuple[int, ...] | None, dimension: str, units: UnitSystem, where: str) -> np.ndarray:
+    """``value`` as a new array of floats in the model's units, of a shape or of any; strings carry units of their own.
+    Raises ModelError."""
 
     def read(text: str) -> float:
         try:
@@ -26,8 +27,9 @@ def array(value: Any, shape: tuple[int, ...], dimension: str, units: UnitSystem,
     try:
         result = inputs.floats(value, read)
     except ValueError as reason:
-        raise ModelError(f"{where}: expected numbers of shape {shape}: {reason}") from None
-    if result.shape != shape:
+        shaped = "" if shape is None else f" of shape {shape}"
+        raise ModelError(f"{where}: expected numbers{shaped}: {reason}") from None
+    if shape is not None and result.shape != shape:
         given = f": {inputs.shown(value)}" if result.size <= FEW else ""
         raise ModelError(f"{where}: expected shape {shape}, got shape {result.shape}{given}")
     if not np.isfinite(result).all():
@@ -36,8 +38,7 @@ def array(value: Any, shape: tuple[int, ...], dimension: str, units: UnitSystem,
         raise ModelError(f"{where}: not finite: {found}")
     if result.size and np.abs(result).max() > LARGEST:
         raise ModelError(
-            f"{where}: {result.flat[np.abs(result).argmax()]:g} is too large to compute with; the largest number is "
-            f"{LARGEST:g}"
+            f"{where}: {result.flat[np.abs(result).argmax()]:g} is too large to compute with; the most is {LARGEST:g}"
         )
     return np.array(result)
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from articulon import inputs
 from articulon.adaptive import Adaptive, AdaptiveDriver
 from articulon.baths.base import BaseThermostat
 from articulon.building import cartesian
@@ -13,6 +14,7 @@ from articulon.building.closing import checked_state
 from articulon.declaration import Declaration
 from articulon.dynamics import kinetic_energy
 from articulon.dynamics.deformation import deformation_notes
+from articulon.dynamics.functions import check_model
 from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator, potential_energy
@@ -29,6 +31,7 @@ from articulon.simulate.divergence import diagnosis
 from articulon.simulate.noise_windows import windows_of
 from articulon.simulate.observers import users_errors
 from articulon.simulate.starting import check_start
+from articulon.sizes import NUMBER, check_size
 from articulon.units import UnitSystem
 
 MOST_STEPS = 2**40
@@ -169,6 +172,8 @@ def simulate(
     >>> float(abs(run.kinetic_energy + run.potential_energy - run.potential_energy[0]).max()) < 1e-7
     True
     """
+    check_model(model, "simulate")
+    seed = inputs.seed(seed, "simulate: seed", CaseError)
     policy = NoScaling() if scaling is None else scaling
     if not isinstance(policy, ScalingPolicy):
         raise CaseError(f"simulate: scaling must be a policy of articulon.scaling, got {scaling!r}")
@@ -193,7 +198,9 @@ def _times(model: Model, duration: Any, frames: Any) -> _Times:
     if not length > 0.0:
         raise CaseError(f"simulate: duration must be positive, got {duration!r}")
     if not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < 1:
-        raise CaseError(f"simulate: frames must be a whole number of at least 1, got {frames!r}")
+        raise CaseError(f"simulate: frames must be a whole number of at least 1, got {inputs.shown(frames)}")
+    kept = NUMBER * (model.nq + model.nu + 8) + 500
+    check_size(int(frames), kept, "frames", "simulate: frames", "keep fewer, or run a case into a folder")
     return _Times(length, int(frames))
 
 

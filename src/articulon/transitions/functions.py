@@ -243,7 +243,8 @@ def _state(model: Any, q: Any, u: Any, where: str, time: Any) -> tuple[np.ndarra
 def _check_choice(choice: Any, metric: str, reference: Any, reservoir: Reservoir | None) -> None:
     if not callable(choice) and not (isinstance(choice, str) and choice in CHOICES):
         raise TransitionError(
-            f"release: unknown choice {shown(choice)}; choose one of {', '.join(CHOICES)}, or give a function of the speeds"
+            f"release: unknown choice {shown(choice)}; choose one of {', '.join(CHOICES)}, or give a function of the "
+            "speeds"
         )
     if not (isinstance(metric, str) and metric in METRICS):
         raise TransitionError(f"release: unknown metric {shown(metric)}; choose one of {', '.join(METRICS)}")

@@ -238,6 +238,12 @@ class Contact(Declaration):
         return result
 
 
+def geometric_mean(one: float, two: float) -> float:
+    """√(one two), also where the product is beyond what a number can be."""
+    product = one * two
+    return math.sqrt(product) if 1e-300 < product < math.inf else math.sqrt(one) * math.sqrt(two)
+
+
 class _Row:
     """The row of a pair of kinds."""
 
@@ -259,7 +265,7 @@ class _Row:
                     f"'{self.law.damping}', rolling = '{self.law.rolling}', twisting = '{self.law.twisting}'; give it, "
                     f"or for the pair of {self.first} and {self.second}"
                 )
-        return math.sqrt(float(values[0]) * float(values[1]))
+        return geometric_mean(float(values[0]), float(values[1]))
 
     def elastic(self, name: str, material: Material) -> tuple[float, float]:
         """E and ν of a material."""
@@ -338,7 +344,7 @@ class _Row:
         elif self.pair is not None and self.pair.static_friction is not None:
             result = static
         else:
-            result = math.sqrt(own[0] * own[1])
+            result = geometric_mean(own[0], own[1])
         if result > static * (1.0 + 1e-12):
             raise ModelError(
                 f"{self.where}.materials: kinetic_friction {result:g} of {self.first} and {self.second} is larger than "

@@ -82,6 +82,8 @@ class BoxWalls(Declaration):
 
     @model_validator(mode="after")
     def _once(self) -> Self:
+        if self.faces == ():
+            raise ValueError("faces: there are none; name some, or leave the key out for all")
         if self.faces != "all" and len(set(self.faces)) != len(self.faces):
             raise ValueError("faces: one is given twice")
         return self
@@ -216,7 +218,25 @@ def bodies_of(walls: Sequence[Any], model: Model, where: str) -> list[Body]:
             motion, smooth = wall.motion(vector(wall.point)), float(wall.smooth_angle)
             found.append(Body(called, "mesh", wall.kind, np.zeros(3), 0.0, motion, wall.surface(here), smooth))
         _check_periodic(found[-1], model, here)
+    _refuse_twins(found, where)
     return found
+
+
+def _refuse_twins(walls: list[Body], where: str) -> None:
+    """Raises ModelError for two walls of one shape in one place, which would both push."""
+    for k, wall in enumerate(walls):
+        for other in walls[:k]:
+            if (wall.shape, wall.radius) != (other.shape, other.radius):
+                continue
+            if not (np.array_equal(wall.motion, other.motion) and np.array_equal(wall.direction, other.direction)):
+                continue
+            if wall.surface is None or other.surface is None or _same_surface(wall.surface, other.surface):
+                one, two = (body.name.rstrip(",") for body in (wall, other))
+                raise ModelError(f"{where}: {one} is where {two} is, and both would push; leave one of them out")
+
+
+def _same_surface(one: Surface, other: Surface) -> bool:
+    return np.array_equal(one.vertices, other.vertices) and np.array_equal(one.triangles, other.triangles)
 
 
 def vector(values: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ from pydantic import Field
 from articulon.algebra.vectors import cross, dot
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.forces.sites.images import minimum_image
-from articulon.forces.sites.members import add_virial, member_table
+from articulon.forces.sites.members import add_virial, member_table, refuse_twins
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
 from articulon.forces.sites.terms import SumTerm
 from articulon.kernels import jit, kernel
@@ -27,8 +27,9 @@ class HarmonicAngles(Declaration):
     """θ₀, one for all or one each [rad]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for sites that do not exist, and for parameters that do not match the angles."""
+        """Raises ModelError for sites that do not exist, parameters that do not match, and angles listed twice."""
         self.table(model, where)
+        refuse_twins(model, where, self, "angles")
 
     def table(self, model: Model, where: str) -> SiteTable:
         """A row (k, θ₀) for each angle."""

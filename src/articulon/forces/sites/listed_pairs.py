@@ -8,7 +8,7 @@ from pydantic import Field
 from articulon.declaration import Declaration, Dimension, Number, Quantity, Whole
 from articulon.forces.sites import bonds
 from articulon.forces.sites.laws.lennard_jones import lennard_jones
-from articulon.forces.sites.members import member_table
+from articulon.forces.sites.members import member_table, refuse_twins
 from articulon.forces.sites.tables import SiteTable
 from articulon.forces.sites.terms import SumTerm
 from articulon.kernels import jit, specialised
@@ -33,8 +33,9 @@ class ListedPairs(Declaration):
     """Product of the two charges in the units of the model, one for all or one each [charge²]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for sites that do not exist, and for parameters that do not match the pairs."""
+        """Raises ModelError for sites that do not exist, parameters that do not match, and pairs listed twice."""
         self.table(model, where)
+        refuse_twins(model, where, self, "pairs")
 
     def table(self, model: Model, where: str) -> SiteTable:
         """A row (infinity, 4εσ¹², 4εσ⁶, 0, C q) for each pair: that of the Lennard-Jones law, and the charges."""
