@@ -21,6 +21,7 @@ import numbers
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Union, get_args, get_origin
@@ -54,6 +55,8 @@ Flag: TypeAlias = Annotated[bool, BeforeValidator(truth)]
 
 FAULTS_SHOWN = 20
 """How many faults a message lists; of further ones it says how many there are."""
+ALIKE = 16
+"""Elements of a list from this one on are of one type: no list of a fixed length is as long."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +121,7 @@ class Declaration(BaseModel):
     def _arrays_as_lists(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
-        return {
-            key: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for key, value in data.items()
-        }
+        return {key: _listed(value) for key, value in data.items()}
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any], source: str = "", path: str = "") -> Self:
@@ -168,6 +169,13 @@ class Declaration(BaseModel):
             for name, field in type(self).model_fields.items()
         }
         return self.model_copy(update=values)
+
+
+def _listed(value: Any) -> Any:
+    """An array as lists; what is not there yet, and may have no end, in words that no key takes."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return shown(value) if isinstance(value, Iterator | range) else value
 
 
 def explanation(error: ValidationError, root: type[BaseModel], where: str = "") -> str:
@@ -275,31 +283,46 @@ Typed: TypeAlias = tuple[Any, Dimension | None]
 def _place(
     root: type[BaseModel], location: Sequence[str | int], where: str
 ) -> tuple[str, type[BaseModel] | None, Dimension | None]:
-    """Key path of a fault, the declaration whose key it is and the dimension expected there.
+    """Key path of a fault, the declaration whose key it is and the dimension expected there."""
+    # Of a long list all elements are of one type; only short ones, of a fixed length, have others at each place.
+    alike = tuple(min(part, ALIKE) if isinstance(part, int) else part for part in location)
+    keys, owner, dimension = _typed_place(root, alike)
+    for k in keys:
+        where = _joined(where, location[k])
+    return where, owner, dimension
+
+
+@lru_cache(maxsize=4096)
+def _typed_place(
+    root: type[BaseModel], location: tuple[str | int, ...]
+) -> tuple[list[int], type[BaseModel] | None, Dimension | None]:
+    """Which parts of a location are keys, the declaration that the last is of and the dimension expected there.
 
     pydantic's locations hold, between the keys, the tags of the unions that were passed; these are left out.
     """
     here: list[Typed] = [(root, None)]
     owner: type[BaseModel] | None = root
-    for part in location:
+    keys: list[int] = []
+    for k, part in enumerate(location):
         members = [member for typed in here for member in _members(*typed)]
         declarations = [annotation for annotation, _ in members if _is_declaration(annotation)]
         inside = [typed for member in members for typed in _inside(*member, part)]
         tagged = [member for member in members if part in _tags(member[0])]
         # In a union the tag comes first, also one that is called like a key of its declaration.
         if inside and not (tagged and len(declarations) > 1):
-            where, here = _joined(where, part), inside
+            keys.append(k)
+            here = inside
             owner = next((d for d in declarations if part in d.model_fields), owner)
         elif tagged:
             here = tagged
             owner = tagged[0][0]
         elif declarations and isinstance(part, str):
-            return _joined(where, part), declarations[0], None
+            return [*keys, k], declarations[0], None
         else:
             # Not a key but the name that pydantic gives to a type, such as "float" after the key of a quantity.
             break
     dimensions = (dimension for typed in here for _, dimension in _members(*typed) if dimension)
-    return where, owner, next(dimensions, None)
+    return keys, owner, next(dimensions, None)
 
 
 def _resolved(value: Any, typed: list[Typed], units: UnitSystem, where: str) -> Any:

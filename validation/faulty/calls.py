@@ -36,7 +36,7 @@ VALUES: tuple[Callable[[], Any], ...] = (
     lambda: np.array([None, 1.0]), lambda: np.array([object()] * 3), lambda: np.zeros(3, dtype="datetime64[s]"),
     lambda: np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0]), lambda: object(), lambda: int, lambda: len, lambda: iter([1]),
     lambda: range(10**12), lambda: slice(2), lambda: Path("nowhere"), lambda: datetime.date(2020, 1, 1), lambda: deep(3000),
-    lambda: {1, 2}, lambda: memoryview(b"abc"), lambda: (lambda *arguments: None), lambda: float, lambda: np.zeros(10**6),
+    lambda: {1, 2}, lambda: memoryview(b"abc"), lambda: (lambda *arguments: None), lambda: float, lambda: np.zeros(10**5),
 )  # fmt: skip
 """What hardly any argument can be."""
 
@@ -401,8 +401,9 @@ def make(rng: np.random.Generator) -> Faulty:
             keyed = True
             done.append(f"without {key}")
             continue
-        if isinstance(good.get(key), np.ndarray) and rng.random() < 0.4:
-            good[key], what = damaged_array(good[key], rng)
+        array = good.get(key)
+        if isinstance(array, np.ndarray) and array.ndim and array.dtype == np.float64 and rng.random() < 0.4:
+            good[key], what = damaged_array(array, rng)
         else:
             value = one(rng, VALUES)()
             while key in long and isinstance(value, int | float | np.number) and abs(value) > 1 and value == value:

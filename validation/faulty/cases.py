@@ -28,7 +28,7 @@ SLOW = ("adaptive-protein", "trp-zipper", "lj-melt")
 HOLE = "@@{}@@"
 """Stands in a table for a value that only TOML's own text can hold."""
 SIZES = ("frames", "links", "receptors", "ligands", "count", "cells", "loops", "booms", "segments", "bending", "length")
-SIZED = ("1", "0", "-1", "1000000", "100000000", "1000000000", "1099511627776", "9223372036854775808", "1e9", "1e-300")
+SIZED = ("1", "0", "-1", "100000000", "1000000000", "1099511627776", "9223372036854775808", "1e9", "1e-300")
 
 
 @cache

@@ -26,7 +26,7 @@ FIELDS = ("", "*****", "nan", "inf", "-9999.999", "1e30", "99999", "A", "XX", "Ã
 
 def _pdb(content: bytes, rng: np.random.Generator) -> tuple[bytes, str]:
     """A field of a line, a line or the bytes of a PDB file changed."""
-    lines = content.decode("latin-1").splitlines()
+    lines = content.decode("latin-1").splitlines() or [""]
     at = int(rng.integers(len(lines)))
     way = one(rng, ("field", "field", "field", "short", "twice", "out", "swap", "record", "model", "altloc", "bytes"))
     if way == "field":
@@ -56,7 +56,7 @@ def _pdb(content: bytes, rng: np.random.Generator) -> tuple[bytes, str]:
 
 def _cif(content: bytes, rng: np.random.Generator) -> tuple[bytes, str]:
     """A word, a line or the bytes of an mmCIF file changed."""
-    lines = content.decode("latin-1").splitlines()
+    lines = content.decode("latin-1").splitlines() or [""]
     at = int(rng.integers(len(lines)))
     way = one(rng, ("word", "word", "out", "twice", "bytes"))
     words = lines[at].split()

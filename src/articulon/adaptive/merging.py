@@ -128,8 +128,12 @@ def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.n
         if locked.shape != (model.nu,):
             raise ModelError(f"locked_model, locked: expected a mask of {model.nu} speeds, got shape {locked.shape}")
         parts = whole_joints(model, locked)
-    elif isinstance(locked, Sequence | np.ndarray) and not isinstance(locked, bytes) and np.ndim(locked) == 1:
-        parts[links_named(model, list(locked))] = True
+    elif isinstance(locked, list | tuple) or (isinstance(locked, np.ndarray) and locked.ndim == 1):
+        named = [one.item() if isinstance(one, np.generic) else one for one in locked]
+        for one in named:
+            if not isinstance(one, str | int) or isinstance(one, bool):
+                raise ModelError(f"locked_model, locked: expected names or indices of bodies, got {shown(one)}")
+        parts[links_named(model, named)] = True
     else:
         raise ModelError(f"locked_model, locked: expected bodies or a mask over the speeds, got {shown(locked)}")
     coordinates = vector(q, model.nq, "q")

@@ -1,6 +1,6 @@
 """Adds loops and driven joints to a model that is being built."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -135,11 +135,11 @@ class ConstraintBuilder(BodyRegister):
             raise ModelError(f"{where}: expected a function(time, result), got {shown(function)}")
         knots, numbers = np.zeros(0), np.zeros(0)
         if times is not None:
-            if not isinstance(times, Sequence | np.ndarray) or isinstance(times, str) or np.shape(times) == ():
+            knots = checks.array(times, None, "time", self.units, f"{where}, times")
+            if knots.ndim != 1:
                 raise ModelError(f"{where}, times: expected a list of increasing times, got {shown(times)}")
-            knots = checks.array(times, (len(times),), "time", self.units, f"{where}, times")
             dimension = joint.coordinates[component][1]
-            numbers = checks.array(values, (len(times),), dimension, self.units, f"{where}, values")
+            numbers = checks.array(values, knots.shape, dimension, self.units, f"{where}, values")
             if knots.size < LEAST_KNOTS or np.any(np.diff(knots) <= 0.0):
                 raise ModelError(
                     f"{where}, times: expected at least {LEAST_KNOTS} increasing times, got {shown(times)}"

@@ -188,6 +188,15 @@ def checked_overrides(overrides: Any) -> dict[str, Any]:
     return {key: _plain(value, key) for key, value in overrides.items()}
 
 
+def checked_values(vary: Any) -> dict[str, list[Any]]:
+    """Lists of values by key; raises CaseError for what is no table of them."""
+    found = checked_overrides(vary)
+    for key, values in found.items():
+        if not isinstance(values, list) or not values:
+            raise CaseError(f"vary: {key}: expected a list of values, got {shown(values)}")
+    return found
+
+
 def _plain(value: Any, key: str) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()

@@ -6,6 +6,8 @@ from typing import Any
 
 from articulon.cases.case import Case
 from articulon.cases.loading import load_case
+from articulon.errors import CaseError
+from articulon.inputs import flag, path_of
 from articulon.simulate import run as simulate
 from articulon.simulate.description import Progress
 from articulon.simulate.results import Run
@@ -21,6 +23,9 @@ def run(
     overrides: Mapping[str, Any] | None = None,
 ) -> Run:
     """Run a case, also one given by its name or path; see :func:`articulon.simulate.run.run` for the rest."""
+    if out is not None:
+        out = path_of(out, "run, out", CaseError)
+    resume = flag(resume, "run, resume", CaseError)
     if not isinstance(case, Case):
         case, overrides = load_case(case, overrides), None
     return simulate.run(case, out, resume, progress, overrides)
@@ -34,5 +39,5 @@ def open_run(folder: str | Path) -> Run:
     ArticulonError
         Where the folder holds no run.
     """
-    found = simulate.open_run(folder)
+    found = simulate.open_run(path_of(folder, "open_run, folder", CaseError))
     return Run(found.folder, Case.read(found.folder / simulate.CASE))

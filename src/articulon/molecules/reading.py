@@ -20,6 +20,8 @@ from articulon.molecules.templates import ATOM_NAMES, kind_and_template
 
 PLACES = slice(30, 38), slice(38, 46), slice(46, 54)
 """Where a line of a PDB file has x, y and z."""
+READ = frozenset((b"ATOM", b"HETATM", b"CONECT", b"LINK", b"SSBOND", b"SEQRES", b"MODEL", b"TER"))
+"""Records of a PDB file that are read."""
 LIMIT = 256 * 1024 * 1024
 """Largest file that is read, after decompression [bytes]: two million atoms as PDB."""
 
@@ -109,6 +111,7 @@ def _parsed(path: Path, content: bytes) -> Any:
     """gemmi's structure, by the name of the file."""
     package = gemmi()
     suffix = next((s for s in reversed(path.suffixes) if s != ".gz"), "").lower()
+    _check_text(path, content, whole_file=suffix not in (".pdb", ".ent"))
     try:
         if suffix in (".cif", ".mmcif", ".pdbx"):
             document = package.cif.read_string(content)
@@ -125,6 +128,19 @@ def _parsed(path: Path, content: bytes) -> Any:
     if not len(file) or not any(len(chain) for chain in file[0]):
         raise ModelError(f"{path}: holds no atoms")
     return file
+
+
+def _check_text(path: Path, content: bytes, whole_file: bool) -> None:
+    """Raises ModelError, naming the line, where what is read is no text: remarks of a PDB file may be in any
+    encoding."""
+    if content.isascii():
+        return
+    for number, line in enumerate(content.splitlines(), start=1):
+        if whole_file or line[:6].rstrip().upper() in READ:
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise ModelError(f"{path}, line {number}: is not UTF-8 text: {error.reason}") from None
 
 
 def _check_places(path: Path, content: bytes) -> None:

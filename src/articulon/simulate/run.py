@@ -16,6 +16,7 @@ from articulon.baths.base import SCALES
 from articulon.baths.momentum import keeps_momentum
 from articulon.errors import ArticulonError, CheckpointError
 from articulon.forces.brownian import brownian_of
+from articulon.inputs import is_file
 from articulon.model import State
 from articulon.scaling import NoScaling, TwoFactor
 from articulon.simulate.atomic import write_text
@@ -159,7 +160,7 @@ def run(
 def open_run(folder: str | Path) -> Run:
     """The results in the folder of a run, which may still be going; raises ArticulonError where there is none."""
     folder = Path(folder)
-    if not (folder / CASE).is_file():
+    if not is_file(folder / CASE):
         raise ArticulonError(f"{folder} holds no run (there is no {CASE} in it); give the folder of a run")
     return Run(folder)
 

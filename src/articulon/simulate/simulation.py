@@ -176,15 +176,17 @@ def simulate(
     seed = inputs.seed(seed, "simulate: seed", CaseError)
     policy = NoScaling() if scaling is None else scaling
     if not isinstance(policy, ScalingPolicy):
-        raise CaseError(f"simulate: scaling must be a policy of articulon.scaling, got {scaling!r}")
+        raise CaseError(f"simulate: scaling must be a policy of articulon.scaling, got {inputs.shown(scaling)}")
     if thermostat is not None:
         if not isinstance(thermostat, BaseThermostat):
-            raise CaseError(f"simulate: thermostat must be one of articulon.thermostats, got {thermostat!r}")
+            given = inputs.shown(thermostat)
+            raise CaseError(f"simulate: thermostat must be one of articulon.thermostats, got {given}")
         thermostat = thermostat.resolved(model.units, "simulate: thermostat")
     if adaptive is not None:
         if not isinstance(adaptive, Adaptive):
-            raise CaseError(f"simulate: adaptive must be an articulon.adaptive.Adaptive, got {adaptive!r}")
+            raise CaseError(f"simulate: adaptive must be an articulon.adaptive.Adaptive, got {inputs.shown(adaptive)}")
         adaptive = adaptive.resolved(model.units, "simulate: adaptive")
+    inputs.word(coordinates, ("relative", "cartesian"), "simulate: unknown coordinates", CaseError)
     start = checked_state(model, q, u)
     run = _Run(model, _integrator(rule, options, model), policy, _times(model, duration, frames), thermostat, adaptive)
     run.prepare(solver, rotations, coordinates, *start, seed)
@@ -196,7 +198,7 @@ def _times(model: Model, duration: Any, frames: Any) -> _Times:
     """The frames of a simulation; raises CaseError for a duration or a number of frames that cannot be."""
     length = model.units.value(duration, "time", "simulate: duration")
     if not length > 0.0:
-        raise CaseError(f"simulate: duration must be positive, got {duration!r}")
+        raise CaseError(f"simulate: duration must be positive, got {inputs.shown(duration)}")
     if not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < 1:
         raise CaseError(f"simulate: frames must be a whole number of at least 1, got {inputs.shown(frames)}")
     kept = NUMBER * (model.nq + model.nu + 8) + 500
@@ -233,7 +235,8 @@ class _Run:
             self.model = cartesian(self.model, q, u)
             q, u = self.model.q0, self.model.u0
         elif coordinates != "relative":
-            raise CaseError(f"simulate: unknown coordinates {coordinates!r}; choose 'relative' or 'cartesian'")
+            given = inputs.shown(coordinates)
+            raise CaseError(f"simulate: unknown coordinates {given}; choose 'relative' or 'cartesian'")
         check_motions(self.model, self.times.duration)
         check_actuations(self.model, self.times.duration)
         try:
