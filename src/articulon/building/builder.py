@@ -202,7 +202,9 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         count = inputs.whole(count, "add_bodies, count", least=0)
         check_size(count, PARTICLE, "bodies", "add_bodies, count", error=ModelError)
         if not isinstance(joint, Joint):
-            wrong = [one for one in joint if not isinstance(one, Joint)] if isinstance(joint, Sequence) else [joint]
+            if not isinstance(joint, Sequence) or len(joint) != count:
+                raise ModelError(f"add_bodies, joint: expected one or {count} of them, got {inputs.shown(joint)}")
+            wrong = [one for one in joint if not isinstance(one, Joint)]
             if wrong:
                 raise ModelError(f"add_bodies, joint: expected a joint or one each, got {inputs.shown(wrong[0])}")
         names = names if isinstance(names, str) else inputs.words(names, "add_bodies, names")

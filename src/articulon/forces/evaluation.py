@@ -28,7 +28,8 @@ from articulon.forces.modal_forces import modal_energy
 from articulon.forces.model_tables import force_tables
 from articulon.forces.point_springs import point_spring_energy
 from articulon.forces.site_pairs import pair_energy, place_sites
-from articulon.forces.sites.evaluation import SiteForces, has_site_forces
+from articulon.forces.sites.evaluation import SiteForces
+from articulon.forces.sites.listing import has_site_forces
 from articulon.forces.sites.places import only_particles, site_positions
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ, W_ZZ
 from articulon.forces.tables import ChannelForces, Forces, channel_forces

@@ -11,6 +11,7 @@ from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.joint_actuation import check_actuations
 from articulon.forces.selection import body_index
+from articulon.forces.sites.listing import check_listing
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.integrate import FIXED
 from articulon.integrate.drivers import Driver, driver
@@ -87,6 +88,7 @@ def checked(case: Description) -> tuple[Model, float, Windows]:
     model = case.build_model()
     policy, duration = case.scaling, float(case.run.duration)
     try:
+        check_listing(model)
         check_motions(model, duration)
         check_actuations(model, duration)
     except ModelError as error:

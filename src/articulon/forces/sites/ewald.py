@@ -27,6 +27,8 @@ from articulon.model import Model
 
 PARALLEL_WORK = 2_000_000
 """Charges times waves from which on the threads share the reciprocal part."""
+MOST_COLUMNS = 1e6
+"""Columns of waves along the third reciprocal edge."""
 NEUTRAL = 1e-9
 """Net charge that rounding may leave, relative to Σ|q|."""
 
@@ -109,6 +111,12 @@ class Ewald(Declaration):
         cutoff, damping = (None if value is None else float(value) for value in (self.cutoff, self.damping))
         damping, cutoff, longest = choose(charges, float(self.precision), cutoff, damping, self.waves, where)
         limits = charges.indices(longest) if self.waves is None else self.waves
+        columns_of_waves = math.prod(2.0 * limit + 1.0 for limit in limits[:2])
+        if not columns_of_waves <= MOST_COLUMNS:
+            raise ModelError(
+                f"{where}: the sum takes waves of the indices {tuple(limits)}, more than are summed in any time; "
+                "choose a larger precision, a larger cutoff, or fewer waves"
+            )
         inverse = np.linalg.inv(vectors)
         columns = waves_within(inverse, limits, longest)
         found = EwaldParameters(
