@@ -190,6 +190,9 @@ def explanation(error: ValidationError, root: type[BaseModel], where: str = "") 
             key = _joined(key, fault["ctx"]["discriminator"].strip("'"))
         # A union reports a fault once for each of its members; the first says enough.
         places.setdefault(key, (fault, owner, dimension))
+    for key in [key for key, (fault, *_) in places.items() if fault["type"] == "too_short"]:
+        if any(other.startswith(f"{key}[") for other in places):  # it is empty because of what is wrong with its items
+            del places[key]
     lines = [
         f"{key}: {_fault(*found)}" if key else _fault(*found) for key, found in islice(places.items(), FAULTS_SHOWN)
     ]

@@ -181,7 +181,10 @@ def floats(value: Any, read: Callable[[str], float] | None = None) -> np.ndarray
     except (ValueError, RecursionError):
         raise ValueError(f"expected numbers in lists of equal lengths, got {shown(value)}") from None
     flat = objects.ravel()
-    for kind in set(map(type, flat)):
+    kinds = set(map(type, flat))
+    if kinds & {list, tuple, np.ndarray}:
+        raise ValueError(f"expected numbers in lists of equal lengths, got {shown(value)}")
+    for kind in kinds:
         if not issubclass(kind, int | float | np.integer | np.floating) or issubclass(kind, bool):
             flat = np.array([_one(item, read) for item in flat], dtype=np.float64)
             return flat.reshape(objects.shape)

@@ -16,6 +16,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 from validation.faulty.kinds import Faulty, Kind
 from validation.faulty.registry import KINDS
 
@@ -89,6 +90,7 @@ def _work(connection: Connection, seed: int, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     here = tempfile.TemporaryDirectory(prefix="faults-")  # what is written to no folder in particular goes there
     os.chdir(here.name)
+    threadpool_limits(1, user_api="blas")  # for matrices so small more of them only wait for each other
     for kind in KINDS.values():
         if kind.warm is not None:
             kind.warm()

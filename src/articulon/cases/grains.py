@@ -19,6 +19,8 @@ Radius = Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
 Density = Annotated[Quantity | None, Dimension("mass_density", minimum=0, exclusive=True)]
 Mass = Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True)]
 STILL: Vector = (0.0, 0.0, 0.0)
+GRID_PLACE = 300
+"""Memory that a place of a grid takes while grains are laid out [bytes]."""
 
 
 class Weighed(Declaration):
@@ -128,8 +130,9 @@ class Fill(Weighed):
         region = tuple(np.array([float(x) for x in corner]) for corner in (self.low, self.high))
         around = None if self.cylinder_radius is None else float(self.cylinder_radius)
         if self.arrangement == "grid":
-            check_size(grid_count(region, around, largest, float(self.gap)), 100, "places of a grid", f"{where}.radius")
-            places = grid_places(region, around, largest, float(self.gap), rng)
+            laid_out = grid_count(region, around, largest, float(self.gap), self.count)
+            check_size(laid_out, GRID_PLACE, "places of a grid", f"{where}.radius")
+            places = grid_places(region, around, largest, float(self.gap), rng, self.count)
             count = len(places) if self.count is None else self.count
             if not 0 < count <= len(places):
                 raise ModelError(

@@ -157,6 +157,8 @@ def beam(
     if boundary == "free":
         shapes, rotations = off_rigid_motion(positions, node_masses, shapes, rotations)
     ratio = read.ratio(damping_ratio, "damping_ratio")
+    if not (np.isfinite(strain).all() and np.isfinite(inertia).all()):
+        raise read.error("length, mass and stiffness give modes beyond what numbers hold; choose other units")
     stiffness: np.ndarray = strain
     if boundary == "loaded":
         damping = 2.0 * ratio * _critical(strain, np.einsum("i,iaj,iak->jk", node_masses, shapes, shapes))

@@ -22,6 +22,8 @@ PLACES = slice(30, 38), slice(38, 46), slice(46, 54)
 """Where a line of a PDB file has x, y and z."""
 READ = frozenset((b"ATOM", b"HETATM", b"CONECT", b"LINK", b"SSBOND", b"SEQRES", b"MODEL", b"TER"))
 """Records of a PDB file that are read."""
+FARTHEST = 1e6
+"""Largest coordinate of an atom [nm]: a millimetre."""
 LIMIT = 256 * 1024 * 1024
 """Largest file that is read, after decompression [bytes]: two million atoms as PDB."""
 
@@ -247,6 +249,10 @@ def _atoms(
         atom = int(np.argmin(np.isfinite(positions).all(axis=1)))
         where = next(residue.label for residue in residues if residue.start <= atom < residue.stop)
         raise ModelError(f"{path}: {where}:{names[atom]}: its coordinates are not finite")
+    if np.abs(positions).max() > FARTHEST:
+        atom = int(np.abs(positions).max(axis=1).argmax())
+        where = next(residue.label for residue in residues if residue.start <= atom < residue.stop)
+        raise ModelError(f"{path}: {where}:{names[atom]}: its coordinates are those of no molecule; correct the file")
     structure = Structure(
         str(path),
         tuple(names),

@@ -84,6 +84,10 @@ def windows_of(case: Timed, model: Model) -> Windows:
     CaseError
         Where the windows of noise are not the steps of a rule that holds the noise for one.
     """
+    for key in ("step", "max_step"):
+        length = getattr(case.integrator, key, None)
+        if length is not None:
+            _check_steps(case, float(length), f"integrator.{key}")
     brownian = brownian_of(model)
     interval, unit = frame_interval(case), case.units.symbols[2]
     average = 1 if brownian is None else brownian.average
@@ -99,7 +103,6 @@ def windows_of(case: Timed, model: Model) -> Windows:
                 "make them equal, or leave out the window"
             )
         step = interval / _whole(interval, wanted)
-        _check_steps(case, step, "integrator.step")
         if abs(step - wanted) > _SAME * wanted:
             notes.append(
                 f"integrator.step: {wanted:.9g} {unit} shortened to {step:.9g} {unit}, so that a whole number of steps "

@@ -82,6 +82,8 @@ class Ewald(Declaration):
             )
         if sum(isinstance(force, Ewald) for force in model.forces) > 1:
             raise ModelError(f"{where}: Ewald sums are declared twice; one holds every charge")
+        if not float(self.precision) < 1.0:
+            raise ModelError(f"{where}.precision: an error as large as the forces is none; give less than 1")
         if self.waves is not None and min(self.waves) < 1:
             raise ModelError(f"{where}.waves: each must be at least 1, got {self.waves}")
         if self.cutoff is not None:
