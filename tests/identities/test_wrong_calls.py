@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,6 +49,13 @@ def damaged(array: np.ndarray) -> list[tuple[str, Any]]:
     ]
 
 
+def refuses(call: Callable[[], Any], argument: str, what: str) -> None:
+    """Expects an error that names an argument, which is spoilt as ``what`` says."""
+    with pytest.raises(ArticulonError) as caught:
+        call()
+    assert re.search(rf"\b{argument}\b", str(caught.value)), f"{what}: {caught.value}"
+
+
 CALLS: dict[str, Any] = {
     "forward_dynamics": lambda m, q, u: ar.forward_dynamics(m, q, u),
     "forward_dynamics by kane": lambda m, q, u: ar.forward_dynamics(m, q, u, solver="kane"),
@@ -69,21 +79,15 @@ OF_COORDINATES: dict[str, Any] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_states_that_are_none_are_refused_by_name(tree, name):
     for what, q in damaged(tree.q0):
-        with pytest.raises(ArticulonError, match=r"\bq\b"):
-            CALLS[name](tree, q, tree.u0)
-            pytest.fail(f"coordinates: {what}")
+        refuses(partial(CALLS[name], tree, q, tree.u0), "q", what)
     for what, u in damaged(tree.u0):
-        with pytest.raises(ArticulonError, match=r"\bu\b"):
-            CALLS[name](tree, tree.q0, u)
-            pytest.fail(f"speeds: {what}")
+        refuses(partial(CALLS[name], tree, tree.q0, u), "u", what)
 
 
 @pytest.mark.parametrize("name", OF_COORDINATES)
 def test_coordinates_that_are_none_are_refused_by_name(gas, name):
     for what, q in damaged(gas.q0):
-        with pytest.raises(ArticulonError, match=r"\bq\b"):
-            OF_COORDINATES[name](gas, q)
-            pytest.fail(what)
+        refuses(partial(OF_COORDINATES[name], gas, q), "q", what)
 
 
 @pytest.mark.parametrize("call", [*CALLS, *OF_COORDINATES])
@@ -96,10 +100,20 @@ def test_what_is_no_model_is_refused(call, model):
 
 @pytest.mark.parametrize(
     "argument, value",
-    [("tau", [NAN] * 4), ("tau", [1.0]), ("wrenches", np.full((2, 6), NAN)), ("wrenches", np.zeros((2, 6), complex)),
-     ("gravity", (0, 0, NAN)), ("gravity", (0, 0, True)), ("gravity", "down"), ("time", NAN), ("time", "1 s"),
-     ("solver", 7), ("solver", ["kane"])],
-)  # fmt: skip
+    [
+        ("tau", [NAN] * 4),
+        ("tau", [1.0]),
+        ("wrenches", np.full((2, 6), NAN)),
+        ("wrenches", np.zeros((2, 6), complex)),
+        ("gravity", (0, 0, NAN)),
+        ("gravity", (0, 0, True)),
+        ("gravity", "down"),
+        ("time", NAN),
+        ("time", "1 s"),
+        ("solver", 7),
+        ("solver", ["kane"]),
+    ],
+)
 def test_loads_that_are_none_are_refused_by_name(tree, argument, value):
     with pytest.raises(ar.ModelError, match=argument):
         ar.forward_dynamics(tree, tree.q0, tree.u0, **{argument: value})
@@ -116,10 +130,27 @@ def test_axes_that_are_none_are_refused(tree, axes):
 
 @pytest.mark.parametrize(
     "argument, value",
-    [("reservoir", "x"), ("reservoir", 1.0), ("seed", -1), ("seed", 1.5), ("seed", True), ("seed", "7"), ("seed", 2**63),
-     ("draw", -1), ("draw", True), ("reference", [NAN] * 4), ("choice", 3), ("choice", ["nearest"]), ("metric", None),
-     ("energy", NAN), ("energy", True), ("energy", "5 nm"), ("temperature", 1j), ("locked", 3)],
-)  # fmt: skip
+    [
+        ("reservoir", "x"),
+        ("reservoir", 1.0),
+        ("seed", -1),
+        ("seed", 1.5),
+        ("seed", True),
+        ("seed", "7"),
+        ("seed", 2**63),
+        ("draw", -1),
+        ("draw", True),
+        ("reference", [NAN] * 4),
+        ("choice", 3),
+        ("choice", ["nearest"]),
+        ("metric", None),
+        ("energy", NAN),
+        ("energy", True),
+        ("energy", "5 nm"),
+        ("temperature", 1j),
+        ("locked", 3),
+    ],
+)
 def test_what_a_release_cannot_take_is_refused_by_name(tree, argument, value):
     good = {"energy": 1.0} | {argument: value}
     if argument == "temperature":
@@ -134,7 +165,9 @@ def test_a_seed_of_a_simulation_is_a_whole_number(tree, seed):
         ar.simulate(tree, 0.01, seed=seed)
 
 
-@pytest.mark.parametrize("axis", ["z", None, 3, (0, 0), (0, 0, 0), (0, 0, NAN), (0, 0, True), (0, 0, 1j), "abc", object()])
+@pytest.mark.parametrize(
+    "axis", ["z", None, 3, (0, 0), (0, 0, 0), (0, 0, NAN), (0, 0, True), (0, 0, 1j), "abc", object()]
+)
 def test_an_axis_is_three_numbers(axis):
     for joint in (ar.Revolute, ar.Prismatic):
         with pytest.raises(ar.ModelError, match="axis must be three finite numbers, not all zero"):
@@ -146,13 +179,38 @@ BODY = {"mass": 1.0, "joint": ar.Revolute(), "inertia": 0.1}
 
 @pytest.mark.parametrize(
     "argument, value",
-    [("mass", True), ("mass", "--4.33 g"), ("mass", 1 + 1j), ("mass", np.array(1j)), ("mass", NAN), ("mass", 10**400),
-     ("com", np.array([0, 0, 1j])), ("com", [0, 0, True]), ("com", [0, 0, "--1 mm"]), ("com", [0, [0], 0]),
-     ("com", (0, 0, 1e160)), ("inertia", True), ("inertia", "x"), ("inertia", [[1, 2], [3]]), ("inertia", 1j),
-     ("position", "x"), ("rotation", [True, 0, 0, 0]), ("q", True), ("q", 1j), ("q", "x"), ("q", [[1.0]]), ("u", NAN),
-     ("joint", "revolute"), ("joint", None), ("parent", 3.5), ("parent", True), ("node", 1), ("modes", "beam"),
-     ("name", 7)],
-)  # fmt: skip
+    [
+        ("mass", True),
+        ("mass", "--4.33 g"),
+        ("mass", 1 + 1j),
+        ("mass", np.array(1j)),
+        ("mass", NAN),
+        ("mass", 10**400),
+        ("com", np.array([0, 0, 1j])),
+        ("com", [0, 0, True]),
+        ("com", [0, 0, "--1 mm"]),
+        ("com", [0, [0], 0]),
+        ("com", (0, 0, 1e160)),
+        ("inertia", True),
+        ("inertia", "x"),
+        ("inertia", [[1, 2], [3]]),
+        ("inertia", 1j),
+        ("position", "x"),
+        ("rotation", [True, 0, 0, 0]),
+        ("q", True),
+        ("q", 1j),
+        ("q", "x"),
+        ("q", [[1.0]]),
+        ("u", NAN),
+        ("joint", "revolute"),
+        ("joint", None),
+        ("parent", 3.5),
+        ("parent", True),
+        ("node", 1),
+        ("modes", "beam"),
+        ("name", 7),
+    ],
+)
 def test_what_no_body_can_have_is_refused_by_name(argument, value):
     builder = ar.ModelBuilder("kg-m-s")
     with pytest.raises(ar.ModelError, match=argument):
@@ -161,11 +219,26 @@ def test_what_no_body_can_have_is_refused_by_name(argument, value):
 
 @pytest.mark.parametrize(
     "argument, value",
-    [("mass", [True, 1.0]), ("mass", [1.0, 1j]), ("com", np.zeros((2, 3), complex)), ("position", "x"), ("q", [True] * 6),
-     ("u", [NAN] * 6), ("parents", [0.5, 0]), ("parents", "x"), ("parents", [NAN, 0]), ("count", True), ("count", 2.0),
-     ("count", -1), ("joint", [ar.Xyz(), "xyz"]), ("joint", range(10**12)), ("joint", 3), ("names", [1, 2]),
-     ("inertia", [[True, 0, 0]] * 2)],
-)  # fmt: skip
+    [
+        ("mass", [True, 1.0]),
+        ("mass", [1.0, 1j]),
+        ("com", np.zeros((2, 3), complex)),
+        ("position", "x"),
+        ("q", [True] * 6),
+        ("u", [NAN] * 6),
+        ("parents", [0.5, 0]),
+        ("parents", "x"),
+        ("parents", [NAN, 0]),
+        ("count", True),
+        ("count", 2.0),
+        ("count", -1),
+        ("joint", [ar.Xyz(), "xyz"]),
+        ("joint", range(10**12)),
+        ("joint", 3),
+        ("names", [1, 2]),
+        ("inertia", [[True, 0, 0]] * 2),
+    ],
+)
 def test_what_no_bodies_can_have_is_refused_by_name(argument, value):
     good = {"count": 2, "mass": 1.0, "joint": ar.Xyz(), "q": np.zeros(6), "u": np.zeros(6)}
     with pytest.raises(ar.ModelError, match=argument):
@@ -174,9 +247,18 @@ def test_what_no_bodies_can_have_is_refused_by_name(argument, value):
 
 @pytest.mark.parametrize(
     "argument, value",
-    [("mass", True), ("positions", np.zeros((2, 3), complex)), ("positions", [[True, 0, 0]] * 2), ("positions", "x"),
-     ("velocities", [[NAN] * 3] * 2), ("charge", True), ("kind", [1, 2]), ("kind", ["A"]), ("count", "2")],
-)  # fmt: skip
+    [
+        ("mass", True),
+        ("positions", np.zeros((2, 3), complex)),
+        ("positions", [[True, 0, 0]] * 2),
+        ("positions", "x"),
+        ("velocities", [[NAN] * 3] * 2),
+        ("charge", True),
+        ("kind", [1, 2]),
+        ("kind", ["A"]),
+        ("count", "2"),
+    ],
+)
 def test_what_no_particles_can_have_is_refused_by_name(argument, value):
     good = {"count": 2, "mass": 1.0, "positions": np.zeros((2, 3)), "kind": "A"}
     with pytest.raises(ar.ModelError, match=argument):
@@ -185,10 +267,24 @@ def test_what_no_particles_can_have_is_refused_by_name(argument, value):
 
 @pytest.mark.parametrize(
     "argument, value",
-    [("damping_ratio", -0.1), ("damping_ratio", NAN), ("damping_ratio", True), ("largest", True), ("handle", True),
-     ("length", True), ("length", "--1 m"), ("bending", 10**9), ("bending", "2"), ("nodes", 10**9), ("boundary", None),
-     ("boundary", np.zeros(3)), ("masses", 3), ("gyration", [[1.0]]), ("units", 7)],
-)  # fmt: skip
+    [
+        ("damping_ratio", -0.1),
+        ("damping_ratio", NAN),
+        ("damping_ratio", True),
+        ("largest", True),
+        ("handle", True),
+        ("length", True),
+        ("length", "--1 m"),
+        ("bending", 10**9),
+        ("bending", "2"),
+        ("nodes", 10**9),
+        ("boundary", None),
+        ("boundary", np.zeros(3)),
+        ("masses", 3),
+        ("gyration", [[1.0]]),
+        ("units", 7),
+    ],
+)
 def test_what_no_beam_can_have_is_refused_by_name(argument, value):
     good = {"length": 1.0, "mass": 1.0, "bending_stiffness": 1.0, "units": "kg-m-s"}
     builder = ar.ModelBuilder("kg-m-s")
@@ -210,14 +306,14 @@ def test_a_negative_damping_ratio_is_refused_by_every_source_of_modes():
         ),
     ]
     for source in sources:
-        with pytest.raises(ar.ModelError, match="damping_ratio: must not be negative, got -0.1"):
+        with pytest.raises(ar.ModelError, match=r"damping_ratio: must not be negative, got -0\.1"):
             source(-0.1)
         source(0.1)
 
 
 @pytest.mark.parametrize("box", [3, "box", (1, 1, 1), object()])
 def test_a_box_is_a_box(box):
-    with pytest.raises(ar.ModelError, match="box: expected an ar.Box"):
+    with pytest.raises(ar.ModelError, match=r"box: expected an ar\.Box"):
         ar.ModelBuilder("kg-m-s", box=box)
 
 
@@ -229,7 +325,15 @@ def test_a_force_is_a_force(force):
 
 @pytest.mark.parametrize(
     "argument, value",
-    [("skip", True), ("skip", 2.0), ("skip", NAN), ("skip", "x"), ("observable", 3), ("observable", "no"), ("run", None)],
+    [
+        ("skip", True),
+        ("skip", 2.0),
+        ("skip", NAN),
+        ("skip", "x"),
+        ("observable", 3),
+        ("observable", "no"),
+        ("run", None),
+    ],
 )
 def test_averages_name_what_they_cannot_take(argument, value):
     class Seen:

@@ -19,9 +19,25 @@ from articulon.declaration import Declaration
 
 NUMBERS = [3, 2.5, -0.0, np.float32(0.5), np.int8(4), fractions.Fraction(1, 4), np.array(7.0)]
 NO_NUMBERS = [
-    True, np.True_, 1 + 2j, np.complex128(1.0), "3", "8 nm", b"3", None, [], [1.0], object(), decimal.Decimal(3),
-    float("nan"), float("inf"), 10**400, 10**5000, np.array([1.0]), int,
-]  # fmt: skip
+    True,
+    np.True_,
+    1 + 2j,
+    np.complex128(1.0),
+    "3",
+    "8 nm",
+    b"3",
+    None,
+    [],
+    [1.0],
+    object(),
+    decimal.Decimal(3),
+    float("nan"),
+    float("inf"),
+    10**400,
+    10**5000,
+    np.array([1.0]),
+    int,
+]
 
 
 def nested(levels: int) -> list[Any]:
@@ -44,9 +60,11 @@ def test_what_is_no_finite_number_is_refused_in_few_words(value):
     assert len(str(caught.value)) < 150
 
 
-@pytest.mark.parametrize("value", [True, 1.0, 1.5, "1", None, 2**63, -(2**63) - 1, 10**5000, float("nan")], ids=inputs.shown)
+@pytest.mark.parametrize(
+    "value", [True, 1.0, 1.5, "1", None, 2**63, -(2**63) - 1, 10**5000, float("nan")], ids=inputs.shown
+)
 def test_what_is_no_whole_number_of_64_bits_is_refused(value):
-    with pytest.raises(ar.CaseError, match="^frames: expected a valid integer"):
+    with pytest.raises(ar.CaseError, match=r"^frames: expected a valid integer"):
         inputs.whole(value, "frames", error=ar.CaseError)
     assert inputs.whole(np.int32(5), "frames", least=5, most=5) == 5
     with pytest.raises(ar.ModelError, match="must be at least 1, got 0"):
@@ -55,7 +73,7 @@ def test_what_is_no_whole_number_of_64_bits_is_refused(value):
 
 @pytest.mark.parametrize("value", [-1, 1.5, True, "7", None, 2**63, [1]], ids=repr)
 def test_a_seed_is_a_whole_number_that_64_bits_hold(value):
-    with pytest.raises(ar.ModelError, match="^seed: "):
+    with pytest.raises(ar.ModelError, match=r"^seed: "):
         inputs.seed(value, "seed")
     assert inputs.seed(2**63 - 1, "seed") == 2**63 - 1
 
@@ -88,7 +106,9 @@ def test_what_are_no_real_numbers_is_no_array(value, words):
         inputs.floats(value)
 
 
-@pytest.mark.parametrize("value", [(1, 2), [1.0, np.float32(2.0)], np.array([1, 2]), [fractions.Fraction(1), 2]], ids=repr)
+@pytest.mark.parametrize(
+    "value", [(1, 2), [1.0, np.float32(2.0)], np.array([1, 2]), [fractions.Fraction(1), 2]], ids=repr
+)
 def test_real_numbers_in_any_arrangement_are_an_array(value):
     assert inputs.floats(value).tolist() == [1.0, 2.0]
 
@@ -169,20 +189,43 @@ def test_declarations_refuse_what_is_no_such_number(declare, words):
 
 @pytest.mark.parametrize(
     "text",
-    ["--4.33 mm", "+-4 mm", "- 4 mm", "4 mm + 1 mm", "2**3 mm", "2 3 mm", "5 m^1000000000", "1_000 nm", "٣ nm", "0x10 m",
-     "5..3 nm", "5 m" + " m" * 60, "1e999999999 m"],
-)  # fmt: skip
+    [
+        "--4.33 mm",
+        "+-4 mm",
+        "- 4 mm",
+        "4 mm + 1 mm",
+        "2**3 mm",
+        "2 3 mm",
+        "5 m^1000000000",
+        "1_000 nm",
+        "٣ nm",
+        "0x10 m",
+        "5..3 nm",
+        "5 m" + " m" * 60,
+        "1e999999999 m",
+    ],
+)
 def test_what_is_no_number_with_a_unit_is_no_quantity(text):
-    with pytest.raises(ar.CaseError, match="^x: (cannot read|expected a finite number)"):
+    with pytest.raises(ar.CaseError, match=r"^x: (cannot read|expected a finite number)"):
         ar.ModelBuilder("kg-m-s").units.value(text, "length", "x")
 
 
 @pytest.mark.parametrize(
     "text, dimension, number",
-    [("-4.33 mm", "length", -4.33e-3), ("+4 mm", "length", 4e-3), (".5 nm", "length", 5e-10), ("5. nm", "length", 5e-9),
-     ("5 1/s", "frequency", 5.0), ("1/us", "frequency", 1e6), ("3 nm^(-1)", "wavenumber", 3e9), ("5 µm", "length", 5e-6),
-     ("1 * 1", "dimensionless", 1.0), ("2.5e3 kg·m/s**2", "force", 2.5e3), (" 5 nm ", "length", 5e-9)],
-)  # fmt: skip
+    [
+        ("-4.33 mm", "length", -4.33e-3),
+        ("+4 mm", "length", 4e-3),
+        (".5 nm", "length", 5e-10),
+        ("5. nm", "length", 5e-9),
+        ("5 1/s", "frequency", 5.0),
+        ("1/us", "frequency", 1e6),
+        ("3 nm^(-1)", "wavenumber", 3e9),
+        ("5 µm", "length", 5e-6),
+        ("1 * 1", "dimensionless", 1.0),
+        ("2.5e3 kg·m/s**2", "force", 2.5e3),
+        (" 5 nm ", "length", 5e-9),
+    ],
+)
 def test_quantities_are_read_as_they_have_always_been(text, dimension, number):
     assert ar.ModelBuilder("kg-m-s").units.value(text, dimension, "x") == pytest.approx(number, rel=4e-16)
 

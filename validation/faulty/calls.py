@@ -2,358 +2,23 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import fractions
-import itertools
-import tempfile
+import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel
+from validation.faulty.call_table import Call, calls
 from validation.faulty.drawing import table
 from validation.faulty.kinds import Faulty, Kind
+from validation.faulty.models import tree
 from validation.faulty.mutations import one
+from validation.faulty.values import VALUES, damaged_array, shown
 
 import articulon as ar
-from articulon import molecules, scaling
-
-VALUES: tuple[Callable[[], Any], ...] = (
-    lambda: None, lambda: True, lambda: False, lambda: np.True_, lambda: -1, lambda: 0, lambda: 1, lambda: 2.5,
-    lambda: float("nan"), lambda: float("inf"), lambda: -float("inf"), lambda: 1e308, lambda: -1e308, lambda: 1e-308,
-    lambda: 2**63, lambda: -(2**63) - 1, lambda: 10**400, lambda: 10**5000, lambda: 1 + 2j, lambda: np.complex128(1j),
-    lambda: np.float32(1.5), lambda: np.int8(3), lambda: decimal.Decimal("NaN"), lambda: fractions.Fraction(1, 3),
-    lambda: "", lambda: "x", lambda: "z", lambda: "--4.33 mm", lambda: "8 nm", lambda: "5 furlong", lambda: "nan",
-    lambda: "a" * 3000, lambda: "\x00", lambda: b"arm", lambda: [], lambda: (), lambda: {}, lambda: {"a": 1},
-    lambda: [1, 2, 3], lambda: [0, 0, 0], lambda: [1, 0, 0, 0], lambda: [True, False, True], lambda: [1 + 2j, 0, 0],
-    lambda: ["a", "b", "c"], lambda: [float("nan")] * 3, lambda: [1e308] * 3, lambda: [[1, 2, 3]] * 2,
-    lambda: [[1, 2], [3]], lambda: np.zeros(0), lambda: np.zeros((0, 3)), lambda: np.array(3.0), lambda: np.zeros((2, 2)),
-    lambda: np.zeros(3, dtype=bool), lambda: np.ones(3, dtype=complex), lambda: np.array(["a", "b"]),
-    lambda: np.array([None, 1.0]), lambda: np.array([object()] * 3), lambda: np.zeros(3, dtype="datetime64[s]"),
-    lambda: np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0]), lambda: object(), lambda: int, lambda: len, lambda: iter([1]),
-    lambda: range(10**12), lambda: slice(2), lambda: Path("nowhere"), lambda: datetime.date(2020, 1, 1), lambda: deep(3000),
-    lambda: {1, 2}, lambda: memoryview(b"abc"), lambda: (lambda *arguments: None), lambda: float, lambda: np.zeros(10**5),
-)  # fmt: skip
-"""What hardly any argument can be."""
-
-
-def deep(levels: int) -> list[Any]:
-    """A list within a list within a list."""
-    result: list[Any] = []
-    for _ in range(levels):
-        result = [result]
-    return result
-
-
-@dataclass(frozen=True)
-class Call:
-    """A public function with arguments that it takes."""
-
-    function: Callable[..., Any]
-    good: Callable[[], dict[str, Any]]
-    """Made anew for each call."""
-    long: tuple[str, ...] = ()
-    """Arguments whose size is how much work is asked for: large numbers there are no fault."""
-    fixed: tuple[str, ...] = ()
-    """Arguments that stay as they are, since another one that is right would take long."""
-
-
-@cache
-def tree() -> ar.Model:
-    """A small tree with an arm, a hand and a ball."""
-    builder = ar.ModelBuilder(units="kg-m-s")
-    builder.add_body("arm", mass=1.0, inertia=0.1, com=(0, 0, -0.5), joint=ar.Revolute(axis=(0, 1, 0)), q=0.2)
-    builder.add_body("hand", parent="arm", mass=0.5, inertia=0.1, joint=ar.Spherical(), position=(0, 0, -1))
-    builder.add_body("ball", mass=1.0, inertia=0.1, joint=ar.Free(), q=(1, 1, 1, 1, 0, 0, 0))
-    builder.add_site("hand", kind="a", charge=1.0)
-    builder.add_site("ball", kind="b", charge=-1.0)
-    builder.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
-    builder.add_force(ar.forces.StokesDrag(viscosity=0.1, radius=0.1, bodies=("ball",)))
-    return builder.build()
-
-
-@cache
-def looped() -> ar.Model:
-    """A crank and a rod whose end slides."""
-    builder = ar.ModelBuilder(units="kg-m-s")
-    hinge = ar.Revolute(axis=(0, 0, 1))
-    builder.add_body("crank", mass=1.0, inertia=0.1, com=(0.5, 0, 0), joint=hinge, q=1.0)
-    builder.add_body("rod", parent="crank", mass=1.0, inertia=0.1, com=(1, 0, 0), joint=hinge, position=(1, 0, 0), q=-1.4)
-    builder.add_loop("slide", joint=ar.Prismatic(axis=(1, 0, 0)), child="rod", child_position=(2, 0, 0))
-    return builder.build()
-
-
-@cache
-def gas() -> ar.Model:
-    """Three particles in a periodic box."""
-    builder = ar.ModelBuilder(units="lj", box=ar.Box(lengths=(10, 10, 10)))
-    builder.add_particles(3, mass=1.0, positions=[[1, 1, 1], [2.5, 1, 1], [1, 4, 1]], kind="A")
-    builder.add_force(ar.forces.LennardJones(cutoff=2.5, parameters={"A": {"epsilon": 1.0, "sigma": 1.0}}))
-    return builder.build()
-
-
-@cache
-def small_run() -> ar.Run:
-    """A short run of particles, whose folder goes when the process ends."""
-    folder = Path(_kept().name)
-    case = folder / "gas.toml"
-    case.write_text(
-        '[case]\nunits = "lj"\n[model]\nbuilder = "lattice"\nstructure = "simple-cubic"\ncells = 4\nconstant = 1.5\n'
-        "species = {A = {mass = 1.0}}\ntemperature = 1.0\n"
-        '[[forces]]\nkind = "lennard-jones"\ncutoff = 2.5\nparameters = {A = {epsilon = 1.0, sigma = 1.0}}\n'
-        '[integrator]\nrule = "velocity-verlet"\nstep = 0.002\n[run]\nduration = 0.1\nframes = 10\n'
-    )
-    return ar.run(ar.load_case(case), folder / "run")
-
-
-_fresh = itertools.count()
-"""Numbers of folders."""
-
-
-@cache
-def _kept() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory()
-
-
-@cache
-def chain() -> tuple[Any, Any]:
-    """A peptide and how it is cut."""
-    structure = molecules.peptide("ACDG")
-    return structure, molecules.perceive(structure)
-
-
-def with_builder(method: str, **good: Any) -> Call:
-    """A call of a builder's method, and the model that it makes."""
-
-    def call(**arguments: Any) -> None:
-        builder = ar.ModelBuilder(units="kg-m-s")
-        builder.add_body("arm", mass=1.0, inertia=0.1, joint=ar.Revolute(axis=(0, 1, 0)))
-        builder.add_body("hand", parent="arm", mass=0.5, inertia=0.1, joint=ar.Spherical(), position=(0, 0, -1))
-        getattr(builder, method)(**arguments)
-        builder.build()
-
-    return Call(call, lambda: dict(good), ("count",))
-
-
-def state() -> dict[str, Any]:
-    """Of the tree."""
-    return {"model": tree(), "q": tree().q0.copy(), "u": tree().u0.copy()}
-
-
-def ring() -> dict[str, Any]:
-    """Of the loop."""
-    return {"model": looped(), "q": looped().q0.copy(), "u": looped().u0.copy()}
-
-
-def fluid() -> dict[str, Any]:
-    """Of the particles."""
-    return {"model": gas(), "q": gas().q0.copy()}
-
-
-def calls() -> dict[str, Call]:
-    """Every public function that takes arguments."""
-    nine, six = np.zeros(tree().nu), np.zeros((tree().bodies, 6))
-    down = (0.0, 0.0, -9.81)
-    still = ar.lock(tree(), tree().q0, tree().u0 + 0.1, "hand")
-    positions = np.random.default_rng(1).normal(size=(8, 3))
-    return {
-        "ModelBuilder": Call(ar.ModelBuilder, lambda: {"units": "kg-m-s", "box": ar.Box(lengths=(1, 1, 1))}),
-        "ModelBuilder.add_body": with_builder(
-            "add_body", name="leg", mass=1.0, inertia=(1, 1, 1), parent="arm", com=down, position=down,
-            rotation=(1, 0, 0, 0), q=(1.0, 0.0, 0.0, 0.0), u=(0, 0, 0), joint=ar.Spherical(), node=None, modes=None,
-        ),
-        "ModelBuilder.add_bodies": with_builder(
-            "add_bodies", count=2, mass=[1.0, 2.0], joint=ar.Xyz(), inertia=1.0, parents=[-1, 0], com=down, position=down,
-            rotation=(1, 0, 0, 0), q=np.zeros(6), u=np.zeros(6), names="leg",
-        ),
-        "ModelBuilder.add_site": with_builder(
-            "add_site", body="arm", position=down, charge=1.0, kind="a", group="b", radius=0.1, node=None
-        ),
-        "ModelBuilder.add_particles": with_builder(
-            "add_particles", count=2, mass=1.0, positions=np.eye(3)[:2], velocities=np.eye(3)[:2], charge=[1.0, -1.0],
-            kind="A", group="B", names="p",
-        ),
-        "ModelBuilder.add_grain": with_builder(
-            "add_grain", name="g", radius=0.1, position=down, kind="a", density=1.0, velocity=down, spin=down, charge=0.0,
-            group="g", mass=None,
-        ),
-        "ModelBuilder.add_grains": with_builder(
-            "add_grains", positions=np.eye(3), radius=[0.1, 0.2, 0.1], kind=["a", "b", "a"], mass=1.0, velocities=np.eye(3),
-            spins=np.eye(3), name="g", charge=0.0, group="c", density=None,
-        ),
-        "ModelBuilder.add_loop": with_builder(
-            "add_loop", name="loop", joint=ar.Spherical(), child="hand", parent=None, position=(0, 0, -1.0),
-            rotation=(1, 0, 0, 0), child_position=(0, 0, 0), child_rotation=(1, 0, 0, 0),
-        ),
-        "ModelBuilder.add_drive": with_builder(
-            "add_drive", body="arm", component=0, times=[0, 1, 2, 3], values=[0, 1, 0, 1], name="drive", function=None
-        ),
-        "ModelBuilder.add_force": with_builder("add_force", force=ar.forces.Gravity(acceleration=down)),
-        "Box": Call(ar.Box, lambda: {"lengths": (1, 1, 1), "tilts": (0, 0, 0), "origin": (0, 0, 0)}),
-        "Revolute": Call(ar.Revolute, lambda: {"axis": (0, 0, 1)}),
-        "Prismatic": Call(ar.Prismatic, lambda: {"axis": (0, 0, 1)}),
-        "cartesian": Call(ar.cartesian, state),
-        "close_loops": Call(ar.close_loops, lambda: ring() | {"time": 0.0}),
-        "loop_jacobian": Call(ar.loop_jacobian, lambda: {"model": looped(), "q": looped().q0}),
-        "loop_residuals": Call(ar.loop_residuals, lambda: {"model": looped(), "q": looped().q0, "time": 0.0}),
-        "forward_dynamics": Call(
-            ar.forward_dynamics,
-            lambda: state() | {"tau": nine, "wrenches": six, "gravity": down, "solver": "articulated", "time": 0.0},
-        ),
-        "forward_dynamics with loops": Call(
-            ar.forward_dynamics, lambda: ring() | {"gravity": down, "solver": "kane", "time": 0.0, "tau": np.zeros(2)}
-        ),
-        "inverse_dynamics": Call(
-            ar.inverse_dynamics, lambda: state() | {"udot": nine, "wrenches": six, "gravity": down}
-        ),
-        "mass_matrix": Call(ar.mass_matrix, lambda: {"model": tree(), "q": tree().q0.copy()}),
-        "kinetic_energy": Call(ar.kinetic_energy, state),
-        "body_poses": Call(ar.body_poses, lambda: {"model": tree(), "q": tree().q0.copy()}),
-        "potential_energy": Call(ar.potential_energy, fluid),
-        "generalized_forces": Call(ar.generalized_forces, lambda: state() | {"channels": ["external", "damping"]}),
-        "virial": Call(ar.virial, fluid),
-        "configurational_laplacian": Call(ar.configurational_laplacian, fluid),
-        "pressure": Call(ar.pressure, lambda: fluid() | {"u": gas().u0.copy()}),
-        "minimise": Call(
-            ar.minimise, lambda: fluid() | {"energy_tolerance": 1e-2, "largest_move": 0.01, "steps": 20}, ("steps",)
-        ),
-        "lock": Call(ar.lock, lambda: state() | {"axes": "hand", "locked": None, "time": 0.0}),
-        "release": Call(
-            ar.release,
-            lambda: state() | {"axes": "hand", "choice": "nearest", "metric": "euclidean", "energy": 3.0, "reference": nine,
-                               "locked": "hand", "seed": 1, "draw": 0},
-        ),
-        "release from a reservoir": Call(
-            ar.release,
-            lambda: {"model": tree(), "q": tree().q0, "u": still.speeds, "axes": "hand", "reservoir": still.kept,
-                     "choice": "canonical", "seed": 1, "draw": 2},
-        ),
-        "release at a temperature": Call(
-            ar.release, lambda: state() | {"axes": "hand", "temperature": 1e21, "choice": "published"}
-        ),
-        "release of a share": Call(ar.release, lambda: state() | {"axes": ["hand"], "share": 300.0, "seed": 1}),
-        "simulate": Call(
-            ar.simulate,
-            lambda: {"model": tree(), "duration": 0.01, "rule": "dormand-prince", "frames": 2, "solver": "articulated",
-                     "rotations": "speeds", "coordinates": "relative", "scaling": None, "thermostat": None, "adaptive": None,
-                     "seed": 1, "q": tree().q0.copy(), "u": tree().u0.copy(), "rtol": 1e-5, "atol": 1e-8},
-            ("duration", "frames", "rtol", "atol", "q", "u"),
-        ),
-        "simulate in steps": Call(
-            ar.simulate,
-            lambda: {"model": gas(), "duration": 0.01, "rule": "velocity-verlet", "step": 0.002, "frames": 2, "seed": 1},
-            ("duration", "frames", "step"),
-        ),
-        "Modes": Call(
-            _modes,
-            lambda: {"positions": [[0, 0, 0], [1, 0, 0]], "masses": [1.0, 1.0], "shapes": [[[0], [0], [0]], [[0], [0], [1]]],
-                     "stiffness": [2.0], "damping": 0.1, "rotations": None, "boundary": "clamped", "handle": 0,
-                     "largest": 0.1, "units": "kg-m-s"},
-        ),
-        "modes.beam": Call(
-            ar.modes.beam,
-            lambda: {"length": 1.0, "mass": 1.0, "bending": 2, "bending_stiffness": 1.0, "torsion": 1, "stretch": 1,
-                     "torsional_stiffness": 1.0, "axial_stiffness": 1.0, "gyration": 0.01, "boundary": "clamped",
-                     "nodes": 12, "masses": "consistent", "handle": 0, "damping_ratio": 0.1, "largest": 0.1,
-                     "units": "kg-m-s"},
-        ),
-        "modes.elastic_network": Call(
-            ar.modes.elastic_network,
-            lambda: {"positions": positions, "masses": np.ones(8), "cutoff": 9.0, "spring_constant": 1.0, "modes": 2,
-                     "handle": 0, "damping_ratio": 0.1, "largest": 0.1, "units": "kg-m-s"},
-        ),
-        "modes.from_matrices": Call(
-            ar.modes.from_matrices,
-            lambda: {"positions": [[0, 0, 0], [1, 0, 0], [2, 0, 0]], "mass": np.ones(3), "stiffness": np.eye(9), "modes": 2,
-                     "handle": 0, "clamped": [0], "damping_ratio": 0.1, "largest": 0.1, "units": "kg-m-s"},
-        ),
-        "adaptive.locked_model": Call(
-            ar.adaptive.locked_model, lambda: {"model": tree(), "q": tree().q0.copy(), "locked": ["hand"]}
-        ),
-        "load_case": Call(ar.load_case, lambda: {"name_or_path": "double-pendulum", "overrides": {"run.duration": 1.0}}),
-        "run": Call(
-            ar.run,
-            lambda: {"case": small_run().folder / "case.toml", "out": Path(_kept().name, f"run-{next(_fresh)}"),
-                     "resume": False, "overrides": {"run.duration": 0.01}},
-        ),
-        "open_run": Call(ar.open_run, lambda: {"folder": small_run().folder}),
-        "compare": Call(
-            ar.compare,
-            lambda: {"case": ar.load_case("double-pendulum"), "against": ["no-such-variant"], "vary": {"run.seed": [1]},
-                     "out": None},
-            fixed=("against",),
-        ),
-        "molecules.peptide": Call(
-            molecules.peptide,
-            lambda: {"sequence": "ACD", "phi": -57.0, "psi": -47.0, "omega": 180.0, "chi": {1: [60.0]}, "chain": "A",
-                     "accept": ()},
-        ),
-        "molecules.perceive": Call(
-            molecules.perceive,
-            lambda: {"structure": chain()[0], "level": "all-atom-torsion", "omega": "rigid", "disulfides": "loops",
-                     "domains": (), "rings": "refuse"},
-        ),
-        "molecules.perceive by domains": Call(
-            molecules.perceive, lambda: {"structure": chain()[0], "level": "domain", "domains": ("A:1-2",)}
-        ),
-        "molecules.build": Call(
-            molecules.build,
-            lambda: {"structure": chain()[0], "articulation": chain()[1], "force_field": None, "solvent": "vacuum",
-                     "cutoff": None, "charges": 0.0, "kinds": None, "forces": ()},
-        ),
-        "molecules.stokes_drag": Call(
-            molecules.stokes_drag,
-            lambda: {"structure": chain()[0], "articulation": chain()[1], "viscosity": "0.89 mPa s"},
-        ),
-        "molecules.heavier_hydrogens": Call(
-            molecules.heavier_hydrogens, lambda: {"structure": chain()[0], "mass": "3 Da"}
-        ),
-        "molecules.write_structure": Call(
-            molecules.write_structure,
-            lambda: {"structure": chain()[0], "path": Path(_kept().name, "a.pdb"), "positions": chain()[0].positions},
-        ),
-        "molecules.site_positions": Call(molecules.site_positions, fluid),
-        "analysis.average": Call(
-            ar.analysis.average, lambda: {"run": small_run(), "observable": "temperature_kinetic", "skip": 0.2}
-        ),
-        "analysis.statistical_inefficiency": Call(
-            ar.analysis.statistical_inefficiency, lambda: {"values": np.arange(5.0)}
-        ),
-        "analysis.radial_distribution": Call(
-            ar.analysis.radial_distribution,
-            lambda: {"run": small_run(), "kinds": ("A", "A"), "cutoff": 2.0, "bins": 10, "skip": 0.2},
-            ("bins",),
-        ),
-        "analysis.mean_square_displacement": Call(
-            ar.analysis.mean_square_displacement, lambda: {"run": small_run(), "bodies": "*", "skip": 0.0}
-        ),
-        "analysis.velocity_autocorrelation": Call(
-            ar.analysis.velocity_autocorrelation, lambda: {"run": small_run(), "bodies": "*", "skip": 0.0}
-        ),
-        "analysis.configurational_temperature": Call(
-            ar.analysis.configurational_temperature, lambda: {"run": small_run(), "skip": 0.2}
-        ),
-        "analysis.temperature_spread": Call(
-            ar.analysis.temperature_spread, lambda: {"run": small_run(), "skip": 0.2}
-        ),
-        "analysis.isokinetic_spread": Call(
-            ar.analysis.isokinetic_spread,
-            lambda: {"run": small_run(), "derivative_gain": 1.0, "mass": 1.0, "skip": 0.2},
-        ),
-        "analysis.contacts": Call(ar.analysis.contacts, lambda: {"run": small_run()}),
-        "analysis.load_for_analysis": Call(
-            ar.analysis.load_for_analysis, lambda: {"name_or_path": "bounce", "overrides": {"run.duration": 1.0}}
-        ),
-    }  # fmt: skip
-
-
-def _modes(**arguments: Any) -> None:
-    builder = ar.ModelBuilder(units="kg-m-s")
-    builder.add_body("rod", joint=ar.Free(), modes=ar.Modes(**arguments))
+from articulon import scaling
 
 
 @cache
@@ -376,7 +41,9 @@ class Declared:
             builder = ar.ModelBuilder(units="kg-m-s", box=ar.Box(lengths=(5, 5, 5)))
             builder.add_body("arm", mass=1.0, inertia=0.1, joint=ar.Revolute(axis=(0, 1, 0)))
             for k in range(4):
-                builder.add_body(f"ball-{k}", mass=1.0, inertia=0.1, joint=ar.Free(), q=(k, 1, 1 + 0.1 * k * k, 1, 0, 0, 0))
+                builder.add_body(
+                    f"ball-{k}", mass=1.0, inertia=0.1, joint=ar.Free(), q=(k, 1, 1 + 0.1 * k * k, 1, 0, 0, 0)
+                )
                 builder.add_site(f"ball-{k}", kind="A", charge=(-1.0) ** k, radius=0.1)
             builder.add_force(made)
             builder.build()
@@ -415,45 +82,6 @@ def make(rng: np.random.Generator) -> Faulty:
     return Faulty(f"{name}: {', '.join(done)}", {}, (function, good, keyed))
 
 
-def shown(value: Any) -> str:
-    """A value in a few words, whatever it is."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):
-        text = f"a {type(value).__name__} that cannot be shown"
-    return text[:80]
-
-
-def damaged_array(array: np.ndarray, rng: np.random.Generator) -> tuple[Any, str]:
-    """An array with one number, its shape or its kind of numbers changed."""
-    copy = np.array(array, dtype=np.float64)
-    number = one(rng, (float("nan"), float("inf"), 1e308, -1e308, 1e160))
-    if copy.size:
-        copy.flat[int(rng.integers(copy.size))] = number
-    ways: dict[str, Any] = {
-        f"the array with {number}": copy,
-        "the array, complex": array + 1j,
-        "the array, of truth values": array > 0,
-        "the array, shorter": array[:-1],
-        "the array, longer": np.concatenate([array, array[:1]]),
-        "the array in another shape": array[None],
-        "the array as text": array.astype(str),
-        "the array as a list": array.tolist(),
-        "the array in single precision": array.astype(np.float32),
-        "the array of whole numbers": np.zeros(array.shape, dtype=np.int64),
-        "the array, read-only": _frozen(array),
-        "the array, every other": np.repeat(array, 2, axis=0)[::2],
-    }
-    what = one(rng, list(ways))
-    return ways[what], what
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    copy = array.copy()
-    copy.setflags(write=False)
-    return copy
-
-
 @cache
 def _calls() -> dict[str, Call]:
     return calls()
@@ -471,10 +99,8 @@ def read(faulty: Faulty, folder: Path) -> None:
 def warm() -> None:
     """Every call as it should be, so that what it compiles is there."""
     for call in _calls().values():
-        try:
+        with contextlib.suppress(ar.ArticulonError):
             call.function(**call.good())
-        except ar.ArticulonError:
-            pass
 
 
 CALLS = Kind("calls", 11, make, read, warm=warm)

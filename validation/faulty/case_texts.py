@@ -135,12 +135,12 @@ units = "kg-m-s"
 
 [model]
 bodies = [
-    {name = "arm", mass = 1.0, inertia = [0.1, 0.1, 0.05], com = [0, 0, -0.5], joint = "revolute", axis = [0, 1, 0], q = 0.3},
-    {name = "hand", parent = "arm", mass = 0.5, inertia = 0.01, joint = "spherical", position = [0, 0, -1], u = [0, 1, 0]},
+    {name = "arm", mass = 1.0, inertia = [0.1, 0.1, 0.05], com = [0, 0, -0.5], joint = "revolute", axis = [0, 1, 0]},
+    {name = "hand", parent = "arm", mass = 0.5, inertia = 0.01, joint = "spherical", position = [0, 0, -1]},
     {name = "slider", mass = 2.0, joint = "prismatic", axis = [1, 0, 0]},
     {name = "ball", mass = 2.0, inertia = 0.1, joint = "free", q = [0, 0, 3, 1, 0, 0, 0]},
 ]
-sites = [{body = "hand", kind = "a", charge = 1}, {body = "slider", kind = "b", radius = 0.1}, {body = "ground", kind = "a"}]
+sites = [{body = "hand", kind = "a", charge = 1}, {body = "slider", kind = "b"}, {body = "ground", kind = "a"}]
 drives = [{body = "slider", times = [0, 1, 2, 3, 4], values = [0, 0.1, 0, 0.1, 0]}]
 
 [[forces]]
@@ -230,8 +230,8 @@ units = "kg-m-s"
 [model]
 bodies = [
     {name = "crank", mass = 1.0, inertia = 0.1, joint = "revolute", com = [0.5, 0, 0], q = 1.0},
-    {name = "rod", parent = "crank", mass = 1.0, inertia = 0.1, joint = "revolute", com = [1, 0, 0], position = [1, 0, 0], q = -1.2},
-    {name = "beam", mass = 0.1, joint = "free", position = [0, 5, 0], modes = {kind = "beam", length = 1.0, mass = 1.0, bending_stiffness = 10.0, boundary = "free", gyration = 0.02}},
+    {name = "rod", parent = "crank", mass = 1.0, inertia = 0.1, joint = "revolute", position = [1, 0, 0], q = -1.2},
+    {name = "beam", inertia = 0.1, mass = 1, joint = "free", modes = {kind = "beam", length = 1, mass = 1, bending_stiffness = 9}},
 ]
 loops = [{name = "slide", joint = "prismatic", axis = [1, 0, 0], child = "rod", child_position = [2, 0, 0]}]
 sites = [{body = "beam", node = 2, kind = "a"}]
@@ -326,8 +326,13 @@ speeds = "thermal"
 """
 
 TEXTS = {
-    "bonded": BONDED, "filed": FILED, "jointed": JOINTED, "looped": LOOPED, "walled": WALLED, "molecule": MOLECULE,
-}  # fmt: skip
+    "bonded": BONDED,
+    "filed": FILED,
+    "jointed": JOINTED,
+    "looped": LOOPED,
+    "walled": WALLED,
+    "molecule": MOLECULE,
+}
 """Cases by name."""
 
 XYZ = b"""4

@@ -162,8 +162,24 @@ class Changes:
 
     def form(self) -> None:
         """Another section, or one force or check more, as the schema allows it."""
-        name = one(self.rng, ("forces", "forces", "forces", "checks", "scaling", "integrator", "thermostat", "box",
-                              "adaptive", "run", "fidelity", "dynamics", "model"))  # fmt: skip
+        name = one(
+            self.rng,
+            (
+                "forces",
+                "forces",
+                "forces",
+                "checks",
+                "scaling",
+                "integrator",
+                "thermostat",
+                "box",
+                "adaptive",
+                "run",
+                "fidelity",
+                "dynamics",
+                "model",
+            ),
+        )
         made = section(name, self.rng)
         if name in ("forces", "checks"):
             listed = self.table.setdefault(name, [])
@@ -184,10 +200,26 @@ class Changes:
 
 
 WAYS = (
-    Changes.value, Changes.value, Changes.value, Changes.number, Changes.number, Changes.key, Changes.known_key,
-    Changes.known_key, Changes.unit, Changes.unit, Changes.type, Changes.type, Changes.nesting, Changes.twice,
-    Changes.exchanged, Changes.size, Changes.form, Changes.form, Changes.form,
-)  # fmt: skip
+    Changes.value,
+    Changes.value,
+    Changes.value,
+    Changes.number,
+    Changes.number,
+    Changes.key,
+    Changes.known_key,
+    Changes.known_key,
+    Changes.unit,
+    Changes.unit,
+    Changes.type,
+    Changes.type,
+    Changes.nesting,
+    Changes.twice,
+    Changes.exchanged,
+    Changes.size,
+    Changes.form,
+    Changes.form,
+    Changes.form,
+)
 
 
 def make(rng: np.random.Generator) -> Faulty:
@@ -239,7 +271,9 @@ def make_overrides(rng: np.random.Generator) -> Faulty:
             key = content.decode("utf-8", "replace")
         value = hostile(rng) if rng.random() < 0.8 else one(rng, ("None", "", "=", "a=b", "[", '"', "8 us", "1, 2"))
         settings.append(f"{key}={value}")
-    return Faulty(f"{name} --set {' --set '.join(settings)[:200]}", {"case.toml": texts()[name].encode(), **beside()}, settings)
+    return Faulty(
+        f"{name} --set {' --set '.join(settings)[:200]}", {"case.toml": texts()[name].encode(), **beside()}, settings
+    )
 
 
 def read_overrides(faulty: Faulty, folder: Path) -> None:

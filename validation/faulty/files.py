@@ -17,11 +17,50 @@ import articulon as ar
 from articulon import molecules
 from articulon.forces.contact.meshes import read_mesh, surface
 
-COLUMNS = ((0, 6), (6, 11), (12, 16), (16, 17), (17, 20), (21, 22), (22, 26), (26, 27), (30, 38), (38, 46), (46, 54),
-           (54, 60), (60, 66), (76, 78), (78, 80))  # fmt: skip
+COLUMNS = (
+    (0, 6),
+    (6, 11),
+    (12, 16),
+    (16, 17),
+    (17, 20),
+    (21, 22),
+    (22, 26),
+    (26, 27),
+    (30, 38),
+    (38, 46),
+    (46, 54),
+    (54, 60),
+    (60, 66),
+    (76, 78),
+    (78, 80),
+)
 """Fields of an ATOM line."""
-FIELDS = ("", "*****", "nan", "inf", "-9999.999", "1e30", "99999", "A", "XX", "é", "\x00", "0", "-1", " ", "ALA", "HOH",
-          "CYS", "N", "CA", "SG", "TER", "MODEL", "ATOM", "CONECT")  # fmt: skip
+FIELDS = (
+    "",
+    "*****",
+    "nan",
+    "inf",
+    "-9999.999",
+    "1e30",
+    "99999",
+    "A",
+    "XX",
+    "é",
+    "\x00",
+    "0",
+    "-1",
+    " ",
+    "ALA",
+    "HOH",
+    "CYS",
+    "N",
+    "CA",
+    "SG",
+    "TER",
+    "MODEL",
+    "ATOM",
+    "CONECT",
+)
 
 
 def _pdb(content: bytes, rng: np.random.Generator) -> tuple[bytes, str]:
@@ -43,8 +82,25 @@ def _pdb(content: bytes, rng: np.random.Generator) -> tuple[bytes, str]:
         lines[at], lines[at - 1] = lines[at - 1], lines[at]
     elif way == "record":
         numbers = "".join(f"{int(n):5d}" for n in rng.integers(-5, 60, 5))
-        lines.insert(at, one(rng, ("TER", "END", "CONECT" + numbers, "SSBOND   1 CYS A    3    CYS A    4", "LINK", "CONECT",
-                                   "SEQRES   1 A   99  ALA ALA", "MODEL", "HETATM", "ANISOU", "CRYST1 0 0 0")))  # fmt: skip
+        lines.insert(
+            at,
+            one(
+                rng,
+                (
+                    "TER",
+                    "END",
+                    "CONECT" + numbers,
+                    "SSBOND   1 CYS A    3    CYS A    4",
+                    "LINK",
+                    "CONECT",
+                    "SEQRES   1 A   99  ALA ALA",
+                    "MODEL",
+                    "HETATM",
+                    "ANISOU",
+                    "CRYST1 0 0 0",
+                ),
+            ),
+        )
     elif way == "model":
         lines = ["MODEL        1", *lines, "ENDMDL", "MODEL        2", *lines, "ENDMDL"]
     elif way == "altloc":
@@ -61,7 +117,9 @@ def _cif(content: bytes, rng: np.random.Generator) -> tuple[bytes, str]:
     way = one(rng, ("word", "word", "out", "twice", "bytes"))
     words = lines[at].split()
     if way == "word" and words:
-        words[int(rng.integers(len(words)))] = one(rng, (*FIELDS, "?", ".", "loop_", "data_", "'", ";", "_atom_site.id"))
+        words[int(rng.integers(len(words)))] = one(
+            rng, (*FIELDS, "?", ".", "loop_", "data_", "'", ";", "_atom_site.id")
+        )
         lines[at] = " ".join(words)
     elif way == "out":
         del lines[at]
@@ -87,8 +145,18 @@ def make_structure(rng: np.random.Generator) -> Faulty:
             done.append(f"compressed, {what}")
     options: dict[str, Any] = {}
     if rng.random() < 0.5:
-        options = {"accept": ("missing-atoms", "missing-hydrogens", "extra-hydrogens", "missing-ends", "gaps",
-                              "bond-lengths", "clashes"), "altloc": "highest"}  # fmt: skip
+        options = {
+            "accept": (
+                "missing-atoms",
+                "missing-hydrogens",
+                "extra-hydrogens",
+                "missing-ends",
+                "gaps",
+                "bond-lengths",
+                "clashes",
+            ),
+            "altloc": "highest",
+        }
     return Faulty(f"{name}: {'; '.join(done)}", {name: content}, options)
 
 
@@ -136,10 +204,20 @@ def _obj() -> bytes:
 
 def _ply() -> bytes:
     vertices, triangles = solid()
-    head = ["ply", "format ascii 1.0", f"element vertex {len(vertices)}", "property float x", "property float y",
-            "property float z", f"element face {len(triangles)}", "property list uchar int vertex_indices",
-            "end_header"]  # fmt: skip
-    rows = [" ".join(map(str, v)) for v in vertices.tolist()] + ["3 " + " ".join(map(str, t)) for t in triangles.tolist()]
+    head = [
+        "ply",
+        "format ascii 1.0",
+        f"element vertex {len(vertices)}",
+        "property float x",
+        "property float y",
+        "property float z",
+        f"element face {len(triangles)}",
+        "property list uchar int vertex_indices",
+        "end_header",
+    ]
+    rows = [" ".join(map(str, v)) for v in vertices.tolist()] + [
+        "3 " + " ".join(map(str, t)) for t in triangles.tolist()
+    ]
     return "\n".join([*head, *rows, ""]).encode()
 
 

@@ -98,9 +98,9 @@ def _work(connection: Connection, seed: int, memory: int) -> None:
     while (task := connection.recv()) is not None:
         name, index = task
         kind = KINDS[name]
+        faulty = made(kind, seed, index)
         with tempfile.TemporaryDirectory(prefix="faulty-") as folder:
             began = time.perf_counter()
-            faulty = made(kind, seed, index)
             found = outcome(kind, faulty, Path(folder))
             connection.send((*found, time.perf_counter() - began))
 
