@@ -227,14 +227,39 @@ LOOPED = """
 [case]
 units = "kg-m-s"
 
-[model]
-bodies = [
-    {name = "crank", mass = 1.0, inertia = 0.1, joint = "revolute", com = [0.5, 0, 0], q = 1.0},
-    {name = "rod", parent = "crank", mass = 1.0, inertia = 0.1, joint = "revolute", position = [1, 0, 0], q = -1.2},
-    {name = "beam", inertia = 0.1, mass = 1, joint = "free", modes = {kind = "beam", length = 1, mass = 1, bending_stiffness = 9}},
-]
-loops = [{name = "slide", joint = "prismatic", axis = [1, 0, 0], child = "rod", child_position = [2, 0, 0]}]
-sites = [{body = "beam", node = 2, kind = "a"}]
+[[model.bodies]]
+name = "crank"
+mass = 1.0
+inertia = 0.1
+joint = "revolute"
+com = [0.5, 0, 0]
+q = 1.0
+
+[[model.bodies]]
+name = "rod"
+parent = "crank"
+mass = 1.0
+inertia = 0.1
+joint = "revolute"
+position = [1, 0, 0]
+q = -1.2
+
+[[model.bodies]]
+name = "beam"
+joint = "free"
+modes = {kind = "beam", length = 1.0, mass = 1.0, bending_stiffness = 10.0, boundary = "free", gyration = 0.02}
+
+[[model.loops]]
+name = "slide"
+joint = "prismatic"
+axis = [1, 0, 0]
+child = "rod"
+child_position = [2, 0, 0]
+
+[[model.sites]]
+body = "beam"
+node = 2
+kind = "a"
 
 [[forces]]
 kind = "gravity"

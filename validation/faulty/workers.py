@@ -9,7 +9,8 @@ import resource
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -56,7 +57,7 @@ class Result:
 
 def made(kind: Kind, seed: int, index: int) -> Faulty:
     """An input by its number, the same in every process."""
-    return kind.make(np.random.default_rng([seed, list(KINDS).index(kind.name), index]))
+    return kind.make(np.random.default_rng([seed, zlib.crc32(kind.name.encode()), index]))
 
 
 def write(faulty: Faulty, folder: Path) -> None:
@@ -84,20 +85,20 @@ def _judged(message: str, file: str | None) -> tuple[str, str]:
     return ("refused" if message.strip() and brief and named else "unnamed"), message
 
 
-def _work(connection: Connection, seed: int, memory: int) -> None:
+def _work(connection: Connection, seed: int, kinds: Mapping[str, Kind]) -> None:
     """Reads inputs by their numbers until there are no more."""
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     here = tempfile.TemporaryDirectory(prefix="faults-")  # what is written to no folder in particular goes there
     os.chdir(here.name)
     threadpool_limits(1, user_api="blas")  # for matrices so small more of them only wait for each other
-    for kind in KINDS.values():
+    for kind in kinds.values():
         if kind.warm is not None:
             kind.warm()
     connection.send(None)
     while (task := connection.recv()) is not None:
         name, index = task
-        kind = KINDS[name]
+        kind = kinds[name]
         faulty = made(kind, seed, index)
         with tempfile.TemporaryDirectory(prefix="faulty-") as folder:
             began = time.perf_counter()
@@ -108,19 +109,19 @@ def _work(connection: Connection, seed: int, memory: int) -> None:
 class _Worker:
     """A process that reads inputs one by one."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, kinds: Mapping[str, Kind], limit: float) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self.process: BaseProcess = context.Process(target=_work, args=(theirs, seed, MEMORY), daemon=True)
+        self.process: BaseProcess = context.Process(target=_work, args=(theirs, seed, kinds), daemon=True)
         self.process.start()
         theirs.close()
         self.task: tuple[str, int] | None = None
-        self.ready = False
+        self.limit = limit
         self.deadline = time.monotonic() + START
 
     def give(self, task: tuple[str, int]) -> None:
         self.task = task
-        self.deadline = time.monotonic() + LIMIT
+        self.deadline = time.monotonic() + self.limit
         self.connection.send(task)
 
     def end(self) -> None:
@@ -129,10 +130,17 @@ class _Worker:
         self.connection.close()
 
 
-def results(tasks: Sequence[tuple[str, int]], seed: int, workers: int) -> Iterator[Result]:
-    """What becomes of inputs, each named by its kind and number, in the order in which they end."""
+def results(
+    tasks: Sequence[tuple[str, int]],
+    seed: int,
+    workers: int,
+    kinds: Mapping[str, Kind] = KINDS,
+    limit: float = LIMIT,
+) -> Iterator[Result]:
+    """What becomes of inputs, each named by its kind and number, in the order in which they end; what takes longer
+    than a limit hangs [s]."""
     left = list(reversed(tasks))
-    crew = [_Worker(seed) for _ in range(min(workers, len(tasks)))]
+    crew = [_Worker(seed, kinds, limit) for _ in range(min(workers, len(tasks)))]
     try:
         while crew:
             soonest = min(worker.deadline for worker in crew)
@@ -148,7 +156,7 @@ def results(tasks: Sequence[tuple[str, int]], seed: int, workers: int) -> Iterat
                     worker.end()
                     crew.remove(worker)
                     if left:
-                        crew.append(_Worker(seed))
+                        crew.append(_Worker(seed, kinds, limit))
                 elif left:
                     worker.give(left.pop())
                 else:
@@ -166,7 +174,7 @@ def _heard(worker: _Worker, spoke: bool) -> tuple[Result | None, bool]:
     if not spoke:
         if worker.task is None:
             raise RuntimeError(f"a process has not begun within {START:g} s")
-        return Result(*worker.task, "hang", f"took more than {LIMIT:g} s", LIMIT), False
+        return Result(*worker.task, "hang", f"took more than {worker.limit:g} s", worker.limit), False
     try:
         found = worker.connection.recv()
     except (EOFError, ConnectionResetError):
