@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("gemmi")
-pytest.importorskip("threadpoolctl")
 pytest.importorskip("resource")  # which Windows lacks
 
 from validation.faulty import workers

@@ -60,16 +60,13 @@ def radial_distribution(
         raise ArticulonError("radial_distribution needs freud: pip install freud-analysis") from None
     model = model_of(run)
     bins, first = whole(bins, "bins", least=1, most=MOST_BINS, error=ArticulonError), first_frame(len(run.times), skip)
-    if kinds is not None:
-        kinds = words(kinds, "kinds", ArticulonError)
-        if len(kinds) != 2:
-            raise ArticulonError(
-                f"kinds: expected two, of those in the middle and those about them, got {shown(kinds)}"
-            )
+    pair = None if kinds is None else words(kinds, "kinds", ArticulonError)
+    if pair is not None and len(pair) != 2:
+        raise ArticulonError(f"kinds: expected two, of those in the middle and those about them, got {shown(kinds)}")
     box = model.box
     if box is None or not box.periodic.all():
         raise ArticulonError("radial_distribution: there is no mean density without a box periodic in all directions")
-    middle, around = (_bodies_of_kind(model, None if kinds is None else kind) for kind in (kinds or ("", "")))
+    middle, around = (_bodies_of_kind(model, None if pair is None else kind) for kind in (pair or ("", "")))
     vectors = box.vectors
     faces = 1.0 / np.linalg.norm(np.linalg.inv(vectors), axis=0)
     (lx, ly, lz), (xy, xz, yz) = np.diag(vectors), (vectors[1, 0], vectors[2, 0], vectors[2, 1])

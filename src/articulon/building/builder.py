@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from articulon import inputs
 from articulon.building.closing import closed
 from articulon.building.constraints import ConstraintBuilder
 from articulon.building.flexible import with_modes, with_nodes
@@ -14,6 +13,8 @@ from articulon.building.handles import IDENTITY, ORIGIN, Body
 from articulon.building.reach import check_reach
 from articulon.declaration import Declaration
 from articulon.errors import ModelError
+from articulon.inputs import finite, shown, whole, words
+from articulon.inputs import floats as as_floats
 from articulon.model import checks
 from articulon.model.assemble import assemble_forest
 from articulon.model.box import Box
@@ -49,7 +50,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
     def __init__(self, units: str = "fg-um-us", box: Box | None = None) -> None:
         self.units: UnitSystem = unit_system(units)
         if not isinstance(box, Box | None):
-            raise ModelError(f"box: expected an ar.Box, got {inputs.shown(box)}")
+            raise ModelError(f"box: expected an ar.Box, got {shown(box)}")
         self.box = None if box is None else box.resolved(self.units, "box")
         self._names: list[str] = []
         self._index: dict[str, int] = {}
@@ -112,13 +113,11 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         """
         where = f"body '{name}'"
         if not isinstance(name, str) or not name:
-            raise ModelError(f"a body's name must be a non-empty string, got {inputs.shown(name)}")
+            raise ModelError(f"a body's name must be a non-empty string, got {shown(name)}")
         if name in self._index:
             raise ModelError(f"{where}: there is already a body of this name; a body has one joint to one parent")
         if not isinstance(joint, Joint):
-            raise ModelError(
-                f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {inputs.shown(joint)}"
-            )
+            raise ModelError(f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {shown(joint)}")
         k, carrier = len(self._names), self._resolve(parent, where, "parent")
         shapes = self._resolved_modes(modes, where)
         self._check_node(node, carrier, where, frame=True)
@@ -199,15 +198,15 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             Naming the first body whose values are impossible.
         """
         first = len(self._names)
-        count = inputs.whole(count, "add_bodies, count", least=0)
+        count = whole(count, "add_bodies, count", least=0)
         check_size(count, PARTICLE, "bodies", "add_bodies, count", error=ModelError)
         if not isinstance(joint, Joint):
             if not isinstance(joint, Sequence) or len(joint) != count:
-                raise ModelError(f"add_bodies, joint: expected one or {count} of them, got {inputs.shown(joint)}")
+                raise ModelError(f"add_bodies, joint: expected one or {count} of them, got {shown(joint)}")
             wrong = [one for one in joint if not isinstance(one, Joint)]
             if wrong:
-                raise ModelError(f"add_bodies, joint: expected a joint or one each, got {inputs.shown(wrong[0])}")
-        names = names if isinstance(names, str) else inputs.words(names, "add_bodies, names")
+                raise ModelError(f"add_bodies, joint: expected a joint or one each, got {shown(wrong[0])}")
+        names = names if isinstance(names, str) else words(names, "add_bodies, names")
         listed = [f"{names}-{first + k}" for k in range(count)] if isinstance(names, str) else list(names)
         joints = [joint] * count if isinstance(joint, Joint) else list(joint)
         if len(listed) != count or len(joints) != count:
@@ -218,7 +217,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
 
         def floats(value: Any, what: str) -> np.ndarray:
             try:
-                return inputs.floats(value)
+                return as_floats(value)
             except ValueError as reason:
                 raise ModelError(f"add_bodies, {what}: {reason}") from None
 
@@ -238,9 +237,9 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             parent = np.broadcast_to(floats(-1 if parents is None else parents, "parents"), (count,)).copy()
         except ValueError:
             raise ModelError(f"add_bodies, parents: expected one for all or {count}, got {np.shape(parents)}") from None
-        wrong = np.flatnonzero(~(parent == np.rint(parent)) | (np.abs(parent) > LARGEST_INDEX))
-        if wrong.size:
-            raise ModelError(f"add_bodies, parents: expected numbers of bodies, got {parent[wrong[0]]:g}")
+        strange = np.flatnonzero(~(parent == np.rint(parent)) | (np.abs(parent) > LARGEST_INDEX))
+        if strange.size:
+            raise ModelError(f"add_bodies, parents: expected numbers of bodies, got {parent[strange[0]]:g}")
         parent = parent.astype(np.int64)
         late = np.flatnonzero((parent >= first + np.arange(count)) | (parent < -1))
         if late.size:
@@ -265,8 +264,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         start_u = np.zeros(int(sizes_u.sum())) if u is None else floats(u, "u")
         if start_q.shape != (sizes_q.sum(),) or start_u.shape != (sizes_u.sum(),):
             raise ModelError(f"add_bodies: q and u need the shapes ({sizes_q.sum()},) and ({sizes_u.sum()},)")
-        inputs.finite(start_q, "add_bodies, q")
-        inputs.finite(start_u, "add_bodies, u")
+        finite(start_q, "add_bodies, q")
+        finite(start_u, "add_bodies, u")
         turning = np.array([-1 if j.quaternion is None else j.quaternion for j in joints])
         at = ((np.cumsum(sizes_q) - sizes_q) + turning)[turning >= 0]
         owner = np.flatnonzero(turning >= 0)
@@ -300,7 +299,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
     def add_force(self, force: Any) -> None:
         """Add a declared force such as ``ar.forces.StokesDrag(viscosity=0.89, radius=0.2)``."""
         if not (isinstance(force, Declaration) and hasattr(force, "check")):
-            raise ModelError(f"add_force: expected a force of ar.forces, got {inputs.shown(force)}")
+            raise ModelError(f"add_force: expected a force of ar.forces, got {shown(force)}")
         self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))
 
     def build(self) -> Model:

@@ -131,7 +131,7 @@ def _refuse_joint_forces(model: Model) -> None:
         )
     jointed = bool((model.forest.parent >= 0).any())
     for k, force in enumerate(model.forces):
-        if jointed and getattr(force, "excluded_joints", 0):
+        if jointed and getattr(force, "excluded_joints", False):
             raise ModelError(
                 f"forces[{k}] ({force.kind}).excluded_joints counts joints of the tree, and Cartesian coordinates have "
                 "none; leave out pairs by name, or use relative coordinates"

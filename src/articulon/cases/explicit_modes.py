@@ -142,7 +142,7 @@ class ArrayModes(InFile):
             file = read_arrays(self.file)
         except ValueError as reason:
             raise ModelError(f"{self.file}: {reason}") from None
-        found = {name: file[name] for name in (*self.arrays, "damping", "rotations") if name in file}
+        found: dict[str, Any] = {name: file[name] for name in (*self.arrays, "damping", "rotations") if name in file}
         absent = [name for name in self.arrays if name not in found]
         if absent:
             raise ModelError(f"{self.file} has no array '{absent[0]}'; it needs {', '.join(self.arrays)}")

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from articulon import inputs
 from articulon.dynamics import articulated, energy, poses, recursive, solvers
 from articulon.dynamics import mass_matrix as composite
 from articulon.dynamics.flexible import recursive as flexible
 from articulon.dynamics.solvers import SOLVERS
 from articulon.errors import ArticulonError, ModelError
+from articulon.inputs import array, number, shown
 from articulon.model import Model, Workspace, workspace
 from articulon.model.rotations import matrices
 
@@ -77,8 +77,8 @@ def forward_dynamics(
     """
     check_model(model, "forward_dynamics")
     if not isinstance(solver, str) or solver not in SOLVERS:
-        raise ModelError(f"unknown solver {inputs.shown(solver)}; choose one of {', '.join(SOLVERS)}")
-    time = inputs.number(time, "time")
+        raise ModelError(f"unknown solver {shown(solver)}; choose one of {', '.join(SOLVERS)}")
+    time = number(time, "time")
     ws, udot = scratch(model), np.empty(model.nu)
     coordinates = vector(q, model.nq, "q")
     if solver != "articulated" or model.loops.kind.size:
@@ -213,7 +213,7 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
     links = model.forest.mass.size
     if wrenches is None:
         return np.zeros((links, 6))
-    given = inputs.array(wrenches, (model.bodies, 6), "wrenches")
+    given = array(wrenches, (model.bodies, 6), "wrenches")
     if np.array_equal(model.head, np.arange(model.bodies)):
         return given
     positions, _ = body_poses(model, q)
@@ -230,11 +230,11 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
 def check_model(model: Any, where: str) -> None:
     """Raises ModelError for what is no model."""
     if not isinstance(model, Model):
-        raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {inputs.shown(model)}")
+        raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {shown(model)}")
 
 
 def vector(value: Any, size: int, name: str, error: type[ArticulonError] = ModelError) -> np.ndarray:
     """``value`` as a contiguous array of finite floats that a kernel takes, zeros for None. Raises ``error`` by its
     name."""
     # A read-only array is another type to the compiler, and a kernel for it another compilation: none is handed on.
-    return np.zeros(size) if value is None else inputs.array(value, (size,), name, error)
+    return np.zeros(size) if value is None else array(value, (size,), name, error)

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon import inputs
 from articulon.dynamics import constrained
 from articulon.dynamics.functions import check_model, scratch, vector
 from articulon.dynamics.loops import loop_scratch
 from articulon.dynamics.motions import check_time, motion_functions, prepared
+from articulon.inputs import number
 from articulon.model import Model
 
 
@@ -30,7 +30,7 @@ class LoopEquations(NamedTuple):
 def loop_equations(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> LoopEquations:
     """φ, φ', J' u and J at a state (Mukherjee and Anderson 2007; rows as ``model.loops`` has them)."""
     check_model(model, "loop_equations")
-    time = inputs.number(time, "time")
+    time = number(time, "time")
     check_time(model, time)
     arrays = loop_scratch(model.forest, model.loops, model.motions, model.nu)
     rows = model.loops.kind.size

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from articulon import inputs
 from articulon.errors import CaseError, ModelError
-from articulon.inputs import FEW, LARGEST
+from articulon.inputs import FEW, LARGEST, floats, shown
 from articulon.units import UnitSystem
 
 UNIT_TOLERANCE = 1e-6
@@ -25,16 +24,16 @@ def array(value: Any, shape: tuple[int, ...] | None, dimension: str, units: Unit
             raise ModelError(str(error)) from None
 
     try:
-        result = inputs.floats(value, read)
+        result = floats(value, read)
     except ValueError as reason:
         shaped = "" if shape is None else f" of shape {shape}"
         raise ModelError(f"{where}: expected numbers{shaped}: {reason}") from None
     if shape is not None and result.shape != shape:
-        given = f": {inputs.shown(value)}" if result.size <= FEW else ""
+        given = f": {shown(value)}" if result.size <= FEW else ""
         raise ModelError(f"{where}: expected shape {shape}, got shape {result.shape}{given}")
     if not np.isfinite(result).all():
         at = np.argwhere(~np.isfinite(result))[0].tolist()
-        found = inputs.shown(value) if result.size <= FEW else f"{result[tuple(at)]} at {at}"
+        found = shown(value) if result.size <= FEW else f"{result[tuple(at)]} at {at}"
         raise ModelError(f"{where}: not finite: {found}")
     if result.size and np.abs(result).max() > LARGEST:
         raise ModelError(
@@ -91,7 +90,7 @@ def possible_inertias(inertia: np.ndarray, where: Callable[[int], str]) -> None:
 def symmetric(inertia: Any, units: UnitSystem, where: str) -> np.ndarray:
     """A scalar, three principal moments or a 3x3 matrix as (xx, xy, xz, yy, yz, zz). Raises ModelError."""
     try:
-        shape = inputs.floats(inertia, lambda text: 0.0).shape
+        shape = floats(inertia, lambda text: 0.0).shape
     except ValueError as reason:
         raise ModelError(f"{where}: {reason}") from None
     if shape == ():

@@ -60,13 +60,13 @@ def perceive(
         cannot be, or a molecule on one line.
     """
     check_structure(structure, "perceive")
-    for name, value, known in (
+    for name, value, choices in (
         ("level", level, LEVELS),
         ("omega", omega, ("rigid", "free")),
         ("disulfides", disulfides, ("loops", "welds")),
         ("rings", rings, ("refuse", "rigid", "loops")),
     ):
-        word(value, known, f"perceive, {name}")
+        word(value, choices, f"perceive, {name}")
     domains = words(domains, "perceive, domains")
     if (level == "domain") != bool(domains):
         raise ModelError("domains: the level 'domain' needs a list of them, and no other level takes one")

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from articulon import __version__, inputs
+from articulon import __version__
 from articulon.cases.case import Case
 from articulon.errors import CaseError
+from articulon.inputs import path_of
+from articulon.inputs import shown as shown_value
 from articulon.report import reference_cache, reuse
 from articulon.report.baselines import sentences, with_baselines
 from articulon.report.html import fidelity_verdict, write_report
@@ -151,8 +153,8 @@ def compare(
     from rich.console import Console
 
     if not isinstance(case, Case):
-        raise CaseError(f"compare: expected a case, as load_case gives it, got {inputs.shown(case)}")
-    folder = RUNS / f"{case.name}-compare" if out is None else inputs.path_of(out, "compare, out", CaseError)
+        raise CaseError(f"compare: expected a case, as load_case gives it, got {shown_value(case)}")
+    folder = RUNS / f"{case.name}-compare" if out is None else path_of(out, "compare, out", CaseError)
     shown = Silent() if progress is None else progress
     chosen = entries(case, against, vary)
     if against is None:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon import inputs
 from articulon.adaptive import Adaptive, AdaptiveDriver
 from articulon.baths.base import BaseThermostat
 from articulon.building import cartesian
@@ -19,6 +18,8 @@ from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator, potential_energy
 from articulon.forces.joint_actuation import check_actuations
+from articulon.inputs import seed as checked_seed
+from articulon.inputs import shown, word
 from articulon.integrate import Integrator
 from articulon.integrate.drivers import DIVERGED, Driver, driver
 from articulon.integrate.thermostatting import check_thermostat
@@ -173,20 +174,20 @@ def simulate(
     True
     """
     check_model(model, "simulate")
-    seed = inputs.seed(seed, "simulate: seed", CaseError)
+    seed = checked_seed(seed, "simulate: seed", CaseError)
     policy = NoScaling() if scaling is None else scaling
     if not isinstance(policy, ScalingPolicy):
-        raise CaseError(f"simulate: scaling must be a policy of articulon.scaling, got {inputs.shown(scaling)}")
+        raise CaseError(f"simulate: scaling must be a policy of articulon.scaling, got {shown(scaling)}")
     if thermostat is not None:
         if not isinstance(thermostat, BaseThermostat):
-            given = inputs.shown(thermostat)
+            given = shown(thermostat)
             raise CaseError(f"simulate: thermostat must be one of articulon.thermostats, got {given}")
         thermostat = thermostat.resolved(model.units, "simulate: thermostat")
     if adaptive is not None:
         if not isinstance(adaptive, Adaptive):
-            raise CaseError(f"simulate: adaptive must be an articulon.adaptive.Adaptive, got {inputs.shown(adaptive)}")
+            raise CaseError(f"simulate: adaptive must be an articulon.adaptive.Adaptive, got {shown(adaptive)}")
         adaptive = adaptive.resolved(model.units, "simulate: adaptive")
-    inputs.word(coordinates, ("relative", "cartesian"), "simulate: unknown coordinates", CaseError)
+    word(coordinates, ("relative", "cartesian"), "simulate: unknown coordinates", CaseError)
     start = checked_state(model, q, u)
     run = _Run(model, _integrator(rule, options, model), policy, _times(model, duration, frames), thermostat, adaptive)
     run.prepare(solver, rotations, coordinates, *start, seed)
@@ -198,9 +199,9 @@ def _times(model: Model, duration: Any, frames: Any) -> _Times:
     """The frames of a simulation; raises CaseError for a duration or a number of frames that cannot be."""
     length = model.units.value(duration, "time", "simulate: duration")
     if not length > 0.0:
-        raise CaseError(f"simulate: duration must be positive, got {inputs.shown(duration)}")
+        raise CaseError(f"simulate: duration must be positive, got {shown(duration)}")
     if not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < 1:
-        raise CaseError(f"simulate: frames must be a whole number of at least 1, got {inputs.shown(frames)}")
+        raise CaseError(f"simulate: frames must be a whole number of at least 1, got {shown(frames)}")
     kept = NUMBER * (model.nq + model.nu + 8) + 500
     check_size(int(frames), kept, "frames", "simulate: frames", "keep fewer, or run a case into a folder")
     return _Times(length, int(frames))
@@ -235,7 +236,7 @@ class _Run:
             self.model = cartesian(self.model, q, u)
             q, u = self.model.q0, self.model.u0
         elif coordinates != "relative":
-            given = inputs.shown(coordinates)
+            given = shown(coordinates)
             raise CaseError(f"simulate: unknown coordinates {given}; choose 'relative' or 'cartesian'")
         check_motions(self.model, self.times.duration)
         check_actuations(self.model, self.times.duration)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from articulon import inputs
 from articulon.dynamics.functions import check_model, kinetic_energy, vector
 from articulon.dynamics.loop_functions import loop_equations
 from articulon.dynamics.masked import jumps
 from articulon.errors import CaseError, TransitionError
-from articulon.inputs import shown
+from articulon.inputs import SEEDS, number, shown, whole
+from articulon.inputs import seed as checked_seed
 from articulon.model import Model
 from articulon.rng import fill_normals
 from articulon.transitions import choices
@@ -191,8 +191,8 @@ def release(
     _refuse(model, changed & ~before, "release: {} is not locked; name only axes that are")
     _still(model, speeds, before, "release")
     _check_choice(choice, metric, reference, reservoir)
-    seed = inputs.seed(seed, "release, seed", TransitionError)
-    draw = inputs.whole(draw, "release, draw", least=0, most=inputs.SEEDS // 4, error=TransitionError)
+    seed = checked_seed(seed, "release, seed", TransitionError)
+    draw = whole(draw, "release, draw", least=0, most=SEEDS // 4, error=TransitionError)
     related = relations(model, q, before, changed)
     linear = np.zeros(len(related.schur))
     if model.drives:
@@ -236,7 +236,7 @@ def _state(model: Any, q: Any, u: Any, where: str, time: Any) -> tuple[np.ndarra
     return (
         vector(q, model.nq, f"{where}, q", TransitionError),
         vector(u, model.nu, f"{where}, u", TransitionError),
-        inputs.number(time, f"{where}, time", TransitionError),
+        number(time, f"{where}, time", TransitionError),
     )
 
 
