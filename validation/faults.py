@@ -53,14 +53,15 @@ def main(arguments: list[str] | None = None) -> int:
     kinds = [name for name in KINDS if not options.only or name in options.only]
     rows = [[name, *(str(n) for n in _numbers(found, (name,)))] for name in kinds]
     rows.append(["**all**", *(str(n) for n in _numbers(found, tuple(kinds)))])
+    command, seconds = f"python -m validation.faults --count {options.count} --seed {options.seed}", time.perf_counter()
     text = f"""
 ## Faulty input
 
-`python -m validation.faults --count {options.count} --seed {options.seed}`, {time.perf_counter() - began:.0f} s, the
-longest input {longest:.1f} s. Each input is a good one with one to three things wrong: keys, values, units, types,
-nesting, sizes and bytes of case files, settings of the command, lines and bytes of structures, particles and meshes,
-and arguments of every public function. A case is loaded, its model is built, and all is prepared that needs no
-compiled kernel. What is refused unnamed lacks its file's name, or says more than {LINES_SAID}.
+`{command}`, {seconds - began:.0f} s, the longest input {longest:.1f} s.
+Each input is a good one with one to three things wrong: keys, values, units, types, nesting, sizes and bytes of case
+files, settings of the command, lines and bytes of structures, particles and meshes, and arguments of every public
+function. A case is loaded, its model is built, and all is prepared that needs no compiled kernel. What is refused
+unnamed lacks its file's name, or says more than {LINES_SAID}.
 
 {table(["input", "inputs", *(TITLES.get(name, name) for name in OUTCOMES)], rows)}
 """

@@ -18,7 +18,7 @@ PACKAGE = Path(ar.__file__).parent
 FLOORS = (
     ("kernels",),
     ("algebra",),
-    ("units", "errors", "rng", "declaration"),
+    ("units", "errors", "rng", "declaration", "inputs", "sizes", "array_files"),
     ("model",),
     ("modes",),
     ("dynamics",),
