@@ -338,3 +338,23 @@ def test_a_flexible_body_has_no_cartesian_coordinates():
 
 def test_grains_have_cartesian_coordinates_with_their_radii():
     assert ar.load_case("rotating-drum", {"dynamics.coordinates": "cartesian"}).build_model().bodies == 400
+
+
+NANOMETRES = ("1 nm", "1 nm", "1 nm")
+
+
+@pytest.mark.parametrize(
+    "box, words",
+    [
+        ({"lengths": ("1e-258 nm", "1 nm", "1 nm")}, "lengths: expected from 1e-100 to 1e.100"),
+        ({"lengths": (1e-258, 1, 1)}, "lengths: expected from 1e-100 to 1e.100"),
+        ({"lengths": NANOMETRES, "tilts": ("600 pm", 0, 0)}, "tilts: xy = 0.0006 is beyond half of 0.001"),
+        (
+            {"lengths": NANOMETRES, "tilts": ("1 pm", 0, 0), "boundaries": ("reflecting", "periodic", "periodic")},
+            "boundaries: a tilted box has no reflecting walls",
+        ),
+    ],
+)
+def test_boxes_that_are_none_are_refused_whatever_their_units(box, words):
+    with pytest.raises(ar.ArticulonError, match=words):
+        ar.ModelBuilder(units="fg-um-us", box=ar.Box(**box))

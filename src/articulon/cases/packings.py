@@ -87,7 +87,7 @@ def check_room(region: Region, around: float | None, count: int, radius: float, 
     if filled > DENSEST * volume:
         raise ModelError(
             f"{where}: {count} grains of a radius of {radius:g} and more fill {filled:.3g}, and the region has the "
-            f"volume {volume:.3g}; enlarge it, or ask for fewer"
+            f"volume {volume:.3g}: there is no more room in it; enlarge it, or ask for fewer"
         )
 
 
