@@ -39,4 +39,4 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
         raise ValueError(str(error)) from None
     except Exception:
         # Of a damaged archive anything may be wrong: its directory, a check sum, a header, what compresses it.
-        raise ValueError("is no whole file of arrays as numpy.savez writes it") from None
+        raise ValueError("is no file of arrays as numpy.savez writes it, or is damaged") from None
