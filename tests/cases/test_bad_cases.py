@@ -187,6 +187,14 @@ def test_what_only_looks_alike_acts_twice(tmp_path, force):
     accepted(tmp_path, with_force(PAIR, force))
 
 
+def test_of_listed_pairs_one_force_may_have_the_charges_and_another_the_rest(tmp_path):
+    """As CHARMM's force fields are read."""
+    charges = LISTED.replace("epsilon = 1.0\nsigma", "charges")
+    accepted(tmp_path, with_force(PAIR, LISTED % (2, 3), charges % (2, 3)))
+    words = "forces[3].pairs[0]: the sites (0, 1) have a term of this kind already, forces[2].pairs[0]"
+    assert words in refusal(tmp_path, with_force(PAIR, LISTED % (2, 3), charges % (2, 3), charges % (1, 2)))
+
+
 GRAINS = """
 [case]
 units = "kg-m-s"

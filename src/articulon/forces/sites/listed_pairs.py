@@ -35,7 +35,8 @@ class ListedPairs(Declaration):
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for sites that do not exist, parameters that do not match, and pairs listed twice."""
         self.table(model, where)
-        refuse_twins(model, where, self, "pairs")
+        for part in ("epsilon", "charges"):
+            refuse_twins(model, where, self, "pairs", acting=part)
 
     def table(self, model: Model, where: str) -> SiteTable:
         """A row (infinity, 4εσ¹², 4εσ⁶, 0, C q) for each pair: that of the Lennard-Jones law, and the charges."""

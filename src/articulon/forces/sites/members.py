@@ -45,11 +45,12 @@ def member_table(model: Model, where: str, members: Sequence[Sequence[int]], **v
     return SiteTable(np.ascontiguousarray(np.stack(columns, axis=1)), padded, np.zeros(0))
 
 
-def refuse_twins(model: Model, where: str, force: Any, key: str, *others: str) -> None:
+def refuse_twins(model: Model, where: str, force: Any, key: str, *others: str, acting: str | None = None) -> None:
     """Raises ModelError where sites are listed twice in a force, or in it and in an earlier one of its kind.
 
     Sites are the same backwards. A term is another one where what it has under ``others`` differs: a dihedral has a
-    term for each multiplicity.
+    term for each multiplicity. Given ``acting``, only terms count that have something under it but zero: of listed
+    pairs some forces may give the charges and others the rest.
     """
     found: dict[tuple[Any, ...], str] = {}
     for number, one in enumerate(model.forces):
@@ -58,7 +59,10 @@ def refuse_twins(model: Model, where: str, force: Any, key: str, *others: str) -
         here = where if one is force else f"forces[{number}]"
         members = getattr(one, key)
         columns = [_each(getattr(one, other), len(members)) for other in others]
+        amounts = (1.0,) * len(members) if acting is None else _each(getattr(one, acting), len(members))
         for k, sites in enumerate(members):
+            if amounts[k] == 0.0:
+                continue
             term = (min(tuple(sites), tuple(sites)[::-1]), *(column[k] for column in columns))
             if term in found and one is force:
                 same = "".join(f", of the same {other}" for other in others)
