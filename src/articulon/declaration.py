@@ -17,18 +17,21 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import math
 import numbers
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from articulon.errors import ArticulonError, CaseError, ModelError
+from articulon.inputs import LARGEST, SEEDS, clipped, integral, is_file, real, shown, truth
 from articulon.units import DIMENSIONS, UnitSystem, expectation
 
 
@@ -36,16 +39,24 @@ def _number_or_text(value: Any) -> Any:
     """Refuse what pydantic would quietly turn into a number, and accept every kind of real number."""
     if isinstance(value, bool):
         raise ValueError(f"expected a quantity, got {value}")
-    if isinstance(value, numbers.Real):
-        number = float(value)
-        if not math.isfinite(number):
-            raise ValueError(f"expected a finite number, got {value}")
-        return number
-    return value
+    return real(value) if isinstance(value, numbers.Real) else value
 
 
 Quantity: TypeAlias = Annotated[float | str, BeforeValidator(_number_or_text)]
 """A number in the units of the case, or a string with units such as ``"0.89 mPa s"``."""
+Number: TypeAlias = Annotated[float, BeforeValidator(real)]
+"""A finite number without a unit."""
+Whole: TypeAlias = Annotated[int, BeforeValidator(integral)]
+"""A whole number that 64 bits hold."""
+Seed: TypeAlias = Annotated[Whole, Field(ge=0, lt=SEEDS)]
+"""What chooses random numbers."""
+Flag: TypeAlias = Annotated[bool, BeforeValidator(truth)]
+"""True or false, and nothing that stands for one of them."""
+
+FAULTS_SHOWN = 20
+"""How many faults a message lists; of further ones it says how many there are."""
+ALIKE = 16
+"""Elements of a list from this one on are of one type: no list of a fixed length is as long."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +84,11 @@ class Dimension:
     def value(self, quantity: float | str, units: UnitSystem, where: str) -> float:
         """The quantity in the given units; raises CaseError as :meth:`UnitSystem.value` does, or below the minimum."""
         number = units.value(quantity, self.name, where)
+        if abs(number) > LARGEST:
+            raise CaseError(f"{where}: {shown(quantity)} is too large to compute with; the most is {LARGEST:g}")
         if self.minimum is not None and (number < self.minimum or (self.exclusive and number == self.minimum)):
             bound = "greater than" if self.exclusive else "at least"
-            raise CaseError(f"{where}: must be {bound} {self.minimum:g}, got {quantity!r}")
+            raise CaseError(f"{where}: must be {bound} {self.minimum:g}, got {shown(quantity)}")
         return number
 
 
@@ -108,7 +121,7 @@ class Declaration(BaseModel):
     def _arrays_as_lists(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
-        return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in data.items()}
+        return {key: _listed(value) for key, value in data.items()}
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any], source: str = "", path: str = "") -> Self:
@@ -158,16 +171,34 @@ class Declaration(BaseModel):
         return self.model_copy(update=values)
 
 
+def _listed(value: Any) -> Any:
+    """An array as lists; what is not there yet, and may have no end, in words that no key takes."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return shown(value) if isinstance(value, Iterator | range) else value
+
+
 def explanation(error: ValidationError, root: type[BaseModel], where: str = "") -> str:
-    """What a validation found, one line for each fault: the key, what was expected, the nearest valid key."""
-    lines: dict[str, str] = {}
+    """What a validation found, one line for each fault: the key, what was expected, the nearest valid key.
+
+    Of more than :data:`FAULTS_SHOWN` the last line says how many more there are.
+    """
+    places: dict[str, tuple[Any, type[BaseModel] | None, Dimension | None]] = {}
     for fault in error.errors(include_url=False):
         key, owner, dimension = _place(root, fault["loc"], where)
         if fault["type"].startswith("union_tag"):
             key = _joined(key, fault["ctx"]["discriminator"].strip("'"))
         # A union reports a fault once for each of its members; the first says enough.
-        lines.setdefault(key, f"{key}: {_fault(fault, owner, dimension)}" if key else _fault(fault, owner, dimension))
-    return "\n".join(lines.values())
+        places.setdefault(key, (fault, owner, dimension))
+    for key in [key for key, (fault, *_) in places.items() if fault["type"] == "too_short"]:
+        if any(other.startswith(f"{key}[") for other in places):  # it is empty because of what is wrong with its items
+            del places[key]
+    lines = [
+        f"{key}: {_fault(*found)}" if key else _fault(*found) for key, found in islice(places.items(), FAULTS_SHOWN)
+    ]
+    if len(places) > FAULTS_SHOWN:
+        lines.append(f"and {len(places) - FAULTS_SHOWN} more faults; mend these first")
+    return "\n".join(lines)
 
 
 def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | None) -> str:
@@ -185,19 +216,19 @@ def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | Non
         return "; ".join([expected, *(advice[key] for key in fault["loc"][-1:] if key in advice)])
     if kind == "union_tag_invalid":
         tags = [tag.strip().strip("'\"") for tag in context["expected_tags"].split(",")]
-        return f"unknown word {context['tag']!r}{nearest(context['tag'], tags)}"
+        return f"unknown word {shown(context['tag'])}{nearest(context['tag'], tags)}"
     if kind == "union_tag_not_found":
         return "is required"
     if kind == "literal_error":
-        return f"expected {context['expected']}, got {_shown(given)}"
+        return f"expected {context['expected']}, got {shown(given)}"
     if kind == "value_error":
         return str(context["error"])
     if dimension and kind in ("tuple_type", "list_type"):
-        return f"expected a list with, at each place, {expectation(dimension.name)}, got {_shown(given)}"
+        return f"expected a list with, at each place, {expectation(dimension.name)}, got {shown(given)}"
     if dimension:
-        return f"expected {expectation(dimension.name)}, got {_shown(given)}"
+        return f"expected {expectation(dimension.name)}, got {shown(given)}"
     message = fault["msg"]
-    return f"{message[:1].lower()}{message[1:]}, got {_shown(given)}"
+    return f"{message[:1].lower()}{message[1:]}, got {shown(given)}"
 
 
 D = TypeVar("D", bound=Declaration)
@@ -224,11 +255,12 @@ def marked(declaration: D, key: str, source: str, where: str) -> D:
     """
     given, mark = (getattr(declaration, name) for name in (key, "sha256"))
     beside = Path(source).parent / given
-    path = beside if beside.is_file() else Path(given)
+    path = beside if is_file(beside) else Path(given)
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise CaseError(f"{source}: {where}.{key}: {path} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise CaseError(f"{source}: {where}.{key}: {clipped(path)} cannot be read: {why}") from None
     if mark not in (None, found):
         raise CaseError(f"{source}: {where}.{key}: {path} is not the file that {where}.sha256 says; leave that key out")
     return declaration.model_copy(update={key: str(path.resolve()), "sha256": found})
@@ -236,14 +268,9 @@ def marked(declaration: D, key: str, source: str, where: str) -> D:
 
 def nearest(word: str, known: Sequence[str]) -> str:
     """The clause that ends a message about an unknown word: the nearest known one, and all that there are."""
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(word[:100], known, n=1, cutoff=0.5)
     hint = f"; did you mean '{close[0]}'?" if close else ""
     return f"{hint} (known: {', '.join(known)})" if known else hint
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _joined(where: str, key: str | int) -> str:
@@ -259,31 +286,46 @@ Typed: TypeAlias = tuple[Any, Dimension | None]
 def _place(
     root: type[BaseModel], location: Sequence[str | int], where: str
 ) -> tuple[str, type[BaseModel] | None, Dimension | None]:
-    """Key path of a fault, the declaration whose key it is and the dimension expected there.
+    """Key path of a fault, the declaration whose key it is and the dimension expected there."""
+    # Of a long list all elements are of one type; only short ones, of a fixed length, have others at each place.
+    alike = tuple(min(part, ALIKE) if isinstance(part, int) else part for part in location)
+    keys, owner, dimension = _typed_place(root, alike)
+    for k in keys:
+        where = _joined(where, location[k])
+    return where, owner, dimension
+
+
+@lru_cache(maxsize=4096)
+def _typed_place(
+    root: type[BaseModel], location: tuple[str | int, ...]
+) -> tuple[list[int], type[BaseModel] | None, Dimension | None]:
+    """Which parts of a location are keys, the declaration that the last is of and the dimension expected there.
 
     pydantic's locations hold, between the keys, the tags of the unions that were passed; these are left out.
     """
     here: list[Typed] = [(root, None)]
     owner: type[BaseModel] | None = root
-    for part in location:
+    keys: list[int] = []
+    for k, part in enumerate(location):
         members = [member for typed in here for member in _members(*typed)]
         declarations = [annotation for annotation, _ in members if _is_declaration(annotation)]
         inside = [typed for member in members for typed in _inside(*member, part)]
         tagged = [member for member in members if part in _tags(member[0])]
         # In a union the tag comes first, also one that is called like a key of its declaration.
         if inside and not (tagged and len(declarations) > 1):
-            where, here = _joined(where, part), inside
+            keys.append(k)
+            here = inside
             owner = next((d for d in declarations if part in d.model_fields), owner)
         elif tagged:
             here = tagged
             owner = tagged[0][0]
         elif declarations and isinstance(part, str):
-            return _joined(where, part), declarations[0], None
+            return [*keys, k], declarations[0], None
         else:
             # Not a key but the name that pydantic gives to a type, such as "float" after the key of a quantity.
             break
     dimensions = (dimension for typed in here for _, dimension in _members(*typed) if dimension)
-    return where, owner, next(dimensions, None)
+    return keys, owner, next(dimensions, None)
 
 
 def _resolved(value: Any, typed: list[Typed], units: UnitSystem, where: str) -> Any:

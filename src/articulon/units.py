@@ -9,12 +9,24 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from articulon.errors import CaseError
+from articulon.inputs import number, shown
+
+LONGEST = 100
+"""Characters of a quantity."""
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![0-9.])"
+_WRITTEN = re.compile(
+    rf"[+-]?{_NUMBER}(?![ \t]*(?:\^|\*\*))(?:\*[ \t]*1(?![0-9.])|[ \t*/·×().^°%_]|[^\W\d_]|(?<=[A-Za-z_])[0-9]"
+    rf"|(?<=\(){_NUMBER}|(?<=[*^(])[+-]?[0-9]{{1,2}}(?![0-9.])|1(?=/))*"
+)
+"""A number and units. There are no other numbers but in parentheses, in exponents and in 1/s, and no sums: the rest is
+for pint to read."""
 
 # The first three are exact by the definition of the SI (BIPM, The International System of Units, 9th ed., 2019);
 # the last two are the CODATA recommended values of 2018 (Tiesinga et al., Rev. Mod. Phys. 93, 025010, 2021).
@@ -125,24 +137,32 @@ class UnitSystem:
             If the string cannot be read, its dimension is another one, or the result is not finite.
         """
         definition = _definition(dimension)
-        if isinstance(quantity, numbers.Real) and not isinstance(quantity, bool):
-            return _finite(float(quantity), quantity, where)
         if not isinstance(quantity, str):
-            raise CaseError(f"{where}: expected {_expectation(definition)}, got {quantity!r}")
+            if isinstance(quantity, bool) or not isinstance(quantity, numbers.Real):
+                raise CaseError(f"{where}: expected {_expectation(definition)}, got {shown(quantity)}")
+            return number(quantity, where, CaseError)
+        quantity = quantity.strip()
         try:
-            number = float(quantity)
+            plain = float(quantity)
         except ValueError:
             pass
         else:
-            return _finite(number, quantity, where)
+            if quantity.isascii() and "_" not in quantity:
+                return _finite(plain, quantity, where)
+        if len(quantity) > LONGEST or not _WRITTEN.fullmatch(quantity):
+            raise CaseError(f"{where}: cannot read {shown(quantity)}; expected {_expectation(definition)}")
 
         # An angle has the same number in every system, reduced units included.
         if self.mass is None and dimension not in ("angle", "dimensionless"):
             raise CaseError(
-                f"{where}: reduced units ('{self.name}') take plain numbers, got {quantity!r}; "
+                f"{where}: reduced units ('{self.name}') take plain numbers, got {shown(quantity)}; "
                 "remove the unit or choose another system of units"
             )
-        return _finite(float(_in_si(quantity, definition, where) / self._scale(definition)), quantity, where)
+        in_si = _in_si(quantity, definition, where)
+        try:
+            return _finite(float(in_si / self._scale(definition)), quantity, where)
+        except ArithmeticError:
+            return _finite(math.inf, quantity, where)
 
     def label(self, dimension: str) -> str:
         """The unit of a dimension as text for a plot's axis, such as ``"fg um^2/us^2"``."""
@@ -213,7 +233,7 @@ def unit_system(name: str) -> UnitSystem:
         return _SYSTEMS[name]
     except (KeyError, TypeError):
         known = ", ".join(_SYSTEMS)
-        raise CaseError(f"unknown system of units {name!r}; choose one of {known}") from None
+        raise CaseError(f"unknown system of units {shown(name)}; choose one of {known}") from None
 
 
 def _in_si(text: str, definition: _Definition, where: str) -> Decimal:
@@ -222,8 +242,6 @@ def _in_si(text: str, definition: _Definition, where: str) -> Decimal:
 
     registry = _registry()
     try:
-        if not any(character.isdigit() for character in text):
-            raise ValueError("a unit without a number")
         quantity = registry.Quantity(text)
         stated_units = str(quantity.units)
         if quantity.dimensionality.get("[substance]", 0) == -1:
@@ -285,10 +303,10 @@ def _expectation(definition: _Definition) -> str:
     return f"{definition.noun} (for example '{definition.example}')"
 
 
-def _finite(number: float, quantity: float | str, where: str) -> float:
-    if not math.isfinite(number):
-        raise CaseError(f"{where}: expected a finite number, got {quantity!r}")
-    return number
+def _finite(value: float, quantity: str, where: str) -> float:
+    if not math.isfinite(value):
+        raise CaseError(f"{where}: expected a finite number, got {shown(quantity)}")
+    return value
 
 
 def _product(bases: tuple[Decimal, ...], exponents: tuple[int, ...]) -> Decimal:

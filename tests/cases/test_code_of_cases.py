@@ -13,9 +13,9 @@ from typer.testing import CliRunner, Result
 
 import articulon as ar
 from articulon import cli
+from articulon.array_files import FREE
 from articulon.declaration import Declaration
 from articulon.errors import ArticulonError, CaseError, ModelError
-from articulon.simulate.archives import FREE
 
 EVIL = """
 from pathlib import Path
@@ -261,5 +261,5 @@ def test_a_small_file_of_many_particles_is_refused_before_it_is_unpacked(sent: P
 @pytest.mark.parametrize("content", [b"", b"PK", b"no zip", bytes(1000)])
 def test_a_damaged_file_of_particles_is_refused_by_its_name(sent: Path, content: Any) -> None:
     (sent / "many.npz").write_bytes(content)
-    with pytest.raises(CaseError, match=r"many\.npz: is damaged, truncated or no file of arrays"):
+    with pytest.raises(CaseError, match=r"many\.npz is damaged, truncated or no file of arrays"):
         ar.load_case(written(sent, PARTICLES)).build_model()

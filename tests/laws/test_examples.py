@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import importlib
 import re
@@ -58,3 +59,34 @@ def test_the_examples_on_grains_run_as_they_are_printed(tmp_path, monkeypatch):
         found = articulon.analysis.analyse_contacts(articulon.load_case(tmp_path / f"case{k}.toml"))
         assert found.step is not None and 0.9 < found.step / found.scales.recommended < 1.0
     assert len(cases) == 2
+
+
+def blocks_of(page: str) -> list[str]:
+    """The blocks of Python on a page of the documentation."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_first_example_on_molecules_runs_as_it_is_printed(tmp_path, monkeypatch):
+    pytest.importorskip("gemmi")
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    exec(blocks_of("molecules.md")[0], names)
+    assert len(names["structure"]) == 220 and len(names["names"]) == 55
+    turned = names["molecules"].read_structure("turned.pdb")
+    assert np.abs(turned.positions - names["structure"].positions).max() > 1e-3
+
+
+def test_the_domains_that_the_page_on_molecules_shows_are_those_of_adenylate_kinase():
+    pytest.importorskip("gemmi")
+    files = pytest.importorskip("MDAnalysisTests.datafiles")
+    from articulon.molecules import build, perceive, read_structure
+
+    text = (ROOT / "docs" / "molecules.md").read_text(encoding="utf-8")
+    found = re.search(r"\| `domain` \|.*?`(\[.*?\])`", text)
+    assert found is not None
+    read = read_structure(files.PDB_small)
+    structure = dataclasses.replace(read, residues=tuple(r._replace(chain="A") for r in read.residues))
+    articulation = perceive(structure, level="domain", domains=eval(found[1]))
+    sizes = sorted(np.bincount(articulation.cluster).tolist())[-3:]
+    assert sum(sizes) > 0.95 * len(structure) and len(articulation.loops) == 2
+    assert build(structure, articulation).closing.residual < 1e-10

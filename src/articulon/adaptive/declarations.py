@@ -5,11 +5,11 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import ConfigDict, Field, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Whole
 from articulon.errors import CaseError
 
-Whole = Annotated[int, Field(strict=True, ge=1)]
-Chance = Annotated[float, Field(strict=True, ge=0.0, le=1.0)]
+Count = Annotated[Whole, Field(ge=1)]
+Chance = Annotated[Number, Field(ge=0.0, le=1.0)]
 
 
 class BaseCondition(Declaration):
@@ -20,7 +20,7 @@ class BaseCondition(Declaration):
     """Whether it can be asked of what is locked."""
     chances: ClassVar[bool] = False
     """Whether it is left to chance, so that what changes often does not chatter."""
-    window: Whole = 1
+    window: Count = 1
     """At how many decisions in a row it must hold."""
 
 
@@ -85,7 +85,7 @@ class Energy(BaseCondition):
     chances: ClassVar[bool] = True
     below: Annotated[Quantity, Dimension("energy", minimum=0)]
     """[energy]"""
-    attempts: Whole | None = None
+    attempts: Count | None = None
     """How many are tried at a decision, drawn at random; all by default."""
 
 
@@ -177,7 +177,7 @@ class Group(Declaration):
     so."""
     without: tuple[str, ...] = ()
     """Bodies that are left out of these, such as the first of a chain."""
-    modes: Literal["all"] | tuple[Whole, ...] | None = None
+    modes: Literal["all"] | tuple[Count, ...] | None = None
     """Modes of these bodies in place of their joints, each by itself: all, or those of these numbers, the first mode
     being 1."""
     lock: Condition | None = None
@@ -229,7 +229,7 @@ class Adaptive(Declaration):
     """Time between decisions, the first at zero [time]; a whole number of steps where these are fixed."""
     groups: tuple[Group, ...]
     """The joints and modes, and their conditions."""
-    on: bool = True
+    on: Flag = True
     """False runs the same case with every joint and mode free, to compare with."""
 
     @model_validator(mode="after")

@@ -14,7 +14,9 @@ import numpy as np
 from articulon.adaptive.deformed import Deformed, deformed, shapes_left, tables_left
 from articulon.adaptive.merge_kernel import find_slots, merge, points_on
 from articulon.adaptive.parts import Joints, check_loops, joints_of, links_named, whole_joints
-from articulon.dynamics.functions import vector
+from articulon.dynamics.functions import check_model, vector
+from articulon.errors import ModelError
+from articulon.inputs import shown
 from articulon.model import Forest, KernelTables, Model, kernel_tables
 from articulon.model.joints import WELD, Weld
 from articulon.model.loops import loop_rows
@@ -119,12 +121,21 @@ def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.n
     ModelError
         For bodies that do not exist, joints that are locked in part, and a joint that a loop needs.
     """
-    array, joints = np.asarray(locked), joints_of(model)
+    check_model(model, "locked_model")
+    joints = joints_of(model)
     parts = np.zeros(joints.freedoms.size, dtype=bool)
-    if array.dtype == bool:
-        parts = whole_joints(model, array)
+    if isinstance(locked, np.ndarray) and locked.dtype == bool:
+        if locked.shape != (model.nu,):
+            raise ModelError(f"locked_model, locked: expected a mask of {model.nu} speeds, got shape {locked.shape}")
+        parts = whole_joints(model, locked)
+    elif isinstance(locked, list | tuple) or (isinstance(locked, np.ndarray) and locked.ndim == 1):
+        named = [one.item() if isinstance(one, np.generic) else one for one in locked]
+        for one in named:
+            if not isinstance(one, str | int) or isinstance(one, bool):
+                raise ModelError(f"locked_model, locked: expected names or indices of bodies, got {shown(one)}")
+        parts[links_named(model, named)] = True
     else:
-        parts[links_named(model, list(locked))] = True
+        raise ModelError(f"locked_model, locked: expected bodies or a mask over the speeds, got {shown(locked)}")
     coordinates = vector(q, model.nq, "q")
     check_loops(model, joints, coordinates, parts)
     coarse, merging = merged(model, joints, coordinates, parts)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from articulon.declaration import nearest
 from articulon.dynamics import loop_jacobian
 from articulon.errors import ModelError
+from articulon.inputs import shown
 from articulon.model import Forest, Model, kernel_tables
 from articulon.model.joints import BY_KIND, WELD
 
@@ -214,10 +215,10 @@ def _named(model: Model, bodies: Sequence[str | int], able: list[int], what: str
                 raise ModelError(f"{where}: no body {what}has a name that begins with '{name[:-1]}'")
             chosen += found
             continue
-        try:
-            chosen.append(model.body(name) if isinstance(name, str) else int(name))
-        except KeyError:
-            raise ModelError(f"{where}: there is no body '{name}'{nearest(str(name), model.names)}") from None
+        known = name in model.names if isinstance(name, str) else 0 <= name < model.bodies
+        if not known:
+            raise ModelError(f"{where}: there is no body {shown(name)}{nearest(str(name), model.names)}")
+        chosen.append(model.body(name) if isinstance(name, str) else int(name))
     return chosen
 
 

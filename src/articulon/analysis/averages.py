@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.errors import ArticulonError
+from articulon.inputs import floats, number, shown
 from articulon.simulate.results import Run
 
 
@@ -30,7 +31,13 @@ def statistical_inefficiency(values: np.ndarray) -> float:
     values
         Equally spaced in time, shape (frames,).
     """
-    deviation = np.asarray(values, dtype=float) - np.mean(values)
+    try:
+        given = floats(values)
+    except ValueError as reason:
+        raise ArticulonError(f"values: {reason}") from None
+    if given.ndim != 1 or not given.size:
+        raise ArticulonError(f"values: expected numbers equally spaced in time, got an array of shape {given.shape}")
+    deviation = given - np.mean(given)
     count = deviation.size
     if count < 3 or not deviation.any():
         return 1.0
@@ -67,17 +74,19 @@ def average(run: Run, observable: str, skip: float = 0.2) -> Average:
 
 def kept(run: Run, observable: str, skip: float) -> np.ndarray:
     """An observable without the frames at the start; raises ArticulonError where there is none such."""
-    if observable not in run.observables:
+    if not hasattr(run, "observables"):
+        raise ArticulonError(f"expected a run, or anything with its observables, got {shown(run)}")
+    if not isinstance(observable, str) or observable not in run.observables:
         known = ", ".join(sorted(run.observables))
-        raise ArticulonError(f"the run has no observable '{observable}'; it has {known}")
+        raise ArticulonError(f"the run has no observable {shown(observable)}; it has {known}")
     values = np.asarray(run.observables[observable], dtype=float)
     return values[first_frame(values.size, skip) :]
 
 
 def first_frame(frames: int, skip: float) -> int:
     """The first frame that is kept; raises ArticulonError for a fraction that leaves none."""
-    if not 0.0 <= skip < 1.0:
-        raise ArticulonError(f"skip must be a fraction of the frames, from 0 to less than 1, got {skip!r}")
+    if not 0.0 <= number(skip, "skip", ArticulonError) < 1.0:
+        raise ArticulonError(f"skip must be a fraction of the frames, from 0 to less than 1, got {shown(skip)}")
     return min(int(skip * frames), frames - 1)
 
 

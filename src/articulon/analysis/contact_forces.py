@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from articulon.analysis.models import check_run
 from articulon.cases.case import Case
 from articulon.errors import ArticulonError
 from articulon.simulate.contact_statistics import ContactRecords, contact_records, saved_contacts
@@ -31,6 +32,7 @@ def contacts(run: Run | Trajectory) -> ContactRecords:
         if not (run.model.sites.radius > 0.0).any():
             raise ArticulonError("this run has no contact spheres; give bodies sites with a radius")
         return contact_records(run.state.contact_pairs, run.state.contact_memory, run.model.sites.radius)
+    check_run(run)
     case: Case = Case.read(run.folder / "case.toml") if run.case is None else run.case
     found = saved_contacts(run.folder, case.build_model(run_code=False))
     if found is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from articulon.cases.case import Case, table_of
 from articulon.cases.loading import find, load_case
+from articulon.cases.overrides import checked_overrides
 from articulon.errors import CaseError
 from articulon.forces.contact.declarations import Contact
 from articulon.forces.contact.engine import contact_of
@@ -34,7 +35,7 @@ def load_for_analysis(
 ) -> Case:
     """A case as :func:`articulon.load_case` reads it, also one with contacts that has no step yet, as it is the step
     that is sought: its integrator then has None."""
-    given = dict(overrides or {})
+    given = checked_overrides({} if overrides is None else overrides)
     table = table_of(find(name_or_path))
     integrator, forces = table.get("integrator"), table.get("forces")
     touching = isinstance(forces, list) and any(isinstance(f, dict) and f.get("kind") == "contact" for f in forces)

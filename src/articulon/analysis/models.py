@@ -6,21 +6,30 @@ import numpy as np
 
 from articulon.cases.case import Case
 from articulon.errors import ArticulonError
+from articulon.inputs import shown, words
 from articulon.model import Model
 from articulon.simulate.results import Run
 
 
 def case_of(run: Run) -> Case:
     """The case of a run, read from its folder where it is not known."""
+    check_run(run)
     if run.case is None:
         run.case = Case.read(run.folder / "case.toml")
     return run.case
+
+
+def check_run(run: object) -> None:
+    """Raises ArticulonError for what is no run."""
+    if not isinstance(run, Run):
+        raise ArticulonError(f"expected a run, as articulon.run or articulon.open_run gives it, got {shown(run)}")
 
 
 def model_of(run: Run) -> Model:
     """The model of a run, built anew from its case; kept with the run. Functions that the case names are loaded only
     where they are allowed: without, forces by them cannot be evaluated, and a case whose joints they drive is refused.
     """
+    check_run(run)
     if not isinstance(getattr(run, "model", None), Model):
         case = case_of(run)
         # Without what drives a coordinate the model would have another degree of freedom.
@@ -32,7 +41,7 @@ def chosen_bodies(model: Model, names: str | Sequence[str]) -> np.ndarray:
     """Indices of the bodies with these names, where one that ends in ``*`` stands for all that begin with it; raises
     ArticulonError where there is none."""
     found: list[int] = []
-    for name in [names] if isinstance(names, str) else names:
+    for name in words(names, "bodies", ArticulonError):
         prefix = name.removesuffix("*")
         match = [
             k for k, body in enumerate(model.names) if (body.startswith(prefix) if name.endswith("*") else body == name)

@@ -8,8 +8,11 @@ import numpy as np
 from articulon.analysis.averages import first_frame
 from articulon.analysis.models import model_of
 from articulon.errors import ArticulonError
+from articulon.inputs import number, shown, whole, words
 from articulon.model import Model
 from articulon.simulate.results import Run
+
+MOST_BINS = 1_000_000
 
 
 class RadialDistribution(NamedTuple):
@@ -56,24 +59,32 @@ def radial_distribution(
     except ImportError:
         raise ArticulonError("radial_distribution needs freud: pip install freud-analysis") from None
     model = model_of(run)
+    bins, first = whole(bins, "bins", least=1, most=MOST_BINS, error=ArticulonError), first_frame(len(run.times), skip)
+    pair = None if kinds is None else words(kinds, "kinds", ArticulonError)
+    if pair is not None and len(pair) != 2:
+        raise ArticulonError(f"kinds: expected two, of those in the middle and those about them, got {shown(kinds)}")
     box = model.box
     if box is None or not box.periodic.all():
         raise ArticulonError("radial_distribution: there is no mean density without a box periodic in all directions")
-    first, second = (_bodies_of_kind(model, None if kinds is None else kind) for kind in (kinds or ("", "")))
+    middle, around = (_bodies_of_kind(model, None if pair is None else kind) for kind in (pair or ("", "")))
     vectors = box.vectors
     faces = 1.0 / np.linalg.norm(np.linalg.inv(vectors), axis=0)
     (lx, ly, lz), (xy, xz, yz) = np.diag(vectors), (vectors[1, 0], vectors[2, 0], vectors[2, 1])
     # HOOMD's tilts, which freud takes, are over the length that they tilt along.
     cell = freud.box.Box(lx, ly, lz, xy / ly, xz / lz, yz / lz)
-    reach = 0.49 * float(faces.min()) if cutoff is None else float(cutoff)
+    reach = 0.49 * float(faces.min()) if cutoff is None else number(cutoff, "cutoff", ArticulonError)
+    if not 0.0 < reach < 0.5 * float(faces.min()):
+        raise ArticulonError(
+            f"cutoff: must be positive and less than half of the box, {0.5 * faces.min():g}, got {reach:g}"
+        )
     rdf = freud.density.RDF(bins=bins, r_max=reach)
-    same = first.size == second.size and bool((first == second).all())
+    same = middle.size == around.size and bool((middle == around).all())
     corner = np.array([float(x) for x in box.origin]) + 0.5 * vectors.sum(axis=0)
-    for positions in np.asarray(run.positions)[first_frame(len(run.times), skip) :]:
+    for positions in np.asarray(run.positions)[first:]:
         centred = cell.wrap(positions - corner)
         query = {"mode": "ball", "r_max": reach, "exclude_ii": same}
-        rdf.compute((cell, centred[second]), query_points=centred[first], neighbors=query, reset=False)
-    counted = np.cumsum(rdf.bin_counts) / (first.size * (len(run.times) - first_frame(len(run.times), skip)))
+        rdf.compute((cell, centred[around]), query_points=centred[middle], neighbors=query, reset=False)
+    counted = np.cumsum(rdf.bin_counts) / (middle.size * (len(run.times) - first))
     return RadialDistribution(np.asarray(rdf.bin_centers), np.asarray(rdf.rdf), counted)
 
 

@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.analysis.averages import Average, first_frame, kept, statistical_inefficiency
-from articulon.analysis.models import case_of, model_of
+from articulon.analysis.models import case_of, check_run, model_of
 from articulon.errors import ArticulonError
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.places import site_positions
+from articulon.inputs import number
 from articulon.simulate.results import Run
 
 GRADIENT, LAPLACIAN = "gradient_squared", "laplacian"
@@ -45,6 +46,7 @@ def configurational_temperature(run: Run, skip: float = 0.2) -> Average:
     ArticulonError
         Where it is not defined: the summary of the run says why.
     """
+    check_run(run)
     if GRADIENT not in run.observables:
         reason = (run.summary.get("temperatures") or {}).get("not_defined", "no force has a Laplacian")
         raise ArticulonError(f"the configurational temperature is not defined in this run: {reason}")
@@ -85,6 +87,10 @@ def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float
         Fraction of the frames at the start that are left out.
     """
     model = model_of(run)
+    derivative_gain = number(derivative_gain, "derivative_gain", ArticulonError)
+    mass = number(mass, "mass", ArticulonError)
+    if not (derivative_gain > 0.0 and mass > 0.0):
+        raise ArticulonError(f"derivative_gain and mass must be positive, got {derivative_gain:g} and {mass:g}")
     late = slice(first_frame(len(run.times), skip), None)
     values = pushes(Evaluator(model), run.coordinates[late], run.speeds[late])
     return mass * float(values.std()) / (derivative_gain * freedoms(run) * model.units.boltzmann)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.analysis.averages import autocorrelation, first_frame
-from articulon.analysis.models import chosen_bodies, model_of
+from articulon.analysis.models import check_run, chosen_bodies, model_of
 from articulon.errors import ArticulonError
 from articulon.model.joints.free import Free
 from articulon.model.joints.xyz import Xyz
@@ -76,6 +76,7 @@ def velocity_autocorrelation(run: Run, bodies: str | Sequence[str] = "*", skip: 
 
 
 def _frames(run: Run, skip: float) -> tuple[slice, np.ndarray]:
+    check_run(run)
     times = np.asarray(run.times)
     first = first_frame(times.size, skip)
     times = times[first:]

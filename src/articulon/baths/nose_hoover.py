@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from articulon.baths.base import SCALES, BaseThermostat
 from articulon.baths.chains import advance_chain
-from articulon.declaration import Dimension, Quantity
+from articulon.declaration import Dimension, Quantity, Whole
 from articulon.errors import CaseError
 from articulon.model import Model
 
@@ -78,7 +78,7 @@ class NoseHooverChain(Deterministic):
     """
 
     kind: Literal["nose-hoover-chain"] = "nose-hoover-chain"
-    length: Annotated[int, Field(strict=True, ge=1)] = 3
+    length: Annotated[Whole, Field(ge=1, le=1000)] = 3
     """Number of thermostats, with ``period``."""
     masses: Annotated[tuple[Quantity, ...] | None, Dimension("inertia", minimum=0, exclusive=True)] = None
     """Q of each [energy time²]; either they or ``period``."""

@@ -10,14 +10,22 @@ from articulon.building.constraints import ConstraintBuilder
 from articulon.building.flexible import with_modes, with_nodes
 from articulon.building.grains import GrainBuilder
 from articulon.building.handles import IDENTITY, ORIGIN, Body
+from articulon.building.reach import check_reach
+from articulon.declaration import Declaration
 from articulon.errors import ModelError
+from articulon.inputs import finite, shown, whole, words
+from articulon.inputs import floats as as_floats
 from articulon.model import checks
 from articulon.model.assemble import assemble_forest
 from articulon.model.box import Box
 from articulon.model.joints import Joint
 from articulon.model.model import Model
 from articulon.model.modes import Modes
+from articulon.sizes import PARTICLE, check_size
 from articulon.units import UnitSystem, unit_system
+
+LARGEST_INDEX = 2**52
+"""Beyond that a float does not tell one index from the next."""
 
 
 class ModelBuilder(GrainBuilder, ConstraintBuilder):
@@ -41,6 +49,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
 
     def __init__(self, units: str = "fg-um-us", box: Box | None = None) -> None:
         self.units: UnitSystem = unit_system(units)
+        if not isinstance(box, Box | None):
+            raise ModelError(f"box: expected an ar.Box, got {shown(box)}")
         self.box = None if box is None else box.resolved(self.units, "box")
         self._names: list[str] = []
         self._index: dict[str, int] = {}
@@ -103,11 +113,11 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         """
         where = f"body '{name}'"
         if not isinstance(name, str) or not name:
-            raise ModelError(f"a body's name must be a non-empty string, got {name!r}")
+            raise ModelError(f"a body's name must be a non-empty string, got {shown(name)}")
         if name in self._index:
             raise ModelError(f"{where}: there is already a body of this name; a body has one joint to one parent")
         if not isinstance(joint, Joint):
-            raise ModelError(f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {joint!r}")
+            raise ModelError(f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {shown(joint)}")
         k, carrier = len(self._names), self._resolve(parent, where, "parent")
         shapes = self._resolved_modes(modes, where)
         self._check_node(node, carrier, where, frame=True)
@@ -188,6 +198,15 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             Naming the first body whose values are impossible.
         """
         first = len(self._names)
+        count = whole(count, "add_bodies, count", least=0)
+        check_size(count, PARTICLE, "bodies", "add_bodies, count", error=ModelError)
+        if not isinstance(joint, Joint):
+            if not isinstance(joint, Sequence) or len(joint) != count:
+                raise ModelError(f"add_bodies, joint: expected one or {count} of them, got {shown(joint)}")
+            wrong = [one for one in joint if not isinstance(one, Joint)]
+            if wrong:
+                raise ModelError(f"add_bodies, joint: expected a joint or one each, got {shown(wrong[0])}")
+        names = names if isinstance(names, str) else words(names, "add_bodies, names")
         listed = [f"{names}-{first + k}" for k in range(count)] if isinstance(names, str) else list(names)
         joints = [joint] * count if isinstance(joint, Joint) else list(joint)
         if len(listed) != count or len(joints) != count:
@@ -196,18 +215,32 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         def where(k: int) -> str:
             return f"body '{listed[k]}'"
 
+        def floats(value: Any, what: str) -> np.ndarray:
+            try:
+                return as_floats(value)
+            except ValueError as reason:
+                raise ModelError(f"add_bodies, {what}: {reason}") from None
+
         def rows(value: Any, width: int, what: str) -> np.ndarray:
             shape = (count, width) if width else (count,)
+            given = floats(value, what)
             try:
-                result = np.broadcast_to(np.asarray(value, dtype=np.float64), shape).copy()
-            except (TypeError, ValueError):
-                raise ModelError(f"add_bodies, {what}: expected shape {shape}, got {np.shape(value)}") from None
+                result = np.broadcast_to(given, shape).copy()
+            except ValueError:
+                raise ModelError(f"add_bodies, {what}: expected shape {shape}, got {given.shape}") from None
             bad = np.flatnonzero(~np.isfinite(result.reshape(count, -1)).all(axis=1))
             if bad.size:
                 raise ModelError(f"{where(int(bad[0]))}, {what}: not finite")
             return result
 
-        parent = np.broadcast_to(np.asarray(-1 if parents is None else parents, dtype=np.int64), (count,)).copy()
+        try:
+            parent = np.broadcast_to(floats(-1 if parents is None else parents, "parents"), (count,)).copy()
+        except ValueError:
+            raise ModelError(f"add_bodies, parents: expected one for all or {count}, got {np.shape(parents)}") from None
+        strange = np.flatnonzero(~(parent == np.rint(parent)) | (np.abs(parent) > LARGEST_INDEX))
+        if strange.size:
+            raise ModelError(f"add_bodies, parents: expected numbers of bodies, got {parent[strange[0]]:g}")
+        parent = parent.astype(np.int64)
         late = np.flatnonzero((parent >= first + np.arange(count)) | (parent < -1))
         if late.size:
             k = int(late[0])
@@ -217,7 +250,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             twin = twins[0] if twins else next(name for name in listed if listed.count(name) > 1)
             raise ModelError(f"body '{twin}': there is already a body of this name")
 
-        moments = np.asarray(inertia, dtype=np.float64)
+        moments = floats(inertia, "inertia")
         if moments.shape[-2:] == (3, 3):
             if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > 1e-9 * np.abs(moments).max():
                 raise ModelError("add_bodies, inertia: the inertia matrices must be symmetric")
@@ -226,13 +259,13 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             diagonal = rows(moments[..., None] if moments.shape in ((), (count,)) else moments, 3, "inertia")
             moments = np.zeros((count, 6))
             moments[:, [0, 3, 5]] = diagonal
-        start_q = np.concatenate([j.zero() for j in joints]) if q is None else np.asarray(q, dtype=np.float64)
+        start_q = np.concatenate([j.zero() for j in joints]) if q is None else np.array(floats(q, "q"))
         sizes_q, sizes_u = np.array([j.nq for j in joints]), np.array([j.nu for j in joints])
-        start_u = np.zeros(int(sizes_u.sum())) if u is None else np.array(u, dtype=np.float64)
+        start_u = np.zeros(int(sizes_u.sum())) if u is None else np.array(floats(u, "u"))
         if start_q.shape != (sizes_q.sum(),) or start_u.shape != (sizes_u.sum(),):
             raise ModelError(f"add_bodies: q and u need the shapes ({sizes_q.sum()},) and ({sizes_u.sum()},)")
-        if not (np.isfinite(start_q).all() and np.isfinite(start_u).all()):
-            raise ModelError("add_bodies: q or u is not finite")
+        finite(start_q, "add_bodies, q")
+        finite(start_u, "add_bodies, u")
         turning = np.array([-1 if j.quaternion is None else j.quaternion for j in joints])
         at = ((np.cumsum(sizes_q) - sizes_q) + turning)[turning >= 0]
         owner = np.flatnonzero(turning >= 0)
@@ -265,8 +298,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
 
     def add_force(self, force: Any) -> None:
         """Add a declared force such as ``ar.forces.StokesDrag(viscosity=0.89, radius=0.2)``."""
-        if not hasattr(force, "resolved"):
-            raise ModelError(f"add_force: expected a force of ar.forces, got {force!r}")
+        if not (isinstance(force, Declaration) and hasattr(force, "check")):
+            raise ModelError(f"add_force: expected a force of ar.forces, got {shown(force)}")
         self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))
 
     def build(self) -> Model:
@@ -299,6 +332,8 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             self._flexibility(self._site_count),
         )
         model = closed(model, given_q, given_u)
+        check_reach(model)
+        _refuse_twins(model.forces)
         for k, force in enumerate(model.forces):
             force.check(model, f"forces[{k}]")
         return model
@@ -306,4 +341,14 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
 
 def _row(value: Any, size: int) -> Any:
     """A number for a joint of one freedom as the sequence that every joint takes."""
-    return (value,) if size == 1 and np.ndim(value) == 0 else value
+    single = not isinstance(value, Sequence | np.ndarray) or isinstance(value, str)
+    return (value,) if size == 1 and (single or (isinstance(value, np.ndarray) and not value.ndim)) else value
+
+
+def _refuse_twins(forces: tuple[Declaration, ...]) -> None:
+    """Raises ModelError for a force that is declared twice, word for word, so that it would act twice."""
+    for k, force in enumerate(forces):
+        for j, other in enumerate(forces[:k]):
+            if type(force) is type(other) and force == other:
+                kind = getattr(force, "kind", type(force).__name__)
+                raise ModelError(f"forces[{k}]: this {kind} force is declared already, as forces[{j}]; leave one out")

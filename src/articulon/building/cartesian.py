@@ -6,7 +6,7 @@ import numpy as np
 
 from articulon.building.builder import ModelBuilder
 from articulon.dynamics import body_poses
-from articulon.dynamics.functions import body_velocities, vector
+from articulon.dynamics.functions import body_velocities, check_model, vector
 from articulon.errors import ModelError
 from articulon.model import Model
 from articulon.model.assemble import FULL
@@ -37,6 +37,12 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
         For a model whose joints are driven or have forces of their own: with every body free there is no joint
         coordinate that they could act on.
     """
+    check_model(model, "cartesian")
+    if model.modes:
+        raise ModelError(
+            f"Cartesian coordinates take rigid bodies only, and '{model.names[next(iter(model.modes))]}' is flexible; "
+            "keep relative coordinates"
+        )
     start_q = model.q0 if q is None else vector(q, model.nq, "q")
     start_u = model.u0 if u is None else vector(u, model.nu, "u")
     _refuse_joint_forces(model)
@@ -81,9 +87,9 @@ def cartesian(model: Model, q: np.ndarray | None = None, u: np.ndarray | None = 
             **common,
         )
     _add_joints(builder, model)
-    for body, position, charge, kind, group in zip(*(column for column in model.sites[:5]), strict=True):
+    for body, position, charge, kind, group, radius in zip(*(column for column in model.sites[:6]), strict=True):
         carrier = None if body < 0 else int(body)
-        builder.add_site(carrier, position, charge, model.sites.kinds[kind], model.sites.groups[group])
+        builder.add_site(carrier, position, charge, model.sites.kinds[kind], model.sites.groups[group], radius=radius)
     for force in model.forces:
         builder.add_force(force)
     return builder.build()
@@ -123,7 +129,13 @@ def _refuse_joint_forces(model: Model) -> None:
             f"drive '{model.drives[0].name}': in Cartesian coordinates a joint has no coordinate to drive; use "
             "relative ones"
         )
+    jointed = bool((model.forest.parent >= 0).any())
     for k, force in enumerate(model.forces):
+        if jointed and getattr(force, "excluded_joints", False):
+            raise ModelError(
+                f"forces[{k}] ({force.kind}).excluded_joints counts joints of the tree, and Cartesian coordinates have "
+                "none; leave out pairs by name, or use relative coordinates"
+            )
         if getattr(force, "on_joints", False):
             raise ModelError(
                 f"forces[{k}] ({force.kind}) acts on joints, which have no coordinates in Cartesian coordinates; use "

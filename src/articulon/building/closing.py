@@ -1,6 +1,8 @@
 """Closes the loops of a state: positions by damped Gauss–Newton steps, speeds by one linear step, both as small as they
 can be in the metric of the mass matrix."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,10 +12,11 @@ from scipy import linalg
 
 from articulon.dynamics import body_poses, mass_matrix
 from articulon.dynamics.deformation import deformations
-from articulon.dynamics.functions import moved, vector
+from articulon.dynamics.functions import check_model, moved, vector
 from articulon.dynamics.loop_functions import LoopEquations, loop_equations
 from articulon.dynamics.semidefinite import INDEPENDENT
 from articulon.errors import ModelError
+from articulon.inputs import floats, number, shown
 from articulon.model import Model, checks, kernel_tables
 from articulon.model.joints.base import TRANSLATION
 from articulon.model.model import Closing
@@ -54,15 +57,18 @@ def close_loops(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -
     ModelError
         With the loop that stays furthest open and by how much, where they cannot be closed.
     """
+    check_model(model, "close_loops")
     q, u = vector(q, model.nq, "q").copy(), vector(u, model.nu, "u").copy()
+    time = number(time, "close_loops, time")
     if not model.loops.kind.size:
         return q, u
     free = np.ones(model.nu, dtype=bool)
-    q, error = close_positions(model, q, free, time)
-    if error > CLOSED:
-        raise _open(model, q, time)
-    _refuse_half_turns(model, q)
-    u, _ = close_speeds(model, q, u, free, time)
+    with _computable():
+        q, error = close_positions(model, q, free, time)
+        if not error <= CLOSED:
+            raise _open(model, q, time)
+        _refuse_half_turns(model, q)
+        u, _ = close_speeds(model, q, u, free, time)
     return q, u
 
 
@@ -80,6 +86,24 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
     """
     if not model.loops.kind.size:
         return model
+    with _computable():
+        return _closed(model, given_q, given_u)
+
+
+@contextmanager
+def _computable() -> Iterator[None]:
+    """Raises ModelError where linear algebra ends in what are no numbers."""
+    try:
+        yield
+    except (np.linalg.LinAlgError, ValueError) as error:  # SciPy's for what is not finite
+        raise ModelError(
+            "the loops cannot be closed, since the mass matrix or the conditions of the loops are beyond the precision "
+            f"of numbers ({error}): lengths, masses and inertias differ by too many powers of ten, or a body has no "
+            "inertia about an axis that it turns about"
+        ) from None
+
+
+def _closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
     start = loop_equations(model, model.q0, model.u0)
     q, error = model.q0.copy(), _error(model, start.residual)
     joints = ~_modal(model)
@@ -93,7 +117,7 @@ def closed(model: Model, given_q: np.ndarray, given_u: np.ndarray) -> Model:
         beside = moved(model, model.q0, 10 * NUDGE * rng.standard_normal(model.nu) * (~given_q & joints))
         trial, reached = close_positions(model, beside, ~given_q, 0.0)
         q, error = (trial, reached) if reached < error else (q, error)
-    if error > CLOSED:
+    if not error <= CLOSED:
         raise _open(model, q, 0.0)
     _refuse_half_turns(model, q)
     u, left = close_speeds(model, q, model.u0, ~given_u, 0.0)
@@ -168,11 +192,11 @@ def checked_state(model: Model, q: Any, u: Any) -> tuple[np.ndarray, np.ndarray]
 
 def _array(value: Any, size: int, name: str) -> np.ndarray:
     try:
-        result = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ModelError(f"{name}: expected {size} numbers, got {value!r}") from None
+        result = np.array(floats(value))
+    except ValueError as reason:
+        raise ModelError(f"{name}: expected {size} numbers: {reason}") from None
     if result.shape != (size,) or not np.isfinite(result).all():
-        raise ModelError(f"{name}: expected {size} finite numbers, got {value!r}")
+        raise ModelError(f"{name}: expected {size} finite numbers, got {shown(value)}")
     return result
 
 
@@ -203,7 +227,11 @@ def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) 
         weight = np.where(keep | (damping > 0.0), s / np.maximum(s**2 + damping * s2, 1e-300), 0.0)
         step = np.zeros(model.nu)
         step[free] = -linalg.solve_triangular(L, U @ (weight * (V @ (scale * equations.residual))), lower=True, trans=1)
+        if not np.isfinite(step).all():
+            break
         trial = moved(model, q, step)
+        if not np.isfinite(trial).all():
+            break
         then = loop_equations(model, trial, rest, time)
         if not _error(model, then.residual) < error:
             if error <= CLOSED or damping > 1e6:

@@ -8,6 +8,7 @@ import numpy as np
 
 from articulon.building.handles import IDENTITY, ORIGIN, Body, BodyRegister
 from articulon.errors import ModelError
+from articulon.inputs import shown
 from articulon.model import checks
 from articulon.model.joints import Joint
 from articulon.model.loops import Drive, LoopJoint
@@ -62,7 +63,7 @@ class ConstraintBuilder(BodyRegister):
         """
         where = self._new_name(name, "loop")
         if not isinstance(joint, Joint):
-            raise ModelError(f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {joint!r}")
+            raise ModelError(f"{where}: joint must be a joint such as ar.Revolute(axis=(0, 0, 1)), got {shown(joint)}")
         if not joint.rows():
             kind = type(joint).__name__.lower()
             raise ModelError(f"{where}: a {kind} joint constrains nothing, and closes no loop; choose another joint")
@@ -121,31 +122,33 @@ class ConstraintBuilder(BodyRegister):
         where = self._new_name(label, "drive")
         joint = self._joints[index]
         most = joint.nq if joint.quaternion is None else joint.quaternion
-        if not isinstance(component, int | np.integer) or not 0 <= component < most:
+        if isinstance(component, bool) or not (isinstance(component, int | np.integer) and 0 <= component < most):
             raise ModelError(
                 f"{where}: a {type(joint).__name__.lower()} joint has {most} coordinates that can be driven, got the "
-                f"component {component!r}; for a turn about given axes take revolute joints, one for each"
+                f"component {shown(component)}; for a turn about given axes take revolute joints, one for each"
             )
         if any(other.body == index and other.component == component for other in self._drives):
             raise ModelError(f"{where}: this coordinate is driven already")
         if (times is None) != (values is None) or (times is None) == (function is None):
             raise ModelError(f"{where}: give either times and values, or a function")
         if function is not None and not callable(function):
-            raise ModelError(f"{where}: expected a function(time, result), got {function!r}")
+            raise ModelError(f"{where}: expected a function(time, result), got {shown(function)}")
         knots, numbers = np.zeros(0), np.zeros(0)
         if times is not None:
-            if np.ndim(times) != 1:
-                raise ModelError(f"{where}, times: expected a list of increasing times, got {times!r}")
-            knots = checks.array(times, (len(times),), "time", self.units, f"{where}, times")
+            knots = checks.array(times, None, "time", self.units, f"{where}, times")
+            if knots.ndim != 1:
+                raise ModelError(f"{where}, times: expected a list of increasing times, got {shown(times)}")
             dimension = joint.coordinates[component][1]
-            numbers = checks.array(values, (len(times),), dimension, self.units, f"{where}, values")
+            numbers = checks.array(values, knots.shape, dimension, self.units, f"{where}, values")
             if knots.size < LEAST_KNOTS or np.any(np.diff(knots) <= 0.0):
-                raise ModelError(f"{where}, times: expected at least {LEAST_KNOTS} increasing times, got {times!r}")
+                raise ModelError(
+                    f"{where}, times: expected at least {LEAST_KNOTS} increasing times, got {shown(times)}"
+                )
         self._drives.append(Drive(label, index, component, knots, numbers, function))
 
     def _new_name(self, name: str, what: str) -> str:
         if not isinstance(name, str) or not name:
-            raise ModelError(f"a {what}'s name must be a non-empty string, got {name!r}")
+            raise ModelError(f"a {what}'s name must be a non-empty string, got {shown(name)}")
         if name in {*(loop.name for loop in self._loops), *(drive.name for drive in self._drives)}:
             raise ModelError(f"{what} '{name}': there is already a loop or drive of this name")
         return f"{what} '{name}'"

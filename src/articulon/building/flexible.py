@@ -1,11 +1,13 @@
 """The flexible bodies of a builder: their modes, and which nodes carry something."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from articulon.building.handles import BodyRegister
 from articulon.errors import ModelError
+from articulon.inputs import shown
 from articulon.model.flexible import RIGID, Flexibility
 from articulon.model.modes import Modes, ModeShapes
 
@@ -23,8 +25,8 @@ class FlexibleBuilder(BodyRegister):
     def _resolved_modes(self, modes: Modes | None, where: str) -> ModeShapes | None:
         if modes is None:
             return None
-        if not hasattr(modes, "resolved"):
-            raise ModelError(f"{where}, modes: expected ar.Modes, got {modes!r}")
+        if not isinstance(modes, Modes):
+            raise ModelError(f"{where}, modes: expected ar.Modes, got {shown(modes)}")
         # Bodies that are given the same modes share their tables.
         if modes not in self._resolved:
             self._resolved[modes] = modes.resolved(self.units, where)
@@ -40,7 +42,9 @@ class FlexibleBuilder(BodyRegister):
         shapes = self._modes[carrier]
         count = shapes.masses.size
         if isinstance(node, bool) or not isinstance(node, (int, np.integer)) or not 0 <= node < count:
-            raise ModelError(f"{where}, node: {name} has no node {node!r}; its nodes are numbered 0 to {count - 1}")
+            raise ModelError(
+                f"{where}, node: {name} has no node {shown(node)}; its nodes are numbered 0 to {count - 1}"
+            )
         if frame:
             shapes.rotation(int(node), f"{where}, node of {name}")
 
@@ -55,7 +59,8 @@ class FlexibleBuilder(BodyRegister):
 
 def with_modes(start: Any, size: int, modes: int) -> Any:
     """What a joint of some size begins with, and zeros for modes that are not mentioned."""
-    return (*start, *(0.0,) * modes) if modes and np.ndim(start) == 1 and len(start) == size else start
+    listed = isinstance(start, Sequence | np.ndarray) and np.shape(start) != () and not isinstance(start, str)
+    return (*start, *(0.0,) * modes) if modes and listed and len(start) == size else start
 
 
 def with_nodes(

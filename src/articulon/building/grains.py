@@ -8,6 +8,7 @@ import numpy as np
 from articulon.building.handles import Body
 from articulon.building.sites import SiteBuilder, SiteChunk
 from articulon.errors import ModelError
+from articulon.inputs import floats, one_word, shown
 from articulon.model.joints import Free
 
 SOLID = 0.4
@@ -63,7 +64,7 @@ class GrainBuilder(SiteBuilder):
             Naming the grain, for any value that no grain can have.
         """
         if not isinstance(name, str) or not name:
-            raise ModelError(f"a grain's name must be a non-empty string, got {name!r}")
+            raise ModelError(f"a grain's name must be a non-empty string, got {shown(name)}")
         called = f"grain '{name}'"
         added = self._add_grains(
             called,
@@ -130,12 +131,15 @@ class GrainBuilder(SiteBuilder):
         >>> builder.add_grains([[0, 0, 0.5], [0, 0, 1.5]], 0.5, density=2500.0)
         range(0, 2)
         """
-        shape = np.shape(positions)
+        try:
+            shape = floats(positions, lambda text: 0.0).shape
+        except ValueError as reason:
+            raise ModelError(f"add_grains, positions: {reason}") from None
         if len(shape) != 2 or shape[1] != 3:
             raise ModelError(f"add_grains, positions: expected shape (n, 3), got {shape}")
         if shape[0] == 0:
             raise ModelError("add_grains, positions: there are none; give at least one, or leave the call out")
-        first, count = len(self._names), shape[0]
+        first, count, name = len(self._names), shape[0], one_word(name, "add_grains, name")
         called = "add_grains"
         return self._add_grains(
             called,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.inputs import shown
 from articulon.units import UnitSystem
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -44,4 +45,4 @@ class BodyRegister:
             return self._index[body]
         if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < len(self._names):
             return int(body)
-        raise ModelError(f"{where}: {role} {body!r} is no body of this model")
+        raise ModelError(f"{where}: {role} {shown(body)} is no body of this model")

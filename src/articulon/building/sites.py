@@ -8,9 +8,11 @@ import numpy as np
 from articulon.building.flexible import FlexibleBuilder
 from articulon.building.handles import ORIGIN, Body
 from articulon.errors import ModelError
+from articulon.inputs import one_word, whole, words
 from articulon.model import checks
 from articulon.model.joints import Xyz
 from articulon.model.model import Sites
+from articulon.sizes import PARTICLE, check_size
 
 
 class SiteChunk(NamedTuple):
@@ -83,10 +85,10 @@ class SiteBuilder(FlexibleBuilder):
         size = 0.0 if radius is None else float(checks.array(radius, (), "length", self.units, f"{where}, radius"))
         if size < 0.0:
             raise ModelError(f"{where}, radius: expected a length that is not negative, got {size:g}")
-        team = str(kind if group is None else group)
+        kind, team = one_word(kind, f"{where}, kind"), one_word(kind if group is None else group, f"{where}, group")
         if node is not None:
             self._site_nodes[self._site_count] = int(node)
-        one = np.array([index]), place[None], np.array([amount]), str(kind), team, np.array([size])
+        one = np.array([index]), place[None], np.array([amount]), kind, team, np.array([size])
         self._add_chunk(SiteChunk(*one))
         return self._site_count - 1
 
@@ -128,6 +130,8 @@ class SiteBuilder(FlexibleBuilder):
             Naming the first particle whose values are impossible.
         """
         called = "add_particles"
+        count = whole(count, f"{called}, count", least=0)
+        check_size(count, PARTICLE, "particles", f"{called}, count", error=ModelError)
         kinds = self._words(kind, count, called, "kind")
         moving = None if velocities is None else self._rows(velocities, count, 3, "velocity", called, "velocities")
         bodies = self.add_bodies(
@@ -151,18 +155,18 @@ class SiteBuilder(FlexibleBuilder):
     def _rows(self, value: Any, count: int, width: int, dimension: str, called: str, what: str) -> np.ndarray:
         """One number or row for all, or one each, as (count,) or (count, width) in the model's units."""
         shape = (count, width) if width else (count,)
-        given = checks.array(value, np.shape(value), dimension, self.units, f"{called}, {what}")
+        given = checks.array(value, None, dimension, self.units, f"{called}, {what}")
         try:
             return np.broadcast_to(given, shape).copy()
         except ValueError:
-            raise ModelError(f"{called}, {what}: expected shape {shape}, got {np.shape(value)}") from None
+            raise ModelError(f"{called}, {what}: expected shape {shape}, got {given.shape}") from None
 
     @staticmethod
     def _words(value: str | Sequence[str], count: int, called: str, what: str) -> str | list[str]:
         """One word for all, or one each."""
         if isinstance(value, str):
             return value
-        found = [str(word) for word in value]
+        found = list(words(value, f"{called}, {what}"))
         if len(found) != count:
             raise ModelError(f"{called}, {what}: {count} to be added, but {len(found)} of these")
         return found
@@ -187,9 +191,9 @@ def _numbered(chunks: list[tuple[str | list[str], int]]) -> tuple[np.ndarray, tu
     lists of words."""
     number: dict[str, int] = {}
     found = []
-    for words, count in chunks:
-        if isinstance(words, str):
-            found.append(np.full(count, number.setdefault(words, len(number))))
+    for given, count in chunks:
+        if isinstance(given, str):
+            found.append(np.full(count, number.setdefault(given, len(number))))
         else:
-            found.append(np.array([number.setdefault(word, len(number)) for word in words], dtype=np.int64))
+            found.append(np.array([number.setdefault(word, len(number)) for word in given], dtype=np.int64))
     return np.concatenate(found or [np.zeros(0)]).astype(np.int64), tuple(number)

@@ -3,8 +3,7 @@
 import hashlib
 import json
 import platform
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +18,7 @@ from articulon.cases.consent import named_code, refuse_code, without_code
 from articulon.cases.explicit import WrittenOut
 from articulon.cases.molecule import Molecule
 from articulon.cases.naming import RUN_WITHOUT_EFFECT, WITHOUT_EFFECT, folder_name
-from articulon.cases.overrides import changed, dotted
+from articulon.cases.overrides import changed, checked_overrides, dotted, parsed
 from articulon.cases.particles import Particles
 from articulon.cases.schema import CaseFile, Comparison, Dynamics, Fidelity, RunSettings, with_discriminators
 from articulon.cases.writing import toml
@@ -27,6 +26,7 @@ from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
 from articulon.forces import Contact, Force
 from articulon.forces.selection import body_index
+from articulon.inputs import DEEPEST, clipped, is_file, too_deep
 from articulon.integrate import Integrator
 from articulon.model import Model
 from articulon.model.box import Box
@@ -126,8 +126,8 @@ class Case:
             if isinstance(declaration, WrittenOut):
                 drives = tuple(drive for drive in declaration.drives if drive.function is None)
                 declaration = declaration.model_copy(update={"drives": drives})
-        builder = ModelBuilder(self.units.name, self.box)
         try:
+            builder = ModelBuilder(self.units.name, self.box)
             declaration.populate(builder)
             for force in forces:
                 builder.add_force(force)
@@ -136,8 +136,8 @@ class Case:
                 model = cartesian(model)
             if self.run.stop is not None:
                 body_index(model, self.run.stop.body, "run.stop.body")
-        except ModelError as error:
-            raise CaseError(f"{self.source}: {error}") from None
+        except (CaseError, ModelError) as error:
+            raise CaseError(located(str(error), self.source)) from None
         return model
 
     @property
@@ -247,15 +247,15 @@ class Case:
 def table_of(file: Path) -> dict[str, Any]:
     """The table in a TOML file; raises CaseError with the line of a mistake."""
     try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise CaseError(f"{file}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise CaseError(f"{file}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
+        text = file.read_text(encoding="utf-8-sig")  # editors of Windows put a mark in front
+    except (OSError, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise CaseError(f"{file}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
+        raise CaseError(f"{clipped(file)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CaseError(f"{file}: is not valid TOML: {error}") from None
+        return parsed(text)
+    except ValueError as error:
+        raise CaseError(f"{file}: is not valid TOML: {clipped(error)}") from None
 
 
 def resolve(
@@ -268,8 +268,12 @@ def resolve(
     CaseError
         With one line for each fault: the file, the key, what was expected and the nearest valid key.
     """
-    overridden = list(overrides)
+    overridden: list[str] = []
     try:
+        overrides = checked_overrides(overrides)
+        overridden = list(overrides)
+        if too_deep(table):
+            raise CaseError(f"tables and lists lie within each other more than {DEEPEST} deep, which no key takes")
         whole, overridden = changed(with_discriminators(table), overrides)
         file = CaseFile.from_mapping(whole)
         try:
@@ -278,7 +282,7 @@ def resolve(
             raise CaseError(f"case.units: {error}") from None
         file = file.resolved(units)
     except CaseError as error:
-        raise CaseError(_located(str(error), source, overridden)) from None
+        raise CaseError(located(str(error), source, overridden)) from None
     heading = file.case
     return Case(
         name=heading.name or name,
@@ -305,13 +309,14 @@ def resolve(
     )
 
 
-def _located(message: str, source: str, overridden: list[str]) -> str:
+def located(message: str, source: str, overridden: Sequence[str] = ()) -> str:
     """Each line with the file in front, and a word where the key is not the file's but an override."""
     lines = []
     for line in message.splitlines():
         key = line.partition(": ")[0].partition(",")[0]
         ours = any(key == path or key.startswith((f"{path}.", f"{path}[")) for path in overridden)
-        lines.append(f"{source}: {line}" + (" (set by an override)" if ours else ""))
+        front = "" if line.startswith(f"{source}: ") else f"{source}: "
+        lines.append(f"{front}{line}" + (" (set by an override)" if ours else ""))
     return "\n".join(lines)
 
 
@@ -343,7 +348,7 @@ def _driven_beside(model: ModelDeclaration, source: str) -> ModelDeclaration:
 def _function_beside(function: str, source: str) -> str:
     place, _, name = function.rpartition(":")
     beside = Path(source).parent / place
-    return f"{beside.resolve()}:{name}" if place.endswith(".py") and beside.is_file() else function
+    return f"{beside.resolve()}:{name}" if place.endswith(".py") and is_file(beside) else function
 
 
 def _plain(value: Any) -> Any:

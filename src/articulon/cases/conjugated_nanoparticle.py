@@ -7,8 +7,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from articulon.building import ModelBuilder
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.model import Free, Spherical
+from articulon.sizes import BODY, SITE, check_size
 
 
 class Sphere(Declaration):
@@ -38,13 +39,13 @@ class ConjugatedNanoparticle(Declaration):
     """The kinds of sphere in a chain."""
     chain: tuple[str, ...]
     """The spheres of a chain, from the core outwards."""
-    ligands: Annotated[int, Field(ge=1)] = 8
+    ligands: Annotated[Whole, Field(ge=1)] = 8
     """Number of chains."""
     ring_angle: Annotated[Quantity, Dimension("angle")] = "30 deg"
     """Between the x axis and a chain [rad]."""
     gap: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Initial distance from the surfaces of the outermost spheres to the receptors' plane, along x [length]."""
-    receptors: Annotated[int, Field(ge=1)] = 20
+    receptors: Annotated[Whole, Field(ge=1)] = 20
     """Number of receptors."""
     receptor_layout: Literal["ring", "grid"] = "ring"
     """Evenly on a circle about the x axis, or on the points of a square grid nearest to it."""
@@ -68,6 +69,8 @@ class ConjugatedNanoparticle(Declaration):
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the bodies and sites; quantities are in the builder's units."""
+        check_size(self.ligands * len(self.chain), BODY, "spheres of chains", "model.ligands")
+        check_size(self.receptors, SITE, "receptors", "model.receptors")
         builder.add_body("core", mass=self.core.mass, inertia=self.core.inertia, joint=Free())
         angle, radius = float(self.ring_angle), float(self.core.radius)
         for k in range(self.ligands):
@@ -120,7 +123,8 @@ class ConjugatedNanoparticle(Declaration):
             angles = turn + 2.0 * math.pi * np.arange(n) / n
             return ring * np.stack([np.cos(angles), np.sin(angles)], axis=1)
         spacing = around * math.sqrt(math.pi / n) if self.receptor_spacing is None else float(self.receptor_spacing)
-        side = np.arange(-n, n + 1)
+        most = math.ceil(math.sqrt(n / math.pi)) + 2  # a disc of that radius holds n points
+        side = np.arange(-most, most + 1)
         y, z = np.meshgrid(side, side)
         points = np.stack([y.ravel(), z.ravel()], axis=1)
         nearest = np.lexsort((points[:, 1], points[:, 0], (points**2).sum(axis=1)))[:n]

@@ -18,7 +18,7 @@ from articulon.cases.explicit_joints import (
 )
 from articulon.cases.explicit_loops import ExplicitDrive, ExplicitLoop
 from articulon.cases.explicit_modes import AnyModes
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError
 from articulon.model import checks
 from articulon.model.joints import BY_NAME
@@ -54,7 +54,7 @@ class ExplicitBody(Declaration):
     closes the loops."""
     u: Quantity | tuple[Quantity, ...] | None = None
     """Initial speeds of the joint; at rest by default, or what the loops ask for."""
-    node: Annotated[int, Field(ge=0)] | None = None
+    node: Annotated[Whole, Field(ge=0)] | None = None
     """Node of the flexible parent that the joint frame sits on; position and rotation are then in the node's frame."""
 
     @field_validator("mass")
@@ -125,7 +125,7 @@ class ExplicitSite(Declaration):
     """Chooses the force law of its pairs."""
     group: str | None = None
     """Chooses which pairs there are; the kind's name by default."""
-    node: Annotated[int, Field(ge=0)] | None = None
+    node: Annotated[Whole, Field(ge=0)] | None = None
     """Node of a flexible body that carries it; the position is then in the node's frame."""
     radius: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
     """Of a contact sphere about it [length]; 0 for a point that touches nothing."""

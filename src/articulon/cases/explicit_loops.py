@@ -16,7 +16,7 @@ from articulon.cases.explicit_joints import (
     axis_of,
     joint_of,
 )
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.forces.user_functions import loaded_function
 from articulon.model import checks
@@ -80,7 +80,7 @@ class ExplicitDrive(Declaration):
     """Unique among the loops and drives; "drive of" and the body's name by default."""
     body: str
     """The body that the joint carries."""
-    component: Annotated[int, Field(strict=True, ge=0)] = 0
+    component: Annotated[Whole, Field(ge=0)] = 0
     """Which of the joint's coordinates."""
     times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
     """Increasing times, four or more, to the end of the run or beyond [time]."""

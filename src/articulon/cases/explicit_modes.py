@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field
 
-from articulon.declaration import Declaration, Dimension, Quantity, marked
+from articulon.array_files import UnreadableError, read_arrays
+from articulon.declaration import Declaration, Dimension, Quantity, Whole, marked
 from articulon.errors import CaseError, ModelError
 from articulon.model.modes import Modes
 from articulon.modes import beam, elastic_network
 from articulon.molecules.reading import read_structure
-from articulon.simulate.archives import Archive, UnreadableError
 from articulon.units import UnitSystem, unit_system
 
 Pair: TypeAlias = Quantity | tuple[Quantity, Quantity]
-Count: TypeAlias = Annotated[int, Field(ge=0)]
+Count: TypeAlias = Annotated[Whole, Field(ge=0)]
 
 
 class ModesDeclaration(Declaration):
@@ -81,7 +80,7 @@ class BeamModes(ModesDeclaration):
     """Radii of gyration of the cross-section along y and z, or one for both [length]."""
     boundary: Literal["clamped", "free", "loaded"] = "clamped"
     """A cantilever on handle 1, both ends free, or with another body on the far end."""
-    nodes: Annotated[int, Field(ge=2)] | None = None
+    nodes: Annotated[Whole, Field(ge=2)] | None = None
     """On the axis; as many as the modes need by default."""
     masses: Literal["consistent", "lumped"] = "consistent"
     """How the mass is shared out among the nodes."""
@@ -103,7 +102,7 @@ class NetworkModes(InFile):
     """Distance within which nodes are joined [length]."""
     spring_constant: Annotated[Quantity, Dimension("stiffness", minimum=0, exclusive=True)]
     """γ [force/length]."""
-    count: Annotated[int, Field(ge=1)]
+    count: Annotated[Whole, Field(ge=1)]
     """How many modes, from the softest."""
     nodes: Literal["residues", "atoms"] = "residues"
     """One node for each residue, at its Cα, or for each atom."""
@@ -140,11 +139,10 @@ class ArrayModes(InFile):
 
     def _modes(self, units: UnitSystem) -> Modes:
         try:
-            with Archive(Path(self.file)) as file:
-                wanted = (*self.arrays, "damping", "rotations")
-                found: dict[str, Any] = {name: file.array(name) for name in wanted if name in file.entries}
-        except UnreadableError as error:
-            raise ModelError(f"{self.file} is no file of arrays as numpy.savez writes it: it {error}") from None
+            file = read_arrays(self.file)
+        except UnreadableError as reason:
+            raise ModelError(f"{self.file} {reason}") from None
+        found: dict[str, Any] = {name: file[name] for name in (*self.arrays, "damping", "rotations") if name in file}
         absent = [name for name in self.arrays if name not in found]
         if absent:
             raise ModelError(f"{self.file} has no array '{absent[0]}'; it needs {', '.join(self.arrays)}")

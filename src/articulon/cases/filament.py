@@ -6,11 +6,12 @@ from pydantic import Field
 
 from articulon.building import ModelBuilder
 from articulon.cases.explicit_joints import JointName, Vector, joint_of
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Number, Quantity, Whole
 from articulon.errors import CaseError
 from articulon.model import Free, Weld
 from articulon.model.joints import BY_NAME
 from articulon.modes import beam
+from articulon.sizes import BODY, check_size
 from articulon.units import UnitSystem
 
 
@@ -23,7 +24,7 @@ class Filament(Declaration):
     """
 
     builder: Literal["filament"] = "filament"
-    links: Annotated[int, Field(strict=True, ge=1)]
+    links: Annotated[Whole, Field(ge=1)]
     """How many."""
     length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Of the filament [length]."""
@@ -33,15 +34,15 @@ class Filament(Declaration):
     """Of its round cross-section [length]."""
     bending_stiffness: Annotated[Quantity, Dimension("energy_length", minimum=0, exclusive=True)]
     """EI, kT times the persistence length of a polymer [energy length]."""
-    bending: Annotated[int, Field(strict=True, ge=2)] = 2
+    bending: Annotated[Whole, Field(ge=2)] = 2
     """Number of shapes of a link in each of the two planes; two are cubic elements."""
     joint: JointName = "weld"
     """Between a link and the next."""
     base: Literal["free", "held"] = "free"
     """Whether the first link is free or held at its start."""
-    damping_ratio: Annotated[float, Field(ge=0)] = 0.0
+    damping_ratio: Annotated[Number, Field(ge=0)] = 0.0
     """Damping of the modes of a link as a part of the critical."""
-    largest: Annotated[float, Field(gt=0)] = 0.1
+    largest: Annotated[Number, Field(gt=0)] = 0.1
     """Largest displacement in a link for which linearity is said to hold, as a part of the link's length."""
     curl: Annotated[Quantity, Dimension("angle")] = 0.0
     """By which the filament is bent at the start [rad]."""
@@ -59,6 +60,7 @@ class Filament(Declaration):
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the links; quantities are in the builder's units."""
+        check_size(self.links, BODY * self.bending, "links", "model.links")
         length = float(self.length) / self.links
         modes = beam(
             length=length,

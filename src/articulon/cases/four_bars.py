@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from articulon.building import ModelBuilder
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.model import Revolute
+from articulon.sizes import BODY, check_size
 
 
 class FourBars(Declaration):
@@ -19,7 +20,7 @@ class FourBars(Declaration):
     """
 
     builder: Literal["four-bars"] = "four-bars"
-    loops: Annotated[int, Field(strict=True, ge=1)]
+    loops: Annotated[Whole, Field(ge=1)]
     """How many linkages."""
     length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """Of a rod [length]."""
@@ -30,6 +31,7 @@ class FourBars(Declaration):
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add rods and loops; quantities are in the builder's units."""
+        check_size(2 * self.loops, BODY, "rods", "model.loops")
         length, mass = float(self.length), float(self.mass)
         hinge, rod = Revolute(axis=(0, 0, 1)), mass * length**2 / 12.0
         thin: dict[str, Any] = {

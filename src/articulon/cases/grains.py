@@ -8,16 +8,19 @@ from pydantic import Field, model_validator
 from articulon.building import ModelBuilder
 from articulon.cases.explicit import WrittenOut
 from articulon.cases.explicit_joints import Vector
-from articulon.cases.packings import grid_places, random_places, sizes
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.cases.packings import check_room, grid_count, grid_places, random_places, sizes
+from articulon.declaration import Declaration, Dimension, Quantity, Seed, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.model import Free, Spherical
+from articulon.sizes import BODY, PARTICLE, check_size
 from articulon.units import UnitSystem
 
 Radius = Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
 Density = Annotated[Quantity | None, Dimension("mass_density", minimum=0, exclusive=True)]
 Mass = Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True)]
 STILL: Vector = (0.0, 0.0, 0.0)
+GRID_PLACE = 300
+"""Memory that a place of a grid takes while grains are laid out [bytes]."""
 
 
 class Weighed(Declaration):
@@ -70,7 +73,7 @@ class Fill(Weighed):
     """What the grains are numbered with."""
     kind: str = "grain"
     """Chooses their material."""
-    count: Annotated[int, Field(strict=True, ge=1)] | None = None
+    count: Annotated[Whole, Field(ge=1)] | None = None
     """How many; as many as the grid holds by default."""
     radius: Radius
     """Of each, or of the smallest [length]."""
@@ -94,7 +97,7 @@ class Fill(Weighed):
     """Of all [velocity]."""
     velocity_spread: Annotated[Quantity, Dimension("velocity", minimum=0)] = 0.0
     """Standard deviation of each component of their velocities from that [velocity]."""
-    seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    seed: Seed = 1
     """Chooses radii, places and velocities."""
 
     @model_validator(mode="after")
@@ -119,13 +122,17 @@ class Fill(Weighed):
 
     def populate(self, builder: ModelBuilder, where: str) -> None:
         """Add the grains; raises ModelError where they do not fit."""
+        if self.count is not None:
+            check_size(self.count, PARTICLE, "grains", f"{where}.count")
         rng = np.random.Generator(np.random.PCG64(self.seed))
         smallest = float(self.radius)
         largest = smallest if self.largest_radius is None else float(self.largest_radius)
         region = tuple(np.array([float(x) for x in corner]) for corner in (self.low, self.high))
         around = None if self.cylinder_radius is None else float(self.cylinder_radius)
         if self.arrangement == "grid":
-            places = grid_places(region, around, largest, float(self.gap), rng)
+            laid_out = grid_count(region, around, largest, float(self.gap), self.count)
+            check_size(laid_out, GRID_PLACE, "places of a grid", f"{where}.radius")
+            places = grid_places(region, around, largest, float(self.gap), rng, self.count)
             count = len(places) if self.count is None else self.count
             if not 0 < count <= len(places):
                 raise ModelError(
@@ -135,6 +142,7 @@ class Fill(Weighed):
             places, radii = places[:count], sizes(count, smallest, largest, self.distribution, rng)
         else:
             count = self.count or 0
+            check_room(region, around, count, smallest, where)
             radii = np.sort(sizes(count, smallest, largest, self.distribution, rng))[::-1]
             places = random_places(region, around, radii, rng)
             if len(places) < count:
@@ -162,7 +170,7 @@ class Chain(Weighed):
     """What its bodies are numbered with, from 0."""
     kind: str = "grain"
     """Chooses its material."""
-    links: Annotated[int, Field(strict=True, ge=1)]
+    links: Annotated[Whole, Field(ge=1)]
     """How many spheres."""
     radius: Radius
     """Of each [length]."""
@@ -182,8 +190,9 @@ class Chain(Weighed):
             raise CaseError(f"{where}.direction: expected three numbers, not all zero, got {list(self.direction)}")
         return chain
 
-    def populate(self, builder: ModelBuilder) -> None:
+    def populate(self, builder: ModelBuilder, where: str) -> None:
         """Add the bodies and their spheres: the first free, the others on spherical joints."""
+        check_size(self.links, BODY, "spheres", f"{where}.links")
         R = float(self.radius)
         mass = self.weight(R)
         along = np.array([float(x) for x in self.direction])
@@ -227,8 +236,8 @@ class Grains(WrittenOut):
     def populate(self, builder: ModelBuilder) -> None:
         """Add the bodies, then chains, single grains and fills, for a declaration that has been resolved."""
         super().populate(builder)
-        for chain in self.chains:
-            chain.populate(builder)
+        for k, chain in enumerate(self.chains):
+            chain.populate(builder, f"model.chains[{k}]")
         for grain in self.grains:
             builder.add_grain(
                 grain.name,

@@ -1,5 +1,6 @@
 """Particles on a crystal's lattice, in the periodic box that holds whole cells of it."""
 
+import math
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -7,9 +8,10 @@ from pydantic import Field, model_validator
 
 from articulon.building import ModelBuilder
 from articulon.cases.particles_shared import Species, thermal_velocities
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Seed, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.model.box import Box
+from articulon.sizes import PARTICLE, check_size
 
 _HALF = ((0.0, 0.5, 0.5), (0.5, 0.0, 0.5), (0.5, 0.5, 0.0))
 _BASES: dict[str, tuple[tuple[tuple[float, float, float], int], ...]] = {
@@ -27,6 +29,8 @@ _BASES: dict[str, tuple[tuple[tuple[float, float, float], int], ...]] = {
 }
 """Places in a cell of edge 1, each with which of the species stands there."""
 
+Count = Annotated[Whole, Field(ge=1)]
+
 
 class Lattice(Declaration):
     """``cells`` of a crystal along x, y and z, each cubic with the edge ``constant``.
@@ -41,7 +45,7 @@ class Lattice(Declaration):
     builder: Literal["lattice"] = "lattice"
     structure: Literal["simple-cubic", "body-centred-cubic", "face-centred-cubic", "rock-salt"]
     """The crystal."""
-    cells: Annotated[int, Field(strict=True, ge=1)] | tuple[int, int, int]
+    cells: Count | tuple[Count, Count, Count]
     """How many, in all directions or in each."""
     species: dict[str, Species]
     """One by its kind, or the two of rock salt, the first in its corners."""
@@ -54,7 +58,7 @@ class Lattice(Declaration):
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)] = 0.0
     """Of the initial velocities: drawn from Maxwell's distribution, without total momentum, and of exactly the kinetic
     energy of 3n − 3 degrees of freedom [temperature]."""
-    seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    seed: Seed = 1
     """Chooses the velocities and the jitter."""
 
     @model_validator(mode="after")
@@ -64,14 +68,14 @@ class Lattice(Declaration):
             raise ValueError(f"species: {self.structure} needs {needed}, got {len(self.species)}")
         if self.constant is not None and self.number_density is not None:
             raise ValueError("give either constant or number_density")
-        if isinstance(self.cells, tuple) and min(self.cells) < 1:
-            raise ValueError(f"cells: expected whole numbers of at least 1, got {list(self.cells)}")
         return self
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the particles, and the box where there is none; quantities are in the builder's units."""
         cells = np.array(self.cells if isinstance(self.cells, tuple) else [self.cells] * 3)
         basis = _BASES[self.structure]
+        count = math.prod(cells.tolist()) * len(basis)
+        check_size(count, PARTICLE, "particles", "model.cells")
         edges = self._edges(builder.box, cells, len(basis))
         if builder.box is None:
             builder.box = Box(lengths=tuple((cells * edges).tolist()))

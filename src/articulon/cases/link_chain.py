@@ -8,10 +8,11 @@ from pydantic import Field
 
 from articulon.building import ModelBuilder
 from articulon.cases.explicit_joints import JointName, Vector, axis_of, joint_of
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Number, Quantity, Seed, Whole
 from articulon.errors import CaseError
 from articulon.model import Free
 from articulon.model.joints import BY_NAME
+from articulon.sizes import BODY, check_size
 from articulon.units import UnitSystem
 
 
@@ -23,7 +24,7 @@ class LinkChain(Declaration):
     """
 
     builder: Literal["link-chain"] = "link-chain"
-    links: Annotated[int, Field(strict=True, ge=1)]
+    links: Annotated[Whole, Field(ge=1)]
     """How many."""
     joint: JointName = "spherical"
     """Any joint but a free one."""
@@ -39,10 +40,10 @@ class LinkChain(Declaration):
     """Of a link [mass]."""
     curl: Annotated[Quantity, Dimension("angle")] = 0.0
     """Between a link and the next at zero coordinates [rad]."""
-    disorder: Annotated[float, Field(strict=True, ge=0)] = 0.0
+    disorder: Annotated[Number, Field(ge=0)] = 0.0
     """σ, by which initial rotations of spherical joints are drawn, with a density exp(−φ²/2σ²) over all rotations of
     angle φ: thermal equilibrium under torsional springs of the stiffness kT/σ² with Fixman's potential."""
-    disorder_seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    disorder_seed: Seed = 1
     """Chooses these."""
     spin: Annotated[Vector, Dimension("angular_velocity")] = (0.0, 0.0, 0.0)
     """Initial angular velocity of a free first link, and with it of the chain, world frame [rad/time]."""
@@ -62,6 +63,7 @@ class LinkChain(Declaration):
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the links; quantities are in the builder's units."""
+        check_size(self.links, BODY, "links", "model.links")
         length, radius, mass = float(self.length), float(self.radius), float(self.mass)
         half, across = 0.5 * float(self.curl), mass * (3.0 * radius**2 + length**2) / 12.0
         turned = (math.cos(half), 0.0, math.sin(half), 0.0)

@@ -8,6 +8,7 @@ from typing import Any
 from articulon.cases.case import Case, resolve, table_of
 from articulon.cases.library import built_in_cases
 from articulon.errors import CaseError
+from articulon.inputs import clipped, exists, shown
 
 STRUCTURES = {".pdb", ".ent", ".cif", ".mmcif", ".pdbx"}
 """Endings of files that are no cases, whatever follows them."""
@@ -43,7 +44,7 @@ def load_case(
     """
     file = find(name_or_path)
     table = table_of(file)
-    case = resolve(table, str(file), file.stem, overrides or {}, allow_code)
+    case = resolve(table, str(file), file.stem, {} if overrides is None else overrides, allow_code)
     # Variants need not fit a case that has been overridden, here or before it was written to a run's folder.
     if not overrides and "versions" not in table:
         for name in case.variants:
@@ -54,27 +55,24 @@ def load_case(
 def find(name_or_path: str | Path) -> Path:
     """The file of a case; raises CaseError with the nearest built-in name."""
     known = built_in_cases()
+    if not isinstance(name_or_path, str | Path):
+        raise CaseError(f"expected the name or the path of a case, got {shown(name_or_path)}")
     text = str(name_or_path)
     if text in known and not isinstance(name_or_path, Path):
         return known[text]
     path = Path(name_or_path)
-    try:
-        path.exists()
-    except OSError as error:  # a name that is too long, a folder that may not be entered
-        raise CaseError(f"{path}: cannot be read: {error.strerror}") from None
+    if not exists(path):
+        stem = path.name.removesuffix(".toml")
+        close = difflib.get_close_matches(stem[:100], known, n=1, cutoff=0.5)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        filed = path.suffix == ".toml" or len(path.parts) > 1
+        what = "no such file" if filed else "no built-in case and no file of that name"
+        raise CaseError(f"{clipped(text)}: {what}{hint} (built-in cases: {', '.join(known)})")
     if path.is_dir():
         raise CaseError(f"{path} is a folder; give a case file, such as the case.toml in a run's folder")
-    if path.exists() and STRUCTURES & set(path.suffixes):
+    if STRUCTURES & set(path.suffixes):
         raise CaseError(
             f"{path} is a structure and no case; name it in one (docs/molecules.md), or give it to one, such as "
             f"trp-zipper with --set model.structure={path}"
         )
-    if path.exists():
-        return path
-    stem = path.name.removesuffix(".toml")
-    close = difflib.get_close_matches(stem, known, n=1, cutoff=0.5)
-    hint = f"; did you mean '{close[0]}'?" if close else ""
-    what = (
-        "no such file" if path.suffix == ".toml" or len(path.parts) > 1 else "no built-in case and no file of that name"
-    )
-    raise CaseError(f"{text}: {what}{hint} (built-in cases: {', '.join(known)})")
+    return path

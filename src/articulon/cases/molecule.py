@@ -3,10 +3,10 @@
 import math
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr, model_validator
 
 from articulon.building import ModelBuilder
-from articulon.declaration import Declaration, Dimension, Quantity, marked
+from articulon.declaration import Declaration, Dimension, Flag, Quantity, Whole, marked
 from articulon.errors import CaseError, ModelError
 from articulon.molecules.articulation import Articulation, Level
 from articulon.molecules.building import UNITS, populate, stokes_drag
@@ -52,7 +52,7 @@ class Molecule(Declaration):
     """Chains and ranges of residue numbers, such as ``"A:1-29,68-117"``."""
     rings: Literal["refuse", "rigid", "loops"] = "refuse"
     """What is done with a ring of more than eight atoms that would have to be cut."""
-    model_number: Annotated[int | None, Field(strict=True)] = None
+    model_number: Whole | None = None
     """The model to take, where the file has several."""
     altloc: str | None = None
     """The alternative location to take, or ``"highest"``."""
@@ -60,7 +60,7 @@ class Molecule(Declaration):
     """The chains to take; all by default."""
     leave_out: tuple[str, ...] = ()
     """Names of residues to leave out."""
-    add_missing: bool = False
+    add_missing: Flag = False
     """Whether OpenMM's modeller adds hydrogens, and last residues get their second oxygen."""
     accept: tuple[str, ...] = ()
     """Kinds of faults of the structure to go on with."""

@@ -8,15 +8,16 @@ from pydantic import Field
 
 from articulon.building import ModelBuilder
 from articulon.cases.particles_shared import Species, directions
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Seed, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.model.box import Box
+from articulon.sizes import PARTICLE, check_size
 
 
 class Ion(Species):
     """A kind of ion."""
 
-    count: Annotated[int, Field(strict=True, ge=0)]
+    count: Annotated[Whole, Field(ge=0)]
     """How many there are."""
 
 
@@ -65,11 +66,13 @@ class MoltenSalt(Declaration):
     """How far an ion may begin from its place along each axis, in spacings of the lattice; evenly distributed."""
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
     """Initial kinetic temperature [temperature]."""
-    seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    seed: Seed = 1
     """Chooses the places and the directions of the velocities."""
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the ions and the cluster, and the box where there is none; quantities are in the builder's units."""
+        for kind, ion in self.ions.items():
+            check_size(ion.count, PARTICLE, "ions", f"model.ions.{kind}.count")
         rng = np.random.Generator(np.random.PCG64(self.seed))
         kinds = [kind for kind, ion in self.ions.items() for _ in range(ion.count)]
         masses = np.array([float(self.ions[kind].mass) for kind in kinds])

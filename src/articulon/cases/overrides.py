@@ -10,10 +10,14 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from pathlib import PurePath
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from articulon.declaration import Declaration, nearest
 from articulon.errors import CaseError
+from articulon.inputs import DEEPEST, shown, too_deep
 from articulon.integrate import (
     BrownianDynamics,
     Canonical,
@@ -108,7 +112,7 @@ def parts(key: str) -> tuple[Part, ...]:
             found.append(match["quoted"] if match["quoted"] is not None else match["bare"])
         at = match.end()
     if not found or not all(part != "" for part in found):
-        raise CaseError(f"cannot read the key {key!r}; write it as in run.duration or forces[0].viscosity")
+        raise CaseError(f"cannot read the key {shown(key)}; write it as in run.duration or forces[0].viscosity")
     return tuple(found)
 
 
@@ -127,7 +131,7 @@ def assignment(text: str) -> tuple[str, Any]:
     """Key and value of ``key=value``; a value that is no TOML is a string. Raises CaseError where there is no ``=``."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise CaseError(f"cannot read {text!r}; write key=value, for example run.duration='0.1 us'")
+        raise CaseError(f"cannot read {shown(text)}; write key=value, for example run.duration='0.1 us'")
     parts(key)
     return key.strip(), value_of(value)
 
@@ -140,20 +144,71 @@ def value_of(text: str) -> Any:
     """
     text = text.strip()
     try:
-        value = tomllib.loads(f"value = {text}")
+        value = parsed(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
+    except ValueError as error:
+        raise CaseError(f"cannot read the value {shown(text)}: {error}") from None
     # A date, or a second line with another key, is not what a value of a case can be.
     known = isinstance(value["value"], bool | int | float | str | list | dict)
     return value["value"] if known and len(value) == 1 else text
 
 
+def parsed(text: str) -> dict[str, Any]:
+    """The table of a TOML text; raises ValueError for one that is none, or that no one can mean."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(f"lists and tables lie within each other more than {DEEPEST} deep") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:  # as Python has it, of whole numbers with more than 4300 digits
+        raise ValueError("a whole number has thousands of digits") from None
+
+
 def values_of(text: str) -> list[Any]:
     """The values of a list written with commas: ``0.1 us, 0.2 us`` or ``[0, 1], [1, 0]``."""
     try:
-        return list(tomllib.loads(f"values = [{text}]")["values"])
+        return list(parsed(f"values = [{text}]")["values"])
     except tomllib.TOMLDecodeError:
         return [value_of(part) for part in text.split(",") if part.strip()]
+    except ValueError as error:
+        raise CaseError(f"cannot read the values {shown(text)}: {error}") from None
+
+
+def checked_overrides(overrides: Any) -> dict[str, Any]:
+    """Overrides with arrays as lists; raises CaseError for what is no table of keys and values of a case."""
+    if not isinstance(overrides, Mapping):
+        raise CaseError(f"overrides: expected a table of keys and values, got {shown(overrides)}")
+    for key in overrides:
+        if not isinstance(key, str):
+            raise CaseError(f"overrides: expected keys such as 'run.duration', got {shown(key)}")
+    if too_deep(list(overrides.values())):
+        raise CaseError(f"overrides: tables and lists lie within each other more than {DEEPEST} deep")
+    return {key: _plain(value, key) for key, value in overrides.items()}
+
+
+def checked_values(vary: Any) -> dict[str, list[Any]]:
+    """Lists of values by key; raises CaseError for what is no table of them."""
+    found = checked_overrides(vary)
+    for key, values in found.items():
+        if not isinstance(values, list) or not values:
+            raise CaseError(f"vary: {key}: expected a list of values, got {shown(values)}")
+    return found
+
+
+def _plain(value: Any, key: str) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item, key) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, key) for item in value]
+    if isinstance(value, PurePath):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise CaseError(f"overrides: {key}: expected what a case file can hold, got {shown(value)}")
 
 
 def changed(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -213,7 +268,7 @@ def _assign(root: dict[str, Any], path: tuple[Part, ...], value: Any, key: str) 
             here[part] = {}
         here, walked = here[part], (*walked, part)
         if not isinstance(here, dict | list):
-            raise CaseError(f"{key}: {dotted(walked)} is {here!r} and has no keys in it")
+            raise CaseError(f"{key}: {dotted(walked)} is {shown(here)} and has no keys in it")
     last = path[-1]
     if isinstance(here, list) and not (walked == ("forces",) and isinstance(value, Mapping)):
         last = _element(here, last, walked, key)

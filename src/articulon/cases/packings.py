@@ -1,14 +1,21 @@
 """Places for spheres that do not touch: on a loose grid, or thrown in one by one."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
+from articulon.errors import ModelError
+
+MOST = 1e15
+"""Places of a grid along an edge, beyond which nobody counts."""
 ROUNDS = 400
 """How often places are drawn for the spheres that have found none yet."""
 BATCHES = 25
 """Groups of spheres that find their places one after the other: the large ones find none once the small ones stand."""
 
+DENSEST = np.pi / np.sqrt(18.0)
+"""Part of space that equal spheres can fill; those of several sizes fill more, but are not thrown in so densely."""
 Region = tuple[np.ndarray, ...]
 """The two corners of a box, or the ends of a cylinder's axis [length], each of shape (3,)."""
 
@@ -25,27 +32,63 @@ def sizes(count: int, smallest: float, largest: float, distribution: str, rng: n
 
 
 def grid_places(
-    region: Region, around: float | None, radius: float, gap: float, rng: np.random.Generator
+    region: Region, around: float | None, radius: float, gap: float, rng: np.random.Generator, count: int | None = None
 ) -> np.ndarray:
-    """Centres (n, 3) on a cubic grid for spheres of at most a radius, the lowest along z first.
+    """Centres (n, 3) on a cubic grid for spheres of at most a radius, the lowest along z first; of a box no more layers
+    than ``count`` of them need.
 
     Neighbours are 2 radius (1 + gap) apart, and each is moved at random by less than half of what is free.
     """
     low, high = _hull(region, around)
     spacing = 2.0 * radius * (1.0 + gap)
-    # Even one place needs only the sphere itself; each further one a spacing.
-    counts = np.floor((high - low - 2.0 * radius) / spacing * (1.0 + 1e-12)).astype(np.int64) + 1
+    counts = np.minimum(_grid(region, around, radius, gap), MOST).astype(np.int64)
     if (counts < 1).any():
         return np.zeros((0, 3))
     left = high - low - 2.0 * radius - (counts - 1) * spacing
-    z, y, x = np.meshgrid(*(np.arange(counts[k]) for k in (2, 1, 0)), indexing="ij")
+    layers = layers_of(region, around, radius, gap, count)
+    z, y, x = np.meshgrid(np.arange(layers), np.arange(counts[1]), np.arange(counts[0]), indexing="ij")
     steps = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
     # Layers begin on the floor; across they stand in the middle.
     corner = low + radius + 0.5 * left * np.array([1.0, 1.0, 0.0])
     jitter = radius * gap * rng.uniform(-1.0, 1.0, (len(steps), 3))
+    # What is drawn later does not depend on how many layers are laid out.
+    rng.bit_generator.advance(3 * (math.prod(counts.tolist()) - len(steps)))  # type: ignore[attr-defined]
     places = corner + spacing * steps + jitter
     places = np.clip(places, low + radius, high - radius)
     return places[_inside(places, region, around, np.full(len(places), radius))]
+
+
+def grid_count(region: Region, around: float | None, radius: float, gap: float, count: int | None = None) -> float:
+    """How many places of a grid are laid out for a number of spheres, or for as many as there is room for."""
+    x, y, _ = np.maximum(_grid(region, around, radius, gap), 0.0).tolist()
+    return x * y * layers_of(region, around, radius, gap, count)
+
+
+def layers_of(region: Region, around: float | None, radius: float, gap: float, count: int | None) -> int:
+    """Layers of a grid that a number of spheres needs; all of them where there is no number, or the region is round."""
+    x, y, z = np.clip(_grid(region, around, radius, gap), 0.0, MOST).tolist()
+    if count is None or around is not None or x * y < 1.0:
+        return int(z)
+    return int(min(z, -(-count // (x * y))))
+
+
+def _grid(region: Region, around: float | None, radius: float, gap: float) -> np.ndarray:
+    """Places of a grid along x, y and z."""
+    low, high = _hull(region, around)
+    # Even one place needs only the sphere itself; each further one a spacing.
+    return np.floor((high - low - 2.0 * radius) / (2.0 * radius * (1.0 + gap)) * (1.0 + 1e-12)) + 1.0
+
+
+def check_room(region: Region, around: float | None, count: int, radius: float, where: str) -> None:
+    """Raises ModelError where spheres of at least a radius have no room in a region, however they lie."""
+    sides = np.abs(region[1] - region[0])
+    volume = float(np.prod(sides)) if around is None else np.pi * around**2 * float(np.linalg.norm(sides))
+    filled = count * 4.0 / 3.0 * np.pi * radius**3
+    if filled > DENSEST * volume:
+        raise ModelError(
+            f"{where}: {count} grains of a radius of {radius:g} and more fill {filled:.3g}, and the region has the "
+            f"volume {volume:.3g}: there is no more room in it; enlarge it, or ask for fewer"
+        )
 
 
 def random_places(region: Region, around: float | None, radii: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -4,14 +4,15 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
+from articulon.array_files import UnreadableError, read_arrays
 from articulon.building import ModelBuilder
 from articulon.cases.explicit_joints import Vector
 from articulon.cases.particles_shared import Species, thermal_velocities
-from articulon.declaration import Declaration, Dimension, Quantity, marked, nearest
+from articulon.declaration import Declaration, Dimension, Quantity, Seed, marked, nearest
 from articulon.errors import CaseError, ModelError
-from articulon.simulate.archives import Archive, UnreadableError
+from articulon.inputs import array, real, shown
 
 
 class Particles(Declaration):
@@ -40,7 +41,7 @@ class Particles(Declaration):
     temperature: Annotated[Quantity | None, Dimension("temperature", minimum=0)] = None
     """Of initial velocities, instead of given ones: drawn from Maxwell's distribution, without total momentum, and of
     exactly the kinetic energy of 3n − 3 degrees of freedom [temperature]."""
-    seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    seed: Seed = 1
     """Chooses these velocities."""
 
     @model_validator(mode="after")
@@ -105,37 +106,48 @@ def _of_file(path: Path) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
         raise CaseError(f"model.file: {path}: expected an .xyz or an .npz file")
     rows: list[list[float]] = []
     kinds: list[str] = []
-    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        raise CaseError(f"model.file: {path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     for k, line in enumerate(lines[2:], start=3):
         words = line.split()
         if not words:
             continue
         try:
-            rows.append([float(word) for word in words[1:]])
+            rows.append([real(float(word)) for word in words[1:]])
         except ValueError:
-            raise CaseError(f"{path}, line {k}: expected a kind and numbers, got {line!r}") from None
+            raise CaseError(f"model.file: {path}, line {k}: expected a kind and numbers, got {shown(line)}") from None
         if len(rows[-1]) not in (3, 6) or len(rows[-1]) != len(rows[0]):
-            raise CaseError(f"{path}, line {k}: expected a kind and 3 or 6 numbers, as many in each line, got {line!r}")
+            raise CaseError(
+                f"model.file: {path}, line {k}: expected a kind and 3 or 6 numbers, as many in each line, got "
+                f"{shown(line)}"
+            )
         kinds.append(words[0])
     if not lines or lines[0].strip() != str(len(rows)):
-        raise CaseError(f"{path}, line 1: expected the number of particles, {len(rows)}, got {lines[:1]}")
+        raise CaseError(
+            f"model.file: {path}, line 1: expected the number of particles, {len(rows)}, got {shown(lines[:1])}"
+        )
+    if not rows:
+        raise CaseError(f"model.file: {path} holds no particles")
     values = np.array(rows)
     return values[:, :3], values[:, 3:] if values.shape[1] == 6 else None, kinds
 
 
 def _of_arrays(path: Path) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+    where = f"model.file: {path}"
     try:
-        with Archive(path) as archive:
-            for name in ("positions", "kinds"):
-                if name not in archive.entries:
-                    raise CaseError(f"{path}: holds no array '{name}'{nearest(name, list(archive.entries))}")
-            # Before anything is unpacked.
-            shape, number = archive.entries["positions"].shape, archive.entries["kinds"].shape
-            if len(number) != 1 or shape != (*number, 3):
-                raise CaseError(f"{path}: {number[0] if number else 1} kinds, but positions of shape {shape}")
-            positions = np.asarray(archive.array("positions"), dtype=float)
-            kinds = [str(kind) for kind in archive.array("kinds")]
-            velocities = archive.array("velocities") if "velocities" in archive.entries else None
-    except UnreadableError as error:
-        raise CaseError(f"{path}: {error}") from None
+        found = read_arrays(path)
+    except UnreadableError as reason:
+        raise CaseError(f"{where} {reason}") from None
+    for name in ("positions", "kinds"):
+        if name not in found:
+            raise CaseError(f"{where}: holds no array '{name}'{nearest(name, list(found))}")
+    if found["kinds"].ndim != 1 or not found["kinds"].size:
+        raise CaseError(f"{where}: expected a list of kinds, got an array of shape {found['kinds'].shape}")
+    kinds = [str(kind) for kind in found["kinds"]]
+    positions = array(found["positions"], (len(kinds), 3), f"{where}, positions", CaseError)
+    velocities = found.get("velocities")
+    if velocities is not None:
+        velocities = array(velocities, (len(kinds), 3), f"{where}, velocities", CaseError)
     return positions, velocities, kinds

@@ -7,6 +7,8 @@ from typing import Any
 
 from articulon.cases.case import Case
 from articulon.cases.loading import load_case
+from articulon.errors import CaseError
+from articulon.inputs import flag, path_of
 from articulon.simulate import run as simulate
 from articulon.simulate.description import Progress
 from articulon.simulate.results import Run
@@ -27,6 +29,9 @@ def run(
 
     With ``allow_code`` functions that the case names may run: they are code, of whoever wrote the case.
     """
+    if out is not None:
+        out = path_of(out, "run, out", CaseError)
+    resume, allow_code = flag(resume, "run, resume", CaseError), flag(allow_code, "run, allow_code", CaseError)
     if not isinstance(case, Case):
         case, overrides = load_case(case, overrides, allow_code=allow_code), None
     elif allow_code:
@@ -50,5 +55,5 @@ def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:
     ArticulonError
         Where the folder holds no run.
     """
-    found = simulate.open_run(folder)
+    found = simulate.open_run(path_of(folder, "open_run, folder", CaseError))
     return Run(found.folder, Case.read(found.folder / simulate.CASE, allow_code=allow_code))

@@ -7,8 +7,9 @@ from pydantic import Field
 
 from articulon.building import ModelBuilder
 from articulon.cases.explicit_joints import Vector
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.model import Free, Revolute
+from articulon.sizes import BODY, check_size
 
 
 class SatelliteWithBooms(Declaration):
@@ -20,9 +21,9 @@ class SatelliteWithBooms(Declaration):
     """
 
     builder: Literal["satellite-with-booms"] = "satellite-with-booms"
-    booms: Annotated[int, Field(strict=True, ge=1)]
+    booms: Annotated[Whole, Field(ge=1)]
     """How many."""
-    segments: Annotated[int, Field(strict=True, ge=1)]
+    segments: Annotated[Whole, Field(ge=1)]
     """Of a boom."""
     hub_mass: Annotated[Quantity, Dimension("mass", minimum=0, exclusive=True)]
     """[mass]."""
@@ -43,6 +44,7 @@ class SatelliteWithBooms(Declaration):
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the bodies; quantities are in the builder's units."""
+        check_size(float(self.booms) * self.segments, BODY, "segments", "model.booms, model.segments")
         M, R, H = float(self.hub_mass), float(self.hub_radius), float(self.hub_height)
         across = M * (3.0 * R**2 + H**2) / 12.0
         builder.add_body(

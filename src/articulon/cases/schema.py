@@ -4,19 +4,21 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
+import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from articulon.adaptive import Adaptive
 from articulon.baths import Thermostat
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.references import check_cited
-from articulon.declaration import Declaration, Dimension, Quantity, nearest
+from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Seed, Whole, nearest
 from articulon.errors import CaseError
 from articulon.forces import Force
 from articulon.integrate import Explicit, Integrator
 from articulon.model.box import Box
 from articulon.scaling import NoScaling, Policy
 from articulon.simulate.checks import AnyCheck
+from articulon.sizes import number_of
 from articulon.units import UnitSystem
 
 NAME = "[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -24,6 +26,9 @@ NAME = "[A-Za-z0-9][A-Za-z0-9._-]*"
 
 FRAMES = 200
 """Equal intervals between the frames of a run that says nothing else."""
+
+MOST_FRAMES = 10_000_000
+"""Frames of a run: more would take the memory of a machine for their times and observables alone."""
 
 
 class Section(Declaration):
@@ -99,24 +104,24 @@ class RunSettings(Section):
 
     duration: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """Simulated time [time]."""
-    seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = 1
+    seed: Seed = 1
     """Chooses the random numbers."""
-    frames: Annotated[int | None, Field(strict=True, ge=1)] = None
+    frames: Annotated[Whole, Field(ge=1)] | None = None
     """Number of equal intervals between frames; 200 by default."""
     frame_interval: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Time between frames, instead of their number [time]."""
-    checkpoint_interval: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] = 30.0
+    checkpoint_interval: Annotated[Number, Field(gt=0)] = 30.0
     """Wall-clock time between checkpoints [s]."""
-    threads: Annotated[int | None, Field(strict=True, ge=1)] = None
+    threads: Annotated[Whole, Field(ge=1)] | None = None
     """Threads to use, all by default; the results are the same bits for any number."""
-    minimise: bool = False
+    minimise: Flag = False
     """Whether the run begins downhill from the model's initial coordinates, where particles no longer overlap."""
     speeds: Literal["given", "thermal"] = "given"
     """Whether the run begins with the model's speeds, or with speeds drawn at the temperature of the thermostat or of
     the Brownian forces."""
     stop: Stop | None = None
     """What ends the run before its duration is over."""
-    gsd: bool | None = None
+    gsd: Flag | None = None
     """Whether ``articulon run`` writes the contact spheres as ``spheres.gsd`` too, for OVITO and freud."""
 
     @model_validator(mode="after")
@@ -129,11 +134,14 @@ class RunSettings(Section):
         """A copy in the given units; raises CaseError for frames that are further apart than the run is long."""
         run = super().resolved(units, where)
         if run.frame_interval is None:
+            _check_frames(run.frames or FRAMES, f"{where}.frames")
             return run.model_copy(update={"frames": run.frames or FRAMES})
         if float(run.frame_interval) > float(run.duration):
             raise CaseError(
                 f"{where}.frame_interval: {self.frame_interval!r} is longer than the duration, {self.duration!r}"
             )
+        with np.errstate(over="ignore"):
+            _check_frames(float(np.float64(run.duration) / np.float64(run.frame_interval)), f"{where}.frame_interval")
         return run
 
     def frame_times(self) -> list[float]:
@@ -148,6 +156,13 @@ class RunSettings(Section):
         return [min(k * interval, duration) for k in range(count + 1)]
 
 
+def _check_frames(frames: float, where: str) -> None:
+    if frames > MOST_FRAMES:
+        raise CaseError(
+            f"{where}: a run keeps at most {MOST_FRAMES:,} frames, and these are {number_of(frames)}; keep fewer"
+        )
+
+
 class Fidelity(Section):
     """``[fidelity]``: what a scaled run is judged by."""
 
@@ -157,7 +172,7 @@ class Fidelity(Section):
     error: Literal["time", "position"] = "time"
     """What the tolerance is about: when places are reached, relative to the duration of the run, or where bodies are at
     each moment, relative to the range of each motion. Both are reported."""
-    budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.05
+    budget: Annotated[Number, Field(ge=0)] = 0.05
     """What unscaled runs beside it, made once it has ended, may cost, as a part of its evaluations of forces; some
     thousands are always allowed for small models. 0 for none."""
 

@@ -10,7 +10,8 @@ from articulon.dynamics import articulated, energy, poses, recursive, solvers
 from articulon.dynamics import mass_matrix as composite
 from articulon.dynamics.flexible import recursive as flexible
 from articulon.dynamics.solvers import SOLVERS
-from articulon.errors import ModelError
+from articulon.errors import ArticulonError, ModelError
+from articulon.inputs import array, number, shown
 from articulon.model import Model, Workspace, kernel_tables, workspace
 from articulon.model.rotations import matrices
 
@@ -72,10 +73,12 @@ def forward_dynamics(
     Raises
     ------
     ModelError
-        If an array has the wrong shape or the solver is unknown.
+        If an array has the wrong shape or holds what is no finite number, or the solver is unknown.
     """
-    if solver not in SOLVERS:
-        raise ModelError(f"unknown solver {solver!r}; choose one of {', '.join(SOLVERS)}")
+    check_model(model, "forward_dynamics")
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        raise ModelError(f"unknown solver {shown(solver)}; choose one of {', '.join(SOLVERS)}")
+    time = number(time, "time")
     ws, udot = scratch(model), np.empty(model.nu)
     coordinates = vector(q, model.nq, "q")
     if solver != "articulated" or model.loops.kind.size:
@@ -111,6 +114,7 @@ def inverse_dynamics(
 
     Parameters, units and frames are those of :func:`forward_dynamics`, of which this is the inverse.
     """
+    check_model(model, "inverse_dynamics")
     tau, coordinates = np.empty(model.nu), vector(q, model.nq, "q")
     (flexible.inverse_dynamics if model.forest.flexible is not None else recursive.inverse_dynamics)(
         kernel_tables(model).forest,
@@ -128,6 +132,7 @@ def inverse_dynamics(
 
 def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
     """The symmetric positive-definite mass matrix M(q), (nu, nu) (Featherstone 2008, table 6.2)."""
+    check_model(model, "mass_matrix")
     result = np.zeros((model.nu, model.nu))
     if model.forest.flexible is not None:
         links, nothing = model.forest.mass.size, (np.zeros(model.nu), np.zeros(model.nu))
@@ -147,6 +152,7 @@ def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
 
 def kinetic_energy(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     """Kinetic energy T = ½ uᵀ M u [energy], summed body by body."""
+    check_model(model, "kinetic_energy")
     return float(
         energy.kinetic_energy_at(
             kernel_tables(model).forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), scratch(model)
@@ -162,6 +168,7 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     positions, rotations
         Origins [length], (bodies, 3), and Euler parameters scalar first, body to world, (bodies, 4); world frame.
     """
+    check_model(model, "body_poses")
     positions, rotations = np.empty((model.bodies, 3)), np.empty((model.bodies, 4))
     poses.body_poses(
         kernel_tables(model).forest,
@@ -214,11 +221,9 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
     links = model.forest.mass.size
     if wrenches is None:
         return np.zeros((links, 6))
-    given = np.ascontiguousarray(wrenches, dtype=np.float64)
-    if given.shape != (model.bodies, 6):
-        raise ModelError(f"wrenches: expected shape {(model.bodies, 6)}, got {given.shape}")
+    given = array(wrenches, (model.bodies, 6), "wrenches")
     if np.array_equal(model.head, np.arange(model.bodies)):
-        return given if given.flags.writeable else given.copy()
+        return given
     positions, _ = body_poses(model, q)
     moved = np.flatnonzero(model.link >= 0)
     link, force = model.link[moved], given[moved, :3]
@@ -230,12 +235,14 @@ def link_wrenches(model: Model, q: np.ndarray, wrenches: Any) -> np.ndarray:
     return result
 
 
-def vector(value: Any, size: int, name: str) -> np.ndarray:
-    """``value`` as a contiguous array of floats that a kernel takes, zeros for None. Raises ModelError by its name."""
-    if value is None:
-        return np.zeros(size)
-    result = np.ascontiguousarray(value, dtype=np.float64)
-    if result.shape != (size,):
-        raise ModelError(f"{name}: expected shape ({size},), got {result.shape}")
-    # A read-only array is another type to the compiler, and a kernel for it another compilation.
-    return result if result.flags.writeable else result.copy()
+def check_model(model: Any, where: str) -> None:
+    """Raises ModelError for what is no model."""
+    if not isinstance(model, Model):
+        raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {shown(model)}")
+
+
+def vector(value: Any, size: int, name: str, error: type[ArticulonError] = ModelError) -> np.ndarray:
+    """``value`` as a contiguous array of finite floats that a kernel takes, zeros for None. Raises ``error`` by its
+    name."""
+    # A read-only array is another type to the compiler, and a kernel for it another compilation: none is handed on.
+    return np.zeros(size) if value is None else array(value, (size,), name, error)

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.dynamics import constrained
-from articulon.dynamics.functions import scratch, vector
+from articulon.dynamics.functions import check_model, scratch, vector
 from articulon.dynamics.loops import loop_scratch
 from articulon.dynamics.motions import check_time, motion_functions, prepared
+from articulon.inputs import number
 from articulon.model import Model, kernel_tables
 
 
@@ -28,14 +29,16 @@ class LoopEquations(NamedTuple):
 
 def loop_equations(model: Model, q: np.ndarray, u: np.ndarray, time: float = 0.0) -> LoopEquations:
     """φ, φ', J' u and J at a state (Mukherjee and Anderson 2007; rows as ``model.loops`` has them)."""
-    check_time(model, float(time))
+    check_model(model, "loop_equations")
+    time = number(time, "time")
+    check_time(model, time)
     arrays = loop_scratch(*kernel_tables(model), model.nu)
     rows = model.loops.kind.size
     found = (np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros((rows, model.nu)))
     arguments = (
         *kernel_tables(model),
         motion_functions(model),
-        float(time),
+        time,
         vector(q, model.nq, "q"),
         vector(u, model.nu, "u"),
         scratch(model),
@@ -60,9 +63,11 @@ def loop_residuals(model: Model, q: np.ndarray, time: float = 0.0) -> np.ndarray
     time
         At which driven coordinates are looked up [time].
     """
+    check_model(model, "loop_residuals")
     return loop_equations(model, q, np.zeros(model.nu), time).residual
 
 
 def loop_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     """The derivative J (rows, nu) of ``loop_residuals`` by the speeds: φ' = J u."""
+    check_model(model, "loop_jacobian")
     return loop_equations(model, q, np.zeros(model.nu)).jacobian

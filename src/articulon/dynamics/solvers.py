@@ -13,6 +13,7 @@ from articulon.dynamics.embedding import embedding_scratch
 from articulon.dynamics.loops import LoopScratch, loop_scratch
 from articulon.dynamics.motions import check_time, motion_functions, prepared
 from articulon.errors import ModelError
+from articulon.inputs import shown
 from articulon.kernels import one_blas_thread
 from articulon.model import Model, Workspace, kernel_tables
 
@@ -30,10 +31,10 @@ class ArticulatedScratch(NamedTuple):
 
 def solver_scratch(model: Model, solver: str, rotations: str = "speeds") -> Any:
     """Scratch of a solver for a model; raises ModelError for what does not exist, or does not go together."""
-    if solver not in SOLVERS:
-        raise ModelError(f"unknown solver {solver!r}; choose one of {', '.join(SOLVERS)}")
-    if rotations not in ROTATIONS:
-        raise ModelError(f"unknown rotations {rotations!r}; choose one of {', '.join(ROTATIONS)}")
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        raise ModelError(f"unknown solver {shown(solver)}; choose one of {', '.join(SOLVERS)}")
+    if not isinstance(rotations, str) or rotations not in ROTATIONS:
+        raise ModelError(f"unknown rotations {shown(rotations)}; choose one of {', '.join(ROTATIONS)}")
     if rotations == "euler-parameters":
         if solver != "articulated":
             raise ModelError(f"rotations 'euler-parameters' go with the solver 'articulated', not with {solver!r}")

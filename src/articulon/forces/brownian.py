@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, scale, store_from
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.forces.tables import Drag, Noise
@@ -38,7 +38,7 @@ class Brownian(Declaration):
     window: Annotated[Quantity | None, Dimension("time", minimum=0, exclusive=True)] = None
     """Δ of the finest windows [time]; by default a quarter of the fastest relaxation time, divided by a2, or the step
     of the friction-implicit rule."""
-    average: Annotated[int, Field(ge=1)] = 1
+    average: Annotated[Whole, Field(ge=1)] = 1
     """How many fine windows are averaged into one that is held: a coarser window on the same noise path."""
     amplitude_from: Literal["bath", "instantaneous"] = "bath"
     """Whether T is the medium's (5.17) or the model's instantaneous kinetic temperature (3.13). With the latter a model

@@ -1,7 +1,7 @@
 """A model made ready for evaluation: its tables, its compiled right-hand side and scratch; and its forces and energies
 for Python."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -13,7 +13,7 @@ from numba import types
 from articulon.baths.base import GAIN, OVERDAMPS, WAY, BaseThermostat, Bath, no_bath, variables_of
 from articulon.baths.momentum import without_momentum
 from articulon.dynamics import embedding, recursive
-from articulon.dynamics.functions import inverse_dynamics, vector
+from articulon.dynamics.functions import check_model, inverse_dynamics, vector
 from articulon.dynamics.kinematics import place
 from articulon.dynamics.motions import motion_functions, motion_type
 from articulon.dynamics.solvers import solver_scratch
@@ -28,13 +28,15 @@ from articulon.forces.modal_forces import modal_energy
 from articulon.forces.model_tables import force_tables
 from articulon.forces.point_springs import point_spring_energy
 from articulon.forces.site_pairs import pair_energy, place_sites
-from articulon.forces.sites.evaluation import SiteForces, has_site_forces
+from articulon.forces.sites.evaluation import SiteForces
+from articulon.forces.sites.listing import has_site_forces
 from articulon.forces.sites.places import only_particles, site_positions
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ, W_ZZ
 from articulon.forces.tables import ChannelForces, Forces, channel_forces
 from articulon.forces.torsional_springs import spring_energy
 from articulon.forces.user import ACTUATIONS, SIGNATURE, USERS, user_functions
 from articulon.forces.user_functions import UserFunctions
+from articulon.inputs import shown, words
 from articulon.kernels import kernel, prepare
 from articulon.model import CHANNELS, Forest, Loops, Model, Motions, State, Workspace, kernel_tables, workspace
 from articulon.model.state import (
@@ -263,6 +265,7 @@ def potential_energy(model: Model, q: np.ndarray) -> float:
 
     Forces that a user writes have no energy function.
     """
+    check_model(model, "potential_energy")
     coordinates, result = vector(q, model.nq, "q"), np.empty(8)
     if only_particles(model):
         return float(_sites_of(model).measure(coordinates.reshape(-1, 3))[ENERGY])
@@ -281,12 +284,14 @@ def virial(model: Model, q: np.ndarray) -> np.ndarray:
 
     r is that of the sites, also on bodies with several; see :func:`articulon.pressure` for the pressure of those.
     """
+    check_model(model, "virial")
     xx, yy, zz, xy, xz, yz = _measures(model, q)[W_XX : W_YZ + 1]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def configurational_laplacian(model: Model, q: np.ndarray) -> float:
     """Σ ∇² U of the site forces over the positions of all sites at coordinates q [energy/length²]."""
+    check_model(model, "configurational_laplacian")
     return float(_measures(model, q)[LAPLACIAN])
 
 
@@ -301,9 +306,10 @@ def site_sums(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, floa
 
 
 def _measures(model: Model, q: np.ndarray) -> np.ndarray:
+    coordinates = vector(q, model.nq, "q")
     if not has_site_forces(model):
         return np.zeros(MEASURES)
-    return _sites_of(model).measure(site_positions(model, vector(q, model.nq, "q")))
+    return _sites_of(model).measure(site_positions(model, coordinates))
 
 
 _SITES: WeakKeyDictionary[Model, SiteForces] = WeakKeyDictionary()
@@ -316,7 +322,9 @@ def _sites_of(model: Model) -> SiteForces:
     return _SITES[model]
 
 
-def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Iterable[str] | None = None) -> np.ndarray:
+def generalized_forces(
+    model: Model, q: np.ndarray, u: np.ndarray, channels: Sequence[str] | str | None = None
+) -> np.ndarray:
     """Generalised forces (nu,) of the model's own terms, unscaled; for xyz bodies, the Cartesian forces.
 
     Parameters
@@ -334,10 +342,11 @@ def generalized_forces(model: Model, q: np.ndarray, u: np.ndarray, channels: Ite
     ModelError
         For an unknown channel or arrays of the wrong shape.
     """
-    named = set(CHANNELS) - {"stochastic"} if channels is None else set(channels)
+    check_model(model, "generalized_forces")
+    named = set(CHANNELS) - {"stochastic"} if channels is None else set(words(channels, "channels"))
     unknown = sorted(named - set(CHANNELS))
     if unknown:
-        raise ModelError(f"unknown channel {unknown[0]!r}; the channels are {', '.join(CHANNELS)}")
+        raise ModelError(f"unknown channel {shown(unknown[0])}; the channels are {', '.join(CHANNELS)}")
     factor = np.array([1.0 if name in named else 0.0 for name in CHANNELS])
     evaluator = Evaluator(model)
     tau = np.empty(model.nu)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store_from
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.dynamics.variants import by_forest
+from articulon.errors import ModelError
 from articulon.kernels import jit
 from articulon.model import Model
 
@@ -17,7 +18,9 @@ class Gravity(Declaration):
     """g, world frame [length/time²]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Nothing of gravity depends on the model."""
+        """Raises ModelError where gravity is declared twice, and two accelerations would add up."""
+        if sum(isinstance(force, Gravity) for force in model.forces) > 1:
+            raise ModelError(f"{where}: gravity is declared twice; give one acceleration")
 
 
 @jit

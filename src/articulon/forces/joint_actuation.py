@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from pydantic import ConfigDict, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Number, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.selection import body_index
 from articulon.forces.tables import Actuations
@@ -43,7 +43,7 @@ class JointActuation(Declaration):
     kind: Literal["joint-actuation"] = "joint-actuation"
     body: str | None = None
     """The body that the joint carries; with a table."""
-    component: int = 0
+    component: Whole = 0
     """Which of the joint's speeds, from 0."""
     times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
     """Of the table, increasing [time]."""
@@ -56,7 +56,7 @@ class JointActuation(Declaration):
     """Outside the table: a run that goes there is refused, or has the first value before and the last after."""
     function: Callable[..., None] | str | None = None
     """Instead of body and table: the function, or where it is, ``"module:name"`` or ``"path/to/file.py:name"``."""
-    parameters: tuple[float, ...] = ()
+    parameters: tuple[Number, ...] = ()
     """Handed to the function as an array."""
 
     @model_validator(mode="after")

@@ -11,7 +11,8 @@ from articulon.forces.joint_actuation import actuation_table
 from articulon.forces.joint_friction import joint_friction_table
 from articulon.forces.point_springs import point_spring_table
 from articulon.forces.site_pairs import pair_table
-from articulon.forces.sites.evaluation import SiteForces, has_site_forces, no_sites
+from articulon.forces.sites.evaluation import SiteForces, no_sites
+from articulon.forces.sites.listing import has_site_forces
 from articulon.forces.stokes_drag import drag_table
 from articulon.forces.tables import Forces
 from articulon.forces.torsional_springs import spring_table

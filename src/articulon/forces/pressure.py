@@ -4,7 +4,7 @@ import numpy as np
 
 from articulon.algebra.vectors import add, apply, load, load_at, load_matrix, scale, store_at
 from articulon.dynamics.energy import first_moment, link_momentum
-from articulon.dynamics.functions import scratch, vector
+from articulon.dynamics.functions import check_model, scratch, vector
 from articulon.dynamics.kinematics import move, place
 from articulon.errors import ModelError
 from articulon.forces.evaluation import site_sums
@@ -39,6 +39,7 @@ def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     ModelError
         For a model without a periodic box, which has no volume, and for bodies that are tied to the ground or by loops.
     """
+    check_model(model, "pressure")
     if model.box is None or not model.box.periodic.all():
         raise ModelError("pressure: the model has no box that is periodic in all directions, and so no volume")
     coordinates, speeds = vector(q, model.nq, "q"), vector(u, model.nu, "u")

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import model_validator
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
-from articulon.declaration import Declaration, Dimension, Quantity, nearest
+from articulon.declaration import Declaration, Dimension, Quantity, Whole, nearest
 from articulon.errors import ModelError
 from articulon.forces.selection import on_link
 from articulon.forces.sites.mixing import LennardJonesKind
@@ -49,7 +49,7 @@ class SitePairs(Declaration):
     """ε_r of the medium, for the charges."""
     between: tuple[tuple[str, str], ...] | None = None
     """Pairs of groups that interact; all by default, except that sites on the ground never do among themselves."""
-    excluded_joints: int = 0
+    excluded_joints: Whole = 0
     """Sites whose bodies are this many joints apart, or fewer, do not interact; those on one body never do."""
 
     @model_validator(mode="after")
@@ -222,6 +222,8 @@ class _Runs:
             distance = {link: 0}
             fringe = [link]
             for step in range(1, self.joints + 1):
+                if not fringe:
+                    break
                 reached: list[int] = []
                 for i in fringe:
                     if i >= 0 and bond[i]:

@@ -17,7 +17,7 @@ from articulon.algebra.vectors import (
     store_from,
     sub,
 )
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Flag, Quantity
 from articulon.errors import ModelError
 from articulon.forces.selection import on_link, per_body, selected
 from articulon.forces.tables import Drag
@@ -45,7 +45,7 @@ class StokesDrag(Declaration):
     """Velocity of the medium, world frame [length/time]."""
     bodies: tuple[str, ...] | None = None
     """The bodies that it acts on; all by default."""
-    shared_by_mass: bool = False
+    shared_by_mass: Flag = False
     """Whether the given drag is that of all the bodies together, shared among them by mass (Guy 2018, 2.4)."""
 
     @model_validator(mode="after")

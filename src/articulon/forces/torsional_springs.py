@@ -6,7 +6,7 @@ import numpy as np
 
 from articulon.algebra.rotations import conjugate, load_quaternion, product, quaternion_at, rotation_vector
 from articulon.algebra.vectors import dot
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Number, Quantity
 from articulon.errors import ModelError
 from articulon.forces.selection import matching
 from articulon.forces.tables import Springs
@@ -28,7 +28,7 @@ class TorsionalSprings(Declaration):
     stiffness: Annotated[dict[str, Quantity], Dimension("torsional_stiffness", minimum=0)]
     """k by body, the one that the joint carries [energy/rad²]; a name ending in ``*`` stands for all that begin so, and
     of two entries for a body the later counts."""
-    rest: dict[str, Literal["initial"] | float | tuple[float, float, float, float]] = {}
+    rest: dict[str, Literal["initial"] | Number | tuple[Number, Number, Number, Number]] = {}
     """Rest angle [rad] or rest Euler parameters by body, or ``"initial"``; zero rotation by default."""
 
     def check(self, model: Model, where: str) -> None:

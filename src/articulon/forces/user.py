@@ -10,7 +10,7 @@ from pydantic import ConfigDict
 
 from articulon.algebra.rotations import load_quaternion, normalised, product, store_quaternion
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store, store_from
-from articulon.declaration import Declaration
+from articulon.declaration import Declaration, Number
 from articulon.forces.tables import Bodies
 from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
 from articulon.kernels import first_class, jit
@@ -48,7 +48,7 @@ class UserForce(Declaration):
     kind: Literal["user"] = "user"
     function: Callable[..., None] | str
     """The function, or where it is: ``"module:name"`` or ``"path/to/file.py:name"``."""
-    parameters: tuple[float, ...] = ()
+    parameters: tuple[Number, ...] = ()
     """Handed to the function as an array."""
     channel: Literal[
         "potential", "conformational", "damping", "stochastic", "thermostat", "thermostat_rate", "contact", "external"

@@ -8,7 +8,7 @@ from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
-from articulon.integrate.status import DIVERGED, STOPPED, Stop, thrown
+from articulon.integrate.status import DIVERGED, STOPPED, Stop, leap, thrown
 from articulon.model import Model, State
 from articulon.scaling.base import ScalingPolicy
 
@@ -41,10 +41,17 @@ class Driver:
     def advance(self, state: State, until: float, steps: int) -> int:
         """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED.
 
-        A state that equal steps have thrown beyond the condition that ends the run has diverged, though it is finite.
+        A state that equal steps have thrown beyond the condition that ends the run has diverged, though it is finite,
+        and so has one in which the next step would lead through half of a periodic box.
         """
         status = self._on_lists(state, until, steps)
-        if status != STOPPED or self.step <= 0.0:
+        if self.step <= 0.0 or status == DIVERGED:
+            return status
+        found = leap(self.evaluator.model, state.u, self.step)
+        if found is not None:
+            self.failure, self.culprit = found
+            return DIVERGED
+        if status != STOPPED:
             return status
         reason = thrown(self.evaluator.model, self.stop, state.u, self.step)
         if reason is None:

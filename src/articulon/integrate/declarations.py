@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeA
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Flag, Quantity, Whole
 from articulon.errors import CaseError
 from articulon.integrate.rules import CANONICAL, ESTIMATING, EXPLICIT, PREDICTOR_CORRECTOR
 from articulon.units import UnitSystem
@@ -168,7 +168,7 @@ class Canonical(Declaration):
     """The formula: of order 4 for ``lobatto-iiia-iiib-3``, else of order 2."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
-    force_step: bool | None = None
+    force_step: Flag | None = None
     """Whether contacts may be given a step beyond their limit of stability."""
 
 
@@ -185,9 +185,9 @@ class Respa(Declaration):
     """The formula, of order 2."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The outermost step [time]."""
-    pair_steps: Annotated[int, Field(strict=True, ge=1)] = 1
+    pair_steps: Annotated[Whole, Field(ge=1)] = 1
     """Steps of pairs in each step."""
-    bonded_steps: Annotated[int, Field(strict=True, ge=1)] = 4
+    bonded_steps: Annotated[Whole, Field(ge=1)] = 4
     """Steps of bonded forces in each step of pairs."""
 
 
@@ -259,7 +259,7 @@ class FrictionImplicit(Declaration):
     """The formula."""
     step: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
     """The step [time]."""
-    force_step: bool | None = None
+    force_step: Flag | None = None
     """Whether contacts may be given a step beyond their limit of stability."""
     drift: Literal["steady", "geodesic"] = "steady"
     """How bodies move between the kicks: at steady speeds, with velocity products as a part of the kicks, or along

@@ -11,9 +11,11 @@ from articulon.baths.schedule import target
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.particle_passes import BLOCK
 from articulon.integrate.particles import (
+    LEAPT,
     begin,
     finish,
     force_magnitudes,
+    leapt,
     longest,
     relist,
     sum_forces,
@@ -90,6 +92,9 @@ def advance_overdamped(
         mean_velocities(moving, before, h)
         done = 0.5 * h * power(particles, moving)
         if gone > system.grid.reach[1]:
+            if leapt(system, gone):
+                status = LEAPT
+                break
             relist(system, moving, refresh, ordering)
             if particles.counts[OVERFLOW] > 0:
                 break

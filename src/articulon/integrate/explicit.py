@@ -47,6 +47,10 @@ def scratch(ny: int, tableau: Tableau) -> Scratch:
     return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((tableau.b.size, ny)), np.zeros(INPUTS), np.zeros(8))
 
 
+MOST_STEPS = 1e15
+"""Steps of the present length to the time asked for: beyond that the step counts as too short to go on."""
+
+
 @jit
 def combine(y, stages, weights, count, h, out):
     """out = y + h Σ weights_i k_i over the first ``count`` stages."""
@@ -216,6 +220,9 @@ def advance(
             status = REACHED
             break
         if time >= control.step[4]:
+            break
+        if counters[STEPS] % 1024 == 0 and until - time > MOST_STEPS * state.step[0]:
+            status = DIVERGED  # no machine takes so many steps, and none of them fails
             break
     state.time[0] = time
     copy_into(state.q, y[:nq])

@@ -22,7 +22,7 @@ from articulon.integrate.base import LINE, Driver
 from articulon.integrate.grain_passes import DRAG, FLOW, GRAINS, PASS, SPIN_DRAG
 from articulon.integrate.grain_states import history_size, state_passes
 from articulon.integrate.grain_sweep import sweep_kernel
-from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED, leap, no_stop
 from articulon.kernels import prepare
 from articulon.model import Model, State
 from articulon.model.joints import FREE
@@ -111,6 +111,10 @@ class GrainDriver(Driver):
             good = self.last - before
             if good > 0:
                 self._chunk(state, good)
+            return DIVERGED
+        found = leap(self.evaluator.model, state.u, self.step)
+        if found is not None:
+            self.failure, self.culprit = found
             return DIVERGED
         return PAUSED if left > steps else REACHED
 

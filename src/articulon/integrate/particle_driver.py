@@ -13,7 +13,7 @@ from articulon.forces.sites.neighbours import REFRESH
 from articulon.forces.sites.tables import FORCES
 from articulon.integrate import ermak_mccammon, particle_passes, particles, respa
 from articulon.integrate.base import LINE, Driver
-from articulon.integrate.status import DIVERGED, PAUSED, REACHED, no_stop
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED, leap_of, no_stop
 from articulon.kernels import prepare
 from articulon.model import Model, State
 from articulon.model.state import STEPS
@@ -115,6 +115,10 @@ class ParticleDriver(Driver):
         left = round(until / self.step) - before if math.isfinite(until) else steps + 1
         kept = _small(state)
         status = self._advance(state, min(left, steps))
+        self.failure = self.culprit = None
+        if status == particles.LEAPT:
+            self._explain_leap()
+            status = DIVERGED
         if status == DIVERGED:
             # The state is that of before the chunk: the steps that went well are taken again.
             taken = int(state.counters[STEPS]) - before
@@ -123,6 +127,16 @@ class ParticleDriver(Driver):
             if taken:
                 self._advance(state, taken)
         return PAUSED if status == REACHED and left > steps else status
+
+    def _explain_leap(self) -> None:
+        """Says which particle has gone through half of the box in a step, from where the kernel has left it."""
+        particles_, moving = self.evaluator.sites.system.particles, self.moving
+        here = np.stack([moving.x, moving.y, moving.z])
+        ways = np.linalg.norm(here - particles_.reference[:, particles_.order], axis=0)
+        farthest = int(np.argmax(ways))
+        body = int(particles_.order[farthest])
+        self.failure = leap_of(self.evaluator.model, float(ways[farthest]))
+        self.culprit = int(self.evaluator.model.link[body])
 
     def _advance(self, state: State, steps: int) -> int:
         return particles.advance_verlet(*self._values(), self.step, state, self.sums, steps)

@@ -17,8 +17,9 @@ from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.scaling.base import STEP, ZETA, ZETA_RATE
 
-CROWDED = 100
-"""Beside the values of ``status``: a list of neighbours needs more room."""
+CROWDED, LEAPT = 100, 101
+"""Beside the values of ``status``: a list of neighbours needs more room, and a particle has gone further in one step
+than half of the periodic box."""
 
 
 @jit
@@ -40,6 +41,19 @@ def longest(moving):
             return np.nan
         worst = max(worst, d)
     return worst
+
+
+@jit
+def leapt(system, gone):
+    """Whether the longest way, squared, that a particle has gone since the lists were made is more than half of the
+    least width of the periodic box and what the lists allow: it has then gone so far in the latest step."""
+    inverse, periodic, least = system.cell.inverse, system.cell.periodic, np.inf
+    for a in range(3):
+        if periodic[a] != 0:
+            square = inverse[0, a] ** 2 + inverse[1, a] ** 2 + inverse[2, a] ** 2
+            least = min(least, 1.0 / np.sqrt(square))
+    most = 0.5 * least + np.sqrt(system.grid.reach[1])
+    return gone > most * most
 
 
 @jit
@@ -86,9 +100,9 @@ def finish(particles, moving, handing, state, status):
     if particles.counts[OVERFLOW] > 0:
         moving.held[0] = 0
         return CROWDED
-    if status == DIVERGED or particles.counts[LOST] > 0:
+    if status == DIVERGED or status == LEAPT or particles.counts[LOST] > 0:
         moving.held[0] = 0
-        return DIVERGED
+        return LEAPT if status == LEAPT else DIVERGED
     handing[1](particles, moving, state.q, state.u)
     return status
 
@@ -200,6 +214,9 @@ def advance_verlet(
             status = DIVERGED
             break
         if gone > system.grid.reach[1]:
+            if leapt(system, gone):
+                status = LEAPT
+                break
             relist(system, moving, refresh, ordering)
             if particles.counts[OVERFLOW] > 0:
                 break

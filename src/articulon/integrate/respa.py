@@ -12,10 +12,12 @@ from articulon.baths.langevin import decay_and_noise
 from articulon.baths.schedule import target
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.particles import (
+    LEAPT,
     drive_law,
     finish,
     force_magnitudes,
     kinetic_energy,
+    leapt,
     load_state,
     longest,
     relist,
@@ -98,7 +100,7 @@ def advance_respa(
     kinetic = kinetic_energy(moving)
     status = REACHED
     for _ in range(steps):
-        if particles.counts[OVERFLOW] + particles.counts[LOST] > 0 or status == DIVERGED:
+        if particles.counts[OVERFLOW] + particles.counts[LOST] > 0 or status != REACHED:
             break
         step, time = counters[STEPS], h * counters[STEPS]
         if varies or step == 0:
@@ -134,18 +136,21 @@ def advance_respa(
                 if not gone < np.inf:
                     status = DIVERGED
                 elif gone > system.grid.reach[1] and particles.counts[OVERFLOW] == 0:
-                    relist(system, moving, refresh, ordering)
-                if status == DIVERGED or particles.counts[OVERFLOW] > 0:
+                    if leapt(system, gone):
+                        status = LEAPT
+                    else:
+                        relist(system, moving, refresh, ordering)
+                if status != REACHED or particles.counts[OVERFLOW] > 0:
                     break
                 sum_level(system, functions, BONDED, forces)
                 kicks(particles, moving, 0.5 * h0 * a2)
                 work[POTENTIAL] += total(moving, 0)
-            if status == DIVERGED or particles.counts[OVERFLOW] > 0:
+            if status != REACHED or particles.counts[OVERFLOW] > 0:
                 break
             sum_level(system, functions, SHORT, forces)
             kicks(particles, moving, 0.5 * h1 * a2)
             work[POTENTIAL] += total(moving, 0)
-        if status == DIVERGED or particles.counts[OVERFLOW] > 0:
+        if status != REACHED or particles.counts[OVERFLOW] > 0:
             break
         sum_level(system, functions, LONG, forces)
         kicks(particles, moving, 0.5 * h * a2)

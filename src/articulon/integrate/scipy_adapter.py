@@ -20,6 +20,8 @@ from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
 
 SOLVERS = {"scipy-bdf": integrate.BDF, "scipy-radau": integrate.Radau}
 """Classes of SciPy by the name of the rule."""
+MOST_STEPS = 1e12
+"""Steps of the present length to the time asked for: decades, at a millisecond each."""
 
 
 @kernel
@@ -94,6 +96,10 @@ class SciPyDriver(Driver):
                     y = solver.y
                     state.time[0], state.step[0] = solver.t, solver.h_abs
                     state.counters[STEPS] += 1
+                    if state.counters[STEPS] % 256 == 0 and until - solver.t > MOST_STEPS * solver.h_abs:
+                        self.failure = f"steps of {solver.h_abs:.3g} are too short to go on, and {_LARGEST}"
+                        status = DIVERGED
+                        break
                     derivative(solver.t, y)
                     if stopped(self.stop, e.ws):
                         status = STOPPED

@@ -7,9 +7,11 @@ import numpy as np
 from articulon.algebra.vectors import add, apply, dot, load, load_matrix
 from articulon.dynamics import body_poses
 from articulon.forces.selection import on_link
+from articulon.forces.sites.images import widths
 from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
 from articulon.kernels import jit
 from articulon.model import Model, kernel_tables
+from articulon.model.joints import UNBOUND
 from articulon.model.rotations import matrices
 
 REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG = range(7)
@@ -64,6 +66,27 @@ def stop_reached(stop, ws):
     x = dot(p, load(stop.direction, 0))
     stop.way[1], stop.way[2] = x, stop.way[1]
     return x >= stop.distance[0]
+
+
+def leap_of(model: Model, way: float) -> str:
+    """What a way of half of the periodic box or more in one step means, for ``Driver.failure``."""
+    half = 0.5 * float(widths(model).min())
+    return f"a step is too long: in it a body goes {way:.3g}, and half of the periodic box is {half:.3g}"
+
+
+def leap(model: Model, u: np.ndarray, step: float) -> tuple[str, int] | None:
+    """Why steps of a length are too long at some speeds, and the link that is too fast: it would go through half of the
+    periodic box in one. None where none does."""
+    half = 0.5 * float(widths(model).min())
+    if not np.isfinite(half) or not float(np.abs(u).max(initial=0.0)) * step > half:
+        return None
+    forest = model.forest
+    free = np.flatnonzero(np.isin(forest.kind, UNBOUND) & (model.jointed < 0))
+    ways = step * np.linalg.norm(u[forest.u_start[free][:, None] + np.arange(3)], axis=1)
+    if not ways.size or not ways.max() > half:
+        return None
+    fastest = int(np.argmax(ways))
+    return leap_of(model, float(ways[fastest])), int(free[fastest])
 
 
 def thrown(model: Model, stop: Stop, u: np.ndarray, step: float) -> str | None:

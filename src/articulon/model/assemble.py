@@ -87,6 +87,13 @@ def assemble_forest(
         tree=starts,
         flexible=rows.tables(heads, link_parent, joints, flexibility),
     )
+    whole = np.isfinite(forest.mass) & np.isfinite(forest.moment).all(axis=1) & np.isfinite(forest.inertia).all(axis=1)
+    if not whole.all():
+        name = names[rows.body[heads[int(np.argmin(whole))]]]
+        raise ModelError(
+            f"body '{name}': its mass, inertia and distance from the joint are too large to compute with: their "
+            "products are no finite numbers; choose other units"
+        )
     bare = joint_without_inertia(forest)
     if bare is not None:
         joint = joint_type(int(forest.kind[bare])).__name__.lower()

@@ -1,13 +1,18 @@
 """The box of a model: where space repeats, ends, or goes on."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.errors import CaseError
+from articulon.units import UnitSystem
 
 Boundary = Literal["periodic", "open", "reflecting"]
+
+LONGEST = 1e100
+"""Of an edge; the shortest is its inverse. Volumes of such boxes, and what is over them, are numbers."""
 
 
 class Box(Declaration):
@@ -27,16 +32,35 @@ class Box(Declaration):
 
     @model_validator(mode="after")
     def _possible(self) -> "Box":
-        numbers = [value for value in (*self.lengths, *self.tilts) if isinstance(value, float)]
-        if len(numbers) < 6:
-            return self
-        (lx, ly, _), (xy, xz, yz) = self.lengths, self.tilts
-        for name, tilt, length in (("xy", xy, lx), ("xz", xz, lx), ("yz", yz, ly)):
-            if float(length) > 0.0 and abs(float(tilt)) > 0.5 * float(length) * (1.0 + 1e-12):
-                raise ValueError(f"tilts: {name} = {tilt:g} is beyond half of {length:g}; take off whole edges from it")
-        if any(map(float, self.tilts)) and "reflecting" in self.boundaries:
-            raise ValueError("boundaries: a tilted box has no reflecting walls; leave out the tilts")
+        if all(isinstance(value, float) for value in (*self.lengths, *self.tilts)):
+            self._check("")
         return self
+
+    def resolved(self, units: UnitSystem, where: str = "") -> Self:
+        """As :meth:`Declaration.resolved`, which also finds what is wrong with lengths and tilts that have units."""
+        made = super().resolved(units, where)
+        try:
+            made._check(f"{where}." if where else "")
+        except ValueError as reason:
+            raise CaseError(str(reason)) from None
+        return made
+
+    def _check(self, where: str) -> None:
+        """Raises ValueError for edges too short or long to calculate with, tilts too far, and tilts beside walls."""
+        lengths, tilts = (tuple(map(float, group)) for group in (self.lengths, self.tilts))
+        for length in lengths:
+            if length > 0.0 and not 1.0 / LONGEST <= length <= LONGEST:
+                raise ValueError(
+                    f"{where}lengths: expected from {1.0 / LONGEST:g} to {LONGEST:g}, so that volumes can be "
+                    f"calculated, got {length:g}"
+                )
+        for name, tilt, length in zip(("xy", "xz", "yz"), tilts, (lengths[0], lengths[0], lengths[1]), strict=True):
+            if length > 0.0 and abs(tilt) > 0.5 * length * (1.0 + 1e-12):
+                raise ValueError(
+                    f"{where}tilts: {name} = {tilt:g} is beyond half of {length:g}; take off whole edges from it"
+                )
+        if any(tilts) and "reflecting" in self.boundaries:
+            raise ValueError(f"{where}boundaries: a tilted box has no reflecting walls; leave out the tilts")
 
     @property
     def vectors(self) -> np.ndarray:

@@ -6,40 +6,40 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import CaseError, ModelError
+from articulon.inputs import FEW, LARGEST, floats, shown
 from articulon.units import UnitSystem
 
 UNIT_TOLERANCE = 1e-6
 """How far the norm of a quaternion may lie from one: rounding of printed digits, not a mistake."""
 
-FEW = 12
-"""Numbers that a message still shows."""
 
+def array(value: Any, shape: tuple[int, ...] | None, dimension: str, units: UnitSystem, where: str) -> np.ndarray:
+    """``value`` as a new array of floats in the model's units, of a shape or of any; strings carry units of their own.
+    Raises ModelError."""
 
-def array(value: Any, shape: tuple[int, ...], dimension: str, units: UnitSystem, where: str) -> np.ndarray:
-    """A new array of ``value`` as floats in the model's units; strings carry units of their own. Raises ModelError."""
-
-    def number(item: Any) -> Any:
-        if isinstance(item, str):
-            try:
-                return units.value(item, dimension, where)
-            except CaseError as error:
-                raise ModelError(str(error)) from None
-        if isinstance(item, (list, tuple)):
-            return [number(part) for part in item]
-        return item
+    def read(text: str) -> float:
+        try:
+            return units.value(text, dimension, where)
+        except CaseError as error:
+            raise ModelError(str(error)) from None
 
     try:
-        result = np.array(number(value), dtype=np.float64)  # a copy: what the caller does to theirs is not ours
-    except (TypeError, ValueError):
-        raise ModelError(f"{where}: expected numbers of shape {shape}, got {value!r}") from None
-    if result.shape != shape:
-        shown = f": {value!r}" if result.size <= FEW else ""
-        raise ModelError(f"{where}: expected shape {shape}, got shape {result.shape}{shown}")
+        result = floats(value, read)
+    except ValueError as reason:
+        shaped = "" if shape is None else f" of shape {shape}"
+        raise ModelError(f"{where}: expected numbers{shaped}: {reason}") from None
+    if shape is not None and result.shape != shape:
+        given = f": {shown(value)}" if result.size <= FEW else ""
+        raise ModelError(f"{where}: expected shape {shape}, got shape {result.shape}{given}")
     if not np.isfinite(result).all():
         at = np.argwhere(~np.isfinite(result))[0].tolist()
-        found = repr(value) if result.size <= FEW else f"{result[tuple(at)]} at {at}"
+        found = shown(value) if result.size <= FEW else f"{result[tuple(at)]} at {at}"
         raise ModelError(f"{where}: not finite: {found}")
-    return result
+    if result.size and np.abs(result).max() > LARGEST:
+        raise ModelError(
+            f"{where}: {result.flat[np.abs(result).argmax()]:g} is too large to compute with; the most is {LARGEST:g}"
+        )
+    return np.array(result)
 
 
 def unit_quaternions(rotation: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
@@ -89,7 +89,10 @@ def possible_inertias(inertia: np.ndarray, where: Callable[[int], str]) -> None:
 
 def symmetric(inertia: Any, units: UnitSystem, where: str) -> np.ndarray:
     """A scalar, three principal moments or a 3x3 matrix as (xx, xy, xz, yy, yz, zz). Raises ModelError."""
-    shape = np.shape(inertia)
+    try:
+        shape = floats(inertia, lambda text: 0.0).shape
+    except ValueError as reason:
+        raise ModelError(f"{where}: {reason}") from None
     if shape == ():
         s = float(array(inertia, (), "inertia", units, where))
         return np.array([s, 0.0, 0.0, s, 0.0, s])

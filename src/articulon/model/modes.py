@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from articulon.errors import CaseError, ModelError
+from articulon.inputs import floats, number, shown
 from articulon.model import checks, mode_checks
 from articulon.model.freezing import kept
 from articulon.units import UnitSystem, unit_system
@@ -107,15 +108,15 @@ class Modes:
 
         h = self.handle
         if isinstance(h, bool) or not isinstance(h, (int, np.integer)) or not 0 <= h < nodes:
-            raise ModelError(f"{where}, handle: there is no node {h!r}; nodes are numbered 0 to {nodes - 1}")
+            raise ModelError(f"{where}, handle: there is no node {shown(h)}; nodes are numbered 0 to {nodes - 1}")
         length = mode_checks.extent(positions, masses)
         if np.abs(positions[h]).max() > mode_checks.RIGID_TOLERANCE * length:
             raise ModelError(
                 f"{where}, positions: node {h} is handle 1, and the body's frame has its origin there, but it is at "
                 f"{positions[h].tolist()}; subtract its position from all nodes"
             )
-        if not (isinstance(self.largest, (int, float)) and 0.0 < self.largest < np.inf):
-            raise ModelError(f"{where}, largest: a positive part of the body's length, got {self.largest!r}")
+        if not number(self.largest, f"{where}, largest") > 0.0:
+            raise ModelError(f"{where}, largest: a positive part of the body's length, got {shown(self.largest)}")
 
         mode_checks.moving_mass(masses, shapes, where)
         match self.boundary:
@@ -125,7 +126,7 @@ class Modes:
                 mode_checks.without_rigid_motion(positions, masses, shapes, where)
                 shapes, rotations = relative_to(int(h), positions, shapes, rotations, where)
             case _:
-                raise ModelError(f"{where}, boundary: expected 'clamped' or 'free', got {self.boundary!r}")
+                raise ModelError(f"{where}, boundary: expected 'clamped' or 'free', got {shown(self.boundary)}")
         mode_checks.independent(masses, shapes, where)
         return ModeShapes(
             positions, masses, shapes, rotations, stiffness, damping, int(h), length, float(self.largest) * length
@@ -144,13 +145,14 @@ class Modes:
 
     def _counts(self, where: str) -> tuple[int, int]:
         """Numbers of nodes and modes, by the shape of the shapes."""
-        shape = np.shape(self.shapes)
+        shape = shape_of(self.shapes, f"{where}, shapes")
         if len(shape) != 3 or shape[1] != 3 or 0 in shape:
             raise ModelError(f"{where}, shapes: expected the shape (nodes, 3, modes), got {shape}")
         return shape[0], shape[2]
 
     def _rotations(self, nodes: int, modes: int, units: UnitSystem, where: str) -> np.ndarray:
         """As given, where a node may have none."""
+        shape_of(self.rotations, f"{where}, rotations")
         known = np.asarray(self.rotations)
         if known.dtype.kind != "f":
             return checks.array(self.rotations, (nodes, 3, modes), "wavenumber", units, f"{where}, rotations").copy()
@@ -289,7 +291,7 @@ def relative_to(
 def _matrix(value: Any, modes: int, dimension: str, where: str, read: Any) -> np.ndarray:
     """A number, one each, or a symmetric matrix, as a matrix."""
     what = "stiffness" if dimension == "stiffness" else "damping"
-    shape = np.shape(value)
+    shape = shape_of(value, f"{where}, {what}")
     if shape == (modes, modes) and modes > 1:
         full = read(value, shape, dimension, what)
         if np.abs(full - full.T).max() > 1e-9 * np.abs(full).max():
@@ -300,6 +302,14 @@ def _matrix(value: Any, modes: int, dimension: str, where: str, read: Any) -> np
     if shape == (1, 1):
         return read(value, shape, dimension, what)
     return np.diag(read(value, (modes,), dimension, what))
+
+
+def shape_of(value: Any, what: str) -> tuple[int, ...]:
+    """How numbers, or quantities with units, are arranged; raises ModelError for what are none."""
+    try:
+        return floats(value, lambda text: 0.0).shape
+    except ValueError as reason:
+        raise ModelError(f"{what}: {reason}") from None
 
 
 def _six(a: np.ndarray) -> np.ndarray:

@@ -8,10 +8,16 @@ from typing import Any, Literal
 import numpy as np
 from scipy.linalg import eigh
 
+from articulon.inputs import shown
 from articulon.model.mode_checks import off_rigid_motion
 from articulon.model.modes import Modes
 from articulon.modes.beam_shapes import End, bar_shapes, bending_shapes, strains
 from articulon.modes.quantities import Reader
+
+MOST_MODES = 200
+"""Of a kind: higher ones have wavelengths at which no slender beam is one."""
+MOST_NODES = 2000
+"""On the axis: the points of Gauss and Lobatto take time with the cube of their number."""
 
 
 def beam(
@@ -100,15 +106,15 @@ def beam(
     read = Reader("beam", units)
     L = read.positive(length, "length", "length")
     m = read.positive(mass, "mass", "mass")
-    if boundary not in ("clamped", "free", "loaded"):
-        raise read.error(f"boundary: expected 'clamped', 'free' or 'loaded', got {boundary!r}")
+    read.word(boundary, ("clamped", "free", "loaded"), "boundary")
     radii = _pair(read, gyration, "length", "gyration")
     if radii.min() < 0.0:
-        raise read.error(f"gyration: must not be negative, got {gyration!r}")
-    counts = [read.count(c, 0, "bending") for c in (bending if isinstance(bending, Sequence) else (bending, bending))]
-    if len(counts) != 2:
-        raise read.error(f"bending: one number of modes, or one for each of y and z, got {bending!r}")
-    counts += [read.count(torsion, 0, "torsion"), read.count(stretch, 0, "stretch")]
+        raise read.error(f"gyration: must not be negative, got {shown(gyration)}")
+    both = bending if isinstance(bending, Sequence) and not isinstance(bending, str) else (bending, bending)
+    if len(both) != 2:
+        raise read.error(f"bending: one number of modes, or one for each of y and z, got {shown(bending)}")
+    counts = [read.count(c, 0, "bending", MOST_MODES) for c in both]
+    counts += [read.count(torsion, 0, "torsion", MOST_MODES), read.count(stretch, 0, "stretch", MOST_MODES)]
     if not any(counts):
         raise read.error("no modes were asked for; give bending, torsion or stretch")
     EI = _stiffnesses(read, bending_stiffness, counts[:2])
@@ -143,14 +149,16 @@ def beam(
     positions[:, 0] = L * xi
     if boundary != "free":
         shapes[0] = rotations[0] = 0.0
-        if handle != 0:
-            raise read.error(f"handle: the clamped end is node 0, got {handle!r}")
+        if read.count(handle, 0, "handle") != 0:
+            raise read.error(f"handle: the clamped end is node 0, got {shown(handle)}")
     elif read.count(handle, 0, "handle") >= n:
         raise read.error(f"handle: there are {n} nodes on the axis, numbered from 0, got {handle}")
     positions, node_masses, shapes, rotations = _with_sections(positions, m * weight, shapes, rotations, radii)
     if boundary == "free":
         shapes, rotations = off_rigid_motion(positions, node_masses, shapes, rotations)
-    ratio = float(read.array(damping_ratio, (), "dimensionless", "damping_ratio"))
+    ratio = read.ratio(damping_ratio, "damping_ratio")
+    if not (np.isfinite(strain).all() and np.isfinite(inertia).all()):
+        raise read.error("length, mass and stiffness give modes beyond what numbers hold; choose other units")
     stiffness: np.ndarray = strain
     if boundary == "loaded":
         damping = 2.0 * ratio * _critical(strain, np.einsum("i,iaj,iak->jk", node_masses, shapes, shapes))
@@ -179,7 +187,7 @@ def _critical(stiffness: np.ndarray, mass: np.ndarray) -> np.ndarray:
 
 
 def _pair(read: Reader, value: Any, dimension: str, what: str) -> np.ndarray:
-    if np.shape(value) == ():
+    if read.shape(value, what) == ():
         return np.full(2, float(read.array(value, (), dimension, what)))
     return read.array(value, (2,), dimension, what)
 
@@ -191,7 +199,7 @@ def _stiffnesses(read: Reader, value: Any, counts: list[int]) -> np.ndarray:
         raise read.error("bending_stiffness is required for bending modes: EI [energy length]")
     EI = _pair(read, value, "energy_length", "bending_stiffness")
     if (EI <= 0.0).any():
-        raise read.error(f"bending_stiffness: must be positive, got {value!r}")
+        raise read.error(f"bending_stiffness: must be positive, got {shown(value)}")
     return EI
 
 
@@ -204,12 +212,11 @@ def _needed(read: Reader, value: Any, count: int, dimension: str, what: str) -> 
 
 
 def _enough_nodes(read: Reader, nodes: int | None, counts: list[int], masses: str) -> int:
-    if masses not in ("consistent", "lumped"):
-        raise read.error(f"masses: expected 'consistent' or 'lumped', got {masses!r}")
+    read.word(masses, ("consistent", "lumped"), "masses")
     most = max(counts)
     if nodes is None:
         return 2 * most + 12 if masses == "consistent" else 10 * most + 11
-    if read.count(nodes, 2, "nodes") < most + 2:
+    if read.count(nodes, 2, "nodes", MOST_NODES) < most + 2:
         raise read.error(f"nodes: {nodes} are too few for {most} modes of a kind; {most + 2} tell them apart")
     return nodes
 

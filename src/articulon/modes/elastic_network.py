@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from articulon.inputs import shown
 from articulon.model.mode_checks import off_rigid_motion
 from articulon.model.modes import Modes
 from articulon.modes.eigen import local_rotations, lowest_modes
@@ -101,14 +102,14 @@ def elastic_network(
         for more modes than the structure has.
     """
     if structure is not None and units not in (None, "Da-nm-ps"):
-        raise Reader("elastic_network", None).error(f"units: those of a structure are 'Da-nm-ps', got {units!r}")
+        raise Reader("elastic_network", None).error(f"units: those of a structure are 'Da-nm-ps', got {shown(units)}")
     read = Reader("elastic_network", units if structure is None else "Da-nm-ps")
     if (structure is None) == (positions is None) or (positions is None) != (masses is None):
         raise read.error("give either a structure, or positions and masses")
     if structure is not None:
         x, m, label = _nodes(structure, nodes, residues, read)
     else:
-        shape = np.shape(positions)
+        shape = read.shape(positions, "positions")
         if len(shape) != 2 or shape[1] != 3 or shape[0] < 1:
             raise read.error(f"positions: expected the shape (nodes, 3), got {shape}")
         x = read.array(positions, shape, "length", "positions")
@@ -121,7 +122,7 @@ def elastic_network(
         def label(k: int) -> str:
             return f"node {k}"
 
-    count = read.count(modes, 1, "modes")
+    count = read.count(modes, 1, "modes", 3 * len(m))
     reach = read.positive(cutoff, "length", "cutoff")
     gamma = read.positive(spring_constant, "stiffness", "spring_constant")
     if read.count(handle, 0, "handle") >= m.size:
@@ -142,7 +143,7 @@ def elastic_network(
     inertia = np.einsum("i,iaj,iaj->j", m, shapes, shapes)
     if np.isnan(rotations[handle]).any():
         raise read.error(f"handle: the neighbours of {label(handle)} lie on a line, so that its rotation is unknown")
-    ratio = float(read.array(damping_ratio, (), "dimensionless", "damping_ratio"))
+    ratio = read.ratio(damping_ratio, "damping_ratio")
     return Modes(
         positions=x - x[handle],
         masses=m,
@@ -179,18 +180,21 @@ def _nodes(
     structure: Molecule, nodes: str, residues: Sequence[int] | None, read: Reader
 ) -> tuple[np.ndarray, np.ndarray, Callable[[int], str]]:
     """Positions [nm] and masses [Da] of the nodes, and what names one."""
-    chosen = list(range(len(structure.residues))) if residues is None else [int(r) for r in residues]
+    if residues is not None and (not isinstance(residues, Sequence | np.ndarray) or isinstance(residues, str)):
+        raise read.error(f"residues: expected a list of indices, got {shown(residues)}")
+    chosen = list(range(len(structure.residues)))
+    if residues is not None:
+        chosen = [read.count(residue, 0, "residues") for residue in residues]
     wrong = [r for r in chosen if not 0 <= r < len(structure.residues)]
     if wrong or not chosen or len(set(chosen)) != len(chosen):
         raise read.error(
             f"residues: indices from 0 to {len(structure.residues) - 1}, each once; got {wrong or list(chosen)}"
         )
+    read.word(nodes, ("residues", "atoms"), "nodes")
     spans = [range(structure.residues[r].start, structure.residues[r].stop) for r in chosen]
     if nodes == "atoms":
         atoms = np.concatenate([np.asarray(span) for span in spans])
         return structure.positions[atoms], structure.masses[atoms], lambda k: structure.label(int(atoms[k]))
-    if nodes != "residues":
-        raise read.error(f"nodes: expected 'residues' or 'atoms', got {nodes!r}")
     centres = []
     for r, span in zip(chosen, spans, strict=True):
         named = {structure.names[atom]: atom for atom in span}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from articulon.inputs import floats, shown
 from articulon.model.mode_checks import off_rigid_motion, rigid_motions
 from articulon.model.modes import Modes
 from articulon.modes.eigen import local_rotations, lowest_modes
@@ -66,7 +67,7 @@ def from_matrices(
         holds it, or more modes than it has.
     """
     read = Reader("from_matrices", units)
-    shape = np.shape(positions)
+    shape = read.shape(positions, "positions")
     if len(shape) != 2 or shape[1] != 3 or shape[0] < 1:
         raise read.error(f"positions: expected the shape (nodes, 3), got {shape}")
     n = shape[0]
@@ -76,6 +77,8 @@ def from_matrices(
     if read.count(handle, 0, "handle") >= n:
         raise read.error(f"handle: there are {n} nodes, numbered from 0, got {handle}")
     count = read.count(modes, 1, "modes")
+    if clamped is not None and (not isinstance(clamped, Sequence | np.ndarray | Set) or isinstance(clamped, str)):
+        raise read.error(f"clamped: expected a list of nodes, got {shown(clamped)}")
     held = sorted({read.count(k, 0, "clamped") for k in clamped}) if clamped is not None else []
     if clamped is not None and (handle not in held or held[-1] >= n):
         raise read.error(
@@ -119,7 +122,7 @@ def from_matrices(
     if clamped is None:
         shapes, rotations = off_rigid_motion(x, m, shapes, rotations)
     inertia = np.einsum("i,iaj,iaj->j", m, shapes, shapes)
-    ratio = float(read.array(damping_ratio, (), "dimensionless", "damping_ratio"))
+    ratio = read.ratio(damping_ratio, "damping_ratio")
     return Modes(
         positions=x - x[handle],
         masses=m,
@@ -135,7 +138,7 @@ def from_matrices(
 
 
 def _lumped(mass: Any, n: int, read: Reader) -> np.ndarray:
-    shape = mass.shape if sparse.issparse(mass) else np.shape(mass)
+    shape = mass.shape if sparse.issparse(mass) else read.shape(mass, "mass")
     if shape == (3 * n, 3 * n) and n > 0:
         full = sparse.csr_array(mass)
         each = full.diagonal().reshape(n, 3)
@@ -153,9 +156,9 @@ def _lumped(mass: Any, n: int, read: Reader) -> np.ndarray:
 
 def _stiffness(stiffness: Any, n: int, read: Reader) -> Any:
     try:
-        K = sparse.csr_array(stiffness, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise read.error(f"stiffness: expected a matrix of numbers, got {stiffness!r}") from None
+        K = sparse.csr_array(stiffness if sparse.issparse(stiffness) else floats(stiffness), dtype=np.float64)
+    except (TypeError, ValueError, MemoryError):
+        raise read.error(f"stiffness: expected a matrix of numbers, got {shown(stiffness)}") from None
     if K.shape not in ((3 * n, 3 * n), (6 * n, 6 * n)):
         raise read.error(
             f"stiffness: expected three or six coordinates for each of {n} nodes, a matrix of {3 * n} or {6 * n} rows, "

@@ -1,10 +1,12 @@
 """Quantities of the functions that make modes, which come before any model and so name their own units."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from articulon.errors import CaseError, ModelError
+from articulon.inputs import floats, shown
 from articulon.model import checks
 from articulon.units import unit_system
 
@@ -34,8 +36,8 @@ class Reader:
         where = f"{self.function}, {what}"
         if self.units is None and _has_text(value):
             raise ModelError(
-                f"{where}: {value!r} has a unit; say by units='fg-um-us', or another system, what the modes are to be "
-                "in, or give plain numbers in the units of the model"
+                f"{where}: {shown(value)} has a unit; say by units='fg-um-us', or another system, what the modes are "
+                "to be in, or give plain numbers in the units of the model"
             )
         return checks.array(value, shape, dimension, self._system, where)
 
@@ -43,14 +45,37 @@ class Reader:
         """A positive float; raises ModelError."""
         number = float(self.array(value, (), dimension, what))
         if not number > 0.0:
-            raise self.error(f"{what}: must be positive, got {value!r}")
+            raise self.error(f"{what}: must be positive, got {shown(value)}")
         return number
 
-    def count(self, value: Any, least: int, what: str) -> int:
-        """A whole number; raises ModelError below the least."""
+    def count(self, value: Any, least: int, what: str, most: int | None = None) -> int:
+        """A whole number; raises ModelError below the least and beyond the most."""
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise self.error(f"{what}: expected a whole number of at least {least}, got {value!r}")
+            raise self.error(f"{what}: expected a whole number of at least {least}, got {shown(value)}")
+        if most is not None and value > most:
+            raise self.error(f"{what}: expected a whole number of at most {most}, got {shown(value)}")
         return int(value)
+
+    def ratio(self, value: Any, what: str) -> float:
+        """A plain number that is not negative; raises ModelError."""
+        ratio = float(self.array(value, (), "dimensionless", what))
+        if ratio < 0.0:
+            raise self.error(f"{what}: must not be negative, got {shown(value)}")
+        return ratio
+
+    def word(self, value: Any, known: Sequence[str], what: str) -> str:
+        """One of some words; raises ModelError."""
+        if not isinstance(value, str) or value not in known:
+            listed = f"{', '.join(map(repr, known[:-1]))} or {known[-1]!r}"
+            raise self.error(f"{what}: expected {listed}, got {shown(value)}")
+        return value
+
+    def shape(self, value: Any, what: str) -> tuple[int, ...]:
+        """How numbers, or quantities with units, are arranged; raises ModelError."""
+        try:
+            return floats(value, lambda text: 0.0).shape
+        except ValueError as reason:
+            raise self.error(f"{what}: {reason}") from None
 
     def error(self, message: str) -> ModelError:
         """A fault of the function's arguments."""

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 Level = Literal["all-atom-torsion", "side-chains", "residue", "domain"]
+LEVELS: tuple[str, ...] = get_args(Level)
 
 
 class Torsion(NamedTuple):

@@ -8,11 +8,12 @@ import numpy as np
 from articulon.building import ModelBuilder
 from articulon.errors import ModelError
 from articulon.forces.stokes_drag import StokesDrag
+from articulon.inputs import finite, floats, shown, words
 from articulon.model import Free, Model, Revolute, Spherical, Xyz
 from articulon.model.joints import Joint
 from articulon.molecules.articulation import Articulation, Torsion
 from articulon.molecules.elements import van_der_waals_radii
-from articulon.molecules.structure import Structure
+from articulon.molecules.structure import Structure, check_structure
 
 UNITS = "Da-nm-ps"
 AXIS = (0.0, 0.0, 1.0)
@@ -56,6 +57,9 @@ def build(
     ModelError
         Naming the body, for what cannot be built.
     """
+    check_cut(structure, articulation, "build")
+    if not isinstance(forces, Sequence) or isinstance(forces, str):
+        raise ModelError(f"build, forces: expected a list of forces, got {shown(forces)}")
     if force_field is not None:
         # A force field stands on models, and so its module on this one.
         from articulon.molecules.force_field import force_field as parameters
@@ -82,10 +86,11 @@ def populate(
 
     Returns the indices of the bodies; those of the sites have the same first atom first.
     """
+    if not isinstance(builder, ModelBuilder):
+        raise ModelError(f"populate: expected a ModelBuilder, got {shown(builder)}")
     if builder.units.name != UNITS:
         raise ModelError(f"molecules are built in the units '{UNITS}', not '{builder.units.name}'")
-    if len(articulation.cluster) != len(structure):
-        raise ModelError("the articulation is of another structure: perceive this one")
+    check_cut(structure, articulation, "molecules")
     x, members = structure.positions, articulation.members
     count = len(members)
     origins, frames = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
@@ -133,12 +138,27 @@ def populate(
     )
     for loop in articulation.loops:
         _add_loop(builder, structure, articulation, loop, bodies.start, origins, frames)
-    amounts = np.broadcast_to(np.asarray(charges, dtype=float), (len(structure),))
-    words = structure.elements if kinds is None else kinds
+    try:
+        amounts = np.broadcast_to(floats(charges), (len(structure),))
+    except ValueError as reason:
+        raise ModelError(f"charges: expected one for all or {len(structure)} of them: {reason}") from None
+    finite(amounts, "charges")
+    names = structure.elements if kinds is None else words(kinds, "kinds")
+    if len(names) != len(structure):
+        raise ModelError(f"kinds: expected {len(structure)}, one for each atom, got {len(names)}")
     for a, k in enumerate(articulation.cluster.tolist()):
         place = frames[k].T @ (x[a] - origins[k])
-        builder.add_site(bodies.start + k, position=place, charge=amounts[a], kind=words[a], group="atoms")
+        builder.add_site(bodies.start + k, position=place, charge=amounts[a], kind=names[a], group="atoms")
     return bodies
+
+
+def check_cut(structure: Structure, articulation: Articulation, where: str) -> None:
+    """Raises ModelError for what is no structure, and no articulation of it."""
+    check_structure(structure, where)
+    if not isinstance(articulation, Articulation):
+        raise ModelError(f"{where}: expected an articulation, as perceive gives it, got {shown(articulation)}")
+    if len(articulation.cluster) != len(structure):
+        raise ModelError("the articulation is of another structure: perceive this one")
 
 
 def body_names(structure: Structure, articulation: Articulation) -> list[str]:
@@ -174,6 +194,7 @@ def body_radii(structure: Structure, articulation: Articulation) -> np.ndarray:
 def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any) -> StokesDrag:
     """Stokes drag on each body as on a sphere of its size (:func:`body_radii`), in a medium of a viscosity
     [mass/(length time)]. Bodies do not shield each other (free draining)."""
+    check_cut(structure, articulation, "stokes_drag")
     radii = body_radii(structure, articulation).tolist()
     return StokesDrag(viscosity=viscosity, radius=dict(zip(body_names(structure, articulation), radii, strict=True)))
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.inputs import shown, words
 from articulon.molecules.elements import covalent_radii, metal
 from articulon.molecules.structure import Structure
-from articulon.molecules.templates import template
+from articulon.molecules.templates import THIOLATES, template
 
 FAULTS = {
     "missing-atoms": "build them with PDBFixer or a modelling program; OpenMM's modeller adds hydrogens only",
@@ -29,6 +30,8 @@ bonded ones. (Two hydrogens of a water are 0.15 nm apart, and the sum of their r
 SHORTEST, LONGEST = 0.5, 1.5
 """Of the sum of their covalent radii: bonded atoms nearer or farther than that are not where they are meant to be. (A
 triple bond has 0.8 of it; a hydrogen may be 0.15 nm, and the next residue 0.2 nm away, before it counts as lost.)"""
+COORDINATED = 0.3
+"""Farthest that a metal is from the sulfur that it takes a hydrogen's place at [nm]; zinc is 0.23 nm away."""
 SHOWN = 20
 """How many faults a message lists."""
 
@@ -49,6 +52,15 @@ def faults_of(structure: Structure, absent: Mapping[str, str] | None = None) -> 
     coordinates.
     """
     return [*_missing(structure), *_gaps(structure, absent or {}), *_lengths(structure), *_clashes(structure)]
+
+
+def accepted(accept: Any, where: str) -> tuple[str, ...]:
+    """Kinds of faults to go on with; raises ModelError for a word that is none."""
+    given = words(accept, f"{where}, accept")
+    wrong = [word for word in given if word not in FAULTS]
+    if wrong:
+        raise ModelError(f"{where}: accept: unknown word {shown(wrong[0])} (known: {', '.join(FAULTS)})")
+    return given
 
 
 def refuse(structure: Structure, faults: list[Fault], accept: Sequence[str], added: bool) -> Structure:
@@ -90,6 +102,9 @@ def _missing(structure: Structure) -> list[Fault]:
             for name, count in known.hydrogens.items():
                 if name in at:
                     faults.extend(_hydrogens(structure, at[name], hydrogens, count))
+            for name, count in known.polar.items():
+                if name in at:
+                    faults.extend(_polar(structure, at[name], hydrogens[at[name]], count))
             if residue.kind == "amino-acid" and residue.standard != "PRO" and "N" in at and not hydrogens[at["N"]]:
                 faults.extend(_hydrogens(structure, at["N"], hydrogens, 1))
     if none and any(residue.standard or residue.kind == "water" for residue in structure.residues):
@@ -104,6 +119,32 @@ def _hydrogens(structure: Structure, atom: int, hydrogens: list[int], count: int
         return []
     kind = "missing-hydrogens" if found < count else "extra-hydrogens"
     return [Fault(kind, f"{structure.label(atom)} has {found} hydrogens of {count}")]
+
+
+def _polar(structure: Structure, atom: int, found: int, count: int) -> list[Fault]:
+    """The fault of an atom that is no carbon and has fewer hydrogens than it has in any state of protonation.
+
+    A bond to another residue, as in a disulfide or a glycan, takes the place of a hydrogen, and so does a metal beside
+    a sulfur.
+    """
+    residue = int(structure.residue[atom])
+    elsewhere = sum(structure.residue[b] != residue for b in structure.neighbours[atom])
+    if found + elsewhere >= count:
+        return []
+    if structure.elements[atom] == "S" and (
+        structure.residues[residue].name.strip().upper().removeprefix("N") in THIOLATES
+        or _beside_metal(structure, atom)
+    ):
+        return []
+    text = f"{structure.label(atom)} has {found} hydrogens of {count - elsewhere}"
+    return [Fault("missing-hydrogens", text)]
+
+
+def _beside_metal(structure: Structure, atom: int) -> bool:
+    """Whether a metal is so near that it is coordinated."""
+    metals = [k for k, symbol in enumerate(structure.elements) if metal(symbol)]
+    apart = np.linalg.norm(structure.positions[metals] - structure.positions[atom], axis=1)
+    return bool((apart < COORDINATED).any())
 
 
 def _linked(structure: Structure, atom: int, residue: int) -> bool:

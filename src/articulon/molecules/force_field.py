@@ -8,16 +8,17 @@ from typing import Any, Literal
 import numpy as np
 
 from articulon.building import ModelBuilder
-from articulon.errors import ModelError
+from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import potential_energy
 from articulon.forces.sites.constant_energy import ConstantEnergy
 from articulon.forces.sites.generalized_born import GeneralizedBorn
+from articulon.inputs import shown
 from articulon.model import Model
 from articulon.molecules import force_field_terms as terms
 from articulon.molecules.articulation import Articulation
 from articulon.molecules.building import UNITS, build
 from articulon.molecules.openmm_exchange import openmm_app, to_openmm
-from articulon.molecules.structure import Structure
+from articulon.molecules.structure import Structure, check_structure
 from articulon.units import unit_system
 
 ForceFieldName = Literal["amber14", "charmm36"]
@@ -100,13 +101,19 @@ def openmm_system(
 ) -> Any:
     """OpenMM's System of a structure; ``options`` go to ``ForceField.createSystem``, such as ``constraints``."""
     for key, given, known in (("force_field", name, FILES), ("solvent", solvent, SOLVENTS)):
-        if given not in known:
-            raise ModelError(f"model.{key}: there is no '{given}' (known: {', '.join(known)})")
+        if not isinstance(given, str) or given not in known:
+            raise ModelError(f"model.{key}: there is no {shown(given)} (known: {', '.join(known)})")
+    check_structure(structure, "force_field")
     app = openmm_app()
     if cutoff is not None:
         from openmm import unit
 
-        reach = unit_system(UNITS).value(cutoff, "length", "model.cutoff")
+        try:
+            reach = unit_system(UNITS).value(cutoff, "length", "model.cutoff")
+        except CaseError as error:
+            raise ModelError(str(error)) from None
+        if not reach > 0.0:
+            raise ModelError(f"model.cutoff: must be positive, got {shown(cutoff)}")
         options = {"nonbondedMethod": app.CutoffNonPeriodic, "nonbondedCutoff": reach * unit.nanometer, **options}
     topology, _ = to_openmm(structure)
     try:

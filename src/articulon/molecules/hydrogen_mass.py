@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from articulon.errors import ModelError
-from articulon.molecules.structure import Structure
+from articulon.errors import CaseError, ModelError
+from articulon.molecules.structure import Structure, check_structure
 from articulon.units import unit_system
 
 
@@ -29,7 +29,11 @@ def heavier_hydrogens(structure: Structure, mass: Any) -> Structure:
     ModelError
         For a mass below that of hydrogen, and naming an atom that it would leave lighter than its hydrogens.
     """
-    given = unit_system("Da-nm-ps").value(mass, "mass", "model.hydrogen_mass")
+    check_structure(structure, "heavier_hydrogens")
+    try:
+        given = unit_system("Da-nm-ps").value(mass, "mass", "model.hydrogen_mass")
+    except CaseError as error:
+        raise ModelError(str(error)) from None
     masses = structure.masses.copy()
     kinds = [structure.residues[k].kind for k in structure.residue.tolist()]
     givers = set()

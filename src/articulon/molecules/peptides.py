@@ -2,17 +2,21 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.inputs import array, finite, floats, number, shown, whole, words
 from articulon.molecules import residue_geometry as geometry
 from articulon.molecules.bonding import bonded
 from articulon.molecules.elements import masses
-from articulon.molecules.faults import faults_of, refuse
+from articulon.molecules.faults import accepted, faults_of, refuse
 from articulon.molecules.placement import add_hydrogens, add_side_chain, placed
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.templates import kind_and_template
+from articulon.sizes import check_size
 
 ONE_LETTER = dict(zip("GAVLIPFYWSTCMDNEQKRH", geometry.ROWS, strict=True))
 """Residue names by letter."""
@@ -52,6 +56,9 @@ def peptide(
         For a residue that is not known, a cap in the middle, or atoms that clash at these angles.
     """
     names = _names(sequence)
+    if not isinstance(chain, str):
+        raise ModelError(f"peptide, chain: expected a name, got {shown(chain)}")
+    accept, chi = accepted(accept, "peptide"), _chi(chi)
     turns = [_each(value, len(names), word) for value, word in ((phi, "phi"), (psi, "psi"), (omega, "omega"))]
     atoms: list[str] = []
     places: list[np.ndarray] = []
@@ -63,7 +70,7 @@ def peptide(
         ends = (k == 0, k == len(names) - 1)
         now = _backbone(standard, previous, psi_before, turns[0][k], turns[1][k], turns[2][k - 1], ends)
         if kind == "amino-acid":
-            add_side_chain(now, standard, (chi or {}).get(k))
+            add_side_chain(now, standard, chi.get(k))
         add_hydrogens(now, name, standard, ends, previous)
         psi_before = turns[1][k]
         start = len(atoms)
@@ -79,11 +86,15 @@ def peptide(
 
 
 def _names(sequence: str | Sequence[str]) -> list[str]:
-    names = [ONE_LETTER.get(letter, letter) for letter in sequence] if isinstance(sequence, str) else list(sequence)
+    if isinstance(sequence, str):
+        names = [ONE_LETTER.get(letter, letter) for letter in sequence]
+    else:
+        names = list(words(sequence, "peptide, sequence"))
+    check_size(len(names), 100_000, "residues", "peptide, sequence", error=ModelError)
     for k, name in enumerate(names):
         kind, _ = kind_and_template(name)
         if kind not in ("amino-acid", "cap"):
-            raise ModelError(f"peptide: residue {k + 1}, '{name}': there is no standard geometry of it")
+            raise ModelError(f"peptide: residue {k + 1}, {shown(name)}: there is no standard geometry of it")
         if (name == "ACE" and k) or (name in ("NME", "NH2") and k != len(names) - 1):
             raise ModelError(f"peptide: residue {k + 1}, '{name}': a cap is at its end of the chain")
     if not any(kind_and_template(name)[0] == "amino-acid" for name in names):
@@ -92,9 +103,30 @@ def _names(sequence: str | Sequence[str]) -> list[str]:
 
 
 def _each(value: Angles, count: int, word: str) -> list[float]:
-    found = [float(value)] * count if isinstance(value, (int, float)) else [float(v) for v in value]
-    if len(found) != count:
-        raise ModelError(f"peptide, {word}: expected one angle or {count}, got {len(found)}")
+    if isinstance(value, Real):
+        return [number(value, f"peptide, {word}")] * count
+    try:
+        found = floats(value)
+    except ValueError as reason:
+        raise ModelError(f"peptide, {word}: {reason}") from None
+    if found.shape != (count,):
+        raise ModelError(f"peptide, {word}: expected one angle or {count}, got {found.size}")
+    finite(found, f"peptide, {word}")
+    return [float(angle) for angle in found]
+
+
+def _chi(chi: Any) -> dict[int, list[float]]:
+    """Angles by place; raises ModelError for what is none."""
+    if chi is None:
+        return {}
+    if not isinstance(chi, Mapping):
+        raise ModelError(f"peptide, chi: expected angles by the place of the residue, got {shown(chi)}")
+    found = {}
+    for place, angles in chi.items():
+        where = f"peptide, chi of residue {shown(place)}"
+        if not isinstance(angles, Sequence | np.ndarray) or isinstance(angles, str):
+            raise ModelError(f"{where}: expected a list of angles, got {shown(angles)}")
+        found[whole(place, where)] = array(angles, (len(angles),), where).tolist()
     return found
 
 

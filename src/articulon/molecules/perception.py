@@ -6,13 +6,14 @@ from typing import Literal
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.molecules.articulation import Articulation, Level
+from articulon.inputs import word, words
+from articulon.molecules.articulation import LEVELS, Articulation, Level
 from articulon.molecules.clusters import ClusterGraph
 from articulon.molecules.domains import domain_atoms
 from articulon.molecules.loops import close_disulfides, close_domains, disulfides_of, refuse_rings
 from articulon.molecules.naming import torsion_of
 from articulon.molecules.rigidity import rigidity
-from articulon.molecules.structure import Structure
+from articulon.molecules.structure import Structure, check_structure
 
 BACKBONE = frozenset(("N", "CA", "C", "O", "OXT", "CH3"))
 SUGAR = frozenset(("P", "OP1", "OP2", "OP3", "O5'", "C5'", "C4'", "O4'", "C3'", "O3'", "C2'", "C1'"))
@@ -46,7 +47,8 @@ def perceive(
     disulfides
         Whether all three torsions of a bridge turn, in a loop, or the bridge is welded to one rigid piece.
     domains
-        For the level ``domain``: chains and ranges of residue numbers, such as ``"A:1-29,68-117"``.
+        For the level ``domain``: chains and ranges of residue numbers, such as ``"A:1-29,60-117"``. Residues between
+        two domains belong to neither: domains that follow each other at once are held together by a peptide bond.
     rings
         What is done with a ring of more than eight atoms, no disulfide's, that would have to be cut: refuse it, hold
         it rigid, or close it by a loop.
@@ -54,8 +56,18 @@ def perceive(
     Raises
     ------
     ModelError
-        Naming the residues, for a ring that would have to break, domains that cannot be, or a molecule on one line.
+        For a word that is not among those above; naming the residues, for a ring that would have to break, domains that
+        cannot be, or a molecule on one line.
     """
+    check_structure(structure, "perceive")
+    for name, value, choices in (
+        ("level", level, LEVELS),
+        ("omega", omega, ("rigid", "free")),
+        ("disulfides", disulfides, ("loops", "welds")),
+        ("rings", rings, ("refuse", "rigid", "loops")),
+    ):
+        word(value, choices, f"perceive, {name}")
+    domains = words(domains, "perceive, domains")
     if (level == "domain") != bool(domains):
         raise ModelError("domains: the level 'domain' needs a list of them, and no other level takes one")
     known = rigidity(structure, omega)

@@ -10,15 +10,20 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.inputs import clipped, flag, path_of, shown, whole, words
 from articulon.molecules.bonding import bonded
 from articulon.molecules.elements import ANGSTROM, gemmi, masses
-from articulon.molecules.faults import FAULTS, faults_of, refuse
+from articulon.molecules.faults import accepted, faults_of, refuse
 from articulon.molecules.sequences import unresolved
 from articulon.molecules.structure import Residue, Structure
 from articulon.molecules.templates import ATOM_NAMES, kind_and_template
 
 PLACES = slice(30, 38), slice(38, 46), slice(46, 54)
 """Where a line of a PDB file has x, y and z."""
+READ = frozenset((b"ATOM", b"HETATM", b"CONECT", b"LINK", b"SSBOND", b"SEQRES", b"MODEL", b"TER"))
+"""Records of a PDB file that are read."""
+FARTHEST = 1e6
+"""Largest coordinate of an atom [nm]: a millimetre."""
 LIMIT = 256 * 1024 * 1024
 """Largest file that is read, after decompression [bytes]: two million atoms as PDB."""
 
@@ -64,10 +69,13 @@ def read_structure(
         For a file that cannot be read, and for each thing that must be decided or repaired first, by chain, residue and
         atom.
     """
-    path = Path(path)
-    wrong = [word for word in accept if word not in FAULTS]
-    if wrong:
-        raise ModelError(f"accept: unknown word {wrong[0]!r} (known: {', '.join(FAULTS)})")
+    path = path_of(path, "read_structure, path")
+    model = None if model is None else whole(model, f"{path}: model")
+    if not (altloc is None or isinstance(altloc, str)):
+        raise ModelError(f"{path}: altloc: expected a letter or 'highest', got {shown(altloc)}")
+    chains = None if chains is None else words(chains, f"{path}: chains")
+    leave_out, accept = words(leave_out, f"{path}: leave_out"), accepted(accept, str(path))
+    limit, add_missing = whole(limit, f"{path}: limit", least=1), flag(add_missing, f"{path}: add_missing")
     file = _parsed(path, _content(path, limit))
     chosen = _model(path, file, model)
     structure, serials = _atoms(path, chosen, altloc, chains, leave_out)
@@ -92,8 +100,8 @@ def _content(path: Path, limit: int) -> bytes:
         else:
             with path.open("rb") as stream:
                 content = stream.read(limit + 1)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{clipped(path)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except (EOFError, zlib.error) as error:
         raise ModelError(f"{path}: is not a whole gzip file: {error}") from None
     if len(content) > limit:
@@ -105,6 +113,7 @@ def _parsed(path: Path, content: bytes) -> Any:
     """gemmi's structure, by the name of the file."""
     package = gemmi()
     suffix = next((s for s in reversed(path.suffixes) if s != ".gz"), "").lower()
+    _check_text(path, content, whole_file=suffix not in (".pdb", ".ent"))
     try:
         if suffix in (".cif", ".mmcif", ".pdbx"):
             document = package.cif.read_string(content)
@@ -117,10 +126,23 @@ def _parsed(path: Path, content: bytes) -> Any:
         else:
             raise ModelError(f"{path}: expected a .pdb or a .cif file, or one of these with .gz")
     except (ValueError, RuntimeError, IndexError) as error:
-        raise ModelError(f"{path}: {error}") from None
+        raise ModelError(f"{path}: {clipped(error)}") from None
     if not len(file) or not any(len(chain) for chain in file[0]):
         raise ModelError(f"{path}: holds no atoms")
     return file
+
+
+def _check_text(path: Path, content: bytes, whole_file: bool) -> None:
+    """Raises ModelError, naming the line, where what is read is no text: remarks of a PDB file may be in any
+    encoding."""
+    if content.isascii():
+        return
+    for number, line in enumerate(content.splitlines(), start=1):
+        if whole_file or line[:6].rstrip().upper() in READ:
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise ModelError(f"{path}, line {number}: is not UTF-8 text: {error.reason}") from None
 
 
 def _check_places(path: Path, content: bytes) -> None:
@@ -173,10 +195,15 @@ def _atoms(
     for chain in model:
         if chains is not None and chain.name not in chains:
             continue
-        for group, members in [(whole, part) for whole in chain for part in _copies(whole)]:
+        for group, members in [(one, part) for one in chain for part in _copies(one)]:
             if group.name in leave_out:
                 continue
             kind, standard = kind_and_template(group.name)
+            if group.seqid.num is None:
+                raise ModelError(
+                    f"{path}: a residue {group.name} of the chain '{chain.name}' has no number; a PDB file has it in "
+                    "columns 23 to 26"
+                )
             residue = Residue(
                 group.name,
                 int(group.seqid.num),
@@ -210,9 +237,9 @@ def _atoms(
                 raise ModelError(f"{path}: {residue.label}:{twins[0]}: is there twice; leave one out of the file")
             residues.append(residue)
     if undecided:
-        shown = ", ".join(undecided[:8]) + (", ..." if len(undecided) > 8 else "")
+        first = ", ".join(undecided[:8]) + (", ..." if len(undecided) > 8 else "")
         raise ModelError(
-            f"{path}: alternative locations in {len(undecided)} residues: {shown}; choose one: altloc = 'A', or "
+            f"{path}: alternative locations in {len(undecided)} residues: {first}; choose one: altloc = 'A', or "
             "'highest' for the most occupied of each residue"
         )
     if not names:
@@ -222,6 +249,10 @@ def _atoms(
         atom = int(np.argmin(np.isfinite(positions).all(axis=1)))
         where = next(residue.label for residue in residues if residue.start <= atom < residue.stop)
         raise ModelError(f"{path}: {where}:{names[atom]}: its coordinates are not finite")
+    if np.abs(positions).max() > FARTHEST:
+        atom = int(np.abs(positions).max(axis=1).argmax())
+        where = next(residue.label for residue in residues if residue.start <= atom < residue.stop)
+        raise ModelError(f"{path}: {where}:{names[atom]}: its coordinates are those of no molecule; correct the file")
     structure = Structure(
         str(path),
         tuple(names),

@@ -6,6 +6,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from articulon.errors import ModelError
+from articulon.inputs import shown
+
 Kind = Literal["amino-acid", "cap", "nucleotide", "water", "ion", "ligand"]
 
 
@@ -87,3 +90,9 @@ class Structure:
         """Index of an atom of a residue by its name; −1 where there is none."""
         start, stop = self.residues[residue].start, self.residues[residue].stop
         return next((k for k in range(start, stop) if self.names[k] == name), -1)
+
+
+def check_structure(structure: object, where: str) -> None:
+    """Raises ModelError for what is no structure."""
+    if not isinstance(structure, Structure):
+        raise ModelError(f"{where}: expected a structure, as read_structure gives it, got {shown(structure)}")

@@ -55,6 +55,21 @@ CARBON_HYDROGENS: dict[str, str] = {
 }
 """Hydrogens that each carbon has whatever the pH: atom and number, with a colon where the name ends in a digit."""
 
+POLAR_HYDROGENS: dict[str, str] = {
+    "SER": "OG1",
+    "THR": "OG1:1",
+    "TYR": "OH1",
+    "CYS": "SG1",
+    "ASN": "ND2:2",
+    "GLN": "NE2:2",
+    "TRP": "NE1:1",
+    "ARG": "NH1:1 NH2:1",
+    "LYS": "NZ2",
+}
+"""The fewest hydrogens that other atoms have, in whatever state of protonation."""
+THIOLATES = frozenset(("CYX", "CYM", "CYS2", "CCYX", "CCYM"))
+"""Names that say that a cysteine's sulfur has none; AMBER's of the first residue have an N in front."""
+
 CAPS = {
     "ACE": ("CH3-C C-O", "CH3:3"),
     "NME": ("N-C", "C3"),
@@ -142,6 +157,8 @@ class Template(NamedTuple):
     """Between heavy atoms."""
     hydrogens: dict[str, int]
     """On each carbon."""
+    polar: dict[str, int]
+    """The fewest on other atoms."""
     conjugated: frozenset[tuple[str, str]]
     """Bonds outside rings that do not turn, though they are single; both ways round."""
     optional: frozenset[str]
@@ -162,7 +179,12 @@ def template(name: str) -> Template:
     atoms = frozenset(atom for bond in bonds for atom in bond) | frozenset(CAP_ATOMS.get(name, ()))
     planar = _pairs(CONJUGATED.get(name, ""))
     return Template(
-        atoms, bonds, dict(_counts(hydrogens)), frozenset([*planar, *((b, a) for a, b in planar)]), frozenset(optional)
+        atoms,
+        bonds,
+        dict(_counts(hydrogens)),
+        dict(_counts(POLAR_HYDROGENS.get(name, ""))),
+        frozenset([*planar, *((b, a) for a, b in planar)]),
+        frozenset(optional),
     )
 
 

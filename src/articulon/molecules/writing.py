@@ -1,12 +1,14 @@
 """Writes structures as PDB or mmCIF files, by gemmi."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.inputs import array, clipped, path_of
 from articulon.molecules.elements import ANGSTROM, gemmi
-from articulon.molecules.structure import Structure
+from articulon.molecules.structure import Structure, check_structure
 
 
 def write_structure(structure: Structure, path: str | Path, positions: np.ndarray | None = None) -> None:
@@ -28,10 +30,11 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
     ModelError
         For another ending, or positions of another shape.
     """
-    path = Path(path)
-    places = structure.positions if positions is None else np.asarray(positions, dtype=float)
-    if places.shape != structure.positions.shape:
-        raise ModelError(f"{path}: expected positions of shape {structure.positions.shape}, got {places.shape}")
+    check_structure(structure, "write_structure")
+    path = path_of(path, "write_structure, path")
+    places = structure.positions
+    if positions is not None:
+        places = array(positions, structure.positions.shape, f"{path}: positions")
     package = gemmi()
     file = package.Structure()
     model = file.find_or_add_model(1)
@@ -53,6 +56,13 @@ def write_structure(structure: Structure, path: str | Path, positions: np.ndarra
         one, other = structure.residues[structure.residue[a]], structure.residues[structure.residue[b]]
         if one.kind == "ligand" or other.kind == "ligand" or {structure.names[a], structure.names[b]} == {"SG"}:
             file.add_conect(a + 1, b + 1, 1)
+    try:
+        _write(file, path, package)
+    except (OSError, RuntimeError) as error:
+        raise ModelError(f"{clipped(path)}: cannot be written: {error}") from None
+
+
+def _write(file: Any, path: Path, package: Any) -> None:
     if path.suffix == ".cif":
         file.setup_entities()
         file.make_mmcif_document().write_file(str(path))

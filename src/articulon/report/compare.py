@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from articulon import __version__
 from articulon.cases.case import Case
-from articulon.errors import ArticulonError, DivergenceError
+from articulon.errors import ArticulonError, CaseError, DivergenceError
+from articulon.inputs import path_of
+from articulon.inputs import shown as shown_value
 from articulon.report import reference_cache, reuse
 from articulon.report.baselines import sentences, with_baselines
 from articulon.report.html import fidelity_verdict, write_report
@@ -170,7 +172,9 @@ def compare(
     """
     from rich.console import Console
 
-    folder = RUNS / f"{case.folder_name}-compare" if out is None else Path(out)
+    if not isinstance(case, Case):
+        raise CaseError(f"compare: expected a case, as load_case gives it, got {shown_value(case)}")
+    folder = RUNS / f"{case.folder_name}-compare" if out is None else path_of(out, "compare, out", CaseError)
     shown = Silent() if progress is None else progress
     chosen = entries(case, against, vary)
     if against is None:

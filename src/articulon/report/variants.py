@@ -10,9 +10,10 @@ from itertools import product
 from typing import Any
 
 from articulon.cases.case import Case
-from articulon.cases.overrides import parts
+from articulon.cases.overrides import checked_values, parts
 from articulon.errors import CaseError
 from articulon.forces.brownian import Brownian, brownian_of, fastest_relaxation
+from articulon.inputs import words
 from articulon.integrate import FrictionImplicit
 from articulon.report.measures import other_physics
 from articulon.simulate.noise_windows import frame_interval
@@ -95,8 +96,8 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
     CaseError
         For a variant or key that does not exist, or a value that cannot be.
     """
-    varied = combinations(vary or {})
-    names = list(against) if against is not None else [] if vary else _compared(case)
+    varied = combinations(checked_values({} if vary is None else vary))
+    names = list(words(against, "against", CaseError)) if against is not None else [] if vary else _compared(case)
     # A case that is unscaled and explicit itself shows what others would be held against.
     itself = case.scaling.policy == "none" and not isinstance(case.integrator, FrictionImplicit)
     rivals = [] if against is not None or (vary and itself) else _unscaled_explicit(case, names)

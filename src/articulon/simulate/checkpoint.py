@@ -26,8 +26,8 @@ from typing import IO
 import numpy as np
 
 from articulon import __version__
+from articulon.array_files import Archive, Entry, UnreadableError
 from articulon.errors import CheckpointError
-from articulon.simulate.archives import Archive, Entry, UnreadableError
 from articulon.simulate.atomic import discard, link_aside, replacing
 
 NEWEST = "checkpoint.npz"

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from articulon.declaration import Dimension, Quantity, nearest
+from articulon.declaration import Dimension, Quantity, Whole, nearest
 from articulon.dynamics import body_poses
 from articulon.dynamics.loop_functions import loop_equations
 from articulon.errors import CaseError, ModelError
@@ -117,7 +117,7 @@ class FreedomCheck(Check):
 
     kind: Literal["degrees-of-freedom"]
     """Which check this is."""
-    count: Annotated[int, Field(strict=True, ge=0)]
+    count: Annotated[Whole, Field(ge=0)]
     """How many there should be."""
 
     def outcome(self, frames: Frames) -> Outcome:
@@ -134,7 +134,7 @@ class JointCheck(ValueCheck):
     """Which check this is."""
     body: str
     """The body that the joint carries."""
-    component: Annotated[int, Field(strict=True, ge=0)] = 0
+    component: Annotated[Whole, Field(ge=0)] = 0
     """Which of the joint's coordinates or speeds."""
 
     def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import CaseError
+from articulon.inputs import shown
 from articulon.integrate import FIXED
 from articulon.model import Model
 from articulon.simulate.contact_steps import with_unit
 from articulon.simulate.noise_windows import Windows
+from articulon.sizes import NUMBER, check_size
 from articulon.units import UnitSystem
 
 FRAMES = 100
@@ -94,21 +96,23 @@ def frame_times(model: Model, integrator: Any, duration: Any, frames: Any, held:
         )
     if frames is None:
         frames = FRAMES if unit is None else fitting_frames(length / unit)
-    return FrameTimes(Fraction(repr(length)), number_of(frames, "simulate"))
+    return FrameTimes(Fraction(repr(length)), number_of(model, frames, "simulate"))
 
 
 def length_of(units: UnitSystem, duration: Any, where: str) -> float:
     """A duration in units of the model; raises CaseError for one that cannot be."""
     length = float(units.value(duration, "time", f"{where}: duration"))
     if not 0.0 < length < math.inf:
-        raise CaseError(f"{where}: duration must be positive, got {duration!r}")
+        raise CaseError(f"{where}: duration must be positive, got {shown(duration)}")
     return length
 
 
-def number_of(frames: Any, where: str) -> int:
-    """A number of frames; raises CaseError for what is none."""
+def number_of(model: Model, frames: Any, where: str) -> int:
+    """A number of frames; raises CaseError for what is none, and for more than memory holds."""
     if not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < 1:
-        raise CaseError(f"{where}: frames must be a whole number of at least 1, got {frames!r}")
+        raise CaseError(f"{where}: frames must be a whole number of at least 1, got {shown(frames)}")
+    kept = NUMBER * (model.nq + model.nu + 8) + 500
+    check_size(int(frames), kept, "frames", f"{where}: frames", "keep fewer, or run a case into a folder")
     return int(frames)
 
 

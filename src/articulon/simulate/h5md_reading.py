@@ -16,8 +16,8 @@ from typing import Any
 import h5py
 import numpy as np
 
+from articulon.array_files import FREE, RATIO
 from articulon.errors import ArticulonError
-from articulon.simulate.archives import FREE, RATIO
 from articulon.simulate.h5md import (
     BODIES,
     COORDINATES,

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from articulon.dynamics.functions import kinetic_energy, moved
+from articulon.dynamics.functions import check_model, kinetic_energy, moved, vector
 from articulon.errors import ModelError
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.places import site_positions
+from articulon.inputs import number, shown, whole
 from articulon.kernels import one_blas_thread
 from articulon.model import Model
 from articulon.model.joints import BY_KIND
@@ -69,15 +70,20 @@ def minimise(
     >>> round(float(np.linalg.norm(q[3:] - q[:3])), 2)  # 2^(1/6)
     1.12
     """
+    check_model(model, "minimise")
     if model.loops.kind.size:
         raise ModelError("minimise: the model has loops or driven joints, which it would have to leave; take them out")
-    start = model.q0 if q is None else np.array(q, dtype=float)
-    if start.shape != (model.nq,):
-        raise ModelError(f"minimise: q needs the shape ({model.nq},), got {start.shape}")
+    start = model.q0 if q is None else vector(q, model.nq, "minimise: q")
     if largest_move is None:
         move = _default_move(model, start)
     else:
         move = model.units.value(largest_move, "length", "minimise: largest_move")
+    if not move > 0.0:
+        raise ModelError(f"minimise: largest_move must be positive, got {shown(largest_move)}")
+    energy_tolerance = number(energy_tolerance, "minimise: energy_tolerance")
+    if energy_tolerance < 0.0:
+        raise ModelError(f"minimise: energy_tolerance must not be negative, got {energy_tolerance:g}")
+    steps = whole(steps, "minimise: steps", least=0)
     with one_blas_thread():
         return _Descent(model, move).run(start.copy(), energy_tolerance, steps)
 

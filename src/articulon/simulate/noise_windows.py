@@ -11,6 +11,8 @@ from articulon.integrate import FIXED, BrownianDynamics, FrictionImplicit
 from articulon.model import Model
 from articulon.units import UnitSystem
 
+MOST_STEPS = 1e15
+"""Steps of a run: three years at ten million a second, which is faster than any machine is."""
 _SAME = 1e-9
 """Relative difference of times that are the same but for the rounding of what a user writes."""
 
@@ -40,7 +42,7 @@ class Timed(Protocol):
 
     @property
     def run(self) -> Any:
-        """What has ``frame_times()``, and the ``seed`` of the noise."""
+        """What has a ``duration``, ``frame_times()``, and the ``seed`` of the noise."""
         ...
 
 
@@ -82,6 +84,10 @@ def windows_of(case: Timed, model: Model) -> Windows:
     CaseError
         Where the windows of noise are not the steps of a rule that holds the noise for one.
     """
+    for key in ("step", "max_step"):
+        length = getattr(case.integrator, key, None)
+        if length is not None:
+            _check_steps(case, float(length), f"integrator.{key}")
     brownian = brownian_of(model)
     interval, unit = frame_interval(case), case.units.symbols[2]
     average = 1 if brownian is None else brownian.average
@@ -110,6 +116,7 @@ def windows_of(case: Timed, model: Model) -> Windows:
     else:
         wanted = given
     held = interval / (_whole(interval, wanted) if math.isfinite(wanted) else 1)
+    _check_steps(case, held, "forces.brownian.window")
     if given is not None and abs(held - given) > _SAME * given:
         notes.append(
             f"forces.brownian.window: noise is held for {held:.9g} {unit} instead of {given:.9g} {unit}, so that a "
@@ -126,4 +133,15 @@ def fitting_step(interval: float, step: float) -> float:
 
 def _whole(interval: float, length: float) -> int:
     """The smallest number of equal parts of an interval that are no longer than the length but for rounding."""
-    return max(1, math.ceil(interval / length * (1.0 - _SAME)))
+    parts = interval / length * (1.0 - _SAME) if length > interval / MOST_STEPS else MOST_STEPS + 1.0
+    return max(1, math.ceil(parts))
+
+
+def _check_steps(case: Timed, step: float, key: str) -> None:
+    """Raises CaseError for a run of more steps than any machine takes."""
+    whole = float(case.run.duration)
+    if step * MOST_STEPS < whole:
+        raise CaseError(
+            f"{case.source}: {key}: steps of {step:.3g} or less make more than {MOST_STEPS:.0e} of them over "
+            f"{whole:.6g} {case.units.symbols[2]}, which no machine takes; choose longer steps or a shorter duration"
+        )

@@ -11,6 +11,7 @@ from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.joint_actuation import check_actuations
 from articulon.forces.selection import body_index
+from articulon.forces.sites.listing import check_listing
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.integrate import FIXED
 from articulon.integrate.drivers import Driver, driver
@@ -75,6 +76,45 @@ def core_drag(model: Model, core: str | None, source: str = "") -> float:
         raise CaseError(f"{source}: {error}") from None
 
 
+def checked(case: Description) -> tuple[Model, Windows]:
+    """The model of a case and the windows of its time; all is checked that can be before kernels are compiled.
+
+    Raises
+    ------
+    CaseError
+        For what cannot be run.
+    """
+    model = case.build_model()
+    policy, duration = case.scaling, float(case.run.duration)
+    try:
+        check_listing(model)
+        check_motions(model, duration)
+        check_actuations(model, duration)
+    except ModelError as error:
+        raise CaseError(f"{case.source}: {error}") from None
+    _drag_of_core(case, model)
+    try:
+        check_thermostat(case.thermostat, case.integrator, policy, model, duration)
+    except CaseError as error:
+        raise CaseError(f"{case.source}: {error}") from None
+    windows = windows_of(case, model)
+    check_contact_step(model, case.integrator, windows.step or getattr(case.integrator, "step", None), case.source)
+    return model, windows
+
+
+def _drag_of_core(case: Timed, model: Model) -> float:
+    """The drag of the core of a policy; raises CaseError where it divides by none."""
+    policy = case.scaling
+    damping = core_drag(model, getattr(policy, "core", None), case.source)
+    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive) and damping <= 0.0:
+        whose = "no body" if policy.core is None else f"not the body '{policy.core}'"
+        raise CaseError(
+            f"{case.source}: scaling: {policy.policy} divides by the drag of the core, and {whose} has any; "
+            "add stokes-drag to the forces, or choose another scaling.core"
+        )
+    return damping
+
+
 @dataclass(frozen=True)
 class Scaling:
     """A policy with all that its law needs."""
@@ -113,18 +153,10 @@ def scaling_of(
     CaseError
         For a core that does not exist or has no drag, and where no threshold can be found.
     """
-    policy = case.scaling
-    damping = core_drag(model, getattr(policy, "core", None), case.source)
-    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive):
-        if damping <= 0.0:
-            whose = "no body" if policy.core is None else f"not the body '{policy.core}'"
-            raise CaseError(
-                f"{case.source}: scaling: {policy.policy} divides by the drag of the core, and {whose} has any; "
-                "add stokes-drag to the forces, or choose another scaling.core"
-            )
-        if policy.threshold is None:
-            threshold = threshold or find_threshold(case, model, damping, start)
-            policy = policy.model_copy(update={"threshold": threshold.value})
+    policy, damping = case.scaling, _drag_of_core(case, model)
+    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive) and policy.threshold is None:
+        threshold = threshold or find_threshold(case, model, damping, start)
+        policy = policy.model_copy(update={"threshold": threshold.value})
     try:
         parameters = policy.parameters(damping)
     except ValueError as error:
@@ -147,20 +179,9 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
     CaseError
         For what cannot be run.
     """
-    model = case.build_model()
-    try:
-        check_motions(model, float(case.run.duration))
-        check_actuations(model, float(case.run.duration))
-    except ModelError as error:
-        raise CaseError(f"{case.source}: {error}") from None
+    model, windows = checked(case)
     scaling = scaling_of(case, model, threshold)
     policy = scaling.policy
-    try:
-        check_thermostat(case.thermostat, case.integrator, policy, model, float(case.run.duration))
-    except CaseError as error:
-        raise CaseError(f"{case.source}: {error}") from None
-    windows = windows_of(case, model)
-    check_contact_step(model, case.integrator, windows.step or getattr(case.integrator, "step", None), case.source)
     dynamics = case.dynamics
     evaluator = Evaluator(
         model,

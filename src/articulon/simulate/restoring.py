@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.array_files import Entry
 from articulon.errors import CheckpointError
 from articulon.model import CHANNELS, State
 from articulon.model.state import STEPS
-from articulon.simulate.archives import Entry
 from articulon.simulate.checkpoint import Checkpoint
 from articulon.simulate.preparation import Prepared
 from articulon.simulate.threshold import Threshold

@@ -12,10 +12,13 @@ from articulon.baths.base import BaseThermostat
 from articulon.building import cartesian
 from articulon.building.closing import checked_state
 from articulon.declaration import Declaration
+from articulon.dynamics.functions import check_model
 from articulon.dynamics.motions import check_motions
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.joint_actuation import check_actuations
+from articulon.inputs import seed as checked_seed
+from articulon.inputs import shown, word
 from articulon.integrate import FIXED, Integrator
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import announcing_to_the_terminal, one_blas_thread
@@ -54,6 +57,11 @@ class _Timing:
 
     times: FrameTimes
     seed: int
+
+    @property
+    def duration(self) -> float:
+        """Of all that is simulated [time]."""
+        return self.times.end
 
     def frame_times(self) -> list[float]:
         """The first two, which is what windows are made from."""
@@ -150,6 +158,7 @@ def simulate(
     >>> float(abs(run.kinetic_energy + run.potential_energy - run.potential_energy[0]).max()) < 1e-7
     True
     """
+    check_model(model, "simulate")
     if "state" in options:
         raise CaseError(
             "simulate: there is no option 'state': articulon.resume(trajectory, duration) goes on from the state of a "
@@ -158,6 +167,8 @@ def simulate(
     policy = _resolved(scaling, ScalingPolicy, "scaling", "a policy of articulon.scaling", model.units) or NoScaling()
     thermostat = _resolved(thermostat, BaseThermostat, "thermostat", "one of articulon.thermostats", model.units)
     adaptive = _resolved(adaptive, Adaptive, "adaptive", "an articulon.adaptive.Adaptive", model.units)
+    seed = checked_seed(seed, "simulate: seed", CaseError)
+    word(coordinates, ("relative", "cartesian"), "simulate: unknown coordinates", CaseError)
     integrator, start = _integrator(rule, options, model), checked_state(model, q, u)
     brownian = brownian_of(model)
     held = None if brownian is None or brownian.window is None else float(brownian.window) * brownian.average
@@ -220,7 +231,7 @@ def resume(trajectory: Trajectory, duration: float | str | None = None, *, frame
     True
     """
     if not isinstance(trajectory, Trajectory):
-        raise CaseError(f"resume: expected a trajectory of articulon.simulate, got {trajectory!r}")
+        raise CaseError(f"resume: expected a trajectory of articulon.simulate, got {shown(trajectory)}")
     setup, model = trajectory.setup, trajectory.model
     times, unit = setup.times, "" if model.units.time is None else model.units.symbols[2]
     if trajectory.complete:
@@ -250,7 +261,7 @@ def _resolved(value: Any, kind: type, name: str, wanted: str, units: UnitSystem)
     if value is None:
         return None
     if not isinstance(value, kind):
-        raise CaseError(f"simulate: {name} must be {wanted}, got {value!r}")
+        raise CaseError(f"simulate: {name} must be {wanted}, got {shown(value)}")
     return value.resolved(units, f"simulate: {name}")  # type: ignore[attr-defined]
 
 
@@ -266,8 +277,6 @@ def _in_coordinates(
     """The model that is integrated, and where it begins."""
     if coordinates == "relative":
         return model, start
-    if coordinates != "cartesian":
-        raise CaseError(f"simulate: unknown coordinates {coordinates!r}; choose 'relative' or 'cartesian'")
     if model.modes:
         name = model.names[next(iter(model.modes))]
         raise CaseError(f"simulate: coordinates 'cartesian' take rigid bodies only, and '{name}' is flexible")
@@ -342,7 +351,7 @@ def _extended(setup: Setup, length: float, frames: Any, unit: str) -> FrameTimes
             return times.extended(length, round(before))
         step = fixed if fixed is not None else setup.step
         frames = FRAMES if step is None else fitting_frames(length / step)
-    count = number_of(frames, "resume")
+    count = number_of(setup.model, frames, "resume")
     if fixed is not None and not is_whole(length / count / fixed):
         raise CaseError(
             f"resume: frames: {with_unit(length / count, unit, 9)} between frames is no whole number of the {what} of "

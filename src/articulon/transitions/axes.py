@@ -7,6 +7,7 @@ import numpy as np
 
 from articulon.declaration import nearest
 from articulon.errors import TransitionError
+from articulon.inputs import shown
 from articulon.model import Model
 
 Axis = str | tuple[str, int | str]
@@ -41,16 +42,19 @@ def mask_of(model: Model, axes: Any, where: str) -> np.ndarray:
                 f"{given.dtype} of shape {given.shape}"
             )
         return given.copy()
+    if not isinstance(axes, str | Sequence):
+        raise TransitionError(f"{where}: expected 'body', ('body', axis), a list of these or a mask, got {shown(axes)}")
     mask = np.zeros(model.nu, dtype=bool)
-    for one in [axes] if isinstance(axes, str | tuple) else list(axes):
+    for one in [axes] if isinstance(axes, str | tuple) else axes:
         mask[_speeds(model, one, where)] = True
     return mask
 
 
 def _speeds(model: Model, axis: Any, where: str) -> list[int]:
     name, which = axis if isinstance(axis, tuple) and len(axis) == 2 else (axis, None)
-    if not isinstance(name, str) or not (which is None or isinstance(which, int | np.integer | str)):
-        raise TransitionError(f"{where}: expected 'body', ('body', axis) or a mask over the speeds, got {axis!r}")
+    known = which is None or (isinstance(which, int | np.integer | str) and not isinstance(which, bool))
+    if not isinstance(name, str) or not known:
+        raise TransitionError(f"{where}: expected 'body', ('body', axis) or a mask over the speeds, got {shown(axis)}")
     try:
         body = model.body(name)
     except KeyError:

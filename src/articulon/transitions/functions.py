@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from articulon.dynamics.functions import kinetic_energy, vector
+from articulon.dynamics.functions import check_model, kinetic_energy, vector
 from articulon.dynamics.loop_functions import loop_equations
 from articulon.dynamics.masked import jumps
-from articulon.errors import TransitionError
+from articulon.errors import CaseError, TransitionError
+from articulon.inputs import SEEDS, number, shown, whole
+from articulon.inputs import seed as checked_seed
 from articulon.model import Model
 from articulon.rng import fill_normals
 from articulon.transitions import choices
@@ -87,7 +89,8 @@ def lock(
     TransitionError
         For an axis that does not exist, is locked already, is driven, or is needed by a loop, by their names.
     """
-    speeds, before = vector(u, model.nu, "u"), mask_of(model, locked, "lock, locked")
+    q, speeds, time = _state(model, q, u, "lock", time)
+    before = mask_of(model, locked, "lock, locked")
     changed = mask_of(model, axes, "lock")
     if not changed.any():
         raise TransitionError("lock: no axis is named; name a body, ('body', axis), or give a mask over the speeds")
@@ -180,13 +183,16 @@ def release(
         For an axis that does not exist or is not locked, a target below the least energy that the momentum allows (it
         names that energy), the mass metric without a reference, or targets that do not go together.
     """
-    speeds, changed = vector(u, model.nu, "u"), mask_of(model, axes, "release")
+    q, speeds, _ = _state(model, q, u, "release", 0.0)
+    changed = mask_of(model, axes, "release")
     if not changed.any():
         raise TransitionError("release: no axis is named; name a body, ('body', axis), or give a mask over the speeds")
     before = changed if locked is None else mask_of(model, locked, "release, locked")
     _refuse(model, changed & ~before, "release: {} is not locked; name only axes that are")
     _still(model, speeds, before, "release")
     _check_choice(choice, metric, reference, reservoir)
+    seed = checked_seed(seed, "release, seed", TransitionError)
+    draw = whole(draw, "release, draw", least=0, most=SEEDS // 4, error=TransitionError)
     related = relations(model, q, before, changed)
     linear = np.zeros(len(related.schur))
     if model.drives:
@@ -204,7 +210,7 @@ def release(
     if reference is None:
         wanted = np.zeros(model.nu) if reservoir is None else reservoir.speeds
     else:
-        wanted = vector(reference, model.nu, "release, reference")
+        wanted = vector(reference, model.nu, "release, reference", TransitionError)
     if choice == "published":
         x = choices.published(related.metric, surface)
     elif choice == "canonical":
@@ -224,13 +230,26 @@ def release(
     return Transition(fine, after, Reservoir(changed, relative, placed), coarse_energy, kinetic_energy(model, q, fine))
 
 
+def _state(model: Any, q: Any, u: Any, where: str, time: Any) -> tuple[np.ndarray, np.ndarray, float]:
+    """Coordinates, speeds and a time that are what they should be; raises ModelError or TransitionError."""
+    check_model(model, where)
+    return (
+        vector(q, model.nq, f"{where}, q", TransitionError),
+        vector(u, model.nu, f"{where}, u", TransitionError),
+        number(time, f"{where}, time", TransitionError),
+    )
+
+
 def _check_choice(choice: Any, metric: str, reference: Any, reservoir: Reservoir | None) -> None:
-    if not callable(choice) and choice not in CHOICES:
+    if not callable(choice) and not (isinstance(choice, str) and choice in CHOICES):
         raise TransitionError(
-            f"release: unknown choice {choice!r}; choose one of {', '.join(CHOICES)}, or give a function of the speeds"
+            f"release: unknown choice {shown(choice)}; choose one of {', '.join(CHOICES)}, or give a function of the "
+            "speeds"
         )
-    if metric not in METRICS:
-        raise TransitionError(f"release: unknown metric {metric!r}; choose one of {', '.join(METRICS)}")
+    if not (isinstance(metric, str) and metric in METRICS):
+        raise TransitionError(f"release: unknown metric {shown(metric)}; choose one of {', '.join(METRICS)}")
+    if reservoir is not None and not isinstance(reservoir, Reservoir):
+        raise TransitionError(f"release, reservoir: expected what a lock kept, got {shown(reservoir)}")
     if choice == "nearest" and metric == "mass" and reference is None and reservoir is None:
         choices.refuse_mass_without_reference()
 
@@ -254,7 +273,7 @@ def _placed(
         raise TransitionError(f"release: {' and '.join(named)} are targets of the same energy; give one of them")
     units = model.units
     if energy is not None:
-        return units.value(energy, "energy", "release, energy") - coarse_energy
+        return _quantity(model, energy, "energy", "energy") - coarse_energy
     if temperature is not None:
         T = _temperature(model, temperature, "temperature")
         return 0.5 * freedoms * units.boltzmann * T - coarse_energy
@@ -276,10 +295,17 @@ def _placed(
 
 
 def _temperature(model: Model, value: float | str, name: str) -> float:
-    T = model.units.value(value, "temperature", f"release, {name}")
+    T = _quantity(model, value, "temperature", name)
     if T < 0.0:
-        raise TransitionError(f"release: {name} must not be negative, got {value!r}; give a temperature")
+        raise TransitionError(f"release: {name} must not be negative, got {shown(value)}; give a temperature")
     return T
+
+
+def _quantity(model: Model, value: Any, dimension: str, name: str) -> float:
+    try:
+        return model.units.value(value, dimension, f"release, {name}")
+    except CaseError as error:
+        raise TransitionError(str(error)) from None
 
 
 def _normals(count: int, seed: int, draw: int, which: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity, nearest
+from articulon.declaration import Declaration, Dimension, Flag, Quantity, Whole, nearest
 from articulon.errors import ModelError
 from articulon.forces.contact.laws import (
     DAMPING,
@@ -139,7 +139,7 @@ class Contact(Declaration):
     damping: Literal["restitution", "viscous", "none"] = "restitution"
     """What damps: a coefficient of restitution, which is then that at every speed, or γ m*, with which the coefficient
     of restitution depends on the speed."""
-    attractive_tail: bool = True
+    attractive_tail: Flag = True
     """Whether damping may make the normal force attractive at the end of a contact. Without it the coefficient of
     restitution is larger than the one given: 0.25 for 0.1."""
     convention: Literal["consistent", "lammps"] = "consistent"
@@ -149,7 +149,7 @@ class Contact(Declaration):
     """What resists rolling."""
     twisting: Literal["none", "spring"] = "none"
     """What resists twisting."""
-    excluded_joints: Annotated[int, Field(strict=True, ge=0)] = 1
+    excluded_joints: Annotated[Whole, Field(ge=0)] = 1
     """Spheres whose bodies are this many joints apart, or fewer, do not touch; those on one body never do."""
     largest_overlap: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 0.05
     """Overlap by the smaller radius beyond which the law is not that of small deformations: refused at the start, and
@@ -238,6 +238,12 @@ class Contact(Declaration):
         return result
 
 
+def geometric_mean(one: float, two: float) -> float:
+    """√(one two), also where the product is beyond what a number can be."""
+    product = one * two
+    return math.sqrt(product) if 1e-300 < product < math.inf else math.sqrt(one) * math.sqrt(two)
+
+
 class _Row:
     """The row of a pair of kinds."""
 
@@ -259,7 +265,7 @@ class _Row:
                     f"'{self.law.damping}', rolling = '{self.law.rolling}', twisting = '{self.law.twisting}'; give it, "
                     f"or for the pair of {self.first} and {self.second}"
                 )
-        return math.sqrt(float(values[0]) * float(values[1]))
+        return geometric_mean(float(values[0]), float(values[1]))
 
     def elastic(self, name: str, material: Material) -> tuple[float, float]:
         """E and ν of a material."""
@@ -338,7 +344,7 @@ class _Row:
         elif self.pair is not None and self.pair.static_friction is not None:
             result = static
         else:
-            result = math.sqrt(own[0] * own[1])
+            result = geometric_mean(own[0], own[1])
         if result > static * (1.0 + 1e-12):
             raise ModelError(
                 f"{self.where}.materials: kinetic_friction {result:g} of {self.first} and {self.second} is larger than "

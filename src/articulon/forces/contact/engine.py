@@ -45,6 +45,7 @@ from articulon.forces.sites.images import cell_of
 from articulon.forces.sites.neighbours import REFRESH, VECTOR, refresh_parallel, refresh_serial
 from articulon.kernels import prepare
 from articulon.model import Model, State
+from articulon.sizes import check_size
 
 PARALLEL_SPHERES = 2000
 """From this number of spheres on, the threads share them."""
@@ -154,14 +155,17 @@ class Contacts:
         """Room for images, neighbours of each, candidates, spheres near walls, and candidates far from each other in
         the order."""
         n, box = self.spheres, self.model.box
-        volume = float(np.median(self.radius)) ** 3 * 8.0
-        near = 4.0 / 3.0 * math.pi * self.reach**3 / volume
+        volume = np.float64(np.median(self.radius)) ** 3 * 8.0
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            near = min(4.0 / 3.0 * math.pi * np.float64(self.reach) ** 3 / volume, 1e18)
         images = 0
         if box is not None:
             across = 1.0 / np.linalg.norm(np.linalg.inv(box.vectors), axis=0)
             grown = np.prod(1.0 + np.where(box.periodic, 2.0 * self.reach / across, 0.0))
             images = int(1.2 * n * (grown - 1.0)) + 64
         neighbours = min(int(1.3 * near) + 8, n + images + VECTOR)
+        where = f"contact: a skin of {self.skin:.4g} about spheres of up to {float(self.radius.max()):.4g}"
+        check_size(float(n) * neighbours, 4, "neighbours of spheres", where, "choose a smaller skin", ModelError)
         return images, neighbours // VECTOR * VECTOR + 3 * VECTOR, min(6 * n + 256, n * n + 8), 256, n + 256
 
     def _make_room(self, images: int, neighbours: int, candidates: int, walls: int, rows: int) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlia
 import numpy as np
 from pydantic import Field, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity, marked
+from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Whole, marked
 from articulon.errors import ModelError
 from articulon.forces.contact.meshes import Surface, read_mesh, surface
 from articulon.forces.sites.walls import FACES, Face, face_plane
@@ -58,7 +58,7 @@ class Plane(Wall):
     shape: Literal["plane"] = "plane"
     point: Annotated[Three, Dimension("length")]
     """Anywhere on it, world frame at t = 0 [length]."""
-    normal: tuple[float, float, float]
+    normal: tuple[Number, Number, Number]
     """Out of the solid, towards the spheres; of any length."""
 
     @model_validator(mode="after")
@@ -82,6 +82,8 @@ class BoxWalls(Declaration):
 
     @model_validator(mode="after")
     def _once(self) -> Self:
+        if self.faces == ():
+            raise ValueError("faces: there are none; name some, or leave the key out for all")
         if self.faces != "all" and len(set(self.faces)) != len(self.faces):
             raise ValueError("faces: one is given twice")
         return self
@@ -96,11 +98,11 @@ class Cylinder(Wall):
     shape: Literal["cylinder"] = "cylinder"
     point: Annotated[Three, Dimension("length")]
     """Anywhere on its axis, world frame at t = 0 [length]."""
-    axis: tuple[float, float, float]
+    axis: tuple[Number, Number, Number]
     """Its direction, of any length."""
     radius: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
     """[length]."""
-    inside: bool = True
+    inside: Flag = True
     """Whether spheres are inside of it; otherwise it is a solid bar."""
 
     @model_validator(mode="after")
@@ -124,7 +126,7 @@ class Mesh(Wall):
     """The length that a 1 in the file is, such as ``"1 mm"`` [length]."""
     vertices: Annotated[tuple[Three, ...] | None, Dimension("length")] = None
     """Instead of a file: corners [length], shape (n, 3)."""
-    triangles: tuple[tuple[int, int, int], ...] | None = None
+    triangles: tuple[tuple[Whole, Whole, Whole], ...] | None = None
     """Which of them each triangle has, counterclockwise as seen from outside, shape (m, 3)."""
     point: Annotated[Three, Dimension("length")] = STILL
     """Where the origin of its coordinates is, about which it also turns, world frame at t = 0 [length]."""
@@ -216,7 +218,25 @@ def bodies_of(walls: Sequence[Any], model: Model, where: str) -> list[Body]:
             motion, smooth = wall.motion(vector(wall.point)), float(wall.smooth_angle)
             found.append(Body(called, "mesh", wall.kind, np.zeros(3), 0.0, motion, wall.surface(here), smooth))
         _check_periodic(found[-1], model, here)
+    _refuse_twins(found, where)
     return found
+
+
+def _refuse_twins(walls: list[Body], where: str) -> None:
+    """Raises ModelError for two walls of one shape in one place, which would both push."""
+    for k, wall in enumerate(walls):
+        for other in walls[:k]:
+            if (wall.shape, wall.radius) != (other.shape, other.radius):
+                continue
+            if not (np.array_equal(wall.motion, other.motion) and np.array_equal(wall.direction, other.direction)):
+                continue
+            if wall.surface is None or other.surface is None or _same_surface(wall.surface, other.surface):
+                one, two = (body.name.rstrip(",") for body in (wall, other))
+                raise ModelError(f"{where}: {one} is where {two} is, and both would push; leave one of them out")
+
+
+def _same_surface(one: Surface, other: Surface) -> bool:
+    return np.array_equal(one.vertices, other.vertices) and np.array_equal(one.triangles, other.triangles)
 
 
 def vector(values: Any) -> np.ndarray:

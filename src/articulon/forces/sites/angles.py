@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from articulon.algebra.vectors import cross, dot
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.forces.sites.images import minimum_image
-from articulon.forces.sites.members import add_virial, member_table
+from articulon.forces.sites.members import add_virial, member_table, refuse_twins
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
 from articulon.forces.sites.terms import SumTerm
 from articulon.kernels import jit, kernel
@@ -19,7 +19,7 @@ class HarmonicAngles(Declaration):
     """U = ½ k (θ − θ₀)² for each angle, θ at the middle of three sites."""
 
     kind: Literal["harmonic-angles"] = "harmonic-angles"
-    angles: Annotated[tuple[tuple[int, int, int], ...], Field(min_length=1)]
+    angles: Annotated[tuple[tuple[Whole, Whole, Whole], ...], Field(min_length=1)]
     """Three sites each, by index, the middle one at the vertex."""
     stiffness: Annotated[Quantity | tuple[Quantity, ...], Dimension("torsional_stiffness", minimum=0)]
     """k, one for all or one each [energy/rad²]."""
@@ -27,8 +27,9 @@ class HarmonicAngles(Declaration):
     """θ₀, one for all or one each [rad]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for sites that do not exist, and for parameters that do not match the angles."""
+        """Raises ModelError for sites that do not exist, parameters that do not match, and angles listed twice."""
         self.table(model, where)
+        refuse_twins(model, where, self, "angles")
 
     def table(self, model: Model, where: str) -> SiteTable:
         """A row (k, θ₀) for each angle."""

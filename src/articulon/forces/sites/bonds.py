@@ -5,16 +5,16 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.images import minimum_image
-from articulon.forces.sites.members import add_virial, member_table, separations
+from articulon.forces.sites.members import add_virial, member_table, refuse_twins, separations
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
 from articulon.forces.sites.terms import SumTerm
 from articulon.kernels import jit, specialised
 from articulon.model import Model
 
-Bonds = Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]
+Bonds = Annotated[tuple[tuple[Whole, Whole], ...], Field(min_length=1)]
 
 
 class HarmonicBonds(Declaration):
@@ -29,8 +29,9 @@ class HarmonicBonds(Declaration):
     """r₀, one for all or one each [length]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for sites that do not exist, and for parameters that do not match the bonds."""
+        """Raises ModelError for sites that do not exist, parameters that do not match, and bonds listed twice."""
         self.table(model, where)
+        refuse_twins(model, where, self, "bonds")
 
     def table(self, model: Model, where: str) -> SiteTable:
         """A row (k, r₀) for each bond."""
@@ -68,9 +69,10 @@ class FeneBonds(Declaration):
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for sites that do not exist, parameters that do not match the bonds, and a bond that is
-        longer than its extent at the start."""
+        """Raises ModelError for sites that do not exist, parameters that do not match the bonds, bonds that are listed
+        twice, and a bond that is longer than its extent at the start."""
         table = self.table(model, where)
+        refuse_twins(model, where, self, "bonds")
         distance, extent = separations(model, table.members), np.sqrt(table.rows[:, 1])
         for k in np.flatnonzero(distance >= extent).tolist():
             raise ModelError(

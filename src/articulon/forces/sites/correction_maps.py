@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from articulon.algebra.vectors import add, dot, scale
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.dihedrals import dihedral
 from articulon.forces.sites.members import add_virial, member_table
@@ -16,7 +16,7 @@ from articulon.forces.sites.terms import SumTerm
 from articulon.kernels import jit, kernel
 from articulon.model import Model
 
-Four = tuple[int, int, int, int]
+Four = tuple[Whole, Whole, Whole, Whole]
 SMALLEST = 4
 """Fewest angles of a map in each direction."""
 # Coefficients of Σ a_kl t^k u^l on a cell of unit edges are H (values and derivatives at its corners) Hᵀ.
@@ -35,7 +35,7 @@ class CorrectionMaps(Declaration):
     """Four sites of each φ, by index."""
     second: tuple[Four, ...]
     """Those of each ψ."""
-    map: tuple[Annotated[int, Field(ge=0)], ...]
+    map: tuple[Annotated[Whole, Field(ge=0)], ...]
     """The map of each pair of angles, from 0."""
 
     def check(self, model: Model, where: str) -> None:

@@ -6,16 +6,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from articulon.algebra.vectors import add, cross, dot, scale, sub
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.forces.sites.images import minimum_image
-from articulon.forces.sites.members import add_virial, member_table
+from articulon.forces.sites.members import add_virial, member_table, refuse_twins
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
 from articulon.forces.sites.terms import SumTerm
 from articulon.kernels import jit, specialised
 from articulon.model import Model
 
-Dihedrals = Annotated[tuple[tuple[int, int, int, int], ...], Field(min_length=1)]
-Multiplicity = Annotated[int, Field(ge=1)]
+Dihedrals = Annotated[tuple[tuple[Whole, Whole, Whole, Whole], ...], Field(min_length=1)]
+Multiplicity = Annotated[Whole, Field(ge=1)]
 
 
 class PeriodicDihedrals(Declaration):
@@ -33,8 +33,9 @@ class PeriodicDihedrals(Declaration):
     """φ₀, one for all or one each [rad]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for sites that do not exist, and for parameters that do not match the dihedrals."""
+        """Raises ModelError for sites that do not exist, parameters that do not match, and dihedrals listed twice."""
         self.table(model, where)
+        refuse_twins(model, where, self, "dihedrals", "multiplicity", "phase")
 
     def table(self, model: Model, where: str) -> SiteTable:
         """A row (k, n, φ₀) for each dihedral."""
@@ -58,8 +59,9 @@ class HarmonicDihedrals(Declaration):
     """φ₀, one for all or one each [rad]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for sites that do not exist, and for parameters that do not match the dihedrals."""
+        """Raises ModelError for sites that do not exist, parameters that do not match, and dihedrals listed twice."""
         self.table(model, where)
+        refuse_twins(model, where, self, "dihedrals")
 
     def table(self, model: Model, where: str) -> SiteTable:
         """A row (k, φ₀) for each dihedral."""

@@ -10,21 +10,21 @@ import numpy as np
 from numba import types
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
-from articulon.errors import ArticulonError, ModelError
+from articulon.errors import ArticulonError
 from articulon.forces.sites.appending import LANES
 from articulon.forces.sites.cells import FAR, LOST, OVERFLOW, grid
 from articulon.forces.sites.exclusions import exclusion_table
-from articulon.forces.sites.images import cell_of, widths
+from articulon.forces.sites.images import cell_of
+from articulon.forces.sites.listing import has_site_forces, listing_of, room_for, terms_of
 from articulon.forces.sites.neighbours import (
     REFRESH,
-    SKIN,
     VECTOR,
     refresh_parallel,
     refresh_places,
     refresh_serial,
 )
 from articulon.forces.sites.pair_sums import PARALLEL_ALL, PARALLEL_SITES, compiled, no_rows, pair_table
-from articulon.forces.sites.places import only_particles, site_places
+from articulon.forces.sites.places import site_places
 from articulon.forces.sites.tables import (
     ENERGY,
     FORCES,
@@ -110,10 +110,11 @@ class SiteForces:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        terms = [term for force in model.forces if hasattr(force, "site_terms") for term in force.site_terms(model)]
+        terms = terms_of(model)
+        self.listing = listing_of(model, terms)
+        room = room_for(model, self.listing)
         some, sites = slice(None) if has_site_forces(model) else slice(0, 0), model.sites
-        body = sites.body[some]
-        self.sites = body.size
+        self.sites = self.listing.sites
         self.cell = cell_of(model)
         self.kinds, self.charges = sites.kind[some].astype(np.int64), sites.charge[some].copy()
         self.link, self.local = site_places(model, some)
@@ -121,19 +122,9 @@ class SiteForces:
         self.pairs = [term for term in terms if isinstance(term, PairTerm)]
         self.users = [term.users for term in terms if isinstance(term, SumTerm) and term.users is not None]
         self.constant = np.sum([term.constant for term in terms] or [(0.0, 0.0)], axis=0)
-        cutoffs = [term.cutoff for term in self.pairs]
-        cutoffs += [term.reach for term in terms if isinstance(term, SumTerm) and term.reach > 0.0]
-        self.cutoff = max(cutoffs, default=0.0)
-        periodic = bool(np.isfinite(widths(model)).any())
-        if periodic and not np.isfinite(self.cutoff):
-            raise ModelError("a pair force without a cutoff has no end in a periodic box; give it a cutoff")
-        self.lists = bool(cutoffs)
-        self.everything = self.lists and np.isinf(cutoffs).all() and not periodic
-        self.parallel = self.sites >= (PARALLEL_ALL if self.everything else PARALLEL_SITES)
-        skins = [term.skin for term in self.pairs if term.skin is not None]
-        self.skin = max(skins) if skins else SKIN * self.cutoff if np.isfinite(self.cutoff) else np.inf
+        self.parallel = self.sites >= (PARALLEL_ALL if self.listing.everything else PARALLEL_SITES)
         self._compile(terms)
-        self._make_room(*self._guess())
+        self._make_room(*room)
         self.touched = False
         """Whether Python has asked for forces since a driver last left its own."""
         refresh = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
@@ -152,7 +143,7 @@ class SiteForces:
             first, second = (no_rows(kinds) if term is None else term.rows for term in (plain, charged))
             names = tuple("none" if term is None else term.name for term in (plain, charged))
             laws = tuple(None if term is None else term.law for term in (plain, charged))
-            pair = compiled(names, laws, kinds == 1, self.everything, self.parallel)
+            pair = compiled(names, laws, kinds == 1, self.listing.everything, self.parallel)
             forces.append(pair[0])
             measures.append(pair[1])
             tables.append(pair_table(first, second, self.model.units.coulomb))
@@ -175,29 +166,12 @@ class SiteForces:
         self.forces, self.measures, self.tables = tuple(forces), tuple(measures), tuple(tables)
         self.level = np.array([LEVELS.index(level) for level in levels])
 
-    def _guess(self) -> tuple[int, int]:
-        """Room for images and neighbours: what an even distribution would need, and some more."""
-        n, box = self.sites, self.model.box
-        if not self.lists or self.everything:
-            return 1, 1
-        if not np.isfinite(self.cutoff):
-            return 1, n + 3 * VECTOR
-        reach = self.cutoff + self.skin
-        if box is None:
-            volume = max(n * (0.5 * self.cutoff) ** 3, 1e-300)
-            density, images = n / volume, 1.0
-        else:
-            density = n / box.volume
-            images = float(np.prod(1.0 + np.where(box.periodic, 2.0 * reach / widths(self.model), 0.0)))
-        near = density * 4.0 / 3.0 * np.pi * reach**3
-        neighbours = min(int(1.15 * near) + 8, n * int(np.ceil(images) + 1) + 2 * VECTOR)
-        return int(1.1 * n * (images - 1.0)) + 128, neighbours // VECTOR * VECTOR + 3 * VECTOR
-
     def _make_room(self, images: int, neighbours: int) -> None:
         self._room = images, neighbours
         particles = empty_particles(self.sites, images, LANES)
-        finite = bool(self.listed) and np.isfinite(self.cutoff)
-        reach = self.cutoff + self.skin if finite else 1e75
+        cutoff, skin = self.listing.cutoff, self.listing.skin
+        finite = bool(self.listed) and np.isfinite(cutoff)
+        reach = cutoff + skin if finite else 1e75
         lists = empty_neighbours(self.sites, neighbours)._replace(
             excluded_start=self.excluded_start, excluded=self.excluded
         )
@@ -205,7 +179,7 @@ class SiteForces:
             self.cell,
             particles,
             lists,
-            grid(self.sites if self.listed else 1, images, reach, self.skin if finite else 1e75),
+            grid(self.sites if self.listed else 1, images, reach, skin if finite else 1e75),
             self.kinds,
             self.charges,
             self.link,
@@ -234,7 +208,7 @@ class SiteForces:
     @property
     def listed(self) -> int:
         """Number of sites whose neighbours are listed."""
-        return self.sites if self.lists and not self.everything else 0
+        return self.sites if self.listing.lists and not self.listing.everything else 0
 
     def restore(self, state: State) -> None:
         """Set out from the lists of a state."""
@@ -302,11 +276,6 @@ class SiteForces:
         result[ENERGY] += self.constant[0]
         result[W_XX : W_ZZ + 1] += self.constant[1] / 3.0
         return result
-
-
-def has_site_forces(model: Model) -> bool:
-    """Whether a model has forces of this kind, or moves as one that has nothing else."""
-    return any(hasattr(force, "site_terms") for force in model.forces) or only_particles(model)
 
 
 @cache

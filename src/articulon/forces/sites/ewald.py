@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.error_function import LARGEST, SMOOTH_PARTS, coefficients, number_of_terms
 from articulon.forces.sites.ewald_estimate import Charges, EwaldParameters, choose
@@ -27,6 +27,8 @@ from articulon.model import Model
 
 PARALLEL_WORK = 2_000_000
 """Charges times waves from which on the threads share the reciprocal part."""
+MOST_COLUMNS = 1e6
+"""Columns of waves along the third reciprocal edge."""
 NEUTRAL = 1e-9
 """Net charge that rounding may leave, relative to Σ|q|."""
 
@@ -51,7 +53,7 @@ class Ewald(Declaration):
     """Of the real part, at most half of the smallest width of the box; by default the cheapest [length]."""
     damping: Annotated[Quantity | None, Dimension("wavenumber", minimum=0, exclusive=True)] = None
     """α; by default what the cutoff needs for the precision [1/length]."""
-    waves: tuple[int, int, int] | None = None
+    waves: tuple[Whole, Whole, Whole] | None = None
     """The largest index of a wave along each reciprocal edge; by default all waves up to the length that the precision
     needs."""
     surface_permittivity: Permittivity = "infinite"
@@ -80,6 +82,8 @@ class Ewald(Declaration):
             )
         if sum(isinstance(force, Ewald) for force in model.forces) > 1:
             raise ModelError(f"{where}: Ewald sums are declared twice; one holds every charge")
+        if not float(self.precision) < 1.0:
+            raise ModelError(f"{where}.precision: an error as large as the forces is none; give less than 1")
         if self.waves is not None and min(self.waves) < 1:
             raise ModelError(f"{where}.waves: each must be at least 1, got {self.waves}")
         if self.cutoff is not None:
@@ -109,6 +113,12 @@ class Ewald(Declaration):
         cutoff, damping = (None if value is None else float(value) for value in (self.cutoff, self.damping))
         damping, cutoff, longest = choose(charges, float(self.precision), cutoff, damping, self.waves, where)
         limits = charges.indices(longest) if self.waves is None else self.waves
+        columns_of_waves = math.prod(2.0 * limit + 1.0 for limit in limits[:2])
+        if not columns_of_waves <= MOST_COLUMNS:
+            raise ModelError(
+                f"{where}: the sum takes waves of the indices {tuple(limits)}, more than are summed in any time; "
+                "choose a larger precision, a larger cutoff, or fewer waves"
+            )
         inverse = np.linalg.inv(vectors)
         columns = waves_within(inverse, limits, longest)
         found = EwaldParameters(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from articulon.declaration import Declaration
+from articulon.declaration import Declaration, Number, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
 from articulon.forces.sites.images import minimum_image
@@ -18,7 +18,7 @@ from articulon.kernels import specialised
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
 
-Factor = Annotated[float, Field(ge=0.0)]
+Factor = Annotated[Number, Field(ge=0.0)]
 
 
 class Scaled14(Declaration):
@@ -38,13 +38,13 @@ class Exclusions(Declaration):
     """
 
     kind: Literal["exclusions"] = "exclusions"
-    bonds: tuple[tuple[int, int], ...] | None = None
+    bonds: tuple[tuple[Whole, Whole], ...] | None = None
     """Pairs of sites that count as bonded, by index; by default those of all bonds that are declared as forces."""
-    bonds_apart: Annotated[int, Field(ge=0, le=3)] = 2
+    bonds_apart: Annotated[Whole, Field(ge=0, le=3)] = 2
     """Pairs this many bonds apart, or fewer, do not interact."""
-    pairs: tuple[tuple[int, int], ...] = ()
+    pairs: tuple[tuple[Whole, Whole], ...] = ()
     """Further pairs that do not interact, by index."""
-    excluded_joints: Annotated[int, Field(ge=0)] = 0
+    excluded_joints: Annotated[Whole, Field(ge=0)] = 0
     """Sites whose bodies are this many joints apart, or fewer, do not interact."""
     scaled_14: Scaled14 | None = None
     """What pairs three bonds apart keep of each force; all by default."""
@@ -175,11 +175,13 @@ def _near(nodes: int, edges: Any, depth: int) -> Any:
     """Nonzero where two nodes are at most ``depth`` edges apart, but for some of the diagonal."""
     one = _graph(nodes, edges)
     reached = step = one
-    for _ in range(1, depth):
+    for _ in range(1, min(depth, nodes)):
         step = step @ one
         # Only which are there matters: counts of ways would grow without bound.
         step.data[:] = 1
-        reached = reached + step
+        before, reached = reached.nnz, reached + step
+        if reached.nnz == before:  # there is no more to be reached
+            break
     return reached if depth else 0 * one
 
 

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Number, Quantity, Whole
 from articulon.forces.sites import bonds
 from articulon.forces.sites.laws.lennard_jones import lennard_jones
-from articulon.forces.sites.members import member_table
+from articulon.forces.sites.members import member_table, refuse_twins
 from articulon.forces.sites.tables import SiteTable
 from articulon.forces.sites.terms import SumTerm
 from articulon.kernels import jit, specialised
@@ -23,18 +23,20 @@ class ListedPairs(Declaration):
     """
 
     kind: Literal["listed-pairs"] = "listed-pairs"
-    pairs: Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]
+    pairs: Annotated[tuple[tuple[Whole, Whole], ...], Field(min_length=1)]
     """Pairs of sites, by index."""
     epsilon: Annotated[Quantity | tuple[Quantity, ...], Dimension("energy", minimum=0)] = 0.0
     """ε, one for all or one each [energy]."""
     sigma: Annotated[Quantity | tuple[Quantity, ...], Dimension("length", minimum=0)] = 0.0
     """σ, one for all or one each [length]."""
-    charges: Annotated[float | tuple[float, ...], Field()] = 0.0
+    charges: Number | tuple[Number, ...] = 0.0
     """Product of the two charges in the units of the model, one for all or one each [charge²]."""
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for sites that do not exist, and for parameters that do not match the pairs."""
+        """Raises ModelError for sites that do not exist, parameters that do not match, and pairs listed twice."""
         self.table(model, where)
+        for part in ("epsilon", "charges"):
+            refuse_twins(model, where, self, "pairs", acting=part)
 
     def table(self, model: Model, where: str) -> SiteTable:
         """A row (infinity, 4εσ¹², 4εσ⁶, 0, C q) for each pair: that of the Lennard-Jones law, and the charges."""

@@ -45,6 +45,41 @@ def member_table(model: Model, where: str, members: Sequence[Sequence[int]], **v
     return SiteTable(np.ascontiguousarray(np.stack(columns, axis=1)), padded, np.zeros(0))
 
 
+def refuse_twins(model: Model, where: str, force: Any, key: str, *others: str, acting: str | None = None) -> None:
+    """Raises ModelError where sites are listed twice in a force, or in it and in an earlier one of its kind.
+
+    Sites are the same backwards. A term is another one where what it has under ``others`` differs: a dihedral has a
+    term for each multiplicity. Given ``acting``, only terms count that have something under it but zero: of listed
+    pairs some forces may give the charges and others the rest.
+    """
+    found: dict[tuple[Any, ...], str] = {}
+    for number, one in enumerate(model.forces):
+        if type(one) is not type(force):
+            continue
+        here = where if one is force else f"forces[{number}]"
+        members = getattr(one, key)
+        columns = [_each(getattr(one, other), len(members)) for other in others]
+        amounts = (1.0,) * len(members) if acting is None else _each(getattr(one, acting), len(members))
+        for k, sites in enumerate(members):
+            if amounts[k] == 0.0:
+                continue
+            term = (min(tuple(sites), tuple(sites)[::-1]), *(column[k] for column in columns))
+            if term in found and one is force:
+                same = "".join(f", of the same {other}" for other in others)
+                raise ModelError(
+                    f"{where}.{key}[{k}]: the sites {tuple(sites)} have a term of this kind already{same}, "
+                    f"{found[term]}, and both would act; leave one out"
+                )
+            found.setdefault(term, f"{here}.{key}[{k}]")
+        if one is force:
+            return
+
+
+def _each(value: Any, count: int) -> Sequence[Any]:
+    """One value for all, or one each, as one each."""
+    return value if isinstance(value, tuple) else (value,) * count
+
+
 def separations(model: Model, pairs: np.ndarray) -> np.ndarray:
     """Distances of pairs of sites by their nearest images, in the model's initial state [length], shape (pairs,)."""
     x = site_positions(model, model.q0)

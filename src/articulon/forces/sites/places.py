@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from articulon.dynamics import body_poses
-from articulon.dynamics.functions import points_on_links
+from articulon.dynamics.functions import check_model, points_on_links, vector
 from articulon.model import Model
 from articulon.model.joints import XYZ
 from articulon.model.rotations import matrices
@@ -46,6 +46,8 @@ def only_particles(model: Model) -> bool:
 
 def site_positions(model: Model, q: np.ndarray) -> np.ndarray:
     """World positions of the sites at coordinates q [length], shape (sites, 3)."""
+    check_model(model, "site_positions")
+    q = vector(q, model.nq, "q")
     if only_particles(model):
         return q.reshape(-1, 3)
     positions, rotations = body_poses(model, q)

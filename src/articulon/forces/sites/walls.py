@@ -37,14 +37,22 @@ class LennardJonesWall(CutPairs):
 
     @model_validator(mode="after")
     def _once(self) -> Self:
+        if self.faces == ():
+            raise ValueError("faces: there are none; name some, or leave the key out for all")
         if self.faces != "all" and len(set(self.faces)) != len(self.faces):
             raise ValueError("faces: one is given twice")
         return self
 
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError without a box, for faces of periodic directions, for kinds that are not there or have no
-        parameters, and for a site that is not inside the walls at the start."""
+        """Raises ModelError without a box, for faces of periodic directions or with walls from elsewhere already, for
+        kinds that are not there or have no parameters, and for a site that is not inside the walls at the start."""
         self.check_switch(where)
+        for k, other in enumerate(model.forces):
+            if other is self:
+                break
+            if isinstance(other, LennardJonesWall):
+                for face in set(self.faces_of(model, where)) & set(other.faces_of(model, f"forces[{k}]")):
+                    raise ModelError(f"{where}.faces: {face} has a wall already, by forces[{k}]; leave one of them out")
         table = self.table(model, where)
         kinds = model.sites.kinds
         for kind in self.parameters:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from articulon.algebra.inertia import force_of, moment_of, shift
 from articulon.algebra.vectors import add, cross, dot, matrix_add, scale, symmetric_less_outer
 from articulon.errors import ModelError
+from articulon.inputs import floats, shown
 from articulon.kernels import jit
 from articulon.model.joints.base import Joint
 
@@ -22,10 +23,15 @@ class AxisJoint(Joint):
     """Direction in the joint frame [dimensionless], shape (3,)."""
 
     def __post_init__(self) -> None:
-        axis = tuple(float(a) for a in self.axis)
-        length = math.sqrt(sum(a * a for a in axis))
-        if len(axis) != 3 or not math.isfinite(length) or length == 0.0:
-            raise ModelError(f"{type(self).__name__}: axis must be three finite numbers, not all zero, got {self.axis}")
+        try:
+            axis = floats(self.axis).tolist()
+        except ValueError:
+            axis = []
+        three = isinstance(axis, list) and len(axis) == 3 and all(isinstance(a, float) for a in axis)
+        length = math.sqrt(sum(a * a for a in axis)) if three else 0.0
+        if not 0.0 < length < math.inf:
+            name = type(self).__name__
+            raise ModelError(f"{name}: axis must be three finite numbers, not all zero, got {shown(self.axis)}")
         object.__setattr__(self, "axis", tuple(a / length for a in axis))
 
     @property

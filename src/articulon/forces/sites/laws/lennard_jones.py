@@ -5,6 +5,7 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import model_validator
 
+from articulon.declaration import Flag
 from articulon.errors import ModelError
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
 from articulon.forces.sites.mixing import LennardJonesKind, LennardJonesPair, Mixing, mixed, pair_parameters
@@ -27,7 +28,7 @@ class LennardJones(CutPairs):
     """Of two kinds; they override the mixing rule."""
     mixing: Mixing = "lorentz-berthelot"
     """ε = √(ε₁ε₂) with σ = (σ₁ + σ₂)/2 or, ``geometric``, σ = √(σ₁σ₂); ``sixth-power`` is Waldman and Hagler's."""
-    tail_correction: bool = False
+    tail_correction: Flag = False
     """Whether energy and pressure include what a fluid that is even beyond the cutoff would add."""
 
     @model_validator(mode="after")

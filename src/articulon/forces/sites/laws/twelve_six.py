@@ -5,6 +5,7 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import model_validator
 
+from articulon.declaration import Flag
 from articulon.errors import ModelError
 from articulon.forces.site_pairs import PairLaw
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
@@ -22,7 +23,7 @@ class TwelveSix(CutPairs):
     kind: Literal["twelve-six"] = "twelve-six"
     table: tuple[PairLaw, ...]
     """A law for each pair of kinds that meet."""
-    tail_correction: bool = False
+    tail_correction: Flag = False
     """Whether energy and pressure include what a fluid that is even beyond the cutoff would add; C must be zero."""
 
     @model_validator(mode="after")

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 from pydantic import ConfigDict
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Declaration, Dimension, Number, Quantity
 from articulon.errors import ModelError
 from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.mixing import pair_parameters
@@ -25,7 +25,7 @@ class UserPairParameters(Declaration):
 
     kinds: tuple[str, str]
     """The two kinds."""
-    parameters: tuple[float, ...]
+    parameters: tuple[Number, ...]
     """In the units of the case."""
 
 
@@ -43,7 +43,7 @@ class UserPair(Declaration):
     kind: Literal["user-pair"] = "user-pair"
     function: Callable[..., Any] | str
     """The function, or where it is: ``"module:name"`` or ``"path/to/file.py:name"``."""
-    parameters: tuple[float, ...] = ()
+    parameters: tuple[Number, ...] = ()
     """Handed to the function as an array, for all pairs of kinds that are not in ``pairs``; units of the case."""
     pairs: tuple[UserPairParameters, ...] = ()
     """Parameters of two kinds, all of the same number."""

@@ -16,7 +16,9 @@ from typing import IO
 
 import numpy as np
 
-__all__ = ["Archive", "Entry", "UnreadableError"]
+from articulon.sizes import amount, memory
+
+__all__ = ["Archive", "Entry", "UnreadableError", "read_arrays"]
 
 SUFFIX = ".npy"
 FREE = 64 * 2**20
@@ -134,6 +136,21 @@ class Archive:
             raise
         except Exception as failure:
             raise damaged(failure) from None
+
+
+def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
+    """The arrays of a file by name.
+
+    Raises
+    ------
+    UnreadableError
+        As for :class:`Archive`, and where they take more than half of the memory.
+    """
+    with Archive(Path(path)) as archive:
+        size = sum(entry.size for entry in archive.entries.values())
+        if size > memory() // 2:
+            raise UnreadableError(f"holds arrays of {amount(size)}, and there are {amount(memory())} of memory")
+        return {name: archive.array(name) for name in archive.entries}
 
 
 def _check_ends(stream: IO[bytes]) -> None:

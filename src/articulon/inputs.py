@@ -1,0 +1,270 @@
+"""What counts as a number: one reading of the numbers and arrays that a user gives, for every door.
+
+A truth value is no number, and neither is a complex one, a text, an object, or what is not finite. Nothing is rounded,
+cut or dropped to make one.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+from collections.abc import Callable, Mapping, Sequence, Set
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ArticulonError, ModelError
+
+SEEDS = 2**63
+"""Random numbers are chosen by a seed from 0 to one less than this."""
+INTEGERS = 2**63
+"""A whole number is at least minus this and less than this: what 64 bits hold."""
+LARGEST = 1e150
+"""Beyond that the square of a number is none, and a model with such lengths, masses or forces cannot be computed."""
+FEW = 12
+"""Numbers that a message still shows."""
+MOST = 10**9
+"""Longest list of numbers that is read."""
+DEEPEST = 64
+"""Lists and tables that may lie within each other."""
+
+
+def shown(value: Any, width: int = 80) -> str:
+    """A value in a message: short, whatever it is."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**width:
+        return f"a whole number of more than {width} digits"
+    try:
+        text = repr(value)
+    except Exception:  # of an object of anyone's, or of lists that lie too deep within each other
+        return f"a value of the type {type(value).__name__}"
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def clipped(text: Any, width: int = 300) -> str:
+    """A path or a message of another program as it is, but no longer than anyone reads."""
+    whole_text = str(text)
+    return whole_text if len(whole_text) <= width else f"{whole_text[: width - 3]}..."
+
+
+def real(value: Any) -> float:
+    """A finite number; raises ValueError with what was expected."""
+    if isinstance(value, np.ndarray) and value.shape == ():
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise ValueError(f"expected a number, got {shown(value)}")
+    try:
+        result = float(value)
+    except (OverflowError, ValueError):
+        result = math.inf
+    if not math.isfinite(result):
+        raise ValueError(f"expected a finite number, got {shown(value)}")
+    return result
+
+
+def integral(value: Any) -> int:
+    """A whole number that 64 bits hold; raises ValueError with what was expected."""
+    if isinstance(value, np.ndarray) and value.shape == ():
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise ValueError(f"expected a valid integer, got {shown(value)}")
+    result = int(value)
+    if not -INTEGERS <= result < INTEGERS:
+        raise ValueError(f"expected a valid integer, from -2^63 to 2^63 - 1, got {shown(value)}")
+    return result
+
+
+def truth(value: Any) -> bool:
+    """True or false; raises ValueError for what only stands for one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"expected true or false, got {shown(value)}")
+    return bool(value)
+
+
+def number(value: Any, where: str, error: type[ArticulonError] = ModelError) -> float:
+    """A finite number; raises ``error``, with ``where`` it was given, for anything else."""
+    try:
+        return real(value)
+    except ValueError as reason:
+        raise error(f"{where}: {reason}") from None
+
+
+def whole(
+    value: Any,
+    where: str,
+    *,
+    least: int | None = None,
+    most: int | None = None,
+    error: type[ArticulonError] = ModelError,
+) -> int:
+    """A whole number between two bounds; raises ``error``, with ``where`` it was given, for anything else."""
+    try:
+        result = integral(value)
+    except ValueError as reason:
+        raise error(f"{where}: {reason}") from None
+    if (least is not None and result < least) or (most is not None and result > most):
+        bounds = [f"at least {least}"] * (least is not None) + [f"at most {most}"] * (most is not None)
+        raise error(f"{where}: must be {' and '.join(bounds)}, got {result}")
+    return result
+
+
+def seed(value: Any, where: str, error: type[ArticulonError] = ModelError) -> int:
+    """A seed of random numbers; raises ``error`` for what is no whole number from 0 to 2⁶³ − 1."""
+    return whole(value, where, least=0, most=SEEDS - 1, error=error)
+
+
+def flag(value: Any, where: str, error: type[ArticulonError] = ModelError) -> bool:
+    """True or false; raises ``error`` for anything else."""
+    try:
+        return truth(value)
+    except ValueError as reason:
+        raise error(f"{where}: {reason}") from None
+
+
+def word(value: Any, known: Sequence[str], where: str, error: type[ArticulonError] = ModelError) -> str:
+    """One of some words; raises ``error``, naming them, for anything else."""
+    if not isinstance(value, str) or value not in known:
+        raise error(f"{where}: expected one of {', '.join(map(repr, known))}, got {shown(value)}")
+    return value
+
+
+def one_word(value: Any, where: str, error: type[ArticulonError] = ModelError) -> str:
+    """A text; raises ``error`` for anything else."""
+    if not isinstance(value, str):
+        raise error(f"{where}: expected a text, got {shown(value)}")
+    return str(value)
+
+
+def words(value: Any, where: str, error: type[ArticulonError] = ModelError) -> tuple[str, ...]:
+    """One text or several as a tuple; raises ``error`` for anything else."""
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Sequence | Set) or isinstance(value, bytes) or not all(isinstance(v, str) for v in value):
+        raise error(f"{where}: expected a text or a list of texts, got {shown(value)}")
+    return tuple(value)
+
+
+def floats(value: Any, read: Callable[[str], float] | None = None) -> np.ndarray:
+    """Numbers in any arrangement as an array of floats, which may not be finite.
+
+    Parameters
+    ----------
+    value
+        A number, an array of real numbers, or lists of them within lists.
+    read
+        What makes a number of a text; None where no text can be one.
+
+    Raises
+    ------
+    ValueError
+        With what was expected, for truth values, complex numbers, texts without ``read``, objects, and lists whose
+        parts have different lengths.
+    """
+    if hasattr(value, "__array__") and not isinstance(value, np.ndarray | type):
+        try:
+            value = np.asarray(value)
+        except Exception:
+            raise ValueError(f"expected numbers, got {shown(value)}") from None
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and not np.ma.is_masked(value):
+        return np.asarray(value, dtype=np.float64)
+    if np.ma.is_masked(value):
+        raise ValueError("expected numbers, got an array with some of them masked")
+    if isinstance(value, np.ndarray) and not (value.dtype.kind in "OU" or value.size == 0):
+        raise ValueError(f"expected real numbers, got an array of the type {value.dtype}")
+    if not isinstance(value, np.ndarray | Sequence | numbers.Number | np.generic) or isinstance(value, bytes):
+        raise ValueError(f"expected numbers, got {shown(value)}")
+    if isinstance(value, Sequence) and len(value) > MOST:
+        raise ValueError(f"expected numbers, got {len(value)} of them")
+    try:
+        objects = np.array(value, dtype=object)
+    except (ValueError, RecursionError):
+        raise ValueError(f"expected numbers in lists of equal lengths, got {shown(value)}") from None
+    flat = objects.ravel()
+    kinds = set(map(type, flat))
+    if kinds & {list, tuple, np.ndarray}:
+        raise ValueError(f"expected numbers in lists of equal lengths, got {shown(value)}")
+    for kind in kinds:
+        if not issubclass(kind, int | float | np.integer | np.floating) or issubclass(kind, bool):
+            flat = np.array([_one(item, read) for item in flat], dtype=np.float64)
+            return flat.reshape(objects.shape)
+    try:
+        return objects.astype(np.float64)
+    except OverflowError:
+        raise ValueError(f"expected finite numbers, got {shown(value)}") from None
+
+
+def _one(item: Any, read: Callable[[str], float] | None) -> float:
+    if isinstance(item, str) and read is not None:
+        return read(item)
+    if isinstance(item, float | np.floating):
+        return float(item)  # whether it is finite is asked of the whole array
+    return real(item)
+
+
+def array(value: Any, shape: tuple[int, ...], where: str, error: type[ArticulonError] = ModelError) -> np.ndarray:
+    """Finite numbers of a shape as a contiguous array of floats that may be written to.
+
+    Raises
+    ------
+    ArticulonError
+        As ``error``, with ``where`` it was given, for what are no numbers, another shape, or what is not finite.
+    """
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == shape:
+        # As most are: what costs less than a call of a compiled function is done first.
+        if value.flags.carray and np.count_nonzero(np.isfinite(value)) == value.size:
+            return value
+    try:
+        result = floats(value)
+    except ValueError as reason:
+        raise error(f"{where}: {reason}") from None
+    if result.shape != shape:
+        raise error(f"{where}: expected shape {shape}, got {result.shape}")
+    finite(result, where, error)
+    result = np.ascontiguousarray(result)
+    return result if result.flags.writeable else result.copy()
+
+
+def finite(values: np.ndarray, where: str, error: type[ArticulonError] = ModelError) -> None:
+    """Raises ``error``, with the first place, where a number of an array is not finite."""
+    if np.isfinite(values).all():
+        return
+    at = np.argwhere(~np.isfinite(values))[0].tolist()
+    place = f" at {at}" if values.size > 1 else ""
+    raise error(f"{where}: not finite: {values[tuple(at)]}{place}")
+
+
+def path_of(value: Any, where: str, error: type[ArticulonError] = ModelError) -> Path:
+    """A path; raises ``error`` for anything else."""
+    if not isinstance(value, str | os.PathLike) or "\0" in str(value):
+        raise error(f"{where}: expected a path, got {shown(value)}")
+    return Path(value)
+
+
+def exists(path: str | Path) -> bool:
+    """Whether there is a file or folder, also where the path is none that a system can have."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether there is a file, also where the path is none that a system can have."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def too_deep(value: Mapping[Any, Any] | Sequence[Any], most: int = DEEPEST) -> bool:
+    """Whether tables and lists lie within each other further than a case can mean."""
+    layer = [value]
+    for _ in range(most):
+        inside: list[Any] = []
+        for item in layer:
+            inside.extend(item.values() if isinstance(item, Mapping) else item)
+        layer = [item for item in inside if isinstance(item, Mapping | list | tuple)]
+        if not layer:
+            return False
+    return True
