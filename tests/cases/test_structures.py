@@ -360,32 +360,6 @@ def test_water_is_one_rigid_body_and_an_ion_does_not_turn(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"level": "domain"}, "needs a list"),
-        ({"domains": ["A:1-2"]}, "needs a list"),
-        ({"level": "domain", "domains": ["A:80-90"]}, "has no such residues"),
-        ({"level": "domain", "domains": ["A:one"]}, "expected a chain and ranges"),
-        ({"level": "domain", "domains": ["A:1-4", "A:4-8"]}, "A:ALA4 is in 'A:1-4' and in 'A:4-8'"),
-        ({"level": "domain", "domains": ["A:1-4", "A:5-8"]}, "are held together rigidly"),
-        ({"level": "domain", "domains": ["A:1-3,A:6-9"]}, "expected a chain and ranges"),
-        ({"level": "domain", "domains": ["A:1-3,6-9"]}, "have 4 torsions"),
-    ],
-)
-def test_impossible_domains_are_refused(options, message):
-    with pytest.raises(ModelError, match=message):
-        perceive(peptide("A" * 9), **options)
-
-
-def test_a_domain_of_two_segments_closes_a_loop():
-    structure = peptide("A" * 12)
-    articulation = perceive(structure, level="domain", domains=["A:1-3,10-12"])
-    model = build(structure, articulation)
-    assert len(articulation.loops) == 1 and model.closing.residual < 1e-12
-    assert any("closes a loop of domains with 12 torsions" in line for line in articulation.inferred)
-
-
-@pytest.mark.parametrize(
     "arguments, message",
     [
         (("AXA",), "residue 2, 'X'"),

@@ -172,6 +172,22 @@ def test_a_case_that_cannot_be_found_is_refused_in_words(tmp_path: Path, monkeyp
             ar.load_case(given)
 
 
+@pytest.mark.parametrize("command", ["cases", "cite", "run", "analyse", "compare", "tune"])
+@pytest.mark.parametrize("content", [FALLING.encode("utf-16"), b"[case]\n# \xb5m\n"])
+def test_a_file_in_another_encoding_is_refused_in_words(tmp_path: Path, command: str, content: bytes) -> None:
+    file = tmp_path / "case.toml"
+    file.write_bytes(content)
+    result = invoke(command, str(file))
+    assert result.exit_code == 2 and isinstance(result.exception, SystemExit)
+    assert f"{file}: is not UTF-8 text" in result.stderr and "Traceback" not in result.output
+
+
+def test_a_case_is_printed_without_the_mark_of_its_encoding(tmp_path: Path) -> None:
+    file = tmp_path / "case.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + FALLING.encode())
+    assert invoke("cases", str(file)).stdout == FALLING
+
+
 def as_somebody_without_rights(action: Callable[[], object]) -> int:
     """How an action ends in a process of its own that has no more rights than others; 0 where it returns."""
     child = os.fork()

@@ -244,14 +244,19 @@ class Case:
         return {**kept, "units": self.units.name}
 
 
+def text_of(file: Path) -> str:
+    """The text of a case file; raises CaseError where it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8-sig")  # editors of Windows put a mark in front
+    except UnicodeDecodeError as error:
+        raise CaseError(f"{file}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
+    except (OSError, ValueError) as error:
+        raise CaseError(f"{clipped(file)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
 def table_of(file: Path) -> dict[str, Any]:
     """The table in a TOML file; raises CaseError with the line of a mistake."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")  # editors of Windows put a mark in front
-    except (OSError, ValueError) as error:
-        if isinstance(error, UnicodeDecodeError):
-            raise CaseError(f"{file}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
-        raise CaseError(f"{clipped(file)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    text = text_of(file)
     try:
         return parsed(text)
     except ValueError as error:

@@ -15,11 +15,12 @@ def cases(
     name: Annotated[str | None, typer.Argument(help="A built-in case, to print its file and notes.")] = None,
 ) -> None:
     """List the built-in cases, or print one."""
+    from articulon.cases.case import text_of
     from articulon.cases.library import built_in_cases, titles
     from articulon.cases.loading import find
 
     if name is not None:
-        echo(find(name).read_text(encoding="utf-8"), nl=False)
+        echo(text_of(find(name)), nl=False)
         return
     width = max(map(len, built_in_cases()), default=0)
     for known, title in titles().items():
