@@ -245,7 +245,7 @@ def consider(case: Case) -> None:
     case.to_toml()
     case.digest()
     case.run.frame_times()
-    model, _, windows = checked(case)
+    model, windows = checked(case)
     contact_of(model)
     for force in model.forces:
         if hasattr(force, "site_terms"):
