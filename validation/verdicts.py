@@ -4,8 +4,8 @@
 
 takes about ten minutes on two cores and rewrites its section of docs/validation.md. What is *within* is within the
 tolerance of 2 % in truth, by the unscaled run that is integrated with a thousandth of the tolerances and ten times the
-frames; under noise it is that of the friction-implicit rule in single windows on the same noise. A verdict is wrong
-where it trusts what is beyond, or does not trust what is within.
+frames; under noise, in the same windows of the same noise. A verdict is wrong where it trusts what is beyond, or does
+not trust what is within.
 """
 
 from __future__ import annotations
@@ -83,8 +83,7 @@ def judged(problem: Problem) -> Row | None:
     motion = motion_of(record)
     if problem.noise:
         held = problem.build(record.window)
-        options = {"rule": "friction-implicit", "step": record.window}
-        true = ar.simulate(held, DURATION, frames=problem.frames, seed=SEED, **options)
+        true = ar.simulate(held, DURATION, frames=problem.frames, seed=SEED, **TRUE)
         truth = rough_path(motion.groups, true.times, true.q, motion.width)
     else:
         true = ar.simulate(model, DURATION, frames=TRUE_FRAMES, **TRUE)

@@ -77,6 +77,7 @@ def chebyshev_steps(
     settle: Callable[[np.ndarray], None],
     first: float,
     longest: float = math.inf,
+    rate: float | None = None,
 ) -> Iterator[tuple[float, np.ndarray, np.ndarray]]:
     """Accepted steps (t, y, f(t, y)) up to ``until``, the initial one first.
 
@@ -96,6 +97,8 @@ def chebyshev_steps(
         The first step.
     longest
         The longest step.
+    rate
+        The largest rate at the start; found by power iteration where None.
 
     Raises
     ------
@@ -106,7 +109,9 @@ def chebyshev_steps(
     fy = f(t, y)
     yield t, y, fy
     size = scale(fy)
-    rate, direction = largest_rate(f, t, y, fy, fy + 1e-3 * size, size)
+    direction = fy + 1e-3 * size
+    if rate is None:
+        rate, direction = largest_rate(f, t, y, fy, direction, size)
     h, since = min(first, until - t), 0
     while t < until:
         if since >= REFRESH:

@@ -1,6 +1,7 @@
 """The fidelity section of a scaled run's summary: every premise of the scaling, judged by the run and what is made
 beside it."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,8 +15,15 @@ from articulon.fidelity.paired import paired
 from articulon.fidelity.record import Record
 from articulon.fidelity.residual import cancellation
 from articulon.fidelity.residual_observer import RESIDUAL, TOO_SLOW
-from articulon.fidelity.temperatures import configuration, heating, kinetic, thermal_temperatures
+from articulon.fidelity.temperatures import (
+    behind_its_mass,
+    configuration,
+    heating,
+    kinetic,
+    thermal_temperatures,
+)
 from articulon.fidelity.verdict import Bounds, verdict_of
+from articulon.integrate.lag_groups import followed_groups
 
 WITHOUT_INERTIA = "without inertia nothing is late"
 DRAWN = 200
@@ -77,7 +85,12 @@ def fidelity_of(
         premises["drift"] = drift(observables, bounds)
         premises["cancellation"] = cancellation(observables, relaxation, bool(record.model.loops.kind.size))
     premises["clock"] = clock(observables, bath, heat)
-    premises["kinetic"] = kinetic(observables, target, _thermal(record) if inertial and bath else None)
+    noisy = inertial and bath is not None
+    if noisy:
+        memory = 0.5 * relaxation / float(observables["factor_damping"].mean()) if math.isfinite(relaxation) else 0.0
+        premises["kinetic"] = kinetic(observables, target, _thermal(record), _expected_heat(record), memory)
+    else:
+        premises["kinetic"] = kinetic(observables, target)
     expected = heat if evaluator.thermostat is not None else premises["clock"]["over_bath"]
     premises["configuration"] = configuration(found, expected, observables)
     if evaluator.thermostat is None and premises["configuration"]["measured_over_target"] is None:
@@ -124,6 +137,14 @@ def _thermal(record: Record) -> np.ndarray | None:
         return None
     look = record.observables
     return thermal_temperatures(record.model, record.q, record.u, look["kinetic_energy"], look["temperature_kinetic"])
+
+
+def _expected_heat(record: Record) -> float:
+    """Kinetic temperature of the slowest motion over that of the medium: it follows a mass that changes late."""
+    if not record.policy.follows or record.times.size < 2:
+        return 1.0
+    followed = followed_groups(record.evaluator, record.integrator, record.policy.aim())
+    return behind_its_mass(record.times, record.observables["factor_damping"], float(followed.slowest[0]))
 
 
 def covers(record: Record, premises: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """The true path of a run under Brownian forces: the same model from the same start on the same noise, unscaled.
 
 The noise is that of the run's own numbered windows, of which a step takes several. Where drag holds back every joint,
-the path is that of Brownian dynamics, the rule ``overdamped``; elsewhere that of the rule ``friction-implicit``.
+the path is that of Brownian dynamics, the rule ``overdamped``; elsewhere that of the rule ``friction-implicit``. Where
+single windows are too long for a step, the motion without inertia is integrated within each of them.
 """
 
 from typing import NamedTuple
@@ -9,12 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.errors import CaseError
+from articulon.fidelity.chebyshev import NotFinishedError, chebyshev_steps
 from articulon.fidelity.motion import Motion
-from articulon.fidelity.paths import Path, rough_path
+from articulon.fidelity.paths import Path, coordinate_scales, rough_path, scales
 from articulon.fidelity.record import Record
-from articulon.fidelity.reference import NoPathError
+from articulon.fidelity.reference import NoPathError, TooExpensiveError
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import BrownianDynamics, FrictionImplicit
+from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.integrate.drivers import DIVERGED, driver
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 from articulon.scaling import NoScaling
@@ -72,3 +75,59 @@ def on_the_same_noise(record: Record, motion: Motion, rule: str, steps: Steps) -
             raise NoPathError(f"steps of {steps.length:.6g} are too long at t = {float(state.time[0]):.6g}")
         q[k] = state.q
     return rough_path(motion.groups, times[:last], q[:last], motion.width), int(state.counters[EVALUATIONS])
+
+
+def within_windows(
+    record: Record, motion: Motion, drift: DriftVelocity, rate: float, tolerance: float, budget: int
+) -> Path:
+    """The path without inertia at the frames of the run, averaged as its own is, with several steps in each window.
+
+    Parameters
+    ----------
+    record, motion
+        The run and how it has moved.
+    drift
+        Speeds without inertia, with noise.
+    rate
+        The largest rate of the motion [1/time].
+    tolerance
+        Error of a step, relative to the range of each motion.
+    budget
+        Evaluations that it may take.
+
+    Raises
+    ------
+    TooExpensiveError
+        Where the budget ends first.
+    NoPathError
+        Where no step is short enough.
+    """
+    times, held, most = record.times, record.window, drift.evaluations + budget
+    size = tolerance * coordinate_scales(motion.groups, scales(motion.groups, motion.reach), drift.model.nq)
+
+    def rates(t: float, q: np.ndarray) -> np.ndarray:
+        if drift.evaluations >= most:
+            raise TooExpensiveError
+        return drift.rates(t, q)
+
+    q = np.empty_like(record.q)
+    q[0] = now = record.q[0].copy()
+    step, last = held, times.size
+    for k in range(1, times.size):
+        first, end = round(float(times[k - 1]) / held), round(float(times[k]) / held)
+        if abs(end * held - times[k]) > 1e-6 * held:
+            last = k  # a run that was stopped ends between two frames
+            break
+        for window in range(first, end):
+            drift.window, t = window, window * held
+            try:
+                for at, found, _ in chebyshev_steps(
+                    rates, t, now, (window + 1) * held, lambda _: size, drift.settle, step, held, rate
+                ):
+                    # The last step is cut short, and says nothing of the next.
+                    step = at - t if at < (window + 1) * held * (1.0 - 1e-9) else max(step, at - t)
+                    t, now = at, found
+            except NotFinishedError:
+                raise NoPathError(f"steps without inertia become too short at t = {t:.6g}") from None
+        q[k] = now
+    return rough_path(motion.groups, times[:last], q[:last], motion.width)

@@ -18,7 +18,7 @@ from articulon.errors import ArticulonError
 from articulon.fidelity.averages import averages
 from articulon.fidelity.chebyshev import largest_rate
 from articulon.fidelity.motion import LEAST_FRAMES, Motion, Wrong, arrival, compare
-from articulon.fidelity.noise import EVALUATIONS_OF_A_STEP, on_the_same_noise, steps_within
+from articulon.fidelity.noise import EVALUATIONS_OF_A_STEP, on_the_same_noise, steps_within, within_windows
 from articulon.fidelity.paths import Path, scales
 from articulon.fidelity.record import Record
 from articulon.fidelity.reference import Course, NoPathError, TooExpensiveError, complete, without_inertia
@@ -28,6 +28,10 @@ from articulon.integrate.drift_velocity import DriftVelocity
 
 TOLERANCES = (1e-3, 2e-4, 4e-5)
 """Errors of steps of the paths, relative to the range of each motion."""
+WITHIN = (1e-4, 1e-5)
+"""The same within windows of noise, where errors of many windows add up."""
+LEAST_IN_WINDOW = 3
+"""Evaluations that steps within a window take at least."""
 COMPLETE = 400
 """Variables up to which the complete equations are integrated by an implicit rule, whose Jacobian is dense."""
 LEAST_EVALUATIONS, LEAST_WORK = 8_000, 400_000
@@ -278,13 +282,11 @@ class _Maker:
     def _noisy(self) -> Iterator[Outcome]:
         record, motion = self.record, self.motion
         rule, steps = "overdamped", steps_within(record, self._longest())
-        before: float | None = None
+        before: Path | None = None
         while True:
             cost = EVALUATIONS_OF_A_STEP[rule] * round(record.duration / steps.length)
             # The first answer is worth nothing without a second one.
-            self.wanted = self.evaluations + cost * (1 if before is not None else 3)
-            if self.wanted > self.budget:
-                raise TooExpensiveError
+            self._afford(cost * (1 if before is not None else 3))
             try:
                 truth, spent = on_the_same_noise(record, motion, rule, steps)
             except NoPathError:
@@ -293,26 +295,61 @@ class _Maker:
                 rule = "friction-implicit"
                 continue
             self.evaluations += spent
-            self.latest, wrong = truth, self._beside_noise(truth, rule)
-            error = wrong[0].of(record.settings.error) if wrong else 0.0
             finer = steps_within(record, 0.5 * steps.length)
             finest = finer.length >= steps.length
             if before is not None or finest:
-                # Single windows are the shortest steps there are: their error is of second order in the forces' rate.
-                known = abs(error - before) if before is not None else min(1.0, self.rate * steps.length) * error
-                yield Outcome(f"{rule}, on the same noise", wrong, known + self._late_share(rule) * error)
+                yield self._beside_noise(f"{rule}, on the same noise", truth, before)
+            before, steps = truth, finer
             if finest:
-                return
-            before, steps = error, finer
-
-    def _beside_noise(self, truth: Path, rule: str) -> list[Wrong]:
-        """The run beside a path at its frames, which may end before it."""
-        motion, count = self.motion, truth.times.size
-        mine = motion._replace(path=Path(*(values[:count] for values in motion.path)))
-        share = None
+                break
         if rule == "overdamped":
-            share = np.repeat(self._share()[:count, None], len(motion.groups), axis=1)
-        return compare(self.record, mine, truth, share)
+            yield from self._within_windows(before)
+
+    def _within_windows(self, before: Path) -> Iterator[Outcome]:
+        record = self.record
+        drift = DriftVelocity(self._with_noise(), ~np.any(record.u, axis=0), noise=True)
+        for tolerance in WITHIN:
+            self._afford(LEAST_IN_WINDOW * round(record.duration / record.window))
+            at_start = drift.evaluations
+            try:
+                truth = within_windows(record, self.motion, drift, self.rate, tolerance, self._left())
+            finally:
+                self.evaluations += drift.evaluations - at_start
+            yield self._beside_noise("without inertia, on the same noise", truth, before)
+            before = truth
+
+    def _afford(self, cost: int) -> None:
+        """Raises TooExpensiveError where the budget does not last."""
+        self.wanted = self.evaluations + cost
+        if self.wanted > self.budget:
+            raise TooExpensiveError
+
+    def _with_noise(self) -> Evaluator:
+        return Evaluator(self.record.model, self.record.seed, self.record.window)
+
+    def _beside_noise(self, how: str, truth: Path, before: Path | None) -> Outcome:
+        """The run beside a path on its noise, which is known as well as it agrees with a rougher one; without one, as
+        well as it agrees with the run."""
+        self.latest, overdamped = truth, not how.startswith("friction")
+        wrong = self._apart(self.motion, truth, overdamped)
+        error = wrong[0].of(self.record.settings.error) if wrong else 0.0
+        late = 0.5 * float(self._share()[-1]) * error if overdamped else 0.0
+        if before is None:
+            return Outcome(how, wrong, error + late)
+        apart = {
+            one.what: one.of(self.record.settings.error)
+            for one in self._apart(self.motion._replace(path=before), truth, False)
+        }
+        known = [(one.of(self.record.settings.error), apart.get(one.what, 0.0)) for one in wrong]
+        most = max((mine + other for mine, other in known), default=0.0) - error
+        return Outcome(how, wrong, max(most, known[0][1] if known else 0.0) + late)
+
+    def _apart(self, motion: Motion, truth: Path, overdamped: bool) -> list[Wrong]:
+        """How far a path and a true one are apart at its frames; either may end before the other."""
+        count = min(truth.times.size, motion.path.times.size)
+        mine, other = (Path(*(values[:count] for values in path)) for path in (motion.path, truth))
+        share = np.repeat(self._share()[:count, None], len(motion.groups), axis=1) if overdamped else None
+        return compare(self.record, motion._replace(path=mine), other, share)
 
     def _share(self) -> np.ndarray:
         """What inertia does to the true path over what it does to the run's, by the factors."""
@@ -320,14 +357,11 @@ class _Maker:
         share = np.cumsum(np.ones_like(a2)) / np.cumsum(1.0 / a2)
         return share if self.record.uniform else np.zeros_like(share)
 
-    def _late_share(self, rule: str) -> float:
-        return 0.5 * float(self._share()[-1]) if rule == "overdamped" else 0.0
-
     def _longest(self) -> float:
         """The longest step that Brownian dynamics can be tried with [time]: the shortest time in which the motion
         without inertia changes, at some frames."""
         record, interval = self.record, float(self.record.times[1] - self.record.times[0])
-        drift = DriftVelocity(Evaluator(record.model, record.seed, record.window), ~np.any(record.u, axis=0))
+        drift = DriftVelocity(self._with_noise(), ~np.any(record.u, axis=0))
         if drift.why_not() is not None:
             return interval
         for k in np.linspace(0, record.times.size - 1, FRAMES).round().astype(int).tolist():

@@ -163,6 +163,16 @@ def scales(groups: list[Group], reach: np.ndarray) -> np.ndarray:
     return np.where([group.angular for group in groups], np.maximum(reach, LEAST_ANGLE), reach)
 
 
+def coordinate_scales(groups: list[Group], scale: np.ndarray, nq: int) -> np.ndarray:
+    """What errors of coordinates are relative to, by those of the groups: Euler parameters turn by half of the angle,
+    shape (nq,)."""
+    found = np.ones(nq)
+    for group, size in zip(groups, scale, strict=True):
+        width = 4 if group.turns else group.end - group.start
+        found[group.coordinate : group.coordinate + width] = size * (0.5 if group.turns else 1.0)
+    return found
+
+
 def between(path: Path, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Place and velocity (m, nu) at moments (m,) by cubics between those of a path, straight on before and behind."""
     t, x, v = path.times, path.place, path.velocity

@@ -116,12 +116,16 @@ def configuration(
 
 
 def kinetic(
-    observables: Mapping[str, np.ndarray], target: float | None, thermal: np.ndarray | None = None
+    observables: Mapping[str, np.ndarray],
+    target: float | None,
+    thermal: np.ndarray | None = None,
+    expected: float = 1.0,
+    memory: float = 0.0,
 ) -> dict[str, Any]:
     """The premise that the speeds have the target temperature, once divided by the factor that scaling lowers it by.
 
     A wrong one makes a run suspect and no more: positions can be right where speeds are not. The interval is that of
-    the means of ten parts of the settled run.
+    the means of ten parts of the settled run, wider where the parts remember each other.
 
     Parameters
     ----------
@@ -130,24 +134,73 @@ def kinetic(
     target
         Temperature of the medium or of the thermostat [temperature]; None where there is neither.
     thermal
-        Kinetic temperature of the settled frames without the mean drift, of which it is no heat, in ``PARTS`` equal
-        parts one after the other; that of the frames where None.
+        Kinetic temperature of the settled frames without the mean drift of each part, in ``PARTS`` equal parts one
+        after the other. A mean over few relaxation times takes heat with it, so that the speeds have between this and
+        the kinetic temperature of the frames. None where nothing drifts.
+    expected
+        What the slowest motion has over the target where masses change faster than it thermalises; of the others that
+        is between this and 1.
+    memory
+        How long the slowest motion remembers its kinetic energy [time].
     """
     premise: dict[str, Any] = {"verdict": None, "reason": None, "since": None, "over_target": None, "half_width": None}
-    settled = slice(int(SETTLED * len(observables["time"])), None)
-    values = observables["temperature_kinetic"][settled] if thermal is None else thermal
-    if not target or not np.isfinite(values).all():
+    times = observables["time"]
+    settled = slice(int(SETTLED * len(times)), None)
+    values = [observables["temperature_kinetic"][settled], *([] if thermal is None else [thermal])]
+    if not target or not all(np.isfinite(one).all() for one in values):
         return {**premise, "reason": "nothing keeps a temperature"}
-    if values.size < 2 * PARTS:
+    if values[0].size < 2 * PARTS:
         return {**premise, "reason": "there are too few frames for a mean"}
-    means = np.array([part.mean() for part in np.array_split(values, PARTS)]) / target
-    half = float(stats.t.ppf(0.975, PARTS - 1) * means.std(ddof=1) / math.sqrt(PARTS))
-    ratio = float(means.mean())
-    verdict = HEAT.verdict_of_interval(ratio - 1.0, half)
-    premise |= {"over_target": ratio, "half_width": half}
+    means = [np.array([part.mean() for part in np.array_split(one, PARTS)]) / target for one in values]
+    ratios = [float(one.mean()) for one in means]
+    wider = _remembering(float(times[-1] - times[settled][0]), memory)
+    half = wider * max(float(stats.t.ppf(0.975, PARTS - 1) * one.std(ddof=1) / math.sqrt(PARTS)) for one in means)
+    # How far the temperatures that the speeds may have lie from those that they should.
+    wrong = max(min(ratios) - max(1.0, expected), min(1.0, expected) - max(ratios), 0.0)
+    verdict = HEAT.verdict_of_interval(wrong, half)
+    premise |= {"over_target": ratios[-1], "with_drift": ratios[0], "half_width": half}
     if verdict == "inconclusive":
         return {**premise, "reason": "the interval is too wide to tell"}
     return {**premise, "verdict": "suspect" if verdict == "violated" else verdict}
+
+
+def _remembering(duration: float, memory: float) -> float:
+    """How many times as wide the interval of a mean over a duration is as ``PARTS`` parts without memory of each other
+    would make it, for what is forgotten exponentially."""
+    if not memory > 0.0:
+        return 1.0
+
+    def spread(length: float) -> float:
+        """Variance of a mean over a length, relative to that of one value."""
+        x = length / memory
+        return 2.0 * (x + math.expm1(-x)) / x**2
+
+    return math.sqrt(PARTS * spread(duration) / spread(duration / PARTS))
+
+
+def behind_its_mass(times: np.ndarray, factor: np.ndarray, relaxation: float) -> float:
+    """Mean kinetic temperature over the target, once settled, of a body whose mass m/a2 changes while it keeps its
+    thermal momentum p.
+
+    ⟨p²⟩' = −2 (a2/τ) ⟨p²⟩ + 2 β kT, so that c = ⟨p²⟩ a2/(m kT) obeys c' = (2 a2/τ)(1 − c) + c (ln a2)', which is
+    solved between frames with ln a2 linear in time and the mean of a2.
+
+    Parameters
+    ----------
+    times
+        Of the frames [time], shape (frames,).
+    factor
+        a2 there, shape (frames,).
+    relaxation
+        τ = m/β [time].
+    """
+    found = np.ones(times.size)
+    for k in range(1, times.size):
+        length = times[k] - times[k - 1]
+        gain = (factor[k] + factor[k - 1]) / relaxation * length
+        left = gain - math.log(factor[k] / factor[k - 1])
+        found[k] = found[k - 1] * math.exp(-left) - gain * (math.expm1(-left) / left if left else -1.0)
+    return float(found[int(SETTLED * times.size) :].mean())
 
 
 def thermal_temperatures(

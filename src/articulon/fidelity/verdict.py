@@ -13,7 +13,7 @@ ORDER = ("violated", "inconclusive", "suspect", "trusted")
 """Verdicts, the worst first."""
 MOTIONS = ("lag", "paired", "averages")
 """Premises that measure one thing by different means, how wrong the motions are: the one that knows it best decides."""
-CAUSES = ("drift",)
+CAUSES = ("drift", "clock")
 """Premises that say why motions are wrong, and count where it has not been measured how wrong they are."""
 
 

@@ -26,17 +26,21 @@ class DriftVelocity:
     Parameters
     ----------
     evaluator
-        The forces of the model; its noise is left out.
+        The forces of the model.
     idle
         Speeds that need no drag, because they are zero all the time or are not looked at, shape (nu,).
+    noise
+        Whether Brownian forces are among the forces, those of the ``window`` of noise.
     """
 
-    def __init__(self, evaluator: Evaluator, idle: np.ndarray) -> None:
+    def __init__(self, evaluator: Evaluator, idle: np.ndarray, noise: bool = False) -> None:
         self.evaluator, self.model = evaluator, evaluator.model
         model, drag = self.model, evaluator.system.forces.drag
         self._forest = forest = evaluator.system.forest
         self.evaluations = 0
         """Evaluations of forces so far."""
+        self.window = 0
+        """Number of the window of noise, where there is noise."""
         self.latest = np.zeros(model.nu)
         """Drift velocities found last, shape (nu,)."""
         self.inertia = _with_idle(forest, drag.inertia, idle)
@@ -44,7 +48,7 @@ class DriftVelocity:
         self._drag = forest._replace(mass=drag.mass, moment=drag.moment, inertia=self.inertia)
         self._still, self._wrench = np.zeros(model.nu), np.zeros((forest.mass.size, 6))
         self._scratch, self._fall, self._factors = np.zeros_like(self._wrench), np.zeros(3), np.ones(8)
-        self._factors[STOCHASTIC] = 0.0
+        self._factors[STOCHASTIC] = float(noise)
         self._y, self._dy = np.zeros((2, model.nq + model.nu + 8))
         # Which speeds are the rates of which coordinates, and which are angular velocities of which Euler parameters.
         self._rates: list[int] = []
@@ -147,7 +151,7 @@ class DriftVelocity:
         return u
 
     def _evaluate(self, t: float) -> None:
-        self.evaluator.rates(self._factors, t, 0, self._y, self._dy)
+        self.evaluator.rates(self._factors, t, self.window, self._y, self._dy)
         self.evaluations += 1
 
 
