@@ -12,7 +12,7 @@ from articulon.cli.commands import EXIT_CHECK, AllowCode, CaseName, Out, Overrid
 from articulon.cli.output import echo
 from articulon.cli.progress import RunProgress
 from articulon.cli.verdict import is_trusted, print_verdict
-from articulon.errors import ArticulonError, CaseError
+from articulon.errors import ArticulonError, CaseError, DivergenceError
 
 if TYPE_CHECKING:
     from articulon.cases import Case
@@ -58,6 +58,13 @@ def run(
         done = simulate(description, out=folder, resume=resume, progress=progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_continue(case, folder, overrides, allow_code)) from None
+    except DivergenceError:
+        progress.close()
+        if (folder / WRITTEN_BY_A_RUN[-1]).is_file():
+            from articulon.simulate.files import read_summary
+
+            print_verdict(read_summary(folder))
+        raise
     finally:
         progress.close()
 

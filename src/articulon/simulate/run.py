@@ -14,7 +14,7 @@ from articulon import kernels
 from articulon.adaptive import AdaptiveDriver
 from articulon.baths.base import SCALES
 from articulon.baths.momentum import keeps_momentum
-from articulon.errors import ArticulonError, CheckpointError
+from articulon.errors import ArticulonError, CheckpointError, DivergenceError
 from articulon.fidelity.temperatures import scaling_notes
 from articulon.forces.brownian import brownian_of
 from articulon.scaling import NoScaling, TwoFactor
@@ -149,9 +149,11 @@ def run(
         shown.start(recorder.times[-1], unit, float(state.time[0]))
         try:
             status = advance(recorder, shown, interruption, report)
-        except ArticulonError:
+        except ArticulonError as error:
             if recorder.writer.frames_on_disk:
-                _attempt(report, "failed")
+                # What has diverged may have done so because it was scaled: then its verdict says so.
+                judged = isinstance(error, DivergenceError) and not isinstance(prepared.policy, NoScaling)
+                _attempt(report, "failed", earlier + time.monotonic() - began if judged else None)
             raise
         if status == "interrupted":
             report(status)
@@ -349,9 +351,9 @@ def _ending(status: str, recorder: Recorder, unit: str) -> str:
     return f"{status}: {recorder.state.time[0]:.6g} {unit}"
 
 
-def _attempt(report: Any, status: str) -> None:
+def _attempt(report: Any, status: str, wall: float | None) -> None:
     """The summary of a run that has failed, unless what it failed by prevents that too."""
     try:
-        report(status)
+        report(status, wall)
     except ArticulonError:
         return
