@@ -28,7 +28,7 @@ LIMIT = 10.0
 """Processor time that an input may take [s]: what else the machine does must not count."""
 PATIENCE = 6.0
 """Time that one may take, in limits of processor time: what waits for nothing uses none."""
-START = 300.0
+START = 1800.0
 """Time that a process may take to begin, in which the kernels that calls need are loaded or compiled [s]."""
 MEMORY = 6 * 2**30
 """Address space of a process [bytes]: more is taken for what would have brought the machine to its knees."""
