@@ -4,8 +4,9 @@ them, none of which may end in a traceback, a hang of ten seconds, or the end of
     python -m validation.faults [--count 10000] [--seed 1] [--workers 2] [--only cases,calls] [--save faults]
 
 prints a table by kind, keeps what is at fault in a folder, and exits with 1 where anything is. It rewrites its section
-of docs/validation.md where nothing is left out. `tests/cases/test_faults.py` reads some of each kind. Damaged
-checkpoints and trajectories are the matter of `python -m validation.damage`, where there is one.
+of docs/validation.md where nothing is left out. `tests/cases/test_faults.py` reads some of each kind. What a run has
+written, its checkpoints and trajectories, is damaged by a command of its own, `python -m validation.damage`: there
+every input is a resumption, and what is accepted must end on the bits of an unbroken run.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from validation.faulty.registry import KINDS, tasks
-from validation.faulty.workers import FAULTS, OUTCOMES, Result, made, results, write
+from validation.faulty.workers import FAULTS, LIMIT, OUTCOMES, PATIENCE, Result, made, results, write
 from validation.page import table, write_section
 
 TITLES = {"unnamed": "refused, unnamed", "traceback": "tracebacks", "hang": "hangs", "crash": "crashes"}
@@ -43,25 +44,29 @@ def main(arguments: list[str] | None = None) -> int:
     unknown = [name for name in options.only if name not in KINDS]
     if unknown:
         parser.error(f"--only: there is no kind {unknown[0]!r} (known: {', '.join(KINDS)})")
-    began, found, longest = time.perf_counter(), Counter[tuple[str, str]](), 0.0
+    began, found = time.perf_counter(), Counter[tuple[str, str]]()
+    longest = Result("none", 0, "accepted", "", 0.0)
     for result in results(tasks(options.count, options.only), options.seed, options.workers):
         found[result.kind, result.outcome] += 1
-        longest = max(longest, result.seconds)
+        longest = max(longest, result, key=lambda one: one.seconds)
         if result.outcome in FAULTS:
             keep(result, options.seed, options.save)
             sys.stderr.write(f"{result.outcome}: {result.kind} {result.index}, kept in {options.save}\n")
+    sys.stderr.write(f"the longest: {longest.kind} {longest.index}, {longest.seconds:.1f} s\n")
     kinds = [name for name in KINDS if not options.only or name in options.only]
     rows = [[name, *(str(n) for n in _numbers(found, (name,)))] for name in kinds]
     rows.append(["**all**", *(str(n) for n in _numbers(found, tuple(kinds)))])
-    command, seconds = f"python -m validation.faults --count {options.count} --seed {options.seed}", time.perf_counter()
+    command = f"python -m validation.faults --count {options.count} --seed {options.seed}"
     text = f"""
 ## Faulty input
 
-`{command}`, {seconds - began:.0f} s, the longest input {longest:.1f} s.
+`{command}`, {time.perf_counter() - began:.0f} s, of which the longest
+input takes {longest.seconds:.1f} s of a processor.
 Each input is a good one with one to three things wrong: keys, values, units, types, nesting, sizes and bytes of case
 files, settings of the command, lines and bytes of structures, particles and meshes, and arguments of every public
 function. A case is loaded, its model is built, and all is prepared that needs no compiled kernel. What is refused
-unnamed lacks its file's name, or says more than {LINES_SAID}.
+unnamed lacks its file's name, or says more than {LINES_SAID}. What hangs takes more than {LIMIT:g} s of a processor, or
+waits for {PATIENCE * LIMIT / 60:.0f} minutes. Damage of what runs have written is the section above.
 
 {table(["input", "inputs", *(TITLES.get(name, name) for name in OUTCOMES)], rows)}
 """

@@ -27,21 +27,21 @@ TASKS = tasks(150)
 
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """Ends what takes longer, by an error that is none of the package's."""
+    """Ends what takes more of a processor, by an error that is none of the package's."""
 
     def late(signum: int, frame: object) -> None:
-        raise TimeoutError(f"took more than {seconds:g} s")
+        raise TimeoutError(f"took more than {seconds:g} s of a processor")
 
-    if not hasattr(signal, "SIGALRM"):  # on Windows what hangs hangs
+    if not hasattr(signal, "SIGPROF"):  # on Windows what hangs hangs
         yield
         return
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -98,7 +98,12 @@ def _traceback(faulty: Faulty, folder: Path) -> None:
 
 
 def _hang(faulty: Faulty, folder: Path) -> None:
-    time.sleep(60.0)
+    while True:
+        pass
+
+
+def _sleep(faulty: Faulty, folder: Path) -> None:
+    time.sleep(600.0)
 
 
 def _crash(faulty: Faulty, folder: Path) -> None:
@@ -106,16 +111,18 @@ def _crash(faulty: Faulty, folder: Path) -> None:
 
 
 READ = {"accepted": _accepted, "refused": _refused, "unnamed": _unnamed, "long": _long, "traceback": _traceback}
-WORST = {"hang": _hang, "crash": _crash}
+WORST = {"hang": _hang, "sleep": _sleep, "crash": _crash}
 INVENTED = {name: Kind(name, 1, _by_number, read, named="a.toml") for name, read in (READ | WORST).items()}
 
 
-@pytest.mark.slow  # three processes begin, each of which loads the package
+@pytest.mark.slow  # four processes begin, each of which loads the package
 def test_hangs_and_ends_of_processes_are_counted_and_nothing_else_is_lost():
-    given = [(name, 0) for name in ("accepted", "hang", "traceback", "crash", "long", "refused", "unnamed")]
-    found = {r.kind: r for r in workers.results(given, SEED, 1, kinds=INVENTED, limit=1.0)}
+    given = [(name, 0) for name in ("accepted", "hang", "traceback", "crash", "sleep", "long", "refused", "unnamed")]
+    found = {r.kind: r for r in workers.results(given, SEED, 1, kinds=INVENTED, limit=1.0, patience=6.0)}
     outcomes = {name: result.outcome for name, result in found.items()}
-    assert outcomes == {name: "unnamed" if name == "long" else name for name, _ in given}
+    assert outcomes == {name: {"long": "unnamed", "sleep": "hang"}.get(name, name) for name, _ in given}
+    assert "took more than 1 s of a processor" in found["hang"].said
+    assert "did not end within 6 s" in found["sleep"].said
     assert "ValueError: no" in found["traceback"].said and "ended with 3" in found["crash"].said
 
 

@@ -23,10 +23,10 @@ def four_gigabytes(monkeypatch):
 
 
 def refused_at_once(overrides: dict[str, Any], message: str, name: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(ar.CaseError, match=message):
         checked(ar.load_case(name, overrides))
-    assert time.perf_counter() - began < 5.0
+    assert time.process_time() - began < 5.0
 
 
 @pytest.mark.parametrize(

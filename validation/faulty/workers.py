@@ -26,7 +26,7 @@ from articulon.errors import ArticulonError
 
 LIMIT = 10.0
 """Processor time that an input may take [s]: what else the machine does must not count."""
-PATIENCE = 6.0
+PATIENCE = 30.0
 """Time that one may take, in limits of processor time: what waits for nothing uses none."""
 START = 1800.0
 """Time that a process may take to begin, in which the kernels that calls need are loaded or compiled [s]."""
@@ -114,19 +114,19 @@ def _work(connection: Connection, seed: int, kinds: Mapping[str, Kind], limit: f
 class _Worker:
     """A process that reads inputs one by one."""
 
-    def __init__(self, seed: int, kinds: Mapping[str, Kind], limit: float) -> None:
+    def __init__(self, seed: int, kinds: Mapping[str, Kind], limit: float, patience: float) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process: BaseProcess = context.Process(target=_work, args=(theirs, seed, kinds, limit), daemon=True)
         self.process.start()
         theirs.close()
         self.task: tuple[str, int] | None = None
-        self.limit = limit
+        self.limit, self.patience = limit, patience * limit
         self.deadline = time.monotonic() + START
 
     def give(self, task: tuple[str, int]) -> None:
         self.task = task
-        self.deadline = time.monotonic() + PATIENCE * self.limit
+        self.deadline = time.monotonic() + self.patience
         self.connection.send(task)
 
     def end(self) -> None:
@@ -141,11 +141,12 @@ def results(
     workers: int,
     kinds: Mapping[str, Kind] = KINDS,
     limit: float = LIMIT,
+    patience: float = PATIENCE,
 ) -> Iterator[Result]:
     """What becomes of inputs, each named by its kind and number, in the order in which they end; what takes more
-    processor time than a limit [s], or six times as long without, hangs."""
+    processor time than a limit [s], or with all its waiting ``patience`` times as long, hangs."""
     left = list(reversed(tasks))
-    crew = [_Worker(seed, kinds, limit) for _ in range(min(workers, len(tasks)))]
+    crew = [_Worker(seed, kinds, limit, patience) for _ in range(min(workers, len(tasks)))]
     try:
         while crew:
             soonest = min(worker.deadline for worker in crew)
@@ -161,7 +162,7 @@ def results(
                     worker.end()
                     crew.remove(worker)
                     if left:
-                        crew.append(_Worker(seed, kinds, limit))
+                        crew.append(_Worker(seed, kinds, limit, patience))
                 elif left:
                     worker.give(left.pop())
                 else:
@@ -179,7 +180,7 @@ def _heard(worker: _Worker, spoke: bool) -> tuple[Result | None, bool]:
     if not spoke:
         if worker.task is None:
             raise RuntimeError(f"a process has not begun within {START:g} s")
-        return Result(*worker.task, "hang", f"did not end within {PATIENCE * worker.limit:g} s", worker.limit), False
+        return Result(*worker.task, "hang", f"did not end within {worker.patience:g} s", worker.limit), False
     try:
         found = worker.connection.recv()
     except (EOFError, ConnectionResetError):
