@@ -23,6 +23,8 @@ INTEGERS = 2**63
 """A whole number is at least minus this and less than this: what 64 bits hold."""
 LARGEST = 1e150
 """Beyond that the square of a number is none, and a model with such lengths, masses or forces cannot be computed."""
+LEAST = 1e-100
+"""Below that a product of three lengths or stiffnesses is zero, and nothing can be divided by it."""
 FEW = 12
 """Numbers that a message still shows."""
 MOST = 10**9

@@ -248,6 +248,23 @@ def test_any_coefficient_of_restitution_above_zero_has_a_damping(tmp_path, resti
 
 
 @pytest.mark.parametrize(
+    "old, new, words",
+    [
+        ("young = 1e7", "young = 1e-308", "forces[0].materials: grain and grain have a stiffness of "),
+        ("young = 1e7", 'young = "5e-324 Pa"', "too small to compute with; the least is 1e-100"),
+        (
+            "radius = 0.01, density = 2500",
+            "radius = 1e-120, mass = 1.0",
+            "a sphere with a radius of 1e-120 is too small",
+        ),
+    ],
+)
+def test_contacts_that_leave_nothing_to_divide_by_are_refused(tmp_path, old, new, words):
+    text = GRAINS % ("0.5", FLOOR)
+    assert old in text and words in refusal(tmp_path, text.replace(old, new))
+
+
+@pytest.mark.parametrize(
     "key, value",
     [
         ("model.bodies[2].com[1]", 2**53 + 1),

@@ -154,11 +154,16 @@ class Changes:
         owner: Any = self.table
         for part in path[:-1]:
             owner = owner.setdefault(part, {}) if isinstance(owner, dict) else owner[part]
+            if not isinstance(owner, dict | list):
+                break
+        if not isinstance(owner, dict):  # a change before this one has put something else there
+            return self.value()
         raw = one(self.rng, SIZED)
         if path == ("run", "frame_interval"):
             owner.pop("frames", None)
         owner[path[-1]] = self.hole(raw)
         self.done.append(f"{'.'.join(map(str, path))} = {raw}")
+        return None
 
     def form(self) -> None:
         """Another section, or one force or check more, as the schema allows it."""

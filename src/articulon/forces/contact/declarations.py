@@ -25,6 +25,7 @@ from articulon.forces.contact.laws import (
 )
 from articulon.forces.contact.wall_faults import check_inside
 from articulon.forces.contact.walls import AnyWall, Mesh, bodies_of
+from articulon.inputs import LEAST
 from articulon.model import Model
 
 _Number = Annotated[Quantity | None, Dimension("dimensionless", minimum=0)]
@@ -214,6 +215,9 @@ class Contact(Declaration):
         """The table of the law, a row for each ordered pair of kinds, shape (kinds², 12)."""
         if not (model.sites.radius > 0.0).any():
             raise ModelError(f"{where}: the model has no contact spheres; add grains, or sites with a radius")
+        smallest = model.sites.radius[model.sites.radius > 0.0].min()
+        if smallest < LEAST:
+            raise ModelError(f"{where}: a sphere with a radius of {smallest:g} is too small to compute with")
         names = self.names(model)
         for name in names:
             if name not in self.materials:
@@ -294,6 +298,11 @@ class _Row:
             inertial = 2.0 * math.sqrt(row[STIFFNESS])
             if law.tangential == "linear":
                 row[SHEAR] = self.mean("tangential_stiffness", 2.0 / 7.0 * row[STIFFNESS])
+        if row[STIFFNESS] < LEAST:
+            raise ModelError(
+                f"{self.where}.materials: {self.first} and {self.second} have a stiffness of {row[STIFFNESS]:g}, "
+                f"which is too small to compute with; the least is {LEAST:g}"
+            )
         if law.damping == "restitution":
             e = self.mean("restitution")
             row[DAMPING] = inertial * -math.log(e) / math.hypot(math.pi, math.log(e))
