@@ -25,6 +25,7 @@ from typer.testing import CliRunner
 import articulon as ar
 from articulon import cli
 from articulon.cases import Case
+from articulon.fidelity.lag import UNCERTAIN
 from articulon.forces.brownian import brownian_of
 from articulon.report import compare as comparing
 from articulon.report import reference_cache, timed_runs
@@ -195,7 +196,8 @@ def test_the_lateness_is_that_of_the_longer_relaxation_time(done: comparing.Comp
         assert row["lateness"] == pytest.approx(expected, rel=0, abs=left + integration_error(row) * row["stop_time"])
         assert row["lateness"] == row["stop_time"] - reference["stop_time"]
         assert row["lateness_relative"] == row["lateness"] / reference["stop_time"]
-        assert row["predicted_delay"] == pytest.approx(expected, rel=1e-9)
+        # From rest the lag estimate depends on the frames, within what it says that it is known to.
+        assert row["predicted_delay"] == pytest.approx(expected, rel=UNCERTAIN)
     assert done.row("implicit")["lateness"] is None
     assert done.row("explicit")["predicted_delay"] is None
 

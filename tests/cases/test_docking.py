@@ -80,13 +80,13 @@ def test_the_unscaled_particle_docks_within_three_to_six_microseconds_at_twice_t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("a2", [0.01, 0.03, 0.1])
-def test_constant_scaling_is_late_by_about_what_the_lag_estimate_says(tmp_path, a2):
+@pytest.mark.parametrize("a2", [0.01, 0.03])
+def test_constant_scaling_is_late_by_what_the_path_beside_it_says(tmp_path, a2):
+    """Slow: an explicit rule, whose verdict the shipped one's in test_fidelity.py does not stand for."""
     overrides = {"scaling": {"policy": "constant", "a2": a2}, "integrator": {"rule": "kutta-merson"}}
     run = ar.run("nanoparticle-docking", tmp_path / "run", overrides=overrides)
     late = run.summary["stop_time"] - docking_time()
-    predicted = run.summary["fidelity"]["premises"]["lag"]["predicted_delay"]
-    # Exact where the force grows exponentially along the path. Here it grows faster, which is of the order of the
-    # relative delay, and its last growth falls between two frames.
-    bound = late / run.summary["stop_time"] + float(run.times[1] - run.times[0]) / late
-    assert predicted == pytest.approx(late, rel=bound)
+    paired = run.summary["fidelity"]["premises"]["paired"]
+    arrival = next(motion for motion in paired["motions"] if motion["what"].startswith("arrival"))
+    assert abs(arrival["late"] - late) < paired["half_width"] * run.times[-1]
+    assert run.summary["fidelity"]["verdict"] == {0.01: "violated", 0.03: "suspect"}[a2]

@@ -46,20 +46,19 @@ def fidelity(verdict: str, **others: Any) -> dict[str, Any]:
 
 
 def test_the_verdict_names_what_is_worst_its_premise_and_since_when() -> None:
-    found = fidelity(
-        "violated", broken=["drift"], since=0.25, worst="the steady drift is 100 times the true one", premises={}
-    )
+    worst = {"words": "the steady drift is 100 times the true one"}
+    found = fidelity("violated", broken=["drift"], since=0.25, worst=worst, premises={})
     assert str(verdict_text(found)) == (
         "verdict violated since 0.25 us: the steady drift is 100 times the true one (premise: drift)"
     )
     worst = "arm: rotation about its hinge 19 % late since 2.1 us"
-    named = fidelity("violated", broken=["lag"], since=2.1, worst=worst)
+    named = fidelity("violated", broken=["lag"], since=2.1, worst={"words": worst})
     assert str(verdict_text(named)) == f"verdict violated: {worst} (premise: lag)"
 
 
 def test_without_words_the_premise_is_named() -> None:
     found = fidelity("suspect", broken=["lag", "paired"], since=0.0)
-    said = "not met: forces change slowly; unscaled runs move alike (premises: lag, paired)"
+    said = "not met: bodies follow the forces; an unscaled run moves alike (premises: lag, paired)"
     assert str(verdict_text(found)) == f"verdict suspect from the start: {said}"
 
 
@@ -79,7 +78,7 @@ def test_a_trusted_run_says_within_what_and_by_what() -> None:
     assert str(verdict_text(fidelity("trusted", premises=premises))) == (
         "verdict trusted: errors below 2 % (premise: lag)"
     )
-    told = fidelity("trusted", premises=premises, worst="core: translation 0.4 % late")
+    told = fidelity("trusted", premises=premises, worst={"words": "core: translation 0.4 % late"})
     assert str(verdict_text(told)) == "verdict trusted: core: translation 0.4 % late, below 2 % (premise: lag)"
 
 
