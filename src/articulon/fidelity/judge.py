@@ -186,7 +186,7 @@ def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]
     if estimate.get("what") is None:
         return None
     part, since = float(estimate["relative_error"]), estimate["since"]
-    words = f"{estimate['what']} about {100.0 * part:.2g} % late by its lag"
+    words = f"{estimate['what']} about {_percent(part)} late by its lag"
     return {
         "what": estimate["what"],
         "time_error": part,
@@ -200,10 +200,14 @@ def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]
 def _amount(one: Wrong, kind: str, duration: float) -> str:
     """How wrong a motion is, in words."""
     if kind == "position":
-        return f"{100.0 * one.position:.2g} % of its range off"
+        return f"{_percent(one.position)} of its range off"
     if abs(one.late) >= 0.5 * one.time * duration:
-        return f"{100.0 * one.time:.2g} % {'late' if one.late >= 0.0 else 'early'}"
-    return f"{100.0 * one.time:.2g} % off its path"
+        return f"{_percent(one.time)} {'late' if one.late >= 0.0 else 'early'}"
+    return f"{_percent(one.time)} off its path"
+
+
+def _percent(part: float) -> str:
+    return f"{100.0 * part:.2g} %" if abs(part) < 0.995 else f"{100.0 * part:.0f} %"
 
 
 def _told(one: Wrong) -> dict[str, Any]:

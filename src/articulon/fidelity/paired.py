@@ -5,7 +5,7 @@ that it need not be the run that the user did not want to pay for: between two m
 matters, or scaling could not be thought of, and without inertia nothing is fast. So what is found first is the motion
 without inertia, twice, the second time more accurately: how far the two answers differ is the error of the second. What
 inertia does to the true path is then the part a2 of what it does to the run's. Where that is too uncertain to tell, the
-complete equations of motion are integrated by a stiff rule.
+motion is found with inertia to first order, and then by the complete equations, integrated by a stiff rule.
 """
 
 import time
@@ -17,6 +17,7 @@ import numpy as np
 from articulon.errors import ArticulonError
 from articulon.fidelity.averages import averages
 from articulon.fidelity.chebyshev import largest_rate
+from articulon.fidelity.inertia import inertia_of
 from articulon.fidelity.motion import LEAST_FRAMES, Motion, Wrong, arrival, compare
 from articulon.fidelity.noise import EVALUATIONS_OF_A_STEP, on_the_same_noise, steps_within, within_windows
 from articulon.fidelity.paths import Path, scales
@@ -24,7 +25,7 @@ from articulon.fidelity.record import Record
 from articulon.fidelity.reference import Course, NoPathError, TooExpensiveError, complete, without_inertia
 from articulon.fidelity.verdict import Bounds
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.drift_velocity import DriftVelocity
+from articulon.integrate.drift_velocity import DriftVelocity, SlowMotion
 
 TOLERANCES = (1e-3, 2e-4, 4e-5)
 """Errors of steps of the paths, relative to the range of each motion."""
@@ -36,6 +37,8 @@ COMPLETE = 400
 """Variables up to which the complete equations are integrated by an implicit rule, whose Jacobian is dense."""
 LEAST_EVALUATIONS, LEAST_WORK = 8_000, 400_000
 """Evaluations, and evaluations times bodies and sites, that a verdict may always cost: about a second."""
+MOVED = 1e-6
+"""Displacement over which speeds are differenced, over the range of the motion."""
 COMPILED = 4
 """Times as much may be paths under noise, whose steps are compiled."""
 FRAMES = 5
@@ -212,19 +215,38 @@ class _Maker:
         return self.budget - self.evaluations
 
     def _without_inertia(self, drift: DriftVelocity, course: Course) -> Iterator[Outcome]:
-        inertia, slow, besides = self._inertia(drift)
-        before: float | None = None
+        inertia = inertia_of(self.record, self.motion, drift)
+        before, errors = drift.evaluations, list[float]()
         for tolerance in TOLERANCES:
-            at_start = drift.evaluations
-            try:
-                truth = without_inertia(drift, course, tolerance, self._left())
-            finally:
-                self.evaluations += drift.evaluations - at_start
-            wrong = self._compared(truth, inertia)
-            error = wrong[0].of(self.record.settings.error) if wrong else 0.0
-            if before is not None:
-                yield Outcome("without inertia", wrong, abs(error - before) + slow * error + besides)
-            before = error
+            wrong = self._along(drift, course, tolerance, inertia.share)
+            errors.append(self._error(wrong))
+            if len(errors) < 2:
+                continue
+            apart, unknown = abs(errors[-1] - errors[-2]), inertia.unknown(errors[-1])
+            yield Outcome("without inertia", wrong, apart + unknown)
+            if unknown > apart:
+                break
+        # That inertia is known too little needs another motion, and not one that is known better.
+        cost = self.evaluations - before
+        size = MOVED * np.array([course.scale[k] for k, g in enumerate(course.groups) for _ in range(g.start, g.end)])
+        moving, last = SlowMotion(drift.evaluator, course.idle, size), list[float]()
+        for tolerance in TOLERANCES[1:]:
+            self._afford(cost)
+            wrong = self._along(moving, course, tolerance, None)
+            last.append(self._error(wrong))
+            apart = abs(last[-1] - last[-2]) if len(last) > 1 else abs(errors[-1] - errors[-2])
+            yield Outcome("with inertia to first order", wrong, apart + inertia.second(errors[-1]))
+
+    def _along(self, drift: DriftVelocity, course: Course, tolerance: float, inertia: np.ndarray | None) -> list[Wrong]:
+        at_start = drift.evaluations
+        try:
+            truth = without_inertia(drift, course, tolerance, self._left())
+        finally:
+            self.evaluations += drift.evaluations - at_start
+        return self._compared(truth, inertia)
+
+    def _error(self, wrong: list[Wrong]) -> float:
+        return wrong[0].of(self.record.settings.error) if wrong else 0.0
 
     def _complete(self, evaluator: Evaluator, course: Course) -> Iterator[Outcome]:
         before: float | None = None
@@ -247,37 +269,6 @@ class _Maker:
         if end is not None:
             wrong = sorted([*wrong, end], key=lambda one: -one.of(self.record.settings.error))
         return wrong
-
-    def _inertia(self, drift: DriftVelocity) -> tuple[np.ndarray, float, float]:
-        """What inertia does to the true path over what it does to the run's, at the frames, shape (frames, groups); and
-        how far that can make the error wrong, as a part of it and besides.
-
-        In a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu, and ζ⁻¹ M Δu/a2 in the
-        run. Where drag and what drives have different factors the run says nothing of the true path's share, which is
-        left out: it is at most what inertia costs along the whole path.
-        """
-        record, motion = self.record, self.motion
-        frames, groups = record.times.size, motion.groups
-        a2 = record.observables["factor_damping"]
-        lost, slower = np.zeros((2, frames, len(groups)))
-        for k in range(1, frames):
-            change = drift.lost(record.q[k], record.u[k] - record.u[k - 1])
-            for j, group in enumerate(groups):
-                size = float(np.linalg.norm(change[group.start : group.end]))
-                lost[k, j], slower[k, j] = size, size / a2[k]
-        sums = np.cumsum(lost, axis=0), np.cumsum(slower, axis=0)
-        share = np.divide(sums[0], sums[1], out=np.zeros_like(lost), where=sums[1] > 0.0)
-        moved = motion.reach > motion.error
-        if not record.uniform or not moved.any():
-            whole = sums[0][-1][moved] / motion.reach[moved]
-            return np.zeros_like(share), 0.0, float(whole.max(initial=0.0))
-        pace = np.maximum(
-            np.array([np.linalg.norm(motion.path.velocity[:, g.start : g.end], axis=1) for g in groups]).T,
-            np.where(moved, motion.reach, np.inf) / record.duration,
-        )
-        late = slower[1:] / np.diff(record.times)[:, None] / pace[1:]
-        strength = float(np.minimum(late, 1.0)[:, moved].max())
-        return share, float(share[-1][moved].max()) * strength, 0.0
 
     def _noisy(self) -> Iterator[Outcome]:
         record, motion = self.record, self.motion

@@ -2,8 +2,9 @@
 
 ``without_inertia`` is for bodies whose inertia matters little between two of the moments that are looked at, which is
 what makes scaling possible at all: drag balances all other forces, and a stabilised explicit rule follows at the pace
-of the slow motion. ``complete`` integrates the whole equations of motion by an implicit rule (Hairer and Wanner's
-Radau IIA of order 5, by SciPy) whose Jacobian is differenced: for small models, and for those that nothing damps.
+of the slow motion. Its speeds may hold inertia to first order. ``complete`` integrates the whole equations of motion by
+an implicit rule (Hairer and Wanner's Radau IIA of order 5, by SciPy) whose Jacobian is differenced: for small models,
+and for those that nothing damps.
 """
 
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from scipy import integrate
 
 from articulon.dynamics import body_poses
 from articulon.fidelity.chebyshev import NotFinishedError, chebyshev_steps
-from articulon.fidelity.paths import Group, Path, path_of
+from articulon.fidelity.paths import Group, Path, coordinate_scales, path_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.model import Model
@@ -23,6 +24,8 @@ LONGEST = 0.5
 """Length of a step, as a part of the run, over the cube root of its tolerance: between steps a path is a cubic."""
 FIRST = 1e-3
 """The first step, likewise."""
+RELAXED = 1e-9
+"""Time in which a motion with inertia to first order has relaxed, as a part of the run."""
 LEAST = 0.01
 """Errors of what hardly moves are relative to this part of its range."""
 PAST = 0.05
@@ -65,12 +68,12 @@ class Course(NamedTuple):
 
 
 def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budget: int) -> Path:
-    """The path without inertia.
+    """The path without inertia, or with inertia to first order.
 
     Parameters
     ----------
     drift
-        Speeds without inertia.
+        Its speeds.
     course
         What is asked for.
     tolerance
@@ -93,24 +96,27 @@ def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budg
         return drift.rates(t, q)
 
     tell, T = _Ending(drift.model, course), course.duration
+    whole = coordinate_scales(course.groups, course.scale, drift.model.nq)
     size = np.ones(drift.model.nq)
-    parts = []
-    for group, reach in zip(course.groups, course.scale, strict=True):
-        part = slice(group.coordinate, group.coordinate + (4 if group.turns else group.end - group.start))
-        parts.append((part, reach * (0.5 if group.turns else 1.0)))
+    parts = [
+        slice(group.coordinate, group.coordinate + (4 if group.turns else group.end - group.start))
+        for group in course.groups
+    ]
 
     def scale(rate: np.ndarray) -> np.ndarray:
         # What is slow is late by much for a small error in place.
-        for part, reach in parts:
-            size[part] = tolerance * min(reach, max(LEAST * reach, T * float(np.linalg.norm(rate[part]))))
+        for part in parts:
+            reach = whole[part]
+            size[part] = tolerance * np.minimum(reach, np.maximum(LEAST * reach, T * np.linalg.norm(rate[part])))
         return size
 
+    begins = drift.started(course.start, course.q, course.u)
     times, places, speeds = [], [], []
     try:
         for t, q, _ in chebyshev_steps(
             rates,
             course.start,
-            course.q.copy(),
+            begins,
             course.start + T,
             scale,
             drift.settle,
@@ -130,6 +136,10 @@ def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budg
             if isinstance(error, TooExpensiveError):
                 raise
             raise NoPathError(f"steps without inertia become too short at t = {times[-1]:.6g}") from None
+    if not np.array_equal(begins, course.q):
+        # What it takes to relax is a part of the path, which begins where the run does.
+        times[0] += RELAXED * T
+        times, places, speeds = [course.start, *times], [course.q, *places], [speeds[0], *speeds]
     return path_of(course.groups, np.array(times), np.array(places), np.array(speeds))
 
 

@@ -80,6 +80,8 @@ def verdict_of(premises: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """
     verdicts = {name: str(premise["verdict"]) for name, premise in premises.items() if premise["verdict"] is not None}
     counted = dict(verdicts)
+    if {"lag", "paired"} <= set(counted) and _half_width(premises["paired"]) < _half_width(premises["lag"]):
+        counted.pop("lag")  # even where what is known better does not decide
     known = [name for name in MOTIONS if counted.get(name, "inconclusive") != "inconclusive"]
     if known:
         best = min(known, key=lambda name: _half_width(premises[name]))
@@ -101,6 +103,8 @@ def verdict_of(premises: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _half_width(premise: Mapping[str, Any]) -> float:
-    """What a premise knows its error to; without a word of it, exactly."""
+    """What a premise knows its error to: exactly where it has decided without a word of it."""
     half = premise.get("half_width")
-    return 0.0 if half is None else float(half)
+    if half is None:
+        return np.inf if premise["verdict"] == "inconclusive" else 0.0
+    return float(half)

@@ -2,6 +2,10 @@
 
 ζ = Jᵀ B J with the drag B of the bodies is solved as the mass matrix is, by the articulated recursion, every body's
 inertia replaced by its drag. The forces are those of the run's own right-hand side at rest, Γ = M u'.
+
+``SlowMotion`` has inertia to first order: bodies whose relaxation times are short against all that happens to them fall
+short of these speeds u₀ by what it takes to change them, u = u₀ − ζ⁻¹ (M u₀' + C(q, u₀)), with u₀' along the motion
+itself and C the forces of accelerating frames. Such motions attract all others within a relaxation time.
 """
 
 from collections.abc import Iterator
@@ -87,13 +91,7 @@ class DriftVelocity:
         self._y[: model.nq], self._y[model.nq :] = q, 0.0
         self._y[model.nq : model.nq + model.nu] = u
         self._evaluate(t)
-        bias = np.zeros(model.nu)
-        none, e = np.zeros_like(self._wrench), self.evaluator
-        udot = self._dy[model.nq : model.nq + model.nu].copy()
-        recursive.inverse_dynamics(
-            self._forest, np.array(q), np.array(u), udot, none, self._fall, e.ws, self._scratch, bias
-        )
-        short = self._balance(q, bias)
+        short = self._balance(q, self._inertial(q, u, self._dy[model.nq : model.nq + model.nu].copy()))
         drift = self.speeds(t, q)
         size = max(float(np.abs(u).max(initial=0.0)), float(np.abs(drift).max(initial=0.0)))
         return bool(np.abs(drift - u - short).max(initial=0.0) > MATCH * size)
@@ -109,6 +107,10 @@ class DriftVelocity:
         self.latest = self.lost(at, self._dy[model.nq : model.nq + model.nu])
         return self.latest
 
+    def started(self, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Where the motion begins that is followed from coordinates q and speeds u, shape (nq,)."""
+        return q.copy()
+
     def lost(self, q: np.ndarray, change: np.ndarray) -> np.ndarray:
         """ζ⁻¹ M Δu: the displacement that inertia costs when the speeds change by Δu, shape (nu,)."""
         return self._balance(q, self._times(self._forest, q, change))
@@ -116,6 +118,14 @@ class DriftVelocity:
     def held_back(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """ζ u: the forces by which drag holds back the speeds u, shape (nu,)."""
         return self._times(self._drag, q, u)
+
+    def _inertial(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> np.ndarray:
+        """M u' + C(q, u)."""
+        tau, none, e = np.empty(self.model.nu), np.zeros_like(self._wrench), self.evaluator
+        recursive.inverse_dynamics(
+            self._forest, np.array(q), np.array(u), udot, none, self._fall, e.ws, self._scratch, tau
+        )
+        return tau
 
     def _times(self, forest: Forest, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """The mass matrix of a forest, M u or ζ u."""
@@ -127,7 +137,10 @@ class DriftVelocity:
 
     def rates(self, t: float, q: np.ndarray) -> np.ndarray:
         """Rates of the coordinates at these speeds, shape (nq,)."""
-        u, found = self.speeds(t, q), np.zeros(self.model.nq)
+        return self._coordinate_rates(q, self.speeds(t, q))
+
+    def _coordinate_rates(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        found = np.zeros(self.model.nq)
         found[self._rates] = u[self._speeds]
         if self._turns:
             spin = u[np.array(self._spins)]
@@ -153,6 +166,41 @@ class DriftVelocity:
     def _evaluate(self, t: float) -> None:
         self.evaluator.rates(self._factors, t, self.window, self._y, self._dy)
         self.evaluations += 1
+
+
+class SlowMotion(DriftVelocity):
+    """The same with inertia to first order.
+
+    Parameters
+    ----------
+    evaluator, idle
+        As there.
+    moves
+        Displacements over which speeds are differenced, by speed, shape (nu,).
+    """
+
+    def __init__(self, evaluator: Evaluator, idle: np.ndarray, moves: np.ndarray) -> None:
+        super().__init__(evaluator, idle)
+        self._moves = moves
+
+    def speeds(self, t: float, q: np.ndarray) -> np.ndarray:
+        """u at a time and coordinates, shape (nu,)."""
+        first = super().speeds(t, q)
+        at = self._y[: self.model.nq].copy()
+        fastest = float((np.abs(first) / self._moves).max(initial=0.0))
+        if not 0.0 < fastest < np.inf:
+            return first
+        h = 1.0 / fastest
+        change = (super().speeds(t + h, at + h * self._coordinate_rates(at, first)) - first) / h
+        self.latest = first - self._balance(at, self._inertial(at, first, change))
+        return self.latest
+
+    def started(self, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Where the motion would have begun that is followed from coordinates q and speeds u once these have relaxed:
+        on the way to u₀ bodies lose ζ⁻¹ M (u₀ − u)."""
+        moved = q - self._coordinate_rates(q, self.lost(q, super().speeds(t, q) - u))
+        self.settle(moved)
+        return moved
 
 
 def _joints(forest: Forest) -> Iterator[tuple[int, int, type[Joint]]]:

@@ -1,0 +1,62 @@
+"""What inertia does to the true path of a scaled run, by what it does to the run: the part a2 of it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.fidelity.motion import Motion
+from articulon.fidelity.record import Record
+from articulon.integrate.drift_velocity import DriftVelocity
+
+
+class Inertia(NamedTuple):
+    """What inertia does to the true path, by what it does to the run."""
+
+    share: np.ndarray
+    """The one over the other, at the frames, shape (frames, groups)."""
+    part: float
+    """The largest of these at the end."""
+    besides: float
+    """What it does at most where the run does not say, relative to the range of a motion."""
+    scaled: float
+    """The largest part of the way that it takes at a moment of the run."""
+    unscaled: float
+    """The same of the true path."""
+
+    def unknown(self, error: float) -> float:
+        """How far an error may be wrong beside a path without inertia: what it does is of first order in its size."""
+        return self.part * self.scaled * error + self.besides
+
+    def second(self, error: float) -> float:
+        """The same beside a path with inertia to first order."""
+        return self.unscaled * (self.part * error + self.besides)
+
+
+def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
+    """What inertia does to the true path, by the frames of a run.
+
+    In a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu, and ζ⁻¹ M Δu/a2 in the
+    run. Where drag and what drives have different factors the run says nothing of the true path's share, which is
+    left out: it is at most what inertia costs along the whole path.
+    """
+    frames, groups = record.times.size, motion.groups
+    a2 = record.observables["factor_damping"]
+    lost, slower = np.zeros((2, frames, len(groups)))
+    for k in range(1, frames):
+        change = drift.lost(record.q[k], record.u[k] - record.u[k - 1])
+        for j, group in enumerate(groups):
+            size = float(np.linalg.norm(change[group.start : group.end]))
+            lost[k, j], slower[k, j] = size, size / a2[k]
+    sums = np.cumsum(lost, axis=0), np.cumsum(slower, axis=0)
+    share = np.divide(sums[0], sums[1], out=np.zeros_like(lost), where=sums[1] > 0.0)
+    moved = motion.reach > motion.error
+    pace = np.maximum(
+        np.array([np.linalg.norm(motion.path.velocity[:, g.start : g.end], axis=1) for g in groups]).T,
+        np.where(moved, motion.reach, np.inf) / record.duration,
+    )
+    late = [np.minimum(one[1:] / np.diff(record.times)[:, None] / pace[1:], 1.0) for one in (lost, slower)]
+    strengths = [float(one[:, moved].max(initial=0.0)) for one in late]
+    if not record.uniform:
+        whole = sums[0][-1][moved] / motion.reach[moved]
+        return Inertia(np.zeros_like(share), 0.0, float(whole.max(initial=0.0)), strengths[1], strengths[0])
+    return Inertia(share, float(share[-1][moved].max(initial=0.0)), 0.0, strengths[1], strengths[0])
