@@ -38,7 +38,7 @@ def verdict_sentences(view: View) -> list[str]:
     verdict = str(found["verdict"])
     sentences = [VERDICTS.get(verdict, f"Fidelity: {verdict}.")]
     if found.get("worst"):
-        worst = str(found["worst"])
+        worst = str(found["worst"]["words"])
         sentences.append(f"{worst[:1].upper()}{worst[1:]}{'' if worst.endswith('.') else '.'}")
     broken = [f"“{PREMISES.get(name, name)}” ({name})" for name in found.get("broken") or ()]
     if broken:
