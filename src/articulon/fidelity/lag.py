@@ -70,7 +70,8 @@ def lost_by_inertia(record: Record) -> Lost | str:
         if group.turns:
             part, e = slice(group.start, group.end), record.q[:, group.coordinate : group.coordinate + 4]
             unscaled[:, part] = np.einsum("nij,nj->ni", matrices(e), unscaled[:, part])
-    a2 = record.observables["factor_damping"]
+    a2 = record.observables["factor_damping"].copy()
+    a2[0] = a2[min(1, a2.size - 1)]  # no step has led to the first frame, which may hold no factor yet
     mean = np.append(a2[:1], 0.5 * (a2[1:] + a2[:-1]))
     return Lost(unscaled, unscaled / mean[:, None])
 

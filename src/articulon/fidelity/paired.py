@@ -234,6 +234,8 @@ class _Maker:
             self._afford(cost)
             wrong = self._along(moving, course, tolerance, None)
             last.append(self._error(wrong))
+            if abs(last[-1] - errors[-1]) > abs(errors[-1] - errors[-2]) + inertia.unknown(errors[-1]):
+                return  # somewhere on its way inertia is no correction, and the first order of it says nothing
             apart = abs(last[-1] - last[-2]) if len(last) > 1 else abs(errors[-1] - errors[-2])
             yield Outcome("with inertia to first order", wrong, apart + inertia.second(errors[-1]))
 
