@@ -1,5 +1,6 @@
 """The verdict on a run, of a case or in memory: what it is made from."""
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,8 +77,9 @@ def judged_in_memory(
         return None
     if error not in ("time", "position"):
         raise CaseError(f"fidelity: error must be 'time' or 'position', got {error!r}")
-    for name, value in (("tolerance", tolerance), ("budget", budget)):
-        if value is not None and not (np.isfinite(value) and value >= 0.0):
+    for name, value in (("tolerance", TOLERANCE if tolerance is None else tolerance), ("budget", budget)):
+        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not (number and np.isfinite(value) and value >= 0.0):
             raise CaseError(f"fidelity: {name} must be a number of at least 0, got {value!r}")
     given = Settings(TOLERANCE, error, float(budget))
     record = record_in_memory(trajectory, given._replace(tolerance=_tolerance(tolerance, policy)))
