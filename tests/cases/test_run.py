@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 from scipy.special import ellipj, ellipk
 from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of, ran, universe
 from tests.support.threads import on_threads
@@ -22,7 +20,6 @@ from articulon import kernels
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.model.state import CHANNELS
-from articulon.simulate import fidelity
 from articulon.simulate.checkpoint import read_checkpoint
 from articulon.simulate.preparation import first_state, prepare
 from articulon.simulate.threshold import SAMPLES
@@ -383,84 +380,38 @@ advance = 0.8
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("a2, verdict", [(0.4, "trusted"), (0.2, "trusted"), (0.05, "suspect"), (0.02, "violated")])
-def test_constant_scaling_is_late_by_what_the_lag_estimate_says(tmp_path, a2, verdict):
-    """The estimate is the first term of a series in the largest (τ/a2)|dF/dt|/|F|, and too long for a growing force."""
+@pytest.mark.slow  # nine runs of a ball by an explicit rule
+@pytest.mark.parametrize("a2, verdict", [(0.4, "trusted"), (0.2, "trusted"), (0.05, "suspect"), (0.01, "violated")])
+def test_constant_scaling_is_late_by_what_the_run_says(tmp_path, a2, verdict):
     truth = ran(tmp_path, PULLED).summary["stop_time"]
     summary = ran(tmp_path, PULLED, {"scaling": {"policy": "constant", "a2": a2}}).summary
-    lag = summary["fidelity"]["premises"]["lag"]
-    late = summary["stop_time"] - truth
-    assert lag["relaxation_time"] == 2.0 / 400.0
-    assert 1.0 < lag["predicted_delay"] / late < 1.0 + 0.5 * lag["max"]
-    assert summary["fidelity"]["verdict"] == verdict
+    section = summary["fidelity"]
+    late = 1.0 - truth / summary["stop_time"]
+    worst, known = section["worst"], section["premises"]["paired"]["half_width"]
+    assert abs(worst["time_error"] - late) < known + 1e-4 and worst["late"] > 0.0
+    assert section["verdict"] == verdict
+    if verdict != "trusted":
+        assert 0.0 < section["since"] <= summary["stop_time"]
 
 
-def test_the_changes_of_a_growing_force_add_up_to_its_logarithm():
-    forces = np.exp(np.linspace(0.0, 3.0, 50))[:, None] * np.array([[1.0, -2.0, 0.5]])
-    assert fidelity.relative_changes(forces).sum() == pytest.approx(3.0, rel=1e-12)
-    turning = np.stack([np.cos(np.linspace(0, 1, 1000)), np.sin(np.linspace(0, 1, 1000)), np.zeros(1000)], axis=1)
-    assert fidelity.relative_changes(turning).sum() == pytest.approx(1.0, rel=1e-6)
-    assert fidelity.relative_changes(np.zeros((3, 3))).tolist() == [0.0, 0.0]
-
-
-@pytest.mark.slow
+@pytest.mark.slow  # two scaled runs with the unscaled ones beside them
 def test_scaling_drag_but_not_its_drivers_is_a_violation(tmp_path):
     """The published rule below its threshold, and the two-factor form: the drift is wrong by the ratio."""
     never = {"scaling": {"policy": "threshold-adaptive", "a2": 0.1, "threshold": 1e9}, "run.duration": 0.1}
     section = ran(tmp_path, PULLED, never).summary["fidelity"]
     assert section["premises"]["drift"]["speed_ratio"]["potential"]["mean"] == pytest.approx(10.0)
     assert section["verdict"] == section["premises"]["drift"]["verdict"] == "violated"
-    slow = {"scaling": {"policy": "two-factor", "a2": 0.1, "b2": 0.95}, "run.duration": 0.1}
+    slow = {"scaling": {"policy": "two-factor", "a2": 0.1, "b2": 0.95}, "run.duration": 10.0}
     section = ran(tmp_path, PULLED, slow).summary["fidelity"]
     assert section["premises"]["drift"]["speed_ratio"]["potential"]["mean"] == pytest.approx(0.95)
-    assert section["premises"]["drift"]["verdict"] == "suspect"
-
-
-@pytest.mark.parametrize("noise, verdict", [(0.0, "trusted"), (0.3, "inconclusive")])
-def test_a_force_that_is_drowned_by_noise_gives_no_verdict(noise, verdict):
-    time = np.linspace(0.0, 100.0, 401)
-    force = np.exp(time / 100.0) * (1.0 + noise * np.random.default_rng(0).normal(size=time.size))
-    look = {"time": time, "factor_damping": np.full(time.size, 0.1)}
-    look |= {name: force * k for k, name in enumerate(fidelity.NET_FORCE)}
-    found = fidelity.lag(look, 0.02)
-    assert found["verdict"] == verdict
-    if not noise:
-        # By a start from rest τ'/(1 + τ'λ)², and on the way T τ'λ/(1 + τ'λ); for τ' = τ/a2 more than for τ.
-        late = [tau / (1.0 + tau / 100.0) ** 2 + tau / (1.0 + tau / 100.0) for tau in (0.2, 0.02)]
-        assert found["predicted_delay"] == pytest.approx(late[0] - late[1], rel=1e-12)
-        assert found["mean"] == pytest.approx(0.2 / 100.0, rel=1e-12)
-
-
-def test_a_force_that_sets_in_at_once_is_followed_late_by_the_relaxation_time():
-    """Along a path with the force 1 and then 10, a body of τ/a2 = 5 from rest: x = v t − (v − v₀) 5 (1 − exp(−t/5))."""
-    relaxation, a2, far, end = 0.05, 0.01, 50.0, 80.0
-    scaled = relaxation / a2
-
-    def arrival(length: float, drift: float, speed: float) -> float:
-        def ahead(t: float) -> float:
-            return drift * t - (drift - speed) * scaled * (1.0 - math.exp(-t / scaled)) - length
-
-        return float(brentq(ahead, 0.0, 2.0 * length / drift + 4.0 * scaled, xtol=1e-13))
-
-    first = arrival(far, 1.0, 0.0)
-    whole = first + arrival(end - far, 10.0, 1.0 - math.exp(-first / scaled))
-    late = whole - (far + (end - far) / 10.0)
-    time = np.linspace(0.0, whole, 2001)
-    force = np.where(time < first, 1.0, 10.0)
-    look = {"time": time, "factor_damping": np.full(time.size, a2)}
-    look |= {name: force * (k == 0) for k, name in enumerate(fidelity.NET_FORCE)}
-    predicted = fidelity.lag_along(look, relaxation, 0.02).delay[-1]
-    assert late == pytest.approx(scaled * (1.0 + 0.9 * (1.0 - math.exp(-(whole - first) / scaled))), rel=0.02)
-    # To a frame's interval, and what the unscaled body loses itself.
-    assert predicted == pytest.approx(late, abs=time[1] + 2.0 * relaxation)
+    assert section["premises"]["drift"]["verdict"] == section["verdict"] == "suspect"
 
 
 def test_unscaled_runs_and_runs_without_drag(tmp_path):
     assert ran(tmp_path, CHAIN).summary["fidelity"] is None
     falling = BALL + '[[forces]]\nkind = "gravity"\nacceleration = [0.0, 0.0, -2.0]\n'
     section = ran(tmp_path, falling, {"scaling": {"policy": "constant", "a2": 0.1}}).summary["fidelity"]
-    assert section["verdict"] == "inconclusive" and "without drag" in section["premises"]["lag"]["reason"]
+    assert section["verdict"] == "inconclusive" and "no drag holds back" in section["premises"]["lag"]["reason"]
 
 
 # What goes wrong
