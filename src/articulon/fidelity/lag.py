@@ -8,8 +8,9 @@ grows is won back while it falls.
 How late that makes a motion depends on what forces depend on. Where they depend on place alone, a body that is late
 stays late by the same time, and what adds up is the time lost, D = Σ (1/a2 − 1) ζ⁻¹ M Δu·u/|u|². Where they depend on
 time alone, it stays behind by the same way, and what adds up are the displacements. The estimate is the larger of the
-two errors, and known to half of it at best and no better than the two agree. It costs no evaluation of forces; an
-unscaled run beside it is far more certain.
+two errors, known to half of it at best and no better than the two agree; where a motion is short of all of its way for
+a moment, it may be anything up to twice of it. It costs no evaluation of forces; an unscaled run beside it is far more
+certain.
 """
 
 from typing import Any, NamedTuple
@@ -104,7 +105,8 @@ def lag_along(record: Record, lost: Lost) -> LagAlong | None:
         error = max(time_error, behind_error)
         if found is None or error > found.error:
             rate = np.linalg.norm(more[1:, part] / interval, axis=1) / np.sqrt(pace)
-            half = max(UNCERTAIN * error, abs(time_error - behind_error))
+            # The estimate is of first order in the part of its way by which a motion is short.
+            half = max(max(UNCERTAIN, min(1.0, rate.max())) * error, abs(time_error - behind_error))
             found = LagAlong(group.name, times, rate, delay, error, half)
     return found
 
