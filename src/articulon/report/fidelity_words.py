@@ -90,7 +90,7 @@ def _lag(premise: Mapping[str, Any], view: View) -> str:
     return (
         f"By what inertia costs, {premise['what']} is {_time(view, delay)} late at the end of the run, and wrong by "
         f"{percent(part, 2)} ± {percent(premise['half_width'], 2)}; it is short of its speed by "
-        f"{percent(premise['mean'], 2)} in the mean and {percent(premise['max'], 2)} at most."
+        f"{percent(min(premise['mean'], 1.0), 2)} in the mean and {percent(min(premise['max'], 1.0), 2)} at most."
     )
 
 
