@@ -13,7 +13,7 @@ from tests.support.run_cases import case_of
 
 import articulon as ar
 from articulon.cases.grains import Chain, Fill, Grains, SingleGrain
-from articulon.cases.packings import sizes
+from articulon.cases.packings import grid_places, sizes
 from articulon.errors import CaseError, ModelError
 from articulon.units import unit_system
 
@@ -58,6 +58,19 @@ def test_grains_of_a_fill_touch_neither_each_other_nor_the_regions_faces(arrange
     else:
         assert (places - radii[:, None] >= -1e-12).all()
         assert (places + radii[:, None] <= np.array(BOX["high"]) + 1e-12).all()
+
+
+def test_of_a_large_region_no_more_places_are_looked_at_than_grains_need() -> None:
+    """The places, and all that is drawn after them, are those that looking at the whole region gives."""
+    region = (np.array([0.0, 0.0, 0.0]), np.array([0.0, 3.0, 4.0]))
+    for around in (None, 1.5):
+        corners = (region[0], region[1] + [2.0, 0.0, 0.0]) if around is None else region
+        few, whole = np.random.default_rng(1), np.random.default_rng(1)
+        found = grid_places(corners, around, 0.02, 0.1, few, 40_000)
+        every = grid_places(corners, around, 0.02, 0.1, whole)
+        assert 40_000 <= len(found) < 0.6 * len(every)
+        np.testing.assert_array_equal(found, every[: len(found)])
+        assert few.random() == whole.random()
 
 
 def test_radii_of_equal_volumes_share_the_volume_evenly() -> None:

@@ -165,6 +165,14 @@ def test_a_seed_of_a_simulation_is_a_whole_number(tree, seed):
         ar.simulate(tree, 0.01, seed=seed)
 
 
+@pytest.mark.parametrize("argument", ["solver", "rotations", "coordinates"])
+@pytest.mark.parametrize("value", ["x", None, 3, ["kane"], np.ones(3), np.ones(3, complex)])
+def test_a_word_of_a_simulation_is_one_that_it_knows(tree, argument, value):
+    for rule in ("dormand-prince", "friction-implicit"):
+        with pytest.raises(ArticulonError, match=f"simulate: unknown {argument}: expected one of"):
+            ar.simulate(tree, 0.01, rule=rule, **{argument: value})
+
+
 @pytest.mark.parametrize(
     "axis", ["z", None, 3, (0, 0), (0, 0, 0), (0, 0, NAN), (0, 0, True), (0, 0, 1j), "abc", object()]
 )

@@ -205,9 +205,15 @@ def children() -> set[int]:
     return {child.pid for child in psutil.Process().children()}
 
 
+def use_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets kernels be kept in a folder, of which it is not said that it is of one process alone."""
+    monkeypatch.setattr(kernels, "cache_folder", lambda: folder)
+    monkeypatch.setattr(kernels, "_cache_root", lambda: folder.parent)
+
+
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(kernels, "cache_folder", lambda: tmp_path)
+    use_cache(tmp_path, monkeypatch)
     return tmp_path
 
 
@@ -264,7 +270,7 @@ def test_simulate_says_once_that_it_compiles(
     monkeypatch.setattr(kernels, "_compile_aside", lambda *_: None)
     monkeypatch.setattr(kernels, "_TOLD", set())
     done = kernels.cache_folder()
-    monkeypatch.setattr(kernels, "cache_folder", lambda: tmp_path)
+    use_cache(tmp_path, monkeypatch)
     ar.simulate(model, 0.1)
     said = capfd.readouterr().err.splitlines()
     assert said == ["articulon: compiling kernels, once per machine: a minute or more for a model of a new kind"]

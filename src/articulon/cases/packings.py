@@ -9,6 +9,8 @@ from articulon.errors import ModelError
 
 MOST = 1e15
 """Places of a grid along an edge, beyond which nobody counts."""
+AT_ONCE = 2**16
+"""Places of a grid that are looked at in one go."""
 ROUNDS = 400
 """How often places are drawn for the spheres that have found none yet."""
 BATCHES = 25
@@ -34,8 +36,8 @@ def sizes(count: int, smallest: float, largest: float, distribution: str, rng: n
 def grid_places(
     region: Region, around: float | None, radius: float, gap: float, rng: np.random.Generator, count: int | None = None
 ) -> np.ndarray:
-    """Centres (n, 3) on a cubic grid for spheres of at most a radius, the lowest along z first; of a box no more layers
-    than ``count`` of them need.
+    """Centres (n, 3) on a cubic grid for spheres of at most a radius, the lowest along z first: all of them, or ``count``
+    and some more where there are as many.
 
     Neighbours are 2 radius (1 + gap) apart, and each is moved at random by less than half of what is free.
     """
@@ -45,17 +47,26 @@ def grid_places(
     if (counts < 1).any():
         return np.zeros((0, 3))
     left = high - low - 2.0 * radius - (counts - 1) * spacing
-    layers = layers_of(region, around, radius, gap, count)
-    z, y, x = np.meshgrid(np.arange(layers), np.arange(counts[1]), np.arange(counts[0]), indexing="ij")
-    steps = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
     # Layers begin on the floor; across they stand in the middle.
     corner = low + radius + 0.5 * left * np.array([1.0, 1.0, 0.0])
-    jitter = radius * gap * rng.uniform(-1.0, 1.0, (len(steps), 3))
-    # What is drawn later does not depend on how many layers are laid out.
-    rng.bit_generator.advance(3 * (math.prod(counts.tolist()) - len(steps)))  # type: ignore[attr-defined]
-    places = corner + spacing * steps + jitter
-    places = np.clip(places, low + radius, high - radius)
-    return places[_inside(places, region, around, np.full(len(places), radius))]
+    wide, deep, _ = counts.tolist()
+    laid_out, looked, found, kept = (
+        layers_of(region, around, radius, gap, count) * deep * wide,
+        0,
+        [np.zeros((0, 3))],
+        0,
+    )
+    # Of a large region that few spheres lie in no more is looked at than they need.
+    while looked < laid_out and (count is None or kept < count):
+        index = np.arange(looked, min(looked + AT_ONCE, laid_out))
+        steps = np.stack([index % wide, index // wide % deep, index // (wide * deep)], axis=1)
+        places = corner + spacing * steps + radius * gap * rng.uniform(-1.0, 1.0, (len(steps), 3))
+        places = np.clip(places, low + radius, high - radius)
+        found.append(places[_inside(places, region, around, np.full(len(places), radius))])
+        looked, kept = looked + len(steps), kept + len(found[-1])
+    # What is drawn later does not depend on how many places were looked at.
+    rng.bit_generator.advance(3 * (math.prod(counts.tolist()) - looked))  # type: ignore[attr-defined]
+    return np.concatenate(found)
 
 
 def grid_count(region: Region, around: float | None, radius: float, gap: float, count: int | None = None) -> float:

@@ -14,6 +14,7 @@ from articulon.building.closing import checked_state
 from articulon.declaration import Declaration
 from articulon.dynamics.functions import check_model
 from articulon.dynamics.motions import check_motions
+from articulon.dynamics.solvers import ROTATIONS, SOLVERS
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.joint_actuation import check_actuations
@@ -169,6 +170,8 @@ def simulate(
     adaptive = _resolved(adaptive, Adaptive, "adaptive", "an articulon.adaptive.Adaptive", model.units)
     seed = checked_seed(seed, "simulate: seed", CaseError)
     word(coordinates, ("relative", "cartesian"), "simulate: unknown coordinates", CaseError)
+    word(solver, SOLVERS, "simulate: unknown solver")
+    word(rotations, ROTATIONS, "simulate: unknown rotations")
     integrator, start = _integrator(rule, options, model), checked_state(model, q, u)
     brownian = brownian_of(model)
     held = None if brownian is None or brownian.window is None else float(brownian.window) * brownian.average
