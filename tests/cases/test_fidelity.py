@@ -1,4 +1,4 @@
-"""The verdict on a scaled run, from what the run itself shows."""
+"""The verdict on a scaled run of a case, from what the run shows and from the unscaled run beside it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.fidelity import paired
 from articulon.fidelity.factors import clock
 from articulon.fidelity.residual import accumulate
 from articulon.fidelity.temperatures import configuration, kinetic
@@ -62,8 +63,7 @@ def pulled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(file: Path | str, out: Path, **changes: Any) -> dict[str, Any]:
     """The fidelity section of a run."""
-    section = ar.run(ar.load_case(file, changes, allow_code=True), out).summary["fidelity"]
-    assert section["along"] is not None
+    section: dict[str, Any] = ar.run(ar.load_case(file, changes, allow_code=True), out).summary["fidelity"]
     return section
 
 
@@ -74,28 +74,53 @@ def constant(a2: float) -> dict[str, Any]:
 # What follows from premises
 
 
-def premise(verdict: str | None, since: float | None = None) -> dict[str, Any]:
-    return {"verdict": verdict, "since": since}
+def premise(verdict: str | None, since: float | None = None, half_width: float | None = None) -> dict[str, Any]:
+    return {"verdict": verdict, "since": since, "half_width": half_width}
 
 
-def test_the_worst_premise_decides_and_the_first_to_break_says_since_when() -> None:
-    found = verdict_of(
-        {"lag": premise("violated", 4.0), "drift": premise("violated", 1.5), "paired": premise("trusted")}
-    )
-    assert (found["verdict"], found["broken"], found["since"]) == ("violated", ["lag", "drift"], 1.5)
-    found = verdict_of({"lag": premise("trusted"), "drift": premise("suspect", 2.0), "clock": premise(None)})
-    assert (found["verdict"], found["broken"], found["since"]) == ("suspect", ["drift"], 2.0)
-    assert verdict_of({"lag": premise("trusted"), "drift": premise("trusted")})["since"] is None
+def test_what_knows_the_motions_best_decides_and_what_says_the_same_is_named_with_it() -> None:
+    lag, drift = premise("violated", 4.0, 0.5), premise("violated", 1.5)
+    found = verdict_of({"lag": lag, "drift": drift, "paired": premise("trusted", None, 0.01)})
+    assert (found["verdict"], found["broken"], found["since"]) == ("trusted", [], None)
+    found = verdict_of({"lag": lag, "drift": drift, "paired": premise("violated", 2.0, 0.01)})
+    assert (found["verdict"], found["broken"], found["since"]) == ("violated", ["paired", "lag", "drift"], 2.0)
+    assert found["basis"] == "the premise of paired alone"
+    found = verdict_of({"lag": premise("trusted", None, 0.001), "paired": premise("violated", 2.0, 0.01)})
+    assert found["verdict"] == "trusted"
+
+
+def test_a_wrong_drift_counts_where_nobody_has_measured_what_it_does() -> None:
+    for name in ("drift", "clock"):
+        cause = {name: premise("violated", 0.5)}
+        assert verdict_of({**cause, "lag": premise("trusted", None, 0.1)})["broken"] == [name]
+        assert verdict_of({**cause, "lag": premise("inconclusive")})["verdict"] == "violated"
+        assert verdict_of({**cause, "lag": premise("inconclusive"), "paired": premise(None)})["broken"] == [name]
+        assert verdict_of({**cause, "paired": premise("trusted", None, 0.01)})["verdict"] == "trusted"
+        assert verdict_of({**cause, "averages": premise("suspect", 1.0, 0.01)})["verdict"] == "suspect"
+
+
+def test_temperatures_count_beside_the_motions() -> None:
+    motions = {"lag": premise("trusted", None, 0.01), "paired": premise("trusted", None, 0.001)}
+    hot = verdict_of({**motions, "configuration": premise("violated", 0.0)})
+    assert (hot["verdict"], hot["broken"], hot["since"]) == ("violated", ["configuration"], 0.0)
+    assert verdict_of({**motions, "configuration": premise("inconclusive")})["verdict"] == "inconclusive"
+    assert verdict_of({**motions, "kinetic": premise(None), "clock": premise(None)})["verdict"] == "trusted"
 
 
 def test_a_premise_that_says_nothing_counts_where_no_other_answers_its_question() -> None:
-    assert verdict_of({"lag": premise("inconclusive"), "paired": premise("trusted")})["verdict"] == "trusted"
+    knows = premise("trusted", None, 0.01)
+    assert verdict_of({"lag": premise("inconclusive"), "paired": knows})["verdict"] == "trusted"
     assert verdict_of({"lag": premise("inconclusive"), "paired": premise(None)})["verdict"] == "inconclusive"
-    assert (
-        verdict_of({"lag": premise("trusted"), "configuration": premise("inconclusive")})["verdict"] == "inconclusive"
-    )
-    assert verdict_of({"lag": premise("inconclusive"), "drift": premise("violated", 0.0)})["verdict"] == "violated"
     assert verdict_of({"clock": premise(None)})["verdict"] == "inconclusive"
+    unsure = premise("inconclusive", None, 0.01)
+    averages = {"lag": premise("violated", 1.0, 0.5), "paired": unsure, "averages": premise("trusted", None, 0.04)}
+    assert verdict_of(averages)["verdict"] == "trusted"
+
+
+def test_a_rough_estimate_does_not_speak_where_a_better_one_cannot_tell() -> None:
+    unsure = premise("inconclusive", None, 0.01)
+    assert verdict_of({"lag": premise("violated", 1.0, 0.5), "paired": unsure})["verdict"] == "inconclusive"
+    assert verdict_of({"lag": premise("trusted", None, 0.005), "paired": unsure})["verdict"] == "trusted"
 
 
 @pytest.mark.parametrize(
@@ -112,6 +137,15 @@ def test_a_premise_that_says_nothing_counts_where_no_other_answers_its_question(
 )
 def test_an_interval_decides_only_where_all_of_it_says_the_same(error: float, half_width: float, verdict: str) -> None:
     assert Bounds(0.02, 0.1).verdict_of_interval(error, half_width) == verdict
+
+
+def test_an_error_that_adds_up_has_a_moment_at_which_it_was_too_much() -> None:
+    times, error = np.linspace(0.0, 1.0, 11), np.linspace(0.0, 0.2, 11)
+    bounds = Bounds.of_tolerance(0.02)
+    assert bounds.broken_at("suspect", times, error, 1.0) == pytest.approx(0.1)
+    assert bounds.broken_at("violated", times, error, 1.0) == pytest.approx(0.5)
+    assert bounds.broken_at("violated", times, -error, 1.0) == pytest.approx(0.5)
+    assert bounds.broken_at("trusted", times, error, 1.0) is None
 
 
 # Premises
@@ -175,31 +209,72 @@ def test_the_equations_say_where_positions_are_going_before_they_are_there() -> 
 # Runs of a ball
 
 
-def test_estimates_and_pairs_agree_with_what_is_wrong(pulled: Path, tmp_path: Path) -> None:
-    truth = ar.run(ar.load_case(pulled), tmp_path / "truth").summary["stop_time"]
-    a2 = 0.02
-    out = tmp_path / "scaled"
-    section = judged(pulled, out, **constant(a2), fidelity={"budget": 10.0, "paired_runs": 12, "duration": 0.1})
-    run = ar.open_run(out)
-    late = (run.summary["stop_time"] - truth) / run.summary["stop_time"]
-    premises, first_order = section["premises"], section["premises"]["lag"]["max"]
-    assert premises["lag"]["predicted_relative_error"] == pytest.approx(late, rel=first_order)
-    assert premises["cancellation"]["relative_error"] == pytest.approx(late, rel=first_order)
-    paired = premises["paired"]
-    assert len(paired["pairs"]) == 12 and paired["evaluations"] <= paired["budget"]
-    assert abs(paired["relative_error"] - late) < paired["half_width"] + first_order * late
-    for row in paired["pairs"]:
-        assert row["relative_error"] == pytest.approx(row["predicted"], rel=2.0 * first_order)
-    assert section["broken"] and 0.0 < section["since"] <= run.summary["stop_time"]
+@pytest.fixture(scope="module")
+def truth(pulled: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
+    """When the unscaled ball arrives [us]."""
+    return float(ar.run(ar.load_case(pulled), tmp_path_factory.mktemp("truth") / "run").summary["stop_time"])
 
 
-def test_pairs_that_cannot_be_afforded_say_what_they_would_take(pulled: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("a2", "verdict"), [(0.01, "violated"), (0.1, "suspect"), (0.2, "trusted")])
+def test_the_path_beside_a_run_tells_how_late_it_is(
+    pulled: Path, truth: float, tmp_path: Path, a2: float, verdict: str
+) -> None:
+    section = judged(pulled, tmp_path / "run", **constant(a2))
+    run = ar.open_run(tmp_path / "run")
+    late, end = run.summary["stop_time"] - truth, float(run.times[-1])
+    found = section["premises"]["paired"]
+    motions = {one["what"]: one for one in found["motions"]}
+    assert set(motions) == {"ball: translation", "arrival of ball"}
+    for one in motions.values():
+        assert abs(one["late"] - late) < found["half_width"] * end
+    assert abs(found["relative_error"] - late / end) < found["half_width"] < 0.01
+    assert found["evaluations"] <= found["budget"]
+    assert section["verdict"] == verdict
+    assert section["worst"]["time_error"] == found["relative_error"]
+    assert section["worst"]["position_error"] >= found["relative_error"] or "arrival" in section["worst"]["what"]
+    # What the run shows by itself, to what it says that it knows it to.
+    lag = section["premises"]["lag"]
+    assert abs(lag["relative_error"] - late / end) < lag["half_width"]
+    assert section["premises"]["cancellation"]["relative_error"] == pytest.approx(late / end, rel=lag["max"])
+    if section["verdict"] != "trusted":
+        assert "paired" in section["broken"] and 0.0 < section["since"] <= end
+
+
+def test_lines_along_the_run_are_kept_for_its_figures(pulled: Path, tmp_path: Path) -> None:
+    along = judged(pulled, tmp_path / "run", **constant(0.02))["along"]
+    assert {"lag", "paired", "cancellation", "speed_ratio"} <= set(along)
+    for line in (along["lag"], *along["paired"]):
+        assert line["what"] == "ball: translation" or line["what"] == "arrival of ball"
+        lengths = {len(values) for name, values in line.items() if name != "what"}
+        assert len(lengths) == 1 and 100 <= lengths.pop() <= 200
+
+
+def test_pairs_that_cannot_be_afforded_say_what_they_would_take_and_the_lag_decides(
+    pulled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paired, "LEAST_EVALUATIONS", 20)
     section = judged(pulled, tmp_path / "run", **constant(0.2), **{"fidelity.budget": 1e-3})
-    paired = section["premises"]["paired"]
-    assert paired["verdict"] is None and "fidelity.budget allows" in paired["reason"]
-    assert paired["evaluations"] <= paired["budget"] == int(1e-3 * ar.open_run(tmp_path / "run").summary["evaluations"])
-    never = judged(pulled, tmp_path / "never", **constant(0.2), **{"fidelity.paired_runs": 0})
-    assert "paired_runs" in never["premises"]["paired"]["reason"]
+    found = section["premises"]["paired"]
+    assert found["verdict"] is None and "fidelity.budget = 0.001 allows 20 evaluations" in found["reason"]
+    assert "set it to more than" in found["reason"] and found["evaluations"] <= found["budget"] == 20
+    assert section["basis"] == "the premises of lag and drift alone"
+    assert section["worst"]["position_error"] is None and "by its lag" in section["worst"]["words"]
+    never = judged(pulled, tmp_path / "never", **constant(0.2), **{"fidelity.budget": 0})
+    assert "fidelity.budget is 0" in never["premises"]["paired"]["reason"]
+    assert never["premises"]["paired"]["evaluations"] == 0 and never["worst"]["words"] == section["worst"]["words"]
+
+
+def test_what_the_budget_is_said_to_take_decides(pulled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under noise what an unscaled run takes is known beforehand."""
+    monkeypatch.setattr(paired, "LEAST_EVALUATIONS", 20)
+    changes = {**NOISY, "run.duration": 80.0, "integrator": {"rule": "friction-implicit", "step": 0.01}}
+    short = judged(pulled, tmp_path / "short", **changes, **constant(0.2), **{"fidelity.budget": 1e-3})
+    reason = short["premises"]["paired"]["reason"]
+    assert "set it to about" in reason
+    enough = float(reason.rpartition(" ")[2])
+    found = judged(pulled, tmp_path / "enough", **changes, **constant(0.2), **{"fidelity.budget": 1.1 * enough})
+    assert found["premises"]["paired"]["verdict"] == "trusted"
+    assert found["premises"]["paired"]["evaluations"] <= found["premises"]["paired"]["budget"]
 
 
 def test_the_tolerance_is_the_users(pulled: Path, tmp_path: Path) -> None:
@@ -208,6 +283,16 @@ def test_the_tolerance_is_the_users(pulled: Path, tmp_path: Path) -> None:
         for k, tolerance in enumerate(("0.1 %", "1 %", "10 %"))
     ]
     assert verdicts == ["violated", "suspect", "trusted"]
+
+
+def test_a_case_says_whether_it_is_about_time_or_place(pulled: Path, tmp_path: Path) -> None:
+    """1.2 % late, and a tenth of its way off where it is fast."""
+    section = judged(pulled, tmp_path / "run", **constant(0.2), **{"fidelity.error": "position"})
+    assert (section["verdict"], section["error"]) == ("violated", "position"), section["basis"]
+    # The lag tells of time alone, and decides nothing here.
+    assert section["premises"]["lag"]["verdict"] == "inconclusive"
+    assert section["worst"]["time_error"] < 0.02 < 0.1 < section["worst"]["position_error"]
+    assert "of its range off" in section["worst"]["words"]
 
 
 def test_the_verdict_knows_no_policy_by_its_name(pulled: Path, tmp_path: Path) -> None:
@@ -220,9 +305,8 @@ def test_the_verdict_knows_no_policy_by_its_name(pulled: Path, tmp_path: Path) -
     found = [judged(pulled, tmp_path / f"{k}", **policy) for k, policy in enumerate(same)]
     for section in found[1:]:
         assert section["verdict"] == found[0]["verdict"] and section["broken"] == found[0]["broken"]
-        assert section["premises"]["lag"]["predicted_delay"] == pytest.approx(
-            found[0]["premises"]["lag"]["predicted_delay"], rel=1e-6
-        )
+        for name, number in (("lag", "predicted_delay"), ("paired", "relative_error")):
+            assert section["premises"][name][number] == pytest.approx(found[0]["premises"][name][number], rel=1e-6)
 
 
 def test_without_inertia_only_the_drift_can_be_wrong(pulled: Path, tmp_path: Path) -> None:
@@ -233,14 +317,26 @@ def test_without_inertia_only_the_drift_can_be_wrong(pulled: Path, tmp_path: Pat
     assert section["verdict"] == "violated" and section["broken"] == ["drift"]
 
 
-def test_the_estimators_are_on_by_default_and_their_cost_is_stated(pulled: Path, tmp_path: Path) -> None:
+def test_factors_that_differ_are_wrong_by_what_the_drift_says(pulled: Path, truth: float, tmp_path: Path) -> None:
+    section = judged(pulled, tmp_path / "run", scaling={"policy": "two-factor", "a2": 0.1, "b2": 0.5})
+    assert section["verdict"] == "violated" and section["broken"] == ["paired", "drift"]
+    run = ar.open_run(tmp_path / "run")
+    end = float(run.times[-1])
+    found = section["premises"]["paired"]
+    assert abs(found["relative_error"] - (run.summary["stop_time"] - truth) / end) < found["half_width"]
+
+
+def test_every_premise_is_there_and_its_cost_is_stated(pulled: Path, tmp_path: Path) -> None:
     section = judged(pulled, tmp_path / "run", **constant(0.2))
     assert set(section["premises"]) == {"lag", "drift", "cancellation", "clock", "kinetic", "configuration", "paired"}
     cost = section["cost"]
     assert cost["estimators_wall_seconds"] > 0.0 and cost["estimators_part_of_run"] > 0.0
+    assert 0 < cost["paired_evaluations"] <= cost["paired_budget"]
+    assert section["premises"]["cancellation"]["verdict"] is None, "it informs, and decides nothing"
     assert section["premises"]["cancellation"]["residual"]["mean"] < 0.1
     shares = section["premises"]["cancellation"]["by_channel"]
     assert sum(shares.values()) == pytest.approx(1.0)
+    assert "It covers every body and joint" in section["covers"]
 
 
 SUDDEN = """
@@ -279,20 +375,22 @@ advance = 1200.0
 
 
 def test_a_force_that_sets_in_at_once_outruns_the_control_and_the_run_says_so(tmp_path: Path) -> None:
-    """A steady force for 1000 τ lets a2 fall until τ/a2 is half of that. The ten times larger one beyond speeds the
-    ball up within so long, whatever a2 does: it is late by more than was asked for, and is not trusted."""
+    """A steady force for 1000 τ lets a2 fall until τ/a2 is a good part of that. The ten times larger one beyond speeds
+    the ball up within so long, whatever a2 does: it is late by more than was asked for, and is not trusted."""
     (tmp_path / "sudden.py").write_text(SUDDEN, encoding="utf-8")
     file = tmp_path / "drifting.toml"
     file.write_text(DRIFTING.format(tmp_path / "sudden.py"), encoding="utf-8")
     truth = ar.run(ar.load_case(file, allow_code=True), tmp_path / "truth").summary["stop_time"]
     section = judged(file, tmp_path / "run", scaling={"policy": "error-controlled", "tolerance": 0.02})
-    late = 1.0 - truth / ar.open_run(tmp_path / "run").summary["stop_time"]
-    assert late > 0.04
-    assert section["verdict"] == "suspect" and {"lag", "cancellation"} <= set(section["broken"])
-    assert section["since"] > 1000.0
-    # What is lost on the last part of the way is seen at a few frames only.
-    assert section["premises"]["lag"]["predicted_relative_error"] == pytest.approx(late, rel=0.15)
-    assert section["premises"]["cancellation"]["relative_error"] == pytest.approx(late, rel=0.15)
+    run = ar.open_run(tmp_path / "run")
+    late = run.summary["stop_time"] - truth
+    assert 0.04 < late / truth < 0.1
+    found = section["premises"]["paired"]
+    assert section["verdict"] == "suspect" and "paired" in section["broken"]
+    arrival = next(one for one in found["motions"] if one["what"] == "arrival of ball")
+    # The path beside it has no inertia, by which it arrives earlier by up to τ = 1 for each of the two onsets.
+    assert abs(arrival["late"] - late) < found["half_width"] * run.times[-1] + 2.0
+    assert section["since"] > 1000.0 and section["worst"]["what"] in ("ball: translation", "arrival of ball")
 
 
 NOISY = {
@@ -306,24 +404,18 @@ NOISY = {
 }
 
 
-def test_pairs_decide_where_noise_drowns_the_lag(pulled: Path, tmp_path: Path) -> None:
-    """A ball that diffuses: it follows the noise within τ/a2, and pairs on its noise path show that it does."""
+def test_a_path_on_the_same_noise_decides_under_noise(pulled: Path, tmp_path: Path) -> None:
+    """A ball that diffuses: it follows the noise within τ/a2, and an unscaled one on its noise shows that it does."""
     changes = {**NOISY, "run.duration": 200.0 * 4.0, "integrator": {"rule": "friction-implicit", "step": 0.01}}
-    pairs = {"budget": 20.0, "duration": 80.0, "step": 0.01, "paired_runs": 8}
-    section = judged(pulled, tmp_path / "run", **changes, **constant(0.2), fidelity=pairs)
+    section = judged(pulled, tmp_path / "run", **changes, **constant(0.2))
     premises = section["premises"]
-    assert premises["lag"]["verdict"] != "violated" and premises["cancellation"]["verdict"] is None
-    assert premises["paired"]["verdict"] == "trusted", premises["paired"]
+    assert premises["cancellation"]["verdict"] is None
+    assert section["verdict"] == premises["paired"]["verdict"] == "trusted", premises["paired"]
+    assert "on the same noise" in premises["paired"]["method"]
     assert premises["clock"]["over_bath"] == pytest.approx(1.0) and premises["clock"]["verdict"] == "trusted"
-    section = judged(
-        pulled,
-        tmp_path / "two",
-        **changes,
-        scaling={"policy": "two-factor", "a2": 0.2, "b2": 0.5},
-        fidelity=pairs,
-    )
+    assert "on the noise of this seed" in section["covers"]
+    section = judged(pulled, tmp_path / "two", **changes, scaling={"policy": "two-factor", "a2": 0.2, "b2": 0.5})
     assert section["premises"]["clock"]["temperature_of_positions"] == pytest.approx(150.0)
-    assert section["premises"]["paired"]["relative_error"] == pytest.approx(0.5, abs=0.05)
     assert section["verdict"] == "violated" and {"drift", "clock", "paired"} <= set(section["broken"])
 
 
@@ -340,7 +432,7 @@ def implicit(step: str) -> dict[str, Any]:
 def test_the_published_adaptive_docking_is_violated_by_its_drift(tmp_path: Path) -> None:
     published = {"scaling": {"policy": "threshold-adaptive", "a2": 0.01, "threshold": "0.1 um/us"}}
     section = judged(DOCKING, tmp_path / "run", **published, **implicit("20 ps"))
-    assert section["verdict"] == "violated" and {"drift", "cancellation"} <= set(section["broken"])
+    assert section["verdict"] == "violated" and "drift" in section["broken"]
     assert section["premises"]["drift"]["speed_ratio"]["potential"]["max"] == pytest.approx(100.0)
     # Nothing has to be known of the truth: it docks in a quarter of a microsecond, and should in four and a half.
     assert section["since"] < 0.1
@@ -348,43 +440,26 @@ def test_the_published_adaptive_docking_is_violated_by_its_drift(tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("a2", "step", "verdict"), [(0.01, "100 ps", "violated"), (0.2, "20 ps", "trusted"), (0.5, "10 ps", "trusted")]
-)
+@pytest.mark.parametrize(("a2", "step", "verdict"), [(0.01, "100 ps", "violated"), (0.2, "20 ps", "trusted")])
 def test_constant_scaling_of_the_default_docking(tmp_path: Path, a2: float, step: str, verdict: str) -> None:
+    """Slow: the path beside 25 bodies takes a minute."""
     section = judged(DOCKING, tmp_path / "run", **constant(a2), **implicit(step))
-    assert section["verdict"] == verdict
+    assert section["verdict"] == verdict, section["premises"]["paired"]
     if verdict == "violated":
-        assert section["broken"][:2] == ["lag", "cancellation"] and section["since"] > 1.0
-        assert section["premises"]["lag"]["predicted_relative_error"] > 0.15
+        assert section["broken"][0] == "paired" and section["since"] > 1.0
+        assert section["premises"]["paired"]["relative_error"] > 0.15
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("gap", ["66.4 nm", "67 nm"])
 def test_from_the_published_gap_the_same_factor_is_trusted(tmp_path: Path, gap: str) -> None:
-    """It is 1.93 and 1.82 % late (``python -m validation.docking_gap``), and says so."""
+    """It is 1.93 and 1.82 % late (``python -m validation.docking_gap``), and says so. Slow: 75 us of 25 bodies."""
     start = {"model.gap": gap, "run.duration": "100 us", "run.stop.advance": "44 nm"}
     section = judged(DOCKING, tmp_path / "run", **start, **constant(0.01), **implicit("100 ps"))
-    late = {"66.4 nm": 0.0193, "67 nm": 0.0182}[gap]
-    assert section["premises"]["lag"]["predicted_relative_error"] == pytest.approx(late, abs=5e-4)
+    late, found = {"66.4 nm": 0.0193, "67 nm": 0.0182}[gap], section["premises"]["paired"]
+    arrival = next(one for one in found["motions"] if one["what"].startswith("arrival"))
+    assert arrival["time_error"] == pytest.approx(late, abs=5e-4)
     assert section["verdict"] == "trusted"
-
-
-def test_a_force_that_grows_most_before_the_last_frame_is_not_noise() -> None:
-    """An approach, F = 1/(t* − t), that ends between two frames in every way; with noise the same estimate is none."""
-    for count in range(37, 45):
-        times = np.append(np.linspace(0.0, 1.0, count), 1.0 + 0.9 / (count - 1))
-        force = 1.0 / (times[-1] + 1e-4 - times)
-        look = {"time": times, "factor_damping": np.full(times.size, 0.01)}
-        look |= {name: (force if k == 0 else 0.0 * force) for k, name in enumerate(NET_FORCE)}
-        found = lag(look, 1e-5, Bounds.of_tolerance(0.001))
-        assert found["verdict"] == "violated", found
-        noise = np.random.default_rng(count).normal(size=times.size)
-        found = lag({**look, NET_FORCE[0]: force * np.exp(2.0 * noise)}, 1e-5, Bounds.of_tolerance(0.001))
-        assert found["verdict"] == "inconclusive", found
-        # What is tolerable with the noise in it is tolerable.
-        calm = lag({**look, NET_FORCE[0]: force * np.exp(2.0 * noise)}, 1e-5, Bounds.of_tolerance(0.5))
-        assert calm["verdict"] == "trusted", calm
 
 
 @pytest.mark.slow
