@@ -128,16 +128,18 @@ def lag(record: Record, lost: Lost | str, along: LagAlong | None, bounds: Bounds
         return found | {"reason": "one frame shows no change of the speeds"}
     if along is None:
         return found | {"verdict": "trusted", "relative_error": 0.0, "half_width": 0.0, "reason": "nothing moves"}
-    interval = np.diff(along.times)
-    verdict = bounds.verdict_of_interval(along.error, along.half_width)
-    reason = "the estimate is too uncertain to tell" if verdict == "inconclusive" else None
+    interval, half, verdict = np.diff(along.times), None, "inconclusive"
+    reason: str | None = "it tells how late motions are, and not how far off"
+    if record.settings.error == "time":
+        half, verdict = along.half_width, bounds.verdict_of_interval(along.error, along.half_width)
+        reason = "the estimate is too uncertain to tell" if verdict == "inconclusive" else None
     return found | {
         "max": float(along.rate.max()),
         "mean": float((along.rate * interval).sum() / interval.sum()),
         "predicted_delay": float(along.delay[-1]),
         "predicted_relative_error": float(along.delay[-1]) / record.duration,
         "relative_error": along.error,
-        "half_width": along.half_width,
+        "half_width": half,
         "what": along.what,
         "since": bounds.broken_at(verdict, along.times, along.delay, record.duration),
         "verdict": verdict,
