@@ -88,7 +88,11 @@ def fidelity_of(
     noisy = inertial and bath is not None
     if noisy:
         memory = 0.5 * relaxation / float(observables["factor_damping"].mean()) if math.isfinite(relaxation) else 0.0
-        premises["kinetic"] = kinetic(observables, target, _thermal(record), _expected_heat(record), memory)
+        expected = _expected_heat(record)
+        premises["kinetic"] = kinetic(observables, target, _thermal(record), expected or 1.0, memory)
+        if expected is not None and premises["kinetic"]["verdict"] == "suspect":
+            why = f"masses change faster than heat follows: the slowest motion has {expected:.2g} of it by the factors"
+            premises["kinetic"] |= {"verdict": None, "reason": why}
     else:
         premises["kinetic"] = kinetic(observables, target)
     expected = heat if evaluator.thermostat is not None else premises["clock"]["over_bath"]
@@ -139,10 +143,11 @@ def _thermal(record: Record) -> np.ndarray | None:
     return thermal_temperatures(record.model, record.q, record.u, look["kinetic_energy"], look["temperature_kinetic"])
 
 
-def _expected_heat(record: Record) -> float:
-    """Kinetic temperature of the slowest motion over that of the medium: it follows a mass that changes late."""
+def _expected_heat(record: Record) -> float | None:
+    """Kinetic temperature of the slowest motion over that of the medium where it follows a mass that changes late, and
+    keeps its momentum; None for other policies."""
     if not record.policy.follows or record.times.size < 2:
-        return 1.0
+        return None
     followed = followed_groups(record.evaluator, record.integrator, record.policy.aim())
     return behind_its_mass(record.times, record.observables["factor_damping"], float(followed.slowest[0]))
 
