@@ -14,7 +14,7 @@ from articulon.fidelity.chebyshev import REACH, chebyshev_steps, largest_rate
 from articulon.fidelity.paths import groups_of
 from articulon.fidelity.reference import PAST, Course, NoPathError, TooExpensiveError, complete, without_inertia
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.drift_velocity import DriftVelocity
+from articulon.integrate.drift_velocity import DriftVelocity, SlowMotion
 from articulon.model.state import STOCHASTIC
 from tests.support.flying_tree import flying_tree
 from tests.support.random_models import builder_of, floating_tree, random_coordinates, random_forest
@@ -260,6 +260,33 @@ def test_without_inertia_a_ball_falls_at_once_with_its_full_speed() -> None:
     drift = DriftVelocity(Evaluator(model), np.zeros(model.nu, dtype=bool))
     path = without_inertia(drift, course(model, 1.0, 0.06), 1e-3, 10**4)
     np.testing.assert_allclose(path.place[:, 2], -3.0 * MASS / DRAG * path.times, rtol=1e-12)
+
+
+def test_inertia_to_first_order_is_that_of_the_slow_motion_in_a_well() -> None:
+    """x' = −λ x with λ = (1 − √(1 − 4ε))/2τ = κ (1 + ε + 2ε² + ...), κ = k/β and ε = κτ: the first two terms."""
+    model = sprung(1.0)
+    kappa, tau = STIFFNESS / DRAG, MASS / DRAG
+    slow = SlowMotion(Evaluator(model), np.zeros(model.nu, dtype=bool), np.full(model.nu, 1e-6))
+    # Speeds are differenced over 1e-6 of the place.
+    assert slow.speeds(0.0, model.q0)[0] == pytest.approx(-kappa * (1.0 + kappa * tau), rel=1e-7)
+
+
+@pytest.mark.parametrize("speed", [0.0, -3.0, 5.0])
+def test_a_path_with_inertia_to_first_order_errs_in_second_order(speed: float) -> None:
+    """Beside the damped oscillator, from rest and with a speed that has to relax first. ε = 0.02 and 0.08."""
+    errors = []
+    for stiffness in (1.0, 4.0):
+        model = sprung(1.0, speed, stiffness)
+        slow = SlowMotion(Evaluator(model), np.zeros(model.nu, dtype=bool), np.full(model.nu, 1e-6))
+        path = without_inertia(slow, course(model, 1.0, 1.0), 1e-6, 10**6)
+        gamma = DRAG / MASS / 2.0
+        rate = math.sqrt(gamma**2 - stiffness / MASS)
+        t = path.times[path.times > 10.0 * MASS / DRAG]
+        true = np.exp(-gamma * t) * (np.cosh(rate * t) + (speed + gamma) / rate * np.sinh(rate * t)) - 1.0
+        errors.append(float(np.abs(path.place[-t.size :, 0] - true).max()))
+    small, large = (1.0 * MASS) ** 2, (4.0 * MASS) ** 2
+    # λ lacks 2ε²κ and the place from which it begins as much, over times of up to 1/κ.
+    assert errors[0] < 4.0 * small * (1.0 + abs(speed)) and errors[1] < 4.0 * large * (1.0 + abs(speed))
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 4e-5])
