@@ -16,6 +16,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -66,7 +67,7 @@ temperature = 300.0
 policy = "constant"
 a2 = 0.5
 [fidelity]
-paired_runs = 0
+budget = 0
 [integrator]
 rtol = 1e-9
 atol = 1e-12
@@ -81,8 +82,10 @@ REFUSED, SAME = "refused", "same bits"
 """How a resumption may end."""
 OTHER, TRACEBACK, CRASH, HANG, NAMELESS = "other bits", "traceback", "crash", "hang", "refused without the file's name"
 """How it must not."""
-PATIENCE = 10.0
-"""Longest that one may take [s]."""
+LIMIT = 10.0
+"""Processor time that one may take [s]: what else the machine does must not count."""
+PATIENCE = 300.0
+"""Time that one may take with all its waiting [s]."""
 
 
 @dataclass(frozen=True)
@@ -192,8 +195,6 @@ class _BrokenOff:
         """Asks the run to stop as Ctrl-C does."""
         self.left -= 1
         if not self.left:
-            import signal
-
             os.kill(os.getpid(), signal.SIGINT)
 
     def finish(self, text: str = "") -> None:
@@ -240,7 +241,11 @@ class _Worker:
             end, said = json.loads(line)
             return str(end), str(said)
         self.stop()
-        return (CRASH, f"exit status {process.returncode}") if ready else (HANG, f"after {patience:g} s")
+        if not ready:
+            return HANG, f"after {patience:g} s"
+        if process.returncode == -signal.SIGPROF:
+            return HANG, f"after {LIMIT:g} s of a processor"
+        return CRASH, f"exit status {process.returncode}"
 
     def stop(self) -> None:
         """End the process."""
@@ -270,8 +275,13 @@ def _resumed(case: str, folder: str, file: str, whole: str) -> tuple[str, str]:
 
 
 def _work() -> None:
-    for line in sys.stdin:
-        sys.stdout.write(json.dumps(_resumed(*json.loads(line))) + "\n")
+    """Resumes runs as they are asked for; SIGPROF ends the process when one takes too long."""
+    for number, line in enumerate(sys.stdin):
+        # The first one loads, and may compile, everything.
+        signal.setitimer(signal.ITIMER_PROF, LIMIT if number else 0.0)
+        answer = _resumed(*json.loads(line))
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 
 

@@ -303,6 +303,16 @@ def test_what_no_beam_can_have_is_refused_by_name(argument, value):
 POINTS = np.random.default_rng(1).normal(size=(8, 3))
 
 
+@pytest.mark.parametrize("argument", ["units", "boundary"])
+@pytest.mark.parametrize("value", [np.zeros((2, 2)), np.ones(3, complex), 7, ["kg-m-s"], "x"])
+def test_words_of_modes_are_words(argument, value):
+    shapes = [[[0.0], [0.0], [0.0]], [[0.0], [0.0], [1.0]]]
+    good = {"positions": [[0, 0, 0], [1, 0, 0]], "masses": [1.0, 1.0], "shapes": shapes, "stiffness": [2.0]}
+    modes = ar.Modes(**{**good, "boundary": "clamped", argument: value})
+    with pytest.raises(ar.ModelError, match=f"body 'rod', .*{argument}"):
+        ar.ModelBuilder("kg-m-s").add_body("rod", joint=ar.Free(), modes=modes)
+
+
 def test_a_negative_damping_ratio_is_refused_by_every_source_of_modes():
     sources = [
         lambda ratio: ar.modes.beam(length=1.0, mass=1.0, bending_stiffness=1.0, damping_ratio=ratio),

@@ -7,7 +7,7 @@ import numpy as np
 
 from articulon.building.handles import BodyRegister
 from articulon.errors import ModelError
-from articulon.inputs import shown
+from articulon.inputs import one_word, shown
 from articulon.model.flexible import RIGID, Flexibility
 from articulon.model.modes import Modes, ModeShapes
 
@@ -27,6 +27,9 @@ class FlexibleBuilder(BodyRegister):
             return None
         if not isinstance(modes, Modes):
             raise ModelError(f"{where}, modes: expected ar.Modes, got {shown(modes)}")
+        for name in ("units", "boundary"):  # an array would be compared element by element
+            if getattr(modes, name) is not None:
+                one_word(getattr(modes, name), f"{where}, modes, {name}")
         # Bodies that are given the same modes share their tables.
         if modes not in self._resolved:
             self._resolved[modes] = modes.resolved(self.units, where)

@@ -36,8 +36,8 @@ def sizes(count: int, smallest: float, largest: float, distribution: str, rng: n
 def grid_places(
     region: Region, around: float | None, radius: float, gap: float, rng: np.random.Generator, count: int | None = None
 ) -> np.ndarray:
-    """Centres (n, 3) on a cubic grid for spheres of at most a radius, the lowest along z first: all of them, or ``count``
-    and some more where there are as many.
+    """Centres (n, 3) on a cubic grid for spheres of at most a radius, the lowest along z first: all, or ``count`` and
+    some more where there are as many.
 
     Neighbours are 2 radius (1 + gap) apart, and each is moved at random by less than half of what is free.
     """
