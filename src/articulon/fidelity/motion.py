@@ -15,7 +15,6 @@ from articulon.fidelity.paths import (
     Group,
     Path,
     apart,
-    between,
     groups_of,
     offsets,
     path_of,
@@ -123,35 +122,31 @@ def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | N
         The path of the unscaled run, at any moments.
     inertia
         What inertia does to the true path over what it does to that of the run, at the frames, where ``truth`` leaves
-        inertia out, shape (frames, groups); None where it does not.
+        inertia out, shape (frames, groups): so much of an error is the true path's own. None where it does not.
     """
     path, groups, T = motion.path, motion.groups, record.duration
     reach = np.maximum(motion.reach, ranges(groups, truth.place))
     scale = scales(groups, reach)
     offset = path.place - truth.place if motion.noisy else offsets(groups, path, truth)
-    if inertia is not None:
-        truth, offset = _with_inertia(motion, truth, offset, inertia)
     found = []
     for k, group in enumerate(groups):
         if reach[k] <= motion.error[k]:
             continue
         one = apart(path, truth, offset, group, float(scale[k]), T)
         known = float(motion.error[k] / scale[k])
-        errors, off = np.maximum(one.error - known, 0.0), np.maximum(one.off - known, 0.0)
+        left = 1.0 if inertia is None else 1.0 - inertia[:, k]
+        errors, late = left * np.maximum(one.error - known, 0.0), left * one.late
+        off = left * np.maximum(one.off - known, 0.0)
         if motion.noisy:
             time, position, at = float(errors.mean()), float(off.mean()), int(np.argmax(errors))
             running = np.cumsum(errors) / np.arange(1, errors.size + 1)
-            found.append(
-                Wrong(group.name, time, position, float(np.mean(one.late)), float(path.times[at]), running, off)
-            )
+            found.append(Wrong(group.name, time, position, float(np.mean(late)), float(path.times[at]), running, off))
             continue
         errors = _running(errors, motion.width)
-        errors[-1] = max(errors[-1], abs(float(one.late[-1])) / T)
+        errors[-1] = max(errors[-1], abs(float(late[-1])) / T)
         at = int(np.argmax(errors))
         found.append(
-            Wrong(
-                group.name, float(errors[at]), float(off.max()), float(one.late[at]), float(path.times[at]), errors, off
-            )
+            Wrong(group.name, float(errors[at]), float(off.max()), float(late[at]), float(path.times[at]), errors, off)
         )
     return sorted(found, key=lambda wrong: -wrong.of(record.settings.error))
 
@@ -163,22 +158,9 @@ def _running(errors: np.ndarray, width: int) -> np.ndarray:
     return (sums[end] - sums[end - width]) / width
 
 
-def _with_inertia(motion: Motion, truth: Path, offset: np.ndarray, inertia: np.ndarray) -> tuple[Path, np.ndarray]:
-    """A path and the offsets from it, moved towards the run by what inertia does to the true path."""
-    path = motion.path
-    run, speed = between(path, np.minimum(truth.times, path.times[-1]))
-    place, velocity, offset = truth.place.copy(), truth.velocity.copy(), offset.copy()
-    for k, group in enumerate(motion.groups):
-        part = slice(group.start, group.end)
-        share = np.interp(truth.times, path.times, inertia[:, k])[:, None] * (truth.times <= path.times[-1])[:, None]
-        place[:, part] += share * (run - truth.place)[:, part]
-        velocity[:, part] += share * (speed - truth.velocity)[:, part]
-        offset[:, part] *= 1.0 - inertia[:, k : k + 1]
-    return truth._replace(place=place, velocity=velocity), offset
-
-
-def arrival(record: Record, groups: list[Group], truth: Path) -> Wrong | None:
-    """How late what ends the run is beside the true path; None where neither came so far.
+def arrival(record: Record, groups: list[Group], truth: Path, inertia: np.ndarray | None = None) -> Wrong | None:
+    """How late what ends the run is beside the true path; None where neither came so far. Parameters are as for
+    :func:`compare`; what inertia does is that of the body's tree.
 
     Where only one of them did, it is late or early by what is left of the run at least.
     """
@@ -208,6 +190,11 @@ def arrival(record: Record, groups: list[Group], truth: Path) -> Wrong | None:
         k = max(int(beyond[0]), 1)
         theirs = float(np.interp(advance, true[k - 1 : k + 1], truth.times[k - 1 : k + 1]))
     late = float(mine) - theirs
+    if inertia is not None:
+        root = int(model.forest.tree[model.tree_of_link[model.link[body]]])
+        first = next(k for k, group in enumerate(groups) if group.start >= model.forest.u_start[root])
+        late *= 1.0 - float(inertia[-1, first])
+        theirs = float(mine) - late
     what, error = f"arrival of {model.names[body]}", abs(late) / T
     errors = np.where(t >= min(theirs, float(mine)), np.abs(t - theirs) / T, 0.0) if late > 0.0 else np.zeros(t.size)
     errors[-1] = error

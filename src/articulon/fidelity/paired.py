@@ -29,7 +29,7 @@ from articulon.integrate.drift_velocity import DriftVelocity, SlowMotion
 
 TOLERANCES = (1e-3, 2e-4, 4e-5)
 """Errors of steps of the paths, relative to the range of each motion."""
-WITHIN = (1e-4, 1e-5)
+WITHIN = (1e-3, 1e-4, 1e-5)
 """The same within windows of noise, where errors of many windows add up."""
 LEAST_IN_WINDOW = 3
 """Evaluations that steps within a window take at least."""
@@ -267,7 +267,7 @@ class _Maker:
 
     def _compared(self, truth: Path, inertia: np.ndarray | None) -> list[Wrong]:
         wrong = compare(self.record, self.motion, truth, inertia)
-        end = arrival(self.record, self.motion.groups, truth)
+        end = arrival(self.record, self.motion.groups, truth, inertia)
         if end is not None:
             wrong = sorted([*wrong, end], key=lambda one: -one.of(self.record.settings.error))
         return wrong
