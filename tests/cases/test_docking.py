@@ -89,4 +89,5 @@ def test_constant_scaling_is_late_by_what_the_path_beside_it_says(tmp_path, a2):
     paired = run.summary["fidelity"]["premises"]["paired"]
     arrival = next(motion for motion in paired["motions"] if motion["what"].startswith("arrival"))
     assert abs(arrival["late"] - late) < paired["half_width"] * run.times[-1]
+    assert 0.0 < paired["half_width"] < 0.005
     assert run.summary["fidelity"]["verdict"] == {0.01: "violated", 0.03: "suspect"}[a2]

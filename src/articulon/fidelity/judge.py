@@ -29,7 +29,7 @@ WITHOUT_INERTIA = "without inertia nothing is late"
 DRAWN = 200
 """Points of each line that is kept for figures, at most."""
 TOLD = 12
-"""Motions that the summary tells of, the worst first."""
+"""Motions that the summary tells of besides what ends the run, the worst first."""
 LARGE = 2**27
 """Numbers of all frames beyond which motions are not judged: they would not fit into memory."""
 
@@ -107,7 +107,7 @@ def fidelity_of(
         wrong = premises["paired"].pop("worst")
         if "averages" in premises["paired"]:
             premises["averages"] = premises["paired"].pop("averages")
-        premises["paired"]["motions"] = [_told(one) for one in wrong[:TOLD]]
+        premises["paired"]["motions"] = [_told(one) for k, one in enumerate(wrong) if k < TOLD or one.arrives]
     result = verdict_of(premises)
     pairs = premises.get("paired", {})
     result |= {

@@ -35,6 +35,8 @@ LEAST_FRAMES = 20
 """Frames from which paths under noise can be averaged."""
 ROUNDING = 1e-10
 """Error of equal steps that no tolerance bounds, over the largest coordinate."""
+ARRIVAL = "arrival of "
+"""How the name of what ends a run begins."""
 SLACK = 3.0
 """Errors of places over the tolerance of a step: damped motion forgets most of what steps have added."""
 
@@ -73,6 +75,11 @@ class Wrong(NamedTuple):
     """The error in time at the frames, shape (frames,)."""
     off: np.ndarray
     """The error in position, shape (frames,)."""
+
+    @property
+    def arrives(self) -> bool:
+        """Whether this is the arrival that ends a run."""
+        return self.what.startswith(ARRIVAL)
 
     def of(self, kind: str) -> float:
         """The error in "time" or in "position"."""
@@ -195,7 +202,7 @@ def arrival(record: Record, groups: list[Group], truth: Path, inertia: np.ndarra
         first = next(k for k, group in enumerate(groups) if group.start >= model.forest.u_start[root])
         late *= 1.0 - float(inertia[-1, first])
         theirs = float(mine) - late
-    what, error = f"arrival of {model.names[body]}", abs(late) / T
+    what, error = f"{ARRIVAL}{model.names[body]}", abs(late) / T
     errors = np.where(t >= min(theirs, float(mine)), np.abs(t - theirs) / T, 0.0) if late > 0.0 else np.zeros(t.size)
     errors[-1] = error
     return Wrong(what, error, 0.0, late, float(t[-1]), errors, np.zeros(t.size))
