@@ -142,9 +142,9 @@ def test_a_folder_that_cannot_be_is_refused_in_words(tmp_path: Path, where: str)
     place = REFUSED[where](tmp_path)
     case = case_of(tmp_path, FALLING)
     for resume in (False, True):
-        with pytest.raises(ArticulonError, match="choose another folder|run, out: expected a path"):
+        with pytest.raises(ArticulonError, match=r"choose another folder|run, out: expected a path"):
             ar.run(case, place, resume=resume)
-    with pytest.raises(ArticulonError, match="give the folder of a run|expected a path"):
+    with pytest.raises(ArticulonError, match=r"give the folder of a run|expected a path"):
         ar.open_run(place)
     for arguments in (
         ("run", str(tmp_path / "a-case.toml"), "--out", str(place)),
