@@ -92,23 +92,23 @@ def _work(connection: Connection, seed: int, kinds: Mapping[str, Kind], limit: f
     """Reads inputs by their numbers until there are no more; SIGPROF ends the process when one takes too long."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    here = tempfile.TemporaryDirectory(prefix="faults-")  # what is written to no folder in particular goes there
-    os.chdir(here.name)
-    threadpool_limits(1, user_api="blas")  # for matrices so small more of them only wait for each other
-    for kind in kinds.values():
-        if kind.warm is not None:
-            kind.warm()
-    connection.send(None)
-    while (task := connection.recv()) is not None:
-        name, index = task
-        kind = kinds[name]
-        faulty = made(kind, seed, index)
-        with tempfile.TemporaryDirectory(prefix="faulty-") as folder:
-            began = time.process_time()
-            signal.setitimer(signal.ITIMER_PROF, limit)
-            found = outcome(kind, faulty, Path(folder))
-            signal.setitimer(signal.ITIMER_PROF, 0.0)
-            connection.send((*found, time.process_time() - began))
+    with tempfile.TemporaryDirectory(prefix="faults-") as here:
+        os.chdir(here)  # what is written to no folder in particular goes there
+        threadpool_limits(1, user_api="blas")  # for matrices so small more of them only wait for each other
+        for kind in kinds.values():
+            if kind.warm is not None:
+                kind.warm()
+        connection.send(None)
+        while (task := connection.recv()) is not None:
+            name, index = task
+            kind = kinds[name]
+            faulty = made(kind, seed, index)
+            with tempfile.TemporaryDirectory(prefix="faulty-") as folder:
+                began = time.process_time()
+                signal.setitimer(signal.ITIMER_PROF, limit)
+                found = outcome(kind, faulty, Path(folder))
+                signal.setitimer(signal.ITIMER_PROF, 0.0)
+                connection.send((*found, time.process_time() - began))
 
 
 class _Worker:
