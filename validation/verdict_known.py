@@ -105,6 +105,18 @@ def _well(d: _Draft) -> None:
     d.rows.append(row(0, "well", 20.0, 0.0, 0.3))
 
 
+def _heavy_swing(d: _Draft) -> None:
+    """A body that follows a swinging force late by itself."""
+    d.body("ball", 0.03, joint=ar.Xyz())
+    d.rows.append(row(0, "swing", 0.0, 1.0, 20.0))
+
+
+def _fast_swing(d: _Draft) -> None:
+    """So many swings that each takes no time to speak of."""
+    d.body("ball", 1e-4, joint=ar.Xyz())
+    d.rows.append(row(0, "swing", 0.0, 50.0 * math.pi, 50.0 * math.pi))
+
+
 def _double_well(d: _Draft) -> None:
     d.body("ball", 1e-4, joint=ar.Xyz())
     d.rows.append(row(0, "double-well", 20.0, 0.0, 0.3))
@@ -123,6 +135,8 @@ KNOWN = (
     _problem("at rest in a well", _constant(0.1), _at_rest),
     _problem("at rest in a well", CONTROLLED, _at_rest),
     _problem("swinging force", _constant(0.05), _swinging),
+    _problem("swinging heavy body", CONTROLLED, _heavy_swing),
+    _problem("fast swings", _constant(1e-4 * 50.0 * math.pi / 3.0), _fast_swing, frames=400),
     _problem("rotating force", _constant(0.04), _rotating),
     _problem("spun up", _constant(0.05), _spun_up),
     _problem("sudden force", CONTROLLED, _sudden),
@@ -132,4 +146,4 @@ KNOWN = (
     _problem("noise in a well", _constant(0.05), _well, kT=0.05),
     _problem("noise in two wells", _constant(0.05), _double_well, kT=0.1),
 )
-"""Twenty problems; a few are of the same model under two policies."""
+"""Twenty-two problems; a few are of the same model under two policies."""

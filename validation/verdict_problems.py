@@ -234,7 +234,7 @@ def random_problem(seed: int) -> Problem:
     draw = np.random.default_rng(seed)
     noise = seed % 5 == 4
     kind = NOISY[(seed // 5) % len(NOISY)] if noise else tuple(MODELS)[seed % len(MODELS)]
-    tau = 10.0 ** draw.uniform(-4.0, -2.3)
+    tau = 10.0 ** draw.uniform(-4.0, -1.3)
     late = 10.0 ** draw.uniform(-3.3, -1.5 if noise else -1.0)
     a2 = min(0.9, tau / late)
     if noise:

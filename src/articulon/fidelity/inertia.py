@@ -8,28 +8,29 @@ from articulon.fidelity.motion import Motion
 from articulon.fidelity.record import Record
 from articulon.integrate.drift_velocity import DriftVelocity
 
+STEADY = 1e-6
+"""Relative difference of factors that are the same."""
+
 
 class Inertia(NamedTuple):
     """What inertia does to the true path, by what it does to the run."""
 
     share: np.ndarray
     """The one over the other, at the frames, shape (frames, groups)."""
-    part: float
-    """The largest of these at the end."""
     besides: float
     """What it does at most where the run does not say, relative to the range of a motion."""
     scaled: float
-    """The largest part of the way that it takes at a moment of the run."""
+    """The largest part of the way that it takes at a moment of the run; 1 where its factor changes."""
     unscaled: float
     """The same of the true path."""
 
-    def unknown(self, error: float) -> float:
-        """How far an error may be wrong beside a path without inertia: what it does is of first order in its size."""
-        return self.part * self.scaled * error + self.besides
+    def unknown(self, own: float) -> float:
+        """How far an error may be wrong from which ``own`` was taken as the true path's: that is of first order."""
+        return self.scaled * own + self.besides
 
-    def second(self, error: float) -> float:
+    def second(self, own: float) -> float:
         """The same beside a path with inertia to first order."""
-        return self.unscaled * (self.part * error + self.besides)
+        return self.unscaled * (own + self.besides)
 
 
 def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
@@ -58,5 +59,7 @@ def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
     strengths = [float(one[:, moved].max(initial=0.0)) for one in late]
     if not record.uniform:
         whole = sums[0][-1][moved] / motion.reach[moved]
-        return Inertia(np.zeros_like(share), 0.0, float(whole.max(initial=0.0)), strengths[1], strengths[0])
-    return Inertia(share, float(share[-1][moved].max(initial=0.0)), 0.0, strengths[1], strengths[0])
+        return Inertia(np.zeros_like(share), float(whole.max(initial=0.0)), strengths[1], strengths[0])
+    # What has been forgotten since is in the share of a factor that was another one then.
+    steady = np.ptp(a2[1:]) <= STEADY * float(a2[1:].max(initial=0.0))
+    return Inertia(share, 0.0, strengths[1] if steady else 1.0, strengths[0])

@@ -10,7 +10,7 @@ import numpy as np
 
 from articulon.fidelity.factors import clock, drift, speed_ratios
 from articulon.fidelity.lag import lag, lag_along, lost_by_inertia
-from articulon.fidelity.motion import Motion, Wrong, motion_of
+from articulon.fidelity.motion import Motion, Wrong, motion_of, unresolved
 from articulon.fidelity.paired import paired
 from articulon.fidelity.record import Record
 from articulon.fidelity.residual import cancellation
@@ -23,6 +23,8 @@ from articulon.fidelity.temperatures import (
     thermal_temperatures,
 )
 from articulon.fidelity.verdict import Bounds, verdict_of
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.integrate.lag_groups import followed_groups
 
 WITHOUT_INERTIA = "without inertia nothing is late"
@@ -66,6 +68,18 @@ def fidelity_of(
         the ``worst`` motion; the ``tolerance`` and the ``error`` that it is judged by; the ``cost`` of all this, and
         what is seen ``along`` the run.
     """
+    with np.errstate(over="ignore", invalid="ignore"):  # runs that diverge are judged too
+        return _fidelity(record, found, relaxation, looked_seconds, wall_seconds, with_pairs)
+
+
+def _fidelity(
+    record: Record,
+    found: Mapping[str, Any] | None,
+    relaxation: float,
+    looked_seconds: float,
+    wall_seconds: float,
+    with_pairs: bool,
+) -> dict[str, Any]:
     began = time.perf_counter()
     observables, evaluator, settings = record.observables, record.evaluator, record.settings
     bounds, noise, k = Bounds.of_tolerance(settings.tolerance), record.noise, record.model.units.boltzmann
@@ -111,7 +125,7 @@ def fidelity_of(
     result = verdict_of(premises)
     pairs = premises.get("paired", {})
     result |= {
-        "covers": covers(record, premises),
+        "covers": covers(record, premises, [] if motion is None else unresolved(motion)),
         "worst": worst_of(record, premises, wrong),
         "tolerance": bounds.trusted,
         "error": settings.error,
@@ -140,7 +154,12 @@ def _thermal(record: Record) -> np.ndarray | None:
     if record.u.size > LARGE:
         return None
     look = record.observables
-    return thermal_temperatures(record.model, record.q, record.u, look["kinetic_energy"], look["temperature_kinetic"])
+    drift = DriftVelocity(Evaluator(record.model), ~np.any(record.u, axis=0))
+    speeds = None
+    if drift.why_not() is None:
+        speeds = np.array([drift.speeds(float(t), q) for t, q in zip(record.times, record.q, strict=True)])
+    heat, kept = look["kinetic_energy"], look["temperature_kinetic"]
+    return thermal_temperatures(record.model, record.q, record.u, heat, kept, speeds)
 
 
 def _expected_heat(record: Record) -> float | None:
@@ -152,8 +171,8 @@ def _expected_heat(record: Record) -> float | None:
     return behind_its_mass(record.times, record.observables["factor_damping"], float(followed.slowest[0]))
 
 
-def covers(record: Record, premises: Mapping[str, Any]) -> str:
-    """What the verdict covers, in one sentence."""
+def covers(record: Record, premises: Mapping[str, Any], without: Sequence[str] = ()) -> str:
+    """What the verdict covers, in one sentence; ``without`` are motions that the steps do not resolve."""
     motions = "lag" in premises
     heat = "the temperatures of speeds and positions" if record.noise is not None or not motions else ""
     if not motions:
@@ -163,9 +182,11 @@ def covers(record: Record, premises: Mapping[str, Any]) -> str:
     )
     kind = "when each place on their paths is reached" if record.settings.error == "time" else "where they are"
     beside = f", and {heat}" if heat else ""
+    few = ", ".join(without[:3]) + (f" and {len(without) - 3} more" if len(without) > 3 else "")
+    but = f" but for what moves less than the steps resolve ({few})" if without else ""
     return (
-        f"It covers every body and joint from the first frame to the last, {paths}{kind}{beside}; what lasts for less "
-        "than a twentieth of the run counts by that part of it."
+        f"It covers every body and joint{but} from the first frame to the last, {paths}{kind}{beside}; what lasts for "
+        "less than a twentieth of the run counts by that part of it."
     )
 
 
@@ -188,7 +209,7 @@ def worst_of(record: Record, premises: Mapping[str, Any], wrong: Sequence[Wrong]
             "words": words,
         }
     estimate = premises.get("lag", {})
-    if estimate.get("what") is None:
+    if estimate.get("what") is None or estimate["verdict"] == "inconclusive":
         return None
     part, since = float(estimate["relative_error"]), estimate["since"]
     words = f"{estimate['what']} about {_percent(part)} late by its lag"

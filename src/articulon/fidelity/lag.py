@@ -9,15 +9,15 @@ How late that makes a motion depends on what forces depend on. Where they depend
 stays late by the same time, and what adds up is the time lost, D = Σ (1/a2 − 1) ζ⁻¹ M Δu·u/|u|². Where they depend on
 time alone, it stays behind by the same way, and what adds up are the displacements. The estimate is the larger of the
 two errors, known to half of it at best and no better than the two agree; where a motion is short of all of its way for
-a moment, it may be anything up to twice of it. It costs no evaluation of forces; an unscaled run beside it is far more
-certain.
+a moment, it may be anything up to twice of it, and so it may under noise. It costs no evaluation of forces; an unscaled
+run beside it is far more certain.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.fidelity.motion import resolution
+from articulon.fidelity.motion import motion_of, resolution, unresolved
 from articulon.fidelity.paths import groups_of, path_of, ranges, scales
 from articulon.fidelity.record import Record
 from articulon.fidelity.verdict import Bounds
@@ -25,6 +25,9 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.model.rotations import matrices
 
+LEAST = 10
+"""Frames after the first from which changes of speeds are seen."""
+UNRESOLVED = "nothing moves by more than the steps resolve; lower the tolerances of the integrator, atol first"
 UNCERTAIN = 0.5
 """What the estimate is known to at best, as a part of it."""
 
@@ -106,7 +109,8 @@ def lag_along(record: Record, lost: Lost) -> LagAlong | None:
         if found is None or error > found.error:
             rate = np.linalg.norm(more[1:, part] / interval, axis=1) / np.sqrt(pace)
             # The estimate is of first order in the part of its way by which a motion is short.
-            half = max(max(UNCERTAIN, min(1.0, rate.max())) * error, abs(time_error - behind_error))
+            least = 1.0 if record.noise is not None else max(UNCERTAIN, min(1.0, float(rate.max())))
+            half = max(least * error, abs(time_error - behind_error))
             found = LagAlong(group.name, times, rate, delay, error, half)
     return found
 
@@ -124,8 +128,10 @@ def lag(record: Record, lost: Lost | str, along: LagAlong | None, bounds: Bounds
     found |= {"relative_error": None, "half_width": None, "what": None, "since": None, "verdict": "inconclusive"}
     if isinstance(lost, str):
         return found | {"reason": lost}
-    if record.times.size < 2:
-        return found | {"reason": "one frame shows no change of the speeds"}
+    if record.times.size <= LEAST:
+        return found | {"reason": f"fewer than {LEAST} frames do not show how speeds change; keep more (frames)"}
+    if along is None and unresolved(motion_of(record)):
+        return found | {"reason": UNRESOLVED}
     if along is None:
         return found | {"verdict": "trusted", "relative_error": 0.0, "half_width": 0.0, "reason": "nothing moves"}
     interval, half, verdict = np.diff(along.times), None, "inconclusive"

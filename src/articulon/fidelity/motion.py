@@ -15,6 +15,7 @@ from articulon.fidelity.paths import (
     Group,
     Path,
     apart,
+    between,
     groups_of,
     offsets,
     path_of,
@@ -37,6 +38,8 @@ ROUNDING = 1e-10
 """Error of equal steps that no tolerance bounds, over the largest coordinate."""
 ARRIVAL = "arrival of "
 """How the name of what ends a run begins."""
+SEEN = 1e-3
+"""Part of what is resolved below which a motion is rounding."""
 SLACK = 3.0
 """Errors of places over the tolerance of a step: damped motion forgets most of what steps have added."""
 
@@ -75,6 +78,8 @@ class Wrong(NamedTuple):
     """The error in time at the frames, shape (frames,)."""
     off: np.ndarray
     """The error in position, shape (frames,)."""
+    own: tuple[float, float] = (0.0, 0.0)
+    """What was taken out of the errors in time and in position, because inertia does as much to the true path."""
 
     @property
     def arrives(self) -> bool:
@@ -84,6 +89,10 @@ class Wrong(NamedTuple):
     def of(self, kind: str) -> float:
         """The error in "time" or in "position"."""
         return self.time if kind == "time" else self.position
+
+    def taken(self, kind: str) -> float:
+        """What was taken out of the error in "time" or in "position"."""
+        return self.own[0 if kind == "time" else 1]
 
     def since(self, kind: str, times: np.ndarray, bounds: Bounds, verdict: str) -> float | None:
         """When it first was what its verdict says [time]."""
@@ -116,6 +125,12 @@ def resolution(record: Record, groups: list[Group]) -> np.ndarray:
     return found
 
 
+def unresolved(motion: Motion) -> list[str]:
+    """The motions that are seen, but smaller than the steps resolve."""
+    seen = (motion.reach > SEEN * motion.error) & (motion.reach <= motion.error)
+    return [group.name for group, here in zip(motion.groups, seen.tolist(), strict=True) if here]
+
+
 def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | None = None) -> list[Wrong]:
     """How wrong each group that moves is, the worst first.
 
@@ -135,27 +150,63 @@ def compare(record: Record, motion: Motion, truth: Path, inertia: np.ndarray | N
     reach = np.maximum(motion.reach, ranges(groups, truth.place))
     scale = scales(groups, reach)
     offset = path.place - truth.place if motion.noisy else offsets(groups, path, truth)
+    between_frames = np.zeros((path.times.size, len(groups))) if motion.noisy else unseen(groups, path.times, truth)
     found = []
     for k, group in enumerate(groups):
         if reach[k] <= motion.error[k]:
             continue
-        one = apart(path, truth, offset, group, float(scale[k]), T)
-        known = float(motion.error[k] / scale[k])
-        left = 1.0 if inertia is None else 1.0 - inertia[:, k]
-        errors, late = left * np.maximum(one.error - known, 0.0), left * one.late
-        off = left * np.maximum(one.off - known, 0.0)
+        size, known = float(scale[k]), float(motion.error[k] / scale[k])
+        one = apart(path, truth, offset, group, size, T)
+        # Where the true path goes and the run does not counts as well, but for what comes after the run.
+        missed = apart(path, path, -offset, group, size, T).error - between_frames[:, k] / size
+        missed[path.times > path.times[-1] - max(float(one.late[-1]), 0.0)] = 0.0
+        whole, off = np.maximum(np.maximum(one.error, missed) - known, 0.0), np.maximum(one.off - known, 0.0)
+        left = np.ones_like(whole) if inertia is None else 1.0 - inertia[:, k]
+        late = left * one.late
         if motion.noisy:
-            time, position, at = float(errors.mean()), float(off.mean()), int(np.argmax(errors))
-            running = np.cumsum(errors) / np.arange(1, errors.size + 1)
-            found.append(Wrong(group.name, time, position, float(np.mean(late)), float(path.times[at]), running, off))
+            errors = np.cumsum(left * whole) / np.arange(1, whole.size + 1)
+            own = float(whole.mean() - errors[-1]), float(((1.0 - left) * off).mean())
+            time, position, at = float(errors[-1]), float((left * off).mean()), int(np.argmax(left * whole))
+            found.append(
+                Wrong(group.name, time, position, float(late.mean()), float(path.times[at]), errors, left * off, own)
+            )
             continue
-        errors = _running(errors, motion.width)
+        errors, beside = _running(left * whole, motion.width), _running(whole, motion.width)
         errors[-1] = max(errors[-1], abs(float(late[-1])) / T)
+        beside[-1] = max(beside[-1], abs(float(one.late[-1])) / T)
         at = int(np.argmax(errors))
+        own = float(beside.max() - errors[at]), float(off.max() - (left * off).max())
         found.append(
-            Wrong(group.name, float(errors[at]), float(off.max()), float(late[at]), float(path.times[at]), errors, off)
+            Wrong(
+                group.name,
+                float(errors[at]),
+                float((left * off).max()),
+                float(late[at]),
+                float(path.times[at]),
+                errors,
+                left * off,
+                own,
+            )
         )
     return sorted(found, key=lambda wrong: -wrong.of(record.settings.error))
+
+
+def unseen(groups: list[Group], times: np.ndarray, truth: Path) -> np.ndarray:
+    """How far a path lies from the cubic through its states at the frames, about each of them [length or rad], shape
+    (frames, groups)."""
+    clipped = np.clip(times, truth.times[0], truth.times[-1])
+    frames = Path(clipped, *between(truth, clipped), truth.q)
+    middle = 0.5 * (times[1:] + times[:-1])
+    middle = middle[middle < truth.times[-1]]
+    if clipped.size < 2 or not middle.size:
+        return np.zeros((times.size, len(groups)))
+    away = between(truth, middle)[0] - between(frames, middle)[0]
+    found = np.zeros((times.size, len(groups)))
+    for k, group in enumerate(groups):
+        size = np.linalg.norm(away[:, group.start : group.end], axis=1)
+        wide = np.concatenate([[0.0, 0.0], size, np.zeros(times.size + 2 - size.size)])
+        found[:, k] = np.maximum.reduce([wide[n : n + times.size] for n in range(4)])
+    return found
 
 
 def _running(errors: np.ndarray, width: int) -> np.ndarray:
@@ -196,7 +247,7 @@ def arrival(record: Record, groups: list[Group], truth: Path, inertia: np.ndarra
     if beyond.size:
         k = max(int(beyond[0]), 1)
         theirs = float(np.interp(advance, true[k - 1 : k + 1], truth.times[k - 1 : k + 1]))
-    late = float(mine) - theirs
+    late = whole = float(mine) - theirs
     if inertia is not None:
         root = int(model.forest.tree[model.tree_of_link[model.link[body]]])
         first = next(k for k, group in enumerate(groups) if group.start >= model.forest.u_start[root])
@@ -205,4 +256,5 @@ def arrival(record: Record, groups: list[Group], truth: Path, inertia: np.ndarra
     what, error = f"{ARRIVAL}{model.names[body]}", abs(late) / T
     errors = np.where(t >= min(theirs, float(mine)), np.abs(t - theirs) / T, 0.0) if late > 0.0 else np.zeros(t.size)
     errors[-1] = error
-    return Wrong(what, error, 0.0, late, float(t[-1]), errors, np.zeros(t.size))
+    own = abs(whole) / T - error, 0.0
+    return Wrong(what, error, 0.0, late, float(t[-1]), errors, np.zeros(t.size), own)

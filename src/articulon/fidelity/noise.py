@@ -5,7 +5,7 @@ the path is that of Brownian dynamics, the rule ``overdamped``; elsewhere that o
 single windows are too long for a step, the motion without inertia is integrated within each of them.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,14 @@ from articulon.integrate.drivers import DIVERGED, driver
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 from articulon.scaling import NoScaling
 
-RULES = {"overdamped": BrownianDynamics, "friction-implicit": FrictionImplicit}
-EVALUATIONS_OF_A_STEP = {"overdamped": 2, "friction-implicit": 1}
+OVERDAMPED, FRICTION_IMPLICIT = "overdamped", "friction-implicit"
+RULES = {OVERDAMPED: BrownianDynamics, FRICTION_IMPLICIT: FrictionImplicit}
+"""Rules for paths under noise, in the order in which they are tried."""
+EVALUATIONS_OF_A_STEP = {OVERDAMPED: 2, FRICTION_IMPLICIT: 1}
+
+
+CHUNK = 4096
+"""Steps after which it is looked at what a path has cost."""
 
 
 class Steps(NamedTuple):
@@ -52,10 +58,26 @@ def on_the_same_noise(record: Record, motion: Motion, rule: str, steps: Steps) -
     NoPathError
         Where the rule does not take the model, or its steps are too long.
     """
+    return _path(record, motion, RULES[rule](rule=rule, step=steps.length), steps, 2**62)
+
+
+def by_its_own_rule(record: Record, motion: Motion, budget: int) -> tuple[Path, int]:
+    """The same by the rule of the run, whose error chooses its steps.
+
+    Raises
+    ------
+    TooExpensiveError
+        Where the budget ends first.
+    NoPathError
+        Where steps become too short.
+    """
+    return _path(record, motion, record.integrator, Steps(record.window, 1), budget)
+
+
+def _path(record: Record, motion: Motion, integrator: Any, steps: Steps, budget: int) -> tuple[Path, int]:
     model, times = record.model, record.times
     evaluator = Evaluator(model, record.seed, record.window, steps.windows)
     policy = NoScaling()
-    integrator = RULES[rule](rule=rule, step=steps.length)
     try:
         advance = driver(evaluator, integrator, policy, policy.parameters(0.0), evaluator.initial_state())
     except CaseError as error:
@@ -71,8 +93,11 @@ def on_the_same_noise(record: Record, motion: Motion, rule: str, steps: Steps) -
         if round(times[k] / steps.length) * steps.length - times[k] > 1e-6 * steps.length:
             last = k  # a run that was stopped ends between two frames
             break
-        if advance.advance(state, float(times[k]), 2**40) == DIVERGED:
-            raise NoPathError(f"steps of {steps.length:.6g} are too long at t = {float(state.time[0]):.6g}")
+        while times[k] - float(state.time[0]) > 1e-9 * (times[k] - times[k - 1]):
+            if advance.advance(state, float(times[k]), CHUNK) == DIVERGED:
+                raise NoPathError(f"steps of {steps.length:.6g} are too long at t = {float(state.time[0]):.6g}")
+            if state.counters[EVALUATIONS] > budget:
+                raise TooExpensiveError
         q[k] = state.q
     return rough_path(motion.groups, times[:last], q[:last], motion.width), int(state.counters[EVALUATIONS])
 

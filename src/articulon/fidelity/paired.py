@@ -9,7 +9,7 @@ motion is found with inertia to first order, and then by the complete equations,
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +18,24 @@ from articulon.errors import ArticulonError
 from articulon.fidelity.averages import averages
 from articulon.fidelity.chebyshev import largest_rate
 from articulon.fidelity.inertia import inertia_of
-from articulon.fidelity.motion import LEAST_FRAMES, Motion, Wrong, arrival, compare
-from articulon.fidelity.noise import EVALUATIONS_OF_A_STEP, on_the_same_noise, steps_within, within_windows
-from articulon.fidelity.paths import Path, scales
+from articulon.fidelity.lag import UNRESOLVED
+from articulon.fidelity.motion import LEAST_FRAMES, Motion, Wrong, arrival, compare, unresolved
+from articulon.fidelity.noise import (
+    EVALUATIONS_OF_A_STEP,
+    FRICTION_IMPLICIT,
+    OVERDAMPED,
+    RULES,
+    by_its_own_rule,
+    on_the_same_noise,
+    steps_within,
+    within_windows,
+)
+from articulon.fidelity.paths import Path, coordinate_scales, scales
 from articulon.fidelity.record import Record
 from articulon.fidelity.reference import Course, NoPathError, TooExpensiveError, complete, without_inertia
 from articulon.fidelity.verdict import Bounds
 from articulon.forces.evaluation import Evaluator
+from articulon.integrate.declarations import Controlled
 from articulon.integrate.drift_velocity import DriftVelocity, SlowMotion
 
 TOLERANCES = (1e-3, 2e-4, 4e-5)
@@ -39,8 +50,12 @@ LEAST_EVALUATIONS, LEAST_WORK = 8_000, 400_000
 """Evaluations, and evaluations times bodies and sites, that a verdict may always cost: about a second."""
 MOVED = 1e-6
 """Displacement over which speeds are differenced, over the range of the motion."""
+TAKEN = 0.5
+"""What is known of what inertia does to the true path under noise, as a part of it."""
 COMPILED = 4
 """Times as much may be paths under noise, whose steps are compiled."""
+LEAST_MOMENTS = 6
+"""Frames from which a path is known between them."""
 FRAMES = 5
 """Frames at which the stiffness of the motion without inertia is looked at."""
 
@@ -54,6 +69,14 @@ class Outcome(NamedTuple):
     """How wrong each motion is, the worst first."""
     half_width: float
     """What the error of the worst is known to."""
+
+
+def _known(wrong: list[Wrong], kind: str, unsure: Callable[[Wrong], float]) -> float:
+    """What the error of the worst motion is known to, by what each is: another may be worse than it seems."""
+    if not wrong:
+        return 0.0
+    most = max(one.of(kind) + unsure(one) for one in wrong) - wrong[0].of(kind)
+    return max(most, unsure(wrong[0]))
 
 
 def budget_of(record: Record) -> int:
@@ -95,8 +118,12 @@ def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
         try:
             for outcome in maker.outcomes():
                 if not outcome.wrong:
-                    found |= {"verdict": "trusted", "relative_error": 0.0, "half_width": 0.0, "method": outcome.how}
-                    reason = "nothing moves"
+                    found["method"] = outcome.how
+                    if unresolved(motion):
+                        found["verdict"], reason = "inconclusive", UNRESOLVED
+                    else:
+                        found |= {"verdict": "trusted", "relative_error": 0.0, "half_width": 0.0}
+                        reason = "nothing moves"
                     break
                 worst = outcome.wrong[0]
                 verdict = bounds.verdict_of_interval(worst.of(kind), outcome.half_width)
@@ -115,8 +142,8 @@ def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
         except (NoPathError, ArticulonError) as error:
             reason = f"not made: {error}"
         if found["verdict"] == "inconclusive" and not reason:
-            reason = "the interval is too wide to tell"
-        if found["verdict"] == "inconclusive" and maker.latest is not None:
+            reason = "the error is too near to what is tolerated for the interval that it is known to"
+        if found["verdict"] == "inconclusive" and maker.latest is not None and not maker.inertial:
             found["averages"] = averages(motion, maker.latest)
     return {
         **found,
@@ -131,28 +158,31 @@ class _Maker:
 
     def __init__(self, record: Record, motion: Motion, budget: int) -> None:
         self.record, self.motion, self.budget, self.evaluations = record, motion, budget, 0
+        self.kind = record.settings.error
         self.wanted = 0
         """Evaluations that would decide, where that is known."""
         self.latest: Path | None = None
         """The latest path on the noise of the run."""
+        self.inertial = False
+        """Whether what inertia does to it is what is known least."""
         self.rate = 0.0
         """The largest rate of the motion without inertia that was seen, where noise acts [1/time]."""
 
     def why_not(self) -> str | None:
         record = self.record
         if self.budget <= 0:
-            return "not made: fidelity.budget is 0"
+            return "not made: fidelity.budget is 0; set it to 0.05"
         if record.evaluator.thermostat is not None:
             return "not made: the paths of thermostatted particles are chaotic, and part for any reason"
         if record.adaptive:
-            return "not made: joints were locked and released along the run"
+            return "not made: joints were locked and released along the run; compare it with an unscaled run that does"
         if record.evaluator.contacts is not None:
             return "not made: the paths of grains in contact are chaotic, and part for any reason"
         if not record.evaluator.system.forces.drag.mass.any():
             return "not made: there is no drag, and without it scaling only slows the clock"
-        least = LEAST_FRAMES if self.motion.noisy else 3
+        least = LEAST_FRAMES if self.motion.noisy else LEAST_MOMENTS
         if record.times.size < least:
-            return f"not made: there are fewer than {least} frames"
+            return f"not made: there are fewer than {least - 1} intervals between frames; keep more (frames)"
         if record.q.size * record.times.size > 0 and not np.isfinite(record.q).all():
             return "not made: there are frames that are not finite"
         return None
@@ -196,7 +226,7 @@ class _Maker:
 
     def _course(self, idle: np.ndarray) -> Course:
         record, motion = self.record, self.motion
-        scale = np.maximum(scales(motion.groups, motion.reach), 100.0 * motion.error)
+        scale = self._scales()
         speeds = [np.abs(record.u[:, g.start : g.end]).max(initial=0.0) for g in motion.groups]
         speed = np.maximum(speeds, scale / record.duration)
         return Course(
@@ -211,18 +241,24 @@ class _Maker:
             record.stop,
         )
 
+    def _scales(self) -> np.ndarray:
+        """What errors of the groups are relative to [length or rad], shape (groups,)."""
+        motion = self.motion
+        return np.maximum(scales(motion.groups, motion.reach), 100.0 * motion.error)
+
     def _left(self) -> int:
         return self.budget - self.evaluations
 
     def _without_inertia(self, drift: DriftVelocity, course: Course) -> Iterator[Outcome]:
         inertia = inertia_of(self.record, self.motion, drift)
-        before, errors = drift.evaluations, list[float]()
+        before, errors, unknown, own = drift.evaluations, list[float](), 0.0, 0.0
         for tolerance in TOLERANCES:
             wrong = self._along(drift, course, tolerance, inertia.share)
             errors.append(self._error(wrong))
             if len(errors) < 2:
                 continue
-            apart, unknown = abs(errors[-1] - errors[-2]), inertia.unknown(errors[-1])
+            apart, own = abs(errors[-1] - errors[-2]), max((one.taken(self.kind) for one in wrong), default=0.0)
+            unknown = _known(wrong, self.kind, lambda one: inertia.unknown(one.taken(self.kind)))
             yield Outcome("without inertia", wrong, apart + unknown)
             if unknown > apart:
                 break
@@ -234,10 +270,10 @@ class _Maker:
             self._afford(cost)
             wrong = self._along(moving, course, tolerance, None)
             last.append(self._error(wrong))
-            if abs(last[-1] - errors[-1]) > abs(errors[-1] - errors[-2]) + inertia.unknown(errors[-1]):
+            if abs(last[-1] - errors[-1]) > abs(errors[-1] - errors[-2]) + unknown:
                 return  # somewhere on its way inertia is no correction, and the first order of it says nothing
             apart = abs(last[-1] - last[-2]) if len(last) > 1 else abs(errors[-1] - errors[-2])
-            yield Outcome("with inertia to first order", wrong, apart + inertia.second(errors[-1]))
+            yield Outcome("with inertia to first order", wrong, apart + inertia.second(own))
 
     def _along(self, drift: DriftVelocity, course: Course, tolerance: float, inertia: np.ndarray | None) -> list[Wrong]:
         at_start = drift.evaluations
@@ -248,7 +284,7 @@ class _Maker:
         return self._compared(truth, inertia)
 
     def _error(self, wrong: list[Wrong]) -> float:
-        return wrong[0].of(self.record.settings.error) if wrong else 0.0
+        return wrong[0].of(self.kind) if wrong else 0.0
 
     def _complete(self, evaluator: Evaluator, course: Course) -> Iterator[Outcome]:
         before: float | None = None
@@ -260,7 +296,7 @@ class _Maker:
                 raise
             self.evaluations += spent
             wrong = self._compared(truth, None)
-            error = wrong[0].of(self.record.settings.error) if wrong else 0.0
+            error = wrong[0].of(self.kind) if wrong else 0.0
             if before is not None:
                 yield Outcome("complete", wrong, abs(error - before))
             before = error
@@ -269,33 +305,47 @@ class _Maker:
         wrong = compare(self.record, self.motion, truth, inertia)
         end = arrival(self.record, self.motion.groups, truth, inertia)
         if end is not None:
-            wrong = sorted([*wrong, end], key=lambda one: -one.of(self.record.settings.error))
+            wrong = sorted([*wrong, end], key=lambda one: -one.of(self.kind))
         return wrong
 
     def _noisy(self) -> Iterator[Outcome]:
+        longest = self._longest()
+        for rule in RULES:
+            yield from self._on_the_same_noise(rule, longest)
         record, motion = self.record, self.motion
-        rule, steps = "overdamped", steps_within(record, self._longest())
-        before: Path | None = None
+        if isinstance(record.integrator, Controlled) and getattr(record.integrator, "step", None) is None:
+            # Where scaling gains little, an unscaled run costs no more than the run has.
+            self._afford(record.evaluations)
+            truth, spent = by_its_own_rule(record, motion, self._left())
+            self.evaluations, self.latest, self.inertial = self.evaluations + spent, truth, False
+            moving = motion.reach > motion.error
+            known = float((motion.error / scales(motion.groups, motion.reach))[moving].max(initial=0.0))
+            yield Outcome("unscaled, on the same noise", self._apart(motion, truth, False), known)
+
+    def _on_the_same_noise(self, rule: str, longest: float) -> Iterator[Outcome]:
+        record, before = self.record, None
+        steps = steps_within(record, longest)
         while True:
             cost = EVALUATIONS_OF_A_STEP[rule] * round(record.duration / steps.length)
             # The first answer is worth nothing without a second one.
             self._afford(cost * (1 if before is not None else 3))
             try:
-                truth, spent = on_the_same_noise(record, motion, rule, steps)
+                truth, spent = on_the_same_noise(record, self.motion, rule, steps)
             except NoPathError:
-                if before is not None or rule != "overdamped":
+                if before is not None or rule != OVERDAMPED:
                     raise
-                rule = "friction-implicit"
-                continue
+                return
             self.evaluations += spent
             finer = steps_within(record, 0.5 * steps.length)
             finest = finer.length >= steps.length
             if before is not None or finest:
                 yield self._beside_noise(f"{rule}, on the same noise", truth, before)
+                if self.inertial:
+                    return
             before, steps = truth, finer
             if finest:
                 break
-        if rule == "overdamped":
+        if rule == OVERDAMPED:
             yield from self._within_windows(before)
 
     def _within_windows(self, before: Path) -> Iterator[Outcome]:
@@ -309,6 +359,8 @@ class _Maker:
             finally:
                 self.evaluations += drift.evaluations - at_start
             yield self._beside_noise("without inertia, on the same noise", truth, before)
+            if self.inertial:
+                return
             before = truth
 
     def _afford(self, cost: int) -> None:
@@ -323,19 +375,15 @@ class _Maker:
     def _beside_noise(self, how: str, truth: Path, before: Path | None) -> Outcome:
         """The run beside a path on its noise, which is known as well as it agrees with a rougher one; without one, as
         well as it agrees with the run."""
-        self.latest, overdamped = truth, not how.startswith("friction")
-        wrong = self._apart(self.motion, truth, overdamped)
-        error = wrong[0].of(self.record.settings.error) if wrong else 0.0
-        late = 0.5 * float(self._share()[-1]) * error if overdamped else 0.0
-        if before is None:
-            return Outcome(how, wrong, error + late)
-        apart = {
-            one.what: one.of(self.record.settings.error)
-            for one in self._apart(self.motion._replace(path=before), truth, False)
-        }
-        known = [(one.of(self.record.settings.error), apart.get(one.what, 0.0)) for one in wrong]
-        most = max((mine + other for mine, other in known), default=0.0) - error
-        return Outcome(how, wrong, max(most, known[0][1] if known else 0.0) + late)
+        self.latest, overdamped = truth, not how.startswith(FRICTION_IMPLICIT)
+        wrong, kind = self._apart(self.motion, truth, overdamped), self.kind
+        changes = np.ptp(self.record.observables["factor_damping"][1:]) > 0.0
+        others = [] if before is None else self._apart(self.motion._replace(path=before), truth, False)
+        apart = {one.what: one.of(kind) for one in (wrong if before is None else others)}
+        taken = _known(wrong, kind, lambda one: one.taken(kind) * (1.0 if changes else TAKEN))
+        known = _known(wrong, kind, lambda one: apart.get(one.what, 0.0))
+        self.inertial = taken > known
+        return Outcome(how, wrong, known + taken)
 
     def _apart(self, motion: Motion, truth: Path, overdamped: bool) -> list[Wrong]:
         """How far a path and a true one are apart at its frames; either may end before the other."""
@@ -357,9 +405,9 @@ class _Maker:
         drift = DriftVelocity(self._with_noise(), ~np.any(record.u, axis=0))
         if drift.why_not() is not None:
             return interval
+        scale = coordinate_scales(self.motion.groups, self._scales(), record.model.nq)
         for k in np.linspace(0, record.times.size - 1, FRAMES).round().astype(int).tolist():
             t, q = float(record.times[k]), record.q[k]
-            scale = np.maximum(np.abs(q), 1e-3 * np.abs(q).max(initial=1e-300))
             here = drift.rates(t, q)
             rate = largest_rate(drift.rates, t, q, here, here + 1e-3 * scale, scale)[0]
             self.rate = max(self.rate, rate)

@@ -35,7 +35,7 @@ def cancellation(observables: Mapping[str, np.ndarray], relaxation: float, close
     found["relative_error"] = None
     residual, times = observables.get(RESIDUAL), observables["time"]
     if residual is None:
-        return {**found, "reason": "there is no drag that could balance what drives"}
+        return {**found, "reason": "forces were not looked at along the run, or there is no drag to balance them"}
     finite = np.isfinite(residual)
     if not finite.any():
         return {**found, "reason": "no force acts on the slowest body"}

@@ -204,13 +204,19 @@ def behind_its_mass(times: np.ndarray, factor: np.ndarray, relaxation: float) ->
 
 
 def thermal_temperatures(
-    model: Model, q: np.ndarray, u: np.ndarray, kinetic_energies: np.ndarray, temperatures: np.ndarray
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    kinetic_energies: np.ndarray,
+    temperatures: np.ndarray,
+    drift: np.ndarray | None = None,
 ) -> np.ndarray | None:
-    """Kinetic temperature of the settled frames without the mean drift of each speed; None where there are too few
-    frames for a mean drift.
+    """Kinetic temperature of the settled frames without the drift of each speed; None where there are too few frames
+    for a mean drift.
 
     ½ ūᵀ M ū of the mean speeds ū of each of ``PARTS`` parts of the settled frames is motion and no heat. A mean of n
-    frames takes 1/n of the heat with it, which is given back.
+    frames takes 1/n of the heat with it, which is given back. Where forces change within a part, the drift by the
+    forces at the frames takes more: the smaller temperature is given.
 
     Parameters
     ----------
@@ -220,6 +226,8 @@ def thermal_temperatures(
         Coordinates (frames, nq) and speeds (frames, nu).
     kinetic_energies, temperatures
         Kinetic energy [energy] and kinetic temperature [temperature] of the frames, shape (frames,).
+    drift
+        Speeds at which drag balances the forces at the frames, shape (frames, nu); None where they are not known.
     """
     first = int(SETTLED * temperatures.size)
     settled = np.arange(first, temperatures.size)
@@ -228,10 +236,15 @@ def thermal_temperatures(
     found = []
     for part in np.array_split(settled, PARTS):
         mean = u[part].mean(axis=0)
-        drift = np.array([kinetic_energy(model, q[k], mean) for k in part])
-        thermal = (kinetic_energies[part] - drift) * part.size / (part.size - 1.0)
+        moving = np.array([kinetic_energy(model, q[k], mean) for k in part])
+        thermal = (kinetic_energies[part] - moving) * part.size / (part.size - 1.0)
         found.append(temperatures[part] * thermal / kinetic_energies[part])
-    return np.concatenate(found)
+    least = np.concatenate(found)
+    if drift is None:
+        return least
+    driven = np.array([kinetic_energy(model, q[k], drift[k]) for k in settled])
+    other = temperatures[settled] * (1.0 - driven / kinetic_energies[settled])
+    return other if other.mean() < least.mean() else least
 
 
 def scaling_notes(policy: ScalingPolicy, target: float) -> list[str]:
