@@ -104,7 +104,7 @@ def test_the_words_in_memory_are_those_of_a_run() -> None:
     assert {"lag", "drift", "paired", "clock", "kinetic", "configuration"} <= set(found["premises"])
     assert found["cost"]["paired_evaluations"] <= found["cost"]["paired_budget"]
     run = scaled("turning ball", "constant")
-    assert run.fidelity(tolerance=0.2)["verdict"] == "trusted"
+    assert run.fidelity(tolerance="20 %")["verdict"] == "trusted"
     assert run.fidelity(tolerance=0.001)["verdict"] == "violated"
     unpaid = run.fidelity(budget=0.0)
     assert unpaid["premises"]["paired"]["verdict"] is None and unpaid["premises"]["paired"]["evaluations"] == 0
@@ -126,7 +126,8 @@ def test_what_was_not_scaled_has_no_verdict() -> None:
     [
         ({"tolerance": -0.1}, "tolerance"),
         ({"tolerance": math.nan}, "tolerance"),
-        ({"tolerance": "2 %"}, "tolerance must be a number of at least 0, got '2 %'"),
+        ({"tolerance": "2 nm"}, "tolerance"),
+        ({"tolerance": 0.0}, "tolerance must be positive, got 0.0"),
         ({"tolerance": True}, "tolerance"),
         ({"budget": None}, "budget"),
         ({"budget": -1.0}, "budget"),

@@ -88,7 +88,8 @@ def _what(found: Mapping[str, Any], verdict: str) -> tuple[str, Sequence[str]]:
     from articulon.report.fidelity_words import PREMISES
 
     said = "; ".join(_lower(PREMISES.get(name, name)) for name in broken)
-    return worst or (f"not met: {said}" if said else ""), broken
+    motion = set(broken) & {"paired", "averages", "lag", "drift"}
+    return (worst if motion and worst else f"not met: {said}" if said else ""), broken
 
 
 def _worst(found: Mapping[str, Any]) -> str:

@@ -37,7 +37,8 @@ def verdict_sentences(view: View) -> list[str]:
         return []
     verdict = str(found["verdict"])
     sentences = [VERDICTS.get(verdict, f"Fidelity: {verdict}.")]
-    if found.get("worst"):
+    heat = found.get("broken") and not set(found["broken"]) & {"paired", "averages", "lag", "drift"}
+    if found.get("worst") and not heat:
         worst = str(found["worst"]["words"])
         sentences.append(f"{worst[:1].upper()}{worst[1:]}{'' if worst.endswith('.') else '.'}")
     broken = [f"“{PREMISES.get(name, name)}” ({name})" for name in found.get("broken") or ()]

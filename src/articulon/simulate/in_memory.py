@@ -115,7 +115,7 @@ class Trajectory(NamedTuple):
         return [*self.setup.notes, *deformation_notes(self.model, self.times, self.q, self.u)]
 
     def fidelity(
-        self, tolerance: float | None = None, error: Literal["time", "position"] = "time", budget: float = 0.05
+        self, tolerance: float | str | None = None, error: Literal["time", "position"] = "time", budget: float = 0.05
     ) -> dict[str, Any] | None:
         """Whether a scaled simulation can be trusted; None where nothing was scaled.
 
@@ -124,7 +124,8 @@ class Trajectory(NamedTuple):
         Parameters
         ----------
         tolerance
-            Relative error that is trusted; that of the policy by default where it has one, or else 0.02.
+            Relative error that is trusted, also as ``"2 %"``; that of the policy by default where it has one, or else
+            0.02.
         error
             What the tolerance is about: when places are reached, relative to the duration, or where bodies are at each
             moment, relative to the range of each motion.

@@ -1,6 +1,5 @@
 """The verdict on a run, of a case or in memory: what it is made from."""
 
-import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from articulon.fidelity.verdict import TOLERANCE
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.model_tables import channels_of
+from articulon.inputs import number, shown
 from articulon.model import CHANNELS, State
 from articulon.model.state import DAMPING, EVALUATIONS
 from articulon.scaling import NoScaling
@@ -63,7 +63,7 @@ def record_of(prepared: Prepared, state: State, run: Run) -> Record:
 
 
 def judged_in_memory(
-    trajectory: "Trajectory", tolerance: float | None, error: str, budget: float
+    trajectory: "Trajectory", tolerance: float | str | None, error: str, budget: float
 ) -> dict[str, Any] | None:
     """The same of a simulation in memory; None where nothing was scaled.
 
@@ -76,13 +76,17 @@ def judged_in_memory(
     if isinstance(policy, NoScaling):
         return None
     if error not in ("time", "position"):
-        raise CaseError(f"fidelity: error must be 'time' or 'position', got {error!r}")
-    for name, value in (("tolerance", TOLERANCE if tolerance is None else tolerance), ("budget", budget)):
-        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not (number and np.isfinite(value) and value >= 0.0):
-            raise CaseError(f"fidelity: {name} must be a number of at least 0, got {value!r}")
-    given = Settings(TOLERANCE, error, float(budget))
-    record = record_in_memory(trajectory, given._replace(tolerance=_tolerance(tolerance, policy)))
+        raise CaseError(f"fidelity: error must be 'time' or 'position', got {shown(error)}")
+    if tolerance is not None:
+        given = trajectory.model.units.value(tolerance, "dimensionless", "fidelity: tolerance")
+        if not given > 0.0:
+            raise CaseError(f"fidelity: tolerance must be positive, got {shown(tolerance)}")
+        tolerance = given
+    budget = number(budget, "fidelity: budget", CaseError)
+    if budget < 0.0:
+        raise CaseError(f"fidelity: budget must be at least 0, got {budget:g}")
+    settings = Settings(TOLERANCE, error, budget)
+    record = record_in_memory(trajectory, settings._replace(tolerance=_tolerance(tolerance, policy)))
     _, relaxation = slowest_tree(trajectory.model, record.evaluator)
     return fidelity_of(record, None, relaxation, 0.0, 0.0, True)
 
