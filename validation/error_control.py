@@ -68,17 +68,15 @@ def reference(start: str) -> dict[str, float]:
 
 
 def run(changes: dict[str, Any]) -> dict[str, Any]:
-    """When a run docks [μs], and its evaluations, least factor, predicted delay [μs] and verdict."""
+    """When a run docks [μs], and its evaluations, least factor and verdict."""
     with tempfile.TemporaryDirectory() as scratch:
         done = ar.run(ar.load_case(CASE, changes), Path(scratch) / "run")
         found, factor = done.summary, done.observables["factor_damping"]
         fidelity = found.get("fidelity") or {}
-        lag = (fidelity.get("premises") or {}).get("lag", {})
         return {
             "arrival": found["stop_time"] or found["simulated_time"],
             "evaluations": found["evaluations"],
             "least": float(factor.min()),
-            "predicted": lag.get("predicted_delay") or 0.0,
             "verdict": fidelity.get("verdict"),
             "balance": found["energy_balance_error_relative"],
         }
@@ -127,14 +125,13 @@ def main() -> None:
                     f"{found['arrival']:.3f}",
                     f"{truth['arrival']:.3f}",
                     f"{found['arrival'] / truth['arrival'] - 1.0:.2%}",
-                    f"{found['predicted'] / truth['arrival']:.2%}",
                     str(found["verdict"]),
                     f"{found['evaluations']:,.0f}",
                     f"{explicit / found['evaluations']:.0f}",
                     f"{found['evaluations'] / truth['evaluations']:.1f}",
                 ]
             )
-    head = ["start", "tolerance", "docks [μs]", "unscaled [μs]", "true error", "predicted", "verdict", "evaluations"]
+    head = ["start", "tolerance", "docks [μs]", "unscaled [μs]", "true error", "verdict", "evaluations"]
     head += ["times fewer than Kutta–Merson unscaled", "times more than the reference"]
     write_section(
         "error-control",
@@ -153,8 +150,9 @@ parts of the unscaled docking time.
 
 {table(head, rows)}
 
-The true error stays below the tolerance. Unscaled friction-implicit steps need the fewest evaluations here, and beat
-scaling.
+The true error stays below the tolerance. It is about half of it or less, since the joints, which are held to the
+tolerance too, need a larger factor than the approach does. Unscaled friction-implicit steps need the fewest evaluations
+here, and beat scaling.
 """,
     )
 

@@ -113,8 +113,9 @@ def test_what_arrives_late_is_late_by_less_than_the_tolerance(law: str, bounds: 
 
 @pytest.mark.slow
 def test_the_docking_keeps_its_tolerance_too(tmp_path: Any) -> None:
-    """Against unscaled friction-implicit steps, with a twentieth of the evaluations of unscaled explicit ones at most;
-    the study with smaller tolerances and the published gap is ``python -m validation.error_control``."""
+    """Against unscaled friction-implicit steps, with a sixth of the evaluations of unscaled explicit ones at most: the
+    joints of the chains need a larger factor than the approach does, which by itself would take a fortieth. The study
+    with smaller tolerances and the published gap is ``python -m validation.error_control``."""
     quick = {"run.frames": 400}
     truth = ar.run(ar.load_case("nanoparticle-docking", quick), tmp_path / "truth").summary["stop_time"]
     scaling = {"policy": "error-controlled", "tolerance": 0.1}
@@ -124,7 +125,7 @@ def test_the_docking_keeps_its_tolerance_too(tmp_path: Any) -> None:
     ).summary
     assert 0.03 < done["stop_time"] / truth - 1.0 < 0.1
     # Five evaluations in each stable step of 3.55 relaxation times of body B, 0.111 ps.
-    assert done["evaluations"] < 5.0 * truth / (3.55 * 1.11e-7) / 20.0
+    assert done["evaluations"] < 5.0 * truth / (3.55 * 1.11e-7) / 6.0
 
 
 def test_with_friction_implicit_steps_the_control_is_as_honest() -> None:
