@@ -27,7 +27,10 @@ def backward_error(model: Model, c: Chain, udot: np.ndarray) -> float | None:
 
 def residual(model: Model, c: Chain, udot: np.ndarray) -> float:
     """‖M u' + bias‖ / ‖bias‖, Euclidean norms, the numerator by inverse dynamics: the forces that ``udot`` leaves
-    unbalanced. Stricter than the backward error, by far in long chains, whose ‖M‖ grows as the cube of their length."""
+    unbalanced; not a number where ``udot`` is not finite. Stricter than the backward error, by far in long chains,
+    whose ‖M‖ grows as the cube of their length."""
+    if not np.isfinite(udot).all():
+        return float("nan")
     miss = inverse_dynamics(model, c.q, c.u, udot, gravity=GRAVITY)
     return float(np.linalg.norm(miss) / np.linalg.norm(bias(model, c)))
 
