@@ -226,7 +226,8 @@ def test_a_run_that_ends_far_earlier_than_others_is_seen(done: comparing.Compari
     axis = figures(done)["position"].axes[-1]
     assert axis.get_xscale() == "linear"
     view = done.views["scaled"]
-    few = replace(view, times=view.times[:2], positions=view.positions[:2], rotations=view.rotations[:2])
+    paths = ("times", "positions", "rotations", "coordinates", "speeds")
+    few = replace(view, **{name: getattr(view, name)[:2] for name in paths})
     early = replace(done, views={**done.views, "scaled": few}, deviations={})
     axis = comparison_page._position(early).axes[-1]
     assert axis.get_xscale() == "log"

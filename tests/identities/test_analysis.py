@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,17 @@ from articulon.analysis.scales import fastest_frequency
 from articulon.analysis.temperatures import ratio_of_means
 from articulon.errors import ArticulonError
 from articulon.forces.evaluation import Evaluator
+from articulon.simulate.results import Run
 
 
 def a_run(positions: np.ndarray, speeds: np.ndarray | None = None, box: Any = None, kinds: Any = "A") -> Any:
     """Frames of particles at times 0, 0.5, 1, ..."""
     builder = ar.ModelBuilder(units="lj", box=box)
     builder.add_particles(positions.shape[1], mass=1.0, positions=positions[0], kind=kinds)
-    return SimpleNamespace(
-        model=builder.build(),
-        positions=positions,
-        speeds=speeds,
-        times=0.5 * np.arange(len(positions)),
-        observables={},
-        summary={},
-    )
+    run: Any = Run(Path("no folder"))  # what is known of a run is not read from its folder
+    run.model, run.positions, run.speeds = builder.build(), positions, speeds
+    run.observables, run.summary = {"time": 0.5 * np.arange(len(positions))}, {}
+    return run
 
 
 def test_displacements_are_those_of_all_pairs_of_frames() -> None:

@@ -72,7 +72,7 @@ def test_every_way_to_sum_is_one_sum(monkeypatch):
     near = ar.forces.LennardJones(**LAWS["lennard-jones"], cutoff=0.5)
     monkeypatch.setattr(generalized_born, "PARALLEL", 10)
     for terms in (terms_of(), terms_of(5.0, others=(none, near)), terms_of(None, others=(none, law))):
-        shift = 0.0 if terms.cutoff != 5.0 else terms_shift()
+        shift = 0.0 if terms.listing.cutoff != 5.0 else terms_shift()
         np.testing.assert_allclose(terms.evaluate(PLACES), forces, rtol=0.0, atol=1e-11 * np.abs(forces).max())
         assert abs(terms.measure(PLACES)[0] - energy - shift) < 1e-11 * abs(energy)
 
