@@ -14,6 +14,8 @@ import pytest
 
 import articulon as ar
 from articulon.dynamics.momentum import momentum
+from articulon.forces.sites.evaluation import SiteForces
+from articulon.forces.sites.tables import ENERGY, LAPLACIAN, W_XX, W_YZ
 from tests.support.pair_sums import pairs_within
 from tests.support.particle_models import (
     box_vectors,
@@ -283,14 +285,15 @@ def test_the_pressure_is_that_of_ideal_gas_and_virial():
 @pytest.mark.parametrize("place", ["open", "triclinic"])
 @pytest.mark.parametrize("term", ["lennard-jones", "weeks-chandler-andersen", "together"])
 def test_what_is_not_a_number_survives(term, place):
-    """A pair's distance that is not a number is not beyond the cutoff."""
+    """A pair's distance that is not a number is not beyond the cutoff: a run that diverges must be seen to."""
     model = model_in(place, term)
-    q = model.q0.copy()
-    q[3] = np.nan
-    assert np.isnan(ar.potential_energy(model, q))
-    assert np.isnan(ar.configurational_laplacian(model, q))
-    assert np.isnan(ar.virial(model, q)).any()
-    assert np.isnan(forces_of(model, q)[3:6]).any()
+    sites, x = SiteForces(model), model.q0.reshape(-1, 3).copy()
+    x[1, 0] = np.nan
+    measures = sites.measure(x)
+    assert np.isnan(measures[ENERGY])
+    assert np.isnan(measures[LAPLACIAN])
+    assert np.isnan(measures[W_XX : W_YZ + 1]).any()
+    assert np.isnan(sites.evaluate(x)[1]).any()
 
 
 def test_the_pressure_of_bodies_is_what_a_change_of_volume_costs_that_moves_them_whole():
@@ -347,11 +350,13 @@ def _scaled_energy(model_of: Callable[[float], Any], model: Any, scale: float) -
 
 def test_a_position_without_a_number_leaves_no_trace_in_what_is_asked_next():
     model = model_in("triclinic", "together")
-    before, broken = ar.potential_energy(model, model.q0), model.q0.copy()
-    broken[10] = np.nan
-    assert np.isnan(ar.potential_energy(model, broken))
-    assert np.isnan(ar.virial(model, broken)).all()
-    assert ar.potential_energy(model, model.q0) == before
+    sites, x = SiteForces(model), model.q0.reshape(-1, 3)
+    before, forces, broken = sites.measure(x).copy(), sites.evaluate(x).copy(), x.copy()
+    broken[3, 1] = np.nan
+    assert np.isnan(sites.measure(broken)[: W_YZ + 1]).all()
+    np.testing.assert_array_equal(sites.measure(x), before)
+    assert np.isnan(sites.evaluate(broken)).any()
+    np.testing.assert_array_equal(sites.evaluate(x), forces)
 
 
 # Sums over images
