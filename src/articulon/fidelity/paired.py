@@ -50,6 +50,8 @@ LEAST_EVALUATIONS, LEAST_WORK = 8_000, 400_000
 """Evaluations, and evaluations times bodies and sites, that a verdict may always cost: about a second."""
 MOVED = 1e-6
 """Displacement over which speeds are differenced, over the range of the motion."""
+FIRST_ORDER = 0.5
+"""Part of the way that inertia takes at a moment from which its first order says nothing."""
 TAKEN = 0.5
 """What is known of what inertia does to the true path under noise, as a part of it."""
 COMPILED = 4
@@ -125,6 +127,8 @@ def paired(record: Record, motion: Motion, bounds: Bounds) -> dict[str, Any]:
                         found |= {"verdict": "trusted", "relative_error": 0.0, "half_width": 0.0}
                         reason = "nothing moves"
                     break
+                if found["half_width"] is not None and outcome.half_width > found["half_width"]:
+                    continue
                 worst = outcome.wrong[0]
                 verdict = bounds.verdict_of_interval(worst.of(kind), outcome.half_width)
                 found |= {
@@ -262,6 +266,8 @@ class _Maker:
             yield Outcome("without inertia", wrong, apart + unknown)
             if unknown > apart:
                 break
+        if inertia.unscaled >= FIRST_ORDER:
+            return
         # That inertia is known too little needs another motion, and not one that is known better.
         cost = self.evaluations - before
         size = MOVED * np.array([course.scale[k] for k, g in enumerate(course.groups) for _ in range(g.start, g.end)])
