@@ -13,6 +13,7 @@ import pytest
 import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.user_functions import UserFunctions
+from articulon.kernels import prepare
 
 
 def pendulum(*forces: Any) -> Any:
@@ -183,6 +184,23 @@ def test_what_is_compiled_for_a_function_is_free_again_when_its_run_is_gone() ->
     again, third = compiled()
     assert third is first
     del others, again
+
+
+def test_what_was_prepared_for_kernels_serves_the_next_function() -> None:
+    """Preparing forbids more compilation, also of what the next one asks for again."""
+    from articulon.forces.sites.fast_multipole import _forces_bridge
+    from articulon.forces.sites.tables import FORCES
+
+    def prepared() -> tuple[UserFunctions, Any]:
+        users = UserFunctions()
+        return users, prepare(users.compiled(lambda *arrays: None, FORCES, "", _forces_bridge, "here"), FORCES)
+
+    users, first = prepared()
+    del users
+    gc.collect()
+    again, second = prepared()
+    assert second is first
+    del again
 
 
 @pytest.mark.parametrize("rule", ["scipy-radau", "scipy-bdf", "dormand-prince"])

@@ -190,6 +190,8 @@ class UserFunctions:
             # Not by this object: it would be kept alive by what it keeps.
             weakref.finalize(self, _given_back, kind, bridge).atexit = False
             dispatcher = bridge.dispatcher
+            # Whoever used it before may have had it forbidden, which is for what there is as well.
+            dispatcher.disable_compile(False)
         try:
             dispatcher.compile(signature)  # type: ignore[attr-defined]
         except numba.core.errors.NumbaError as error:
