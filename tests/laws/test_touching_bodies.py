@@ -114,7 +114,7 @@ def chain(floor: bool) -> Any:
     b = builder()
     beads = {"links": 6, "radius": 0.4 * R, "gap": 0.1 * R, "density": DENSITY}
     along = (1, 0.2, 0.3) if floor else (0.1, 0, 1)
-    Chain(**beads, start=(0, 0, R), direction=along, velocity=(1, 0, -1)).populate(b)
+    Chain(**beads, start=(0, 0, R), direction=along, velocity=(1, 0, -1)).populate(b, "chain")
     walls = []
     if floor:
         b.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
