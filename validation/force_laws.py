@@ -92,7 +92,7 @@ def laws(time, positions, rotations, velocities, parameters, wrenches):
             w[5] += a * (ex * p[7] - ey * p[6])
         elif law == 12:
             w[5] += a
-        elif law == 13:  # grows with the angle
-            w[5] += a * math.exp(min(max(math.atan2(ey, ex), 0.0) / c, d))
+        elif law == 13:  # grows with the angle, to both sides of it
+            w[5] += a * math.exp(min(abs(math.atan2(ey, ex)) / c, d))
         else:
             w[5] += a + b * math.cos(c * time + d)

@@ -228,6 +228,10 @@ NOISY = ("ball", "rotor", "trees", "core and arm")
 """Models that are drawn under noise too."""
 
 
+OTHERS = ("two-factor", "threshold", "smooth", "error-controlled")
+"""Policies besides a constant factor."""
+
+
 def random_problem(seed: int) -> Problem:
     """A problem by its seed: every second one with a constant factor, the others with any policy, every fifth under
     noise."""
@@ -241,7 +245,7 @@ def random_problem(seed: int) -> Problem:
         a2 = max(a2, 0.01)
         tau = a2 * late
     kT = 10.0 ** draw.uniform(-2.5, -0.5) if noise else 0.0
-    name = "constant" if draw.uniform() < 0.5 else ("two-factor", "threshold", "smooth", "error-controlled")[seed % 4]
+    name = "constant" if draw.uniform() < 0.5 else str(draw.choice(OTHERS))
     policy = {
         "constant": lambda: scaling.Constant(a2=a2),
         "two-factor": lambda: scaling.TwoFactor(a2=a2, b2=float(draw.choice([1.0, 0.99, 0.7]))),

@@ -8,6 +8,8 @@ from articulon.fidelity.motion import Motion
 from articulon.fidelity.record import Record
 from articulon.integrate.drift_velocity import DriftVelocity
 
+OTHERWISE = 2.0
+"""How many times as much as by the speeds of the run inertia may do to a true path with other speeds."""
 STEADY = 1e-6
 """Relative difference of factors that are the same."""
 
@@ -22,7 +24,7 @@ class Inertia(NamedTuple):
     scaled: float
     """The largest part of the way that it takes at a moment of the run; 1 where its factor changes."""
     unscaled: float
-    """The same of the true path."""
+    """The part of its whole way that it takes of the true path."""
 
     def unknown(self, own: float) -> float:
         """How far an error may be wrong from which ``own`` was taken as the true path's: that is of first order."""
@@ -38,7 +40,7 @@ def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
 
     In a time in which the speeds change by Δu, inertia costs the displacement ζ⁻¹ M Δu, and ζ⁻¹ M Δu/a2 in the
     run. Where drag and what drives have different factors the run says nothing of the true path's share, which is
-    left out: it is at most what inertia costs along the whole path.
+    left out: it is about what inertia costs along the whole path, whose speeds are not the run's.
     """
     frames, groups = record.times.size, motion.groups
     a2 = record.observables["factor_damping"]
@@ -55,11 +57,12 @@ def inertia_of(record: Record, motion: Motion, drift: DriftVelocity) -> Inertia:
         np.array([np.linalg.norm(motion.path.velocity[:, g.start : g.end], axis=1) for g in groups]).T,
         np.where(moved, motion.reach, np.inf) / record.duration,
     )
-    late = [np.minimum(one[1:] / np.diff(record.times)[:, None] / pace[1:], 1.0) for one in (lost, slower)]
-    strengths = [float(one[:, moved].max(initial=0.0)) for one in late]
+    way = pace[1:] * np.diff(record.times)[:, None]
+    most = float(np.minimum(slower[1:] / way, 1.0)[:, moved].max(initial=0.0))
+    mean = min(1.0, float((sums[0][-1] / way.sum(axis=0))[moved].max(initial=0.0)))
     if not record.uniform:
-        whole = sums[0][-1][moved] / motion.reach[moved]
-        return Inertia(np.zeros_like(share), float(whole.max(initial=0.0)), strengths[1], strengths[0])
+        whole = OTHERWISE * sums[0][-1][moved] / motion.reach[moved]
+        return Inertia(np.zeros_like(share), float(whole.max(initial=0.0)), most, mean)
     # What has been forgotten since is in the share of a factor that was another one then.
     steady = np.ptp(a2[1:]) <= STEADY * float(a2[1:].max(initial=0.0))
-    return Inertia(share, 0.0, strengths[1] if steady else 1.0, strengths[0])
+    return Inertia(share, 0.0, most if steady else 1.0, mean)
