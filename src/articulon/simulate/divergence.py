@@ -40,12 +40,12 @@ def diagnosis(
     if finite and fixed_step is not None:
         reason = "the next step is not finite, and the acceleration is largest"
     reason, link = failure or reason, link if culprit is None else culprit
-    forces = np.linalg.norm(channels.wrench[:, link, :3], axis=1)
     later = forest.u_start[forest.u_start > forest.u_start[link]]
     end = int(later.min()) if later.size else model.nu
-    torques = np.linalg.norm(channels.wrench[:, link, 3:], axis=1)
-    torques += np.linalg.norm(channels.joint[:, forest.u_start[link] : end], axis=1)
     with np.errstate(all="ignore"):
+        forces = np.linalg.norm(channels.wrench[:, link, :3], axis=1)
+        torques = np.linalg.norm(channels.wrench[:, link, 3:], axis=1)
+        torques += np.linalg.norm(channels.joint[:, forest.u_start[link] : end], axis=1)
         size = state.factor * (forces + (torques / radius[link] if radius[link] > 0.0 else 0.0))
     size[EXTERNAL] += state.factor[EXTERNAL] * forest.mass[link] * np.linalg.norm(evaluator.system.forces.gravity)
     size[~np.isfinite(size)] = np.inf
