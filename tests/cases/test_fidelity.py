@@ -9,7 +9,7 @@ import pytest
 
 import articulon as ar
 from articulon.errors import DivergenceError
-from articulon.fidelity import paired
+from articulon.fidelity import unscaled
 
 TAU = 2.0 / 400.0
 """Relaxation time of the ball."""
@@ -113,7 +113,7 @@ def test_lines_along_the_run_are_kept_for_its_figures(pulled: Path, tmp_path: Pa
 def test_pairs_that_cannot_be_afforded_say_what_they_would_take_and_the_lag_decides(
     pulled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paired, "LEAST_EVALUATIONS", 20)
+    monkeypatch.setattr(unscaled, "LEAST_EVALUATIONS", 20)
     section = judged(pulled, tmp_path / "run", **constant(0.2), **{"fidelity.budget": 1e-3})
     found = section["premises"]["paired"]
     assert found["verdict"] is None and "fidelity.budget = 0.001 allows 20 evaluations" in found["reason"]
@@ -127,7 +127,7 @@ def test_pairs_that_cannot_be_afforded_say_what_they_would_take_and_the_lag_deci
 
 def test_what_the_budget_is_said_to_take_decides(pulled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under noise what an unscaled run takes is known beforehand."""
-    monkeypatch.setattr(paired, "LEAST_EVALUATIONS", 20)
+    monkeypatch.setattr(unscaled, "LEAST_EVALUATIONS", 20)
     changes = {**NOISY, "run.duration": 80.0, "integrator": {"rule": "friction-implicit", "step": 0.01}}
     short = judged(pulled, tmp_path / "short", **changes, **constant(0.2), **{"fidelity.budget": 1e-3})
     reason = short["premises"]["paired"]["reason"]

@@ -1,0 +1,351 @@
+"""Unscaled paths beside a scaled run, each better known than the one before, and how wrong the run is beside each.
+
+They begin where the run began, on the same noise where there is any, and go on as long. What makes that affordable is
+that they need not be the run that the user did not want to pay for: between two moments that one looks at, inertia
+hardly matters, or scaling could not be thought of, and without inertia nothing is fast. So what is found first is the
+motion without inertia, twice, the second time more accurately: how far the two answers differ is the error of the
+second. What inertia does to the true path is then the part a2 of what it does to the run's. Where that is too uncertain
+to tell, the motion is found with inertia to first order, and then by the complete equations, integrated by a stiff
+rule.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.fidelity.chebyshev import largest_rate
+from articulon.fidelity.inertia import inertia_of
+from articulon.fidelity.motion import LEAST_FRAMES, Motion, Wrong, arrival, compare
+from articulon.fidelity.noise import (
+    EVALUATIONS_OF_A_STEP,
+    FRICTION_IMPLICIT,
+    OVERDAMPED,
+    RULES,
+    by_its_own_rule,
+    on_the_same_noise,
+    steps_within,
+    within_windows,
+)
+from articulon.fidelity.paths import Path, coordinate_scales, scales
+from articulon.fidelity.record import Record
+from articulon.fidelity.reference import Course, NoPathError, TooExpensiveError, complete, without_inertia
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate.declarations import Controlled
+from articulon.integrate.drift_velocity import DriftVelocity, SlowMotion
+
+TOLERANCES = (1e-3, 2e-4, 4e-5)
+"""Errors of steps of the paths, relative to the range of each motion."""
+WITHIN = (1e-3, 1e-4, 1e-5)
+"""The same within windows of noise, where errors of many windows add up."""
+LEAST_IN_WINDOW = 3
+"""Evaluations that steps within a window take at least."""
+COMPLETE = 400
+"""Variables up to which the complete equations are integrated by an implicit rule, whose Jacobian is dense."""
+LEAST_EVALUATIONS, LEAST_WORK = 8_000, 400_000
+"""Evaluations, and evaluations times bodies and sites, that a verdict may always cost: about a second."""
+MOVED = 1e-6
+"""Displacement over which speeds are differenced, over the range of the motion."""
+FIRST_ORDER = 0.5
+"""Part of the way that inertia takes at a moment from which its first order says nothing."""
+TAKEN = 0.5
+"""What is known of what inertia does to the true path under noise, as a part of it."""
+COMPILED = 4
+"""Times as much may be paths under noise, whose steps are compiled."""
+LEAST_MOMENTS = 6
+"""Frames from which a path is known between them."""
+FRAMES = 5
+"""Frames at which the stiffness of the motion without inertia is looked at."""
+
+
+class Outcome(NamedTuple):
+    """What a path says."""
+
+    how: str
+    """What path it was."""
+    wrong: list[Wrong]
+    """How wrong each motion is, the worst first."""
+    half_width: float
+    """What the error of the worst is known to."""
+
+
+def _known(wrong: list[Wrong], kind: str, unsure: Callable[[Wrong], float]) -> float:
+    """What the error of the worst motion is known to, by what each is: another may be worse than it seems."""
+    if not wrong:
+        return 0.0
+    most = max(one.of(kind) + unsure(one) for one in wrong) - wrong[0].of(kind)
+    return max(most, unsure(wrong[0]))
+
+
+def budget_of(record: Record) -> int:
+    """Evaluations that unscaled runs may take: a part of the run's, and for a small model always some."""
+    part = record.settings.budget
+    if part <= 0.0:
+        return 0
+    size = record.model.bodies + record.evaluator.sites.sites
+    least = min(LEAST_EVALUATIONS, LEAST_WORK // max(size, 1)) * (1 if record.noise is None else COMPILED)
+    return max(int(part * record.evaluations), least)
+
+
+class UnscaledPaths:
+    """Makes the paths beside a run."""
+
+    def __init__(self, record: Record, motion: Motion, budget: int) -> None:
+        self.record, self.motion, self.budget, self.evaluations = record, motion, budget, 0
+        self.kind = record.settings.error
+        self.wanted = 0
+        """Evaluations that would decide, where that is known."""
+        self.latest: Path | None = None
+        """The latest path on the noise of the run."""
+        self.inertial = False
+        """Whether what inertia does to it is what is known least."""
+        self.rate = 0.0
+        """The largest rate of the motion without inertia that was seen, where noise acts [1/time]."""
+
+    def why_not(self) -> str | None:
+        record = self.record
+        if self.budget <= 0:
+            return "not made: fidelity.budget is 0; set it to 0.05"
+        if record.evaluator.thermostat is not None:
+            return "not made: the paths of thermostatted particles are chaotic, and part for any reason"
+        if record.adaptive:
+            return "not made: joints were locked and released along the run; compare it with an unscaled run that does"
+        if record.evaluator.contacts is not None:
+            return "not made: the paths of grains in contact are chaotic, and part for any reason"
+        if not record.evaluator.system.forces.drag.mass.any():
+            return "not made: there is no drag, and without it scaling only slows the clock"
+        least = LEAST_FRAMES if self.motion.noisy else LEAST_MOMENTS
+        if record.times.size < least:
+            return f"not made: there are fewer than {least - 1} intervals between frames; keep more (frames)"
+        if record.q.size * record.times.size > 0 and not np.isfinite(record.q).all():
+            return "not made: there are frames that are not finite"
+        return None
+
+    def what_it_takes(self) -> str:
+        """What would decide, and what it would cost."""
+        part = self.record.settings.budget
+        needed = max(self.wanted, 2 * self.budget) / max(self.record.evaluations, 1)
+        more = "about" if self.wanted else "more than"
+        return (
+            f"fidelity.budget = {part:g} allows {self.budget:,} evaluations of the forces, which do not last for an "
+            f"unscaled run beside this one; set it to {more} {needed:.2g}"
+        )
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Answers, each better than the one before."""
+        if self.motion.noisy:
+            yield from self._noisy()
+            return
+        evaluator = Evaluator(self.record.model)
+        idle = ~np.any(self.record.u, axis=0)
+        drift, course = DriftVelocity(evaluator, idle), self._course(idle)
+        reason = drift.why_not()
+        if reason is None and self._damped_otherwise(drift):
+            reason = "other forces than Stokes drag depend on the speeds"
+        self.evaluations = drift.evaluations
+        if reason is None:
+            yield from self._without_inertia(drift, course)
+        small = self.record.model.nq + self.record.model.nu <= COMPLETE
+        if small:
+            yield from self._complete(evaluator, course)
+        elif reason is not None:
+            raise NoPathError(f"{reason}, and the complete equations are those of more than {COMPLETE} variables")
+
+    def _damped_otherwise(self, drift: DriftVelocity) -> bool:
+        times, middle = self.record.times, self.record.times.size // 2
+        return any(
+            drift.damped_otherwise(float(times[k]), self.record.q[k], self.record.u[k])
+            for k in {middle, times.size - 1}
+        )
+
+    def _course(self, idle: np.ndarray) -> Course:
+        record, motion = self.record, self.motion
+        scale = self._scales()
+        speeds = [np.abs(record.u[:, g.start : g.end]).max(initial=0.0) for g in motion.groups]
+        speed = np.maximum(speeds, scale / record.duration)
+        return Course(
+            motion.groups,
+            record.q[0],
+            record.u[0],
+            float(record.times[0]),
+            record.duration,
+            scale,
+            speed,
+            idle,
+            record.stop,
+        )
+
+    def _scales(self) -> np.ndarray:
+        """What errors of the groups are relative to [length or rad], shape (groups,)."""
+        motion = self.motion
+        return np.maximum(scales(motion.groups, motion.reach), 100.0 * motion.error)
+
+    def _left(self) -> int:
+        return self.budget - self.evaluations
+
+    def _without_inertia(self, drift: DriftVelocity, course: Course) -> Iterator[Outcome]:
+        inertia = inertia_of(self.record, self.motion, drift)
+        before, errors, unknown, own = drift.evaluations, list[float](), 0.0, 0.0
+        for tolerance in TOLERANCES:
+            wrong = self._along(drift, course, tolerance, inertia.share)
+            errors.append(self._error(wrong))
+            if len(errors) < 2:
+                continue
+            apart, own = abs(errors[-1] - errors[-2]), max((one.taken(self.kind) for one in wrong), default=0.0)
+            unknown = _known(wrong, self.kind, lambda one: inertia.unknown(one.taken(self.kind)))
+            yield Outcome("without inertia", wrong, apart + unknown)
+            if unknown > apart:
+                break
+        if inertia.unscaled >= FIRST_ORDER:
+            return
+        # That inertia is known too little needs another motion, and not one that is known better.
+        cost = self.evaluations - before
+        size = MOVED * np.array([course.scale[k] for k, g in enumerate(course.groups) for _ in range(g.start, g.end)])
+        moving, last = SlowMotion(drift.evaluator, course.idle, size), list[float]()
+        for tolerance in TOLERANCES[1:]:
+            self._afford(cost)
+            wrong = self._along(moving, course, tolerance, None)
+            last.append(self._error(wrong))
+            if abs(last[-1] - errors[-1]) > abs(errors[-1] - errors[-2]) + unknown:
+                return  # somewhere on its way inertia is no correction, and the first order of it says nothing
+            apart = abs(last[-1] - last[-2]) if len(last) > 1 else abs(errors[-1] - errors[-2])
+            yield Outcome("with inertia to first order", wrong, apart + inertia.second(own))
+
+    def _along(self, drift: DriftVelocity, course: Course, tolerance: float, inertia: np.ndarray | None) -> list[Wrong]:
+        at_start = drift.evaluations
+        try:
+            truth = without_inertia(drift, course, tolerance, self._left())
+        finally:
+            self.evaluations += drift.evaluations - at_start
+        return self._compared(truth, inertia)
+
+    def _error(self, wrong: list[Wrong]) -> float:
+        return wrong[0].of(self.kind) if wrong else 0.0
+
+    def _complete(self, evaluator: Evaluator, course: Course) -> Iterator[Outcome]:
+        before: float | None = None
+        for tolerance in TOLERANCES:
+            try:
+                truth, spent = complete(evaluator, course, tolerance, self._left())
+            except TooExpensiveError:
+                self.evaluations = self.budget
+                raise
+            self.evaluations += spent
+            wrong = self._compared(truth, None)
+            error = wrong[0].of(self.kind) if wrong else 0.0
+            if before is not None:
+                yield Outcome("complete", wrong, abs(error - before))
+            before = error
+
+    def _compared(self, truth: Path, inertia: np.ndarray | None) -> list[Wrong]:
+        wrong = compare(self.record, self.motion, truth, inertia)
+        end = arrival(self.record, self.motion.groups, truth, inertia)
+        if end is not None:
+            wrong = sorted([*wrong, end], key=lambda one: -one.of(self.kind))
+        return wrong
+
+    def _noisy(self) -> Iterator[Outcome]:
+        longest = self._longest()
+        for rule in RULES:
+            yield from self._on_the_same_noise(rule, longest)
+        record, motion = self.record, self.motion
+        if isinstance(record.integrator, Controlled) and getattr(record.integrator, "step", None) is None:
+            # Where scaling gains little, an unscaled run costs no more than the run has.
+            self._afford(record.evaluations)
+            truth, spent = by_its_own_rule(record, motion, self._left())
+            self.evaluations, self.latest, self.inertial = self.evaluations + spent, truth, False
+            moving = motion.reach > motion.error
+            known = float((motion.error / scales(motion.groups, motion.reach))[moving].max(initial=0.0))
+            yield Outcome("unscaled, on the same noise", self._apart(motion, truth, False), known)
+
+    def _on_the_same_noise(self, rule: str, longest: float) -> Iterator[Outcome]:
+        record, before = self.record, None
+        steps = steps_within(record, longest)
+        while True:
+            cost = EVALUATIONS_OF_A_STEP[rule] * round(record.duration / steps.length)
+            # The first answer is worth nothing without a second one.
+            self._afford(cost * (1 if before is not None else 3))
+            try:
+                truth, spent = on_the_same_noise(record, self.motion, rule, steps)
+            except NoPathError:
+                if before is not None or rule != OVERDAMPED:
+                    raise
+                return
+            self.evaluations += spent
+            finer = steps_within(record, 0.5 * steps.length)
+            finest = finer.length >= steps.length
+            if before is not None or finest:
+                yield self._beside_noise(f"{rule}, on the same noise", truth, before)
+                if self.inertial:
+                    return
+            before, steps = truth, finer
+            if finest:
+                break
+        if rule == OVERDAMPED:
+            yield from self._within_windows(before)
+
+    def _within_windows(self, before: Path) -> Iterator[Outcome]:
+        record = self.record
+        drift = DriftVelocity(self._with_noise(), ~np.any(record.u, axis=0), noise=True)
+        for tolerance in WITHIN:
+            self._afford(LEAST_IN_WINDOW * round(record.duration / record.window))
+            at_start = drift.evaluations
+            try:
+                truth = within_windows(record, self.motion, drift, self.rate, tolerance, self._left())
+            finally:
+                self.evaluations += drift.evaluations - at_start
+            yield self._beside_noise("without inertia, on the same noise", truth, before)
+            if self.inertial:
+                return
+            before = truth
+
+    def _afford(self, cost: int) -> None:
+        """Raises TooExpensiveError where the budget does not last."""
+        self.wanted = self.evaluations + cost
+        if self.wanted > self.budget:
+            raise TooExpensiveError
+
+    def _with_noise(self) -> Evaluator:
+        return Evaluator(self.record.model, self.record.seed, self.record.window)
+
+    def _beside_noise(self, how: str, truth: Path, before: Path | None) -> Outcome:
+        """The run beside a path on its noise, which is known as well as it agrees with a rougher one; without one, as
+        well as it agrees with the run."""
+        self.latest, overdamped = truth, not how.startswith(FRICTION_IMPLICIT)
+        wrong, kind = self._apart(self.motion, truth, overdamped), self.kind
+        changes = np.ptp(self.record.observables["factor_damping"][1:]) > 0.0
+        others = [] if before is None else self._apart(self.motion._replace(path=before), truth, False)
+        apart = {one.what: one.of(kind) for one in (wrong if before is None else others)}
+        taken = _known(wrong, kind, lambda one: one.taken(kind) * (1.0 if changes else TAKEN))
+        known = _known(wrong, kind, lambda one: apart.get(one.what, 0.0))
+        self.inertial = taken > known
+        return Outcome(how, wrong, known + taken)
+
+    def _apart(self, motion: Motion, truth: Path, overdamped: bool) -> list[Wrong]:
+        """How far a path and a true one are apart at its frames; either may end before the other."""
+        count = min(truth.times.size, motion.path.times.size)
+        mine, other = (Path(*(values[:count] for values in path)) for path in (motion.path, truth))
+        share = np.repeat(self._share()[:count, None], len(motion.groups), axis=1) if overdamped else None
+        return compare(self.record, motion._replace(path=mine), other, share)
+
+    def _share(self) -> np.ndarray:
+        """What inertia does to the true path over what it does to the run's, by the factors."""
+        a2 = self.record.observables["factor_damping"]
+        share = np.cumsum(np.ones_like(a2)) / np.cumsum(1.0 / a2)
+        return share if self.record.uniform else np.zeros_like(share)
+
+    def _longest(self) -> float:
+        """The longest step that Brownian dynamics can be tried with [time]: the shortest time in which the motion
+        without inertia changes, at some frames."""
+        record, interval = self.record, float(self.record.times[1] - self.record.times[0])
+        drift = DriftVelocity(self._with_noise(), ~np.any(record.u, axis=0))
+        if drift.why_not() is not None:
+            return interval
+        scale = coordinate_scales(self.motion.groups, self._scales(), record.model.nq)
+        for k in np.linspace(0, record.times.size - 1, FRAMES).round().astype(int).tolist():
+            t, q = float(record.times[k]), record.q[k]
+            here = drift.rates(t, q)
+            rate = largest_rate(drift.rates, t, q, here, here + 1e-3 * scale, scale)[0]
+            self.rate = max(self.rate, rate)
+        self.evaluations += drift.evaluations
+        return min(interval, 1.0 / self.rate) if self.rate > 0.0 else interval
