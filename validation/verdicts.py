@@ -11,6 +11,7 @@ not trust what is within.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import sys
 import time
 from collections import Counter
@@ -121,6 +122,22 @@ def rows(problems: Iterable[Problem], tell: bool = False) -> Iterator[Row]:
         yield row
 
 
+_problems: list[Problem] = []
+
+
+def _row(k: int) -> Row | None:
+    row = next(rows(_problems[k : k + 1], tell=True), None)
+    return None if row is None else row._replace(problem=None)  # type: ignore[arg-type]  # functions do not travel
+
+
+def in_parallel(problems: list[Problem]) -> list[Row]:
+    """The same on all processors."""
+    _problems[:] = problems
+    with multiprocessing.get_context("fork").Pool() as pool:
+        found = pool.map(_row, range(len(problems)), chunksize=1)
+    return [row._replace(problem=problem) for row, problem in zip(found, problems, strict=True) if row is not None]
+
+
 def confusion(found: list[Row]) -> str:
     """Verdicts by premise, within the tolerance and beyond it."""
     names = [*reversed(ORDER), "none"]
@@ -143,7 +160,7 @@ def main() -> None:
     given = parser.parse_args()
     began = time.perf_counter()
     problems = [*KNOWN, *random_problems(given.seed, given.count)]
-    found = list(rows((one for one in problems if not (given.noise_free and one.noise)), tell=True))
+    found = in_parallel([one for one in problems if not (given.noise_free and one.noise)])
     trusted = [row for row in found if row.verdict == "trusted" and not row.within]
     doubted = [row for row in found if row.verdict != "trusted" and row.within]
     within, known = sum(row.within for row in found), [row for row in found if row.estimate is not None]

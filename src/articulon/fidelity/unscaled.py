@@ -48,6 +48,8 @@ MOVED = 1e-6
 """Displacement over which speeds are differenced, over the range of the motion."""
 FIRST_ORDER = 0.5
 """Part of the way that inertia takes at a moment from which its first order says nothing."""
+LEAST_KNOWN = 0.02
+"""What is known at best of an error beside a path without all of its inertia, as a part of it."""
 TAKEN = 0.5
 """What is known of what inertia does to the true path under noise, as a part of it."""
 COMPILED = 4
@@ -193,7 +195,7 @@ class UnscaledPaths:
                 continue
             apart, own = abs(errors[-1] - errors[-2]), max((one.taken(self.kind) for one in wrong), default=0.0)
             unknown = _known(wrong, self.kind, lambda one: inertia.unknown(one.taken(self.kind)))
-            yield Outcome("without inertia", wrong, apart + unknown)
+            yield Outcome("without inertia", wrong, apart + unknown + LEAST_KNOWN * errors[-1])
             if unknown > apart:
                 break
         if inertia.unscaled >= FIRST_ORDER:
@@ -209,7 +211,8 @@ class UnscaledPaths:
             if abs(last[-1] - errors[-1]) > abs(errors[-1] - errors[-2]) + unknown:
                 return  # somewhere on its way inertia is no correction, and the first order of it says nothing
             apart = abs(last[-1] - last[-2]) if len(last) > 1 else abs(errors[-1] - errors[-2])
-            yield Outcome("with inertia to first order", wrong, apart + inertia.second(own))
+            half = apart + inertia.second(own) + LEAST_KNOWN * last[-1]
+            yield Outcome("with inertia to first order", wrong, half)
 
     def _along(self, drift: DriftVelocity, course: Course, tolerance: float, inertia: np.ndarray | None) -> list[Wrong]:
         at_start = drift.evaluations
