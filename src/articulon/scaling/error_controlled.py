@@ -99,6 +99,9 @@ class ErrorControlled(ScalingPolicy):
     noise what is kept of the thermal part of the speeds is its momentum: kept speeds would bias the motion by a force
     of up to kT times the gradient of ln a2. The kinetic energy then jumps, which is booked as work of the noise.
 
+    Lags are bounded motion by motion: coupled joints of chains can be late by more than the tolerance. So can thermal
+    motion, which remembers τ/a2 and is late by some √(2 D τ/a2), whatever this law does. The run's fidelity says so.
+
     It bounds what drag holds back; rotations and joints without drag, and joints with damping of their own, are not
     followed. It takes an explicit Runge–Kutta rule or friction-implicit; with fixed steps nothing is saved by it.
     """
