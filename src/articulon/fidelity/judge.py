@@ -36,6 +36,7 @@ LARGE = 2**27
 """Numbers of all frames beyond which motions are not judged: they would not fit into memory."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # runs that diverge are judged too
 def fidelity_of(
     record: Record,
     found: Mapping[str, Any] | None,
@@ -68,18 +69,6 @@ def fidelity_of(
         the ``worst`` motion; the ``tolerance`` and the ``error`` that it is judged by; the ``cost`` of all this, and
         what is seen ``along`` the run.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # runs that diverge are judged too
-        return _fidelity(record, found, relaxation, looked_seconds, wall_seconds, with_pairs)
-
-
-def _fidelity(
-    record: Record,
-    found: Mapping[str, Any] | None,
-    relaxation: float,
-    looked_seconds: float,
-    wall_seconds: float,
-    with_pairs: bool,
-) -> dict[str, Any]:
     began = time.perf_counter()
     observables, evaluator, settings = record.observables, record.evaluator, record.settings
     bounds, noise, k = Bounds.of_tolerance(settings.tolerance), record.noise, record.model.units.boltzmann
@@ -154,10 +143,10 @@ def _thermal(record: Record) -> np.ndarray | None:
     if record.u.size > LARGE:
         return None
     look = record.observables
-    drift = DriftVelocity(Evaluator(record.model), ~np.any(record.u, axis=0))
+    driven = DriftVelocity(Evaluator(record.model), ~np.any(record.u, axis=0))
     speeds = None
-    if drift.why_not() is None:
-        speeds = np.array([drift.speeds(float(t), q) for t, q in zip(record.times, record.q, strict=True)])
+    if driven.why_not() is None:
+        speeds = np.array([driven.speeds(float(t), q) for t, q in zip(record.times, record.q, strict=True)])
     heat, kept = look["kinetic_energy"], look["temperature_kinetic"]
     return thermal_temperatures(record.model, record.q, record.u, heat, kept, speeds)
 

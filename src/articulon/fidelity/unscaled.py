@@ -119,7 +119,7 @@ class UnscaledPaths:
         least = LEAST_FRAMES if self.motion.noisy else LEAST_MOMENTS
         if record.times.size < least:
             return f"not made: there are fewer than {least - 1} intervals between frames; keep more (frames)"
-        if record.q.size * record.times.size > 0 and not np.isfinite(record.q).all():
+        if not np.isfinite(record.q).all():
             return "not made: there are frames that are not finite"
         return None
 
@@ -235,7 +235,7 @@ class UnscaledPaths:
                 raise
             self.evaluations += spent
             wrong = self._compared(truth, None)
-            error = wrong[0].of(self.kind) if wrong else 0.0
+            error = self._error(wrong)
             if before is not None:
                 yield Outcome("complete", wrong, abs(error - before))
             before = error
