@@ -166,7 +166,7 @@ def floats(value: Any, read: Callable[[str], float] | None = None) -> np.ndarray
     if hasattr(value, "__array__") and not isinstance(value, np.ndarray | type):
         try:
             value = np.asarray(value)
-        except Exception:
+        except Exception:  # whatever the object's own conversion raises
             raise ValueError(f"expected numbers, got {shown(value)}") from None
     if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and not np.ma.is_masked(value):
         return np.asarray(value, dtype=np.float64)

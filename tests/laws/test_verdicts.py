@@ -205,7 +205,9 @@ def thermal(drift: float, frames: int = 12000) -> tuple[dict[str, np.ndarray], n
     u[:, 0] += drift
     energy = 0.5 * (u**2).sum(axis=1)
     look = {"time": np.linspace(0.0, 1.0, frames), "temperature_kinetic": energy / 1.5}
-    return look, thermal_temperatures(model, np.zeros((frames, 3)), u, energy, look["temperature_kinetic"])
+    return look, thermal_temperatures(
+        model, look["time"], np.zeros((frames, 3)), u, energy, look["temperature_kinetic"]
+    )
 
 
 def test_the_mean_drift_is_no_heat() -> None:
@@ -231,7 +233,7 @@ def test_a_mean_over_a_part_gives_back_the_heat_that_it_takes() -> None:
         frames = 134
         u = rng.normal(size=(frames, 3))
         energy = 0.5 * (u**2).sum(axis=1)
-        found = thermal_temperatures(draft.model(), np.zeros((frames, 3)), u, energy, energy / 1.5)
+        found = thermal_temperatures(draft.model(), np.arange(frames), np.zeros((frames, 3)), u, energy, energy / 1.5)
         assert found is not None
         ratios.append(found.mean())
     # 40 runs of about 100 settled frames with three squares each.

@@ -144,11 +144,9 @@ def _thermal(record: Record) -> np.ndarray | None:
         return None
     look = record.observables
     driven = DriftVelocity(Evaluator(record.model), ~np.any(record.u, axis=0))
-    speeds = None
-    if driven.why_not() is None:
-        speeds = np.array([driven.speeds(float(t), q) for t, q in zip(record.times, record.q, strict=True)])
+    speeds = None if driven.why_not() is not None else driven.speeds
     heat, kept = look["kinetic_energy"], look["temperature_kinetic"]
-    return thermal_temperatures(record.model, record.q, record.u, heat, kept, speeds)
+    return thermal_temperatures(record.model, record.times, record.q, record.u, heat, kept, speeds)
 
 
 def _expected_heat(record: Record) -> float | None:

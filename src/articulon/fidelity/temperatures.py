@@ -1,7 +1,7 @@
 """Temperatures of a run: of its speeds and of its positions, how far they spread, and what scaling has done to them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ SETTLED = 0.25
 """Part of the frames after which a run is taken to have settled."""
 ENOUGH = 20
 """Frames from which something can be said of a mean."""
+DRIVEN = 400
+"""Frames at which the drift by the forces is evaluated."""
 PARTS = 10
 """Parts of a run whose means say how well the mean of all is known."""
 
@@ -205,29 +207,33 @@ def behind_its_mass(times: np.ndarray, factor: np.ndarray, relaxation: float) ->
 
 def thermal_temperatures(
     model: Model,
+    times: np.ndarray,
     q: np.ndarray,
     u: np.ndarray,
     kinetic_energies: np.ndarray,
     temperatures: np.ndarray,
-    drift: np.ndarray | None = None,
+    drift: Callable[[float, np.ndarray], np.ndarray] | None = None,
 ) -> np.ndarray | None:
     """Kinetic temperature of the settled frames without the drift of each speed; None where there are too few frames
     for a mean drift.
 
     ½ ūᵀ M ū of the mean speeds ū of each of ``PARTS`` parts of the settled frames is motion and no heat. A mean of n
     frames takes 1/n of the heat with it, which is given back. Where forces change within a part, the drift by the
-    forces at the frames takes more: the smaller temperature is given.
+    forces at the frames takes more: the smaller temperature is given. These forces are evaluated at ``DRIVEN`` of the
+    frames.
 
     Parameters
     ----------
     model
         The model.
+    times
+        Of the frames [time], shape (frames,).
     q, u
         Coordinates (frames, nq) and speeds (frames, nu).
     kinetic_energies, temperatures
         Kinetic energy [energy] and kinetic temperature [temperature] of the frames, shape (frames,).
     drift
-        Speeds at which drag balances the forces at the frames, shape (frames, nu); None where they are not known.
+        Speeds at which drag balances the forces at a time and coordinates, shape (nu,); None where they are not known.
     """
     first = int(SETTLED * temperatures.size)
     settled = np.arange(first, temperatures.size)
@@ -242,8 +248,9 @@ def thermal_temperatures(
     least = np.concatenate(found)
     if drift is None:
         return least
-    driven = np.array([kinetic_energy(model, q[k], drift[k]) for k in settled])
-    other = temperatures[settled] * (1.0 - driven / kinetic_energies[settled])
+    looked = settled[np.linspace(0, settled.size - 1, min(DRIVEN, settled.size)).round().astype(np.int64)]
+    driven = np.array([kinetic_energy(model, q[k], drift(float(times[k]), q[k])) for k in looked])
+    other = temperatures[looked] * (1.0 - driven / kinetic_energies[looked])
     return other if other.mean() < least.mean() else least
 
 
