@@ -15,8 +15,9 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -26,10 +27,14 @@ from typing import Any
 import numba
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba.core.bytecode import FunctionIdentity
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from articulon.errors import ArticulonError
 from articulon.private_folders import private_folder
+
+if os.name == "posix":
+    import fcntl
 
 # Passing jitted functions as first-class values is what lets a kernel with a user's force be cached.
 warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
@@ -168,12 +173,17 @@ def announcing_to_the_terminal() -> Iterator[None]:
 
 
 def kernel(
-    function: Callable | None = None, *, parallel: bool = False, allocates: bool = False, cached: bool = True
+    function: Callable | None = None,
+    *,
+    parallel: bool = False,
+    allocates: bool = False,
+    cached: bool = True,
+    entry: bool = False,
 ) -> Any:
     """Compile an entry point called from Python, cached on disk; its callees are compiled into it.
 
     ``parallel`` shares its ``prange`` loops out among threads; ``allocates`` lets it call dense algebra. A kernel of a
-    user's function is not ``cached``: nothing would tell two of them apart.
+    user's function is not ``cached``: nothing would tell two of them apart. An ``entry`` is called by its address.
     """
 
     def wrap(function: Callable) -> Any:
@@ -182,6 +192,8 @@ def kernel(
         try:
             # No kernel allocates: without reference counts on every array it is a quarter faster. Threads need them.
             options = {"parallel": True} if parallel else {} if allocates else {"_nrt": False}
+            if entry:
+                options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
             return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=cached, **options)(function)
         finally:
             numba.config.CACHE_DIR = previous
@@ -208,21 +220,46 @@ def prepare(function: Any, signature: Any) -> Any:
     ArticulonError
         Naming the folder of the cache, where the disk is full or what is kept there is damaged.
     """
-    # Numba finds a kernel by the path of its source: what another installation has compiled is not there for this one.
-    source = function.py_func
-    key = f"{source.__code__.co_filename} {source.__module__}.{source.__name__}{signature}"
-    done = cache_folder() / "compiled" / hashlib.sha256(key.encode()).hexdigest()[:32]
+    prepare_all([(function, signature)])
+    return function
+
+
+def prepare_for(function: Any, arguments: Iterable[Any], signatures: dict[Any, Any]) -> Any:
+    """The same for the types of arguments; of functions among them the signatures are given, and these are compiled
+    too."""
+    found = []
+    for one in arguments:
+        if isinstance(one, Dispatcher):
+            one.compile(signatures[one])
+            found.append(numba.types.FunctionType(signatures[one]))
+        else:
+            found.append(numba.typeof(one))
+    return prepare(function, tuple(found))
+
+
+def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
+    """The same for several kernels, each with its signature: what is missing is compiled on all cores.
+
+    Raises
+    ------
+    ArticulonError
+        As :func:`prepare`.
+    """
+    missing = [(one, _mark(*one)) for one in wanted if (id(one[0]), one[1]) not in _READY]
     try:
-        if not done.exists():
+        fresh = [one for one, mark in missing if not mark.exists()]
+        if fresh:
             kept = _cache_root().absolute() == cache_folder().parent
             often = "once per machine" if kept else "for this process alone"
             announce(f"compiling kernels, {often}: a minute or more for a model of a new kind")
-            _compile_aside(function, signature)
-        function.disable_compile(False)
-        function.compile(signature)
-        function.disable_compile()
-        done.parent.mkdir(parents=True, exist_ok=True)
-        done.touch()
+            _compile_aside(fresh)
+        for (function, signature), mark in missing:
+            function.disable_compile(False)
+            function.compile(signature)
+            function.disable_compile()
+            _READY[id(function), signature] = function
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
     except OSError as failure:
         raise ArticulonError(
             f"{cache_folder()}: kernels cannot be kept here: {failure.strerror}. Free some space, or set "
@@ -233,7 +270,18 @@ def prepare(function: Any, signature: Any) -> Any:
             f"{cache_folder()}: the kernels that are kept here are damaged ({failure}). Remove the folder; they are "
             "compiled again"
         ) from failure
-    return function
+
+
+_READY: dict[tuple[int, Any], Any] = {}
+"""What this process has loaded, by function and signature; the functions are kept, so that their ids stay theirs."""
+
+
+def _mark(function: Any, signature: Any) -> Path:
+    """The file that says that a kernel has been compiled. Numba finds a kernel by the path of its source: what another
+    installation has compiled is not there for this one."""
+    source = function.py_func
+    key = f"{source.__code__.co_filename} {source.__module__}.{source.__name__}{signature}"
+    return cache_folder() / "compiled" / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def count_anew() -> None:
@@ -249,21 +297,48 @@ def count_anew() -> None:
 count_anew()
 
 
+POLL = 0.005
+"""How often processes that compile are looked at [s]."""
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
 """Signals that end a compilation at once."""
 
 
-def _compile_aside(function: Any, signature: Any) -> None:
-    """Compiles a kernel in a process of its own, so that this one loads from the cache what all later ones load.
+def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
+    """Compiles kernels in processes of their own, so that this one loads from the cache what all later ones load.
 
     A process that compiles has what a kernel calls in two copies, compiled by themselves and once more with the kernel,
     and runs the first; one that loads has only the second, which may round differently.
 
-    Raises KeyboardInterrupt at once where either of the two is interrupted. What has been compiled by then is kept:
-    files of the cache are whole or not there.
+    Raises KeyboardInterrupt at once where any of them is interrupted. What has been compiled by then is kept: files of
+    the cache are whole or not there.
     """
     if not hasattr(os, "fork"):  # on Windows the first run of all may then differ in its last bits
         return
+    left, children, again = list(wanted), set[int](), False
+    try:
+        while left or children:
+            while left and len(children) < (os.cpu_count() or 1):
+                children.add(_compiling(*left.pop(0)))
+            for child in list(children):
+                done, status = os.waitpid(child, os.WNOHANG)
+                if not done:
+                    continue
+                children.remove(child)
+                if os.WIFSIGNALED(status) and os.WTERMSIG(status) in INTERRUPTIONS:
+                    raise KeyboardInterrupt("interrupted while kernels were compiled, before the first step")
+                again = again or status != 0
+            time.sleep(POLL)
+    except BaseException:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        raise
+    if again:
+        announce("compiling again, in this process: the last bits of this run may differ from those of later ones")
+
+
+def _compiling(function: Any, signature: Any) -> int:
+    """A new process that compiles a kernel, by its number."""
     child = os.fork()
     if child == 0:
         failed = 1
@@ -271,21 +346,18 @@ def _compile_aside(function: Any, signature: Any) -> None:
             for number in INTERRUPTIONS:  # whatever the parent does, this process has nothing to save
                 signal.signal(number, signal.SIG_DFL)
             count_anew()
-            function.disable_compile(False)
-            function.compile(signature)
+            mark = _mark(function, signature)
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            with mark.with_suffix(".lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be at it already
+                if not mark.exists():
+                    function.disable_compile(False)
+                    function.compile(signature)
+                    mark.touch()
             failed = 0
         finally:
             os._exit(failed)  # nothing of the parent's is to be closed or written twice
-    try:
-        status = os.waitpid(child, 0)[1]
-    except BaseException:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        raise
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in INTERRUPTIONS:
-        raise KeyboardInterrupt("interrupted while kernels were compiled, before the first step")
-    if status != 0:
-        announce("compiling again, in this process: the last bits of this run may differ from those of later ones")
+    return child
 
 
 def specialised(
@@ -296,20 +368,21 @@ def specialised(
     A function that is closed over would have the kernel compiled anew in every process; a global is cached, under the
     name that is given here.
     """
-    return kernel(_copy(function, name, replaced), parallel=parallel, allocates=allocates, cached=cached)
+    return kernel(copied(function, name, **replaced), parallel=parallel, allocates=allocates, cached=cached)
 
 
 def variant(function: Any, name: str, **replaced: Any) -> Any:
     """The same of a ``routine`` or leaf that kernels call: its code with other values for some of its globals."""
-    return routine(_copy(function.py_func, name, replaced))
+    return routine(copied(function.py_func, name, **replaced))
 
 
 def leaf_variant(function: Any, name: str, **replaced: Any) -> Any:
     """The same of a leaf, which is compiled into every kernel that calls it."""
-    return jit(_copy(function.py_func, name, replaced))
+    return jit(copied(function.py_func, name, **replaced))
 
 
-def _copy(function: Callable, name: str, replaced: dict[str, Any]) -> FunctionType:
+def copied(function: Callable, name: str, **replaced: Any) -> FunctionType:
+    """A function's code under another name, in which some of its global names stand for others."""
     copy = FunctionType(function.__code__, {**function.__globals__, **replaced}, name)
     copy.__qualname__, copy.__module__ = name, function.__module__
     return copy

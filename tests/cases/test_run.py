@@ -580,13 +580,12 @@ WARM = """
 import sys
 import articulon as ar
 from articulon import kernels
-from articulon.dynamics import energy, poses
-from articulon.forces import derivatives, evaluation
+from articulon.dynamics import energy, passes, poses
 from articulon.integrate import explicit
 told = []
 kernels.announce = told.append
 ar.run(sys.argv[1], sys.argv[2])
-used = (derivatives.derivative, evaluation.energies, explicit.advance, poses.body_poses)
+used = (passes.solve.function, passes.place_links.function, explicit.advance, poses.body_poses)
 print(len(told), sum(kernel.stats.cache_misses.total() for kernel in used))
 """
 

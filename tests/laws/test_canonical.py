@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
-from numba import types
 from tests.support.flying_tree import flying_tree, momenta_about_the_origin
 from tests.support.random_models import builder_of, random_coordinates, random_forest
 from tests.support.running import Running
 
 import articulon as ar
 from articulon.integrate import Canonical, Explicit, canonical
-from articulon.integrate.base import LINE
 from articulon.integrate.drivers import DIVERGED, REACHED
 from articulon.integrate.variables import blocks
-from articulon.kernels import kernel, prepare
+from articulon.kernels import kernel
 from articulon.model import kernel_tables
 from articulon.model.state import STEPS
 from articulon.scaling import Constant
@@ -35,8 +32,8 @@ RULES = ("verlet", "velocity-verlet", "lobatto-iiia-iiib-3", "implicit-midpoint"
 
 
 @kernel
-def rates(system, functions, factor, time, q, p, ws, channels, arrays, qdot, pdot, power):  # type: ignore[no-untyped-def]
-    canonical.field(system, functions, factor, time, q, p, ws, channels, arrays, qdot, pdot, power)
+def rates(passes, factor, q, p, arrays, qdot, pdot, power):  # type: ignore[no-untyped-def]
+    canonical.find_rates(passes, factor, 0.0, q, p, arrays, qdot, pdot, power)
 
 
 class Field:
@@ -45,13 +42,10 @@ class Field:
     def __init__(self, model: Any) -> None:
         self.run = Running(model, Canonical(step=1.0))
         self.model, self.arrays = model, self.run.driver.scratch  # type: ignore[attr-defined]
-        system, functions, ws, channels, _ = self.run.evaluator.types
-        arrays = numba.typeof(self.arrays)
-        prepare(rates, (system, functions, LINE, types.float64, LINE, LINE, ws, channels, arrays, LINE, LINE, LINE))
 
     def rates(self, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        e, qdot, pdot, power = self.run.evaluator, np.full(q.size, np.nan), np.full(q.size, np.nan), np.empty(8)
-        rates(e.system, e.functions, np.ones(8), 0.0, q, p, e.ws, e.channels, self.arrays, qdot, pdot, power)
+        qdot, pdot, power = np.full(q.size, np.nan), np.full(q.size, np.nan), np.empty(8)
+        rates(self.run.driver.passes, np.ones(8), q, p, self.arrays, qdot, pdot, power)  # type: ignore[attr-defined]
         return qdot, pdot
 
     def hamiltonian(self, q: np.ndarray, p: np.ndarray) -> float:

@@ -269,6 +269,7 @@ def test_simulate_says_once_that_it_compiles(
     assert capfd.readouterr().err == ""
     monkeypatch.setattr(kernels, "_compile_aside", lambda *_: None)
     monkeypatch.setattr(kernels, "_TOLD", set())
+    monkeypatch.setattr(kernels, "_READY", {})
     done = kernels.cache_folder()
     use_cache(tmp_path, monkeypatch)
     ar.simulate(model, 0.1)
@@ -276,10 +277,12 @@ def test_simulate_says_once_that_it_compiles(
     assert said == ["articulon: compiling kernels, once per machine: a minute or more for a model of a new kind"]
     assert len(list(tmp_path.rglob("compiled/*"))) >= 2 and done.exists()
     told: list[str] = []
+    kernels._READY.clear()
     for path in tmp_path.rglob("compiled/*"):
         path.unlink()
     ar.simulate(model, 0.1)
     assert capfd.readouterr().err == ""
+    kernels._READY.clear()
     for path in tmp_path.rglob("compiled/*"):
         path.unlink()
     with kernels.announcing(told.append):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import articulon as ar
-from articulon.forces.evaluation import Evaluator, energies
+from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Integrator
 from articulon.integrate.drivers import REACHED, driver
 from articulon.model.state import CHANNELS, STEPS, WINDOW
@@ -76,9 +76,7 @@ class Running:
 
     def energies(self) -> np.ndarray:
         """Energy functions by channel, unscaled, shape (8,)."""
-        e, result = self.evaluator, np.empty(8)
-        energies(e.system, self.state.q.copy(), e.ws, e.channels.site, result)
-        return result
+        return self.evaluator.energies(self.state.q)
 
     def imbalance(self) -> float:
         """T − T₀ − ΣW (Guy 2018, 5.18)."""

@@ -6,20 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from articulon.adaptive.direct import Direct, direct
 from articulon.adaptive.following import followed
 from articulon.adaptive.merging import Merging
-from articulon.baths.base import FREEDOMS, variables_of
+from articulon.baths.base import BATH, FREEDOMS, variables_of
 from articulon.forces.evaluation import Evaluator, System
 from articulon.forces.sites.tables import SiteTable
 from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.base import Driver
-from articulon.integrate.drivers import ExplicitDriver, FollowingDriver, FrictionImplicitDriver
+from articulon.integrate.drivers import ExplicitDriver, FrictionImplicitDriver
+from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.status import Stop
 from articulon.integrate.variables import blocks
 from articulon.model import Model, State, kernel_tables
+from articulon.passes import Function
+from articulon.scaling.base import LAW
 
-MADE = ("ws", "channels", "solver")
+MADE = ("ws", "channels", "solver", "_right_hand_side", "_closing", "_energies", "_looking")
 """What an evaluator makes for its model when it is first asked."""
 
 
@@ -97,7 +99,7 @@ def _evaluator(fine: Evaluator, model: Model, merging: Merging) -> Evaluator:
         constants = bath.constants.copy()
         constants[FREEDOMS] = float(fine.thermostat.freedoms(model))
         bath = bath._replace(constants=constants)
-    result.functions = direct(fine.functions)
+    result._on_sites = []
     forest, loops, motions = kernel_tables(model)
     result.system = System(forest, tables, loops, motions, bath)
     return result
@@ -133,23 +135,26 @@ def _driver(fine: Driver, evaluator: Evaluator, state: State, make: Callable[[Ev
     if type(fine) is FrictionImplicitDriver:
         result = copy.copy(fine)
         result.evaluator = evaluator
-        result.law, result.bath_step = direct(fine.law), direct(fine.bath_step)
-        result.follower = _direct_follower(fine)
-        result.scratch = friction_implicit.scratch(kernel_tables(model).forest, model.nq, model.nu, variables)
+        result.law, result.bath_step = _address(fine.law, LAW), _address(fine.bath_step, BATH)
+        result.inputs, result.programs = law_inputs(evaluator, fine.policy, None, 0)
+        result.scratch = friction_implicit.scratch(evaluator)
+        result.passes, result.kept = friction_implicit.passes(evaluator, result.scratch, fine.flight)
         return result
     if type(fine) is ExplicitDriver and not fine.embedded:
         one = copy.copy(fine)
         one.evaluator = evaluator
-        one.law, one.follower = direct(fine.law), _direct_follower(fine)
+        one.law = _address(fine.law, LAW)
+        one.inputs, one.programs = law_inputs(evaluator, fine.policy, None, 0)
         one.blocks = blocks(kernel_tables(model).forest, model.nq, model.nu, False, variables)
         one.scratch = explicit.scratch(model.nq + model.nu + 8 + variables, fine.tableau)
         return one
     return make(evaluator, state)
 
 
-def _direct_follower(fine: FollowingDriver) -> Any:
-    """The look of a policy that follows the lag of motions, of which here there is none."""
-    return fine.follower if isinstance(fine.follower, Direct) else Direct(fine.follower, fine.look)
+def _address(function: Any, signature: Any) -> Function:
+    """A compiled function by its address. A kernel that is handed a jitted one asks the compiler each time which of its
+    compilations is meant, which takes as long as many steps of a coarse model."""
+    return function if isinstance(function, Function) else Function(function, signature)
 
 
 def _stop(stop: Stop, merging: Merging) -> Stop:

@@ -10,7 +10,6 @@ from articulon.adaptive import memory
 from articulon.adaptive.coarse import Coarse
 from articulon.adaptive.criteria import Looking, Members, members_of
 from articulon.adaptive.declarations import Adaptive, Energy
-from articulon.adaptive.direct import Direct, direct, make_direct
 from articulon.adaptive.exchange import Space
 from articulon.adaptive.following import check_forces_follow
 from articulon.adaptive.parts import joints_of
@@ -24,7 +23,8 @@ from articulon.integrate.drivers import driver as driver_of
 from articulon.integrate.status import PAUSED, Stop
 from articulon.model import State
 from articulon.model.state import STEPS
-from articulon.scaling.base import ScalingPolicy
+from articulon.passes import Function
+from articulon.scaling.base import LAW, ScalingPolicy
 
 CHATTERS = 8
 """Changes of a joint or mode in a row, each as soon after the last as its conditions can hold, that are chatter."""
@@ -66,9 +66,7 @@ class AdaptiveDriver(Driver):
             evaluator, integrator, policy, parameters, _sized(state, evaluator.model.nu, self.managed)
         )
         if isinstance(self.fine, ExplicitDriver):
-            make_direct(evaluator)
-            self.fine.law = direct(self.fine.law)
-            self.fine.follower = Direct(self.fine.follower, self.fine.look)
+            self.fine.law = Function(self.fine.law, LAW)
         self.history, self.memory = self.fine.history, self.fine.memory
         self.make: Callable[[Evaluator, State], Driver] = lambda e, s: driver_of(e, integrator, policy, parameters, s)
         self.step = float(getattr(integrator, "step", None) or 0.0)
@@ -308,7 +306,7 @@ def _refuse(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> Non
         check_forces_follow(evaluator.model)
     except ModelError as error:
         raise CaseError(f"adaptive: {error}") from None
-    if len(evaluator.functions[2]) and evaluator.system.forces.actuations.function_start.size > 1:
+    if len(evaluator.actuation_functions) and evaluator.system.forces.actuations.function_start.size > 1:
         raise CaseError(
             "adaptive: a function that acts on all joints cannot know which of them are locked; give tables for bodies"
         )

@@ -25,13 +25,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 from scipy.linalg import expm, lu_factor, lu_solve
 
 from articulon.dynamics.functions import body_poses, moved
-from articulon.forces.evaluation import Evaluator, derivative_signature
+from articulon.forces.derivatives import call_rows
+from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.places import site_positions
-from articulon.kernels import kernel, one_blas_thread, prepare
+from articulon.kernels import one_blas_thread
 from articulon.model import Model
 from articulon.model.joints import BY_KIND, UNBOUND
 from articulon.model.state import STOCHASTIC, THERMOSTAT, THERMOSTAT_RATE
@@ -304,23 +304,11 @@ class _Moment(NamedTuple):
         return np.asarray(expm(whole)[:nu, nu])
 
 
-@kernel
-def derivatives_of(derivative, system, functions, factor, y, ws, channels, solver, dy):
-    """The derivative at every row of y."""
-    for k in range(y.shape[0]):
-        derivative(system, functions, factor, 0.0, 0, y[k], ws, channels, solver, dy[k])
-
-
 class _Balance:
     """Evaluates a model where forces and drag balance."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.evaluator = model, Evaluator(model)
-        system, functions, ws, channels, solver = self.evaluator.types
-        rows, line = types.float64[:, ::1], types.float64[::1]
-        derivative = types.FunctionType(derivative_signature(self.evaluator))
-        signature = (derivative, system, functions, line, rows, ws, channels, solver, rows)
-        self._kernel = prepare(derivatives_of, signature)
         self.size = _size(model)
         self.movers = movers_of(model, self.size)
         self._all, self._none = np.ones(8), np.zeros(8)
@@ -336,7 +324,7 @@ class _Balance:
         y = np.ascontiguousarray(np.hstack([q, u, np.zeros((len(q), 8))]))
         dy = np.empty_like(y)
         while True:
-            self._kernel(e.derivative, e.system, e.functions, factor, y, e.ws, e.channels, e.solver, dy)
+            call_rows(e.rhs, factor, y, dy)
             if e.users.error is not None:
                 raise e.users.error
             if not e.sites.overflowed:

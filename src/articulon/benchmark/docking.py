@@ -4,16 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
 from rich.console import Console
 
 from articulon.benchmark.tables import console, show_machine, show_table, show_targets, target
 from articulon.benchmark.timing import interleaved, machine
 from articulon.benchmark.whole_runs import Timed, timed
 from articulon.cases import Case, load_case
-from articulon.forces.evaluation import derivative_signature
+from articulon.forces.derivatives import evaluate
 from articulon.kernels import kernel
-from articulon.kernels import prepare as prepare_kernel
 from articulon.model.state import WINDOW
 from articulon.simulate.preparation import first_state, prepare
 
@@ -50,10 +48,10 @@ PAPER_WORDS = {"unscaled": "Guy (2018): unscaled", "scaled": "Guy (2018): thresh
 
 
 @kernel
-def evaluations(derivative, system, functions, factor, window, step, y, ws, channels, solver, dy, count):
+def evaluations(rhs, factor, window, step, y, dy, count):
     """The derivative, ``count`` times; the window of noise moves on by ``step`` each time."""
     for k in range(count):
-        derivative(system, functions, factor, 0.0, window + k * step, y, ws, channels, solver, dy)
+        evaluate(rhs, 0.0, window + k * step, factor, y, dy)
 
 
 def published(changes: dict[str, Any]) -> Case:
@@ -114,18 +112,9 @@ def evaluation_seconds(seconds: float, count: int = 500) -> tuple[float, float]:
     evaluator, factor, window = prepared.evaluator, np.ones(8), int(state.counters[WINDOW])
     y = np.concatenate([state.q, state.u, state.work, state.bath])
     dy = np.empty_like(y)
-    system, functions, ws, channels, solver = evaluator.types
-    line = types.float64[::1]
-    signature = (
-        types.FunctionType(derivative_signature(evaluator)),
-        *(system, functions, line, types.int64, types.int64, line, ws, channels, solver, line, types.int64),
-    )
-    loop = prepare_kernel(evaluations, signature)
 
     def call(step: int) -> Callable[[], None]:
-        e = evaluator
-        tables = (e.system, e.functions, factor, window, step, y, e.ws, e.channels, e.solver)
-        return lambda: loop(e.derivative, *tables, dy, count)
+        return lambda: evaluations(evaluator.rhs, factor, window, step, y, dy, count)
 
     held, fresh = interleaved([call(0), call(1)], seconds)
     if not np.isfinite(dy).all():

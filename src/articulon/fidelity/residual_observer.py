@@ -19,22 +19,23 @@ part by which the slowest tree moves too slowly for the forces on it."""
 
 
 @kernel
-def cancel(system, channels, ws, starts, slow, wrench, tau, forces, result):
+def cancel(
+    forest, gravity, wrench_channels, joint_channels, found, joint, ws, starts, slow, wrench, tau, forces, result
+):
     """Residual of the slow block, mean residual of the blocks, how much too slow it is, and |G_c| of the slow block, at
     links that have been placed and whose channels have been filled."""
-    forest, tables = system.forest, system.forces
     links, nu = forest.mass.size, tau.size
     for c in range(8):
         for k in range(nu):
             forces[c, k] = 0.0
-    for c in tables.wrench_channels:
+    for c in wrench_channels:
         for i in range(links):
             for k in range(6):
-                wrench[i, k] = channels.wrench[c, i, k]
+                wrench[i, k] = found[c, i, k]
         project(forest, ws, wrench, tau)
         for k in range(nu):
             forces[c, k] = tau[k]
-    g = (tables.gravity[0], tables.gravity[1], tables.gravity[2])
+    g = (gravity[0], gravity[1], gravity[2])
     if g[0] != 0.0 or g[1] != 0.0 or g[2] != 0.0:
         for i in range(links):
             h = apply(load_matrix(ws.rotation, i), load(forest.moment, i))
@@ -43,9 +44,9 @@ def cancel(system, channels, ws, starts, slow, wrench, tau, forces, result):
         project(forest, ws, wrench, tau)
         for k in range(nu):
             forces[EXTERNAL, k] += tau[k]
-    for c in tables.joint_channels:
+    for c in joint_channels:
         for k in range(nu):
-            forces[c, k] += channels.joint[c, k]
+            forces[c, k] += joint[c, k]
     mean, count = 0.0, 0
     for b in range(starts.size - 1):
         whole, square = 0.0, 0.0
@@ -124,10 +125,12 @@ class ResidualObserver:
             return {}
         began = time.perf_counter()
         e, (wrench, tau, forces, result) = self.evaluator, self._scratch
-        cancel(e.system, e.channels, e.ws, self.starts, self.slow, wrench, tau, forces, result)
+        tables, found = e.system.forces, e.channels
+        acting = tables.gravity, tables.wrench_channels, tables.joint_channels, found.wrench, found.joint
+        cancel(e.system.forest, *acting, e.ws, self.starts, self.slow, wrench, tau, forces, result)
         whole = float(result[3:].sum())
         self.seconds += time.perf_counter() - began
-        found = dict(zip((RESIDUAL, OVER_JOINTS, TOO_SLOW), result[:3].tolist(), strict=True))
-        return found | {
+        look = dict(zip((RESIDUAL, OVER_JOINTS, TOO_SLOW), result[:3].tolist(), strict=True))
+        return look | {
             f"net_{CHANNELS[c]}": float(result[3 + c]) / whole if whole > 0.0 else np.nan for c in self.channels
         }

@@ -1,223 +1,254 @@
-"""The whole right-hand side, one kernel for each equation-of-motion algorithm.
+"""The whole right-hand side, as a program of passes: dy/dt of y = (q, u, works by channel, thermostat variables).
 
-Each is ``derivative(system, functions, factor, time, window, y, ws, channels, solver, dy)``: dy/dt of y = (q, u, works
-by channel, thermostat variables). Kinematics places the links and their sites, forces fill the channels, scaling weighs
-them, dynamics turns them into accelerations.
+Kinematics places the links and their sites, forces fill the channels, scaling sums them, dynamics turns them into
+accelerations. Where Euler parameters are integrated by their accelerations, the rates q' are in the place of u.
 """
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
-from numba import prange
+import numpy as np
 
 from articulon.algebra.vectors import copy_into
-from articulon.dynamics import divided
-from articulon.dynamics.articulated import accelerate, eliminate
-from articulon.dynamics.block_kinematics import locate_by_blocks
-from articulon.dynamics.constrained import project, solve_loops, solve_tree_and_keep
-from articulon.dynamics.divided import solve_divided, solve_divided_parallel
-from articulon.dynamics.embedding import embed_dependents, embedded_accelerations, rates_of_speeds, speeds_of_rates
+from articulon.dynamics import passes
 from articulon.dynamics.functions import PARALLEL_LINKS
-from articulon.dynamics.kane import solve_kane
-from articulon.dynamics.kinematics import move, place
-from articulon.dynamics.loops import drive_power, evaluate_motions
-from articulon.forces.filling import book_powers, fill, finish, finish_works, scaled_gravity, weigh
-from articulon.forces.user import MOTIONS
+from articulon.forces.filling import At, booking, fill_all, scaling
 from articulon.kernels import jit, kernel
-from articulon.model import Model
-from articulon.model.state import EXTERNAL
+from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
+from articulon.passes import Bound, Program, pass_of, run
+
+if TYPE_CHECKING:
+    from articulon.forces.evaluation import Evaluator
+
+
+class RightHandSide(NamedTuple):
+    """The program, and the arrays through which it is called."""
+
+    code: np.ndarray
+    """Of the program, shape (passes, 2)."""
+    time: np.ndarray
+    """[time], shape (1,)."""
+    window: np.ndarray
+    """Number of the window of noise, shape (1,)."""
+    factor: np.ndarray
+    """Factors of the channels, shape (8,)."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, or the rates of the coordinates, shape (nu,) or (nq,)."""
+    bath: np.ndarray
+    """Variables of the thermostat, and their rates, shape (2, variables)."""
+    q_rate: np.ndarray
+    """q', shape (nq,)."""
+    u_rate: np.ndarray
+    """u' or q'', shape (nu,) or (nq,)."""
+    power: np.ndarray
+    """Power of each channel, unscaled, shape (8,)."""
+    driving: np.ndarray
+    """Power of the forces that drive joints, shape (1,)."""
+    position: np.ndarray
+    """Origins of the links at the latest evaluation [length], shape (links, 3)."""
+    rotation: np.ndarray
+    """Their orientations, row-major matrices, shape (links, 9)."""
+
+
+class Closing(NamedTuple):
+    """What is done to a state after every step, and the arrays through which it is called: its program moves the
+    coordinates and speeds of the right-hand side onto the loops and given motions."""
+
+    code: np.ndarray
+    """Of the program, shape (passes, 2); (0, 2) where there is nothing to be done."""
+    left: np.ndarray
+    """The error that is left of the worst row, relative to its size, shape (1,)."""
+    drift: np.ndarray
+    """How far rows of positions and of speeds were off, shape (2,)."""
+
+
+@pass_of
+def copy(source, target):
+    """Copies an array."""
+    copy_into(target, source)
 
 
 @jit
-def fill_and_weigh(system, functions, factor, time, window, q, u, ws, channels):
-    """Forces of every channel and their weighed sums, at links that are placed and moved here."""
-    place(system.forest, q, ws, 0, system.forest.mass.size)
-    move(system.forest, u, ws, 0, system.forest.mass.size)
-    fill(system, functions, time, window, q, u, ws, channels)
-    weigh(system, factor, u, channels)
-    book_powers(system, u, ws, channels)
-
-
-@kernel
-def prepare_forces(system, functions, factor, time, window, q, u, ws, channels):
-    """The same as a kernel of its own: the right-hand sides that are not in a hurry share one compilation of it."""
-    fill_and_weigh(system, functions, factor, time, window, q, u, ws, channels)
-
-
-@jit
-def unpack(y, channels):
-    """nq and nu of y = (q, u, 8 works, thermostat variables); the last are left in ``channels.bath``."""
-    nu, variables = channels.total_joint.size, channels.bath.shape[1]
-    copy_into(channels.bath[0], y[y.size - variables :])
-    return y.size - nu - 8 - variables, nu
-
-
-@kernel
-def derivative(system, functions, factor, time, window, y, ws, channels, solver, dy):
-    """By the articulated-body algorithm, for a forest without loops."""
-    forest = system.forest
-    links = forest.mass.size
-    nq, nu = unpack(y, channels)
-    q, u = y[:nq], y[nq : nq + nu]
-    fill_and_weigh(system, functions, factor, time, window, q, u, ws, channels)
-    wrench, tau = channels.total_wrench, channels.total_joint
-    eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, 0, links)
-    accelerate(forest, scaled_gravity(system.forces, factor), ws, dy[nq : nq + nu], 0, links)
-    finish(system, factor, y, nq, nu, channels, dy)
-
-
-@kernel(parallel=True)
-def locate_parallel(forest, q, u, ws):
-    """Places and moves all links, tree by tree."""
-    for t in prange(forest.tree.size - 1):
-        place(forest, q, ws, forest.tree[t], forest.tree[t + 1])
-        move(forest, u, ws, forest.tree[t], forest.tree[t + 1])
-
-
-@kernel(parallel=True)
-def solve_parallel(forest, tau, wrench, gravity, ws, udot):
-    """Accelerations of links that have been placed and moved, tree by tree."""
-    for t in prange(forest.tree.size - 1):
-        start, end = forest.tree[t], forest.tree[t + 1]
-        eliminate(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, start, end)
-        accelerate(forest, gravity, ws, udot, start, end)
-
-
-@kernel
-def derivative_parallel(system, functions, factor, time, window, y, ws, channels, solver, dy):
-    """The same with the trees shared out among the threads."""
-    nq, nu = unpack(y, channels)
-    q, u = y[:nq], y[nq : nq + nu]
-    locate_parallel(system.forest, q, u, ws)
-    fill(system, functions, time, window, q, u, ws, channels)
-    weigh(system, factor, u, channels)
-    book_powers(system, u, ws, channels)
-    gravity = scaled_gravity(system.forces, factor)
-    solve_parallel(system.forest, channels.total_joint, channels.total_wrench, gravity, ws, dy[nq : nq + nu])
-    finish(system, factor, y, nq, nu, channels, dy)
+def evaluate(rhs, time, window, factor, y, dy):
+    """dy/dt at a time, a window of noise and factors (8,)."""
+    nq, nu, start = rhs.q.size, rhs.u.size, rhs.q.size + rhs.u.size
+    rhs.time[0], rhs.window[0] = time, window
+    copy_into(rhs.factor, factor)
+    copy_into(rhs.q, y[:nq])
+    copy_into(rhs.u, y[nq:start])
+    copy_into(rhs.bath[0], y[start + 8 :])
+    run(rhs.code)
+    copy_into(dy[:nq], rhs.q_rate)
+    copy_into(dy[nq : nq + nu], rhs.u_rate)
+    for c in range(8):
+        dy[start + c] = factor[c] * rhs.power[c]
+    dy[start + EXTERNAL] += rhs.driving[0]
+    copy_into(dy[start + 8 :], rhs.bath[1])
 
 
 @jit
-def finish_with_drives(system, factor, y, nq, nu, channels, solver, dy):
-    """The same as ``finish``, with the work of the forces that drive joints booked as external."""
-    finish(system, factor, y, nq, nu, channels, dy)
-    dy[nq + nu + EXTERNAL] += drive_power(system.loops, y[nq : nq + nu], solver.loops.multiplier)
+def close(closing, rhs, time, y):
+    """Moves q and u of y onto the loops at a time."""
+    nq, nu = rhs.q.size, rhs.u.size
+    rhs.time[0] = time
+    copy_into(rhs.q, y[:nq])
+    copy_into(rhs.u, y[nq : nq + nu])
+    run(closing.code)
+    copy_into(y[:nq], rhs.q)
+    copy_into(y[nq : nq + nu], rhs.u)
 
 
 @kernel
-def derivative_with_loops(system, functions, factor, time, window, y, ws, channels, solver, dy):
-    """By the articulated-body algorithm, with loops and driven joints."""
-    nq, nu = unpack(y, channels)
-    prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
-    evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
-    gravity = scaled_gravity(system.forces, factor)
-    tau, wrench = channels.total_joint, channels.total_wrench
-    solve_loops(system.forest, system.loops, tau, wrench, gravity, ws, solver.loops, dy[nq : nq + nu])
-    finish_with_drives(system, factor, y, nq, nu, channels, solver, dy)
-
-
-@kernel(allocates=True)
-def derivative_by_kane(system, functions, factor, time, window, y, ws, channels, solver, dy):
-    """By Kane's method, with loops and driven joints."""
-    nq, nu = unpack(y, channels)
-    prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
-    evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
-    gravity = scaled_gravity(system.forces, factor)
-    tau, wrench = channels.total_joint, channels.total_wrench
-    solve_kane(system.forest, system.loops, tau, wrench, gravity, ws, solver, dy[nq : nq + nu])
-    finish_with_drives(system, factor, y, nq, nu, channels, solver, dy)
+def call(rhs, time, window, factor, y, dy):
+    """The right-hand side for Python."""
+    evaluate(rhs, time, window, factor, y, dy)
 
 
 @kernel
-def derivative_by_division(system, functions, factor, time, window, y, ws, channels, solver, dy):
-    """By divide and conquer, with loops and driven joints."""
-    nq, nu = unpack(y, channels)
-    prepare_forces(system, functions, factor, time, window, y[:nq], y[nq : nq + nu], ws, channels)
-    evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
-    gravity = scaled_gravity(system.forces, factor)
-    tau, wrench = channels.total_joint, channels.total_wrench
-    solve_divided(system.forest, system.loops, tau, wrench, gravity, ws, solver, dy[nq : nq + nu])
-    finish_with_drives(system, factor, y, nq, nu, channels, solver, dy)
+def call_rows(rhs, factor, y, dy):
+    """The right-hand side at every row of y, at time zero."""
+    for k in range(y.shape[0]):
+        evaluate(rhs, 0.0, 0, factor, y[k], dy[k])
 
 
 @kernel
-def derivative_by_division_parallel(system, functions, factor, time, window, y, ws, channels, solver, dy):
-    """The same on all threads."""
-    nq, nu = unpack(y, channels)
-    q, u = y[:nq], y[nq : nq + nu]
-    locate_by_blocks(system.forest, solver.tree, q, u, ws, solver.blocks)
-    fill(system, functions, time, window, q, u, ws, channels)
-    weigh(system, factor, u, channels)
-    book_powers(system, u, ws, channels)
-    evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
-    gravity = scaled_gravity(system.forces, factor)
-    tau, wrench = channels.total_joint, channels.total_wrench
-    solve_divided_parallel(system.forest, system.loops, tau, wrench, gravity, ws, solver, dy[nq : nq + nu])
-    finish_with_drives(system, factor, y, nq, nu, channels, solver, dy)
+def call_closing(closing, rhs, time, y):
+    """The projection for Python."""
+    close(closing, rhs, time, y)
 
 
-@kernel
-def derivative_with_embedding(system, functions, factor, time, window, y, ws, channels, solver, dy):
-    """By the articulated-body algorithm with Euler parameters' accelerations: y = (q, q', works, thermostat
-    variables), with loops or without."""
-    forest, tau, wrench = system.forest, channels.total_joint, channels.total_wrench
-    nq = (unpack(y, channels)[0] + channels.total_joint.size) // 2
-    q, qdot, u, udot = y[:nq], y[nq : 2 * nq], solver.u, solver.udot
-    speeds_of_rates(forest, q, qdot, u)
-    prepare_forces(system, functions, factor, time, window, q, u, ws, channels)
-    gravity = scaled_gravity(system.forces, factor)
-    if system.loops.kind.size > 0:
-        evaluate_motions(system.motions, functions[MOTIONS], time, solver.loops.motion)
-        solve_loops(forest, system.loops, tau, wrench, gravity, ws, solver.loops, udot)
+def right_hand_side(e: "Evaluator") -> tuple[Program, RightHandSide]:
+    """The right-hand side of a model by its solver, and the program, which is to be kept."""
+    model, channels, embedded = e.model, e.channels, e.rotations == "euler-parameters"
+    nq, nu = model.nq, model.nu
+    speeds = e.solver.u if embedded else np.zeros(nu)
+    rates = e.solver.udot if embedded else np.zeros(nu)
+    second = np.zeros((2, nq)) if embedded else (speeds, rates)
+    found = RightHandSide(
+        np.zeros((0, 2), dtype=np.int64),
+        np.zeros(1),
+        np.zeros(1, dtype=np.int64),
+        np.ones(8),
+        np.zeros(nq),
+        second[0],
+        e.bath,
+        np.zeros(nq),
+        second[1],
+        channels.power,
+        np.zeros(1),
+        e.ws.position,
+        e.ws.rotation,
+    )
+    friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
+    at = At(e.system.forest, e.ws, found.q, speeds, found.time, found.window, channels, *friction)
+    program = Program(_embedded(e, at, found, rates) if embedded else _plain(e, at, found))
+    return program, found._replace(code=program.code)
+
+
+def closing(e: "Evaluator") -> tuple[Program, Closing]:
+    """What is done to the state of a model after every step, and the program, which is to be kept."""
+    rhs, solver, (forest, loops, motions) = e.rhs, e.solver, e.system[:1] + e.system[2:4]
+    found: list[Bound] = []
+    looped = bool(loops.kind.size)
+    scratch = solver.loops
+    motion = e.motion_functions
+    if e.rotations == "euler-parameters":
+        found.append(passes.embed_dependent.bind(forest, rhs.q, rhs.u, solver.dependent, solver.switches))
+        if looped:
+            found.append(passes.find_speeds.bind(forest, rhs.q, rhs.u, solver.u))
+            moved = rhs.time, rhs.q, solver.u, e.ws
+            found.append(passes.close_loops.bind(forest, loops, motions, motion, *moved, scratch))
+            found.append(passes.find_rates.bind(forest, rhs.q, solver.u, rhs.u))
+    elif looped:
+        found.append(passes.close_loops.bind(forest, loops, motions, motion, rhs.time, rhs.q, rhs.u, e.ws, scratch))
+    program = Program(found)
+    return program, Closing(program.code, scratch.left, scratch.drift)
+
+
+def _plain(e: "Evaluator", at: At, rhs: RightHandSide) -> Iterator[Bound]:
+    """The program for angular velocities."""
+    yield from _locating(e, at)
+    yield from _forces(e, at, rhs.factor)
+    yield from _solving(e, at, rhs.factor[EXTERNAL:], rhs.u_rate)
+    yield passes.rate_coordinates.bind(at.forest, at.q, at.u, rhs.q_rate)
+    yield from _driving(e, at, rhs)
+
+
+def _embedded(e: "Evaluator", at: At, rhs: RightHandSide, udot: np.ndarray) -> Iterator[Bound]:
+    """The program for Euler parameters by their accelerations."""
+    solver, forest, gravity = e.solver, at.forest, rhs.factor[EXTERNAL:]
+    yield passes.find_speeds.bind(forest, at.q, rhs.u, at.u)
+    yield passes.place_links.bind(forest, at.q, at.ws)
+    yield passes.move_links.bind(forest, at.u, at.ws)
+    yield from _forces(e, at, rhs.factor)
+    tau, wrench = at.channels.total_joint, at.channels.total_wrench
+    if e.system.loops.kind.size:
+        yield from _solving_loops(e, at, gravity, udot)
     else:
-        solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, solver.loops.articulated)
-    articulated = solver.loops.articulated
-    embedded_accelerations(forest, ws, articulated, q, qdot, udot, solver.dependent, dy[nq : 2 * nq])
-    copy_into(dy[:nq], qdot)
-    finish_works(factor, 2 * nq, channels, dy)
-    dy[2 * nq + EXTERNAL] += drive_power(system.loops, u, solver.loops.multiplier)
+        kept = solver.loops.articulated
+        yield passes.solve_and_keep.bind(forest, tau, wrench, e.system.forces.gravity, gravity, at.ws, udot, kept)
+    kept = solver.loops.articulated
+    yield passes.embed.bind(forest, at.ws, kept, at.q, rhs.u, udot, solver.dependent, rhs.u_rate)
+    yield copy.bind(rhs.u, rhs.q_rate)
+    yield from _driving(e, at, rhs)
 
 
-@kernel
-def settle_with_embedding(system, functions, time, y, ws, channels, solver):
-    """Dependent Euler parameters and rates from the independent ones, then onto the loops."""
-    nq = (unpack(y, channels)[0] + channels.total_joint.size) // 2
-    q, qdot, u = y[:nq], y[nq : 2 * nq], solver.u
-    embed_dependents(system.forest, q, qdot, solver.dependent, solver.switches)
-    if system.loops.kind.size > 0:
-        speeds_of_rates(system.forest, q, qdot, u)
-        project(system.forest, system.loops, system.motions, functions[MOTIONS], time, q, u, ws, solver.loops)
-        rates_of_speeds(system.forest, q, u, qdot)
+def _forces(e: "Evaluator", at: At, factor: np.ndarray) -> Iterator[Bound]:
+    yield from fill_all(e, at)
+    yield from scaling(e, at.channels, factor)
+    yield from booking(e, at)
 
 
-@kernel
-def settle(system, functions, time, y, ws, channels, solver):
-    """Moves q and u of y onto the loops and driven joints; how far they were off is left in ``solver.loops.drift``."""
-    nq, nu = unpack(y, channels)
-    q, u = y[:nq], y[nq : nq + nu]
-    project(system.forest, system.loops, system.motions, functions[MOTIONS], time, q, u, ws, solver.loops)
+def _locating(e: "Evaluator", at: At) -> Iterator[Bound]:
+    model = e.model
+    if e.solver_name == "divide-and-conquer" and passes.divided_in_parallel(model):
+        yield passes.locate_blocks_in_parallel.bind(at.forest, e.solver.tree, at.q, at.u, at.ws, e.solver.blocks)
+    elif e.solver_name == "articulated" and _many_trees(e):
+        yield passes.locate_in_parallel.bind(at.forest, at.q, at.u, at.ws)
+    else:
+        yield passes.place_links.bind(at.forest, at.q, at.ws)
+        yield passes.move_links.bind(at.forest, at.u, at.ws)
 
 
-@kernel
-def settle_nothing(system, functions, time, y, ws, channels, solver):
-    """For a forest without loops."""
+def _solving(e: "Evaluator", at: At, factor: np.ndarray, udot: np.ndarray) -> Iterator[Bound]:
+    """Passes of the solver; ``factor`` (1,) is that of gravity."""
+    forest, gravity, loops, solver = at.forest, e.system.forces.gravity, e.system.loops, e.solver
+    tau, wrench = at.channels.total_joint, at.channels.total_wrench
+    if e.solver_name == "articulated" and not loops.kind.size:
+        if _many_trees(e):
+            yield passes.solve_in_parallel.bind(forest, tau, wrench, gravity, factor, at.ws, udot)
+        else:
+            inertias = forest.mass, forest.moment, forest.inertia
+            yield passes.solve.bind(forest, *inertias, tau, wrench, gravity, factor, at.ws, udot)
+        return
+    if e.solver_name == "articulated":
+        yield from _solving_loops(e, at, factor, udot)
+        return
+    yield _motions(e, at)
+    parallel = e.solver_name == "divide-and-conquer" and passes.divided_in_parallel(e.model)
+    which = passes.solve_by_kane if e.solver_name == "kane" else passes.solve_divided
+    which = passes.solve_divided_in_parallel if parallel else which
+    yield which.bind(forest, loops, tau, wrench, gravity, factor, at.ws, solver, udot)
 
 
-def settle_kernel(model: Model, rotations: str) -> Any:
-    """What is done to the state of a model after every step."""
-    if rotations == "euler-parameters":
-        return settle_with_embedding
-    return settle if model.loops.kind.size else settle_nothing
+def _solving_loops(e: "Evaluator", at: At, factor: np.ndarray, udot: np.ndarray) -> Iterator[Bound]:
+    yield _motions(e, at)
+    tau, wrench, gravity = at.channels.total_joint, at.channels.total_wrench, e.system.forces.gravity
+    yield passes.solve_looped.bind(at.forest, e.system.loops, tau, wrench, gravity, factor, at.ws, e.solver.loops, udot)
 
 
-def derivative_kernel(model: Model, solver: str, rotations: str) -> Any:
-    """The kernel for a model, the name of a solver and the treatment of rotations."""
-    if rotations == "euler-parameters":
-        return derivative_with_embedding
-    if solver == "kane":
-        return derivative_by_kane
-    if solver == "divide-and-conquer":
-        parallel = model.forest.mass.size >= divided.PARALLEL_LINKS and model.forest.flexible is None
-        return derivative_by_division_parallel if parallel else derivative_by_division
-    if model.loops.kind.size:
-        return derivative_with_loops
-    return derivative_parallel if model.trees > 1 and model.forest.mass.size >= PARALLEL_LINKS else derivative
+def _motions(e: "Evaluator", at: At) -> Bound:
+    return passes.find_motions.bind(e.system.motions, e.motion_functions, at.time, e.solver.loops.motion)
+
+
+def _driving(e: "Evaluator", at: At, rhs: RightHandSide) -> Iterator[Bound]:
+    if e.model.drives:
+        yield passes.power_drives.bind(e.system.loops, at.u, e.solver.loops.multiplier, rhs.driving)
+
+
+def _many_trees(e: "Evaluator") -> bool:
+    forest = e.system.forest
+    looped = bool(e.system.loops.kind.size)
+    return not looped and e.model.trees > 1 and forest.mass.size >= PARALLEL_LINKS

@@ -6,44 +6,34 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-import numba
 import numpy as np
-from numba import types
 
 from articulon.baths.base import GAIN, OVERDAMPS, WAY, BaseThermostat, Bath, no_bath, variables_of
 from articulon.baths.momentum import without_momentum
 from articulon.dynamics import embedding, recursive
 from articulon.dynamics.functions import check_model, inverse_dynamics, vector
-from articulon.dynamics.kinematics import place
-from articulon.dynamics.motions import motion_functions, motion_type
+from articulon.dynamics.loops import MOTION
+from articulon.dynamics.motions import motion_functions
 from articulon.dynamics.solvers import solver_scratch
 from articulon.errors import ModelError
 from articulon.forces.contact.engine import Contacts, contact_of
 from articulon.forces.contact.tables import KEPT
-from articulon.forces.derivatives import derivative_kernel, settle_kernel
-from articulon.forces.fixman import fixman_energy
-from articulon.forces.gravity import gravity_energy
+from articulon.forces.derivatives import Closing, RightHandSide, call, call_closing, closing, right_hand_side
+from articulon.forces.energies import energy_passes, find_kinetic_energy
+from articulon.forces.filling import summing
 from articulon.forces.joint_actuation import ACTUATION, actuation_functions
-from articulon.forces.modal_forces import modal_energy
 from articulon.forces.model_tables import force_tables
-from articulon.forces.point_springs import point_spring_energy
-from articulon.forces.site_pairs import pair_energy, place_sites
 from articulon.forces.sites.evaluation import SiteForces
 from articulon.forces.sites.listing import has_site_forces
 from articulon.forces.sites.places import only_particles, site_positions
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ, W_ZZ
 from articulon.forces.tables import ChannelForces, Forces, channel_forces
-from articulon.forces.torsional_springs import spring_energy
-from articulon.forces.user import ACTUATIONS, SIGNATURE, USERS, user_functions
+from articulon.forces.user import SIGNATURE, user_functions
 from articulon.forces.user_functions import UserFunctions
 from articulon.inputs import shown, words
-from articulon.kernels import kernel, prepare
 from articulon.model import CHANNELS, Forest, Loops, Model, Motions, State, Workspace, kernel_tables, workspace
-from articulon.model.state import (
-    CONFORMATIONAL,
-    EXTERNAL,
-    POTENTIAL,
-)
+from articulon.model.state import EXTERNAL, POTENTIAL
+from articulon.passes import Bound, Pass, Program, functions
 
 
 class System(NamedTuple):
@@ -104,12 +94,10 @@ class Evaluator:
         self.bath = np.zeros((2, variables_of(bath)))
         self.overdamped = bool(bath.choice[WAY] == OVERDAMPS)
         self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
-        self.functions = (
-            user_functions(model, self.users),
-            motion_functions(model),
-            actuation_functions(model, self.users),
-            *self.sites.functions,
-        )
+        self.user_functions = functions(user_functions(model, self.users), SIGNATURE)
+        self.motion_functions = functions(motion_functions(model), MOTION)
+        self.actuation_functions = functions(actuation_functions(model, self.users), ACTUATION)
+        self._on_sites: list[tuple[Bound, tuple[Any, ...]]] = []
 
     # What free particles do without is made when it is first asked for.
 
@@ -130,29 +118,58 @@ class Evaluator:
         return solver_scratch(self.model, self.solver_name, self.rotations)
 
     @cached_property
-    def derivative(self) -> Any:
-        """The compiled right-hand side."""
-        return prepare(derivative_kernel(self.model, self.solver_name, self.rotations), derivative_signature(self))
+    def _right_hand_side(self) -> tuple[Program, RightHandSide]:
+        return right_hand_side(self)
+
+    @property
+    def rhs(self) -> RightHandSide:
+        """The right-hand side, for kernels."""
+        return self._right_hand_side[1]
 
     @cached_property
-    def settle(self) -> Any:
-        """What is done to a state after every step, compiled."""
-        return prepare(settle_kernel(self.model, self.rotations), settle_signature(self))
+    def _closing(self) -> tuple[Program, Closing]:
+        return closing(self)
+
+    @property
+    def closing(self) -> Closing:
+        """What is done to a state after every step, for kernels."""
+        return self._closing[1]
 
     def rates(self, factor: np.ndarray, time: float, window: int, y: np.ndarray, dy: np.ndarray) -> None:
         """Calls the right-hand side from Python, with more room for lists of neighbours where there is too little."""
         while True:
-            self.derivative(
-                self.system, self.functions, factor, time, window, y, self.ws, self.channels, self.solver, dy
-            )
+            call(self.rhs, time, window, factor, y, dy)
             if not self.sites.overflowed:
                 return
             self.grow()
 
+    def close(self, time: float, y: np.ndarray) -> None:
+        """Moves q and u of y onto loops and given motions."""
+        call_closing(self.closing, self.rhs, time, y)
+
+    def bind_sites(self, which: Pass, *arguments: Any) -> Bound:
+        """Binds a pass to the site forces, the functions that they need and further arguments, and binds it anew
+        whenever lists get more room."""
+        bound = which.bind(*self._site_arguments(), *arguments)
+        self._on_sites.append((bound, arguments))
+        return bound
+
+    def _site_arguments(self) -> tuple[Any, ...]:
+        total, terms, refresh = self.sites.bound_functions
+        return self.sites.system, total, terms, refresh
+
     def grow(self) -> None:
         """Make more room for lists of neighbours."""
         self.sites.grow()
+        self._take_lists()
+
+    def _take_lists(self) -> None:
+        """Hands lists that are others than before to all that reads them."""
+        if self.system.forces.sites is self.sites.system:
+            return
         self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
+        for bound, arguments in self._on_sites:
+            bound.rebind(*self._site_arguments(), *arguments)
 
     def energies(self, q: np.ndarray, measures: np.ndarray | None = None) -> np.ndarray:
         """Energy functions of the channels at coordinates q, unscaled [energy], shape (8,).
@@ -161,21 +178,43 @@ class Evaluator:
         """
         result = np.zeros(8)
         if not self.particles:
-            energies(self.system, q, self.ws, self.channels.site, result)
+            program, at, found = self._energies
+            at[:], found[:] = q, 0.0
+            program()
+            result += found
         if self.sites.sites:
             result[POTENTIAL] += (self.measure(q) if measures is None else measures)[ENERGY]
         return result
 
+    @cached_property
+    def _energies(self) -> tuple[Program, np.ndarray, np.ndarray]:
+        """The program of energies, the coordinates that it reads and what it writes."""
+        q, result = np.zeros(self.model.nq), np.zeros(8)
+        forest, forces = self.system.forest, self.system.forces
+        return Program(energy_passes(forest, forces, self.ws, q, self.channels.site, result)), q, result
+
+    def look(self) -> tuple[float, np.ndarray]:
+        """T and Σ|F| by channel (8,) at the latest evaluation."""
+        program, kinetic, sums = self._looking
+        program()
+        return float(kinetic[0]), sums
+
+    @cached_property
+    def _looking(self) -> tuple[Program, np.ndarray, np.ndarray]:
+        kinetic, sums = np.zeros(1), np.zeros(8)
+        moving = find_kinetic_energy.bind(self.system.forest, self.ws, kinetic)
+        return Program([moving, *summing(self, sums)]), kinetic, sums
+
     def measure(self, q: np.ndarray) -> np.ndarray:
         """Energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian of the site forces at coordinates q, shape (8,)."""
         measures = self.sites.measure(site_positions(self.model, q))
-        self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
+        self._take_lists()
         return measures
 
     def on_sites(self, positions: np.ndarray) -> np.ndarray:
         """Forces of the site forces on the sites at given positions (sites, 3) [force], shape (sites, 3)."""
         forces = self.sites.evaluate(positions)
-        self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
+        self._take_lists()
         return forces
 
     def variables(self, state: State) -> np.ndarray:
@@ -217,48 +256,6 @@ class Evaluator:
         """Number that share the kinetic energy."""
         return self.model.degrees_of_freedom if self.thermostat is None else self.thermostat.freedoms(self.model)
 
-    @property
-    def types(self) -> tuple[Any, ...]:
-        """Numba types of (system, functions, workspace, channels, solver)."""
-        users = types.UniTuple(types.FunctionType(SIGNATURE), len(self.functions[USERS]))
-        actuations = types.UniTuple(types.FunctionType(ACTUATION), len(self.functions[ACTUATIONS]))
-        functions = types.Tuple((users, motion_type(self.model), actuations, *self.sites.function_types))
-        arrays = (numba.typeof(value) for value in (self.ws, self.channels, self.solver))
-        return numba.typeof(self.system), functions, *arrays
-
-
-def derivative_signature(evaluator: Evaluator) -> Any:
-    """Numba signature of the right-hand side for a model's tables."""
-    system, functions, ws, channels, solver = evaluator.types
-    line = types.float64[::1]
-    return types.void(system, functions, line, types.float64, types.int64, line, ws, channels, solver, line)
-
-
-def settle_signature(evaluator: Evaluator) -> Any:
-    """Numba signature of the projection onto a model's loops."""
-    system, functions, ws, channels, solver = evaluator.types
-    return types.void(system, functions, types.float64, types.float64[::1], ws, channels, solver)
-
-
-@kernel
-def energies(system, q, ws, site, result):
-    """Energy functions (8,) of the conservative channels, unscaled."""
-    forest, forces = system.forest, system.forces
-    place(forest, q, ws, 0, forest.mass.size)
-    for c in range(result.size):
-        result[c] = 0.0
-    if forces.pairs.link.size > 0:
-        place_sites(forces.pairs, ws, site)
-        result[POTENTIAL] = pair_energy(forces.pairs, site)
-    if forces.point_springs.link.size > 0:
-        result[POTENTIAL] += point_spring_energy(forces.point_springs, ws)
-    if forces.springs.link.size > 0:
-        result[CONFORMATIONAL] = spring_energy(forest, forces.springs, q)
-    if forces.fixman.half_kT.size > 0:
-        result[CONFORMATIONAL] += fixman_energy(forest, forces.fixman, ws)
-    result[CONFORMATIONAL] += modal_energy(forest, q)
-    result[EXTERNAL] = gravity_energy(forest, forces.gravity, ws)
-
 
 def potential_energy(model: Model, q: np.ndarray) -> float:
     """Energy of all potential and conformational terms at q, and of gravity [energy].
@@ -266,14 +263,12 @@ def potential_energy(model: Model, q: np.ndarray) -> float:
     Forces that a user writes have no energy function.
     """
     check_model(model, "potential_energy")
-    coordinates, result = vector(q, model.nq, "q"), np.empty(8)
+    coordinates, result = vector(q, model.nq, "q"), np.zeros(8)
     if only_particles(model):
         return float(_sites_of(model).measure(coordinates.reshape(-1, 3))[ENERGY])
     tables = force_tables(model)
-    site = channel_forces(tables, model.nu).site
-    forest, loops, motions = kernel_tables(model)
-    system = System(forest, tables, loops, motions, no_bath())
-    energies(system, coordinates, workspace(forest), site, result)
+    site, forest = channel_forces(tables, model.nu).site, kernel_tables(model).forest
+    Program(energy_passes(forest, tables, workspace(forest), coordinates, site, result))()
     if has_site_forces(model):
         result[POTENTIAL] += _sites_of(model).measure(site_positions(model, coordinates))[ENERGY]
     return float(result.sum())

@@ -1,12 +1,15 @@
-"""Fills the channels with the forces of a model, weighs them and books their power, at links that have been placed."""
+"""The passes that fill the channels with the forces of a model, scale them and book their power, at links that have
+been placed and moved; and which of them a model needs."""
 
 import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
-from articulon.algebra.vectors import copy_into, load_from
+import numpy as np
+
 from articulon.baths.base import GAIN
 from articulon.baths.equations import thermostat_wrenches
 from articulon.dynamics import energy
-from articulon.dynamics.kinematics import coordinate_rates
 from articulon.forces.brownian import draw, noise_wrenches
 from articulon.forces.fixman import fixman_forces
 from articulon.forces.gravity import gravity_power
@@ -17,162 +20,313 @@ from articulon.forces.point_springs import point_spring_wrenches
 from articulon.forces.site_pairs import pair_wrenches, place_sites
 from articulon.forces.sites.evaluation import particle_wrenches, place_particles
 from articulon.forces.stokes_drag import drag_wrenches
+from articulon.forces.tables import ChannelForces
 from articulon.forces.torsional_springs import spring_torques
-from articulon.forces.user import ACTUATIONS, REFRESHES, SITE_SUMS, SITE_TERMS, USERS, user_wrenches
-from articulon.kernels import jit
-from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
+from articulon.forces.user import user_wrenches
+from articulon.model import Forest, Workspace
+from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
+from articulon.passes import Bound, pass_of
+
+if TYPE_CHECKING:
+    from articulon.forces.evaluation import Evaluator
 
 
-@jit
-def fill_positions(system, functions, time, q, u, ws, channels):
-    """Forces of all channels but drag, Brownian motion and the friction of joints, at links that have been placed and
-    moved."""
-    forest, forces = system.forest, system.forces
-    wrench, joint = channels.wrench, channels.joint
-    for c in forces.wrench_channels:
+class At(NamedTuple):
+    """What forces are evaluated at, and where they are written."""
+
+    forest: Forest
+    ws: Workspace
+    """Links that have been placed and moved."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    time: np.ndarray
+    """[time], shape (1,)."""
+    window: np.ndarray
+    """Number of the window of noise, shape (1,)."""
+    channels: ChannelForces
+    """Where forces are written."""
+    damping: np.ndarray
+    """Where drag is written, shape (links, 6)."""
+    stochastic: np.ndarray
+    """Where Brownian forces are written, shape (links, 6)."""
+
+
+@pass_of
+def clear_wrenches(channels, wrench):
+    """Zeroes the wrenches (8, links, 6) of some channels."""
+    for c in channels:
         one = wrench[c].reshape(-1)
         for k in range(one.size):
             one[k] = 0.0
-    for c in forces.joint_channels:
-        for k in range(u.size):
+
+
+@pass_of
+def clear_joints(channels, joint):
+    """Zeroes the forces of joints (8, nu) of some channels."""
+    for c in channels:
+        for k in range(joint.shape[1]):
             joint[c, k] = 0.0
-    if forces.pairs.link.size > 0:
-        place_sites(forces.pairs, ws, channels.site)
-        pair_wrenches(forces.pairs, ws, channels.site, wrench[POTENTIAL])
-    if forces.sites.kinds.size > 0:
-        place_particles(forces.sites, ws)
-        functions[SITE_SUMS][0](forces.sites, functions[SITE_TERMS], functions[REFRESHES][0])
-        particle_wrenches(forces.sites, ws, wrench[POTENTIAL])
-    for i in range(forces.contact.shape[0]):
+
+
+@pass_of
+def fill_pairs(pairs, ws, site, wrench):
+    """Forces between sites of ``SitePairs``."""
+    place_sites(pairs, ws, site)
+    pair_wrenches(pairs, ws, site, wrench[POTENTIAL])
+
+
+@pass_of
+def fill_sites(sites, total, terms, refresh, ws, wrench):
+    """All other forces between sites."""
+    place_particles(sites, ws)
+    total(sites, terms, refresh)
+    particle_wrenches(sites, ws, wrench[POTENTIAL])
+
+
+@pass_of
+def fill_contacts(contact, wrench):
+    """What the contacts of the step do."""
+    for i in range(contact.shape[0]):
         for k in range(6):
-            wrench[CONTACT, i, k] += forces.contact[i, k]
-    if forces.springs.link.size > 0:
-        spring_torques(forest, forces.springs, q, joint[CONFORMATIONAL])
+            wrench[CONTACT, i, k] += contact[i, k]
+
+
+@pass_of
+def fill_springs(forest, springs, q, joint):
+    """Torsional springs."""
+    spring_torques(forest, springs, q, joint[CONFORMATIONAL])
+
+
+@pass_of
+def fill_modal_springs(forest, q, joint):
+    """Stiffness of flexible bodies."""
     modal_springs(forest, q, joint[CONFORMATIONAL])
-    if forces.fixman.half_kT.size > 0:
-        fixman_forces(forest, forces.fixman, ws, joint[CONFORMATIONAL])
-    if forces.point_springs.link.size > 0:
-        point_spring_wrenches(forces.point_springs, ws, wrench[POTENTIAL], wrench[DAMPING])
-    user_wrenches(
-        functions[USERS],
-        forces.bodies,
-        time,
-        ws,
-        channels.body_position,
-        channels.body_rotation,
-        channels.body_velocity,
-        channels.body_wrench,
-        wrench,
-    )
-    actuate(functions[ACTUATIONS], forces.actuations, time, q, u, channels.joint_written, joint[EXTERNAL])
 
 
-@jit
-def fill_friction(system, window, u, ws, channels, damping, stochastic):
-    """Drag, and the Brownian forces of a window, added to their wrenches (links, 6)."""
-    forest, forces = system.forest, system.forces
-    if forces.drag.link.size > 0:
-        drag_wrenches(forces.drag, ws, damping)
-    if forces.noise.choice[0] != 0:
-        if channels.held_window[0] != window:
-            draw(forces.noise, window, channels.held)
-            channels.held_window[0] = window
-        size = 1.0
-        if forces.noise.choice[4] != 0:
-            size = math.sqrt(2.0 * energy.kinetic_energy(forest, ws) / (u.size * forces.noise.bath[0]))
-        noise_wrenches(forces.drag, ws, channels.held, size, stochastic)
+@pass_of
+def fill_fixman(forest, fixman, ws, joint):
+    """Fixman's potential."""
+    fixman_forces(forest, fixman, ws, joint[CONFORMATIONAL])
 
 
-@jit
-def fill(system, functions, time, window, q, u, ws, channels):
-    """Forces of every channel at links that have been placed and moved, a thermostat's by the variables that ``unpack``
-    has left."""
-    fill_positions(system, functions, time, q, u, ws, channels)
-    fill_friction(system, window, u, ws, channels, channels.wrench[DAMPING], channels.wrench[STOCHASTIC])
-    joint_frictions(system.forces.joint_frictions, u, channels.joint[DAMPING])
-    modal_damping(system.forest, u, channels.joint[DAMPING])
-    if channels.bath.size > 0:
-        thermostat_wrenches(system.forest, system.bath, time, ws, channels.bath[0], channels.wrench, channels.bath[1])
+@pass_of
+def fill_point_springs(springs, ws, wrench):
+    """Springs between points, with their damping."""
+    point_spring_wrenches(springs, ws, wrench[POTENTIAL], wrench[DAMPING])
 
 
-@jit
-def weigh(system, factor, u, channels):
-    """Sums the channels with their factors."""
-    forces, wrench, joint = system.forces, channels.wrench, channels.joint
-    total, tau = channels.total_wrench.reshape(-1), channels.total_joint
+@pass_of
+def fill_users(functions, bodies, time, ws, positions, rotations, velocities, written, wrench):
+    """Forces of a user's functions."""
+    user_wrenches(functions, bodies, time[0], ws, positions, rotations, velocities, written, wrench)
+
+
+@pass_of
+def fill_actuations(functions, actuations, time, q, u, written, joint):
+    """Forces of joints that are given over time."""
+    actuate(functions, actuations, time[0], q, u, written, joint[EXTERNAL])
+
+
+@pass_of
+def fill_drag(drag, ws, damping):
+    """Stokes drag, added to the wrenches (links, 6)."""
+    drag_wrenches(drag, ws, damping)
+
+
+@pass_of
+def fill_noise(forest, drag, noise, window, freedoms, ws, held, held_window, stochastic):
+    """Brownian forces of a window (1,), added to the wrenches (links, 6); they are drawn once for each."""
+    if held_window[0] != window[0]:
+        draw(noise, window[0], held)
+        held_window[0] = window[0]
+    size = 1.0
+    if noise.choice[4] != 0:
+        size = math.sqrt(2.0 * energy.kinetic_energy(forest, ws) / (freedoms * noise.bath[0]))
+    noise_wrenches(drag, ws, held, size, stochastic)
+
+
+@pass_of
+def fill_joint_frictions(frictions, u, joint):
+    """Damping and friction of joints."""
+    joint_frictions(frictions, u, joint[DAMPING])
+
+
+@pass_of
+def fill_modal_damping(forest, u, joint):
+    """Damping of flexible bodies."""
+    modal_damping(forest, u, joint[DAMPING])
+
+
+@pass_of
+def fill_thermostat(forest, bath, time, ws, variables, wrench):
+    """A thermostat that is an equation of motion, and the rates of its variables (2, variables)."""
+    thermostat_wrenches(forest, bath, time[0], ws, variables[0], wrench, variables[1])
+
+
+@pass_of
+def scale_wrenches(channels, factor, wrench, total):
+    """The sum of the wrenches (links, 6) of some channels with their factors."""
+    whole = total.reshape(-1)
+    for k in range(whole.size):
+        whole[k] = 0.0
+    for c in channels:
+        s, one = factor[c], wrench[c].reshape(-1)
+        for k in range(whole.size):  # a vector loop
+            whole[k] += s * one[k]
+
+
+@pass_of
+def scale_joints(channels, factor, joint, total):
+    """The sum of the forces of joints (nu,) of some channels with their factors."""
     for k in range(total.size):
         total[k] = 0.0
-    for c in forces.wrench_channels:
-        s, one = factor[c], wrench[c].reshape(-1)
-        for k in range(total.size):  # a vector loop
-            total[k] += s * one[k]
-    for k in range(u.size):
-        tau[k] = 0.0
-    for c in forces.joint_channels:
+    for c in channels:
         s = factor[c]
-        for k in range(u.size):
-            tau[k] += s * joint[c, k]
+        for k in range(total.size):
+            total[k] += s * joint[c, k]
 
 
-@jit
-def book_powers(system, u, ws, channels):
-    """Power of each channel, unscaled, at links that have been moved."""
-    forest, forces = system.forest, system.forces
-    wrench, joint, power = channels.wrench, channels.joint, channels.power
-    twist = ws.twist.reshape(-1)
+@pass_of
+def book_wrenches(channels, wrench, twist, power):
+    """Power of the channels (8,), unscaled: that of wrenches."""
+    speeds = twist.reshape(-1)
     for c in range(power.size):
         power[c] = 0.0
-    for c in forces.wrench_channels:
+    for c in channels:
         p, one = 0.0, wrench[c].reshape(-1)
-        for k in range(twist.size):  # a vector loop
-            p += one[k] * twist[k]
+        for k in range(speeds.size):  # a vector loop
+            p += one[k] * speeds[k]
         power[c] = p
-    for c in forces.joint_channels:
+
+
+@pass_of
+def book_joints(channels, joint, u, power):
+    """Adds that of the forces of joints."""
+    for c in channels:
         p = 0.0
         for k in range(u.size):
             p += joint[c, k] * u[k]
         power[c] += p
-    g = forces.gravity
-    if g[0] != 0.0 or g[1] != 0.0 or g[2] != 0.0:
-        power[EXTERNAL] += gravity_power(forest, g, ws)
 
 
-@jit
-def force_sums(system, channels, ws, sums):
-    """Σ |F| over the bodies by channel, unscaled; of joint forces, Σ |torque| over the joints' freedoms; a
-    thermostat's ζ and kd ζ' behind them, where there is room."""
-    forest, forces = system.forest, system.forces
+@pass_of
+def book_gravity(forest, gravity, ws, power):
+    """Adds that of gravity."""
+    power[EXTERNAL] += gravity_power(forest, gravity, ws)
+
+
+@pass_of
+def sum_wrenches(channels, wrench, sums):
+    """Σ |F| over the links by channel (8,), unscaled."""
     for c in range(8):
         sums[c] = 0.0
-    if channels.bath.size > 0 and sums.size > 8:  # what a policy's law reads of it
-        sums[8], sums[9] = channels.bath[0, 0], system.bath.constants[GAIN] * channels.bath[1, 0]
-    for c in forces.wrench_channels:
-        for i in range(forest.mass.size):
-            f = load_from(channels.wrench[c], i, 0)
-            sums[c] += math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
-    for c in forces.joint_channels:
-        for k in range(channels.joint.shape[1]):
-            sums[c] += abs(channels.joint[c, k])
-    g = forces.gravity
+    for c in channels:
+        for i in range(wrench.shape[1]):
+            x, y, z = wrench[c, i, 0], wrench[c, i, 1], wrench[c, i, 2]
+            sums[c] += math.sqrt(x * x + y * y + z * z)
+
+
+@pass_of
+def sum_joints(channels, joint, sums):
+    """Adds Σ |torque| over the joints' degrees of freedom."""
+    for c in channels:
+        for k in range(joint.shape[1]):
+            sums[c] += abs(joint[c, k])
+
+
+@pass_of
+def sum_gravity(forest, gravity, sums):
+    """Adds Σ m |g|."""
+    g = gravity
     sums[EXTERNAL] += forest.mass.sum() * math.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
 
 
-@jit
-def finish(system, factor, y, nq, nu, channels, dy):
-    """q', the scaled powers and the rates of a thermostat, beside the accelerations."""
-    coordinate_rates(system.forest, y[:nq], y[nq : nq + nu], dy[:nq])
-    finish_works(factor, nq + nu, channels, dy)
+@pass_of
+def read_thermostat(bath, variables, sums):
+    """A thermostat's ζ and kd ζ', behind the sums, for the law of a policy."""
+    sums[8], sums[9] = variables[0, 0], bath.constants[GAIN] * variables[1, 0]
 
 
-@jit
-def finish_works(factor, start, channels, dy):
-    """The scaled powers, from ``start`` on, and the rates of a thermostat's variables."""
-    for c in range(8):
-        dy[start + c] = factor[c] * channels.power[c]
-    copy_into(dy[start + 8 :], channels.bath[1])
+def filling(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
+    """Passes that fill the channels but for drag, Brownian motion and the friction of joints."""
+    forces, channels, forest, ws = evaluator.system.forces, at.channels, at.forest, at.ws
+    wrench, joint = channels.wrench, channels.joint
+    if forces.wrench_channels.size:
+        yield clear_wrenches.bind(forces.wrench_channels, wrench)
+    if forces.joint_channels.size:
+        yield clear_joints.bind(forces.joint_channels, joint)
+    if forces.pairs.link.size:
+        yield fill_pairs.bind(forces.pairs, ws, channels.site, wrench)
+    if forces.sites.kinds.size:
+        yield evaluator.bind_sites(fill_sites, ws, wrench)
+    if forces.contact.shape[0]:
+        yield fill_contacts.bind(forces.contact, wrench)
+    if forces.springs.link.size:
+        yield fill_springs.bind(forest, forces.springs, at.q, joint)
+    if forest.flexible is not None:
+        yield fill_modal_springs.bind(forest, at.q, joint)
+    if forces.fixman.half_kT.size:
+        yield fill_fixman.bind(forest, forces.fixman, ws, joint)
+    if forces.point_springs.link.size:
+        yield fill_point_springs.bind(forces.point_springs, ws, wrench)
+    if forces.bodies.channel.size:
+        states = channels.body_position, channels.body_rotation, channels.body_velocity, channels.body_wrench
+        yield fill_users.bind(evaluator.user_functions, forces.bodies, at.time, ws, *states, wrench)
+    if forces.actuations.speed.size or forces.actuations.function_start.size > 1:
+        functions, written = evaluator.actuation_functions, channels.joint_written
+        yield fill_actuations.bind(functions, forces.actuations, at.time, at.q, at.u, written, joint)
 
 
-@jit
-def scaled_gravity(forces, factor):
-    s = factor[EXTERNAL]
-    return (s * forces.gravity[0], s * forces.gravity[1], s * forces.gravity[2])
+def fill_friction(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
+    """Passes of drag and Brownian motion, which add to ``at.damping`` and ``at.stochastic``."""
+    forces, channels = evaluator.system.forces, at.channels
+    if forces.drag.link.size:
+        yield fill_drag.bind(forces.drag, at.ws, at.damping)
+    if forces.noise.choice[0]:
+        held, freedoms = (channels.held, channels.held_window), float(at.u.size)
+        yield fill_noise.bind(at.forest, forces.drag, forces.noise, at.window, freedoms, at.ws, *held, at.stochastic)
+
+
+def fill_all(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
+    """Passes that fill every channel."""
+    yield from filling(evaluator, at)
+    yield from fill_friction(evaluator, at)
+    system, channels = evaluator.system, at.channels
+    if system.forces.joint_frictions.start.size:
+        yield fill_joint_frictions.bind(system.forces.joint_frictions, at.u, channels.joint)
+    if at.forest.flexible is not None:
+        yield fill_modal_damping.bind(at.forest, at.u, channels.joint)
+    if channels.bath.size:
+        yield fill_thermostat.bind(at.forest, system.bath, at.time, at.ws, channels.bath, channels.wrench)
+
+
+def scaling(evaluator: "Evaluator", channels: ChannelForces, factor: np.ndarray) -> Iterator[Bound]:
+    """Passes that sum the channels with their factors (8,)."""
+    forces = evaluator.system.forces
+    yield scale_wrenches.bind(forces.wrench_channels, factor, channels.wrench, channels.total_wrench)
+    yield scale_joints.bind(forces.joint_channels, factor, channels.joint, channels.total_joint)
+
+
+def booking(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
+    """Passes that find the power of every channel at speeds ``at.u``, at links that have been moved."""
+    forces, channels = evaluator.system.forces, at.channels
+    yield book_wrenches.bind(forces.wrench_channels, channels.wrench, at.ws.twist, channels.power)
+    if forces.joint_channels.size:
+        yield book_joints.bind(forces.joint_channels, channels.joint, at.u, channels.power)
+    if forces.gravity.any():
+        yield book_gravity.bind(at.forest, forces.gravity, at.ws, channels.power)
+
+
+def summing(evaluator: "Evaluator", sums: np.ndarray) -> Iterator[Bound]:
+    """Passes that find the magnitudes of the forces by channel, and what a thermostat tells a law, into ``sums``."""
+    system, channels = evaluator.system, evaluator.channels
+    forces = system.forces
+    yield sum_wrenches.bind(forces.wrench_channels, channels.wrench, sums)
+    if forces.joint_channels.size:
+        yield sum_joints.bind(forces.joint_channels, channels.joint, sums)
+    if forces.gravity.any():
+        yield sum_gravity.bind(system.forest, forces.gravity, sums)
+    if channels.bath.size and sums.size > 8:
+        yield read_thermostat.bind(system.bath, channels.bath, sums)

@@ -27,13 +27,17 @@ from articulon.dynamics.hamiltonian import (
     unit_coordinates,
 )
 from articulon.dynamics.kinematics import coordinate_rates, move, place
-from articulon.forces.filling import book_powers, fill, force_sums, scaled_gravity, weigh
+from articulon.dynamics.passes import scaled
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.filling import At, booking, fill_all, scaling
+from articulon.forces.tables import ChannelForces
+from articulon.integrate.law_inputs import ask
 from articulon.integrate.status import DIVERGED, NOT_CONVERGED, REACHED, STOPPED, stop_reached
 from articulon.integrate.variables import ROTATION, Blocks
 from articulon.kernels import jit, kernel, routine
-from articulon.model import Forest
-from articulon.model.state import EVALUATIONS, STEPS
-from articulon.scaling.base import INPUTS, STEP
+from articulon.model import Forest, Workspace
+from articulon.model.state import DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHASTIC
+from articulon.passes import Program, compile_passes, pass_of, run
 
 ITERATIONS = 100
 """Most iterations of a step; a step that needs more is too long."""
@@ -92,16 +96,35 @@ class Scratch(NamedTuple):
     its own, shape (1,)."""
     quaternion: np.ndarray
     """First of each set of four Euler parameters, shape (quaternions,)."""
-    sums: np.ndarray
-    """What a scaling law reads, shape (16,)."""
-    factor: np.ndarray
-    """Factors just computed, shape (8,)."""
+    fresh_p: np.ndarray
+    """Rates of its momenta, just computed, shape (nq,)."""
+    held: np.ndarray
+    """Factors of the channels, shape (8,)."""
+    time: np.ndarray
+    """Of the stage [time], shape (1,)."""
+    window: np.ndarray
+    """Of the noise, of which there is none, shape (1,)."""
+    channel_power: np.ndarray
+    """Power of the channels at the latest evaluation, unscaled, shape (8,)."""
+    position: np.ndarray
+    """Origins of the links, shape (links, 3)."""
+    rotation: np.ndarray
+    """Their orientations, row-major matrices, shape (links, 9)."""
     work: np.ndarray
     """Works of a step not yet finished, shape (8,)."""
 
 
-def scratch(forest: Forest, blocks: Blocks, nq: int, nu: int, stages: int) -> Scratch:
-    """Arrays for a model."""
+def scratch(
+    forest: Forest,
+    blocks: Blocks,
+    nq: int,
+    nu: int,
+    stages: int,
+    ws: Workspace | None = None,
+    channels: ChannelForces | None = None,
+) -> Scratch:
+    """Arrays for a model; flights read nothing of its forces."""
+    power = np.zeros(8) if channels is None else channels.power
     links = forest.mass.size
     turning = np.zeros(nq, dtype=np.int64)
     for start, end, kind in zip(blocks.start, blocks.end, blocks.kind, strict=True):
@@ -127,8 +150,13 @@ def scratch(forest: Forest, blocks: Blocks, nq: int, nu: int, stages: int) -> Sc
         turning,
         np.array([np.abs(lengths).max(initial=0.0)]),
         blocks.quaternion,
-        np.zeros(INPUTS),
-        np.zeros(8),
+        np.zeros(nq),
+        np.ones(8),
+        np.zeros(1),
+        np.zeros(1, dtype=np.int64),
+        power,
+        np.zeros((0, 3)) if ws is None else ws.position,
+        np.zeros((0, 9)) if ws is None else ws.rotation,
         np.zeros(8),
     )
 
@@ -149,21 +177,6 @@ def added(x, lost, d):
 
 
 @routine
-def field(system, functions, factor, time, q, p, ws, channels, arrays, qdot, pdot, power):
-    """(q', p') at (q, p), with the unscaled powers of the channels; leaves the speeds in ``arrays.u``."""
-    forest, unit, u = system.forest, arrays.unit, arrays.u
-    speeds(forest, q, p, ws, arrays)
-    fill(system, functions, time, 0, unit, u, ws, channels)
-    weigh(system, factor, u, channels)
-    book_powers(system, u, ws, channels)
-    copy_into(power, channels.power)
-    gravity = scaled_gravity(system.forces, factor)
-    wrench, tau = channels.total_wrench, channels.total_joint
-    momentum_rates(forest, q, p, u, tau, wrench, gravity, ws, arrays.momentum, arrays.carried, pdot)
-    coordinate_rates(forest, q, u, qdot)
-
-
-@routine
 def speeds(forest, q, p, ws, arrays):
     """Places and moves the links at (q, p); leaves unit Euler parameters and speeds in ``arrays``."""
     links = forest.mass.size
@@ -174,16 +187,78 @@ def speeds(forest, q, p, ws, arrays):
     move(forest, arrays.u, ws, 0, links)
 
 
-@routine
-def begin(forest, state, ws, arrays):
-    """Sets ``state.history`` from q and u."""
-    q, history, links = state.q, state.history, forest.mass.size
-    for k in range(history.size):
-        history[k] = 0.0
+@pass_of
+def find_speeds(forest, q, p, ws, arrays):
+    """Places and moves the links at (q, p)."""
+    speeds(forest, q, p, ws, arrays)
+
+
+@pass_of
+def rate(forest, q, p, channels, gravity, factor, ws, arrays, qdot, pdot):
+    """(q', p') of links that have been placed and moved, under the summed forces."""
+    wrench, tau, fall = channels.total_wrench, channels.total_joint, scaled(gravity, factor)
+    momentum_rates(forest, q, p, arrays.u, tau, wrench, fall, ws, arrays.momentum, arrays.carried, pdot)
+    coordinate_rates(forest, q, arrays.u, qdot)
+
+
+class Passes(NamedTuple):
+    """Programs of a step."""
+
+    begin: np.ndarray
+    """Momenta of the speeds ``arrays.u`` at ``arrays.q``."""
+    field: np.ndarray
+    """Rates of ``arrays.stage_q`` and ``arrays.stage_p``, and the power of the channels."""
+    end: np.ndarray
+    """Unit Euler parameters and speeds of ``arrays.stage_q`` and ``arrays.stage_p``."""
+
+
+def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
+    """The programs of a model's steps: as kernels take them, and to be kept."""
+    forest, channels, ws, at_stage = e.system.forest, e.channels, e.ws, (arrays.stage_q, arrays.stage_p)
+    friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
+    at = At(forest, ws, arrays.unit, arrays.u, arrays.time, arrays.window, channels, *friction)
+    located = find_speeds.bind(forest, *at_stage, ws, arrays)
+    rates = arrays.fresh, arrays.fresh_p
+    gravity = e.system.forces.gravity, arrays.held[EXTERNAL:]
+    field = [located, *fill_all(e, at), *scaling(e, channels, arrays.held), *booking(e, at)]
+    field.append(rate.bind(forest, *at_stage, channels, *gravity, ws, arrays, *rates))
+    programs = [Program(one) for one in ([begin.bind(forest, arrays.q, arrays.u, ws, arrays)], field, [located])]
+    compile_passes(one for program in programs for one in program.passes)
+    return Passes(*(program.code for program in programs)), programs
+
+
+@jit
+def find_rates(passes, factor, time, q, p, arrays, qdot, pdot, power):
+    """(q', p') at (q, p), with the unscaled powers of the channels; leaves the speeds in ``arrays.u``."""
+    copy_into(arrays.stage_q, q)
+    copy_into(arrays.stage_p, p)
+    copy_into(arrays.held, factor)
+    arrays.time[0] = time
+    run(passes.field)
+    copy_into(qdot, arrays.fresh)
+    copy_into(pdot, arrays.fresh_p)
+    copy_into(power, arrays.channel_power)
+
+
+@pass_of
+def begin(forest, q, u, ws, arrays):
+    """Momenta p of speeds u at q."""
+    links = forest.mass.size
     place(forest, q, ws, 0, links)
-    move(forest, state.u, ws, 0, links)
+    move(forest, u, ws, 0, links)
     momenta_of_speeds(forest, ws, arrays.momentum, arrays.mu)
     canonical_momenta(forest, q, arrays.mu, arrays.p)
+
+
+@jit
+def begin_history(passes, state, arrays):
+    """Sets ``state.history`` from q and u."""
+    q, history = state.q, state.history
+    for k in range(history.size):
+        history[k] = 0.0
+    copy_into(arrays.q, q)
+    copy_into(arrays.u, state.u)
+    run(passes.begin)
     for k in range(q.size):
         history[1 + k] = q[k]
         history[1 + q.size + k] = arrays.p[k]
@@ -225,11 +300,11 @@ def keep_rates(i, h, arrays):
     return max(turn, shift / length if shift > 0.0 else 0.0)
 
 
-@routine
-def solve_stages(system, functions, factor, time, h, pair, lost, ws, channels, arrays, counters):
+@jit
+def solve_stages(passes, factor, time, h, pair, lost, arrays, counters):
     """Iterates the stages from the rates at the step's start, which are those of stage 0: REACHED, NOT_CONVERGED, or
     DIVERGED where a number is not finite."""
-    stages, stage_q, stage_p = pair.b.size, arrays.stage_q, arrays.stage_p
+    stages = pair.b.size
     for i in range(1, stages):
         copy_into(arrays.rate_q[i], arrays.rate_q[0])
         copy_into(arrays.rate_p[i], arrays.rate_p[0])
@@ -241,9 +316,11 @@ def solve_stages(system, functions, factor, time, h, pair, lost, ws, channels, a
                 # Changes that have grown have grown beyond all bounds.
                 return NOT_CONVERGED if stalls > 0 else DIVERGED
             rate_p, power, moment = arrays.rate_p[i], arrays.power[i], time + pair.c[i] * h
-            field(
-                system, functions, factor, moment, stage_q, stage_p, ws, channels, arrays, arrays.fresh, rate_p, power
-            )
+            copy_into(arrays.held, factor)
+            arrays.time[0] = moment
+            run(passes.field)
+            copy_into(rate_p, arrays.fresh_p)
+            copy_into(power, arrays.channel_power)
             counters[EVALUATIONS] += 1
             change = max(change, keep_rates(i, h, arrays))
         if change == 0.0:
@@ -287,54 +364,33 @@ def take_step(pair, h, history, arrays):
 
 
 @kernel
-def advance(law, system, functions, parameters, varies, pair, h, stop, state, ws, channels, arrays, steps):
+def advance(law, inputs, parameters, varies, passes, pair, h, stop, state, arrays, steps):
     """Advances the state by a number of steps of length h: REACHED, STOPPED, DIVERGED where a number is no longer
     finite, or NOT_CONVERGED where the stages are not found; the state is then that of the last whole step.
 
     The policy's factors are found once for each step, from the forces at its start.
     """
-    forest, nq = system.forest, state.q.size
+    nq = state.q.size
     history, counters, factor = state.history, state.counters, state.factor
     rate_q, rate_p, power = arrays.rate_q, arrays.rate_p, arrays.power
     if history[0] == 0.0:
-        begin(forest, state, ws, arrays)
+        begin_history(passes, state, arrays)
     status, taken = REACHED, 0
     while taken < steps:
         time = h * counters[STEPS]
         copy_into(arrays.q, history[1 : 1 + nq])
         copy_into(arrays.p, history[1 + nq : 1 + 2 * nq])
-        for attempt in range(2):
-            field(
-                system,
-                functions,
-                factor,
-                time,
-                arrays.q,
-                arrays.p,
-                ws,
-                channels,
-                arrays,
-                rate_q[0],
-                rate_p[0],
-                power[0],
-            )
+        find_rates(passes, factor, time, arrays.q, arrays.p, arrays, rate_q[0], rate_p[0], power[0])
+        counters[EVALUATIONS] += 1
+        if (varies or counters[STEPS] == 0) and ask(law, parameters, inputs, time, h, factor):
+            copy_into(factor, inputs.factor)
+            find_rates(passes, factor, time, arrays.q, arrays.p, arrays, rate_q[0], rate_p[0], power[0])
             counters[EVALUATIONS] += 1
-            changed = False
-            if attempt == 0 and (varies or counters[STEPS] == 0):
-                force_sums(system, channels, ws, arrays.sums)
-                arrays.sums[STEP] = h
-                copy_into(arrays.factor, factor)
-                law(parameters, arrays.sums, arrays.factor)
-                for c in range(8):
-                    changed = changed or arrays.factor[c] != factor[c]
-                copy_into(factor, arrays.factor)
-            if not changed:
-                break
-        if stop_reached(stop, ws):
+        if stop_reached(stop, arrays):
             status = STOPPED
             break
         lost = history[1 + 2 * nq : 1 + 4 * nq]
-        status = solve_stages(system, functions, factor, time, h, pair, lost, ws, channels, arrays, counters)
+        status = solve_stages(passes, factor, time, h, pair, lost, arrays, counters)
         if status != REACHED:
             break
         take_step(pair, h, history, arrays)
@@ -346,9 +402,9 @@ def advance(law, system, functions, parameters, varies, pair, h, stop, state, ws
         counters[STEPS] += 1
         state.time[0] = h * counters[STEPS]
         taken += 1
-    copy_into(arrays.q, history[1 : 1 + nq])
-    copy_into(arrays.p, history[1 + nq : 1 + 2 * nq])
-    speeds(forest, arrays.q, arrays.p, ws, arrays)
+    copy_into(arrays.stage_q, history[1 : 1 + nq])
+    copy_into(arrays.stage_p, history[1 + nq : 1 + 2 * nq])
+    run(passes.end)
     copy_into(state.q, arrays.unit)
     copy_into(state.u, arrays.u)
     return status

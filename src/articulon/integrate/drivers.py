@@ -3,18 +3,16 @@
 import math
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
 from articulon.baths.base import BATH, leave, variables_of
 from articulon.dynamics import embedding
 from articulon.errors import CaseError
 from articulon.forces.brownian import fastest_relaxation
-from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
+from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.places import only_particles
 from articulon.integrate import explicit, friction_implicit
-from articulon.integrate.base import LINE, Driver, open_loop
+from articulon.integrate.base import Driver, open_loop
 from articulon.integrate.declarations import (
     BrownianDynamics,
     Canonical,
@@ -27,8 +25,9 @@ from articulon.integrate.declarations import (
 )
 from articulon.integrate.fixed_steps import CanonicalDriver, PredictorCorrectorDriver
 from articulon.integrate.grain_driver import GrainDriver, only_grains
-from articulon.integrate.lag_groups import check_followed, followed_groups, follower, nothing_followed, signature_of
-from articulon.integrate.lag_tracking import memory_size
+from articulon.integrate.lag_groups import check_followed, followed_groups
+from articulon.integrate.lag_tracking import Followed, memory_size
+from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.overdamped_driver import OverdampedDriver
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
 from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
@@ -36,7 +35,7 @@ from articulon.integrate.scipy_adapter import SciPyDriver
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, STOPPED, no_stop
 from articulon.integrate.touching_driver import TouchingDriver
 from articulon.integrate.variables import WORK, blocks
-from articulon.kernels import prepare
+from articulon.kernels import prepare_for
 from articulon.model import State, kernel_tables
 from articulon.model.state import STEPS, SWITCHES
 from articulon.scaling.base import LAW, ScalingPolicy
@@ -47,16 +46,17 @@ __all__ = ["DIVERGED", "PAUSED", "REACHED", "STOPPED", "Driver", "ExplicitDriver
 class FollowingDriver(Driver):
     """A driver whose policy may follow the lag of the motions."""
 
+    followed: Followed | None = None
+    """What is followed of it; None where nothing is."""
+
     def follow(self, integrator: Any, policy: ScalingPolicy) -> None:
-        """Finds what is followed, and compiles the look at it."""
-        e = self.evaluator
-        self.followed = nothing_followed()
+        """Finds what is followed, and binds what the law reads."""
+        e, self.policy = self.evaluator, policy
         if policy.follows:
             check_followed(e, str(getattr(policy, "policy", "")))
             self.followed = followed_groups(e, integrator, policy.aim())
             self.memory = memory_size(e.model.nu, self.followed.relaxation.size)
-        self.look = signature_of(e, self.followed)
-        self.follower = follower(e, self.followed)
+        self.inputs, self.programs = law_inputs(e, policy, self.followed, self.memory)
 
 
 class ExplicitDriver(FollowingDriver):
@@ -96,32 +96,30 @@ class ExplicitDriver(FollowingDriver):
         self.scratch = explicit.scratch(
             model.nq + (model.nq if self.embedded else model.nu) + 8 + variables, self.tableau
         )
-        system, functions, ws, channels, solver = evaluator.types
-        signature = (
-            types.FunctionType(derivative_signature(evaluator)),
-            types.FunctionType(settle_signature(evaluator)),
-            types.boolean,
-            types.FunctionType(LAW),
-            types.FunctionType(self.look),
-            system,
-            functions,
-            LINE,
-            types.boolean,
-            numba.typeof(self.followed),
-            numba.typeof(self.tableau),
-            numba.typeof(self.blocks),
-            numba.typeof(self.control),
-            numba.typeof(self.stop),
-            numba.typeof(state),
-            ws,
-            channels,
-            solver,
-            numba.typeof(self.scratch),
-            types.float64,
-            types.int64,
+        noise = evaluator.system.forces.noise
+        self.noise_window = float(noise.window[0] * noise.choice[1]) if noise.choice[0] else 0.0
+        prepare_for(explicit.advance, self.arguments(state, math.inf, 0), {policy.law: LAW})
+
+    def arguments(self, state: State, until: float, steps: int) -> tuple[Any, ...]:
+        """Of the kernel."""
+        e = self.evaluator
+        return (
+            e.rhs,
+            e.closing,
+            self.law,
+            self.inputs,
+            self.parameters,
+            self.varies,
+            self.noise_window,
+            self.tableau,
+            self.blocks,
+            self.control,
+            self.stop,
+            state,
+            self.scratch,
+            until,
+            steps,
         )
-        policy.law.compile(LAW)
-        prepare(explicit.advance, signature)
 
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
@@ -156,34 +154,11 @@ class ExplicitDriver(FollowingDriver):
         return DIVERGED if status == NOT_CLOSED else status
 
     def _advance(self, state: State, until: float, steps: int) -> int:
-        e = self.evaluator
         if state.step[0] == 0.0 and self.control.step[0] == 0.0 and self.first == 0.0:
             state.step[0] = self._start(state, until)
             # At time zero no fraction of the time bounds the step from below.
             self.control.step[3] = 1e-12 * state.step[0]
-        return explicit.advance(
-            e.derivative,
-            e.settle,
-            e.settles,
-            self.law,
-            self.follower,
-            e.system,
-            e.functions,
-            self.parameters,
-            self.varies,
-            self.followed,
-            self.tableau,
-            self.blocks,
-            self.control,
-            self.stop,
-            state,
-            e.ws,
-            e.channels,
-            e.solver,
-            self.scratch,
-            until,
-            steps,
-        )
+        return explicit.advance(*self.arguments(state, until, steps))
 
     def _start(self, state: State, until: float) -> float:
         """A first step for a model without relaxation times: a hundredth of the time in which some variable changes by
@@ -218,54 +193,34 @@ class FrictionImplicitDriver(FollowingDriver):
         self.step, self.flight = float(integrator.step), integrator.drift == "geodesic"
         self.stop = no_stop()
         self.follow(integrator, policy)
-        model, thermostat = evaluator.model, evaluator.thermostat
+        thermostat = evaluator.thermostat
         self.bath_step = leave if thermostat is None else thermostat.advance
-        variables = variables_of(evaluator.system.bath)
-        self.scratch = friction_implicit.scratch(kernel_tables(model).forest, model.nq, model.nu, variables)
-        system, functions, ws, channels, _ = evaluator.types
-        signature = (
-            types.FunctionType(LAW),
-            types.FunctionType(BATH),
-            types.FunctionType(self.look),
-            system,
-            functions,
-            LINE,
-            numba.typeof(self.followed),
-            types.float64,
-            types.boolean,
-            numba.typeof(self.stop),
-            numba.typeof(state),
-            ws,
-            channels,
-            numba.typeof(self.scratch),
-            types.int64,
+        self.scratch = friction_implicit.scratch(evaluator)
+        self.passes, self.kept = friction_implicit.passes(evaluator, self.scratch, self.flight)
+        signatures = {policy.law: LAW, self.bath_step: BATH}
+        prepare_for(friction_implicit.advance, self.arguments(state, 0), signatures)
+
+    def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
+        """Of the kernel."""
+        return (
+            self.law,
+            self.bath_step,
+            self.inputs,
+            self.parameters,
+            self.passes,
+            self.evaluator.system.bath,
+            self.step,
+            self.stop,
+            state,
+            self.scratch,
+            steps,
         )
-        policy.law.compile(LAW)
-        self.bath_step.compile(BATH)
-        prepare(friction_implicit.advance, signature)
 
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
-        e, self.failure = self.evaluator, None
-        left = round(until / self.step) - int(state.counters[STEPS])
-        status = friction_implicit.advance(
-            self.law,
-            self.bath_step,
-            self.follower,
-            e.system,
-            e.functions,
-            self.parameters,
-            self.followed,
-            self.step,
-            self.flight,
-            self.stop,
-            state,
-            e.ws,
-            e.channels,
-            self.scratch,
-            min(left, steps),
-        )
         self.failure = None
+        left = round(until / self.step) - int(state.counters[STEPS])
+        status = friction_implicit.advance(*self.arguments(state, min(left, steps)))
         if status == NOT_CONVERGED:
             self.failure = (
                 f"the free flight of the bodies is not found in steps of {self.step:.6g}, so shorten integrator.step; "

@@ -7,13 +7,12 @@ import numpy as np
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.constrained import OPEN
-from articulon.integrate.lag_tracking import keeps_thermal_momentum, look, rescale
-from articulon.integrate.law_inputs import book_bare_works, law_inputs
+from articulon.forces.derivatives import close, evaluate
+from articulon.integrate.law_inputs import ask, book_bare_works, keep_thermal_momentum
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel
 from articulon.model.state import DAMPING, EVALUATIONS, REJECTED, STEPS, STOCHASTIC, WINDOW
-from articulon.scaling.base import INPUTS
 
 
 class Control(NamedTuple):
@@ -36,15 +35,11 @@ class Scratch(NamedTuple):
     """Those of a stage or of a step not yet accepted, shape (ny,)."""
     stages: np.ndarray
     """Derivatives of the stages, shape (stages, ny)."""
-    sums: np.ndarray
-    """What a scaling law reads, shape (16,)."""
-    factor: np.ndarray
-    """Factors just computed, shape (8,)."""
 
 
 def scratch(ny: int, tableau: Tableau) -> Scratch:
     """Arrays for a rule."""
-    return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((tableau.b.size, ny)), np.zeros(INPUTS), np.zeros(8))
+    return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((tableau.b.size, ny)))
 
 
 MOST_STEPS = 1e15
@@ -86,24 +81,18 @@ def error_ratio(blocks, control, tableau, y, trial, stages, h):
 
 @kernel
 def advance(
-    derivative,
-    settle,
-    settles,
+    rhs,
+    closing,
     law,
-    follow,
-    system,
-    functions,
+    inputs,
     parameters,
     varies,
-    followed,
+    noise_window,
     tableau,
     blocks,
     control,
     stop,
     state,
-    ws,
-    channels,
-    solver,
     scratch,
     until,
     max_steps,
@@ -121,8 +110,9 @@ def advance(
     copy_into(y[nq : nq + nu], state.u)
     copy_into(y[nq + nu : nq + nu + 8], state.work)
     copy_into(y[nq + nu + 8 :], state.bath)
+    copy_into(inputs.memory, state.memory)
     fixed, longest, shortest = control.step[0], control.step[2], control.step[3]
-    noisy, length = system.forces.noise.choice[0] != 0, system.forces.noise.window[0] * system.forces.noise.choice[1]
+    noisy, length = noise_window > 0.0, noise_window
     exponent = -1.0 / tableau.power[0]
     time = state.time[0]
     if state.step[0] == 0.0:
@@ -139,39 +129,22 @@ def advance(
         if lands:
             h = left
         if fresh:
-            derivative(system, functions, state.factor, time, counters[WINDOW], y, ws, channels, solver, first)
+            evaluate(rhs, time, counters[WINDOW], state.factor, y, first)
             counters[EVALUATIONS] += 1
-            if varies or counters[STEPS] == 0:
-                looked = look(follow, system, channels, ws, time, state, followed, scratch.sums)
-                changed = False
-                if looked:
-                    law_inputs(system, channels, ws, h, scratch.sums)
-                    copy_into(scratch.factor, state.factor)
-                    law(parameters, scratch.sums, scratch.factor)
-                    for c in range(8):
-                        changed = changed or scratch.factor[c] != state.factor[c]
-                if changed:
-                    before = state.factor[DAMPING]
-                    copy_into(state.factor, scratch.factor)
-                    if keeps_thermal_momentum(followed):
-                        u = y[nq : nq + nu]
-                        y[nq + nu + STOCHASTIC] += rescale(
-                            system.forest, before, state.factor[DAMPING], state.memory, u, ws
-                        )
-                    derivative(
-                        system, functions, state.factor, time, counters[WINDOW], y, ws, channels, solver, stages[0]
-                    )
-                    counters[EVALUATIONS] += 1
+            if (varies or counters[STEPS] == 0) and ask(law, parameters, inputs, time, h, state.factor):
+                before = state.factor[DAMPING]
+                copy_into(state.factor, inputs.factor)
+                gained = keep_thermal_momentum(inputs, before, state.factor[DAMPING], y[nq : nq + nu])
+                y[nq + nu + STOCHASTIC] += gained
+                evaluate(rhs, time, counters[WINDOW], state.factor, y, first)
+                counters[EVALUATIONS] += 1
             fresh = False
-            if stop_reached(stop, ws):
+            if stop_reached(stop, rhs):
                 status = STOPPED
                 break
         for i in range(1, tableau.b.size):
             combine(y, stages, tableau.a[i], i, h, trial)
-            stage_time = time + tableau.c[i] * h
-            derivative(
-                system, functions, state.factor, stage_time, counters[WINDOW], trial, ws, channels, solver, stages[i]
-            )
+            evaluate(rhs, time + tableau.c[i] * h, counters[WINDOW], state.factor, trial, stages[i])
             counters[EVALUATIONS] += 1
         combine(y, stages, tableau.b, tableau.b.size, h, trial)
         ratio = error_ratio(blocks, control, tableau, y, trial, stages, h)
@@ -196,9 +169,9 @@ def advance(
             e = normalised(quaternion_at(trial, k))
             trial[k], trial[k + 1], trial[k + 2], trial[k + 3] = e[0], e[1], e[2], e[3]
         end = limit if lands else time + h
-        if settles:
-            settle(system, functions, end, trial, ws, channels, solver)
-            if not solver.loops.left[0] <= OPEN:  # a shorter step may stay within reach
+        if closing.code.shape[0] > 0:
+            close(closing, rhs, end, trial)
+            if not closing.left[0] <= OPEN:  # a shorter step may stay within reach
                 counters[REJECTED] += 1
                 state.step[0] = 0.25 * h
                 if fixed > 0.0 or state.step[0] < max(shortest, 4e-16 * time):
@@ -206,7 +179,7 @@ def advance(
                     break
                 continue
             for k in range(2):
-                state.drift[k] = max(state.drift[k], solver.loops.drift[k])
+                state.drift[k] = max(state.drift[k], closing.drift[k])
         book_bare_works(state, y[nq + nu : nq + nu + 8], trial[nq + nu : nq + nu + 8])
         for v in range(y.size):
             y[v] = trial[v]
@@ -229,4 +202,5 @@ def advance(
     copy_into(state.u, y[nq : nq + nu])
     copy_into(state.work, y[nq + nu : nq + nu + 8])
     copy_into(state.bath, y[nq + nu + 8 :])
+    copy_into(state.memory, inputs.memory)
     return status

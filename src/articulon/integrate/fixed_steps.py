@@ -1,18 +1,19 @@
 """Drivers of the rules whose steps are all equal and fill the time between frames."""
 
-import numba
+from typing import Any
+
 import numpy as np
-from numba import types
 
 from articulon.baths.base import variables_of
-from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
+from articulon.forces.evaluation import Evaluator
 from articulon.integrate import canonical, predictor_corrector
-from articulon.integrate.base import LINE, Driver, open_loop, without_loops, without_noise, without_thermostat
+from articulon.integrate.base import Driver, open_loop, without_loops, without_noise, without_thermostat
 from articulon.integrate.declarations import Canonical, PredictorCorrector
+from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.rules import CANONICAL, PREDICTOR_CORRECTOR
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, no_stop
 from articulon.integrate.variables import blocks
-from articulon.kernels import prepare
+from articulon.kernels import prepare_for
 from articulon.model import State, kernel_tables
 from articulon.model.state import STEPS
 from articulon.scaling.base import LAW, ScalingPolicy
@@ -70,38 +71,16 @@ class PredictorCorrectorDriver(FixedStepDriver):
         self.quaternions = blocks(kernel_tables(model).forest, model.nq, model.nu).quaternion
         self.history = predictor_corrector.history_size(ny)
         self.scratch = predictor_corrector.scratch(ny, self.formula)
-        system, functions, ws, channels, solver = evaluator.types
-        signature = (
-            types.FunctionType(derivative_signature(evaluator)),
-            types.FunctionType(settle_signature(evaluator)),
-            types.FunctionType(LAW),
-            system,
-            functions,
-            LINE,
-            types.boolean,
-            numba.typeof(self.formula),
-            numba.typeof(self.quaternions),
-            types.float64,
-            numba.typeof(self.stop),
-            numba.typeof(state),
-            ws,
-            channels,
-            solver,
-            numba.typeof(self.scratch),
-            types.int64,
-        )
-        policy.law.compile(LAW)
-        prepare(predictor_corrector.advance, signature)
+        self.inputs, self.programs = law_inputs(evaluator, policy, None, 0)
+        prepare_for(predictor_corrector.advance, self.arguments(state, 0), {policy.law: LAW})
 
-    def take(self, state: State, steps: int) -> int:
-        """See :class:`FixedStepDriver`."""
-        e = self.evaluator
-        return predictor_corrector.advance(
-            e.derivative,
-            e.settle,
+    def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
+        """Of the kernel."""
+        return (
+            self.evaluator.rhs,
+            self.evaluator.closing,
             self.law,
-            e.system,
-            e.functions,
+            self.inputs,
             self.parameters,
             self.varies,
             self.formula,
@@ -109,12 +88,13 @@ class PredictorCorrectorDriver(FixedStepDriver):
             self.step,
             self.stop,
             state,
-            e.ws,
-            e.channels,
-            e.solver,
             self.scratch,
             steps,
         )
+
+    def take(self, state: State, steps: int) -> int:
+        """See :class:`FixedStepDriver`."""
+        return predictor_corrector.advance(*self.arguments(state, steps))
 
 
 class CanonicalDriver(FixedStepDriver):
@@ -132,41 +112,29 @@ class CanonicalDriver(FixedStepDriver):
         self.pair = CANONICAL[integrator.rule]
         self.history = canonical.history_size(model.nq)
         split = blocks(kernel_tables(model).forest, model.nq, model.nu)
-        self.scratch = canonical.scratch(kernel_tables(model).forest, split, model.nq, model.nu, self.pair.b.size)
-        system, functions, ws, channels, _ = evaluator.types
-        signature = (
-            types.FunctionType(LAW),
-            system,
-            functions,
-            LINE,
-            types.boolean,
-            numba.typeof(self.pair),
-            types.float64,
-            numba.typeof(self.stop),
-            numba.typeof(state),
-            ws,
-            channels,
-            numba.typeof(self.scratch),
-            types.int64,
+        self.scratch = canonical.scratch(
+            kernel_tables(model).forest, split, model.nq, model.nu, self.pair.b.size, evaluator.ws, evaluator.channels
         )
-        policy.law.compile(LAW)
-        prepare(canonical.advance, signature)
+        self.inputs, self.programs = law_inputs(evaluator, policy, None, 0)
+        self.passes, self.kept = canonical.passes(evaluator, self.scratch)
+        prepare_for(canonical.advance, self.arguments(state, 0), {policy.law: LAW})
 
-    def take(self, state: State, steps: int) -> int:
-        """See :class:`FixedStepDriver`."""
-        e = self.evaluator
-        return canonical.advance(
+    def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
+        """Of the kernel."""
+        return (
             self.law,
-            e.system,
-            e.functions,
+            self.inputs,
             self.parameters,
             self.varies,
+            self.passes,
             self.pair,
             self.step,
             self.stop,
             state,
-            e.ws,
-            e.channels,
             self.scratch,
             steps,
         )
+
+    def take(self, state: State, steps: int) -> int:
+        """See :class:`FixedStepDriver`."""
+        return canonical.advance(*self.arguments(state, steps))

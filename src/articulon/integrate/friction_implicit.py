@@ -49,22 +49,21 @@ from articulon.baths.chains import chain_rates
 from articulon.baths.langevin import decay_and_noise
 from articulon.baths.schedule import target
 from articulon.dynamics import joints
-from articulon.dynamics.articulated import accelerate, eliminate
-from articulon.dynamics.constrained import at_rest
 from articulon.dynamics.energy import kinetic_energy
-from articulon.dynamics.kinematics import move, place
+from articulon.dynamics.kinematics import move
 from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
-from articulon.forces.filling import book_powers, fill_friction, fill_positions, scaled_gravity, weigh
+from articulon.dynamics.passes import move_links, place_links, solve
+from articulon.forces.energies import find_kinetic_energy
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.filling import At, booking, fill_friction, filling, scaling
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate import canonical, geodesic
-from articulon.integrate.lag_tracking import keeps_thermal_momentum, look, rescale
-from articulon.integrate.law_inputs import book_bare_works, law_inputs
+from articulon.integrate.law_inputs import ask, book_bare_works, keep_thermal_momentum
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
-from articulon.kernels import jit, kernel, routine
-from articulon.model import Forest
+from articulon.kernels import jit, kernel
 from articulon.model.joints import FREE, SPHERICAL
-from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, THERMOSTAT, WINDOW
-from articulon.scaling.base import INPUTS
+from articulon.model.state import DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHASTIC, THERMOSTAT, WINDOW
+from articulon.passes import Program, compile_passes, pass_of, run
 
 
 class Scratch(NamedTuple):
@@ -92,8 +91,30 @@ class Scratch(NamedTuple):
     """Angular accelerations of the links while they drift, shape (links, 3)."""
     no_bias: np.ndarray
     """Zero velocity-product accelerations, shape (links, 6)."""
-    sums: np.ndarray
-    """What a scaling law reads, shape (16,)."""
+    factor: np.ndarray
+    """Factors of the channels, shape (8,)."""
+    time: np.ndarray
+    """Of the latest evaluation [time], shape (1,)."""
+    window: np.ndarray
+    """Of the noise, shape (1,)."""
+    clock: np.ndarray
+    """Time at the start of the step, and its length [time], shape (2,)."""
+    span: np.ndarray
+    """Half of it [time], shape (1,)."""
+    number: np.ndarray
+    """Number of the step, shape (1,)."""
+    status: np.ndarray
+    """Of free flights, shape (1,)."""
+    kinetic: np.ndarray
+    """Kinetic energy [energy], shape (1,)."""
+    powers: np.ndarray
+    """Of noise and drag, shape (2,)."""
+    power: np.ndarray
+    """Of the channels, unscaled, shape (8,)."""
+    position: np.ndarray
+    """Origins of the links, shape (links, 3)."""
+    rotation: np.ndarray
+    """Their orientations, row-major matrices, shape (links, 9)."""
     q: np.ndarray
     """Coordinates of a step not yet finished, shape (nq,)."""
     u: np.ndarray
@@ -110,8 +131,9 @@ class Scratch(NamedTuple):
     """Of free flights."""
 
 
-def scratch(forest: Forest, nq: int, nu: int, variables: int = 0) -> Scratch:
-    """Arrays for a model and a number of thermostat variables."""
+def scratch(e: Evaluator) -> Scratch:
+    """Arrays for a model, its thermostat and its forces."""
+    forest, nq, nu = e.system.forest, e.model.nq, e.model.nu
     n = forest.mass.size
     return Scratch(
         np.zeros(n),
@@ -125,38 +147,36 @@ def scratch(forest: Forest, nq: int, nu: int, variables: int = 0) -> Scratch:
         np.zeros((n, 6)),
         np.zeros((n, 3)),
         np.zeros((n, 6)),
-        np.zeros(INPUTS),
+        np.ones(8),
+        np.zeros(1),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(2),
+        np.zeros(1),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(1),
+        np.zeros(2),
+        e.channels.power,
+        e.ws.position,
+        e.ws.rotation,
         np.zeros(nq),
         np.zeros(nu),
         np.zeros(8),
         np.zeros(nu),
-        np.zeros(variables),
+        np.zeros(e.bath.shape[1]),
         draw_arrays(nu),
         geodesic.scratch(forest, nq, nu),
     )
 
 
-@routine
-def solve(forest, mass, moment, inertia, tau, wrench, gravity, ws, udot):
-    """Accelerations of links that have been placed and moved."""
-    eliminate(forest, mass, moment, inertia, tau, wrench, ws, 0, mass.size)
-    accelerate(forest, gravity, ws, udot, 0, mass.size)
-
-
-@routine
-def locate(forest, q, u, ws):
-    """Places and moves all links."""
-    place(forest, q, ws, 0, forest.mass.size)
-    move(forest, u, ws, 0, forest.mass.size)
-
-
-@routine
-def drift(forest, q, u, ws, time):
-    """Moves links that have been placed and moved, for ``time`` at constant speeds, and places them anew.
+@pass_of
+def drift(forest, q, u, ws, span):
+    """Moves links that have been placed and moved, for a time ``span`` (1,) at constant speeds, and places them anew.
 
     Where a joint leaves all rotations free it is the link's angular velocity in the world that is kept, not the joint's
     own speed: a light body that spins fast on a turning parent then feels no velocity-product acceleration for it.
     """
+    time = span[0]
     parent, kinds, q_start, u_start, axes = forest.parent, forest.kind, forest.q_start, forest.u_start, forest.axis
     offset, rotation = forest.position, forest.rotation
     quaternion, R, reach, position, twist = ws.quaternion, ws.rotation, ws.reach, ws.position, ws.twist
@@ -192,7 +212,7 @@ def drift(forest, q, u, ws, time):
         store(position, i, add(origin, r))
 
 
-@jit
+@pass_of
 def keep_spins(forest, ws, turning):
     """Velocity-product accelerations of a kick, which leaves to ``drift`` what that does.
 
@@ -211,49 +231,17 @@ def keep_spins(forest, ws, turning):
             store(turning, i, add(g, load_from(bias, i, 0)))
 
 
-@routine
-def kick(system, factor, half, u, work, udot, predict, ws, channels, arrays):
-    """u += half · M⁻¹ (Γ − C(ū)), with the works of Γ at the mean speed ū: ΔT = ū·MΔu exactly.
-
-    The velocity products C at the mean speed make the kick its own reverse in time. With those at the first speed
-    instead, thermal spins pump energy into light bodies. The mean speed is predicted with the accelerations ``udot`` of
-    the latest kick, or with those at the first speed where ``predict`` is set because the links have moved since.
-    """
-    forest, middle = system.forest, arrays.middle
-    tau, wrench, gravity = channels.total_joint, channels.total_wrench, scaled_gravity(system.forces, factor)
-    weigh(system, factor, u, channels)
-    if predict:
-        move(forest, u, ws, 0, forest.mass.size)
-        keep_spins(forest, ws, arrays.turning)
-        solve(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, gravity, ws, udot)
-    for k in range(u.size):
-        middle[k] = u[k] + 0.5 * half * udot[k]
-    move(forest, middle, ws, 0, forest.mass.size)
-    keep_spins(forest, ws, arrays.turning)
-    solve(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, gravity, ws, udot)
-    for k in range(u.size):
-        middle[k] = u[k] + 0.5 * half * udot[k]
-        u[k] += half * udot[k]
-    move(forest, middle, ws, 0, forest.mass.size)
-    book_powers(system, middle, ws, channels)
-    for c in range(8):
-        work[c] += half * factor[c] * channels.power[c]
-
-
-@routine
-def push(system, factor, half, u, work, udot, ws, channels, arrays):
-    """u += half · M⁻¹ Γ at links that have been placed, the velocity products left to the flight; works likewise."""
-    forest, middle = system.forest, arrays.middle
-    tau, wrench, gravity = channels.total_joint, channels.total_wrench, scaled_gravity(system.forces, factor)
-    weigh(system, factor, u, channels)
-    solve(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, gravity, at_rest(ws, arrays), udot)
-    for k in range(u.size):
-        middle[k] = u[k] + 0.5 * half * udot[k]
-        u[k] += half * udot[k]
-    move(forest, middle, ws, 0, forest.mass.size)
-    book_powers(system, middle, ws, channels)
-    for c in range(8):
-        work[c] += half * factor[c] * channels.power[c]
+@pass_of
+def add_friction(forest, drag, span, factor, friction, mass, moment, inertia, total):
+    """Inertias of the links with half of a time ``span`` (1,) of their drag, and the sum of drag and noise."""
+    s = 0.5 * span[0] * factor[DAMPING]
+    for i in range(forest.mass.size):
+        mass[i] = forest.mass[i] + s * drag.mass[i]
+        for k in range(3):
+            moment[i, k] = forest.moment[i, k] + s * drag.moment[i, k]
+        for k in range(6):
+            inertia[i, k] = forest.inertia[i, k] + s * drag.inertia[i, k]
+            total[i, k] = factor[DAMPING] * friction[0, i, k] + factor[STOCHASTIC] * friction[1, i, k]
 
 
 @jit
@@ -266,142 +254,233 @@ def power_of(wrench, ws):
     return total
 
 
-@routine
-def rub(system, factor, window, h, u, work, ws, channels, arrays):
-    """The midpoint step of drag and noise, with its works at the mean speed."""
-    forest, drag = system.forest, system.forces.drag
-    s, friction, total = 0.5 * h * factor[DAMPING], arrays.friction, arrays.total
-    links = forest.mass.size
-    friction[:] = 0.0
-    fill_friction(system, window, u, ws, channels, friction[0], friction[1])
-    for i in range(links):
-        arrays.mass[i] = forest.mass[i] + s * drag.mass[i]
-        for k in range(3):
-            arrays.moment[i, k] = forest.moment[i, k] + s * drag.moment[i, k]
-        for k in range(6):
-            arrays.inertia[i, k] = forest.inertia[i, k] + s * drag.inertia[i, k]
-            total[i, k] = factor[DAMPING] * friction[0, i, k] + factor[STOCHASTIC] * friction[1, i, k]
-    still = at_rest(ws, arrays)
-    no_gravity = (0.0, 0.0, 0.0)
-    solve(forest, arrays.mass, arrays.moment, arrays.inertia, arrays.no_torque, total, no_gravity, still, arrays.udot)
-    for k in range(u.size):
-        arrays.middle[k] = u[k] + 0.5 * h * arrays.udot[k]
-        u[k] += h * arrays.udot[k]
-    move(forest, arrays.middle, ws, 0, links)
-    work[STOCHASTIC] += h * factor[STOCHASTIC] * power_of(friction[1], ws)
+@pass_of
+def book_friction(drag, ws, friction, powers):
+    """Power of noise and of drag (2,) at links that have been moved."""
+    powers[0] = power_of(friction[1], ws)
     friction[0] = 0.0
     drag_wrenches(drag, ws, friction[0])
-    work[DAMPING] += h * factor[DAMPING] * power_of(friction[0], ws)
+    powers[1] = power_of(friction[0], ws)
 
 
-@routine
-def read_thermostat(system, time, u, ws, channels, arrays):
-    """ζ and its rate, for a policy's law, at links that have been placed."""
-    move(system.forest, u, ws, 0, system.forest.mass.size)
-    twice_kinetic, variables = 2.0 * kinetic_energy(system.forest, ws), channels.bath[0]
-    copy_into(variables, arrays.bath)
-    chain_rates(system.bath, twice_kinetic, target(system.bath, time), variables, channels.bath[1])
+@pass_of
+def clear(array):
+    """Zeroes an array."""
+    array[:] = 0.0
 
 
-@routine
-def thermostat(bath_step, system, time, h, count, factor, u, work, ws, arrays):
-    """Carries a thermostat that multiplies all speeds over a time h, at links that have been placed."""
-    move(system.forest, u, ws, 0, system.forest.mass.size)
-    s = bath_step(system.bath, kinetic_energy(system.forest, ws), time, h, count, factor, arrays.bath, work)
-    for k in range(u.size):
-        u[k] *= s
+@pass_of
+def rate_thermostat(bath, kinetic, time, variables, rates):
+    """A thermostat's variables and their rates (2, variables), for a policy's law."""
+    copy_into(rates[0], variables)
+    chain_rates(bath, 2.0 * kinetic[0], target(bath, time[0]), rates[0], rates[1])
 
 
-@routine
-def stir(system, time, h, step, u, work, ws, arrays):
-    """Langevin's friction and noise over a time h, at links that have been placed and moved."""
-    forest, bath, draw = system.forest, system.bath, arrays.draw
+@pass_of
+def stir(forest, bath, clock, count, u, ws, still, draw, work):
+    """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed and
+    moved; adds its work."""
+    time, h = clock[0], clock[1]
     before = kinetic_energy(forest, ws)
     c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
-    draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], step, 1.0, at_rest(ws, arrays), draw)
+    draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
     for k in range(u.size):
         u[k] = c * u[k] + s * draw.speeds[k]
     move(forest, u, ws, 0, forest.mass.size)
     work[THERMOSTAT] += kinetic_energy(forest, ws) - before
 
 
+@pass_of
+def fly(forest, q, u, span, ws, flight, no_torque, status):
+    """Free flight over a time ``span`` (1,); the worst ``status`` (1,) stands."""
+    status[0] = max(status[0], geodesic.fly(forest, q, u, span[0], ws, flight, no_torque))
+
+
+class Passes(NamedTuple):
+    """Programs of a step. One that a run does not need is empty."""
+
+    locate: np.ndarray
+    """Places and moves the links at q and u."""
+    fill: np.ndarray
+    """Fills the channels but for drag and noise."""
+    scale: np.ndarray
+    """Sums them with their factors."""
+    predict: np.ndarray
+    """Accelerations at u."""
+    solve: np.ndarray
+    """Accelerations at the middle speeds; at rest, where flights have the velocity products."""
+    book: np.ndarray
+    """Power at the middle speeds."""
+    move: np.ndarray
+    """Moves the links at u."""
+    drift: np.ndarray
+    """Drift or flight over ``arrays.span``."""
+    friction: np.ndarray
+    """Accelerations by drag and noise."""
+    book_friction: np.ndarray
+    """Their power at the middle speeds."""
+    kinetic: np.ndarray
+    """Kinetic energy at u."""
+    rate: np.ndarray
+    """What a law reads of a thermostat."""
+    stir: np.ndarray
+    """Langevin's friction and noise."""
+
+
+def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Program]]:
+    """The programs of a model's steps: as kernels take them, and to be kept."""
+    forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
+    still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
+    q, u, middle, udot, factor = arrays.q, arrays.u, arrays.middle, arrays.acceleration, arrays.factor
+    gravity, fall, none = forces.gravity, factor[EXTERNAL:], np.zeros(3)
+    at = At(forest, ws, q, u, arrays.time, arrays.window, channels, *arrays.friction)
+    sums, inertias = (channels.total_joint, channels.total_wrench), (forest.mass, forest.moment, forest.inertia)
+    move_u, move_middle = move_links.bind(forest, u, ws), move_links.bind(forest, middle, ws)
+    locate = [place_links.bind(forest, q, ws), move_u]
+    kept = keep_spins.bind(forest, ws, arrays.turning)
+    accelerate = solve.bind(forest, *inertias, *sums, gravity, fall, still if flight else ws, udot)
+    book = [move_middle, *booking(e, at._replace(u=middle))]
+    rubs = forces.drag.link.size > 0 or forces.noise.choice[0] != 0
+    heavier = arrays.mass, arrays.moment, arrays.inertia
+    friction = [
+        clear.bind(arrays.friction),
+        *fill_friction(e, at),
+        add_friction.bind(forest, forces.drag, arrays.clock[1:], factor, arrays.friction, *heavier, arrays.total),
+        solve.bind(forest, *heavier, arrays.no_torque, arrays.total, none, fall, still, arrays.udot),
+    ]
+    rubbed = [move_middle, book_friction.bind(forces.drag, ws, arrays.friction, arrays.powers)]
+    kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic)]
+    way, bath = e.system.bath.choice[WAY], e.system.bath
+    drifting = drift.bind(forest, q, u, ws, arrays.span)
+    if flight:
+        drifting = fly.bind(forest, q, u, arrays.span, ws, arrays.flight, arrays.no_torque, arrays.status)
+    remembers = arrays.bath.size > 0
+    rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
+    stirring = stir.bind(forest, bath, arrays.clock, arrays.number, u, ws, still, arrays.draw, arrays.work)
+    programs = [
+        Program(one)
+        for one in (
+            locate,
+            filling(e, at),
+            scaling(e, channels, factor),
+            () if flight else (move_u, kept, accelerate),
+            (accelerate,) if flight else (move_middle, kept, accelerate),
+            book,
+            (move_u,),
+            (drifting,),
+            friction if rubs else (),
+            rubbed if rubs else (),
+            kinetic if way == SCALES else (),
+            rate if remembers else (),
+            (stirring,) if way == KICKS else (),
+        )
+    ]
+    compile_passes(one for program in programs for one in program.passes)
+    return Passes(*(program.code for program in programs)), programs
+
+
+@jit
+def book_powers(half, factor, powers, work):
+    """Works of a kick."""
+    for c in range(8):
+        work[c] += half * factor[c] * powers[c]
+
+
+@jit
+def kick(passes, half, predict, arrays):
+    """u += half · M⁻¹ (Γ − C(ū)), with the works of Γ at the mean speed ū: ΔT = ū·MΔu exactly.
+
+    The velocity products C at the mean speed make the kick its own reverse in time. With those at the first speed
+    instead, thermal spins pump energy into light bodies. The mean speed is predicted with the accelerations of the
+    latest kick, or with those at the first speed where ``predict`` is set because the links have moved since. Where
+    flights have the velocity products it is u += half · M⁻¹ Γ.
+    """
+    u, middle, udot = arrays.u, arrays.middle, arrays.acceleration
+    run(passes.scale)
+    if predict:
+        run(passes.predict)
+    for k in range(u.size):
+        middle[k] = u[k] + 0.5 * half * udot[k]
+    run(passes.solve)
+    for k in range(u.size):
+        middle[k] = u[k] + 0.5 * half * udot[k]
+        u[k] += half * udot[k]
+    run(passes.book)
+    book_powers(half, arrays.factor, arrays.power, arrays.work)
+
+
+@jit
+def rub(passes, h, arrays):
+    """The midpoint step of drag and noise, with its works at the mean speed."""
+    u, work, factor = arrays.u, arrays.work, arrays.factor
+    run(passes.friction)
+    for k in range(u.size):
+        arrays.middle[k] = u[k] + 0.5 * h * arrays.udot[k]
+        u[k] += h * arrays.udot[k]
+    run(passes.book_friction)
+    work[STOCHASTIC] += h * factor[STOCHASTIC] * arrays.powers[0]
+    work[DAMPING] += h * factor[DAMPING] * arrays.powers[1]
+
+
+@jit
+def thermostat(bath_step, passes, bath, time, h, count, arrays):
+    """Carries a thermostat that multiplies all speeds over a time h, at links that have been placed."""
+    run(passes.kinetic)
+    s = bath_step(bath, arrays.kinetic[0], time, h, count, arrays.factor, arrays.bath, arrays.work)
+    for k in range(arrays.u.size):
+        arrays.u[k] *= s
+
+
 @kernel
-def advance(
-    law,
-    bath_step,
-    follow,
-    system,
-    functions,
-    parameters,
-    followed,
-    h,
-    flight,
-    stop,
-    state,
-    ws,
-    channels,
-    arrays,
-    steps,
-):
+def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, arrays, steps):
     """Advances the state by a number of steps of length h: REACHED, STOPPED, NOT_CONVERGED where a flight is too long,
     or DIVERGED where a number is no longer finite; the state is then that of the last whole step."""
-    forest = system.forest
-    q, u, work, udot, counters = arrays.q, arrays.u, arrays.work, arrays.acceleration, state.counters
-    way = system.bath.choice[WAY]
-    rubs = system.forces.drag.link.size > 0 or system.forces.noise.choice[0] != 0
+    q, u, work, counters, half = arrays.q, arrays.u, arrays.work, state.counters, 0.5 * h
+    scales = passes.kinetic.shape[0] > 0
     copy_into(q, state.q)
     copy_into(u, state.u)
     copy_into(work, state.work)
     copy_into(arrays.bath, state.bath)
-    copy_into(udot, state.acceleration)
-    locate(forest, q, u, ws)
-    fill_positions(system, functions, state.time[0], q, u, ws, channels)
+    copy_into(arrays.acceleration, state.acceleration)
+    copy_into(arrays.factor, state.factor)
+    copy_into(inputs.memory, state.memory)
+    arrays.span[0], arrays.clock[1], arrays.time[0], arrays.status[0] = half, h, state.time[0], REACHED
+    run(passes.locate)
+    run(passes.fill)
     for _ in range(steps):
-        if stop_reached(stop, ws):
+        if stop_reached(stop, arrays):
             return STOPPED
         step = counters[STEPS]
         time = h * step
-        if arrays.bath.size > 0:
-            read_thermostat(system, time, u, ws, channels, arrays)
-        if look(follow, system, channels, ws, time, state, followed, arrays.sums):
-            law_inputs(system, channels, ws, h, arrays.sums)
+        arrays.time[0], arrays.clock[0], arrays.window[0], arrays.number[0] = time, time, counters[WINDOW], step
+        run(passes.rate)
+        if ask(law, parameters, inputs, time, h, state.factor):
             before = state.factor[DAMPING]
-            law(parameters, arrays.sums, state.factor)
-            if keeps_thermal_momentum(followed) and state.factor[DAMPING] != before:
-                work[STOCHASTIC] += rescale(forest, before, state.factor[DAMPING], state.memory, u, ws)
-        if way == SCALES:
-            thermostat(bath_step, system, time, 0.5 * h, 2 * step, state.factor, u, work, ws, arrays)
-        found = REACHED
-        if flight:
-            push(system, state.factor, 0.5 * h, u, work, udot, ws, channels, arrays)
-            move(forest, u, ws, 0, forest.mass.size)
-            found = geodesic.fly(forest, q, u, 0.5 * h, ws, arrays.flight, arrays.no_torque)
-        else:
-            kick(system, state.factor, 0.5 * h, u, work, udot, step == 0, ws, channels, arrays)
-            move(forest, u, ws, 0, forest.mass.size)
-            drift(forest, q, u, ws, 0.5 * h)
-            move(forest, u, ws, 0, forest.mass.size)
-        if rubs:
-            rub(system, state.factor, counters[WINDOW], h, u, work, ws, channels, arrays)
-            move(forest, u, ws, 0, forest.mass.size)
-        if way == KICKS:
-            stir(system, time, h, step, u, work, ws, arrays)
-        if flight:
-            found = max(found, geodesic.fly(forest, q, u, 0.5 * h, ws, arrays.flight, arrays.no_torque))
-        else:
-            drift(forest, q, u, ws, 0.5 * h)
-        if found != REACHED:
-            return found
+            copy_into(state.factor, inputs.factor)
+            copy_into(arrays.factor, state.factor)
+            work[STOCHASTIC] += keep_thermal_momentum(inputs, before, state.factor[DAMPING], u)
+        copy_into(state.memory, inputs.memory)
+        if scales:
+            thermostat(bath_step, passes, bath, time, half, 2 * step, arrays)
+        kick(passes, half, step == 0, arrays)
+        run(passes.move)
+        run(passes.drift)
+        if passes.friction.shape[0] > 0:
+            run(passes.move)
+            rub(passes, h, arrays)
+        run(passes.move)
+        run(passes.stir)
+        run(passes.drift)
+        if arrays.status[0] != REACHED:
+            return arrays.status[0]
         time = h * (step + 1)
+        arrays.time[0] = time
         # From q alone, so that a step's end is a function of the state and a run resumes to the same bits.
-        locate(forest, q, u, ws)
-        fill_positions(system, functions, time, q, u, ws, channels)
-        if flight:
-            push(system, state.factor, 0.5 * h, u, work, udot, ws, channels, arrays)
-        else:
-            kick(system, state.factor, 0.5 * h, u, work, udot, True, ws, channels, arrays)
-        if way == SCALES:
-            thermostat(bath_step, system, h * (step + 0.5), 0.5 * h, 2 * step + 1, state.factor, u, work, ws, arrays)
+        run(passes.locate)
+        run(passes.fill)
+        kick(passes, half, True, arrays)
+        if scales:
+            thermostat(bath_step, passes, bath, h * (step + 0.5), half, 2 * step + 1, arrays)
         total = 0.0
         for k in range(u.size):
             total += u[k] * u[k]
@@ -418,5 +497,5 @@ def advance(
         copy_into(state.u, u)
         copy_into(state.work, work)
         copy_into(state.bath, arrays.bath)
-        copy_into(state.acceleration, udot)
-    return STOPPED if stop_reached(stop, ws) else REACHED
+        copy_into(state.acceleration, arrays.acceleration)
+    return STOPPED if stop_reached(stop, arrays) else REACHED

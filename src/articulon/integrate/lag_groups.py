@@ -2,18 +2,15 @@
 
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.declarations import Controlled
 from articulon.integrate.drift_velocity import DriftVelocity
-from articulon.integrate.lag_tracking import Followed, follow, follow_nothing, follow_signature
+from articulon.integrate.lag_tracking import Followed
 from articulon.integrate.variables import POSITION, ROTATION
-from articulon.kernels import prepare
 from articulon.model import Model
 from articulon.model.joints import BY_KIND, FREE, UNBOUND
 
@@ -110,25 +107,6 @@ def followed_groups(evaluator: Evaluator, integrator: Any, aim: float) -> Follow
         np.zeros((links, 6)),
         np.zeros((links, 6)),
     )
-
-
-def nothing_followed() -> Followed:
-    """The same for a policy that follows nothing."""
-    arrays = {name: np.zeros(0) for name in Followed._fields}
-    arrays |= {name: np.zeros(0, dtype=np.int64) for name in ("start", "wholes")}
-    arrays |= {name: np.zeros((0, 6)) for name in ("inertia", "total", "still", "no_bias", "twist", "bias")}
-    return Followed(**arrays | {"within": np.zeros(0, dtype=np.bool_)})
-
-
-def follower(evaluator: Evaluator, followed: Followed) -> Any:
-    """The compiled look at the lags of a model; one that does nothing where nothing is followed."""
-    return prepare(follow if followed.start.size else follow_nothing, signature_of(evaluator, followed))
-
-
-def signature_of(evaluator: Evaluator, followed: Followed) -> types.Type:
-    """Numba signature of a look for a model's tables."""
-    tables = evaluator.system.forest, evaluator.system.forces.drag, evaluator.ws, followed
-    return follow_signature(*(numba.typeof(value) for value in tables))
 
 
 def _links(model: Model, start: np.ndarray) -> np.ndarray:

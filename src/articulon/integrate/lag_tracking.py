@@ -25,7 +25,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
 from articulon.algebra.inertia import skew
 from articulon.algebra.rotations import load_quaternion, matrix
@@ -49,10 +48,11 @@ from articulon.dynamics.energy import kinetic_energy
 from articulon.dynamics.kinematics import move
 from articulon.forces.gravity import gravity_wrenches
 from articulon.forces.stokes_drag import drag_wrenches
-from articulon.kernels import jit, kernel, routine
+from articulon.kernels import jit
 from articulon.model.joints import FREE, XYZ
 from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
 from articulon.model.tables import Workspace
+from articulon.passes import pass_of
 from articulon.scaling.base import AGE, DELAY, ELAPSED, LAG, MEMORY, NEEDED, NEEDED_MEMORY, RATE, RELAXATION
 
 LOOKS, TIME, FACTOR, CHANGED, BEGAN, LATE, HEADER = range(7)
@@ -188,19 +188,35 @@ def find_lag(forest, drag, rates, lag, ws, followed):
     balance(forest, drag, followed.tau, followed.total, ws, followed, lag)
 
 
-@kernel
+@pass_of
 def follow(
-    forest, drag, gravity, wrench, joint, wrench_channels, joint_channels, ws, time, factor, memory, followed, sums
+    forest,
+    drag,
+    gravity,
+    wrench,
+    joint,
+    wrench_channels,
+    joint_channels,
+    ws,
+    clock,
+    factor,
+    memory,
+    followed,
+    sums,
+    looked,
 ):
-    """Looks at the forces after an evaluation, where it is time for that; returns 1 if so.
+    """Looks at the forces after an evaluation, where it is time for that; ``looked`` (1,) is 1 if so.
 
     Writes what lags most of all trees, unscaled and as a part of its way, infinite at the first look, with its rate and
     its relaxation time; the factor that joints need; the longest relaxation time, the times since the factor last
     changed and since the first look, and how late the latest tree is."""
+    time = clock[0]
     looks, h = memory[LOOKS], time - memory[TIME]
     slowest, noisy = followed.slowest[0], followed.slowest[1]
+    looked[0] = 0
     if looks > 1.0 and h < APART * slowest / memory[FACTOR]:
-        return 0
+        return
+    looked[0] = 1
     if looks == 0.0:
         memory[CHANGED] = memory[BEGAN] = time
     elif factor[DAMPING] != memory[FACTOR]:
@@ -269,78 +285,18 @@ def follow(
     sums[RELAXATION], sums[AGE], sums[DELAY] = slowest, age, memory[LATE]
     sums[ELAPSED] = time - memory[CHANGED]
     memory[LOOKS], memory[TIME], memory[FACTOR] = min(looks + 1.0, 2.0), time, factor[DAMPING]
-    return 1
 
 
-@kernel
-def follow_nothing(
-    forest, drag, gravity, wrench, joint, wrench_channels, joint_channels, ws, time, factor, memory, followed, sums
-):
-    """For policies that follow nothing: a law is called at every step."""
-    return 1
-
-
-@jit
-def look(follow, system, channels, ws, time, state, followed, sums):
-    """Whether the law is to be called, after a look at the lags where these are followed."""
-    if state.memory.size == 0:
-        return True
-    forces = system.forces
-    return (
-        follow(
-            system.forest,
-            forces.drag,
-            forces.gravity,
-            channels.wrench,
-            channels.joint,
-            forces.wrench_channels,
-            forces.joint_channels,
-            ws,
-            time,
-            state.factor,
-            state.memory,
-            followed,
-            sums,
-        )
-        != 0
-    )
-
-
-@jit
-def keeps_thermal_momentum(followed):
-    """Whether noise acts on what is followed."""
-    return followed.slowest.size > 0 and followed.slowest[1] > 0.0
-
-
-@routine
-def rescale(forest, before, after, memory, u, ws):
-    """Changes the speeds u of placed links with the factor, from ``before`` to ``after``: what they would be without
-    noise, w − z/a2, stays as it is, and of the rest the momentum. Returns the kinetic energy that this brings in."""
-    nu = u.size
+@pass_of
+def rescale(forest, change, memory, u, ws):
+    """Changes the speeds u of placed links with the factor, from ``change[0]`` to ``change[1]``: what they would be
+    without noise, w − z/a2, stays as it is, and of the rest the momentum. ``change[2]`` is the kinetic energy that this
+    brings in."""
+    nu, before, after = u.size, change[0], change[1]
     move(forest, u, ws, 0, forest.mass.size)
     energy = kinetic_energy(forest, ws)
     for k in range(nu):
         free = memory[HEADER + k] - memory[HEADER + 2 * nu + k] / before
         u[k] = free + (u[k] - free) * after / before
     move(forest, u, ws, 0, forest.mass.size)
-    return kinetic_energy(forest, ws) - energy
-
-
-def follow_signature(forest: object, drag: object, ws: object, followed: object) -> types.Type:
-    """Numba signature of :func:`follow` for the types of a model's tables."""
-    line, whole = types.float64[::1], types.int64[::1]
-    return types.int64(
-        forest,
-        drag,
-        line,
-        types.float64[:, :, ::1],
-        types.float64[:, ::1],
-        whole,
-        whole,
-        ws,
-        types.float64,
-        line,
-        line,
-        followed,
-        line,
-    )
+    change[2] = kinetic_energy(forest, ws) - energy

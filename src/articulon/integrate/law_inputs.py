@@ -1,18 +1,111 @@
-"""What a scaling law reads, and what is booked without its factors."""
+"""What a scaling law reads, when it is asked, and what is booked without its factors."""
 
-from articulon.baths.base import GAIN
-from articulon.forces.filling import force_sums
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.forces.filling import summing
+from articulon.integrate.lag_tracking import Followed, follow, rescale
 from articulon.kernels import jit
-from articulon.scaling.base import STEP, ZETA, ZETA_RATE
+from articulon.passes import Program, run
+from articulon.scaling.base import INPUTS, STEP, ScalingPolicy
+
+if TYPE_CHECKING:
+    from articulon.forces.evaluation import Evaluator
+
+
+class LawInputs(NamedTuple):
+    """The programs that find what a law reads, and the arrays through which they are called."""
+
+    summing: np.ndarray
+    """Program of the magnitudes of the forces; (0, 2) for a law that does not vary."""
+    following: np.ndarray
+    """Program that looks at the lag of the motions; (0, 2) for a policy that does not follow it."""
+    rescaling: np.ndarray
+    """Program that keeps the thermal momentum when the factor changes; (0, 2) where nothing does so."""
+    sums: np.ndarray
+    """What the law reads, shape (20,)."""
+    time: np.ndarray
+    """[time], shape (1,)."""
+    looked: np.ndarray
+    """1 where the latest look has been made, shape (1,)."""
+    factor: np.ndarray
+    """Factors of the channels at a look, and those that the law gives, shape (8,)."""
+    memory: np.ndarray
+    """``State.memory``."""
+    change: np.ndarray
+    """Factor before and after, and the kinetic energy that the change brings in, shape (3,)."""
+    u: np.ndarray
+    """Speeds whose thermal momentum is kept, shape (nu,)."""
+
+
+def law_inputs(
+    evaluator: "Evaluator", policy: ScalingPolicy, followed: Followed | None, memory: int
+) -> tuple[LawInputs, list[Program]]:
+    """The inputs of a policy's law, and the programs, which are to be kept."""
+    sums, factor, time, looked = np.zeros(INPUTS), np.ones(8), np.zeros(1), np.ones(1, dtype=np.int64)
+    remembered, change, speeds = np.zeros(memory), np.zeros(3), np.zeros(evaluator.model.nu)
+    programs = [Program(summing(evaluator, sums) if policy.varies else ()), Program(), Program()]
+    if followed is not None:
+        forest, forces, ws = evaluator.system.forest, evaluator.system.forces, evaluator.ws
+        channels = evaluator.channels
+        programs[1] = Program(
+            [
+                follow.bind(
+                    forest,
+                    forces.drag,
+                    forces.gravity,
+                    channels.wrench,
+                    channels.joint,
+                    forces.wrench_channels,
+                    forces.joint_channels,
+                    ws,
+                    time,
+                    factor,
+                    remembered,
+                    followed,
+                    sums,
+                    looked,
+                )
+            ]
+        )
+        if followed.slowest[1] > 0.0:
+            programs[2] = Program([rescale.bind(forest, change, remembered, speeds, ws)])
+    summed, followed_by, kept = (program.code for program in programs)
+    return LawInputs(summed, followed_by, kept, sums, time, looked, factor, remembered, change, speeds), programs
 
 
 @jit
-def law_inputs(system, channels, ws, step, sums):
-    """Magnitudes of the forces after an evaluation, ζ and kd ζ' of a thermostat that acted in it, and the step."""
-    force_sums(system, channels, ws, sums)
-    sums[STEP] = step
-    if channels.bath.size > 0:
-        sums[ZETA], sums[ZETA_RATE] = channels.bath[0, 0], system.bath.constants[GAIN] * channels.bath[1, 0]
+def ask(law, parameters, inputs, time, step, factor):
+    """Asks the law for its factors at a time, before a step, and leaves them in ``inputs.factor``: whether they differ
+    from the present ones (8,). One that follows the lag of the motions is asked after a look at that."""
+    copy_into(inputs.factor, factor)
+    if inputs.following.shape[0] > 0:
+        inputs.time[0] = time
+        run(inputs.following)
+        if inputs.looked[0] == 0:
+            return False
+    run(inputs.summing)
+    inputs.sums[STEP] = step
+    law(parameters, inputs.sums, inputs.factor)
+    changed = False
+    for c in range(8):
+        changed = changed or inputs.factor[c] != factor[c]
+    return changed
+
+
+@jit
+def keep_thermal_momentum(inputs, before, after, u):
+    """Changes speeds u with the factor, where noise acts on what is followed, at links that have been placed; returns
+    the kinetic energy that this brings in."""
+    if inputs.rescaling.shape[0] == 0:
+        return 0.0
+    inputs.change[0], inputs.change[1] = before, after
+    copy_into(inputs.u, u)
+    run(inputs.rescaling)
+    copy_into(u, inputs.u)
+    return inputs.change[2]
 
 
 @jit

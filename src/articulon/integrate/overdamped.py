@@ -27,21 +27,19 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import copy_into, dot, load
-from articulon.dynamics.articulated import accelerate, eliminate
-from articulon.dynamics.constrained import at_rest
-from articulon.dynamics.kinematics import drift, move, place
+from articulon.dynamics.kinematics import drift
 from articulon.dynamics.mass_determinant import Determinant, determinant_arrays, log_determinant_gradient
+from articulon.dynamics.passes import move_links, place_links, scaled, solve
 from articulon.dynamics.recursive import project
-from articulon.forces.filling import book_powers, fill_friction, fill_positions, scaled_gravity, weigh
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.filling import At, booking, fill_drag, fill_friction, filling, scaling
 from articulon.forces.gravity import gravity_wrenches
-from articulon.forces.stokes_drag import drag_wrenches
-from articulon.integrate.law_inputs import book_bare_works, law_inputs
+from articulon.integrate.law_inputs import ask, book_bare_works
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, TOO_LONG, stop_reached
 from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
-from articulon.kernels import kernel, routine
-from articulon.model import Forest
-from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, WINDOW
-from articulon.scaling.base import INPUTS
+from articulon.kernels import jit, kernel
+from articulon.model.state import DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHASTIC, WINDOW
+from articulon.passes import Bound, Program, compile_passes, pass_of, run
 
 WATCHED = 32
 """Steps over which changes of speeds are compared with the speeds: a single kick is bad where it is above √32 of
@@ -99,8 +97,20 @@ class Scratch(NamedTuple):
     """Zero twists, shape (links, 6)."""
     no_bias: np.ndarray
     """Zero velocity-product accelerations, shape (links, 6)."""
-    sums: np.ndarray
-    """What a scaling law reads, shape (16,)."""
+    factor: np.ndarray
+    """Factors of the channels, shape (8,)."""
+    time: np.ndarray
+    """Of the latest evaluation [time], shape (1,)."""
+    window: np.ndarray
+    """Of the noise, shape (1,)."""
+    spans: np.ndarray
+    """Half of the step, and the step [time], shape (2,)."""
+    power: np.ndarray
+    """Of the channels, unscaled, shape (8,)."""
+    position: np.ndarray
+    """Origins of the links, shape (links, 3)."""
+    rotation: np.ndarray
+    """Their orientations, row-major matrices, shape (links, 9)."""
     kT: np.ndarray
     """kT of the metric's force, 0 where there is none [energy], shape (1,)."""
     determinant: Determinant
@@ -109,8 +119,9 @@ class Scratch(NamedTuple):
     """Whether the steps are too long."""
 
 
-def scratch(forest: Forest, nq: int, nu: int, kT: float) -> Scratch:
+def scratch(e: Evaluator, kT: float) -> Scratch:
     """Arrays for a model whose metric's force has the given kT [energy]."""
+    forest, nq, nu = e.system.forest, e.model.nq, e.model.nu
     turns = np.zeros(nu, dtype=np.bool_)
     split = blocks(forest, nq, nu)
     for start, end, kind in zip(split.start, split.end, split.kind, strict=True):
@@ -134,62 +145,136 @@ def scratch(forest: Forest, nq: int, nu: int, kT: float) -> Scratch:
         np.zeros((2, n, 6)),
         still[0],
         still[1],
-        np.zeros(INPUTS),
+        np.ones(8),
+        np.zeros(1),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(2),
+        e.channels.power,
+        e.ws.position,
+        e.ws.rotation,
         np.array([kT]),
         determinant_arrays(n, nu),
         watch,
     )
 
 
-@routine
-def push(system, functions, time, q, ws, channels, arrays):
-    """Forces at q on bodies at rest: those of a flow are in the channel of drag."""
-    place(system.forest, q, ws, 0, system.forest.mass.size)
-    still = at_rest(ws, arrays)
-    fill_positions(system, functions, time, q, arrays.no_speeds, still, channels)
-    drag_wrenches(system.forces.drag, still, channels.wrench[DAMPING])
-
-
-@routine
-def shake(system, factor, window, ws, channels, arrays):
-    """F at links that have been placed."""
-    friction, noise = arrays.friction, arrays.noise
-    friction[:] = 0.0
-    fill_friction(system, window, arrays.no_speeds, at_rest(ws, arrays), channels, friction[0], friction[1])
-    project(system.forest, ws, friction[1], noise)
+@pass_of
+def project_noise(forest, ws, wrench, factor, noise):
+    """F of the Brownian wrenches (links, 6), scaled."""
+    project(forest, ws, wrench, noise)
     for k in range(noise.size):
         noise[k] *= factor[STOCHASTIC]
 
 
-@routine
-def yield_to(system, factor, ws, channels, arrays):
-    """u of ζ u = Γ + F at links that have been placed and whose channels have been filled."""
-    forest, drag, s = system.forest, system.forces.drag, factor[DAMPING]
-    metric, tau, wrench, u = arrays.metric, channels.total_joint, channels.total_wrench, arrays.u
-    links = forest.mass.size
-    weigh(system, factor, u, channels)
-    gravity_wrenches(forest, scaled_gravity(system.forces, factor), ws, wrench)
-    if arrays.kT[0] > 0.0:
-        log_determinant_gradient(forest, ws, arrays.determinant)
-        # Noise and drag that are weighed differently are those of another temperature.
-        half_kT = 0.5 * arrays.kT[0] * factor[STOCHASTIC] ** 2 / s
-        for k in range(u.size):
-            metric[k] = half_kT * arrays.determinant.gradient[k]
-    for k in range(u.size):
-        tau[k] += metric[k] + arrays.noise[k]
-    for i in range(links):
-        arrays.mass[i] = s * drag.mass[i]
+@pass_of
+def add_weight(forest, gravity, factor, ws, wrench):
+    """Adds gravity to the wrenches on the links."""
+    gravity_wrenches(forest, scaled(gravity, factor), ws, wrench)
+
+
+@pass_of
+def find_metric(forest, ws, determinant, kT, factor, metric):
+    """½ kT ∂ ln det M, scaled."""
+    log_determinant_gradient(forest, ws, determinant)
+    # Noise and drag that are scaled differently are those of another temperature.
+    half_kT = 0.5 * kT[0] * factor[STOCHASTIC] ** 2 / factor[DAMPING]
+    for k in range(metric.size):
+        metric[k] = half_kT * determinant.gradient[k]
+
+
+@pass_of
+def scale_drag(drag, factor, noise, metric, mass, moment, inertia, tau):
+    """The drag of the links as their inertias, scaled; adds noise and metric force to τ."""
+    s = factor[DAMPING]
+    for k in range(tau.size):
+        tau[k] += metric[k] + noise[k]
+    for i in range(mass.size):
+        mass[i] = s * drag.mass[i]
         for k in range(3):
-            arrays.moment[i, k] = s * drag.moment[i, k]
+            moment[i, k] = s * drag.moment[i, k]
         for k in range(6):
-            arrays.inertia[i, k] = s * drag.inertia[i, k]
-    still = at_rest(ws, arrays)
-    eliminate(forest, arrays.mass, arrays.moment, arrays.inertia, tau, wrench, still, 0, links)
-    accelerate(forest, (0.0, 0.0, 0.0), still, u, 0, links)
+            inertia[i, k] = s * drag.inertia[i, k]
 
 
-@routine
-def watch_speeds(forest, h, step, ws, arrays):
+@pass_of
+def move_joints(forest, q, u, span):
+    """Moves joints for a time ``span`` (1,) at constant speeds."""
+    drift(forest, q, u, span[0])
+
+
+@pass_of
+def clear(array):
+    """Zeroes an array."""
+    array[:] = 0.0
+
+
+class Passes(NamedTuple):
+    """Programs of a step."""
+
+    push: np.ndarray
+    """Places the links at q and fills the channels, at rest."""
+    push_middle: np.ndarray
+    """The same at the middle of the step."""
+    shake: np.ndarray
+    """Finds F; empty without noise."""
+    balance: np.ndarray
+    """u of ζ u = Γ + F."""
+    drift_middle: np.ndarray
+    """Moves the coordinates of the middle."""
+    drift: np.ndarray
+    """Moves those of the step."""
+    book: np.ndarray
+    """Power at u."""
+    place: np.ndarray
+    """Places the links at q."""
+
+
+def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
+    """The programs of a model's steps: as kernels take them, and to be kept."""
+    forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
+    still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
+    friction, factor, none = arrays.friction, arrays.factor, np.zeros(3)
+    fall, span = factor[EXTERNAL:], (arrays.spans[:1], arrays.spans[1:])
+    at = At(forest, still, arrays.q, arrays.no_speeds, arrays.time, arrays.window, channels, *friction)
+    place = place_links.bind(forest, arrays.q, ws)
+    drag = channels.wrench[DAMPING]
+
+    def push(q: np.ndarray) -> list[Bound]:
+        flow = fill_drag.bind(forces.drag, still, drag)
+        return [place_links.bind(forest, q, ws), *filling(e, at._replace(q=q)), flow]
+
+    noisy, metric = forces.noise.choice[0] != 0, arrays.kT[0] > 0.0
+    shake = [clear.bind(friction), *fill_friction(e, at)]
+    shake.append(project_noise.bind(forest, ws, friction[1], factor, arrays.noise))
+    inertias, tau, wrench = (arrays.mass, arrays.moment, arrays.inertia), channels.total_joint, channels.total_wrench
+    balance = [*scaling(e, channels, factor)]
+    if forces.gravity.any():
+        balance.append(add_weight.bind(forest, forces.gravity, fall, ws, wrench))
+    if metric:
+        balance.append(find_metric.bind(forest, ws, arrays.determinant, arrays.kT, factor, arrays.metric))
+    balance.append(scale_drag.bind(forces.drag, factor, arrays.noise, arrays.metric, *inertias, tau))
+    balance.append(solve.bind(forest, *inertias, tau, wrench, none, fall, still, arrays.u))
+    moving = at._replace(ws=ws, u=arrays.u)
+    book = [move_links.bind(forest, arrays.u, ws), clear.bind(drag), fill_drag.bind(forces.drag, ws, drag)]
+    programs = [
+        Program(one)
+        for one in (
+            push(arrays.q),
+            push(arrays.middle),
+            shake if noisy else (),
+            balance,
+            (move_joints.bind(forest, arrays.middle, arrays.u, span[0]),),
+            (move_joints.bind(forest, arrays.q, arrays.u, span[1]),),
+            [*book, *booking(e, moving)],
+            (place,),
+        )
+    ]
+    compile_passes(one for program in programs for one in program.passes)
+    return Passes(*(program.code for program in programs)), programs
+
+
+@jit
+def watch_speeds(h, step, arrays):
     """Whether the changes of some speed in the last WATCHED steps, of which this is one, were larger than itself."""
     watch, u, first = arrays.watch, arrays.u, arrays.watch.speeds
     if step % WATCHED == 0:
@@ -203,8 +288,8 @@ def watch_speeds(forest, h, step, ws, arrays):
     if (step + 1) % WATCHED != 0 or watch.steps[0] != WATCHED:
         return False
     far = 0.0
-    for i in range(forest.mass.size):
-        far = max(far, dot(load(ws.position, i), load(ws.position, i)))
+    for i in range(arrays.position.shape[0]):
+        far = max(far, dot(load(arrays.position, i), load(arrays.position, i)))
     worst = 1.0
     for k in range(u.size):
         least = WATCHED * (RESOLVED / h) ** 2 * (1.0 if watch.turns[k] else far)
@@ -215,63 +300,54 @@ def watch_speeds(forest, h, step, ws, arrays):
     return worst > 1.0
 
 
-@routine
-def book(system, factor, h, ws, channels, arrays):
-    """Works of a step at its speeds, in its middle."""
-    forest, u, work = system.forest, arrays.u, arrays.work
-    move(forest, u, ws, 0, forest.mass.size)
-    drag = channels.wrench[DAMPING]
-    drag[:] = 0.0
-    drag_wrenches(system.forces.drag, ws, drag)
-    book_powers(system, u, ws, channels)
-    for c in range(8):
-        work[c] += h * factor[c] * channels.power[c]
-    for k in range(u.size):
-        work[STOCHASTIC] += h * (arrays.noise[k] + arrays.metric[k]) * u[k]
-
-
 @kernel
-def advance(law, system, functions, parameters, h, stop, state, ws, channels, arrays, steps):
+def advance(law, inputs, parameters, passes, h, stop, state, arrays, steps):
     """Advances the state by a number of steps of length h: REACHED, STOPPED, DIVERGED where a number is no longer
     finite, or TOO_LONG where speeds change too much in them; the state is then that of the last whole step."""
-    forest, counters = system.forest, state.counters
-    q, middle, u, factor = arrays.q, arrays.middle, arrays.u, state.factor
+    counters, q, u, factor, work = state.counters, arrays.q, arrays.u, state.factor, arrays.work
     copy_into(q, state.q)
-    copy_into(arrays.work, state.work)
+    copy_into(work, state.work)
+    arrays.spans[0], arrays.spans[1] = 0.5 * h, h
     for k in range(u.size):
         state.u[k] = arrays.noise[k] = arrays.metric[k] = 0.0
     for _ in range(steps):
         step = counters[STEPS]
-        push(system, functions, h * step, q, ws, channels, arrays)
-        if stop_reached(stop, ws):
+        arrays.time[0], arrays.window[0] = h * step, counters[WINDOW]
+        run(passes.push)
+        if stop_reached(stop, arrays):
             return STOPPED
-        law_inputs(system, channels, ws, h, arrays.sums)
-        law(parameters, arrays.sums, factor)
-        if system.forces.noise.choice[0] != 0:
-            shake(system, factor, counters[WINDOW], ws, channels, arrays)
-        yield_to(system, factor, ws, channels, arrays)
+        if ask(law, parameters, inputs, h * step, h, factor):
+            copy_into(factor, inputs.factor)
+        copy_into(arrays.factor, factor)
+        run(passes.shake)
+        run(passes.balance)
         copy_into(arrays.watch.speeds, u)
-        copy_into(middle, q)
-        drift(forest, middle, u, 0.5 * h)
-        push(system, functions, h * (step + 0.5), middle, ws, channels, arrays)
-        yield_to(system, factor, ws, channels, arrays)
-        drift(forest, q, u, h)
-        book(system, factor, h, ws, channels, arrays)
+        copy_into(arrays.middle, q)
+        run(passes.drift_middle)
+        arrays.time[0] = h * (step + 0.5)
+        run(passes.push_middle)
+        run(passes.balance)
+        run(passes.drift)
+        run(passes.book)
+        for c in range(8):
+            work[c] += h * factor[c] * arrays.power[c]
+        for k in range(u.size):
+            work[STOCHASTIC] += h * (arrays.noise[k] + arrays.metric[k]) * u[k]
         total = 0.0
         for k in range(q.size):
             total += q[k] * q[k]
         for c in range(8):
-            total += arrays.work[c] * arrays.work[c]
+            total += work[c] * work[c]
         if not total < np.inf:
             return DIVERGED
-        if watch_speeds(forest, h, step, ws, arrays):
+        if watch_speeds(h, step, arrays):
             return TOO_LONG
         counters[STEPS] = step + 1
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 2
         state.time[0] = h * (step + 1)
-        book_bare_works(state, state.work, arrays.work)
+        book_bare_works(state, state.work, work)
         copy_into(state.q, q)
-        copy_into(state.work, arrays.work)
-    place(forest, q, ws, 0, forest.mass.size)
-    return STOPPED if stop_reached(stop, ws) else REACHED
+        copy_into(state.work, work)
+    run(passes.place)
+    return STOPPED if stop_reached(stop, arrays) else REACHED

@@ -1,20 +1,20 @@
 """The driver of Brownian dynamics of articulated bodies, and what it refuses."""
 
-import numba
+from typing import Any
+
 import numpy as np
-from numba import types
 
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import overdamped
-from articulon.integrate.base import LINE
 from articulon.integrate.declarations import BrownianDynamics
 from articulon.integrate.fixed_steps import FixedStepDriver
+from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.status import DIVERGED, TOO_LONG, no_stop
-from articulon.kernels import prepare
-from articulon.model import Model, State, kernel_tables
+from articulon.kernels import prepare_for
+from articulon.model import Model, State
 from articulon.model.assemble import joint_without_inertia
 from articulon.model.joints import UNBOUND
 from articulon.scaling.base import LAW, ScalingPolicy
@@ -37,40 +37,29 @@ class OverdampedDriver(FixedStepDriver):
         self.stop, self.step = no_stop(), float(integrator.step)
         model, noise = evaluator.model, brownian_of(evaluator.model)
         kT = model.units.boltzmann * float(noise.temperature) if noise is not None and _jointed(model) else 0.0
-        self.scratch = overdamped.scratch(kernel_tables(model).forest, model.nq, model.nu, kT)
-        system, functions, ws, channels, _ = evaluator.types
-        signature = (
-            types.FunctionType(LAW),
-            system,
-            functions,
-            LINE,
-            types.float64,
-            numba.typeof(self.stop),
-            numba.typeof(state),
-            ws,
-            channels,
-            numba.typeof(self.scratch),
-            types.int64,
+        self.scratch = overdamped.scratch(evaluator, kT)
+        self.inputs, self.programs = law_inputs(evaluator, policy, None, 0)
+        self.passes, self.kept = overdamped.passes(evaluator, self.scratch)
+        prepare_for(overdamped.advance, self.arguments(state, 0), {policy.law: LAW})
+
+    def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
+        """Of the kernel."""
+        return (
+            self.law,
+            self.inputs,
+            self.parameters,
+            self.passes,
+            self.step,
+            self.stop,
+            state,
+            self.scratch,
+            steps,
         )
-        policy.law.compile(LAW)
-        prepare(overdamped.advance, signature)
 
     def take(self, state: State, steps: int) -> int:
         """See :class:`FixedStepDriver`."""
         e = self.evaluator
-        status = overdamped.advance(
-            self.law,
-            e.system,
-            e.functions,
-            self.parameters,
-            self.step,
-            self.stop,
-            state,
-            e.ws,
-            e.channels,
-            self.scratch,
-            steps,
-        )
+        status = overdamped.advance(*self.arguments(state, steps))
         if status != TOO_LONG:
             return status
         watch = self.scratch.watch

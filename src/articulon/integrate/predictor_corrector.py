@@ -8,13 +8,13 @@ import numpy as np
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.constrained import OPEN
+from articulon.forces.derivatives import close, evaluate
 from articulon.integrate.explicit import Scratch, combine
-from articulon.integrate.law_inputs import law_inputs
+from articulon.integrate.law_inputs import ask
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Multistep
 from articulon.kernels import kernel
 from articulon.model.state import EVALUATIONS, STEPS
-from articulon.scaling.base import INPUTS
 
 EARLIER = 3
 """Steps before the present one whose derivatives are kept."""
@@ -23,7 +23,7 @@ EARLIER = 3
 def scratch(ny: int, formula: Multistep) -> Scratch:
     """Arrays for a rule."""
     stages = max(formula.start.b.size, EARLIER + 1)
-    return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((stages, ny)), np.zeros(INPUTS), np.zeros(8))
+    return Scratch(np.zeros(ny), np.zeros(ny), np.zeros((stages, ny)))
 
 
 def history_size(ny: int) -> int:
@@ -33,11 +33,10 @@ def history_size(ny: int) -> int:
 
 @kernel
 def advance(
-    derivative,
-    settle,
+    rhs,
+    closing,
     law,
-    system,
-    functions,
+    inputs,
     parameters,
     varies,
     formula,
@@ -45,9 +44,6 @@ def advance(
     h,
     stop,
     state,
-    ws,
-    channels,
-    solver,
     scratch,
     steps,
 ):
@@ -68,34 +64,27 @@ def advance(
     status, taken = REACHED, 0
     while taken < steps:
         time = h * counters[STEPS]
-        derivative(system, functions, factor, time, 0, y, ws, channels, solver, stages[0])
+        evaluate(rhs, time, 0, factor, y, stages[0])
         counters[EVALUATIONS] += 1
-        if varies or counters[STEPS] == 0:
-            law_inputs(system, channels, ws, h, scratch.sums)
-            changed = False
-            copy_into(scratch.factor, factor)
-            law(parameters, scratch.sums, scratch.factor)
-            for c in range(8):
-                changed = changed or scratch.factor[c] != factor[c]
-            if changed:
-                copy_into(factor, scratch.factor)
-                derivative(system, functions, factor, time, 0, y, ws, channels, solver, stages[0])
-                counters[EVALUATIONS] += 1
-        if stop_reached(stop, ws):
+        if (varies or counters[STEPS] == 0) and ask(law, parameters, inputs, time, h, factor):
+            copy_into(factor, inputs.factor)
+            evaluate(rhs, time, 0, factor, y, stages[0])
+            counters[EVALUATIONS] += 1
+        if stop_reached(stop, rhs):
             status = STOPPED
             break
         known = int(history[0])
         if known < EARLIER:
             for i in range(1, start.b.size):
                 combine(y, stages, start.a[i], i, h, trial)
-                derivative(system, functions, factor, time + start.c[i] * h, 0, trial, ws, channels, solver, stages[i])
+                evaluate(rhs, time + start.c[i] * h, 0, factor, trial, stages[i])
                 counters[EVALUATIONS] += 1
             combine(y, stages, start.b, start.b.size, h, trial)
         else:
             for i in range(EARLIER):
                 copy_into(stages[1 + i], history[1 + i * ny : 1 + (i + 1) * ny])
             combine(y, stages, formula.predictor, EARLIER + 1, h, trial)
-            derivative(system, functions, factor, time + h, 0, trial, ws, channels, solver, stages[EARLIER])
+            evaluate(rhs, time + h, 0, factor, trial, stages[EARLIER])
             counters[EVALUATIONS] += 1
             w0, w1, w2, w3 = formula.corrector[0], formula.corrector[1], formula.corrector[2], formula.corrector[3]
             for v in range(ny):
@@ -110,13 +99,13 @@ def advance(
         if not total < np.inf:
             status = DIVERGED
             break
-        if system.loops.kind.size > 0:
-            settle(system, functions, h * (counters[STEPS] + 1), trial, ws, channels, solver)
-            if not solver.loops.left[0] <= OPEN:
+        if closing.code.shape[0] > 0:
+            close(closing, rhs, h * (counters[STEPS] + 1), trial)
+            if not closing.left[0] <= OPEN:
                 status = NOT_CLOSED
                 break
             for k in range(2):
-                state.drift[k] = max(state.drift[k], solver.loops.drift[k])
+                state.drift[k] = max(state.drift[k], closing.drift[k])
         for i in range(EARLIER - 1, 0, -1):
             copy_into(history[1 + i * ny : 1 + (i + 1) * ny], history[1 + (i - 1) * ny : 1 + i * ny])
         copy_into(history[1 : 1 + ny], stages[0])

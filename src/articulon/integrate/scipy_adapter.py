@@ -111,7 +111,7 @@ class SciPyDriver(Driver):
         for k in self.blocks.quaternion:
             y[k : k + 4] /= np.linalg.norm(y[k : k + 4])
         if e.system.loops.kind.size:
-            e.settle(e.system, e.functions, float(state.time[0]), y, e.ws, e.channels, e.solver)
+            e.close(float(state.time[0]), y)
             if status != DIVERGED and not e.solver.loops.left[0] <= OPEN:
                 self.failure = open_loop(e)
                 return DIVERGED

@@ -18,7 +18,7 @@ import numpy as np
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.constrained import OPEN
-from articulon.dynamics.kinematics import move, place
+from articulon.dynamics.passes import move_links, place_links
 from articulon.forces.contact.carried import (
     crowded,
     follow_spheres,
@@ -30,14 +30,17 @@ from articulon.forces.contact.carried import (
 from articulon.forces.contact.keeping import KEEP_RECORDS
 from articulon.forces.contact.powers import pair_powers, wall_powers
 from articulon.forces.contact.tables import CROWDED, FAULT, WALL_WORK, WORKS
-from articulon.forces.filling import book_powers
+from articulon.forces.derivatives import close, evaluate
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.filling import At, booking
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.grains import RESISTANCE, TOO_NARROW, WALLS, sort_works, sort_works_to_come, sum_seen
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import jit, kernel
 from articulon.model import Model, kernel_tables
-from articulon.model.state import CONTACT, EVALUATIONS, EXTERNAL, STEPS, WINDOW
+from articulon.model.state import CONTACT, DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHASTIC, WINDOW
+from articulon.passes import Program, run
 
 BEGUN, DONE, DUE, LINES_DONE, LINES_DUE = 0, 1, 9, 17, 22
 HISTORY = 27
@@ -76,6 +79,42 @@ def scratch(model: Model) -> Scratch:
     return Scratch(y, dy, free, trial, total, np.zeros(8), quaternion, mean, works)
 
 
+class Passes(NamedTuple):
+    """Programs of a step, and the arrays through which they are called."""
+
+    locate: np.ndarray
+    """Places and moves the links at q and u."""
+    book: np.ndarray
+    """Power of the channels at ``mean``."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    power: np.ndarray
+    """Of the channels, unscaled, shape (8,)."""
+
+
+def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
+    """The programs of a model's steps: as kernels take them, and to be kept."""
+    forest, ws, channels, rhs = e.system.forest, e.ws, e.channels, e.rhs
+    q, u = np.zeros(e.model.nq), np.zeros(e.model.nu)
+    friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
+    at = At(forest, ws, q, arrays.mean, rhs.time, rhs.window, channels, *friction)
+    programs = [
+        Program([place_links.bind(forest, q, ws), move_links.bind(forest, u, ws)]),
+        Program([move_links.bind(forest, arrays.mean, ws), *booking(e, at)]),
+    ]
+    return Passes(programs[0].code, programs[1].code, q, u, channels.power), programs
+
+
+@jit
+def locate(passes, y, nq):
+    """Places and moves the links at q and u of y."""
+    copy_into(passes.q, y[:nq])
+    copy_into(passes.u, y[nq : nq + passes.u.size])
+    run(passes.locate)
+
+
 @jit
 def look(pairs, contacts, carried, ws, touching, time, h, times):
     """Evaluates all contacts at links that have been placed and moved, and sums what they do to the links; nothing of
@@ -92,12 +131,11 @@ def look(pairs, contacts, carried, ws, touching, time, h, times):
 
 
 @jit
-def book(system, carried, touching, mean, time, ws, channels, works, channel, line):
-    """Adds to works what all forces do in a time at mean speeds: by channel, and of contacts by line."""
-    move(system.forest, mean, ws, 0, system.forest.mass.size)
-    book_powers(system, mean, ws, channels)
+def book(passes, carried, touching, time, ws, works, channel, line):
+    """Adds to works what all forces do in a time at the mean speeds: by channel, and of contacts by line."""
+    run(passes.book)
     for c in range(8):
-        works[channel + c] += time * channels.power[c]
+        works[channel + c] += time * passes.power[c]
     move_spheres(carried, ws, touching)
     pair_powers(touching)
     seen = touching.candidates.block
@@ -112,21 +150,21 @@ def book(system, carried, touching, mean, time, ws, channels, works, channel, li
 
 
 @jit
-def flow(derivative, system, functions, state, ws, channels, solver, arrays, time, h):
+def flow(rhs, state, arrays, time, h):
     """The motion over a time h without forces: a classical Runge-Kutta step of q and u."""
     y, rate, trial, total, none = arrays.y, arrays.free, arrays.trial, arrays.total, arrays.none
     window, n = state.counters[WINDOW], y.size - 8
     copy_into(trial, y)
-    derivative(system, functions, none, time, window, trial, ws, channels, solver, rate)
+    evaluate(rhs, time, window, none, trial, rate)
     for k in range(n):
         total[k] = rate[k]
         trial[k] = y[k] + 0.5 * h * rate[k]
     for way in (0.5, 1.0):
-        derivative(system, functions, none, time, window, trial, ws, channels, solver, rate)
+        evaluate(rhs, time, window, none, trial, rate)
         for k in range(n):
             total[k] += 2.0 * rate[k]
             trial[k] = y[k] + way * h * rate[k]
-    derivative(system, functions, none, time, window, trial, ws, channels, solver, rate)
+    evaluate(rhs, time, window, none, trial, rate)
     for k in range(n):
         y[k] += h / 6.0 * (total[k] + rate[k])
     for k in arrays.quaternion:
@@ -134,7 +172,7 @@ def flow(derivative, system, functions, state, ws, channels, solver, arrays, tim
 
 
 @jit
-def kick(derivative, system, functions, state, touching, carried, ws, channels, solver, arrays, time, h, done):
+def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
     """M⁻¹F at links whose contacts have been looked at, and the kick over ``done``; works of it and of the next one.
 
     It is u' less what u' is without forces; drag takes the speeds that the step is going to end with.
@@ -145,8 +183,8 @@ def kick(derivative, system, functions, state, touching, carried, ws, channels, 
     for k in range(nu):  # the speeds that the step is going to end with, as far as is known
         mean[k] = y[nq + k]
         y[nq + k] += done * state.acceleration[k]
-    derivative(system, functions, arrays.none, time, window, y, ws, channels, solver, free)
-    derivative(system, functions, state.factor, time, window, y, ws, channels, solver, dy)
+    evaluate(rhs, time, window, arrays.none, y, free)
+    evaluate(rhs, time, window, state.factor, y, dy)
     for k in range(nu):
         a = dy[nq + k] - free[nq + k]
         state.acceleration[k] = a
@@ -154,14 +192,14 @@ def kick(derivative, system, functions, state, touching, carried, ws, channels, 
         mean[k] += 0.5 * done * a
     sort_works(touching.candidates.block, works[LINES_DONE : LINES_DONE + WORKS])
     # What is to come of the half kick before is done now.
-    book(system, carried, touching, mean, done, ws, channels, works, DONE, LINES_DONE)
+    book(passes, carried, touching, done, ws, works, DONE, LINES_DONE)
     for k in range(DUE, DUE + 8):
         works[k] = 0.0
     for k in range(LINES_DUE, LINES_DUE + WORKS):
         works[k] = 0.0
     for k in range(nu):
         mean[k] = y[nq + k] + 0.5 * half * state.acceleration[k]
-    book(system, carried, touching, mean, half, ws, channels, works, DUE, LINES_DUE)
+    book(passes, carried, touching, half, ws, works, DUE, LINES_DUE)
     sort_works_to_come(touching.candidates.block, works[LINES_DUE : LINES_DUE + WORKS], half)
     for k in range(8):
         works[DONE + k] += works[DUE + k]
@@ -191,33 +229,29 @@ def give(state, touching, lists, arrays, nq, nu):
 
 @kernel
 def advance_touching(
-    derivative,
-    settle,
-    settles,
+    rhs,
+    closing,
+    passes,
     pairs,
     contacts,
     lists,
     refresh,
     touching,
     carried,
-    system,
-    functions,
     h,
     state,
     counters,
     clock,
     times,
     ws,
-    channels,
-    solver,
     arrays,
     steps,
 ):
     """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite or a
     sphere is where it cannot be, NOT_CLOSED, or TOO_NARROW where a list needs more room. Then the state is not to be
     used."""
-    forest, y, particles = system.forest, arrays.y, touching.particles
-    nq, nu, links = state.q.size, state.u.size, system.forest.mass.size
+    y, particles = arrays.y, touching.particles
+    nq, nu = state.q.size, state.u.size
     u, half = y[nq : nq + nu], 0.5 * h
     copy_into(y[:nq], state.q)
     copy_into(u, state.u)
@@ -225,8 +259,7 @@ def advance_touching(
     for a in range(3):  # what fixes the order of sums
         for s in range(particles.site.shape[1]):
             particles.site[a, s] = state.contact_rebuild[a, s]
-    place(forest, y[:nq], ws, 0, links)
-    move(forest, u, ws, 0, links)
+    locate(passes, y, nq)
     if state.history[BEGUN] == 0.0:
         place_spheres(carried, ws, touching)
     list_spheres(touching, lists, refresh)
@@ -237,21 +270,20 @@ def advance_touching(
         look(pairs, contacts, carried, ws, touching, clock[0], 0.0, times)
         if touching.walls.counts[CROWDED] != 0:
             return TOO_NARROW
-        kick(derivative, system, functions, state, touching, carried, ws, channels, solver, arrays, clock[0], h, 0.0)
+        kick(rhs, passes, state, touching, carried, ws, arrays, clock[0], h, 0.0)
     for _ in range(steps):
         step = counters[STEPS]
         time = h * (step + 1)
         for k in range(nu):
             u[k] += half * state.acceleration[k]
-        flow(derivative, system, functions, state, ws, channels, solver, arrays, clock[0], h)
-        if settles:
-            settle(system, functions, time, y, ws, channels, solver)
-            if not solver.loops.left[0] <= OPEN:
+        flow(rhs, state, arrays, clock[0], h)
+        if closing.code.shape[0] > 0:
+            close(closing, rhs, time, y)
+            if not closing.left[0] <= OPEN:
                 return NOT_CLOSED
             for k in range(2):
-                state.drift[k] = max(state.drift[k], solver.loops.drift[k])
-        place(forest, y[:nq], ws, 0, links)
-        move(forest, u, ws, 0, links)
+                state.drift[k] = max(state.drift[k], closing.drift[k])
+        locate(passes, y, nq)
         place_spheres(carried, ws, touching)
         if not follow_spheres(touching, lists, refresh):
             return TOO_NARROW if crowded(touching) else DIVERGED
@@ -260,7 +292,7 @@ def advance_touching(
             return TOO_NARROW
         if touching.walls.counts[FAULT] != 0:
             return DIVERGED
-        kick(derivative, system, functions, state, touching, carried, ws, channels, solver, arrays, time, h, half)
+        kick(rhs, passes, state, touching, carried, ws, arrays, time, h, half)
         total = 0.0
         for k in range(nq + nu):
             total += y[k] * y[k]

@@ -11,7 +11,7 @@ from articulon.errors import CaseError
 from articulon.forces.contact.carried import Carried
 from articulon.forces.contact.tables import PASS
 from articulon.forces.contact.wall_faults import wall_fault
-from articulon.forces.evaluation import Evaluator, derivative_signature, settle_signature
+from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.places import site_places
 from articulon.integrate import touching
 from articulon.integrate.base import LINE, Driver, open_loop
@@ -42,27 +42,23 @@ class TouchingDriver(Driver):
         self.scratch = touching.scratch(model)
         self.pairs = self.contacts.pair_pass()
         contacts, lists, refresh, system = self.contacts.types
-        tables, functions, ws, channels, solver = evaluator.types
+        self.passes, self.kept = touching.passes(evaluator, self.scratch)
         taken = (
-            types.FunctionType(derivative_signature(evaluator)),
-            types.FunctionType(settle_signature(evaluator)),
-            types.boolean,
+            numba.typeof(evaluator.rhs),
+            numba.typeof(evaluator.closing),
+            numba.typeof(self.passes),
             types.FunctionType(PASS),
             contacts,
             lists,
             refresh,
             system,
             numba.typeof(self.carried),
-            tables,
-            functions,
             types.float64,
             numba.typeof(state),
             numba.typeof(state.counters),
             LINE,
             LINE,
-            ws,
-            channels,
-            solver,
+            numba.typeof(evaluator.ws),
             numba.typeof(self.scratch),
             types.int64,
         )
@@ -98,25 +94,21 @@ class TouchingDriver(Driver):
             contacts.restore(state)
             counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
             status = touching.advance_touching(
-                e.derivative,
-                e.settle,
-                e.settles,
+                e.rhs,
+                e.closing,
+                self.passes,
                 self.pairs,
                 contacts.passes,
                 contacts.lists,
                 contacts.refresh,
                 contacts.system,
                 self.carried,
-                e.system,
-                e.functions,
                 self.step,
                 state,
                 counters,
                 clock,
                 times,
                 e.ws,
-                e.channels,
-                e.solver,
                 self.scratch,
                 steps,
             )

@@ -9,11 +9,9 @@ from articulon.adaptive import AdaptiveDriver
 from articulon.baths.chains import chain_rates
 from articulon.baths.schedule import target
 from articulon.dynamics import body_poses
-from articulon.dynamics.energy import kinetic_energy
 from articulon.errors import ArticulonError
 from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.filling import force_sums
 from articulon.forces.model_tables import channels_of
 from articulon.forces.sites.places import only_particles
 from articulon.kernels import kernel
@@ -37,20 +35,6 @@ from articulon.simulate.trajectory import Frame
 
 NET_FORCE = ("net_force_1", "net_force_2", "net_force_3")
 """Noise-free, drag-free force on the slowest tree, by component."""
-
-
-@kernel
-def look(system, channels, ws, start, end, result):
-    """T, then Σ|F| by channel, then the net potential, contact and external force on the links from start to end."""
-    forest = system.forest
-    result[0] = kinetic_energy(forest, ws)
-    force_sums(system, channels, ws, result[1:9])
-    g, wrench = system.forces.gravity, channels.wrench
-    for k in range(3):
-        total = 0.0
-        for i in range(start, end):
-            total += wrench[POTENTIAL, i, k] + wrench[CONTACT, i, k] + wrench[EXTERNAL, i, k] + forest.mass[i] * g[k]
-        result[9 + k] = total
 
 
 @kernel
@@ -78,13 +62,18 @@ def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
 
 
 def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarray:
-    """What ``look`` finds at a state, on the links from start to end."""
+    """T, then Σ|F| by channel, then the net potential, contact and external force on the links from start to end, at a
+    state, shape (12,)."""
     result = np.zeros(12)
     if evaluator.particles:
         _survey_particles(evaluator, state, start, end, result)
     else:
         evaluate(evaluator, state)
-        look(evaluator.system, evaluator.channels, evaluator.ws, start, end, result)
+        kinetic, sums = evaluator.look()
+        result[0], result[1:9] = kinetic, sums
+        forest, forces = evaluator.system.forest, evaluator.system.forces
+        net = evaluator.channels.wrench[[POTENTIAL, CONTACT, EXTERNAL], start:end, :3].sum(axis=(0, 1))
+        result[9:12] = net + forest.mass[start:end].sum() * forces.gravity
     return result
 
 

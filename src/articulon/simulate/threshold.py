@@ -22,7 +22,7 @@ from articulon.model.state import POTENTIAL
 from articulon.scaling import NoScaling
 from articulon.simulate.contact_steps import with_unit
 from articulon.simulate.noise_windows import Timed
-from articulon.simulate.observers import evaluate, look, users_errors
+from articulon.simulate.observers import evaluate, users_errors
 from articulon.units import UnitSystem
 
 RELAXATIONS = 200
@@ -103,7 +103,7 @@ def find_threshold(
     state = evaluator.initial_state(advance.history, memory=advance.memory)
     if start is not None:
         evaluator.start(state, *start)
-    looked, total = np.empty(12), np.zeros(8)
+    total = np.zeros(8)
     for sample in range(1, SAMPLES + 1):
         with users_errors(evaluator, state):
             ended = advance.advance(state, duration * sample / SAMPLES, 2**62)
@@ -114,8 +114,7 @@ def find_threshold(
                 "at the start, or give scaling.threshold"
             )
         evaluate(evaluator, state)
-        look(evaluator.system, evaluator.channels, evaluator.ws, 0, 0, looked)
-        total += looked[1:9]
+        total += evaluator.look()[1]
     mean = total / SAMPLES
     mean[POTENTIAL] = -1.0
     channel = int(np.argmax(mean))

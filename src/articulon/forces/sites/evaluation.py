@@ -1,7 +1,7 @@
 """Site forces made ready for a model: their tables, compiled loops, and lists of neighbours that grow as they must."""
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -41,6 +41,7 @@ from articulon.forces.sites.tables import (
 from articulon.forces.sites.terms import Level, PairTerm, SumTerm, Term
 from articulon.kernels import first_class, jit, kernel, prepare
 from articulon.model import Model, State
+from articulon.passes import Function, functions
 
 SLOTS = 4
 """Terms for which there is room at first; more make the kernels compile again."""
@@ -127,14 +128,34 @@ class SiteForces:
         self._make_room(*room)
         self.touched = False
         """Whether Python has asked for forces since a driver last left its own."""
-        refresh = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
-        self.refresh = prepare(refresh, REFRESH)
-        slots, system = len(self.tables), numba.typeof(self.system)
-        functions, measures = (types.UniTuple(types.FunctionType(kind), slots) for kind in (FORCES, MEASURE))
+
+    # What a model without forces between sites has no use for is made when it is first asked for.
+
+    @cached_property
+    def refresh(self) -> Any:
+        """What brings the lists up to date, compiled."""
+        how = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
+        return prepare(how, REFRESH)
+
+    @cached_property
+    def sum_signature(self) -> Any:
+        """Signature of ``sum``."""
+        return types.void(numba.typeof(self.system), self._functions_of(FORCES), types.FunctionType(REFRESH))
+
+    @cached_property
+    def sum(self) -> Any:
+        """The forces of all terms, compiled."""
+        return prepare(site_forces, self.sum_signature)
+
+    @cached_property
+    def add(self) -> Any:
+        """Their measures, compiled."""
         how = types.FunctionType(REFRESH)
-        self.sum_signature = types.void(system, functions, how)
-        self.sum = prepare(site_forces, self.sum_signature)
-        self.add = prepare(site_measures, types.void(system, measures, how, types.float64[::1]))
+        signature = types.void(numba.typeof(self.system), self._functions_of(MEASURE), how, types.float64[::1])
+        return prepare(site_measures, signature)
+
+    def _functions_of(self, kind: Any) -> Any:
+        return types.UniTuple(types.FunctionType(kind), len(self.tables))
 
     def _compile(self, terms: Sequence[Term]) -> None:
         forces, measures, tables, levels = [], [], [], []
@@ -193,17 +214,10 @@ class SiteForces:
             particles.kind[: self.sites], particles.charge[: self.sites] = self.kinds, self.charges
             particles.reference[:] = 0.0  # there is nothing to list, however far they go
 
-    @property
-    def functions(self) -> tuple[Any, Any, Any]:
-        """What the right-hand side takes: the forces of all terms, what brings lists up to date, and the sum."""
-        return self.forces, (self.refresh,), (self.sum,)
-
-    @property
-    def function_types(self) -> tuple[Any, Any, Any]:
-        """Their Numba types."""
-        kinds = (FORCES, len(self.forces)), (REFRESH, 1), (self.sum_signature, 1)
-        forces, refresh, total = (types.UniTuple(types.FunctionType(kind), count) for kind, count in kinds)
-        return forces, refresh, total
+    @cached_property
+    def bound_functions(self) -> tuple[Function, tuple[Function, ...], Function]:
+        """What a pass takes: the sum, the forces of all terms, and what brings lists up to date."""
+        return Function(self.sum, self.sum_signature), functions(self.forces, FORCES), Function(self.refresh, REFRESH)
 
     @property
     def listed(self) -> int:
