@@ -16,6 +16,7 @@ from articulon.adaptive.parts import joints_of
 from articulon.adaptive.resolution import Resolution
 from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.joint_actuation import JointActuation
 from articulon.integrate.base import Driver
 from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit
 from articulon.integrate.drivers import ExplicitDriver
@@ -306,7 +307,8 @@ def _refuse(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> Non
         check_forces_follow(evaluator.model)
     except ModelError as error:
         raise CaseError(f"adaptive: {error}") from None
-    if len(evaluator.actuation_functions) and evaluator.system.forces.actuations.function_start.size > 1:
+    given = evaluator.system.forces.table(JointActuation)
+    if given is not None and given.functions is not None:
         raise CaseError(
             "adaptive: a function that acts on all joints cannot know which of them are locked; give tables for bodies"
         )

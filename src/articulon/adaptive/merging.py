@@ -85,6 +85,22 @@ class Merging:
         result[self.u] = u
         return result
 
+    @property
+    def moves(self) -> np.ndarray:
+        """Which speeds of the fine model are those of the coarse one, shape (nu,)."""
+        free = np.zeros(self.u_of.size, dtype=bool)
+        free[self.u] = True
+        return free
+
+    def carriers(self, links: np.ndarray) -> np.ndarray:
+        """The coarse links that carry fine ones, −1 for the ground."""
+        return np.where(links < 0, -1, self.link[links])
+
+    def rotated(self, links: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """Rotations (n, 4) given on fine links, in the frames of the coarse ones that carry these."""
+        turned = quaternion_product(self.rotation[np.where(links < 0, 0, links)], rotation)
+        return np.where((links < 0)[:, None], rotation, turned)
+
     def points(self, links: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Points (n, 3) given on fine links, in the frames of the coarse ones that carry these; −1 is the ground."""
         result = np.empty((links.size, 3))

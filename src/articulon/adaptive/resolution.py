@@ -15,6 +15,7 @@ from articulon.dynamics import kinetic_energy
 from articulon.errors import CaseError, ModelError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.fixman import Fixman
 from articulon.model import Model, State
 from articulon.transitions import Reservoir, release
 
@@ -40,7 +41,7 @@ class Resolution:
         self.known: list[tuple[np.ndarray, Model, Merging]] = []
         self.nothing = np.zeros(joints.freedoms.size, dtype=bool)
         self.whole = merged(evaluator.model, joints, evaluator.model.q0, self.nothing)
-        self.fixman = bool(evaluator.system.forces.fixman.half_kT.size)
+        self.fixman = evaluator.system.forces.table(Fixman)
 
     def made(self, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
         """The coarse model with these parts locked at their coordinates, and the map to it; the last few are kept."""
@@ -201,15 +202,15 @@ class Resolution:
 
     def _weigh(self, state: State, before: Space, after: Space) -> None:
         """Books what a transition changes of Fixman's potential, which is that of the joints that move."""
-        if self.fixman:
-            half_kT = float(self.evaluator.system.forces.fixman.half_kT[0])
+        if self.fixman is not None:
+            half_kT = float(self.fixman.half_kT[0])
             state.reservoir[1] += half_kT * (before.log_determinant() - after.log_determinant())
 
     def potential_shift(self, state: State) -> float:
         """Fixman's potential of the joints that move less that of all, where there is one [energy]."""
-        if not self.fixman or not state.locked.any():
+        if self.fixman is None or not state.locked.any():
             return 0.0
-        half_kT = float(self.evaluator.system.forces.fixman.half_kT[0])
+        half_kT = float(self.fixman.half_kT[0])
         locked = self.locked_parts(state)
         fine, coarse = self.space(state, self.nothing), self.space(state, locked)
         return half_kT * (coarse.log_determinant() - fine.log_determinant())

@@ -12,7 +12,8 @@ import numpy as np
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics import passes
 from articulon.dynamics.functions import PARALLEL_LINKS
-from articulon.forces.filling import At, booking, fill_all, scaling
+from articulon.forces.base import At
+from articulon.forces.filling import booking, fill_all, scaling
 from articulon.kernels import jit, kernel
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of, run

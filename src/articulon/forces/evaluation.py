@@ -21,18 +21,16 @@ from articulon.forces.contact.tables import KEPT
 from articulon.forces.derivatives import Closing, RightHandSide, call, call_closing, closing, right_hand_side
 from articulon.forces.energies import energy_passes, find_kinetic_energy
 from articulon.forces.filling import summing
-from articulon.forces.joint_actuation import ACTUATION, actuation_functions
 from articulon.forces.model_tables import force_tables
 from articulon.forces.sites.evaluation import SiteForces
 from articulon.forces.sites.listing import has_site_forces
 from articulon.forces.sites.places import only_particles, site_positions
 from articulon.forces.sites.tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ, W_ZZ
 from articulon.forces.tables import ChannelForces, Forces, channel_forces
-from articulon.forces.user import SIGNATURE, user_functions
 from articulon.forces.user_functions import UserFunctions
 from articulon.inputs import shown, words
 from articulon.model import CHANNELS, Forest, Loops, Model, Motions, State, Workspace, kernel_tables, workspace
-from articulon.model.state import EXTERNAL, POTENTIAL
+from articulon.model.state import CONFORMATIONAL, EXTERNAL, POTENTIAL
 from articulon.passes import Bound, Pass, Program, functions
 
 
@@ -88,15 +86,13 @@ class Evaluator:
         law = contact_of(model)
         self.contacts = None if law is None else Contacts(model, law)
         self.users = UserFunctions(others=self.sites.users)
-        tables = force_tables(model, seed, window, average, self.sites, bath)
+        tables = force_tables(model, seed, window, average, self.sites, bath, self.users)
         forest, loops, motions = kernel_tables(model)
         self.system = System(forest, tables, loops, motions, bath)
         self.bath = np.zeros((2, variables_of(bath)))
         self.overdamped = bool(bath.choice[WAY] == OVERDAMPS)
         self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
-        self.user_functions = functions(user_functions(model, self.users), SIGNATURE)
         self.motion_functions = functions(motion_functions(model), MOTION)
-        self.actuation_functions = functions(actuation_functions(model, self.users), ACTUATION)
         self._on_sites: list[tuple[Bound, tuple[Any, ...]]] = []
 
     # What free particles do without is made when it is first asked for.
@@ -171,6 +167,19 @@ class Evaluator:
         for bound, arguments in self._on_sites:
             bound.rebind(*self._site_arguments(), *arguments)
 
+    @property
+    def energy_channels(self) -> list[int]:
+        """Channels that have an energy function."""
+        forces = self.system.forces
+        found = {kind.energy_channel for kind, _ in forces.terms}
+        if forces.sites.kinds.size:
+            found.add(POTENTIAL)
+        if self.model.modes:
+            found.add(CONFORMATIONAL)
+        if forces.gravity.any():
+            found.add(EXTERNAL)
+        return sorted(c for c in found if c is not None)
+
     def energies(self, q: np.ndarray, measures: np.ndarray | None = None) -> np.ndarray:
         """Energy functions of the channels at coordinates q, unscaled [energy], shape (8,).
 
@@ -191,7 +200,7 @@ class Evaluator:
         """The program of energies, the coordinates that it reads and what it writes."""
         q, result = np.zeros(self.model.nq), np.zeros(8)
         forest, forces = self.system.forest, self.system.forces
-        return Program(energy_passes(forest, forces, self.ws, q, self.channels.site, result)), q, result
+        return Program(energy_passes(forest, forces, self.ws, q, result)), q, result
 
     def look(self) -> tuple[float, np.ndarray]:
         """T and Σ|F| by channel (8,) at the latest evaluation."""
@@ -267,8 +276,8 @@ def potential_energy(model: Model, q: np.ndarray) -> float:
     if only_particles(model):
         return float(_sites_of(model).measure(coordinates.reshape(-1, 3))[ENERGY])
     tables = force_tables(model)
-    site, forest = channel_forces(tables, model.nu).site, kernel_tables(model).forest
-    Program(energy_passes(forest, tables, workspace(forest), coordinates, site, result))()
+    forest = kernel_tables(model).forest
+    Program(energy_passes(forest, tables, workspace(forest), coordinates, result))()
     if has_site_forces(model):
         result[POTENTIAL] += _sites_of(model).measure(site_positions(model, coordinates))[ENERGY]
     return float(result.sum())

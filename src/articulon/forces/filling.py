@@ -3,54 +3,25 @@ been placed and moved; and which of them a model needs."""
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from articulon.baths.base import GAIN
 from articulon.baths.equations import thermostat_wrenches
 from articulon.dynamics import energy
+from articulon.forces.base import At
 from articulon.forces.brownian import draw, noise_wrenches
-from articulon.forces.fixman import fixman_forces
 from articulon.forces.gravity import gravity_power
-from articulon.forces.joint_actuation import actuate
-from articulon.forces.joint_friction import joint_frictions
 from articulon.forces.modal_forces import modal_damping, modal_springs
-from articulon.forces.point_springs import point_spring_wrenches
-from articulon.forces.site_pairs import pair_wrenches, place_sites
 from articulon.forces.sites.evaluation import particle_wrenches, place_particles
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.forces.tables import ChannelForces
-from articulon.forces.torsional_springs import spring_torques
-from articulon.forces.user import user_wrenches
-from articulon.model import Forest, Workspace
 from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
 from articulon.passes import Bound, pass_of
 
 if TYPE_CHECKING:
     from articulon.forces.evaluation import Evaluator
-
-
-class At(NamedTuple):
-    """What forces are evaluated at, and where they are written."""
-
-    forest: Forest
-    ws: Workspace
-    """Links that have been placed and moved."""
-    q: np.ndarray
-    """Coordinates, shape (nq,)."""
-    u: np.ndarray
-    """Speeds, shape (nu,)."""
-    time: np.ndarray
-    """[time], shape (1,)."""
-    window: np.ndarray
-    """Number of the window of noise, shape (1,)."""
-    channels: ChannelForces
-    """Where forces are written."""
-    damping: np.ndarray
-    """Where drag is written, shape (links, 6)."""
-    stochastic: np.ndarray
-    """Where Brownian forces are written, shape (links, 6)."""
 
 
 @pass_of
@@ -71,13 +42,6 @@ def clear_joints(channels, joint):
 
 
 @pass_of
-def fill_pairs(pairs, ws, site, wrench):
-    """Forces between sites of ``SitePairs``."""
-    place_sites(pairs, ws, site)
-    pair_wrenches(pairs, ws, site, wrench[POTENTIAL])
-
-
-@pass_of
 def fill_sites(sites, total, terms, refresh, ws, wrench):
     """All other forces between sites."""
     place_particles(sites, ws)
@@ -94,39 +58,9 @@ def fill_contacts(contact, wrench):
 
 
 @pass_of
-def fill_springs(forest, springs, q, joint):
-    """Torsional springs."""
-    spring_torques(forest, springs, q, joint[CONFORMATIONAL])
-
-
-@pass_of
 def fill_modal_springs(forest, q, joint):
     """Stiffness of flexible bodies."""
     modal_springs(forest, q, joint[CONFORMATIONAL])
-
-
-@pass_of
-def fill_fixman(forest, fixman, ws, joint):
-    """Fixman's potential."""
-    fixman_forces(forest, fixman, ws, joint[CONFORMATIONAL])
-
-
-@pass_of
-def fill_point_springs(springs, ws, wrench):
-    """Springs between points, with their damping."""
-    point_spring_wrenches(springs, ws, wrench[POTENTIAL], wrench[DAMPING])
-
-
-@pass_of
-def fill_users(functions, bodies, time, ws, positions, rotations, velocities, written, wrench):
-    """Forces of a user's functions."""
-    user_wrenches(functions, bodies, time[0], ws, positions, rotations, velocities, written, wrench)
-
-
-@pass_of
-def fill_actuations(functions, actuations, time, q, u, written, joint):
-    """Forces of joints that are given over time."""
-    actuate(functions, actuations, time[0], q, u, written, joint[EXTERNAL])
 
 
 @pass_of
@@ -145,12 +79,6 @@ def fill_noise(forest, drag, noise, window, freedoms, ws, held, held_window, sto
     if noise.choice[4] != 0:
         size = math.sqrt(2.0 * energy.kinetic_energy(forest, ws) / (freedoms * noise.bath[0]))
     noise_wrenches(drag, ws, held, size, stochastic)
-
-
-@pass_of
-def fill_joint_frictions(frictions, u, joint):
-    """Damping and friction of joints."""
-    joint_frictions(frictions, u, joint[DAMPING])
 
 
 @pass_of
@@ -257,26 +185,14 @@ def filling(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
         yield clear_wrenches.bind(forces.wrench_channels, wrench)
     if forces.joint_channels.size:
         yield clear_joints.bind(forces.joint_channels, joint)
-    if forces.pairs.link.size:
-        yield fill_pairs.bind(forces.pairs, ws, channels.site, wrench)
     if forces.sites.kinds.size:
         yield evaluator.bind_sites(fill_sites, ws, wrench)
     if forces.contact.shape[0]:
         yield fill_contacts.bind(forces.contact, wrench)
-    if forces.springs.link.size:
-        yield fill_springs.bind(forest, forces.springs, at.q, joint)
     if forest.flexible is not None:
         yield fill_modal_springs.bind(forest, at.q, joint)
-    if forces.fixman.half_kT.size:
-        yield fill_fixman.bind(forest, forces.fixman, ws, joint)
-    if forces.point_springs.link.size:
-        yield fill_point_springs.bind(forces.point_springs, ws, wrench)
-    if forces.bodies.channel.size:
-        states = channels.body_position, channels.body_rotation, channels.body_velocity, channels.body_wrench
-        yield fill_users.bind(evaluator.user_functions, forces.bodies, at.time, ws, *states, wrench)
-    if forces.actuations.speed.size or forces.actuations.function_start.size > 1:
-        functions, written = evaluator.actuation_functions, channels.joint_written
-        yield fill_actuations.bind(functions, forces.actuations, at.time, at.q, at.u, written, joint)
+    for kind, table in forces.terms:
+        yield from kind.fill(table, at)
 
 
 def fill_friction(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
@@ -294,8 +210,6 @@ def fill_all(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
     yield from filling(evaluator, at)
     yield from fill_friction(evaluator, at)
     system, channels = evaluator.system, at.channels
-    if system.forces.joint_frictions.start.size:
-        yield fill_joint_frictions.bind(system.forces.joint_frictions, at.u, channels.joint)
     if at.forest.flexible is not None:
         yield fill_modal_damping.bind(at.forest, at.u, channels.joint)
     if channels.bath.size:

@@ -1,11 +1,14 @@
 """Fixman's potential, which takes the bias of rigid bonds out of what is sampled, booked in the channel
 ``conformational``."""
 
-from typing import Annotated, Literal, NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Dimension, Quantity
 from articulon.dynamics.mass_determinant import (
     Determinant,
     determinant_arrays,
@@ -14,11 +17,16 @@ from articulon.dynamics.mass_determinant import (
     log_determinant_gradient,
 )
 from articulon.errors import ModelError
-from articulon.kernels import jit
+from articulon.forces.base import At, EnergyAt, Force
 from articulon.model import Model, kernel_tables, workspace
+from articulon.model.state import CONFORMATIONAL
+from articulon.passes import Bound, pass_of
+
+if TYPE_CHECKING:
+    from articulon.adaptive.merging import Merging
 
 
-class Fixman(Declaration):
+class Fixman(Force):
     """U = ½ kT ln det M(q) − ½ kT ln det M(q₀), with M the joint-space mass matrix and q₀ the initial coordinates.
 
     At equilibrium a model of rigid bodies on joints has its coordinates distributed as √det M e^{−Φ/kT}: what joints
@@ -29,6 +37,8 @@ class Fixman(Declaration):
 
     Energy and forces take one inward and one outward pass, O(n). Coordinates of single free bodies feel nothing.
     """
+
+    energy_channel = CONFORMATIONAL
 
     kind: Literal["fixman"] = "fixman"
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
@@ -44,14 +54,43 @@ class Fixman(Declaration):
         if sum(isinstance(force, Fixman) for force in model.forces) > 1:
             raise ModelError(f"{where}: Fixman's potential is declared twice; one declaration serves the whole model")
 
+    @classmethod
+    def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> FixmanTable:
+        """See :class:`Force`."""
+        arrays = determinant_arrays(model.forest.mass.size, model.nu)
+        forest = kernel_tables(model).forest
+        reference = log_determinant_at(forest, np.array(model.q0), workspace(forest), arrays)
+        half_kT = 0.5 * model.units.boltzmann * float(declared[0][1].temperature)
+        return FixmanTable(np.array([half_kT]), np.array([reference]), arrays)
+
+    @classmethod
+    def channels(cls, table: FixmanTable) -> tuple[Iterable[int], Iterable[int]]:
+        """See :class:`Force`."""
+        return (), (CONFORMATIONAL,)
+
+    @classmethod
+    def fill(cls, table: FixmanTable, at: At) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield fixman_forces.bind(at.forest, table, at.ws, at.channels.joint[CONFORMATIONAL])
+
+    @classmethod
+    def energy(cls, table: FixmanTable, at: EnergyAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield fixman_energy.bind(at.forest, table, at.ws, at.result)
+
+    @classmethod
+    def coarsen(cls, table: FixmanTable, merging: Merging, links: int, speeds: int) -> FixmanTable:
+        """See :class:`Force`. That of the joints that still move."""
+        return table._replace(arrays=determinant_arrays(links, speeds))
+
 
 class FixmanTable(NamedTuple):
     """Fixman's potential as kernels see it."""
 
     half_kT: np.ndarray
-    """½ kT [energy], shape (1,), or (0,) where there is none."""
+    """½ kT [energy], shape (1,)."""
     reference: np.ndarray
-    """ln det M at the initial coordinates, likewise."""
+    """ln det M at the initial coordinates, shape (1,)."""
     arrays: Determinant
     """Scratch; deleting it changes nothing."""
 
@@ -61,19 +100,7 @@ def fixman_of(model: Model) -> Fixman | None:
     return next((force for force in model.forces if isinstance(force, Fixman)), None)
 
 
-def fixman_table(model: Model) -> FixmanTable:
-    """Fixman's potential of a model."""
-    force = fixman_of(model)
-    if force is None:
-        return FixmanTable(np.zeros(0), np.zeros(0), determinant_arrays(0, 0))
-    arrays = determinant_arrays(model.forest.mass.size, model.nu)
-    forest = kernel_tables(model).forest
-    reference = log_determinant_at(forest, np.array(model.q0), workspace(forest), arrays)
-    half_kT = 0.5 * model.units.boltzmann * float(force.temperature)
-    return FixmanTable(np.array([half_kT]), np.array([reference]), arrays)
-
-
-@jit
+@pass_of
 def fixman_forces(forest, fixman, ws, joint):
     """Adds −½ kT ∂ ln det M to the joints' generalised forces, at links that have been placed."""
     log_determinant_gradient(forest, ws, fixman.arrays)
@@ -82,7 +109,7 @@ def fixman_forces(forest, fixman, ws, joint):
         joint[k] -= fixman.half_kT[0] * gradient[k]
 
 
-@jit
-def fixman_energy(forest, fixman, ws):
-    """½ kT ln det M, zero at the initial coordinates, at links that have been placed."""
-    return fixman.half_kT[0] * (log_determinant(forest, ws, fixman.arrays) - fixman.reference[0])
+@pass_of
+def fixman_energy(forest, fixman, ws, result):
+    """Adds ½ kT ln det M, zero at the initial coordinates, at links that have been placed."""
+    result[CONFORMATIONAL] += fixman.half_kT[0] * (log_determinant(forest, ws, fixman.arrays) - fixman.reference[0])

@@ -1,21 +1,27 @@
 """Forces of joints that are given over time, from a table or by a function, booked in the channel ``external``."""
 
-from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Literal, Self
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numba
 import numpy as np
 from numba import types
 from pydantic import ConfigDict, model_validator
 
-from articulon.declaration import Declaration, Dimension, Number, Quantity, Whole
+from articulon.declaration import Dimension, Number, Quantity, Whole
 from articulon.errors import ModelError
-from articulon.forces.selection import body_index
-from articulon.forces.tables import Actuations
+from articulon.forces.base import At, Force
+from articulon.forces.selection import body_index, still_moves
 from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
-from articulon.kernels import first_class, jit
 from articulon.model import Model
 from articulon.model.checks import array
+from articulon.model.state import EXTERNAL
+from articulon.passes import Bound, Function, functions, pass_of
+
+if TYPE_CHECKING:
+    from articulon.adaptive.merging import Merging
 
 _LINE = types.float64[::1]
 ACTUATION = types.void(types.float64, _LINE, _LINE, _LINE, _LINE)
@@ -26,7 +32,40 @@ FORCES = {"velocity": "force", "angular_velocity": "torque"}
 """Dimension of the force that belongs to a speed."""
 
 
-class JointActuation(Declaration):
+class Tables(NamedTuple):
+    """Forces of joints over time."""
+
+    speed: np.ndarray
+    """Speed that a table acts on, shape (tables,)."""
+    start: np.ndarray
+    """First knot of a table, and the number of knots, shape (tables + 1,)."""
+    knots: np.ndarray
+    """[time], shape (knots,)."""
+    coefficients: np.ndarray
+    """Of the cubic after a knot, highest power first [force, or torque, over powers of time], shape (knots, 4)."""
+
+
+class Given(NamedTuple):
+    """Functions that give forces of joints."""
+
+    functions: tuple[Function, ...]
+    """The functions."""
+    parameters: np.ndarray
+    """Their parameters, one after the other."""
+    start: np.ndarray
+    """Where each function's parameters begin, shape (functions + 1,)."""
+    written: np.ndarray
+    """What a function writes, shape (nu,)."""
+
+
+class Actuations(NamedTuple):
+    """Forces of joints that are given over time; None where there are none of a kind."""
+
+    tables: Tables | None
+    functions: Given | None
+
+
+class JointActuation(Force):
     """A generalised force of one joint from a table over time, or of all joints by a function.
 
     The force acts on one speed of a body's joint: a torque [torque] on a rotation, a force [force] on a translation;
@@ -74,7 +113,7 @@ class JointActuation(Declaration):
         """Raises ModelError for a body or component that does not exist, a table that is none, or a function that
         cannot be found."""
         if self.function is None:
-            self.table(model, where)
+            self.knots(model, where)
         else:
             self.loaded(where)
 
@@ -83,7 +122,7 @@ class JointActuation(Declaration):
         assert self.function is not None
         return self.function if callable(self.function) else loaded_function(self.function, where)
 
-    def table(self, model: Model, where: str) -> tuple[int, np.ndarray, np.ndarray]:
+    def knots(self, model: Model, where: str) -> tuple[int, np.ndarray, np.ndarray]:
         """Speed, knots, and values, for a declaration in the model's units."""
         assert self.body is not None and self.times is not None and self.values is not None
         body = body_index(model, self.body, f"{where}.body")
@@ -104,6 +143,87 @@ class JointActuation(Declaration):
         values = array(list(self.values), (times.size,), dimension, model.units, f"{where}.values")
         return int(model.forest.u_start[model.link[body]]) + self.component, times, values
 
+    @classmethod
+    def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: UserFunctions | None) -> Actuations:
+        """See :class:`Force`."""
+        tables = [force.knots(model, where) for where, force in declared if force.function is None]
+        given = [(where, force) for where, force in declared if force.function is not None]
+        return Actuations(
+            _tables([(*rows, force.interpolation) for rows, force in zip(tables, _tabled(declared), strict=True)]),
+            _given(given, model.nu, users) if given and users is not None else None,
+        )
+
+    @classmethod
+    def channels(cls, table: Actuations) -> tuple[Iterable[int], Iterable[int]]:
+        """See :class:`Force`."""
+        return (), (EXTERNAL,)
+
+    @classmethod
+    def fill(cls, table: Actuations, at: At) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        joint = at.channels.joint[EXTERNAL]
+        if table.tables is not None:
+            yield actuate.bind(table.tables, at.time, joint)
+        if table.functions is not None:
+            yield call_functions.bind(table.functions, at.time, at.q, at.u, joint)
+
+    @classmethod
+    def coarsen(cls, table: Actuations, merging: Merging, links: int, speeds: int) -> Actuations | None:
+        """See :class:`Force`. Functions are refused where joints lock."""
+        tables = table.tables
+        if tables is None:
+            return None
+        left = np.flatnonzero(merging.moves[tables.speed])
+        pieces = [slice(tables.start[k], tables.start[k + 1]) for k in left.tolist()]
+        if not pieces:
+            return None
+        found = Tables(
+            merging.u_of[tables.speed[left]],
+            np.cumsum([0, *(piece.stop - piece.start for piece in pieces)]).astype(np.int64),
+            np.concatenate([tables.knots[piece] for piece in pieces]),
+            np.concatenate([tables.coefficients[piece] for piece in pieces]),
+        )
+        return Actuations(found, None)
+
+    def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
+        """See :class:`Force`."""
+        if self.function is not None:
+            raise ModelError(
+                f"{where}: a function that acts on all joints cannot know which of them are locked; give tables "
+                "for bodies, or lock nothing"
+            )
+        assert self.body is not None
+        return self if still_moves(model, coarse, model.body(self.body)) else None
+
+
+def _tabled(declared: Sequence[tuple[str, JointActuation]]) -> list[JointActuation]:
+    return [force for _, force in declared if force.function is None]
+
+
+def _tables(rows: list[tuple[int, np.ndarray, np.ndarray, str]]) -> Tables | None:
+    if not rows:
+        return None
+    return Tables(
+        np.array([speed for speed, _, _, _ in rows], dtype=np.int64),
+        np.cumsum([0, *(times.size for _, times, _, _ in rows)]).astype(np.int64),
+        np.concatenate([times for _, times, _, _ in rows]),
+        np.concatenate([_pieces(times, values, how) for _, times, values, how in rows]),
+    )
+
+
+def _given(declared: Sequence[tuple[str, JointActuation]], nu: int, users: UserFunctions) -> Given:
+    arguments = "time, q, u, parameters, tau"
+    found = tuple(
+        users.compiled(force.loaded(where), ACTUATION, arguments, _bridge, f"{where}.function")
+        for where, force in declared
+    )
+    return Given(
+        functions(found, ACTUATION),
+        np.array([value for _, force in declared for value in force.parameters], dtype=np.float64),
+        np.cumsum([0, *(len(force.parameters) for _, force in declared)]).astype(np.int64),
+        np.zeros(nu),
+    )
+
 
 def check_actuations(model: Model, duration: float) -> None:
     """Raises ModelError for a table that does not cover a run [time] and is not held beyond its ends."""
@@ -118,33 +238,6 @@ def check_actuations(model: Model, duration: float) -> None:
             )
 
 
-def actuation_table(model: Model) -> Actuations:
-    """All tables of a model's joint forces, and the parameters of the functions."""
-    speeds, starts, knots, coefficients = [], [0], [np.zeros(0)], [np.zeros((0, 4))]
-    parameters: list[float] = []
-    function_starts = [0]
-    for k, force in enumerate(model.forces):
-        if not isinstance(force, JointActuation):
-            continue
-        if force.function is not None:
-            parameters += force.parameters
-            function_starts.append(len(parameters))
-            continue
-        speed, times, values = force.table(model, f"forces[{k}]")
-        speeds.append(speed)
-        knots.append(times)
-        coefficients.append(_pieces(times, values, force.interpolation))
-        starts.append(starts[-1] + times.size)
-    return Actuations(
-        np.array(speeds, dtype=np.int64),
-        np.array(starts, dtype=np.int64),
-        np.concatenate(knots),
-        np.concatenate(coefficients),
-        np.array(parameters, dtype=np.float64),
-        np.array(function_starts, dtype=np.int64),
-    )
-
-
 def _pieces(times: np.ndarray, values: np.ndarray, interpolation: str) -> np.ndarray:
     """Coefficients after every time, those of the last are its value alone."""
     result = np.zeros((times.size, 4))
@@ -157,22 +250,6 @@ def _pieces(times: np.ndarray, values: np.ndarray, interpolation: str) -> np.nda
 
         result[:-1] = CubicSpline(times, values).c.T
     return result
-
-
-@first_class
-def no_actuation(time, q, u, parameters, tau):
-    pass
-
-
-def actuation_functions(model: Model, users: UserFunctions) -> tuple[Any, ...]:
-    """The functions of a model's joint forces, compiled; one that does nothing where there are none."""
-    found = [
-        users.compiled(force.loaded(), ACTUATION, "time, q, u, parameters, tau", _bridge, f"forces[{k}].function")
-        for k, force in enumerate(model.forces)
-        if isinstance(force, JointActuation) and force.function is not None
-    ]
-    no_actuation.compile(ACTUATION)
-    return tuple(found) if found else (no_actuation,)
 
 
 def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
@@ -192,10 +269,11 @@ def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
     return bridge, address
 
 
-@jit
-def actuate(functions, actuations, time, q, u, written, joint):
-    """Adds the given forces to the joints' generalised forces (nu,)."""
-    speeds, starts, knots, coefficients = actuations.speed, actuations.start, actuations.knots, actuations.coefficients
+@pass_of
+def actuate(tables, clock, joint):
+    """Adds the forces of tables to the joints' generalised forces (nu,)."""
+    speeds, starts, knots, coefficients = tables.speed, tables.start, tables.knots, tables.coefficients
+    time = clock[0]
     for s in range(speeds.size):
         low, last = starts[s], starts[s + 1] - 1
         at = min(max(time, knots[low]), knots[last])
@@ -208,10 +286,15 @@ def actuate(functions, actuations, time, q, u, written, joint):
                 high = middle
         x, c = at - knots[low], coefficients
         joint[speeds[s]] += ((c[low, 0] * x + c[low, 1]) * x + c[low, 2]) * x + c[low, 3]
-    first = actuations.function_start
+
+
+@pass_of
+def call_functions(given, time, q, u, joint):
+    """Adds what functions write to the joints' generalised forces (nu,)."""
+    first, written = given.start, given.written
     for f in range(first.size - 1):
         for k in range(written.size):
             written[k] = 0.0
-        functions[f](time, q, u, actuations.parameters[first[f] : first[f + 1]], written)
+        given.functions[f](time[0], q, u, given.parameters[first[f] : first[f + 1]], written)
         for k in range(written.size):
             joint[k] += written[k]

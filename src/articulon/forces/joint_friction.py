@@ -1,19 +1,25 @@
 """Damping and Coulomb friction of joints, booked in the channel ``damping``."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal, NamedTuple, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.selection import matching
-from articulon.forces.tables import JointFrictions
-from articulon.kernels import jit
+from articulon.forces.base import At, Force
+from articulon.forces.selection import matching, still_moves
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
+from articulon.model.state import DAMPING
+from articulon.passes import Bound, pass_of
+
+if TYPE_CHECKING:
+    from articulon.adaptive.merging import Merging
 
 Coefficient = Quantity | dict[str, Quantity]
 
@@ -39,7 +45,90 @@ class Row(NamedTuple):
     width: float
 
 
-class JointDamping(Declaration):
+class JointFrictions(NamedTuple):
+    """Damping and Coulomb friction of joints, a row for the speeds that share one direction: those of a spherical
+    joint, of a free translation, or one alone."""
+
+    start: np.ndarray
+    """First speed of a row, shape (rows,)."""
+    end: np.ndarray
+    """One past its last, shape (rows,)."""
+    damping: np.ndarray
+    """c [mass/time, or mass length²/time], shape (rows,)."""
+    friction: np.ndarray
+    """μ, the size of Coulomb's friction [force, or torque], shape (rows,)."""
+    width: np.ndarray
+    """u_s, the speed below which it is rounded off [velocity, or angular velocity], shape (rows,)."""
+
+
+class JointResistance(Force):
+    """What damping and friction of joints share."""
+
+    on_joints: ClassVar[bool] = True
+
+    def rows(self, model: Model, where: str) -> list[Row]:
+        """What it adds to the kernels' table."""
+        raise NotImplementedError
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for bodies that do not exist, or whose joints do not move so."""
+        self.rows(model, where)
+
+    @classmethod
+    def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> JointFrictions:
+        """See :class:`Force`."""
+        rows = [row for where, force in declared for row in force.rows(model, where)]
+        return JointFrictions(
+            np.array([row.start for row in rows], dtype=np.int64),
+            np.array([row.end for row in rows], dtype=np.int64),
+            np.array([row.damping for row in rows], dtype=np.float64),
+            np.array([row.friction for row in rows], dtype=np.float64),
+            np.array([row.width for row in rows], dtype=np.float64),
+        )
+
+    @classmethod
+    def channels(cls, table: JointFrictions) -> tuple[Iterable[int], Iterable[int]]:
+        """See :class:`Force`."""
+        return (), (DAMPING,)
+
+    @classmethod
+    def fill(cls, table: JointFrictions, at: At) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield joint_frictions.bind(table, at.u, at.channels.joint[DAMPING])
+
+    @classmethod
+    def resists(cls, table: JointFrictions) -> bool:
+        """See :class:`Force`."""
+        return True
+
+    @classmethod
+    def coarsen(cls, table: JointFrictions, merging: Merging, links: int, speeds: int) -> JointFrictions | None:
+        """See :class:`Force`."""
+        left = merging.moves[table.start]
+        start = merging.u_of[table.start[left]]
+        width = table.end[left] - table.start[left]
+        if not left.any():
+            return None
+        return JointFrictions(start, start + width, *(column[left] for column in table[2:]))
+
+    def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
+        """See :class:`Force`. Named joints alone, so that what binds no body in the coarse model is not added."""
+        update: dict[str, Any] = {}
+        for key in ("rotational", "translational"):
+            value = getattr(self, key)
+            if value is None:
+                continue
+            parts = _parts(model, key)
+            if isinstance(value, dict):
+                chosen = {k: c for name, c in value.items() for k in matching(model, name, where)}
+            else:
+                chosen = {k: value for k in parts if binds(model, k)}
+            left = {model.names[k]: c for k, c in chosen.items() if k in parts and still_moves(model, coarse, k)}
+            update[key] = left or None
+        return self.model_copy(update=update) if any(update.values()) else None
+
+
+class JointDamping(JointResistance):
     """τ = −c u on the speeds u of joints.
 
     A coefficient is one number for every joint that binds its body and moves so, or a table by body, the one that the
@@ -47,8 +136,6 @@ class JointDamping(Declaration):
     A free or xyz joint, which holds no bodies together, has damping only where a table names its body. Joints that
     close loops have none.
     """
-
-    on_joints: ClassVar[bool] = True
 
     kind: Literal["joint-damping"] = "joint-damping"
     rotational: Annotated[Coefficient | None, Dimension("rotational_drag", minimum=0)] = None
@@ -62,17 +149,13 @@ class JointDamping(Declaration):
             raise ValueError("give rotational or translational, or both")
         return self
 
-    def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for bodies that do not exist, or whose joints do not move so."""
-        self.rows(model, where)
-
     def rows(self, model: Model, where: str) -> list[Row]:
         """What it adds to the kernels' table."""
         parts = _chosen(model, self.rotational, self.translational, where)
         return [Row(part.start, part.end, c, 0.0, 1.0) for c, part, _ in parts]
 
 
-class JointFriction(Declaration):
+class JointFriction(JointResistance):
     """Coulomb friction of joints, rounded off about rest: τ = −μ u/|u| tanh(|u|/u_s).
 
     |u| is that of the three speeds of a spherical joint or of a free translation, and of each hinge or slide by
@@ -80,8 +163,6 @@ class JointFriction(Declaration):
     the speeds that matter; a rule's steps must resolve the time inertia · u_s/μ. Magnitudes are chosen as those of
     :class:`JointDamping`.
     """
-
-    on_joints: ClassVar[bool] = True
 
     kind: Literal["joint-friction"] = "joint-friction"
     rotational: Annotated[Coefficient | None, Dimension("torque", minimum=0)] = None
@@ -101,10 +182,6 @@ class JointFriction(Declaration):
             if (getattr(self, name) is None) != (getattr(self, f"{name}_speed") is None):
                 raise ValueError(f"{name} and {name}_speed, below which the friction fades, go together: give both")
         return self
-
-    def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for bodies that do not exist, or whose joints do not move so."""
-        self.rows(model, where)
 
     def rows(self, model: Model, where: str) -> list[Row]:
         """What it adds to the kernels' table."""
@@ -178,24 +255,7 @@ def _parts(model: Model, key: str) -> dict[int, list[Part]]:
     return dict(sorted(found.items()))
 
 
-def joint_friction_table(model: Model) -> JointFrictions:
-    """All damping and friction of a model's joints."""
-    rows = [
-        row
-        for k, force in enumerate(model.forces)
-        if isinstance(force, JointDamping | JointFriction)
-        for row in force.rows(model, f"forces[{k}]")
-    ]
-    return JointFrictions(
-        np.array([row.start for row in rows], dtype=np.int64),
-        np.array([row.end for row in rows], dtype=np.int64),
-        np.array([row.damping for row in rows], dtype=np.float64),
-        np.array([row.friction for row in rows], dtype=np.float64),
-        np.array([row.width for row in rows], dtype=np.float64),
-    )
-
-
-@jit
+@pass_of
 def joint_frictions(table, u, joint):
     """Adds −(c + μ tanh(|u|/u_s)/|u|) u to the joints' generalised forces."""
     starts, ends, damping, friction, width = table.start, table.end, table.damping, table.friction, table.width

@@ -3,20 +3,15 @@
 import numpy as np
 
 from articulon.baths.base import GAIN, NOTHING, WAY, Bath
+from articulon.forces.base import terms_of
 from articulon.forces.brownian import acting, brownian_of, noise_table
 from articulon.forces.contact.engine import contact_of
-from articulon.forces.fixman import fixman_table
 from articulon.forces.gravity import Gravity
-from articulon.forces.joint_actuation import actuation_table
-from articulon.forces.joint_friction import joint_friction_table
-from articulon.forces.point_springs import point_spring_table
-from articulon.forces.site_pairs import pair_table
 from articulon.forces.sites.evaluation import SiteForces, no_sites
 from articulon.forces.sites.listing import has_site_forces
 from articulon.forces.stokes_drag import drag_table
 from articulon.forces.tables import Forces
-from articulon.forces.torsional_springs import spring_table
-from articulon.forces.user import body_table
+from articulon.forces.user_functions import UserFunctions
 from articulon.model import CHANNELS, Model
 from articulon.model.state import (
     CONFORMATIONAL,
@@ -37,50 +32,43 @@ def force_tables(
     average: int = 1,
     sites: SiteForces | None = None,
     bath: Bath | None = None,
+    users: UserFunctions | None = None,
 ) -> Forces:
-    """The kernels' tables of a model's forces and of a thermostat's; without ``sites`` those of site forces are left
-    empty."""
+    """The tables of a model's forces, and the channels of these and of a thermostat; without ``sites`` those of site
+    forces are left empty, and without ``users`` the forces that a user has written are left out."""
     every_drag = drag_table(model)
     drag = acting(every_drag, model)
-    pairs, springs, bodies = pair_table(model), spring_table(model), body_table(model)
-    point_springs = point_spring_table(model)
     gravity = np.zeros(3)
     for force in model.forces:
         if isinstance(force, Gravity):
             gravity += [float(g) for g in force.acceleration]
-    wrench_channels = set(bodies.channel.tolist())
-    if pairs.link.size or point_springs.link.size or has_site_forces(model):
+    terms = terms_of(model, users)
+    found = [term.kind.channels(term.table) for term in terms]
+    wrench_channels = {c for wrenches, _ in found for c in wrenches}
+    joint_channels = {c for _, joints in found for c in joints}
+    if has_site_forces(model):
         wrench_channels.add(POTENTIAL)
     if contact_of(model) is not None:
         wrench_channels.add(CONTACT)
-    if (drag.link.size and drag is every_drag) or point_springs.constants[:, 2].any():
+    if drag.link.size and drag is every_drag:
         wrench_channels.add(DAMPING)
     if brownian_of(model) is not None:
         wrench_channels.add(STOCHASTIC)
     if bath is not None and bath.masses.size:
         wrench_channels.update(thermostat_channels(bath))
-    friction, actuations, fixman = joint_friction_table(model), actuation_table(model), fixman_table(model)
-    present = {
-        CONFORMATIONAL: springs.link.size + fixman.half_kT.size + len(model.modes),
-        DAMPING: friction.start.size + sum(bool(one.damping.any()) for one in model.modes.values()),
-        EXTERNAL: actuations.speed.size + actuations.function_start.size - 1,
-    }
-    joint_channels = sorted(c for c, count in present.items() if count)
+    if model.modes:
+        joint_channels.add(CONFORMATIONAL)
+    if any(bool(one.damping.any()) for one in model.modes.values()):
+        joint_channels.add(DAMPING)
     return Forces(
-        pairs,
-        springs,
-        point_springs,
         drag,
         noise_table(model, every_drag, seed, window, average),
         gravity,
-        bodies,
-        friction,
-        actuations,
-        fixman,
         no_sites() if sites is None else sites.system,
         np.zeros((model.forest.mass.size if contact_of(model) is not None else 0, 6)),
         np.array(sorted(wrench_channels), dtype=np.int64),
-        np.array(joint_channels, dtype=np.int64),
+        np.array(sorted(joint_channels), dtype=np.int64),
+        terms,
     )
 
 

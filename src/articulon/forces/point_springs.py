@@ -1,27 +1,48 @@
 """Springs with damping between points of two bodies, or of a body and the ground."""
 
+from __future__ import annotations
+
 import math
-from typing import Annotated, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store_from, sub
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
+from articulon.forces.base import At, EnergyAt, Force
 from articulon.forces.selection import body_index, on_link
-from articulon.forces.tables import PointSprings
 from articulon.kernels import jit
 from articulon.model import Model
+from articulon.model.state import DAMPING, POTENTIAL
+from articulon.passes import Bound, pass_of
+
+if TYPE_CHECKING:
+    from articulon.adaptive.merging import Merging
 
 GROUND = "ground"
 """What carries a point that does not move."""
 
 
-class PointSpring(Declaration):
+class PointSprings(NamedTuple):
+    """Springs with damping between two points."""
+
+    link: np.ndarray
+    """Links of the two ends, −1 for the ground, shape (springs, 2)."""
+    point: np.ndarray
+    """The two points in the links' frames [length], shape (springs, 6)."""
+    constants: np.ndarray
+    """Stiffness, rest length and damping [force/length, length, force time/length], shape (springs, 3)."""
+
+
+class PointSpring(Force):
     """U = ½ k (r − r₀)² with r the distance of two points, and a damping force −c r' along their line.
 
     The spring is booked in the channel ``potential``, its damping in ``damping``.
     """
+
+    energy_channel = POTENTIAL
 
     kind: Literal["point-spring"] = "point-spring"
     name: str | None = None
@@ -60,19 +81,53 @@ class PointSpring(Declaration):
             )
         return found
 
+    @classmethod
+    def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> PointSprings:
+        """See :class:`Force`."""
+        ends = [force.ends(model, where) for where, force in declared]
+        return PointSprings(
+            np.array([[link for link, _ in pair] for pair in ends], dtype=np.int64).reshape(-1, 2),
+            np.array([[point for _, point in pair] for pair in ends], dtype=np.float64).reshape(-1, 6),
+            np.array([[float(x) for x in (one.stiffness, one.rest_length, one.damping)] for _, one in declared]),
+        )
 
-def point_spring_table(model: Model) -> PointSprings:
-    """All springs between points of a model."""
-    springs = [(k, force) for k, force in enumerate(model.forces) if isinstance(force, PointSpring)]
-    ends = [force.ends(model, f"forces[{k}]") for k, force in springs]
-    return PointSprings(
-        np.array([[link for link, _ in pair] for pair in ends], dtype=np.int64).reshape(-1, 2),
-        np.array([[point for _, point in pair] for pair in ends], dtype=np.float64).reshape(-1, 6),
-        np.array(
-            [[float(x) for x in (force.stiffness, force.rest_length, force.damping)] for _, force in springs],
-            dtype=np.float64,
-        ).reshape(-1, 3),
-    )
+    @classmethod
+    def channels(cls, table: PointSprings) -> tuple[Iterable[int], Iterable[int]]:
+        """See :class:`Force`."""
+        return (POTENTIAL, DAMPING) if table.constants[:, 2].any() else (POTENTIAL,), ()
+
+    @classmethod
+    def fill(cls, table: PointSprings, at: At) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        wrench = at.channels.wrench
+        yield point_spring_wrenches.bind(table, at.ws, wrench[POTENTIAL], wrench[DAMPING])
+
+    @classmethod
+    def energy(cls, table: PointSprings, at: EnergyAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield point_spring_energy.bind(table, at.ws, at.result)
+
+    @classmethod
+    def resists(cls, table: PointSprings) -> bool:
+        """See :class:`Force`."""
+        return bool(table.constants[:, 2].any())
+
+    @classmethod
+    def coarsen(cls, table: PointSprings, merging: Merging, links: int, speeds: int) -> PointSprings | None:
+        """See :class:`Force`."""
+        link = merging.carriers(table.link)
+        left = link[:, 0] != link[:, 1]
+        if not left.any():
+            return None
+        ends = [
+            merging.points(table.link[left, k].copy(), table.point[left, 3 * k : 3 * k + 3].copy()) for k in range(2)
+        ]
+        return PointSprings(np.ascontiguousarray(link[left]), np.hstack(ends), table.constants[left])
+
+    def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
+        """See :class:`Force`."""
+        links = [-1 if name == GROUND else int(coarse.link[coarse.body(name)]) for name in self.bodies]
+        return self if links[0] != links[1] else None
 
 
 @jit
@@ -102,7 +157,7 @@ def pull_at(wrench, i, arm, force):
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arm, force)))
 
 
-@jit
+@pass_of
 def point_spring_wrenches(springs, ws, elastic, damping):
     """Adds −k (r − r₀) d/r to the wrenches ``elastic`` (links, 6) and −c (d·v) d/r² to ``damping``, d = x₂ − x₁."""
     links, points, constants = springs.link, springs.point, springs.constants
@@ -124,9 +179,9 @@ def point_spring_wrenches(springs, ws, elastic, damping):
             pull_at(damping, j, b, scale(-drag, d))
 
 
-@jit
-def point_spring_energy(springs, ws):
-    """Σ ½ k (r − r₀)²."""
+@pass_of
+def point_spring_energy(springs, ws, result):
+    """Adds Σ ½ k (r − r₀)²."""
     links, points, constants = springs.link, springs.point, springs.constants
     total = 0.0
     for s in range(links.shape[0]):
@@ -134,4 +189,4 @@ def point_spring_energy(springs, ws):
         a, b = arm_of(i, load_from(points, s, 0), ws), arm_of(j, load_from(points, s, 3), ws)
         d = sub(place_of(j, b, ws), place_of(i, a, ws))
         total += 0.5 * constants[s, 0] * (math.sqrt(dot(d, d)) - constants[s, 1]) ** 2
-    return total
+    result[POTENTIAL] += total

@@ -62,3 +62,8 @@ def on_link(model: Model, body: int, point: np.ndarray) -> np.ndarray:
     e = model.offset_rotation[body]
     v = e[1:]
     return model.offset_position[body] + point + 2.0 * np.cross(v, np.cross(v, point) + e[0] * point)
+
+
+def still_moves(model: Model, coarse: Model, body: int) -> bool:
+    """Whether the joint of a body moves in a coarse model too."""
+    return bool(coarse.kinds[body] == model.kinds[body])

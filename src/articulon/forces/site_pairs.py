@@ -1,8 +1,11 @@
 """Site-to-site potentials A/r¹² − B/r⁶ + C/r (Guy 2018, 2.18 and 5.13)."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations_with_replacement, pairwise
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -10,12 +13,17 @@ from pydantic import model_validator
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.declaration import Declaration, Dimension, Quantity, Whole, nearest
 from articulon.errors import ModelError
+from articulon.forces.base import At, EnergyAt, Force
 from articulon.forces.selection import on_link
 from articulon.forces.sites.mixing import LennardJonesKind
-from articulon.forces.tables import Pairs
 from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
+from articulon.model.state import POTENTIAL
+from articulon.passes import Bound, pass_of
+
+if TYPE_CHECKING:
+    from articulon.adaptive.merging import Merging
 
 
 class PairLaw(Declaration):
@@ -31,12 +39,34 @@ class PairLaw(Declaration):
     """Coulomb term; positive repels [energy length]."""
 
 
-class SitePairs(Declaration):
+class Pairs(NamedTuple):
+    """Site-to-site potentials. Sites are ordered so that partners of one kind are contiguous; those on the ground come
+    last and feel nothing."""
+
+    link: np.ndarray
+    """Link that carries each moving site, shape (moving,)."""
+    local: np.ndarray
+    """Position in the link's frame [length], shape (moving, 3)."""
+    start: np.ndarray
+    """First run of partners of each moving site, shape (moving + 1,)."""
+    low: np.ndarray
+    """First partner of a run, shape (runs,)."""
+    high: np.ndarray
+    """One past the last partner of a run, shape (runs,)."""
+    law: np.ndarray
+    """(A, B, C) of a run [energy length¹², energy length⁶, energy length], shape (runs, 3)."""
+    place: np.ndarray
+    """x, y and z of all sites in the world; those of sites on the ground stand [length], shape (3, sites)."""
+
+
+class SitePairs(Force):
     """U = A/r¹² − B/r⁶ + C/r between sites, F = −∇U.
 
     Give either ``table``, the law of each pair of kinds, or ``parameters`` by kind with a ``mixing`` rule, where
     A = 4εσ¹² and B = 4εσ⁶ (Guy 2018, 2.19) and C follows from the charges.
     """
+
+    energy_channel = POTENTIAL
 
     kind: Literal["site-pairs"] = "site-pairs"
     table: tuple[PairLaw, ...] = ()
@@ -139,36 +169,89 @@ class SitePairs(Declaration):
             return list(combinations_with_replacement(range(len(names)), 2))
         return [(names.index(g), names.index(h)) for g, h in self.between]
 
-
-def pair_table(model: Model) -> Pairs:
-    """All site pairs of a model as runs of partners with one law."""
-    sites = model.sites
-    declared = [(k, force) for k, force in enumerate(model.forces) if isinstance(force, SitePairs)]
-    link = model.site_links
-    if not declared:
-        link = link[:0]
-    local = np.array([_place(model, s) for s in range(link.size)]).reshape(-1, 3)
-    # Moving sites first; within each part by group, kind and charge, so that partners of one law are contiguous.
-    order = np.lexsort((sites.charge[: link.size], sites.kind[: link.size], sites.group[: link.size], link < 0))
-    moving = int((link >= 0).sum())
-    start, low, high, law = [0], [], [], []
-    if declared:
-        runs = _Runs(model, declared[0][1], f"forces[{declared[0][0]}]", order)
+    @classmethod
+    def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> Pairs:
+        """See :class:`Force`. All pairs as runs of partners with one law."""
+        sites, link = model.sites, model.site_links
+        local = np.array([_place(model, s) for s in range(link.size)]).reshape(-1, 3)
+        # Moving sites first; within each part by group, kind and charge, so that partners of one law are contiguous.
+        order = np.lexsort((sites.charge, sites.kind, sites.group, link < 0))
+        moving = int((link >= 0).sum())
+        start, low, high, law = [0], [], [], []
+        runs = _Runs(model, declared[0][1], declared[0][0], order)
         for i in range(moving):
             for first, last, abc in runs.of(i):
                 low.append(first)
                 high.append(last)
                 law.append(abc)
             start.append(len(low))
-    return Pairs(
-        link[order][:moving],
-        np.ascontiguousarray(local[order][:moving]),
-        np.ascontiguousarray(local[order][moving:]),
-        np.array(start, dtype=np.int64),
-        np.array(low, dtype=np.int64),
-        np.array(high, dtype=np.int64),
-        np.array(law, dtype=np.float64).reshape(-1, 3),
-    )
+        return Pairs(
+            link[order][:moving],
+            np.ascontiguousarray(local[order][:moving]),
+            np.array(start, dtype=np.int64),
+            np.array(low, dtype=np.int64),
+            np.array(high, dtype=np.int64),
+            np.array(law, dtype=np.float64).reshape(-1, 3),
+            np.ascontiguousarray(local[order].T),
+        )
+
+    @classmethod
+    def channels(cls, table: Pairs) -> tuple[Iterable[int], Iterable[int]]:
+        """See :class:`Force`."""
+        return (POTENTIAL,), ()
+
+    @classmethod
+    def fill(cls, table: Pairs, at: At) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield pair_wrenches.bind(table, at.ws, at.channels.wrench[POTENTIAL])
+
+    @classmethod
+    def energy(cls, table: Pairs, at: EnergyAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield pair_energy.bind(table, at.ws, at.result)
+
+    @classmethod
+    def coarsen(cls, table: Pairs, merging: Merging, links: int, speeds: int) -> Pairs:
+        """See :class:`Force`. Runs of partners without those that have been merged with a site."""
+        moving, fixed = table.link.size, table.place.shape[1] - table.link.size
+        link = np.concatenate([merging.link[table.link], np.full(fixed, -1)])
+        place = np.concatenate([merging.points(table.link, table.local), table.place[:, moving:].T])
+        order = np.concatenate([np.flatnonzero(link >= 0), np.flatnonzero(link < 0)])
+        rank = np.empty(order.size, dtype=np.int64)
+        rank[order] = np.arange(order.size)
+        length = table.high - table.low
+        run = np.repeat(np.arange(length.size), length)
+        partner = np.arange(run.size) - np.repeat(np.cumsum(length) - length, length) + table.low[run]
+        site = np.repeat(np.repeat(np.arange(moving), np.diff(table.start)), length)
+        left = (link[site] != link[partner]) & (link[site] >= 0)
+        site, partner, run = rank[site[left]], rank[partner[left]], run[left]
+        by = np.lexsort((partner, run, site))
+        site, partner, run = site[by], partner[by], run[by]
+        # A run ends where the site, the law or the row of partners does.
+        new = np.ones(site.size, dtype=bool)
+        new[1:] = (site[1:] != site[:-1]) | (run[1:] != run[:-1]) | (partner[1:] != partner[:-1] + 1)
+        begins = np.flatnonzero(new)
+        ends = np.append(begins[1:], site.size) - 1
+        count = int((link >= 0).sum())
+        start = np.searchsorted(site[begins], np.arange(count + 1))
+        return Pairs(
+            link[order][:count],
+            np.ascontiguousarray(place[order][:count]),
+            start.astype(np.int64),
+            partner[begins] if begins.size else np.zeros(0, dtype=np.int64),
+            partner[ends] + 1 if begins.size else np.zeros(0, dtype=np.int64),
+            np.ascontiguousarray(table.law[run[begins]]),
+            np.ascontiguousarray(place[order].T),
+        )
+
+    def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
+        """See :class:`Force`."""
+        if self.excluded_joints:
+            raise ModelError(
+                f"{where}.excluded_joints: the number of joints between two sites changes when joints are locked; "
+                "leave pairs out by `between`, or use forces between sites with [[forces]] kind = 'exclusions'"
+            )
+        return self
 
 
 def _place(model: Model, site: int) -> np.ndarray:
@@ -246,9 +329,9 @@ def site_law(r2, A, B, C):
 
 
 @jit
-def place_sites(pairs, ws, site):
+def place_sites(pairs, ws):
     """World positions of the moving sites."""
-    links, local, rotation, position = pairs.link, pairs.local, ws.rotation, ws.position
+    links, local, rotation, position, site = pairs.link, pairs.local, ws.rotation, ws.position, pairs.place
     x, y, z = site[0], site[1], site[2]
     for s in range(links.size):
         i = links[s]
@@ -256,10 +339,12 @@ def place_sites(pairs, ws, site):
         x[s], y[s], z[s] = p[0], p[1], p[2]
 
 
-@jit
-def pair_wrenches(pairs, ws, site, wrench):
-    """Adds −∇U at every moving site, placed before, to its link's wrench. A full list: each site sums its own partners
-    in a fixed order, so that no two threads write to one place."""
+@pass_of
+def pair_wrenches(pairs, ws, wrench):
+    """Adds −∇U at every moving site to its link's wrench. A full list: each site sums its own partners in a fixed
+    order, so that no two threads write to one place."""
+    place_sites(pairs, ws)
+    site = pairs.place
     links, start, low, high, law = pairs.link, pairs.start, pairs.low, pairs.high, pairs.law
     position = ws.position
     x, y, z = site[0], site[1], site[2]
@@ -282,9 +367,11 @@ def pair_wrenches(pairs, ws, site, wrench):
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arm, f)))
 
 
-@jit
-def pair_energy(pairs, site):
-    """Σ U over pairs of placed sites; a pair of moving sites stands in two lists, each with half."""
+@pass_of
+def pair_energy(pairs, ws, result):
+    """Adds Σ U over pairs; a pair of moving sites stands in two lists, each with half."""
+    place_sites(pairs, ws)
+    site = pairs.place
     links, start, low, high, law = pairs.link, pairs.start, pairs.low, pairs.high, pairs.law
     moving = links.size
     x, y, z = site[0], site[1], site[2]
@@ -298,4 +385,4 @@ def pair_energy(pairs, site):
                 dx, dy, dz = x[s] - x[p], y[s] - y[p], z[s] - z[p]
                 part += site_law(dx * dx + dy * dy + dz * dz, A, B, C)[0]
             total += share * part
-    return total
+    result[POTENTIAL] += total

@@ -1,22 +1,40 @@
 """Torsional springs that hold joints to rest positions (Guy 2018, 5.4)."""
 
-from typing import Annotated, ClassVar, Literal
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
 from articulon.algebra.rotations import conjugate, load_quaternion, product, quaternion_at, rotation_vector
 from articulon.algebra.vectors import dot
-from articulon.declaration import Declaration, Dimension, Number, Quantity
+from articulon.declaration import Dimension, Number, Quantity
 from articulon.errors import ModelError
-from articulon.forces.selection import matching
-from articulon.forces.tables import Springs
-from articulon.kernels import jit
+from articulon.forces.base import At, EnergyAt, Force
+from articulon.forces.selection import matching, still_moves
 from articulon.model import Model
 from articulon.model.checks import UNIT_TOLERANCE
 from articulon.model.joints import REVOLUTE, SPHERICAL
+from articulon.model.state import CONFORMATIONAL
+from articulon.passes import Bound, pass_of
+
+if TYPE_CHECKING:
+    from articulon.adaptive.merging import Merging
 
 
-class TorsionalSprings(Declaration):
+class Springs(NamedTuple):
+    """Torsional springs on revolute and spherical joints."""
+
+    link: np.ndarray
+    """shape (springs,)."""
+    stiffness: np.ndarray
+    """[energy/rad²], shape (springs,)."""
+    rest: np.ndarray
+    """Rest angle [rad] in the first column, or Euler parameters, shape (springs, 4)."""
+
+
+class TorsionalSprings(Force):
     """U = ½ k φ², with φ the angle from rest of a revolute joint, or the rotation vector from rest of a spherical one.
 
     The torque of a spherical joint is −k φ in the body's frame. Its energy has a kink at half a turn from rest, where
@@ -24,6 +42,7 @@ class TorsionalSprings(Declaration):
     """
 
     kind: Literal["torsional-springs"] = "torsional-springs"
+    energy_channel = CONFORMATIONAL
     on_joints: ClassVar[bool] = True
     stiffness: Annotated[dict[str, Quantity], Dimension("torsional_stiffness", minimum=0)]
     """k by body, the one that the joint carries [energy/rad²]; a name ending in ``*`` stands for all that begin so, and
@@ -33,9 +52,9 @@ class TorsionalSprings(Declaration):
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for bodies without a joint that can carry such a spring."""
-        self.table(model, where)
+        self.rows(model, where)
 
-    def table(self, model: Model, where: str) -> list[tuple[int, float, np.ndarray]]:
+    def rows(self, model: Model, where: str) -> list[tuple[int, float, np.ndarray]]:
         """Body, stiffness and rest of each spring."""
         rest: dict[int, object] = {}
         for pattern, value in self.rest.items():
@@ -74,23 +93,48 @@ class TorsionalSprings(Declaration):
             raise ModelError(f"{here}: Euler parameters {value!r} do not have the norm 1")
         return result
 
+    @classmethod
+    def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> Springs:
+        """See :class:`Force`."""
+        rows = [row for where, force in declared for row in force.rows(model, where)]
+        return Springs(
+            np.array([model.link[body] for body, _, _ in rows], dtype=np.int64),
+            np.array([k for _, k, _ in rows], dtype=np.float64),
+            np.array([rest for _, _, rest in rows]).reshape(-1, 4),
+        )
 
-def spring_table(model: Model) -> Springs:
-    """All torsional springs of a model."""
-    rows = [
-        row
-        for k, force in enumerate(model.forces)
-        if isinstance(force, TorsionalSprings)
-        for row in force.table(model, f"forces[{k}]")
-    ]
-    return Springs(
-        np.array([model.link[body] for body, _, _ in rows], dtype=np.int64),
-        np.array([k for _, k, _ in rows], dtype=np.float64),
-        np.array([rest for _, _, rest in rows]).reshape(-1, 4),
-    )
+    @classmethod
+    def channels(cls, table: Springs) -> tuple[Iterable[int], Iterable[int]]:
+        """See :class:`Force`."""
+        return (), (CONFORMATIONAL,)
+
+    @classmethod
+    def fill(cls, table: Springs, at: At) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield spring_torques.bind(at.forest, table, at.q, at.channels.joint[CONFORMATIONAL])
+
+    @classmethod
+    def energy(cls, table: Springs, at: EnergyAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield spring_energy.bind(at.forest, table, at.q, at.result)
+
+    @classmethod
+    def coarsen(cls, table: Springs, merging: Merging, links: int, speeds: int) -> Springs | None:
+        """See :class:`Force`."""
+        left = ~merging.locked[table.link]
+        return Springs(merging.link[table.link[left]], table.stiffness[left], table.rest[left]) if left.any() else None
+
+    def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
+        """See :class:`Force`."""
+        rows = [row for row in self.rows(model, where) if still_moves(model, coarse, row[0])]
+        rest = {
+            model.names[body]: tuple(rest) if model.joints[body].nq == 4 else float(rest[0]) for body, _, rest in rows
+        }
+        left = {model.names[body]: k for body, k, _ in rows}
+        return self.model_copy(update={"stiffness": left, "rest": rest}) if rows else None
 
 
-@jit
+@pass_of
 def spring_torques(forest, springs, q, joint):
     """Adds −k φ to the joints' generalised forces."""
     links, stiffness, rest = springs.link, springs.stiffness, springs.rest
@@ -107,9 +151,9 @@ def spring_torques(forest, springs, q, joint):
             joint[j + 2] -= stiffness[s] * turned[2]
 
 
-@jit
-def spring_energy(forest, springs, q):
-    """Σ ½ k φ²."""
+@pass_of
+def spring_energy(forest, springs, q, result):
+    """Adds Σ ½ k φ²."""
     links, stiffness, rest = springs.link, springs.stiffness, springs.rest
     kinds, q_start = forest.kind, forest.q_start
     total = 0.0
@@ -121,4 +165,4 @@ def spring_energy(forest, springs, q):
         else:
             turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
             total += 0.5 * stiffness[s] * dot(turned, turned)
-    return total
+    result[CONFORMATIONAL] += total

@@ -1,7 +1,9 @@
 """A force that the user writes, jitted or in plain Python (POEMS, 5.3)."""
 
-from collections.abc import Callable
-from typing import Any, Literal
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numba
 import numpy as np
@@ -10,11 +12,15 @@ from pydantic import ConfigDict
 
 from articulon.algebra.rotations import load_quaternion, normalised, product, store_quaternion
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store, store_from
-from articulon.declaration import Declaration, Number
-from articulon.forces.tables import Bodies
+from articulon.declaration import Number
+from articulon.forces.base import At, Force
 from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
-from articulon.kernels import first_class, jit
+from articulon.kernels import jit
 from articulon.model import CHANNELS, Model
+from articulon.passes import Bound, Function, functions, pass_of
+
+if TYPE_CHECKING:
+    from articulon.adaptive.merging import Merging
 
 SIGNATURE = types.void(
     types.float64,
@@ -26,13 +32,35 @@ SIGNATURE = types.void(
 )
 """(time, positions, rotations, velocities, parameters, wrenches)."""
 
-USERS, MOTIONS, ACTUATIONS, SITE_TERMS, REFRESHES, SITE_SUMS = range(6)
-"""Places among a model's functions: forces on bodies, motions of driven joints, forces of joints, forces of site terms,
-what brings the lists of sites up to date, and what sums their forces. (A named tuple of
-functions cannot be handed to a kernel.)"""
+
+class Bodies(NamedTuple):
+    """Forces that a user writes, and where the bodies sit on their links."""
+
+    functions: tuple[Function, ...]
+    """The functions."""
+    link: np.ndarray
+    """shape (bodies,)."""
+    offset_position: np.ndarray
+    """[length], shape (bodies, 3)."""
+    offset_rotation: np.ndarray
+    """shape (bodies, 4)."""
+    channel: np.ndarray
+    """Channel of each function, shape (functions,)."""
+    parameters: np.ndarray
+    """Parameters of the functions, one after the other."""
+    start: np.ndarray
+    """Where each function's parameters begin, shape (functions + 1,)."""
+    position: np.ndarray
+    """Scratch: origins of the bodies [length], shape (bodies, 3)."""
+    rotation: np.ndarray
+    """Scratch: their Euler parameters, shape (bodies, 4)."""
+    velocity: np.ndarray
+    """Scratch: velocity of the origin and angular velocity, world frame, shape (bodies, 6)."""
+    written: np.ndarray
+    """Scratch: what a function writes, shape (bodies, 6)."""
 
 
-class UserForce(Declaration):
+class UserForce(Force):
     """Calls ``function(time, positions, rotations, velocities, parameters, wrenches)`` at every evaluation.
 
     The function reads the time [time], the bodies' origins (bodies, 3) and Euler parameters (bodies, 4), and their
@@ -63,36 +91,49 @@ class UserForce(Declaration):
         """The function itself."""
         return self.function if callable(self.function) else loaded_function(self.function, where)
 
+    @classmethod
+    def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: UserFunctions | None) -> Bodies:
+        """See :class:`Force`."""
+        arguments = "time, positions, rotations, velocities, parameters, wrenches"
+        found: tuple[Any, ...] = ()
+        if users is not None:
+            found = tuple(
+                users.compiled(force.loaded(where), SIGNATURE, arguments, _bridge, f"{where}.function")
+                for where, force in declared
+            )
+        bodies = model.link.size
+        return Bodies(
+            functions(found, SIGNATURE),
+            model.link.copy(),
+            model.offset_position.copy(),
+            model.offset_rotation.copy(),
+            np.array([CHANNELS.index(force.channel) for _, force in declared], dtype=np.int64),
+            np.array([value for _, force in declared for value in force.parameters], dtype=np.float64),
+            np.cumsum([0, *(len(force.parameters) for _, force in declared)]).astype(np.int64),
+            np.zeros((bodies, 3)),
+            np.zeros((bodies, 4)),
+            np.zeros((bodies, 6)),
+            np.zeros((bodies, 6)),
+        )
 
-def body_table(model: Model) -> Bodies:
-    """Where the bodies sit, for users' forces; empty where there are none."""
-    forces = [force for force in model.forces if isinstance(force, UserForce)]
-    some = slice(None) if forces else slice(0, 0)
-    return Bodies(
-        model.link[some].copy(),
-        model.offset_position[some].copy(),
-        model.offset_rotation[some].copy(),
-        np.array([CHANNELS.index(force.channel) for force in forces], dtype=np.int64),
-        np.array([value for force in forces for value in force.parameters], dtype=np.float64),
-        np.cumsum([0, *(len(force.parameters) for force in forces)]).astype(np.int64),
-    )
+    @classmethod
+    def channels(cls, table: Bodies) -> tuple[Iterable[int], Iterable[int]]:
+        """See :class:`Force`."""
+        return table.channel.tolist(), ()
 
+    @classmethod
+    def fill(cls, table: Bodies, at: At) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield user_wrenches.bind(table, at.time, at.ws, at.channels.wrench)
 
-@first_class
-def no_force(time, positions, rotations, velocities, parameters, wrenches):
-    pass
-
-
-def user_functions(model: Model, users: UserFunctions) -> tuple[Any, ...]:
-    """The functions of a model's users' forces, compiled; one that does nothing where there are none."""
-    arguments = "time, positions, rotations, velocities, parameters, wrenches"
-    found = [
-        users.compiled(force.loaded(), SIGNATURE, arguments, _bridge, f"forces[{k}].function")
-        for k, force in enumerate(model.forces)
-        if isinstance(force, UserForce)
-    ]
-    no_force.compile(SIGNATURE)
-    return tuple(found) if found else (no_force,)
+    @classmethod
+    def coarsen(cls, table: Bodies, merging: Merging, links: int, speeds: int) -> Bodies:
+        """See :class:`Force`."""
+        return table._replace(
+            link=merging.carriers(table.link),
+            offset_position=merging.points(table.link, table.offset_position),
+            offset_rotation=merging.rotated(table.link, table.offset_rotation),
+        )
 
 
 def _bridge(function: Callable[..., None]) -> tuple[Any, Any]:
@@ -139,16 +180,16 @@ def body_states(bodies, ws, positions, rotations, velocities):
         store_from(velocities, k, 3, w)
 
 
-@jit
-def user_wrenches(functions, bodies, time, ws, positions, rotations, velocities, written, wrench):
+@pass_of
+def user_wrenches(bodies, time, ws, wrench):
     """Calls each user's function and adds what it writes to the wrenches (8, links, 6) of its channel."""
     links, offset_position, channel, start = bodies.link, bodies.offset_position, bodies.channel, bodies.start
-    matrices = ws.rotation
-    if channel.size > 0:
-        body_states(bodies, ws, positions, rotations, velocities)
+    matrices, written = ws.rotation, bodies.written
+    body_states(bodies, ws, bodies.position, bodies.rotation, bodies.velocity)
     for f in range(channel.size):
         written[:] = 0.0
-        functions[f](time, positions, rotations, velocities, bodies.parameters[start[f] : start[f + 1]], written)
+        parameters = bodies.parameters[start[f] : start[f + 1]]
+        bodies.functions[f](time[0], bodies.position, bodies.rotation, bodies.velocity, parameters, written)
         mine = wrench[channel[f]]
         for k in range(links.size):
             i = links[k]

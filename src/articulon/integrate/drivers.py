@@ -10,6 +10,7 @@ from articulon.dynamics import embedding
 from articulon.errors import CaseError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.fixman import Fixman
 from articulon.forces.sites.places import only_particles
 from articulon.integrate import explicit, friction_implicit
 from articulon.integrate.base import Driver, open_loop
@@ -319,7 +320,7 @@ def _refuse_flexible(evaluator: Evaluator, integrator: Any, policy: ScalingPolic
             f"scaling: a policy of factors that vary reads the forces of rigid bodies only, and {body}; choose one of "
             "constant factors"
         )
-    if evaluator.system.forces.fixman.half_kT.size:
+    if evaluator.system.forces.table(Fixman) is not None:
         raise CaseError(
             f"forces: the Fixman potential is known of rigid bodies only, and {body}; leave one of them out"
         )
@@ -352,8 +353,7 @@ def _refuse_impossible(evaluator: Evaluator, integrator: Any) -> None:
         raise CaseError(
             f"integrator.rule: 'friction-implicit' takes no loops or driven joints; choose one of {', '.join(EXPLICIT)}"
         )
-    forces = evaluator.system.forces
-    rubbing = forces.joint_frictions.start.size > 0 or bool(forces.point_springs.constants[:, 2].any())
+    rubbing = any(kind.resists(table) for kind, table in evaluator.system.forces.terms)
     if rubbing and isinstance(integrator, FrictionImplicit):
         raise CaseError(
             "integrator.rule: 'friction-implicit' takes Stokes drag implicitly, and not the damping and friction of "

@@ -53,9 +53,10 @@ from articulon.dynamics.energy import kinetic_energy
 from articulon.dynamics.kinematics import move
 from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
 from articulon.dynamics.passes import move_links, place_links, solve
+from articulon.forces.base import At
 from articulon.forces.energies import find_kinetic_energy
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.filling import At, booking, fill_friction, filling, scaling
+from articulon.forces.filling import booking, fill_friction, filling, scaling
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate import canonical, geodesic
 from articulon.integrate.law_inputs import ask, book_bare_works, keep_thermal_momentum

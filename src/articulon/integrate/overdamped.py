@@ -31,8 +31,9 @@ from articulon.dynamics.kinematics import drift
 from articulon.dynamics.mass_determinant import Determinant, determinant_arrays, log_determinant_gradient
 from articulon.dynamics.passes import move_links, place_links, scaled, solve
 from articulon.dynamics.recursive import project
+from articulon.forces.base import At
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.filling import At, booking, fill_drag, fill_friction, filling, scaling
+from articulon.forces.filling import booking, fill_drag, fill_friction, filling, scaling
 from articulon.forces.gravity import gravity_wrenches
 from articulon.integrate.law_inputs import ask, book_bare_works
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, TOO_LONG, stop_reached

@@ -91,7 +91,7 @@ def _refuse_impossible(evaluator: Evaluator) -> None:
             f"takes no loops or driven joints, and the model has {model.loop_name(0)}; choose one of "
             f"{', '.join(EXPLICIT)}, or leave it out"
         )
-    if forces.joint_frictions.start.size or forces.point_springs.constants[:, 2].any():
+    if any(kind.resists(table) for kind, table in forces.terms):
         refuse(
             "solves for Stokes drag, and not for the damping and friction of joints or of springs between points; "
             f"leave these out, or choose one of {', '.join(EXPLICIT)}"

@@ -19,6 +19,7 @@ from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.constrained import OPEN
 from articulon.dynamics.passes import move_links, place_links
+from articulon.forces.base import At
 from articulon.forces.contact.carried import (
     crowded,
     follow_spheres,
@@ -32,7 +33,7 @@ from articulon.forces.contact.powers import pair_powers, wall_powers
 from articulon.forces.contact.tables import CROWDED, FAULT, WALL_WORK, WORKS
 from articulon.forces.derivatives import close, evaluate
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.filling import At, booking
+from articulon.forces.filling import booking
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.grains import RESISTANCE, TOO_NARROW, WALLS, sort_works, sort_works_to_come, sum_seen
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED

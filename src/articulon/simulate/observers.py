@@ -14,6 +14,7 @@ from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.model_tables import channels_of
 from articulon.forces.sites.places import only_particles
+from articulon.forces.user import UserForce
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
 from articulon.model.joints import UNBOUND
@@ -117,7 +118,7 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
         yield
     except Exception as raised:
         # Kernels raise nothing of their own.
-        if not evaluator.system.forces.bodies.channel.size:
+        if evaluator.system.forces.table(UserForce) is None:
             raise
         error = raised
     error = error or evaluator.users.error
@@ -176,19 +177,7 @@ class Observer:
         self.stop = stop
         present = channels_of(model, evaluator.system.bath)
         self.channels = [CHANNELS.index(name) for name in present]
-        forces = evaluator.system.forces
-        self.energies = [
-            CHANNELS.index(name)
-            for name, there in (
-                (
-                    "potential",
-                    bool(forces.pairs.link.size or forces.point_springs.link.size or forces.sites.kinds.size),
-                ),
-                ("conformational", bool(forces.springs.link.size or forces.fixman.half_kT.size or model.modes)),
-                ("external", bool(forces.gravity.any())),
-            )
-            if there
-        ]
+        self.energies = evaluator.energy_channels
         self.bare_works = self.energies if varies and books_bare_work else []
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
         self.sites = SiteObserver(evaluator)

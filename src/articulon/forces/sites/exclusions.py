@@ -70,6 +70,13 @@ class Exclusions(Declaration):
             if not self.pairs and not self.excluded_joints:
                 raise ModelError(f"{where}: nothing is left out: there are no bonds; list some, or pairs")
 
+    def on_coarse(self, model: Model, coarse: Model, where: str) -> Self:
+        """The declaration in a coarse model: pairs by the number of joints between them are those of the fine one."""
+        if not self.excluded_joints:
+            return self
+        near = _pairs_within(model, self.excluded_joints)
+        return self.model_copy(update={"excluded_joints": 0, "pairs": (*self.pairs, *near)})
+
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The scaled pairs of every law."""
         scaled = scaled_pairs(model)
@@ -90,6 +97,15 @@ def bonded(model: Model) -> np.ndarray:
         return np.array(declared.bonds, dtype=np.int64).reshape(-1, 2)
     lists = [force.bonds for force in model.forces if isinstance(force, HarmonicBonds | FeneBonds)]
     return np.array([bond for bonds in lists for bond in bonds], dtype=np.int64).reshape(-1, 2)
+
+
+def _pairs_within(model: Model, joints: int) -> tuple[tuple[int, int], ...]:
+    """Pairs of sites that are left out by the number of joints between them."""
+    from scipy.sparse import coo_array
+
+    near = coo_array(_same_link(model, joints))
+    once = near.row < near.col
+    return tuple(zip(near.row[once].tolist(), near.col[once].tolist(), strict=True))
 
 
 def declared_exclusions(model: Model) -> Exclusions | None:

@@ -1,0 +1,126 @@
+"""The contract of a force: one class in one file, which is found by itself.
+
+A force is a declaration, what a user states, and six functions. ``gather`` makes one table of arrays of all
+declarations of its kind in a model; ``channels`` says in which channels it acts; ``fill`` and ``energy`` give the
+passes that add its forces to the channels and its energy to theirs, at links that have been placed and moved;
+``coarsen`` makes the table of a coarse model, in which bodies are merged, and ``on_coarse`` the declaration. One that
+has no ``coarsen`` is refused where joints lock and release. ``position_restraints.py`` is a short example.
+
+What solvers must know themselves is in ``tables.py``: drag and its noise, which implicit rules solve with the
+inertias, gravity, which is an acceleration of the frame, contacts, and the forces between listed sites.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from articulon.declaration import Declaration
+from articulon.model import Forest, Model, Workspace
+from articulon.passes import Bound
+
+if TYPE_CHECKING:
+    from articulon.forces.tables import ChannelForces
+    from articulon.forces.user_functions import UserFunctions
+
+
+class At(NamedTuple):
+    """What forces are evaluated at, and where they are written."""
+
+    forest: Forest
+    """The links."""
+    ws: Workspace
+    """Links that have been placed and moved."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    time: np.ndarray
+    """[time], shape (1,)."""
+    window: np.ndarray
+    """Number of the window of noise, shape (1,)."""
+    channels: "ChannelForces"
+    """Where forces are written: ``wrench[channel]`` (links, 6), force and moment about the link's origin, world axes,
+    and ``joint[channel]`` (nu,)."""
+    damping: np.ndarray
+    """Where drag is written, shape (links, 6)."""
+    stochastic: np.ndarray
+    """Where Brownian forces are written, shape (links, 6)."""
+
+
+class EnergyAt(NamedTuple):
+    """What energies are evaluated at, and where they are written."""
+
+    forest: Forest
+    """The links."""
+    ws: Workspace
+    """Links that have been placed."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    result: np.ndarray
+    """Energy by channel [energy], to which the passes add, shape (8,)."""
+
+
+class Force(Declaration):
+    """Base of every force on bodies and joints."""
+
+    energy_channel: ClassVar[int | None] = None
+    """The channel that its energy function belongs to; None for a force without one."""
+    on_joints: ClassVar[bool] = False
+    """Whether it acts on coordinates of joints, which a model in Cartesian form has not."""
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError, naming the key, for what cannot be with a model."""
+
+    @classmethod
+    def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: "UserFunctions | None") -> Any:
+        """The table of all declarations of this kind, each with where it stands; None where nothing acts.
+
+        ``users`` compiles the functions that a user has written; None where only energies are wanted.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def channels(cls, table: Any) -> tuple[Iterable[int], Iterable[int]]:
+        """Channels that it acts in, by wrenches on links and by forces on joints."""
+        raise NotImplementedError
+
+    @classmethod
+    def fill(cls, table: Any, at: At) -> Iterator[Bound]:
+        """Passes that add its forces."""
+        raise NotImplementedError
+
+    @classmethod
+    def energy(cls, table: Any, at: EnergyAt) -> Iterator[Bound]:
+        """Passes that add its energy; none for a force that has no energy function."""
+        yield from ()
+
+    @classmethod
+    def resists(cls, table: Any) -> bool:
+        """Whether it resists speeds, beside Stokes drag: a rule that leaves inertia out does not solve for it."""
+        return False
+
+    coarsen: ClassVar[Any] = None
+    """``coarsen(table, merging, links, speeds)``, a class method: the table where bodies are merged, of a coarse model
+    with so many links and speeds; None where nothing of it is left. None for a force that cannot follow."""
+
+    def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
+        """The declaration in a coarse model, None where nothing of it is left; raises ModelError where it cannot be."""
+        return self
+
+
+class Term(NamedTuple):
+    """A kind of force and its table in a model."""
+
+    kind: type[Force]
+    table: Any
+
+
+def terms_of(model: Model, users: "UserFunctions | None") -> tuple[Term, ...]:
+    """The forces of a model but for those that solvers know themselves, in the order of their declarations."""
+    kinds: dict[type[Force], list[tuple[str, Any]]] = {}
+    for k, force in enumerate(model.forces):
+        if isinstance(force, Force):
+            kinds.setdefault(type(force), []).append((f"forces[{k}]", force))
+    found = (Term(kind, kind.gather(model, declared, users)) for kind, declared in kinds.items())
+    return tuple(term for term in found if term.table is not None)
