@@ -199,6 +199,18 @@ class Slow:
         time.sleep(self.seconds)
 
 
+class Deaf(Slow):
+    """One that hears no signal meanwhile, as a compiler that gives Python no turn."""
+
+    def compile(self, signature: Any) -> None:
+        """Takes a while."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            time.sleep(self.seconds)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def children() -> set[int]:
     import psutil
 
@@ -217,10 +229,11 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_compilation_is_interrupted_at_once(empty_cache: Path) -> None:
+@pytest.mark.parametrize("slow", [Slow(), Deaf(10.0)], ids=["slow", "deaf"])
+def test_a_compilation_is_interrupted_at_once(empty_cache: Path, slow: Slow) -> None:
     before, began = children(), time.monotonic()
     with interrupted_after(SOON), pytest.raises(KeyboardInterrupt):
-        kernels.prepare(Slow(), "nothing")
+        kernels.prepare(slow, "nothing")
     assert time.monotonic() - began < SOON + 1.0
     assert children() == before
     assert not list(empty_cache.rglob("*"))

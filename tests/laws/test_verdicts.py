@@ -17,10 +17,11 @@ from validation.verdicts import DURATION, RULE, SEED
 import articulon as ar
 from articulon import scaling
 from articulon.errors import CaseError
+from articulon.fidelity import unscaled
 from articulon.fidelity.lag import Lost, lag_along, lost_by_inertia
 from articulon.fidelity.record import Settings
 from articulon.fidelity.temperatures import PARTS, SETTLED, behind_its_mass, kinetic, thermal_temperatures
-from articulon.fidelity.verdict import Bounds
+from articulon.fidelity.verdict import HEAT, TOLERANCE, Bounds
 from articulon.simulate.judgement import record_in_memory
 
 # Known problems. Their true errors stand in test_verdict_table.py, beside unscaled runs.
@@ -78,6 +79,53 @@ def test_of_two_trees_the_light_one_is_seen_too() -> None:
     motions = {one["what"]: one for one in verdict("light tree captured", "constant")["premises"]["paired"]["motions"]}
     assert set(motions) == {"heavy: translation", "light: translation"}
     assert motions["light: translation"]["time_error"] > 0.01
+
+
+def in_the_world(run: Any) -> dict[str, np.ndarray]:
+    """Paths of all bodies by their poses: where they are, and the components of their axes, whose change is √2 of a
+    small angle."""
+    poses = [ar.body_poses(run.model, q) for q in run.q]
+    x, (w, a, b, c) = np.array([place for place, _ in poses]), np.moveaxis(np.array([e for _, e in poses]), -1, 0)
+    columns = [w * w + a * a - b * b - c * c, 2.0 * (a * b + w * c), 2.0 * (a * c - w * b)]
+    columns += [2.0 * (a * b - w * c), w * w - a * a + b * b - c * c, 2.0 * (b * c + w * a)]
+    columns += [2.0 * (a * c + w * b), 2.0 * (b * c - w * a), w * w - a * a - b * b + c * c]
+    axes = np.stack(columns, axis=-1) / math.sqrt(2.0)
+    names = run.model.names
+    return {f"{name}: translation": x[:, k] for k, name in enumerate(names)} | {
+        f"{name}: rotation": axes[:, k] for k, name in enumerate(names)
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"),
+    [
+        ("turning ball", "constant"),
+        ("turning ball", "error-controlled"),
+        ("hinged arm on a drifting core", "constant"),
+        ("hinged arm on a drifting core", "error-controlled"),
+        ("light tree captured", "constant"),
+        ("dipole that turns", "constant"),
+        ("torque without a force", "constant"),
+        ("spun up", "constant"),
+    ],
+)
+def test_the_poses_of_all_bodies_say_what_the_verdict_says(name: str, policy: str) -> None:
+    """By no word of what judges: of a moment's pose, the nearest that the true path has, in time and place together,
+    averaged over a twentieth of the run. Rotations of less than 0.05 rad count as those of so many."""
+    run = scaled(name, policy)
+    true = ar.simulate(run.model, DURATION, frames=1000, **RULE)
+    ours, theirs, width = in_the_world(run), in_the_world(true), len(run.times) // 20
+    errors = {}
+    for motion, path in theirs.items():
+        reach = np.linalg.norm(path - path[0], axis=1).max()
+        least = 0.05 if "rotation" in motion else 1e-4
+        if reach < 1e-4:
+            continue
+        away = np.linalg.norm(ours[motion][:, None] - path, axis=2) / max(reach, least)
+        nearest = (np.abs(run.times[:, None] - true.times) / DURATION + away).min(axis=1)
+        errors[motion] = np.convolve(nearest, np.ones(width) / width, "valid").max()
+    found = verdict(name, policy)
+    assert (max(errors.values()) < TOLERANCE) == (found["verdict"] == "trusted"), errors
 
 
 # Time and place
@@ -275,3 +323,18 @@ def test_what_would_decide_and_what_it_costs_is_said_where_noise_cannot_be_paid_
     assert found["verdict"] == "trusted", "small models are always allowed some"
     assert Bounds().verdict(found["premises"]["paired"]["relative_error"]) == "trusted"
     assert "on the noise of this seed" in found["covers"]
+
+
+def test_averages_decide_where_paths_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a tolerance that is the error itself, and a budget for no better path than tells so much."""
+    problem = next(one for one in KNOWN if one.name == "noise in a well")
+    run = ar.simulate(problem.build(None), 2.0, frames=400, scaling=problem.policy, seed=SEED, **RULE)
+    told = run.fidelity()["premises"]["paired"]
+    assert told["verdict"] == "trusted"
+    monkeypatch.setattr(unscaled, "LEAST_EVALUATIONS", told["evaluations"] // unscaled.COMPILED + 1)
+    found = run.fidelity(tolerance=told["relative_error"], budget=1e-9)
+    assert found["premises"]["paired"]["verdict"] == "inconclusive"
+    means = found["premises"]["averages"]
+    assert means["verdict"] == found["verdict"] == "trusted"
+    assert means["relative_error"] + means["half_width"] < HEAT.trusted
+    assert found["basis"] == "the premise of averages alone"
