@@ -27,6 +27,7 @@ from typing import Any
 import numba
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import _CacheLocator
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
@@ -85,8 +86,7 @@ def cache_folder() -> Path:
     """
     # A kernel of another processor would not be loaded but compiled again, by a process that means to load it.
     digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()} {get_host_cpu_features().flatten()}".encode())
-    package = Path(__file__).parent
-    for path in sorted(path for name in COMPILED for path in package.glob(name)):
+    for path in sorted(path for name in COMPILED for path in _PACKAGE.glob(name)):
         digest.update(path.read_bytes())
     root = _cache_root()
     try:
@@ -172,6 +172,45 @@ def announcing_to_the_terminal() -> Iterator[None]:
         yield
 
 
+class PackageLocator(_CacheLocator):
+    """Where Numba keeps a kernel: by the place of its file in the package, so that one installation of the same sources
+    finds what another has compiled; of a file elsewhere, by its path and content.
+
+    Parameters
+    ----------
+    function, file
+        The kernel, and the file that defines it.
+    """
+
+    def __init__(self, function: Any, file: str) -> None:
+        self._line, self._file = function.__code__.co_firstlineno, Path(file).absolute()
+        self._inside = self._file.is_relative_to(_PACKAGE)
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> "PackageLocator | None":
+        """What Numba asks for."""
+        return cls(function, file) if Path(file).exists() else None
+
+    def get_cache_path(self) -> str:
+        """Folder of the file's kernels."""
+        if self._inside:
+            place = "-".join(self._file.relative_to(_PACKAGE).parent.parts)
+        else:
+            place = hashlib.sha256(str(self._file).encode()).hexdigest()[:16]
+        return str(cache_folder() / "kernels" / place)
+
+    def get_source_stamp(self) -> str:
+        """What tells sources apart; within the package the folder does."""
+        return "" if self._inside else hashlib.sha256(self._file.read_bytes()).hexdigest()
+
+    def get_disambiguator(self) -> str:
+        """What tells functions of one name apart."""
+        return str(self._line)
+
+
+_PACKAGE = Path(__file__).parent
+
+
 def kernel(
     function: Callable | None = None,
     *,
@@ -187,8 +226,8 @@ def kernel(
     """
 
     def wrap(function: Callable) -> Any:
-        previous = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(cache_folder())
+        previous = numba.config.CACHE_LOCATOR_CLASSES
+        numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{PackageLocator.__name__}"
         try:
             # No kernel allocates: without reference counts on every array it is a quarter faster. Threads need them.
             options = {"parallel": True} if parallel else {} if allocates else {"_nrt": False}
@@ -196,7 +235,7 @@ def kernel(
                 options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
             return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=cached, **options)(function)
         finally:
-            numba.config.CACHE_DIR = previous
+            numba.config.CACHE_LOCATOR_CLASSES = previous
 
     return wrap if function is None else wrap(function)
 
@@ -277,10 +316,11 @@ _READY: dict[tuple[int, Any], Any] = {}
 
 
 def _mark(function: Any, signature: Any) -> Path:
-    """The file that says that a kernel has been compiled. Numba finds a kernel by the path of its source: what another
-    installation has compiled is not there for this one."""
+    """The file that says that a kernel has been compiled."""
     source = function.py_func
-    key = f"{source.__code__.co_filename} {source.__module__}.{source.__name__}{signature}"
+    file = Path(source.__code__.co_filename)
+    place = file.relative_to(_PACKAGE) if file.is_relative_to(_PACKAGE) else file
+    key = f"{place} {source.__module__}.{source.__name__}{signature}"
     return cache_folder() / "compiled" / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 

@@ -19,6 +19,7 @@ FLOORS = (
     ("errors", "terminal"),
     ("private_folders",),
     ("kernels",),
+    ("passes",),
     ("algebra",),
     ("units", "rng", "declaration", "inputs", "sizes", "array_files"),
     ("model",),

@@ -11,7 +11,7 @@ inertias, gravity, which is an acceleration of the frame, contacts, and the forc
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -59,6 +59,30 @@ class EnergyAt(NamedTuple):
     """Coordinates, shape (nq,)."""
     result: np.ndarray
     """Energy by channel [energy], to which the passes add, shape (8,)."""
+
+
+class Merging(Protocol):
+    """What becomes of links and speeds where bodies are merged: what ``coarsen`` reads of it."""
+
+    locked: np.ndarray
+    """Links of the fine model whose joints are locked come first, then modes, shape (parts,)."""
+    link: np.ndarray
+    """The coarse link that carries each fine one, −1 for the ground, shape (links,)."""
+    u_of: np.ndarray
+    """The coarse speed that each fine one is; of locked ones the next, shape (nu,)."""
+
+    @property
+    def moves(self) -> np.ndarray:
+        """Which fine speeds are coarse ones, shape (nu,)."""
+
+    def carriers(self, links: np.ndarray) -> np.ndarray:
+        """The coarse links that carry fine ones, −1 for the ground."""
+
+    def points(self, links: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Points (n, 3) given on fine links, on the coarse ones that carry these; −1 is the ground."""
+
+    def rotated(self, links: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """Rotations (n, 4) given on fine links, on the coarse ones that carry these."""
 
 
 class Force(Declaration):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from articulon.dynamics.mass_determinant import (
     log_determinant_gradient,
 )
 from articulon.errors import ModelError
-from articulon.forces.base import At, EnergyAt, Force
+from articulon.forces.base import At, EnergyAt, Force, Merging
 from articulon.model import Model, kernel_tables, workspace
 from articulon.model.state import CONFORMATIONAL
 from articulon.passes import Bound, pass_of
-
-if TYPE_CHECKING:
-    from articulon.adaptive.merging import Merging
 
 
 class Fixman(Force):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numba
 import numpy as np
@@ -12,16 +12,13 @@ from pydantic import ConfigDict, model_validator
 
 from articulon.declaration import Dimension, Number, Quantity, Whole
 from articulon.errors import ModelError
-from articulon.forces.base import At, Force
+from articulon.forces.base import At, Force, Merging
 from articulon.forces.selection import body_index, still_moves
 from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
 from articulon.model import Model
 from articulon.model.checks import array
 from articulon.model.state import EXTERNAL
 from articulon.passes import Bound, Function, functions, pass_of
-
-if TYPE_CHECKING:
-    from articulon.adaptive.merging import Merging
 
 _LINE = types.float64[::1]
 ACTUATION = types.void(types.float64, _LINE, _LINE, _LINE, _LINE)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import model_validator
 
 from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.base import At, Force
+from articulon.forces.base import At, Force, Merging
 from articulon.forces.selection import matching, still_moves
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
 from articulon.model.state import DAMPING
 from articulon.passes import Bound, pass_of
-
-if TYPE_CHECKING:
-    from articulon.adaptive.merging import Merging
 
 Coefficient = Quantity | dict[str, Quantity]
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store_from, sub
 from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.base import At, EnergyAt, Force
+from articulon.forces.base import At, EnergyAt, Force, Merging
 from articulon.forces.selection import body_index, on_link
 from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.state import DAMPING, POTENTIAL
 from articulon.passes import Bound, pass_of
-
-if TYPE_CHECKING:
-    from articulon.adaptive.merging import Merging
 
 GROUND = "ground"
 """What carries a point that does not move."""

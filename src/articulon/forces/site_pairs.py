@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations_with_replacement, pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -13,7 +13,7 @@ from pydantic import model_validator
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.declaration import Declaration, Dimension, Quantity, Whole, nearest
 from articulon.errors import ModelError
-from articulon.forces.base import At, EnergyAt, Force
+from articulon.forces.base import At, EnergyAt, Force, Merging
 from articulon.forces.selection import on_link
 from articulon.forces.sites.mixing import LennardJonesKind
 from articulon.kernels import jit
@@ -21,9 +21,6 @@ from articulon.model import Model
 from articulon.model.joints import UNBOUND
 from articulon.model.state import POTENTIAL
 from articulon.passes import Bound, pass_of
-
-if TYPE_CHECKING:
-    from articulon.adaptive.merging import Merging
 
 
 class PairLaw(Declaration):

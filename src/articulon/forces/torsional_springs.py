@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -11,16 +11,13 @@ from articulon.algebra.rotations import conjugate, load_quaternion, product, qua
 from articulon.algebra.vectors import dot
 from articulon.declaration import Dimension, Number, Quantity
 from articulon.errors import ModelError
-from articulon.forces.base import At, EnergyAt, Force
+from articulon.forces.base import At, EnergyAt, Force, Merging
 from articulon.forces.selection import matching, still_moves
 from articulon.model import Model
 from articulon.model.checks import UNIT_TOLERANCE
 from articulon.model.joints import REVOLUTE, SPHERICAL
 from articulon.model.state import CONFORMATIONAL
 from articulon.passes import Bound, pass_of
-
-if TYPE_CHECKING:
-    from articulon.adaptive.merging import Merging
 
 
 class Springs(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numba
 import numpy as np
@@ -13,14 +13,11 @@ from pydantic import ConfigDict
 from articulon.algebra.rotations import load_quaternion, normalised, product, store_quaternion
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store, store_from
 from articulon.declaration import Number
-from articulon.forces.base import At, Force
+from articulon.forces.base import At, Force, Merging
 from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
 from articulon.kernels import jit
 from articulon.model import CHANNELS, Model
 from articulon.passes import Bound, Function, functions, pass_of
-
-if TYPE_CHECKING:
-    from articulon.adaptive.merging import Merging
 
 SIGNATURE = types.void(
     types.float64,
