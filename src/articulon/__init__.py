@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from articulon.building import cartesian as cartesian
     from articulon.building import close_loops as close_loops
     from articulon.cases import load_case as load_case
+    from articulon.cases.plugins import load_plugin as load_plugin
     from articulon.cases.runs import Run as Run
     from articulon.cases.runs import open_run as open_run
     from articulon.cases.runs import run as run
@@ -98,6 +99,7 @@ _HOMES = {
     ),
     "articulon.forces.pressure": ("pressure",),
     "articulon.cases": ("load_case",),
+    "articulon.cases.plugins": ("load_plugin",),
     "articulon.cases.runs": ("run", "open_run", "Run"),
     "articulon.report.compare": ("compare",),
     "articulon.simulate.minimisation": ("minimise",),

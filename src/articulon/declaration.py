@@ -369,7 +369,9 @@ def _inside(annotation: Any, dimension: Dimension | None, part: str | int) -> li
 
 
 def _typed(field: FieldInfo) -> Typed:
-    return field.annotation, _marker(field.metadata)
+    # pydantic takes the outermost marks of a field from its type.
+    choices = [item for item in field.metadata if isinstance(item, Choice)]
+    return (Annotated[field.annotation, *choices] if choices else field.annotation), _marker(field.metadata)
 
 
 def _members(annotation: Any, dimension: Dimension | None) -> Iterator[Typed]:
@@ -377,12 +379,21 @@ def _members(annotation: Any, dimension: Dimension | None) -> Iterator[Typed]:
     origin: Any = get_origin(annotation)
     if origin is Annotated:
         inner, *metadata = get_args(annotation)
-        yield from _members(inner, _marker(metadata) or dimension)
+        choices = [item for item in metadata if isinstance(item, Choice)]
+        for member in [one for choice in choices for one in choice] or [inner]:
+            yield from _members(member, _marker(metadata) or dimension)
     elif origin in (Union, types.UnionType):
         for member in get_args(annotation):
             yield from _members(member, dimension)
     else:
         yield annotation, dimension
+
+
+class Choice:
+    """Marks a field whose type is one of several declarations, which a key chooses among. Iterates over them."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError
 
 
 def _marker(metadata: Sequence[Any]) -> Dimension | None:

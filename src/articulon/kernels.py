@@ -1,8 +1,8 @@
 """How kernels are compiled: the flags every kernel shares, and a cache that compiles once per machine.
 
-Numba notices an edit of the file that defines a cached kernel but not of the files it calls, so the cache lies in a
-folder named after a digest of every file that kernels are compiled from: an edited or upgraded package never runs a
-stale one.
+Numba notices an edit of the file that defines a cached kernel but not of the files it calls, so kernels lie in folders
+named after a digest of every file of their floor and of those before it: an edited or upgraded package never runs a
+stale one, and an edit of one floor leaves what was compiled of those before it.
 """
 
 import atexit
@@ -27,7 +27,7 @@ from typing import Any
 import numba
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba.core.bytecode import FunctionIdentity
-from numba.core.caching import _CacheLocator
+from numba.core.caching import NullCache, _CacheLocator
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
@@ -43,9 +43,12 @@ warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
 FASTMATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
 """Never plain ``True``: NaN and infinity must survive, divergence is detected by them."""
 
-_FLOORS = ("algebra", "model", "dynamics", "forces", "baths", "scaling", "integrate")
-COMPILED = ("*.py", *(f"{floor}/**/*.py" for floor in _FLOORS))
-"""Where kernels and their callees live."""
+_PACKAGE = Path(__file__).parent
+_FLOORS = (
+    ("kernels.py", "passes.py", "rng.py"),
+    *((f"{floor}/**/*.py",) for floor in ("algebra", "model", "dynamics", "baths", "forces", "scaling", "integrate")),
+)
+"""Where kernels and what they call live. A kernel calls functions of its own floor and of those before it."""
 
 LEAF = {
     "fastmath": FASTMATH,
@@ -74,7 +77,7 @@ first_class = numba.njit(fastmath=FASTMATH, error_model="numpy")
 
 @cache
 def cache_folder() -> Path:
-    """Folder of the compiled kernels of exactly this version of the package, for this user alone.
+    """Folder of the compiled kernels for this processor and compiler, for this user alone.
 
     ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` move it; by default it is under the user's cache folder. Where it
     cannot be written to, it is a temporary one of this process, and a warning says so.
@@ -86,8 +89,6 @@ def cache_folder() -> Path:
     """
     # A kernel of another processor would not be loaded but compiled again, by a process that means to load it.
     digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()} {get_host_cpu_features().flatten()}".encode())
-    for path in sorted(path for name in COMPILED for path in _PACKAGE.glob(name)):
-        digest.update(path.read_bytes())
     root = _cache_root()
     try:
         return private_folder(root / digest.hexdigest()[:16], CACHE_ADVICE)
@@ -101,6 +102,36 @@ def cache_folder() -> Path:
             stacklevel=2,
         )
         return private_folder(folder / digest.hexdigest()[:16], CACHE_ADVICE)
+
+
+@cache
+def _digests() -> dict[str, str]:
+    """Of all that kernels of a floor are compiled from, by the floor's name; the last holds all sources of kernels."""
+    digest, found = hashlib.sha256(), {}
+    for names in _FLOORS:
+        for path in sorted(path for name in names for path in _PACKAGE.glob(name)):
+            digest.update(f"{path.relative_to(_PACKAGE)}\n".encode())
+            digest.update(path.read_bytes())
+        found[names[0].partition("/")[0]] = digest.hexdigest()[:16]
+    return found
+
+
+def sources() -> str:
+    """Digest of all sources of kernels, and of the compiler and processor: of what gives the same bits."""
+    return f"{cache_folder().name}-{_digests()['integrate']}"
+
+
+@cache
+def _sources_of(file: str) -> str:
+    """Digest of what the kernels of a file are compiled from."""
+    path = Path(file).absolute()
+    place = path.relative_to(_PACKAGE).parts[0] if path.is_relative_to(_PACKAGE) else ""
+    digests = _digests()
+    if place in digests:
+        return digests[place]
+    if place in _FLOORS[0]:
+        return digests[_FLOORS[0][0]]
+    return hashlib.sha256(digests["integrate"].encode() + path.read_bytes()).hexdigest()[:16]
 
 
 CACHE_ADVICE = (
@@ -173,8 +204,8 @@ def announcing_to_the_terminal() -> Iterator[None]:
 
 
 class PackageLocator(_CacheLocator):
-    """Where Numba keeps a kernel: by the place of its file in the package, so that one installation of the same sources
-    finds what another has compiled; of a file elsewhere, by its path and content.
+    """Where Numba keeps a kernel: by what it is compiled from, wherever that lies, so that one installation of the same
+    sources finds what another has compiled, and an edited one never runs what is stale.
 
     Parameters
     ----------
@@ -183,8 +214,7 @@ class PackageLocator(_CacheLocator):
     """
 
     def __init__(self, function: Any, file: str) -> None:
-        self._line, self._file = function.__code__.co_firstlineno, Path(file).absolute()
-        self._inside = self._file.is_relative_to(_PACKAGE)
+        self._line, self._file = function.__code__.co_firstlineno, file
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> "PackageLocator | None":
@@ -193,22 +223,15 @@ class PackageLocator(_CacheLocator):
 
     def get_cache_path(self) -> str:
         """Folder of the file's kernels."""
-        if self._inside:
-            place = "-".join(self._file.relative_to(_PACKAGE).parent.parts)
-        else:
-            place = hashlib.sha256(str(self._file).encode()).hexdigest()[:16]
-        return str(cache_folder() / "kernels" / place)
+        return str(cache_folder() / _sources_of(self._file))
 
     def get_source_stamp(self) -> str:
-        """What tells sources apart; within the package the folder does."""
-        return "" if self._inside else hashlib.sha256(self._file.read_bytes()).hexdigest()
+        """What tells sources apart: the folder does."""
+        return ""
 
     def get_disambiguator(self) -> str:
         """What tells functions of one name apart."""
         return str(self._line)
-
-
-_PACKAGE = Path(__file__).parent
 
 
 def kernel(
@@ -286,7 +309,7 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
     """
     missing = [(one, _mark(*one)) for one in wanted if (id(one[0]), one[1]) not in _READY]
     try:
-        fresh = [one for one, mark in missing if not mark.exists()]
+        fresh = [one for one, mark in missing if not mark.exists() and _is_kept(one[0])]
         if fresh:
             kept = _cache_root().absolute() == cache_folder().parent
             often = "once per machine" if kept else "for this process alone"
@@ -297,8 +320,9 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
             function.compile(signature)
             function.disable_compile()
             _READY[id(function), signature] = function
-            mark.parent.mkdir(parents=True, exist_ok=True)
-            mark.touch()
+            if _is_kept(function):
+                mark.parent.mkdir(parents=True, exist_ok=True)
+                mark.touch()
     except OSError as failure:
         raise ArticulonError(
             f"{cache_folder()}: kernels cannot be kept here: {failure.strerror}. Free some space, or set "
@@ -311,6 +335,11 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
         ) from failure
 
 
+def _is_kept(function: Any) -> bool:
+    """Whether what is compiled of a kernel goes to the cache."""
+    return not isinstance(getattr(function, "_cache", None), NullCache)
+
+
 _READY: dict[tuple[int, Any], Any] = {}
 """What this process has loaded, by function and signature; the functions are kept, so that their ids stay theirs."""
 
@@ -318,10 +347,9 @@ _READY: dict[tuple[int, Any], Any] = {}
 def _mark(function: Any, signature: Any) -> Path:
     """The file that says that a kernel has been compiled."""
     source = function.py_func
-    file = Path(source.__code__.co_filename)
-    place = file.relative_to(_PACKAGE) if file.is_relative_to(_PACKAGE) else file
-    key = f"{place} {source.__module__}.{source.__name__}{signature}"
-    return cache_folder() / "compiled" / hashlib.sha256(key.encode()).hexdigest()[:32]
+    key = f"{source.__module__}.{source.__qualname__}{signature}"
+    folder = cache_folder() / _sources_of(source.__code__.co_filename) / "compiled"
+    return folder / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def count_anew() -> None:
@@ -398,6 +426,12 @@ def _compiling(function: Any, signature: Any) -> int:
         finally:
             os._exit(failed)  # nothing of the parent's is to be closed or written twice
     return child
+
+
+def ours(function: Any) -> bool:
+    """Whether a function's code is the package's. What is compiled of another's is kept for this process alone: nothing
+    would tell two functions of one name apart, or whether what they call has changed."""
+    return Path(getattr(function, "py_func", function).__code__.co_filename).is_relative_to(_PACKAGE)
 
 
 def specialised(

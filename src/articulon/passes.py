@@ -25,7 +25,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.types import WrapperAddressProtocol
 from numba.extending import intrinsic
 
-from articulon.kernels import copied, jit, kernel, prepare_all
+from articulon.kernels import copied, jit, kernel, ours, prepare_all
 
 
 @intrinsic
@@ -124,7 +124,8 @@ class Pass:
         """The dispatcher of what runs the leaf on a context."""
         if self._function is None:
             name = f"{self.leaf.__module__.rpartition('.')[2]}_{self.leaf.__name__}"
-            self._function = kernel(copied(_entry, name, LEAF=self.leaf), allocates=self.allocates, entry=True)
+            entry = copied(_entry, name, LEAF=self.leaf)
+            self._function = kernel(entry, allocates=self.allocates, cached=ours(self.leaf), entry=True)
         return self._function
 
     def bind(self, *arguments: Any) -> "Bound":

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from validation.faulty.mutations import one
 
 from articulon.cases.schema import CaseFile
-from articulon.declaration import Dimension
+from articulon.declaration import Choice, Dimension
 from articulon.units import expectation
 
 DEEPEST = 8
@@ -24,6 +24,9 @@ def members(annotation: Any, dimension: Dimension | None = None) -> list[tuple[A
     origin: Any = get_origin(annotation)
     if origin is Annotated:
         inner, *metadata = get_args(annotation)
+        for choice in metadata:
+            if isinstance(choice, Choice):
+                return [found for member in choice for found in members(member, dimension)]
         return members(inner, next((m for m in metadata if isinstance(m, Dimension)), dimension))
     if origin in (Union, types.UnionType):
         return [found for member in get_args(annotation) for found in members(member, dimension)]
@@ -70,16 +73,22 @@ def table(declaration: type[BaseModel], rng: np.random.Generator, deep: int = 0)
 def section(name: str, rng: np.random.Generator) -> Any:
     """A section of a case; an element of it where it is a list of tables."""
     field = CaseFile.model_fields[name]
-    annotation = get_args(field.annotation)[0] if get_origin(field.annotation) is tuple else field.annotation
-    return drawn(annotation, None, rng)
+    return drawn(_annotation(field), None, rng)
+
+
+def _annotation(field: Any) -> Any:
+    """The type of a section, or of its elements; pydantic takes the outermost marks of a field from its type."""
+    if get_origin(field.annotation) is tuple:
+        return get_args(field.annotation)[0]
+    choices = [mark for mark in field.metadata if isinstance(mark, Choice)]
+    return Annotated[field.annotation, *choices] if choices else field.annotation
 
 
 def forms() -> dict[tuple[str, str], type[BaseModel]]:
     """Declarations by section and by the word that chooses them."""
     found: dict[tuple[str, str], type[BaseModel]] = {}
     for name, field in CaseFile.model_fields.items():
-        annotation = get_args(field.annotation)[0] if get_origin(field.annotation) is tuple else field.annotation
-        for kind, _ in members(annotation):
+        for kind, _ in members(_annotation(field)):
             if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
                 continue
             for key in ("builder", "policy", "rule", "kind"):

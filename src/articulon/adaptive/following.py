@@ -21,7 +21,7 @@ SAME = 4
 def check_forces_follow(model: Model) -> None:
     """Raises ModelError for a force of a kind of which nothing says how it follows when joints are locked."""
     for k, force in enumerate(model.forces):
-        if not _follows(force):
+        if not follows(type(force)):
             kind = getattr(force, "kind", type(force).__name__)
             raise ModelError(
                 f"forces[{k}]: nothing says how a force of the kind '{kind}' follows bodies that are merged; leave it "
@@ -29,11 +29,11 @@ def check_forces_follow(model: Model) -> None:
             )
 
 
-def _follows(force: Any) -> bool:
-    """Whether a force says what becomes of it; those between sites act on sites alone, and need not."""
-    if isinstance(force, Force):
-        return force.coarsen is not None
-    return isinstance(force, StokesDrag | Brownian | Gravity | Contact) or hasattr(force, "site_terms")
+def follows(kind: Any) -> bool:
+    """Whether a kind of force says what becomes of it; those between sites act on sites alone, and need not."""
+    if issubclass(kind, Force):
+        return kind.coarsen is not None
+    return issubclass(kind, StokesDrag | Brownian | Gravity | Contact) or hasattr(kind, "site_terms")
 
 
 def following(model: Model, coarse: Model) -> tuple[Any, ...]:

@@ -20,12 +20,14 @@ from articulon.cases.molecule import Molecule
 from articulon.cases.naming import RUN_WITHOUT_EFFECT, WITHOUT_EFFECT, folder_name
 from articulon.cases.overrides import changed, checked_overrides, dotted, parsed
 from articulon.cases.particles import Particles
-from articulon.cases.schema import CaseFile, Comparison, Dynamics, Fidelity, RunSettings, with_discriminators
+from articulon.cases.plugins import load_plugins
+from articulon.cases.schema import CaseFile, Comparison, Dynamics, Fidelity, Plugins, RunSettings, with_discriminators
 from articulon.cases.writing import toml
 from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
-from articulon.forces import Contact, Force
+from articulon.forces import AnyForce, Contact
 from articulon.forces.selection import body_index
+from articulon.forces.user_functions import CONSENT
 from articulon.inputs import DEEPEST, clipped, is_file, too_deep
 from articulon.integrate import Integrator
 from articulon.model import Model
@@ -55,7 +57,7 @@ class Case:
     """What is simulated."""
     box: Box | None
     """Where space repeats or ends."""
-    forces: tuple[Force, ...]
+    forces: tuple[AnyForce, ...]
     """What acts on it."""
     dynamics: Dynamics
     """How the equations of motion are solved."""
@@ -77,6 +79,8 @@ class Case:
     """Overrides by the variant's name, as they are written."""
     comparison: Comparison
     """What is compared when nothing is said."""
+    plugins: Plugins
+    """Files that add to what it can name."""
     changes: dict[str, Any] = field(default_factory=dict, compare=False)
     """Overrides by dotted key that made it of the file or variant that it is called like."""
     allow_code: bool = field(default=False, compare=False)
@@ -179,6 +183,7 @@ class Case:
         }
         sections = {
             "case": heading,
+            **({"plugins": self.plugins.model_dump()} if self.plugins.files else {}),
             "model": self.model_declaration.model_dump(),
             **({} if self.box is None else {"box": self.box.model_dump()}),
             "forces": [force.model_dump() for force in self.forces],
@@ -223,7 +228,7 @@ class Case:
 
     def check_continues(self, file: Path) -> None:
         """Raises CaseError unless a run's ``case.toml`` describes the same run as this case."""
-        stored = Case.read(file)
+        stored = Case.read(file, allow_code=self.allow_code)
         keys = self.differences(stored)
         if keys:
             shown = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
@@ -240,6 +245,8 @@ class Case:
     def _determining(self) -> dict[str, Any]:
         content = self.content()
         kept = {name: section for name, section in content.items() if name not in WITHOUT_EFFECT}
+        if "plugins" in kept:  # what they say, and not where they lie
+            kept["plugins"] = [hashlib.sha256(Path(one).read_bytes()).hexdigest() for one in self.plugins.files]
         kept["run"] = {key: value for key, value in kept["run"].items() if key not in RUN_WITHOUT_EFFECT}
         return {**kept, "units": self.units.name}
 
@@ -280,6 +287,10 @@ def resolve(
         if too_deep(table):
             raise CaseError(f"tables and lists lie within each other more than {DEEPEST} deep, which no key takes")
         whole, overridden = changed(with_discriminators(table), overrides)
+        plugins = whole.get("plugins")
+        if isinstance(plugins, Mapping) and "files" in plugins:
+            files = load_plugins(plugins["files"], source, allow_code, CONSENT)
+            whole = {**whole, "plugins": {**plugins, "files": files}}
         file = CaseFile.from_mapping(whole)
         try:
             units = unit_system(file.case.units)
@@ -309,6 +320,7 @@ def resolve(
         checks=file.checks,
         variants=file.variants,
         comparison=file.compare,
+        plugins=file.plugins,
         changes=dict(overrides),
         allow_code=allow_code,
     )
@@ -325,7 +337,7 @@ def located(message: str, source: str, overridden: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
-def _beside(force: Force, source: str, where: str) -> Force:
+def _beside(force: AnyForce, source: str, where: str) -> AnyForce:
     """A user's force in a Python file is looked for beside the case file, and so are the meshes of walls."""
     if isinstance(force, Contact):
         return force.beside(source, where)

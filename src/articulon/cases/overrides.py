@@ -18,28 +18,8 @@ import numpy as np
 from articulon.declaration import Declaration, nearest
 from articulon.errors import CaseError
 from articulon.inputs import DEEPEST, shown, too_deep
-from articulon.integrate import (
-    BrownianDynamics,
-    Canonical,
-    ErmakMcCammon,
-    Explicit,
-    FrictionImplicit,
-    PredictorCorrector,
-    Respa,
-    SciPy,
-)
-from articulon.scaling import (
-    Atomistic,
-    AtomisticAdaptive,
-    AtomisticClock,
-    AtomisticTwoFactor,
-    Constant,
-    ErrorControlled,
-    NoScaling,
-    SmoothAdaptive,
-    ThresholdAdaptive,
-    TwoFactor,
-)
+from articulon.integrate import INTEGRATORS
+from articulon.scaling import POLICIES
 
 Part: TypeAlias = str | int
 
@@ -61,31 +41,14 @@ ALTERNATIVES: dict[tuple[Part, ...], str] = {
 }
 """Keys of which only one is given: setting the first removes the second."""
 
-FORMS: dict[str, tuple[type[Declaration], ...]] = {
-    "scaling": (
-        NoScaling,
-        Constant,
-        ThresholdAdaptive,
-        SmoothAdaptive,
-        ErrorControlled,
-        TwoFactor,
-        Atomistic,
-        AtomisticTwoFactor,
-        AtomisticAdaptive,
-        AtomisticClock,
-    ),
-    "integrator": (
-        Explicit,
-        FrictionImplicit,
-        PredictorCorrector,
-        Canonical,
-        Respa,
-        ErmakMcCammon,
-        SciPy,
-        BrownianDynamics,
-    ),
-}
-"""The forms of the sections in which a policy or rule decides which keys there are."""
+
+def forms_of(section: str) -> list[type[Declaration]]:
+    """The forms of a section in which a policy or rule decides which keys there are, the plainest first."""
+    if section == "scaling":
+        return sorted(POLICIES, key=lambda policy: len(POLICIES.values(policy)[0]))
+    return list(INTEGRATORS) if section == "integrator" else []
+
+
 EXAMPLES = {"a2": 0.2, "b2": 0.5, "step": "8 ps", "time_scale": "1 ns"}
 """Values of the keys that a form must have, for a command that shows how to choose it."""
 
@@ -242,10 +205,10 @@ def choosing(key: str, value: Any) -> tuple[list[str], str] | None:
     (['two-factor', 'atomistic-two-factor'], 'scaling={policy="two-factor",a2=0.2,b2=0.5}')
     """
     section, *rest = parts(key)
-    if len(rest) != 1 or section not in FORMS:
+    if len(rest) != 1 or (section,) not in DISCRIMINATORS:
         return None
     decides, name = DISCRIMINATORS[(section,)], str(rest[0])
-    forms = [form for form in FORMS[str(section)] if name in form.model_fields and name != decides]
+    forms = [form for form in forms_of(str(section)) if name in form.model_fields and name != decides]
     if not forms:
         return None
     words = [str(form.model_fields[decides].default) for form in forms]

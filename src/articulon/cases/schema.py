@@ -13,7 +13,7 @@ from articulon.cases.builders import ModelDeclaration
 from articulon.cases.references import check_cited
 from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Seed, Whole, nearest
 from articulon.errors import CaseError
-from articulon.forces import Force
+from articulon.forces import AnyForce
 from articulon.integrate import Explicit, Integrator
 from articulon.model.box import Box
 from articulon.scaling import NoScaling, Policy
@@ -186,16 +186,25 @@ class Comparison(Section):
     """The variants that are run; all by default."""
 
 
+class Plugins(Section):
+    """Python files that add to what the case can name. They are code, which runs only where that is allowed."""
+
+    files: tuple[str, ...] = ()
+    """Files that define forces, thermostats, scaling policies or formulas of integration, beside the case."""
+
+
 class CaseFile(Section):
     """A whole case."""
 
     case: Heading = Heading()
     """What it is."""
+    plugins: Plugins = Plugins()
+    """Files that add to what it can name."""
     model: ModelDeclaration
     """What is simulated."""
     box: Box | None = None
     """Where space repeats or ends."""
-    forces: tuple[Force, ...] = ()
+    forces: tuple[AnyForce, ...] = ()
     """What acts on it."""
     dynamics: Dynamics = Dynamics()
     """How the equations of motion are solved."""

@@ -1,9 +1,11 @@
-"""Forces, one file per term: its declaration, its table and its kernel."""
+"""Forces, one file each; ``base.py`` says what one is. A force is found by being here: the names below are written out
+for type checkers and editors alone."""
 
 from typing import Annotated, TypeAlias
 
-from pydantic import Field
-
+from articulon.declaration import Declaration
+from articulon.families import Family
+from articulon.forces.base import Force
 from articulon.forces.brownian import Brownian
 from articulon.forces.contact.declarations import Contact, Material, MaterialPair
 from articulon.forces.contact.walls import BoxWalls, Cylinder, Mesh, Plane
@@ -34,43 +36,20 @@ from articulon.forces.stokes_drag import StokesDrag
 from articulon.forces.torsional_springs import TorsionalSprings
 from articulon.forces.user import UserForce
 
-Force: TypeAlias = Annotated[
-    SitePairs
-    | LennardJones
-    | TwelveSix
-    | Coulomb
-    | WeeksChandlerAndersen
-    | Morse
-    | UserPair
-    | HarmonicBonds
-    | FeneBonds
-    | HarmonicAngles
-    | PeriodicDihedrals
-    | HarmonicDihedrals
-    | CorrectionMaps
-    | ListedPairs
-    | ConstantEnergy
-    | LennardJonesWall
-    | Exclusions
-    | Ewald
-    | FastMultipole
-    | GeneralizedBorn
-    | Contact
-    | TorsionalSprings
-    | PointSpring
-    | StokesDrag
-    | Brownian
-    | Fixman
-    | Gravity
-    | JointActuation
-    | JointDamping
-    | JointFriction
-    | UserForce,
-    Field(discriminator="kind"),
-]
+SOLVED = (StokesDrag, Brownian, Gravity, Contact)
+"""Forces that solvers know themselves."""
+FORCES = Family(
+    "force", "kind", lambda member: issubclass(member, Force) or hasattr(member, "site_terms") or member in SOLVED
+)
+"""All forces by their ``kind``: the classes of this package that have one."""
+FORCES.discover(__name__, __path__)
+AnyForce: TypeAlias = Annotated[Declaration, FORCES]
 """Any declared force, chosen by its ``kind``."""
+globals().update({member.__name__: member for member in FORCES})
 
 __all__ = [
+    "FORCES",
+    "AnyForce",
     "BoxWalls",
     "Brownian",
     "ConstantEnergy",

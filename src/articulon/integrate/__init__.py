@@ -2,8 +2,8 @@
 
 from typing import Annotated, TypeAlias
 
-from pydantic import Field
-
+from articulon.families import Family
+from articulon.integrate import declarations
 from articulon.integrate.declarations import (
     BrownianDynamics,
     Canonical,
@@ -15,9 +15,12 @@ from articulon.integrate.declarations import (
     SciPy,
 )
 
+INTEGRATORS = Family("integrator", "rule", lambda member: True)
+"""All integrators by their ``rule``."""
+INTEGRATORS.take(declarations)
 Integrator: TypeAlias = Annotated[
     Explicit | PredictorCorrector | Canonical | Respa | ErmakMcCammon | SciPy | FrictionImplicit | BrownianDynamics,
-    Field(discriminator="rule"),
+    INTEGRATORS,
 ]
 """Any integration rule with its driver, chosen by its ``rule``."""
 
@@ -26,6 +29,7 @@ FIXED = (PredictorCorrector, Canonical, Respa, ErmakMcCammon, FrictionImplicit, 
 
 __all__ = [
     "FIXED",
+    "INTEGRATORS",
     "BrownianDynamics",
     "Canonical",
     "ErmakMcCammon",

@@ -8,12 +8,12 @@ does not matter; both are free of the errors of scaling.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from articulon.cases.case import Case
 from articulon.errors import CaseError
 from articulon.forces.stokes_drag import StokesDrag
-from articulon.integrate import Integrator
+from articulon.integrate import INTEGRATORS
 from articulon.report.quantities import number, percent, wall_time
 from articulon.report.variants import Entry
 from articulon.simulate.description import Progress
@@ -73,10 +73,7 @@ def _made(case: Case, rule: str, progress: Progress) -> Entry | None:
 
 def declaration_of(rule: str) -> type | None:
     """The declaration of the rule with a name; None where there is none."""
-    for member in get_args(get_args(Integrator)[0]):
-        if rule in get_args(member.model_fields["rule"].annotation):
-            return member
-    return None
+    return INTEGRATORS.members.get(rule)
 
 
 def sentences(done: Comparison) -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from articulon import __version__
 from articulon.cases.case import Case
-from articulon.kernels import cache_folder
+from articulon.kernels import cache_folder, sources
 from articulon.private_folders import private_folder
 from articulon.simulate.atomic import replacing, write_text
 from articulon.simulate.claim import claimed
@@ -48,10 +48,10 @@ MAKERS = ("adaptive", "building", "cases", "modes", "molecules", "simulate", "tr
 @cache
 def engine() -> str:
     """Version of the package and digest of the source that determines what a run writes."""
-    digest = hashlib.sha256(cache_folder().name.encode())
+    digest = hashlib.sha256(sources().encode())
     package = Path(__file__).parent.parent
     # Kernels are in the name of their folder; these make the model that they run on, and what is written of it.
-    for path in sorted(path for part in MAKERS for path in (package / part).glob("*.py")):
+    for path in sorted([*package.glob("*.py"), *(path for part in MAKERS for path in (package / part).glob("*.py"))]):
         digest.update(path.read_bytes())
     return f"{__version__}-{digest.hexdigest()[:16]}"
 

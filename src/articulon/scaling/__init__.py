@@ -1,13 +1,14 @@
-"""Scaling policies: the factor of each channel at each step."""
+"""Scaling policies, one file each: the factor of each channel at each step. One is found by being here: the names below
+are written out for type checkers and editors alone."""
 
 from typing import Annotated, TypeAlias
 
-from pydantic import Field
-
+from articulon.families import Family
 from articulon.scaling.atomistic import Atomistic
 from articulon.scaling.atomistic_adaptive import AtomisticAdaptive
 from articulon.scaling.atomistic_clock import AtomisticClock
 from articulon.scaling.atomistic_two_factor import AtomisticTwoFactor
+from articulon.scaling.base import ScalingPolicy
 from articulon.scaling.constant import Constant
 from articulon.scaling.error_controlled import ErrorControlled
 from articulon.scaling.none import NoScaling
@@ -15,22 +16,15 @@ from articulon.scaling.smooth_adaptive import SmoothAdaptive
 from articulon.scaling.threshold import ThresholdAdaptive
 from articulon.scaling.two_factor import TwoFactor
 
-AnyPolicy: TypeAlias = (
-    NoScaling
-    | Constant
-    | TwoFactor
-    | ThresholdAdaptive
-    | SmoothAdaptive
-    | ErrorControlled
-    | Atomistic
-    | AtomisticTwoFactor
-    | AtomisticAdaptive
-    | AtomisticClock
-)
-Policy: TypeAlias = Annotated[AnyPolicy, Field(discriminator="policy")]
+POLICIES = Family("scaling policy", "policy", lambda member: issubclass(member, ScalingPolicy))
+"""All scaling policies by their ``policy``: the classes of this package that have one."""
+POLICIES.discover(__name__, __path__)
+Policy: TypeAlias = Annotated[ScalingPolicy, POLICIES]
 """Any scaling policy, chosen by its ``policy``."""
+globals().update({member.__name__: member for member in POLICIES})
 
 __all__ = [
+    "POLICIES",
     "Atomistic",
     "AtomisticAdaptive",
     "AtomisticClock",

@@ -15,7 +15,7 @@ relaxation time of the one that needs it [time]. Its law is called when these ar
 """
 
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numba import types
@@ -36,6 +36,8 @@ time, behind the channels."""
 class ScalingPolicy(Declaration):
     """Base of every policy."""
 
+    if TYPE_CHECKING:
+        policy: str
     law: ClassVar[Any]
     """The jitted law."""
     varies: ClassVar[bool] = False

@@ -26,7 +26,7 @@ from articulon.forces.sites.tables import (
     W_ZZ,
     SiteTable,
 )
-from articulon.kernels import jit, prepare, specialised
+from articulon.kernels import jit, ours, prepare, specialised
 
 ROWS_AHEAD, SITES_AHEAD = 16, 8
 """How many sites before they are needed the rows of the list, and the last positions that they name, are asked for."""
@@ -190,7 +190,7 @@ def compiled(names: tuple[str, str], laws: tuple[Any, Any], one_kind: bool, ever
         "ONE_KIND": one_kind,
         "EVERYTHING": everything,
         "WITHIN": other if everything else near,
-        "cached": not any(name.startswith("user-pair") for name in names),
+        "cached": not any(name.startswith("user-pair") for name in names) and all(map(ours, filter(None, laws))),
     }
     how = "parallel" if parallel else "serial"
     return (

@@ -6,8 +6,10 @@ explicit one, a ``Multistep`` the predictor–corrector, a ``Pair`` the one in c
 
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TypeVar
+from types import ModuleType
+from typing import Any, TypeVar
 
+from articulon.errors import ModelError
 from articulon.integrate.tableaux import Multistep, Pair, Tableau
 
 Formula = TypeVar("Formula", Tableau, Multistep, Pair)
@@ -28,5 +30,33 @@ PREDICTOR_CORRECTOR = _of(Multistep)
 """Linear multistep formulas by name."""
 CANONICAL = _of(Pair)
 """Partitioned Runge–Kutta formulas in canonical momenta by name."""
-ESTIMATING = tuple(name for name, formula in EXPLICIT.items() if formula.error.any())
+ESTIMATING = [name for name, formula in EXPLICIT.items() if formula.error.any()]
 """Explicit formulas with an error estimate, which can choose their steps."""
+_KNOWN: tuple[tuple[Any, dict[str, Any]], ...] = (
+    (Tableau, EXPLICIT),
+    (Multistep, PREDICTOR_CORRECTOR),
+    (Pair, CANONICAL),
+)
+
+
+def take(module: ModuleType) -> list[str]:
+    """Adds the formulas that stand in a module under names in capitals, and says how they are called.
+
+    Raises
+    ------
+    ModelError
+        For a name that a rule has already.
+    """
+    found = []
+    for name, formula in vars(module).items():
+        for form, known in _KNOWN:
+            if not (name.isupper() and isinstance(formula, form)):
+                continue
+            rule = name.lower().replace("_", "-")
+            if any(rule in others for others in (EXPLICIT, PREDICTOR_CORRECTOR, CANONICAL)):
+                raise ModelError(f"{name}: there is a rule '{rule}' already; choose another name")
+            known[rule] = formula
+            if isinstance(formula, Tableau) and formula.error.any():
+                ESTIMATING.append(rule)
+            found.append(rule)
+    return found

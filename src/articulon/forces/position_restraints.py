@@ -1,0 +1,194 @@
+"""Restraints of positions: harmonic springs that hold points of bodies, or sites, where they are to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from articulon.algebra.vectors import load, sub
+from articulon.declaration import Dimension, Quantity, Whole, nearest
+from articulon.dynamics import body_poses
+from articulon.errors import ModelError
+from articulon.forces.base import At, EnergyAt, Force, Merging
+from articulon.forces.point_springs import arm_of, place_of, pull_at
+from articulon.forces.selection import on_link, selected
+from articulon.forces.sites.places import site_places, site_positions
+from articulon.model import Model
+from articulon.model.rotations import matrices
+from articulon.model.state import POTENTIAL
+from articulon.passes import Bound, pass_of
+
+Point = tuple[Quantity, Quantity, Quantity]
+
+
+class Restraints(NamedTuple):
+    """Points that are held."""
+
+    link: np.ndarray
+    """Link that carries each point, shape (points,)."""
+    local: np.ndarray
+    """The point in the link's frame [length], shape (points, 3)."""
+    target: np.ndarray
+    """Where it is held, world frame [length], shape (points, 3)."""
+    stiffness: np.ndarray
+    """Along the axes of the world [force/length], shape (points, 3)."""
+
+
+class PositionRestraint(Force):
+    """U = ½ Σ (k_x (x − x₀)² + k_y (y − y₀)² + k_z (z − z₀)²) of points of bodies, or of sites.
+
+    One stiffness holds a point in every direction. Three are along the axes of the world, and 0 leaves a direction
+    free: ``(0, 0, k)`` holds a point in a plane. In a periodic box it is the unwrapped position that is held.
+    """
+
+    energy_channel = POTENTIAL
+
+    kind: Literal["position-restraint"] = "position-restraint"
+    name: str | None = None
+    """What the restraint is called, where there are several."""
+    bodies: tuple[str, ...] = ()
+    """Bodies that are held; a name ending in ``*`` stands for all that begin so."""
+    point: Literal["centre"] | Annotated[Point, Dimension("length")] = "centre"
+    """The point of each body: its centre of mass, or a point of its frame [length]."""
+    sites: tuple[Whole, ...] = ()
+    """Sites that are held, by index."""
+    groups: tuple[str, ...] = ()
+    """Groups of sites that are held."""
+    to: Literal["initial"] | Annotated[Point, Dimension("length")] = "initial"
+    """Where: at the position in the model's initial coordinates, or at one point of the world [length]."""
+    stiffness: Annotated[Quantity | Point, Dimension("stiffness", minimum=0)]
+    """k [force/length], or one for each axis of the world."""
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not (self.bodies or self.sites or self.groups):
+            raise ValueError("give bodies, sites or groups to hold")
+        if self.point != "centre" and not self.bodies:
+            raise ValueError("point is one of bodies, and sites have places of their own: give bodies, or leave it out")
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError for bodies, sites or groups that do not exist, or that stand on the ground."""
+        self.points(model, where)
+
+    def points(self, model: Model, where: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Link, place in its frame, and initial position in the world of every point, (n,), (n, 3) and (n, 3)."""
+        bodies = selected(model, self.bodies, f"{where}.bodies")
+        positions, rotations = body_poses(model, model.q0)
+        found = []
+        for k in bodies.tolist():
+            if self.point == "centre":
+                local = model.centres[k]
+            else:
+                local = np.array([float(x) for x in self.point])
+            if model.link[k] < 0:
+                raise ModelError(
+                    f"{where}.bodies: body '{model.names[k]}' is welded to the ground, and is held already"
+                )
+            world = positions[k] + matrices(rotations[k]) @ local
+            found.append((int(model.link[k]), on_link(model, k, local), world))
+        sites = self._sites(model, where)
+        if sites:
+            link, place = site_places(model)
+            world = site_positions(model, model.q0)
+            for s in sites:
+                if link[s] < 0:
+                    raise ModelError(f"{where}.sites: site {s} is on the ground, and is held already")
+                found.append((int(link[s]), place[s], world[s]))
+        columns = zip(*found, strict=True)
+        links, places, worlds = (np.array(column) for column in columns)
+        return links.astype(np.int64), places, worlds
+
+    def _sites(self, model: Model, where: str) -> list[int]:
+        """Indices of the sites that are held."""
+        chosen: list[int] = []
+        for k, site in enumerate(self.sites):
+            if not 0 <= site < model.sites.body.size:
+                raise ModelError(
+                    f"{where}.sites[{k}]: there is no site {site}; the model has {model.sites.body.size}, from 0"
+                )
+            chosen.append(site)
+        for k, group in enumerate(self.groups):
+            if group not in model.sites.groups:
+                raise ModelError(
+                    f"{where}.groups[{k}]: there is no group '{group}'{nearest(group, list(model.sites.groups))}"
+                )
+            chosen += np.flatnonzero(model.sites.group == model.sites.groups.index(group)).tolist()
+        twice = sorted({site for site in chosen if chosen.count(site) > 1})[:1]
+        if twice:
+            raise ModelError(f"{where}: site {twice[0]} is named twice, and would be held twice as hard; name it once")
+        return chosen
+
+    @classmethod
+    def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> Restraints:
+        """See :class:`Force`."""
+        found = [(force, *force.points(model, where)) for where, force in declared]
+        targets = [
+            world if force.to == "initial" else np.tile([float(x) for x in force.to], (link.size, 1))
+            for force, link, _, world in found
+        ]
+        stiffness = [
+            np.tile(np.broadcast_to(_three(force.stiffness), 3), (link.size, 1)) for force, link, _, _ in found
+        ]
+        return Restraints(
+            np.concatenate([link for _, link, _, _ in found]),
+            np.concatenate([local for _, _, local, _ in found]),
+            np.concatenate(targets),
+            np.concatenate(stiffness),
+        )
+
+    @classmethod
+    def channels(cls, table: Restraints) -> tuple[Iterable[int], Iterable[int]]:
+        """See :class:`Force`."""
+        return (POTENTIAL,), ()
+
+    @classmethod
+    def fill(cls, table: Restraints, at: At) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield restraint_wrenches.bind(table, at.ws, at.channels.wrench[POTENTIAL])
+
+    @classmethod
+    def energy(cls, table: Restraints, at: EnergyAt) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield restraint_energy.bind(table, at.ws, at.result)
+
+    @classmethod
+    def coarsen(cls, table: Restraints, merging: Merging, links: int, speeds: int) -> Restraints | None:
+        """See :class:`Force`. What is merged with the ground has an energy that does not change."""
+        link, local = merging.carriers(table.link), merging.points(table.link, table.local)
+        left = link >= 0
+        return (
+            Restraints(*(column[left] for column in (link, local, table.target, table.stiffness)))
+            if left.any()
+            else None
+        )
+
+
+def _three(stiffness: Any) -> np.ndarray:
+    return np.array([float(k) for k in stiffness] if isinstance(stiffness, tuple) else [float(stiffness)] * 3)
+
+
+@pass_of
+def restraint_wrenches(table, ws, wrench):
+    """Adds −k (x − x₀) at every point to its link's wrench."""
+    links, local, target, stiffness = table.link, table.local, table.target, table.stiffness
+    for r in range(links.size):
+        i = links[r]
+        arm = arm_of(i, load(local, r), ws)
+        d, k = sub(place_of(i, arm, ws), load(target, r)), load(stiffness, r)
+        pull_at(wrench, i, arm, (-k[0] * d[0], -k[1] * d[1], -k[2] * d[2]))
+
+
+@pass_of
+def restraint_energy(table, ws, result):
+    """Adds ½ Σ k (x − x₀)²."""
+    links, local, target, stiffness = table.link, table.local, table.target, table.stiffness
+    total = 0.0
+    for r in range(links.size):
+        i = links[r]
+        d, k = sub(place_of(i, arm_of(i, load(local, r), ws), ws), load(target, r)), load(stiffness, r)
+        total += 0.5 * (k[0] * d[0] * d[0] + k[1] * d[1] * d[1] + k[2] * d[2] * d[2])
+    result[POTENTIAL] += total

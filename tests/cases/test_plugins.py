@@ -1,0 +1,382 @@
+"""A file of a user's adds a force, a law of pairs, a thermostat, a scaling policy and a rule, each in one file."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import articulon as ar
+
+FORCE = '''
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+
+from articulon.declaration import Dimension, Quantity
+from articulon.forces.base import Force
+from articulon.forces.point_springs import pull_at
+from articulon.model.state import POTENTIAL
+from articulon.passes import pass_of
+
+
+class Table(NamedTuple):
+    link: np.ndarray
+    strength: np.ndarray
+
+
+class Tether(Force):
+    """U = k x of the origins of bodies."""
+
+    energy_channel = POTENTIAL
+    kind: Literal["tether-KEY"] = "tether-KEY"
+    bodies: tuple[str, ...]
+    strength: Annotated[Quantity, Dimension("force")]
+
+    @classmethod
+    def gather(cls, model, declared, users):
+        rows = [(int(model.link[model.body(b)]), float(f.strength)) for _, f in declared for b in f.bodies]
+        return Table(np.array([r[0] for r in rows]), np.array([r[1] for r in rows]))
+
+    @classmethod
+    def channels(cls, table):
+        return (POTENTIAL,), ()
+
+    @classmethod
+    def fill(cls, table, at):
+        yield pull.bind(table, at.channels.wrench[POTENTIAL])
+
+    @classmethod
+    def energy(cls, table, at):
+        yield weigh.bind(table, at.ws, at.result)
+
+    @classmethod
+    def coarsen(cls, table, merging, links, speeds):
+        return table._replace(link=merging.carriers(table.link))
+
+
+@pass_of
+def pull(table, wrench):
+    for r in range(table.link.size):
+        pull_at(wrench, table.link[r], (0.0, 0.0, 0.0), (-table.strength[r], 0.0, 0.0))
+
+
+@pass_of
+def weigh(table, ws, result):
+    for r in range(table.link.size):
+        result[POTENTIAL] += table.strength[r] * ws.position[table.link[r], 0]
+'''
+
+PAIR = '''
+from typing import Annotated, Literal
+
+import numpy as np
+
+from articulon.declaration import Dimension, Quantity
+from articulon.forces.sites.terms import PairTerm
+from articulon.declaration import Declaration
+from articulon.kernels import jit
+
+
+@jit
+def spring(r2, rows, k, charges):
+    return 0.5 * rows[k, 1] * r2, -rows[k, 1], 3.0 * rows[k, 1]
+
+
+class Springs(Declaration):
+    """U = k r²/2 between all sites."""
+
+    kind: Literal["all-springs-KEY"] = "all-springs-KEY"
+    stiffness: Annotated[Quantity, Dimension("stiffness", minimum=0)]
+
+    def check(self, model, where):
+        pass
+
+    def site_terms(self, model):
+        kinds = len(model.sites.kinds)
+        rows = np.tile([1e9, float(self.stiffness)], (kinds * kinds, 1))
+        return [PairTerm(spring, "all-springs-KEY", rows, np.inf)]
+'''
+
+THERMOSTAT = '''
+import math
+from typing import Annotated, ClassVar, Literal
+
+from articulon.baths.base import RELAXATION, SCALES, BaseThermostat
+from articulon.baths.schedule import target
+from articulon.declaration import Dimension, Quantity
+from articulon.kernels import first_class
+from articulon.model.state import THERMOSTAT
+
+
+@first_class
+def relax(bath, kinetic, time, h, count, factor, variables, works):
+    wanted = 0.5 * target(bath, time)
+    after = wanted + (kinetic - wanted) * math.exp(-h / bath.constants[RELAXATION])
+    works[THERMOSTAT] += after - kinetic
+    return math.sqrt(after / kinetic)
+
+
+class Relaxation(BaseThermostat):
+    """dK/dt = (N k T/2 − K)/τ."""
+
+    kind: Literal["relaxation-KEY"] = "relaxation-KEY"
+    time: Annotated[Quantity, Dimension("time", minimum=0, exclusive=True)]
+    way: ClassVar[int] = SCALES
+    advance = staticmethod(relax)
+
+    def numbers(self):
+        return 0.0, 0.0, float(self.time)
+'''
+
+POLICY = '''
+from typing import Literal
+
+import numpy as np
+
+from articulon.kernels import first_class
+from articulon.scaling.base import ScalingPolicy
+
+
+@first_class
+def halve(parameters, sums, factor):
+    for c in range(factor.size):
+        factor[c] = parameters[0]
+
+
+class Halves(ScalingPolicy):
+    """All forces times one half."""
+
+    policy: Literal["halves-KEY"] = "halves-KEY"
+    law = staticmethod(halve)
+
+    def parameters(self, damping):
+        return np.array([0.5])
+
+    def least_factor(self):
+        return 0.5
+
+    def configurational_factor(self):
+        return 2.0
+'''
+
+RULE = """
+from articulon.integrate.tableaux import tableau
+
+RALSTON_KEY = tableau([[2 / 3]], b=[1 / 4, 3 / 4], error=None, order=2)
+"""
+
+FILES = {"force": FORCE, "pair": PAIR, "thermostat": THERMOSTAT, "policy": POLICY, "rule": RULE}
+
+
+def written(folder: Path, key: str) -> dict[str, Path]:
+    """The files, whose names for what they define end in a key that no other test uses."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {name: folder / f"{name}_{key}.py" for name in FILES}
+    for name, path in paths.items():
+        word = key.upper() if name == "rule" else key
+        path.write_text(FILES[name].replace("KEY", word), encoding="utf-8")
+    return paths
+
+
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    paths = written(tmp_path_factory.mktemp("plugins"), "py")
+    return {name: ar.load_plugin(path) for name, path in paths.items()}
+
+
+def pendulum(*forces: Any, sites: bool = False) -> Any:
+    """A rod on a hinge about y and a second one that hangs on it."""
+    builder = ar.ModelBuilder(units="lj")
+    parent = None
+    for k in range(2):
+        parent = builder.add_body(
+            f"rod{k}",
+            parent=parent,
+            mass=1.0,
+            inertia=0.1,
+            com=(0.0, 0.0, -0.5),
+            joint=ar.Revolute(axis=(0, 1, 0)),
+            position=(0.0, 0.0, -1.0 if k else 0.0),
+            q=0.3 + 0.2 * k,
+        )
+        if sites:
+            builder.add_site(parent, position=(0.0, 0.0, -1.0), kind="A")
+    for force in forces:
+        builder.add_force(force)
+    return builder.build()
+
+
+def adaptive() -> Any:
+    group = ar.adaptive.Group(name="tip", bodies=("rod1",), lock=ar.adaptive.Speed(below=1e9))
+    return ar.adaptive.Adaptive(every=0.05, groups=(group,))
+
+
+def total_energies(model: Any, run: Any) -> np.ndarray:
+    return np.array(
+        [ar.kinetic_energy(model, q, u) + ar.potential_energy(model, q) for q, u in zip(run.q, run.u, strict=True)]
+    )
+
+
+def test_a_force_works_in_python_and_where_joints_lock(modules: dict[str, Any]) -> None:
+    """A uniform force keeps T + k x; the energy after the lock is kept as well."""
+    model = pendulum(modules["force"].Tether(bodies=("rod1",), strength=2.0))
+    free = ar.simulate(model, 1.0, rule="dormand-prince", rtol=1e-10, atol=1e-12, frames=10)
+    assert np.ptp(total_energies(model, free)) < 1e-8
+    locked = ar.simulate(model, 1.0, rule="dormand-prince", rtol=1e-10, atol=1e-12, frames=10, adaptive=adaptive())
+    assert np.ptp(total_energies(model, locked)[2:]) < 1e-8
+    assert not np.diff(locked.q[2:, 1]).any()
+
+
+def test_a_pair_law_works_in_python_and_where_joints_lock(modules: dict[str, Any]) -> None:
+    model = pendulum(modules["pair"].Springs(stiffness=3.0), sites=True)
+    ends = ar.body_poses(model, model.q0)
+    assert ar.potential_energy(model, model.q0) > 0.0 and len(ends) == 2
+    run = ar.simulate(model, 1.0, rule="dormand-prince", rtol=1e-10, atol=1e-12, frames=10, adaptive=adaptive())
+    assert np.ptp(total_energies(model, run)[2:]) < 1e-8
+
+
+def test_a_thermostat_relaxes_the_kinetic_energy(modules: dict[str, Any]) -> None:
+    """Without forces K − K∞ falls as e^{−t/τ}; a chain of one joint, whose free motion keeps K."""
+    builder = ar.ModelBuilder(units="lj")
+    builder.add_body("wheel", mass=1.0, inertia=1.0, joint=ar.Revolute(axis=(0, 0, 1)), u=2.0)
+    bath = modules["thermostat"].Relaxation(temperature=1.0, time=0.5)
+    run = ar.simulate(builder.build(), 1.0, rule="friction-implicit", step=0.01, frames=10, thermostat=bath)
+    kinetic = 0.5 * run.u[:, 0] ** 2
+    np.testing.assert_allclose(kinetic, 0.5 + 1.5 * np.exp(-run.times / 0.5), rtol=1e-12)
+
+
+def test_a_policy_scales(modules: dict[str, Any]) -> None:
+    """Half of the force on a ball from rest: half of the way, x = −k t²/4m."""
+    builder = ar.ModelBuilder(units="lj")
+    builder.add_body("ball", mass=1.0, joint=ar.Xyz())
+    builder.add_force(modules["force"].Tether(bodies=("ball",), strength=2.0))
+    run = ar.simulate(builder.build(), 1.0, frames=4, scaling=modules["policy"].Halves())
+    np.testing.assert_allclose(run.q[:, 0], -0.5 * run.times**2, atol=1e-6)
+
+
+def test_a_rule_is_of_its_order(modules: dict[str, Any]) -> None:
+    model = pendulum(modules["force"].Tether(bodies=("rod1",), strength=2.0))
+    exact = ar.simulate(model, 1.0, rule="dormand-prince", rtol=1e-12, atol=1e-14, frames=1).q[-1]
+    errors = [
+        np.abs(ar.simulate(model, 1.0, rule="ralston-py", step=step, frames=1).q[-1] - exact).max()
+        for step in (0.001, 0.0005)
+    ]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+CASE = """
+[case]
+units = "lj"
+
+[plugins]
+files = ["force_case.py", "pair_case.py", "policy_case.py", "rule_case.py", "thermostat_case.py"]
+
+[model]
+[[model.bodies]]
+name = "rod0"
+mass = 1.0
+inertia = 0.1
+com = [0.0, 0.0, -0.5]
+joint = "revolute"
+axis = [0, 1, 0]
+q = 0.3
+u = 0.4
+[[model.bodies]]
+name = "rod1"
+parent = "rod0"
+mass = 1.0
+inertia = 0.1
+com = [0.0, 0.0, -0.5]
+joint = "revolute"
+axis = [0, 1, 0]
+position = [0.0, 0.0, -1.0]
+q = 0.5
+[[model.sites]]
+body = "rod0"
+position = [0.0, 0.0, -1.0]
+kind = "A"
+[[model.sites]]
+body = "rod1"
+position = [0.0, 0.0, -1.0]
+kind = "A"
+
+[[forces]]
+kind = "tether-case"
+bodies = ["rod1"]
+strength = 2.0
+[[forces]]
+kind = "all-springs-case"
+stiffness = 3.0
+
+[scaling]
+policy = "halves-case"
+
+[integrator]
+rule = "ralston-case"
+step = 0.001
+
+[adaptive]
+every = 0.05
+[[adaptive.groups]]
+name = "tip"
+bodies = ["rod1"]
+lock = { when = "speed", below = 1e9 }
+
+[run]
+duration = 0.5
+frames = 5
+"""
+
+
+def test_a_case_names_what_plugins_define_and_runs_it_by_consent(tmp_path: Path) -> None:
+    """Force, law of pairs, policy and rule in one adaptive run; the thermostat in another."""
+    written(tmp_path, "case")
+    file = tmp_path / "swing.toml"
+    file.write_text(textwrap.dedent(CASE), encoding="utf-8")
+    with pytest.raises(ar.CaseError, match=r"swing.toml: plugins.files: 'force_case.py'.*not run.*--allow-code"):
+        ar.load_case(file)
+    case = ar.load_case(file, allow_code=True)
+    run = ar.run(case, tmp_path / "run")
+    assert run.summary["scaling"]["policy"] == "halves-case" and len(run.times) == 6
+    assert run.summary["adaptive"]["locked"] == 1
+    again = ar.open_run(tmp_path / "run", allow_code=True)
+    assert again.case.digest() == case.digest()
+    warm = ar.load_case(
+        file,
+        {
+            "scaling": {"policy": "none"},
+            "integrator": {"rule": "friction-implicit", "step": 0.005},
+            "thermostat": {"kind": "relaxation-case", "temperature": 1.0, "time": 0.5},
+        },
+        allow_code=True,
+    )
+    assert ar.run(warm, tmp_path / "warm").summary["steps"] == 100
+
+
+def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modules: dict[str, Any]) -> None:
+    for text, said in (
+        ("x = 1", "defines no force"),
+        ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
+        (FORCE.replace("KEY", "py"), "there is a force of the kind 'tether-py' already"),
+        (RULE.replace("RALSTON_KEY", "RK4"), "there is a rule 'rk4' already"),
+    ):
+        file = tmp_path / "wrong.py"
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(ar.CaseError, match=f"wrong.py: .*{said}"):
+            ar.load_plugin(file)
+    with pytest.raises(ar.CaseError, match="no such file"):
+        ar.load_plugin(tmp_path / "missing.py")
+
+
+def test_a_plugin_is_run_once_and_not_when_it_has_changed(tmp_path: Path) -> None:
+    file = tmp_path / "once.py"
+    file.write_text(RULE.replace("KEY", "ONCE"), encoding="utf-8")
+    assert ar.load_plugin(file) is ar.load_plugin(file)
+    file.write_text(RULE.replace("KEY", "TWICE"), encoding="utf-8")
+    with pytest.raises(ar.CaseError, match="has changed since it was run"):
+        ar.load_plugin(file)
