@@ -9,7 +9,6 @@ import atexit
 import hashlib
 import itertools
 import os
-import pickle
 import secrets
 import shutil
 import signal
@@ -280,7 +279,7 @@ def prepare(function: Any, signature: Any) -> Any:
     Raises
     ------
     ArticulonError
-        Naming the folder of the cache, where the disk is full or what is kept there is damaged.
+        Naming the folder of the cache, where the disk is full.
     """
     prepare_all([(function, signature)])
     return function
@@ -313,26 +312,46 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
         if fresh:
             kept = _cache_root().absolute() == cache_folder().parent
             often = "once per machine" if kept else "for this process alone"
-            announce(f"compiling kernels, {often}: a minute or more for a model of a new kind")
+            seconds = max(1, round(SECONDS * len(fresh) / _cores()))
+            announce(f"compiling {_counted(len(fresh), 'kernel')}, {often}: about {seconds} s")
             _compile_aside(fresh)
         for (function, signature), mark in missing:
-            function.disable_compile(False)
-            function.compile(signature)
-            function.disable_compile()
+            _load(function, signature, mark)
             _READY[id(function), signature] = function
-            if _is_kept(function):
-                mark.parent.mkdir(parents=True, exist_ok=True)
-                mark.touch()
     except OSError as failure:
         raise ArticulonError(
             f"{cache_folder()}: kernels cannot be kept here: {failure.strerror}. Free some space, or set "
             "ARTICULON_CACHE_DIR to a folder that you may write to"
         ) from failure
-    except (EOFError, pickle.UnpicklingError) as failure:
-        raise ArticulonError(
-            f"{cache_folder()}: the kernels that are kept here are damaged ({failure}). Remove the folder; they are "
-            "compiled again"
-        ) from failure
+
+
+def _load(function: Any, signature: Any, mark: Path) -> None:
+    """Loads a kernel from the cache, and compiles it again where what is kept of it is damaged."""
+    function.disable_compile(False)
+    try:
+        function.compile(signature)
+    except OSError:
+        raise
+    except Exception as failure:  # whatever a damaged file makes of its reader
+        if not mark.exists():
+            raise
+        announce(f"{cache_folder()}: what is kept of {function.__name__} is damaged ({failure}); compiling it again")
+        Path(function._cache._cache_file._index_path).unlink(missing_ok=True)
+        mark.unlink(missing_ok=True)
+        _compile_aside([(function, signature)])
+        function.compile(signature)
+    function.disable_compile()
+    if _is_kept(function):
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _is_kept(function: Any) -> bool:
@@ -365,6 +384,8 @@ def count_anew() -> None:
 count_anew()
 
 
+SECONDS = 2.0
+"""Time that a kernel takes to compile, on average [s]."""
 POLL = 0.005
 """How often processes that compile are looked at [s]."""
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
@@ -385,7 +406,7 @@ def _compile_aside(wanted: Sequence[tuple[Any, Any]]) -> None:
     left, children, again = list(wanted), set[int](), False
     try:
         while left or children:
-            while left and len(children) < (os.cpu_count() or 1):
+            while left and len(children) < _cores():
                 children.add(_compiling(*left.pop(0)))
             for child in list(children):
                 done, status = os.waitpid(child, os.WNOHANG)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import stat
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,6 +138,44 @@ def test_a_link_is_judged_by_where_it_lies_and_by_where_it_leads(
             kernels.cache_folder()
     monkeypatch.setenv("ARTICULON_CACHE_DIR", str(tmp_path / "good"))
     assert kernels.cache_folder().parent == tmp_path / "good"
+
+
+DAMAGED = """
+from pathlib import Path
+from articulon import kernels
+from articulon.integrate import explicit
+import articulon as ar
+
+builder = ar.ModelBuilder(units="lj")
+builder.add_body("ball", mass=1.0, joint=ar.Xyz(), u=(1.0, 0.0, 0.0))
+told = []
+with kernels.announcing(told.append):
+    run = ar.simulate(builder.build(), 1.0, frames=1)
+print(float(run.q[-1, 0]))
+print(Path(explicit.advance._cache._cache_file._index_path))
+print([text for text in told if "damaged" in text])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["index", "kernel"])
+def test_what_is_damaged_is_compiled_again_and_said(tmp_path: Path, what: str) -> None:
+    """Slow: compiles what one run needs."""
+    environment = {**os.environ, "ARTICULON_CACHE_DIR": str(tmp_path / "cache")}
+
+    def ran() -> list[str]:
+        done = subprocess.run([sys.executable, "-c", DAMAGED], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    first = ran()
+    assert first[2] == "[]"
+    index = Path(first[1])
+    victim = index if what == "index" else next(index.parent.glob(f"{index.stem}*.nbc"))
+    victim.write_bytes(victim.read_bytes()[:100])
+    second = ran()
+    assert second[0] == first[0] and "advance is damaged" in second[2]
+    assert ran()[2] == "[]"
 
 
 def test_a_group_of_one_is_no_group_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

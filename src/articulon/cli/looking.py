@@ -27,6 +27,22 @@ def cases(
         echo(f"{known:<{width}}  {title}")
 
 
+@app.command("warm-up")
+def warm_up(
+    names: Annotated[list[str] | None, typer.Argument(help="Cases; all built-in ones by default.")] = None,
+) -> None:
+    """Compile what runs of cases need, so that their first steps come at once."""
+    from articulon.cases import load_case
+    from articulon.cases.library import built_in_cases
+    from articulon.kernels import announcing
+    from articulon.simulate.warming import warm
+
+    for name in names or list(built_in_cases()):
+        with announcing(lambda text, name=name: echo(f"{name}: {text}")):  # type: ignore[misc]
+            seconds = warm(load_case(name))
+        echo(f"{name}: ready in {seconds:.1f} s")
+
+
 @app.command()
 def cite(case: CaseName) -> None:
     """Print what to cite for a case, as BibTeX."""
