@@ -514,6 +514,7 @@ def test_the_folder_and_its_summary(tmp_path):
 
 def test_compiling_is_announced(tmp_path, monkeypatch):
     monkeypatch.setattr(kernels, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(kernels, "_READY", {})
     shown = Shown()
     ar.run(case_of(tmp_path, BALL), tmp_path / "run", progress=shown)
     assert "compiling" in shown.messages[0]

@@ -122,7 +122,7 @@ def test_what_does_not_scale_by_the_lag_follows_none(monkeypatch: pytest.MonkeyP
     builder.add_body("rotor", mass=1.0, inertia=1.0, joint=ar.Revolute(axis=(0, 0, 1)), u=1.0)
     run = Running(builder.build(), RULE, policy=policy).to(2.0)
     assert run.q[0] == pytest.approx(2.0, rel=1e-9)
-    assert run.driver.memory == run.state.memory.size == run.driver.followed.start.size == 0
+    assert run.driver.memory == run.state.memory.size == 0 and run.driver.followed is None
     with pytest.raises(CaseError, match="there is no drag"):
         Running(run.model, RULE, policy=ErrorControlled())
     with pytest.raises(AssertionError, match="looks for"):
