@@ -16,6 +16,7 @@ from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.consent import named_code, refuse_code, without_code
 from articulon.cases.explicit import WrittenOut
+from articulon.cases.given import GivenModel
 from articulon.cases.molecule import Molecule
 from articulon.cases.naming import RUN_WITHOUT_EFFECT, WITHOUT_EFFECT, folder_name
 from articulon.cases.overrides import changed, checked_overrides, dotted, parsed
@@ -51,7 +52,7 @@ class Case:
     """Keys of the references, or references written out."""
     notes: tuple[str, ...]
     """What a reader must know."""
-    model_declaration: ModelDeclaration
+    model_declaration: ModelDeclaration | GivenModel
     """What is simulated."""
     box: Box | None
     """Where space repeats or ends."""
@@ -119,6 +120,8 @@ class Case:
             Naming the file, for what cannot be built, and for functions that nobody has allowed to run.
         """
         declaration, forces = self.model_declaration, self.forces
+        if isinstance(declaration, GivenModel):
+            return declaration.model
         if run_code:
             self.check_code()
         else:
@@ -203,6 +206,8 @@ class Case:
             "numba": version("numba"),
             "python": platform.python_version(),
         }
+        if isinstance(self.model_declaration, GivenModel):
+            self.model_declaration.check_writable()
         heading = f"# As resolved by articulon {__version__}; plain numbers are in the units of [case].\n\n"
         try:
             return heading + toml({**self.content(), "versions": versions})

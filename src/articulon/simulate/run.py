@@ -26,7 +26,7 @@ from articulon.simulate.claim import claimed
 from articulon.simulate.description import Description, Progress, Silent
 from articulon.simulate.interruption import Interruption
 from articulon.simulate.layout import trajectory_layout, write_model_topology
-from articulon.simulate.loop import Recorder, advance
+from articulon.simulate.loop import FolderRecorder, Recorder, advance
 from articulon.simulate.preparation import Prepared, blank_state, first_state, prepare
 from articulon.simulate.results import CASE, Run, check_run
 from articulon.simulate.spinning import spins
@@ -115,7 +115,7 @@ def run(
         write_model_topology(folder / TOPOLOGY, prepared.model, case.title)
         layout = trajectory_layout(prepared.model, prepared.observer.dimensions, case.digest())
         frames = done.frames if done is not None else 0 if resume else None
-        recorder = Recorder(folder, prepared, TrajectoryWriter(folder / TRAJECTORY, layout, frames), state)
+        recorder = FolderRecorder(folder, prepared, TrajectoryWriter(folder / TRAJECTORY, layout, frames), state)
 
         def report(status: str, wall: float | None = None) -> None:
             # Once the wall time of a run is known, what else is asked of it does not count.
@@ -144,7 +144,7 @@ def run(
                 reached = np.isfinite(recorder.stop_time)
                 report(case.run.stop.label if reached else "complete", earlier)
                 shown.message(f"the run in {folder} has already ended; nothing is left to do")
-                return Run(folder, case)
+                return Run(folder, case, prepared.model)
         unit = "" if case.units.time is None else case.units.symbols[2]
         shown.start(recorder.times[-1], unit, float(state.time[0]))
         try:
@@ -162,7 +162,7 @@ def run(
         shown.finish(_ending(status, recorder, unit))
         if not isinstance(prepared.policy, NoScaling):
             report(status, wall)
-    return Run(folder, case)
+    return Run(folder, case, prepared.model)
 
 
 def open_run(folder: str | Path) -> Run:
@@ -279,8 +279,8 @@ def _frames(folder: Path, prepared: Prepared) -> Frames:
     return Frames(
         prepared.model,
         done.times,
-        done.coordinates,
-        done.speeds,
+        done.q,
+        done.u,
         done.observables,
         dimensions,
         prepared.policy.varies,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from articulon.cli.commands import console as _console
-from articulon.cli.output import printable
+from articulon.terminal import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +20,7 @@ class RunProgress:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = _console() if console is None else console
+        self._console = _standard_error() if console is None else console
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._total = self._first = 0.0
@@ -111,3 +110,9 @@ def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}"
+
+
+def _standard_error() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, soft_wrap=True, highlight=False)
