@@ -86,3 +86,21 @@ def test_a_run_that_diverges_keeps_what_it_has() -> None:
     run = caught.value.run  # type: ignore[attr-defined]
     assert isinstance(run, ar.Run) and not run.complete and run.summary["status"] == "failed"
     assert 5 < run.times.size < 15 and np.isfinite(run.q).all()
+
+
+def test_frames_build_no_tables_of_forces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are: what a frame costs is what it looks at."""
+    from articulon.forces import evaluation
+
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("rod", mass=1, inertia=0.1, com=(0, 0, -0.5), joint=ar.Revolute(axis=(0, 1, 0)), q=1.0)
+    builder.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
+    model, built, make = builder.build(), [], evaluation.force_tables
+    monkeypatch.setattr(evaluation, "force_tables", lambda *arguments: built.append(1) or make(*arguments))
+    counts = []
+    for frames in (1, 50):
+        run = ar.simulate(model, 1.0, rule="rk4", step=0.01, frames=frames)
+        assert run.potential_energy.size == frames + 1 and run.summary["frames"] == frames + 1
+        counts.append(len(built))
+        built.clear()
+    assert counts == [1, 1]

@@ -52,6 +52,22 @@ def forces_at(model: ar.Model, u: Any, channel: str = "damping") -> np.ndarray:
     return ar.generalized_forces(model, model.q0, np.asarray(u, dtype=float), [channel])
 
 
+def test_a_constant_torque_is_one_number() -> None:
+    """u = τ t/I, of a rule that integrates it exactly but for rounding, before, within and beyond any table."""
+    for value, torque in ((5, 5.0), ("5 N m", 5.0), (np.float64(-2.5), -2.5)):
+        r = run(disc(ar.forces.JointActuation(body="body", values=value)), 3.0, frames=6)
+        np.testing.assert_allclose(r.u[:, 0], torque * r.times / INERTIA, rtol=1e-12)
+        assert_books(r)
+
+
+def test_a_constant_torque_has_no_table() -> None:
+    for wrong in ({"interpolation": "linear"}, {"beyond": "hold"}, {"times": (0.0, 1.0)}):
+        with pytest.raises(ar.ModelError, match=r"JointActuation(\.values)?: "):
+            ar.forces.JointActuation(body="body", values=5, **wrong)
+    with pytest.raises(ar.ModelError, match=r"values.*got True"):
+        ar.forces.JointActuation(body="body", values=True)
+
+
 def test_a_damped_oscillator_decays_as_it_must() -> None:
     k, c, start = 3.0, 0.4, 0.7
     model = disc(

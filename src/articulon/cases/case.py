@@ -33,6 +33,7 @@ from articulon.model import Model
 from articulon.model.box import Box
 from articulon.scaling import Policy
 from articulon.simulate.checks import Check
+from articulon.simulate.notebook import table_of_words
 from articulon.units import UnitSystem, unit_system
 
 
@@ -82,6 +83,21 @@ class Case:
     """Overrides by dotted key that made it of the file or variant that it is called like."""
     allow_code: bool = field(default=False, compare=False)
     """Whether functions that it names may run."""
+
+    def __repr__(self) -> str:
+        return f"Case({self.name!r}: {self.words})"
+
+    @property
+    def words(self) -> str:
+        """What is run, in one line: the model's builder, policy, rule and duration."""
+        unit = "" if self.units.time is None else f" {self.units.symbols[2]}"
+        scaled = "unscaled" if self.scaling.policy == "none" else f"{self.scaling.policy} scaling"
+        what = f"{self.model_declaration.builder} model, {scaled}, {self.integrator.rule}"
+        return f"{what}, {float(self.run.duration):.6g}{unit}, seed {self.run.seed}"
+
+    def _repr_html_(self) -> str:
+        rows = {"title": self.title, "what": self.words, "file": self.source, "units": self.units.name}
+        return table_of_words(f"Case {self.name}", rows)
 
     @property
     def folder_name(self) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
+from articulon.model.state import STEPS
 from articulon.simulate import results
+from articulon.simulate.notebook import table_of_words
 
 
 class Run(results.Run):
@@ -20,6 +22,33 @@ class Run(results.Run):
         made = cls.__new__(cls)
         made.__dict__.update(run.__dict__)
         return made
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how the run ended, its figures and its arrays."""
+        memory = self.memory
+        if memory is not None:
+            figures: dict[str, Any] = {"status": memory.status, "steps": int(memory.state.counters[STEPS])}
+            unit, time, wall = "", float(memory.state.time[0]), memory.wall_seconds
+            unit = "" if memory.model.units.time is None else memory.model.units.symbols[2]
+            where = "memory; run.save(folder) writes it into a folder"
+        else:
+            figures, where = self.summary, str(self.folder)
+            unit, time, wall = figures.get("time_unit", ""), figures["simulated_time"], figures["wall_seconds"]
+        verdict = figures.get("fidelity") or {}
+        title = "Run" if self.case is None else f"Run of {self.case.name}"
+        return table_of_words(
+            title,
+            {
+                "status": str(figures["status"]),
+                "simulated": f"{time:.6g} {unit}".rstrip(),
+                "steps": f"{figures['steps']:,}",
+                "wall time": f"{wall:.3g} s",
+                "what": getattr(self.case, "words", ""),
+                "verdict": str(verdict.get("verdict", "")),
+                "in": where,
+                "arrays": "times, q, u, positions, rotations, observables",
+            },
+        )
 
     def fidelity(
         self, tolerance: float | str | None = None, error: Literal["time", "position"] = "time", budget: float = 0.05

@@ -1,6 +1,6 @@
 """Forces of joints that are given over time, from a table or by a function, booked in the channel ``external``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numba
@@ -27,14 +27,14 @@ FORCES = {"velocity": "force", "angular_velocity": "torque"}
 
 
 class JointActuation(Declaration):
-    """A generalised force of one joint from a table over time, or of all joints by a function.
+    """A generalised force of one joint, constant or from a table over time, or of all joints by a function.
 
     The force acts on one speed of a body's joint: a torque [torque] on a rotation, a force [force] on a translation;
-    of a spherical joint, about an axis of the body. A function is called as ``function(time, q, u, parameters, tau)``
-    at every evaluation, with the model's coordinates (nq,) and speeds (nu,), and adds to the generalised forces
-    ``tau`` (nu,), which are zero at the call. One made with ``numba.njit`` runs at full speed, on arrays that are the
-    run's own: it may not change those that it reads, and not keep any. A plain Python one costs some microseconds more;
-    it is given copies, which it may keep.
+    of a spherical joint, about an axis of the body. ``JointActuation(body="rod", values=5)`` is constant. A function is
+    called as ``function(time, q, u, parameters, tau)`` at every evaluation, with the model's coordinates (nq,) and
+    speeds (nu,), and adds to the generalised forces ``tau`` (nu,), which are zero at the call. One made with
+    ``numba.njit`` runs at full speed, on arrays that are the run's own: it may not change those that it reads, and not
+    keep any. A plain Python one costs some microseconds more; it is given copies, which it may keep.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -48,7 +48,7 @@ class JointActuation(Declaration):
     times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
     """Of the table, increasing [time]."""
     values: tuple[Quantity, ...] | None = None
-    """The force or torque at these times."""
+    """The force or torque at these times; one number alone, without times, is that of all times."""
     interpolation: Literal["cubic", "linear"] = "cubic"
     """The cubic spline through the table (not-a-knot, of four times or more), or straight lines. A rule's order needs
     forces that are smooth: with straight lines, let the steps end on the times."""
@@ -58,6 +58,16 @@ class JointActuation(Declaration):
     """Instead of body and table: the function, or where it is, ``"module:name"`` or ``"path/to/file.py:name"``."""
     parameters: tuple[Number, ...] = ()
     """Handed to the function as an array."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _constant(cls, data: Any) -> Any:
+        """One value without times stands for a table that goes on as it is."""
+        value = data.get("values") if isinstance(data, Mapping) else None
+        one = isinstance(value, int | float | np.number | str) and not isinstance(value, bool)
+        if not one or {"times", "interpolation", "beyond", "function"} & set(data):
+            return data
+        return {**data, "times": (0.0, 1.0), "values": (value, value), "interpolation": "linear", "beyond": "hold"}
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

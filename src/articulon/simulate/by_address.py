@@ -71,6 +71,12 @@ def hold_by_address(evaluator: Evaluator, driver: Driver) -> None:
             setattr(driver, name, _Typed(function, function.nopython_signatures[0]))
 
 
+def entry(kernel: Any, *arguments: Any) -> Any:
+    """The compilation of a kernel for arguments of the types of these, at which it does not look when it is called. The
+    kernel must have been called with such before."""
+    return kernel.overloads[tuple(map(numba.typeof, arguments))].entry_point
+
+
 def _ours(function: Any) -> bool:
     """Whether functions are all of this package."""
     if isinstance(function, tuple):

@@ -37,6 +37,8 @@ class Recorder:
 
     checkpoint_file: Path | None = None
     """What a run goes on from after a failure."""
+    keeps_poses = True
+    """Whether frames are kept with the places of bodies, which follow from the coordinates."""
 
     def __init__(self, prepared: Prepared, state: State, times: Sequence[float]) -> None:
         self.prepared, self.state, self.times = prepared, state, times
@@ -61,7 +63,7 @@ class Recorder:
 
     def frame(self) -> None:
         """Take a frame of the state."""
-        self.keep(self.prepared.observer.frame(self.state))
+        self.keep(self.prepared.observer.frame(self.state, self.keeps_poses))
         self.last_step = int(self.state.counters[STEPS])
 
     def stopped(self) -> None:
@@ -73,6 +75,8 @@ class Recorder:
 
 class MemoryRecorder(Recorder):
     """Keeps the frames in memory, after ``before`` others that an earlier part has taken."""
+
+    keeps_poses = False
 
     def __init__(
         self, prepared: Prepared, state: State, times: Sequence[float], rows: list[Row] | None = None, before: int = 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -30,11 +31,14 @@ from articulon.model.state import (
     THERMOSTAT_RATE,
     WINDOW,
 )
+from articulon.simulate.by_address import entry
 from articulon.simulate.contact_statistics import ContactObserver
 from articulon.simulate.site_observables import SiteObserver
 from articulon.simulate.thermostat_observer import ThermostatObserver
 from articulon.simulate.trajectory import Frame
 
+NO_POSES = np.empty((0, 3)), np.empty((0, 4))
+"""Of no body."""
 NET_FORCE = ("net_force_1", "net_force_2", "net_force_3")
 """Noise-free, drag-free force on the slowest tree, by component."""
 
@@ -77,14 +81,14 @@ def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
     return slowest, float(times[slowest])
 
 
-def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarray:
-    """What ``look`` finds at a state, on the links from start to end."""
+def survey(evaluator: Evaluator, state: State, start: int, end: int, looking: Any = look) -> np.ndarray:
+    """What ``look`` finds at a state, on the links from start to end; ``looking`` is ``look`` or its :func:`entry`."""
     result = np.zeros(12)
     if evaluator.particles:
         _survey_particles(evaluator, state, start, end, result)
     else:
         evaluate(evaluator, state)
-        look(evaluator.system, evaluator.channels, evaluator.ws, start, end, result)
+        looking(evaluator.system, evaluator.channels, evaluator.ws, start, end, result)
     return result
 
 
@@ -209,6 +213,7 @@ class Observer:
         self.slowest_range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
         self.residual = ResidualObserver(evaluator, self.channels, self.slowest_range[0], scaled)
         self._looked, self._energies = np.empty(12), np.empty(8)
+        self._looking: Any = None
         self.start_energy = 0.0
         self.start_place = np.zeros(3) if stop is None else self._centre(body_poses(model, model.q0))
 
@@ -242,14 +247,22 @@ class Observer:
 
     def begin(self, state: State) -> None:
         """Remember the kinetic energy from which the balance is counted."""
-        self._looked = survey(self.evaluator, state, *self.slowest_range)
+        self._survey(state)
         self.start_energy = float(self._looked[0])
         self.residual.warm_up()
 
-    def frame(self, state: State) -> Frame:
-        """The frame of a state."""
+    def _survey(self, state: State) -> None:
+        evaluator, links = self.evaluator, self.slowest_range
+        if self._looking is not None or evaluator.particles:
+            self._looked = survey(evaluator, state, *links, self._looking)
+            return
+        self._looked = survey(evaluator, state, *links)
+        self._looking = entry(look, evaluator.system, evaluator.channels, evaluator.ws, *links, self._looked)
+
+    def frame(self, state: State, with_poses: bool = True) -> Frame:
+        """The frame of a state; its positions and rotations are empty where they are neither asked for nor needed."""
         evaluator, model = self.evaluator, self.model
-        self._looked = survey(evaluator, state, *self.slowest_range)
+        self._survey(state)
         kinetic = float(self._looked[0])
         # Friction that is scaled scales the temperature with it; a thermostat's is that of its target.
         scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
@@ -286,7 +299,8 @@ class Observer:
             observables.update(self._adaptive(state, freedoms))
             if "conserved_energy" in observables:
                 observables["conserved_energy"] += float(state.reservoir.sum())
-        poses = poses_at(model, state.q)
+        needed = with_poses or self.stop is not None or self.contacts is not None
+        poses = poses_at(model, state.q) if needed else NO_POSES
         if model.loops.kind.size:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.drift)
         if self.stop is not None:

@@ -60,9 +60,7 @@ class Run:
             self.model = model
 
     def __repr__(self) -> str:
-        if self.memory is None:
-            return f"Run({str(self._folder)!r})"
-        return f"Run({self.memory.words()})"
+        return f"Run({str(self._folder)!r})" if self.memory is None else f"Run({self.memory.words()})"
 
     @property
     def in_memory(self) -> bool:
