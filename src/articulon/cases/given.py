@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from articulon.errors import CaseError
@@ -21,9 +22,16 @@ class GivenModel:
 
     def model_dump(self) -> dict[str, Any]:
         """The model written out, as in ``[model]`` of a case."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> dict[str, Any]:
+        from articulon.cases.explicit import ExplicitModel
         from articulon.cases.written import written_out
 
-        return written_out(self.model)
+        # By way of the declaration, so that the case has the digest of the file that it is written to.
+        declared = ExplicitModel.from_mapping(written_out(self.model), "simulate", "model")
+        return declared.resolved(self.model.units).model_dump()
 
     def check_writable(self) -> None:
         """Raises CaseError for a model that no case file can hold, with the reason."""

@@ -3,11 +3,13 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from articulon.adaptive import Adaptive
+from articulon.adaptive.declarations import Group, Schedule
 from articulon.baths.base import BaseThermostat
 from articulon.building import cartesian
 from articulon.building.closing import checked_state
@@ -21,8 +23,8 @@ from articulon.dynamics.solvers import ROTATIONS, SOLVERS
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.joint_actuation import check_actuations
+from articulon.inputs import flag, shown, word, words
 from articulon.inputs import seed as checked_seed
-from articulon.inputs import shown, word
 from articulon.integrate import FIXED, Integrator
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import announcing_to_the_terminal, one_blas_thread
@@ -70,6 +72,9 @@ def simulated(
     seed: int = 1,
     q: Sequence[float] | np.ndarray | None = None,
     u: Sequence[float] | np.ndarray | None = None,
+    locked: str | Sequence[str] = (),
+    speeds: str = "given",
+    minimise: bool = False,
     progress: Progress | None = None,
     **options: Any,
 ) -> Run:
@@ -87,10 +92,13 @@ def simulated(
     word(coordinates, ("relative", "cartesian"), "simulate: unknown coordinates", CaseError)
     word(solver, SOLVERS, "simulate: unknown solver")
     word(rotations, ROTATIONS, "simulate: unknown rotations")
+    word(speeds, ("given", "thermal"), "simulate: unknown speeds", CaseError)
+    minimise = flag(minimise, "simulate, minimise", CaseError)
     integrator, start = _integrator(rule, options, model), checked_state(model, q, u)
     brownian = brownian_of(model)
     held = None if brownian is None or brownian.window is None else float(brownian.window) * brownian.average
     times = frame_times(model, integrator, duration, frames, held)
+    adaptive = _with_locked(model, adaptive, locked, times.end)
     with one_blas_thread(), announcing_to_the_terminal():
         model = _in_coordinates(model, coordinates, start)
         case = Case(
@@ -108,7 +116,13 @@ def simulated(
             thermostat=thermostat,  # type: ignore[arg-type]
             integrator=integrator,
             adaptive=adaptive,
-            run=RunSettings(duration=times.end, seed=seed, frames=times.frames),
+            run=RunSettings(
+                duration=times.end,
+                seed=seed,
+                frames=times.frames,
+                speeds=speeds,
+                minimise=minimise,
+            ),
             fidelity=Fidelity(),
             checks=(),
             variants={},
@@ -125,26 +139,33 @@ def simulated(
 
 
 def resumed(
-    run: Run, duration: float | str | None = None, *, frames: int | None = None, progress: Progress | None = None
+    run: Run,
+    duration: float | str | None = None,
+    *,
+    frames: int | None = None,
+    progress: Progress | None = None,
+    where: str = "resume",
 ) -> Run:
-    """Go on with a run in memory from where it ended; see :func:`articulon.resume`."""
+    """Go on with a run in memory from where it ended; see :func:`articulon.resume`. Messages begin with ``where``."""
     memory = check_to_resume(run)
     setup, model = memory.setup, memory.model
     times, unit = setup.times.after(memory.taken), "" if model.units.time is None else model.units.symbols[2]
     if memory.complete:
         if duration is None:
-            raise CaseError("resume: duration: the simulation has come to its end; say how much longer it is to go on")
-        times = _extended(setup, length_of(model.units, duration, "resume"), frames, unit)
+            raise CaseError(
+                f"{where}: duration: the simulation has come to its end; say how much longer it is to go on"
+            )
+        times = _extended(setup, length_of(model.units, duration, where), frames, unit, where)
     elif duration is not None or frames is not None:
         raise CaseError(
-            f"resume: the simulation was interrupted at {with_unit(float(memory.state.time[0]), unit, 9)}, before "
+            f"{where}: the simulation was interrupted at {with_unit(float(memory.state.time[0]), unit, 9)}, before "
             f"its end at {with_unit(times.end, unit, 9)}; go on with articulon.resume(run), and longer after that"
         )
-    _check_duration(setup.case, model, times.end, "resume")
+    _check_duration(setup.case, model, times.end, where)
     notes = setup.notes
     if memory.complete:
         noisy = brownian_of(model) is not None
-        cut = [f"resume: {note}" for note in cut_steps(setup.case.integrator, times, setup.windows, noisy, unit)]
+        cut = [f"{where}: {note}" for note in cut_steps(setup.case.integrator, times, setup.windows, noisy, unit)]
         for note in cut:
             warnings.warn(note, UserWarning, stacklevel=3)
         notes = (*notes, *cut)
@@ -154,6 +175,31 @@ def resumed(
     with one_blas_thread(), announcing_to_the_terminal():
         longer = replace(setup, case=case, times=times, notes=notes)
         return continued(longer, memory, Silent() if progress is None else progress)
+
+
+def longer_case(case: Case, duration: float | str) -> Case:
+    """The case of a run that goes on for so much longer [time], with frames at the same interval.
+
+    Raises
+    ------
+    CaseError
+        For a duration that is no whole number of these intervals, or beyond what drives and tables of forces cover.
+    """
+    length, run = length_of(case.units, duration, "extend"), case.run
+    before, more = Fraction(repr(float(run.duration))), Fraction(repr(length))
+    if run.frame_interval is not None:
+        longer = run.model_copy(update={"duration": float(before + more)})
+    else:
+        frames = run.frames or len(run.frame_times()) - 1
+        added = more * frames / before
+        if added.denominator != 1:
+            unit = "" if case.units.time is None else case.units.symbols[2]
+            given, apart, take = (
+                with_unit(float(time), unit, 9) for time in (more, run.interval, before * max(1, round(added)) / frames)
+            )
+            raise CaseError(f"extend: duration: {given} is no whole number of the {apart} between frames; take {take}")
+        longer = run.model_copy(update={"duration": float(before + more), "frames": frames + int(added)})
+    return replace(case, run=longer)
 
 
 def _over(run: RunSettings, times: FrameTimes) -> RunSettings:
@@ -171,6 +217,19 @@ def _resolved(value: Any, kind: type, name: str, wanted: str, units: UnitSystem)
     if not isinstance(value, kind):
         raise CaseError(f"simulate: {name} must be {wanted}, got {shown(value)}")
     return value.resolved(units, f"simulate: {name}")  # type: ignore[attr-defined]
+
+
+def _with_locked(model: Model, adaptive: Adaptive | None, locked: Any, end: float) -> Adaptive | None:
+    """What locks and releases, with joints that are locked at time zero and stay so."""
+    names = words(locked, "simulate: locked", CaseError)
+    if not names:
+        return adaptive
+    if adaptive is not None and not adaptive.on:
+        raise CaseError("simulate: locked: adaptive.on is False, which frees every joint; leave one of the two out")
+    group = Group(name="locked", bodies=names, lock=Schedule(times=(0.0,))).resolved(model.units, "simulate: locked")
+    if adaptive is None:
+        return Adaptive(every=end, groups=(group,)).resolved(model.units, "simulate: locked")
+    return adaptive.model_copy(update={"groups": (*adaptive.groups, group)})
 
 
 def _integrator(rule: str, options: dict[str, Any], model: Model) -> Any:
@@ -215,7 +274,7 @@ def _check_duration(case: Any, model: Model, end: float, where: str) -> None:
         raise CaseError(f"{where}: {error}") from None
 
 
-def _extended(setup: Setup, length: float, frames: Any, unit: str) -> FrameTimes:
+def _extended(setup: Setup, length: float, frames: Any, unit: str, where: str) -> FrameTimes:
     """The frames of what comes after a simulation; raises CaseError where its steps do not fit."""
     times, integrator = setup.times, setup.case.integrator
     noisy = brownian_of(setup.model) is not None
@@ -223,7 +282,7 @@ def _extended(setup: Setup, length: float, frames: Any, unit: str) -> FrameTimes
     what = "steps" if isinstance(integrator, FIXED) else "windows of noise"
     if fixed is not None and not is_whole(length / fixed):
         raise CaseError(
-            f"resume: duration: {with_unit(length, unit, 9)} is no whole number of the {what} of the simulation, of "
+            f"{where}: duration: {with_unit(length, unit, 9)} is no whole number of the {what} of the simulation, of "
             f"{with_unit(fixed, unit, 9)}; take {with_unit(max(1, round(length / fixed)) * fixed, unit, 9)}"
         )
     if frames is None:
@@ -232,10 +291,10 @@ def _extended(setup: Setup, length: float, frames: Any, unit: str) -> FrameTimes
             return times.extended(length, round(before))
         step = fixed if fixed is not None else setup.step
         frames = FRAMES if step is None else fitting_frames(length / step)
-    count = number_of(setup.model, frames, "resume")
+    count = number_of(setup.model, frames, where)
     if fixed is not None and not is_whole(length / count / fixed):
         raise CaseError(
-            f"resume: frames: {with_unit(length / count, unit, 9)} between frames is no whole number of the {what} of "
+            f"{where}: frames: {with_unit(length / count, unit, 9)} between frames is no whole number of the {what} of "
             f"the simulation, of {with_unit(fixed, unit, 9)}; take {fitting_frames(length / fixed)} frames, or leave "
             "them out"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from articulon.baths.base import BaseThermostat
 from articulon.cases import runs
 from articulon.cases.case import Case
 from articulon.cases.simulation import resumed, simulated
+from articulon.door.progress import shown_by
 from articulon.door.run import Run
+from articulon.errors import CaseError
+from articulon.inputs import flag
 from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy
 from articulon.simulate import results
@@ -36,7 +39,10 @@ def simulate(
     seed: int = 1,
     q: Sequence[float] | np.ndarray | None = None,
     u: Sequence[float] | np.ndarray | None = None,
-    progress: Progress | None = None,
+    locked: str | Sequence[str] = (),
+    speeds: Literal["given", "thermal"] = "given",
+    minimise: bool = False,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> Run:
     """Integrate a model with its own forces and loops, from time zero.
@@ -78,8 +84,15 @@ def simulate(
         zero: with the same seed it has the same noise, window by window, whatever the state, and thermostats, contacts
         and rules of several steps begin anew.
 
+    locked
+        Bodies whose joints are locked from the first step to the last, by the impulse that takes their relative speeds;
+        a name that ends in ``*`` stands for all that begin so.
+    speeds
+        ``"thermal"`` draws the initial speeds at the temperature of the thermostat or of the Brownian forces.
+    minimise
+        Whether it begins downhill from the initial coordinates, where particles no longer overlap.
     progress
-        Shows how it goes, see :class:`articulon.simulate.description.Progress`; nothing by default.
+        See :func:`articulon.run`.
     options
         Settings of the rule.
 
@@ -127,14 +140,17 @@ def simulate(
                 seed=seed,
                 q=q,
                 u=u,
-                progress=progress,
+                locked=locked,
+                speeds=speeds,
+                minimise=minimise,
+                progress=shown_by(progress),
                 **options,
             )
         )
 
 
 def resume(
-    run: Run, duration: float | str | None = None, *, frames: int | None = None, progress: Progress | None = None
+    run: Run, duration: float | str | None = None, *, frames: int | None = None, progress: Progress | bool | None = None
 ) -> Run:
     """Go on with a simulation from where it ended, with all that it was asked for, to the bits of an unbroken one.
 
@@ -153,7 +169,7 @@ def resume(
         Number of equal intervals between the states that are kept; by default they are as long as those before or,
         where the duration is no whole number of these, as many as for :func:`articulon.simulate`.
     progress
-        Shows how it goes; nothing by default.
+        See :func:`articulon.run`.
 
     Returns
     -------
@@ -184,23 +200,74 @@ def resume(
     True
     """
     with _runs_of_users():
-        return Run.of(resumed(run, duration, frames=frames, progress=progress))
+        return Run.of(resumed(run, duration, frames=frames, progress=shown_by(progress)))
 
 
 def run(
     case: Case | str | Path,
     out: str | Path | None = None,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     overrides: Mapping[str, Any] | None = None,
     *,
+    report: bool = True,
     allow_code: bool = False,
 ) -> Run:
-    """Run a case, also one given by its name or path; see :func:`articulon.simulate.run.run` for the rest.
+    """Run a case and keep its results and its report in a folder, as ``articulon run`` does.
 
-    With ``allow_code`` functions that the case names may run: they are code, of whoever wrote the case.
+    Parameters
+    ----------
+    case
+        A case of :func:`articulon.load_case`, the name of a built-in one, or the path of a case file.
+    out
+        Folder of the results, by default one in ``runs`` that is called like the case and what its overrides change,
+        such as ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` says to go on with it.
+    resume
+        Continue the run that the folder holds from its last checkpoint, to the same bits as an unbroken run. One that
+        has ended is returned at once, and where there is none yet it begins.
+    progress
+        True shows a bar with simulated time, speed and time left, in a terminal and in a notebook alike; False shows
+        nothing. By default a run is shown where a person is looking, once it has taken a second. Anything with the
+        methods ``start``, ``message``, ``update`` and ``finish`` is told instead.
+    overrides
+        Changes of the case by dotted key, as for :func:`articulon.load_case`.
+    report
+        Whether ``report.html`` is written; ``run.report()`` writes it later.
+    allow_code
+        Whether functions that the case names may run: they are code, of whoever wrote the case.
+
+    Returns
+    -------
+    Run
+        The results.
+
+    Raises
+    ------
+    CaseError
+        For a case that cannot be read or run.
+    ArticulonError
+        For a folder that holds another run, or in which one is going on, for a trajectory that is damaged or of another
+        case, a full disk, or a force of the user's that fails.
+    CheckpointError
+        Where no checkpoint can be read, or one holds what no run of this case can go on from.
+    DivergenceError
+        Where the numbers stop meaning anything.
+    KeyboardInterrupt
+        After Ctrl-C or a request to terminate, when the state has been saved; go on by ``resume=True``.
+
+    Examples
+    --------
+    >>> import articulon as ar, tempfile
+    >>> folder = tempfile.mkdtemp() + "/pendulum"
+    >>> run = ar.run("double-pendulum", folder, overrides={"run.duration": "0.1 s"}, report=False)
+    >>> run.summary["status"], run.q.shape[1]
+    ('complete', 2)
     """
-    return Run.of(runs.run(case, out, resume, progress, overrides, allow_code=allow_code))
+    report = flag(report, "run, report", CaseError)
+    done = Run.of(runs.run(case, out, resume, shown_by(progress), overrides, allow_code=allow_code))
+    if report:
+        done.report()
+    return done
 
 
 def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:

@@ -1,6 +1,7 @@
 """A run in memory on its way, and what comes of it."""
 
 import time
+from dataclasses import replace
 from signal import SIGINT
 
 from articulon.errors import ArticulonError, CaseError, DivergenceError
@@ -40,7 +41,7 @@ def begun(setup: Setup, prepared: Prepared, state: State, progress: Progress) ->
 
 def continued(setup: Setup, earlier: Memory, progress: Progress) -> Run:
     """Takes a run from where another ended, whose last frame is its first; the other is left as it is."""
-    prepared, before = earlier.prepared, setup.times.first
+    prepared, before = replace(earlier.prepared, case=setup.case), setup.times.first
     prepared.observer.start_energy = earlier.start_energy
     recorder = MemoryRecorder(prepared, earlier.state.copy(), setup.times, earlier.rows[-1:], before)
     recorder.last_step = earlier.rows[-1].number
