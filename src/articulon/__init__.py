@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from articulon.building import close_loops as close_loops
     from articulon.cases import load_case as load_case
     from articulon.cases.plugins import load_plugin as load_plugin
-    from articulon.cases.runs import Run as Run
-    from articulon.cases.runs import open_run as open_run
-    from articulon.cases.runs import run as run
+    from articulon.door.entry import open_run as open_run
+    from articulon.door.entry import resume as resume
+    from articulon.door.entry import run as run
+    from articulon.door.entry import simulate as simulate
+    from articulon.door.run import Run as Run
     from articulon.dynamics import body_poses as body_poses
     from articulon.dynamics import forward_dynamics as forward_dynamics
     from articulon.dynamics import inverse_dynamics as inverse_dynamics
@@ -58,9 +60,6 @@ if TYPE_CHECKING:
     from articulon.model.modes import Modes as Modes
     from articulon.report.compare import compare as compare
     from articulon.simulate.minimisation import minimise as minimise
-    from articulon.simulate.simulation import Trajectory as Trajectory
-    from articulon.simulate.simulation import resume as resume
-    from articulon.simulate.simulation import simulate as simulate
     from articulon.transitions import Reservoir as Reservoir
     from articulon.transitions import Transition as Transition
     from articulon.transitions import lock as lock
@@ -100,10 +99,10 @@ _HOMES = {
     "articulon.forces.pressure": ("pressure",),
     "articulon.cases": ("load_case",),
     "articulon.cases.plugins": ("load_plugin",),
-    "articulon.cases.runs": ("run", "open_run", "Run"),
+    "articulon.door.entry": ("simulate", "resume", "run", "open_run"),
+    "articulon.door.run": ("Run",),
     "articulon.report.compare": ("compare",),
     "articulon.simulate.minimisation": ("minimise",),
-    "articulon.simulate.simulation": ("Trajectory", "resume", "simulate"),
     "articulon.transitions": ("lock", "release", "Transition", "Reservoir"),
     "articulon.errors": (
         "ArticulonError",

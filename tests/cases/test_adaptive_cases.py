@@ -29,7 +29,7 @@ def test_the_chain_says_what_was_active_when(tmp_path):
     assert found["locked"] + found["released"] == observed["transitions"][-1]
     assert 0.0 < found["active_mean"] < 1.0
     # At the frames, what is not locked has speeds that are not zero, and counts as a degree of freedom.
-    assert (run.speeds[:] != 0.0).sum(axis=1).tolist() == observed["active_freedoms"].tolist()
+    assert (run.u[:] != 0.0).sum(axis=1).tolist() == observed["active_freedoms"].tolist()
     shown = active_joints(View.of(run))
     assert (3 * shown.sum(axis=1)).tolist() == observed["active_freedoms"].tolist()
     assert "activity" in figures(run)
@@ -49,12 +49,12 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_bits(tmp_path, monkeypatc
 
     taken = []
 
-    def stop_soon(recorder, until, steps):
+    def stop_soon(recorder, until, steps, interruption):
         taken.append(steps)
         if len(taken) > 7:
             recorder.checkpoint()
             raise ar.ArticulonError("enough")
-        return advance(recorder, until, steps)
+        return advance(recorder, until, steps, interruption)
 
     advance = loop._advance
     with monkeypatch.context() as patched:
@@ -62,7 +62,7 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_bits(tmp_path, monkeypatc
         with pytest.raises(ar.ArticulonError, match="enough"):
             ar.run(case, tmp_path / "parts")
     parts = ar.run(case, tmp_path / "parts", resume=True)
-    for name in ("coordinates", "speeds"):
+    for name in ("q", "u"):
         assert np.array_equal(getattr(whole, name)[:], getattr(parts, name)[:])
     assert whole.observables["reservoir_energy"].tolist() == parts.observables["reservoir_energy"].tolist()
 
@@ -72,7 +72,7 @@ def test_the_variant_with_every_joint_free_is_the_case_without_the_section(tmp_p
     free = ar.run(case.variant("all-active"), tmp_path / "free")
     bare = ar.run(case.with_overrides({"adaptive": None}), tmp_path / "bare")
     assert free.summary["adaptive"] is None and bare.summary["adaptive"] is None
-    assert np.array_equal(free.coordinates[:], bare.coordinates[:])
+    assert np.array_equal(free.q[:], bare.q[:])
 
 
 def test_domains_of_the_protein_begin_rigid(tmp_path):

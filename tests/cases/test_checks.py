@@ -83,12 +83,12 @@ def test_each_kind_of_check_measures_what_it_says(tmp_path: Path) -> None:
     # Along the sled's way nothing acts; across it the track does.
     assert [check["passed"] for check in found] == [True, True, False, False, True, True, False, True, True]
     assert found[1]["what"] == "momentum of the sled's way" and found[1]["value"] < 1e-9
-    x = [ar.body_poses(model, q)[0] for q in run.coordinates]
-    assert np.array(x)[:, 1, 0] == pytest.approx(run.coordinates[:, 0], abs=1e-15)
+    x = [ar.body_poses(model, q)[0] for q in run.q]
+    assert np.array(x)[:, 1, 0] == pytest.approx(run.q[:, 0], abs=1e-15)
     assert found[5]["measured"] == pytest.approx(np.pi / 2, abs=1e-12) == found[5]["reference"]
     assert (found[5]["unit"], found[5]["bound"]) == ("rad", pytest.approx(math.radians(1)))
-    assert found[6]["measured"] == run.speeds[-1, 0] == found[6]["value"]
-    assert found[7]["measured"] == pytest.approx(-0.5 * np.cos(run.coordinates[:, 1]).min(), abs=1e-15)
+    assert found[6]["measured"] == run.u[-1, 0] == found[6]["value"]
+    assert found[7]["measured"] == pytest.approx(-0.5 * np.cos(run.q[:, 1]).min(), abs=1e-15)
     assert found[8] == {
         "what": "smallest kinetic energy", "value": 0.0, "bound": 0.0, "passed": True, "unit": "J",
         "measured": 0.0, "reference": 0.0,

@@ -592,7 +592,7 @@ def test_runs_on_one_noise_path_have_the_same_impulses(file: Path, tmp_path: Pat
     impulses = {}
     for name in ("fine", "coarse", "case"):
         run = ar.open_run(done.folder / name)
-        impulses[name] = MASS * run.speeds + MASS / TAU * run.coordinates
+        impulses[name] = MASS * run.u + MASS / TAU * run.q
     size = np.abs(impulses["fine"]).max()
     assert size > 0.0
     # The friction-implicit rule has this identity in each step; its error is rounding.

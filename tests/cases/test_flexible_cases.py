@@ -156,7 +156,7 @@ def test_the_filament_drops_its_quiet_modes_and_says_what_was_active_when(tmp_pa
     assert found["locked"] > found["released"] > 0
     assert active[0] == 18 and active[-1] < 12
     # At the frames, a mode that is dropped does not move at all.
-    moving = (run.speeds[:] != 0.0).sum(axis=1)
+    moving = (run.u[:] != 0.0).sum(axis=1)
     assert np.array_equal(moving[1:], active[1:])
     shown = active_joints(View.of(run))
     assert shown.shape == (31, 1 + 12)  # the first link's joint, then the modes
@@ -166,7 +166,7 @@ def test_the_filament_drops_its_quiet_modes_and_says_what_was_active_when(tmp_pa
     assert free.summary["adaptive"] is None and free.summary["steps"] > run.summary["steps"]
     # Where the links are differs by little: modes are dropped within a hundredth of the length of their equilibria.
     model = case.build_model()
-    ours, theirs = (ar.body_poses(model, one.coordinates[-1])[0] for one in (run, free))
+    ours, theirs = (ar.body_poses(model, one.q[-1])[0] for one in (run, free))
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=0.01 * 2.0)
 
 

@@ -147,7 +147,7 @@ def test_joint_angles_of_all_runs_are_laid_over_each_other(done: comparing.Compa
     for k, (_, lines) in enumerate(panels.items()):
         assert set(lines) == set(done.views)
         for name, values in lines.items():
-            np.testing.assert_array_equal(values, ar.open_run(done.folder / name).coordinates[:, k])
+            np.testing.assert_array_equal(values, ar.open_run(done.folder / name).q[:, k])
 
 
 def test_the_place_of_the_core_has_a_panel_for_each_axis_that_it_moves_along(done: comparing.Comparison) -> None:
@@ -189,7 +189,7 @@ def test_differences_are_those_of_the_coordinates(done: comparing.Comparison) ->
     assert file["differences"] == done.data["differences"]
     runs = {name: ar.open_run(done.folder / name) for name in done.views}
     for run in ("scaled", "adaptive"):
-        apart = np.abs(runs[run].coordinates[:, 0] - runs["unscaled"].coordinates[:, 0])
+        apart = np.abs(runs[run].q[:, 0] - runs["unscaled"].q[:, 0])
         row = rows["upper", run]
         assert (row["reference"], row["dimension"]) == ("unscaled", "angle")
         assert row["largest"] == pytest.approx(apart.max(), rel=1e-12) and apart.max() > 1e-3
@@ -226,7 +226,7 @@ def test_a_run_that_ends_far_earlier_than_others_is_seen(done: comparing.Compari
     axis = figures(done)["position"].axes[-1]
     assert axis.get_xscale() == "linear"
     view = done.views["scaled"]
-    paths = ("times", "positions", "rotations", "coordinates", "speeds")
+    paths = ("times", "positions", "rotations", "q", "u")
     few = replace(view, **{name: getattr(view, name)[:2] for name in paths})
     early = replace(done, views={**done.views, "scaled": few}, deviations={})
     axis = comparison_page._position(early).axes[-1]

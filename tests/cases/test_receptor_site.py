@@ -186,7 +186,7 @@ def test_scaled_by_a_thousand_it_does_the_same_a_little_later(tmp_path: Path) ->
         name: ar.run(ar.load_case("ebola-receptor", {**short, **change}), tmp_path / name)
         for name, change in (("scaled", {}), ("true", implicit))
     }
-    scaled, true = (runs[name].coordinates for name in ("scaled", "true"))
+    scaled, true = (runs[name].q for name in ("scaled", "true"))
     times = runs["true"].times
     assert np.abs(scaled - true)[:, :-3].max() < 0.01
     velocity = np.gradient(true[:, -3], times)

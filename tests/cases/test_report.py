@@ -208,7 +208,7 @@ def test_every_figure_with_data_is_on_the_page(tailed: Path, pendulum: Path) -> 
 def test_spins_that_are_rounding_have_no_figure(tailed: Path) -> None:
     view = View.of_folder(tailed)
     assert "joints" in figures(view)
-    assert "joints" not in figures(replace(view, speeds=1e-12 * view.speeds))
+    assert "joints" not in figures(replace(view, u=1e-12 * view.u))
 
 
 def test_scaling_that_saves_no_steps_is_named(tailed: Path, pendulum: Path) -> None:
@@ -366,7 +366,7 @@ def test_bodies_are_drawn_to_scale_where_their_size_is_known(tailed: Path) -> No
 
 def test_centres_of_mass_are_those_of_the_poses(pendulum: Path) -> None:
     view = View.of(ar.open_run(pendulum))
-    angle = ar.open_run(pendulum).coordinates[:, 0]
+    angle = ar.open_run(pendulum).q[:, 0]
     expected = np.stack([-np.sin(angle), np.zeros_like(angle), -np.cos(angle)], axis=1)
     np.testing.assert_allclose(view.path, expected, rtol=0, atol=1e-14)
     np.testing.assert_array_equal(view.centres(7)[0], view.path[7])

@@ -130,7 +130,7 @@ frames = 30
     # Released at rest from the horizontal, a right angle from where it hangs.
     k = np.sin(np.pi / 4)
     sn = ellipj(ellipk(k * k) - np.sqrt(9.81) * done.times, k * k)[0]
-    np.testing.assert_allclose(np.pi / 2 - done.coordinates[:, 0], 2.0 * np.arcsin(k * sn), atol=1e-7)
+    np.testing.assert_allclose(np.pi / 2 - done.q[:, 0], 2.0 * np.arcsin(k * sn), atol=1e-7)
     look = done.observables
     energy = look["kinetic_energy"] + look["energy_external"]
     np.testing.assert_allclose(energy, energy[0], atol=1e-8)
@@ -162,7 +162,7 @@ def test_the_observables_are_those_of_the_model_at_the_frames(tmp_path):
     model, look = case_of(tmp_path, CHAIN).build_model(), done.observables
     assert done.times.tolist() == pytest.approx([k / 20 for k in range(21)], rel=1e-15)
     for k in (0, 7, 20):
-        q, u = done.coordinates[k], done.speeds[k]
+        q, u = done.q[k], done.u[k]
         kinetic = ar.kinetic_energy(model, q, u)
         assert look["kinetic_energy"][k] == pytest.approx(kinetic, rel=1e-14)
         assert look["temperature_kinetic"][k] == pytest.approx(2 * kinetic / (10 * model.units.boltzmann), rel=1e-14)
@@ -557,7 +557,7 @@ def test_a_first_step_is_found_without_drag_in_units_of_any_size(tmp_path):
     """
     run = ar.run(case_of(tmp_path, text), tmp_path / "run")
     # An oscillator of inertia I and stiffness k.
-    assert run.coordinates[-1, 0] == pytest.approx(0.3 * np.cos(np.sqrt(1e-18 / 1e-46) * 1e-12), abs=3e-3)
+    assert run.q[-1, 0] == pytest.approx(0.3 * np.cos(np.sqrt(1e-18 / 1e-46) * 1e-12), abs=3e-3)
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):

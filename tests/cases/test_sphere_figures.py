@@ -82,9 +82,9 @@ def test_a_mesh_is_cut_where_the_picture_lies_and_where_the_wall_is_then(view: V
 def test_one_ball_has_one_figure_of_its_motion_and_no_empty_panel(view: View) -> None:
     drawn = figures(view)
     assert "position" not in drawn and len(drawn["grain_motion"].axes) == 2
-    turning = np.array(view.speeds)
+    turning = np.array(view.u)
     turning[:, 4] = 3.0
-    assert len(figures(replace(view, speeds=turning))["grain_motion"].axes) == 3
+    assert len(figures(replace(view, u=turning))["grain_motion"].axes) == 3
 
 
 def test_walls_around_the_spheres_are_in_the_picture(view: View) -> None:

@@ -148,7 +148,7 @@ def test_contacts_of_a_run_in_memory() -> None:
     model = case.build_model()
     run = ar.simulate(model, 0.002, rule="velocity-verlet", step=1e-5, frames=2)
     found = contacts(run)
-    assert found.first.size == 5 and repr(run).startswith("Trajectory(3 frames to 0.002 s, 5 bodies: times, q,")
+    assert found.first.size == 5 and repr(run) == "Run(3 frames to 0.002 s, 5 bodies, complete, in memory)"
     with pytest.raises(ArticulonError, match="no contact spheres"):
         contacts(ar.simulate(ar.load_case("double-pendulum").build_model(), 0.01, frames=2))
 

@@ -117,7 +117,7 @@ def test_the_summary_says_what_the_temperatures_are(done: ar.Run) -> None:
 def test_the_pressure_is_the_engines_own(done: ar.Run) -> None:
     model = ar.load_case(done.folder / "case.toml").build_model()
 
-    q, u = done.coordinates[-1], done.speeds[-1]
+    q, u = done.q[-1], done.u[-1]
     assert done.observables["pressure"][-1] == pytest.approx(ar.pressure(model, q, u), rel=1e-10)
 
 

@@ -21,7 +21,7 @@ def a_run(positions: np.ndarray, speeds: np.ndarray | None = None, box: Any = No
     builder = ar.ModelBuilder(units="lj", box=box)
     builder.add_particles(positions.shape[1], mass=1.0, positions=positions[0], kind=kinds)
     run: Any = Run(Path("no folder"))  # what is known of a run is not read from its folder
-    run.model, run.positions, run.speeds = builder.build(), positions, speeds
+    run.model, run.positions, run.u = builder.build(), positions, speeds
     run.observables, run.summary = {"time": 0.5 * np.arange(len(positions))}, {}
     return run
 

@@ -111,7 +111,7 @@ def tumbling_tree(loop: bool = False) -> ar.Model:
 def test_both_treatments_of_rotations_take_the_same_path_through_a_full_tumble(loop):
     model = tumbling_tree(loop)
 
-    def end(rotations: str, rtol: float) -> tuple[np.ndarray, ar.Trajectory]:
+    def end(rotations: str, rtol: float) -> tuple[np.ndarray, ar.Run]:
         run = ar.simulate(model, 12.0, rule="kutta-merson", rtol=rtol, atol=rtol, frames=12, rotations=rotations)
         return np.hstack(ar.body_poses(model, run.q[-1])), run
 

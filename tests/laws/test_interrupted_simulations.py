@@ -20,7 +20,7 @@ from tests.support.run_cases import BALL, case_of
 import articulon as ar
 from articulon import kernels
 from articulon.errors import CaseError
-from articulon.simulate import in_memory
+from articulon.simulate import in_memory, loop
 
 SOME = ("error-controlled steps", "noise, by error", "noise, fixed", "grains", "joints that lock", "SciPy", "loops")
 SOON = 0.4
@@ -82,8 +82,8 @@ def test_a_simulation_is_interrupted_within_a_frame() -> None:
     ):
         ar.simulate(model, 1e7, rule="rk4", step=1e-3, frames=1)
     assert time.monotonic() - began < SOON + 2.0
-    done = caught.value.trajectory  # type: ignore[attr-defined]
-    assert isinstance(done, ar.Trajectory) and not done.complete
+    done = caught.value.run  # type: ignore[attr-defined]
+    assert isinstance(done, ar.Run) and not done.complete
     assert done.times.tolist() == [0.0] and done.q[0, 0] == 1.0
     reached = float(done.state.time[0])
     assert 0.0 < reached < 1e7
@@ -96,7 +96,7 @@ def test_the_frames_that_were_taken_are_kept() -> None:
     model = swing()
     with interrupted_after(SOON), pytest.raises(KeyboardInterrupt) as caught:
         ar.simulate(model, 1e6, rule="rk4", step=1e-3, frames=10**7)
-    done = caught.value.trajectory  # type: ignore[attr-defined]
+    done = caught.value.run  # type: ignore[attr-defined]
     count = done.times.size
     assert count > 10 and len(done.q) == len(done.works) == len(done.kinetic_energy) == count
     np.testing.assert_allclose(done.times, 0.1 * np.arange(count), rtol=1e-12)
@@ -118,14 +118,14 @@ def test_an_interrupted_simulation_is_resumed_to_the_bits_of_an_unbroken_one(
     parts = []
     with monkeypatch.context() as patch:
         patch.setattr(in_memory, "Interruption", AtSteps(chunks))
-        patch.setattr(in_memory.Chunks, "took", lambda *_: None)
+        patch.setattr(loop.Chunks, "took", lambda *_: None)
         with pytest.raises(KeyboardInterrupt) as caught:
             ar.simulate(model, 4 * duration, frames=8, **options)
-        parts.append(caught.value.trajectory)  # type: ignore[attr-defined]
+        parts.append(caught.value.run)  # type: ignore[attr-defined]
         patch.setattr(in_memory, "Interruption", AtSteps(2))
         with pytest.raises(KeyboardInterrupt) as caught:
             ar.resume(parts[-1])
-        parts.append(caught.value.trajectory)  # type: ignore[attr-defined]
+        parts.append(caught.value.run)  # type: ignore[attr-defined]
     parts.append(ar.resume(parts[-1]))
     assert_joined(whole, *parts)
     assert parts[-1].complete
@@ -136,7 +136,7 @@ def test_one_that_was_interrupted_goes_to_its_end_first(monkeypatch: pytest.Monk
     monkeypatch.setattr(in_memory, "Interruption", AtSteps(1))
     with pytest.raises(KeyboardInterrupt) as caught:
         ar.simulate(swing(), 1.0, rule="rk4", step=1e-3, frames=4)
-    done = caught.value.trajectory  # type: ignore[attr-defined]
+    done = caught.value.run  # type: ignore[attr-defined]
     monkeypatch.undo()
     with pytest.raises(
         CaseError, match=r"resume: the simulation was interrupted at 0\.016 s, before its end at 1 s; go on"
@@ -159,7 +159,7 @@ def test_a_python_force_is_interrupted_without_being_blamed() -> None:
     model = builder.build()
     with interrupted_after(2 * SOON), pytest.raises(KeyboardInterrupt) as caught:
         ar.simulate(model, 1e3, rule="scipy-radau", max_step=1e-3, frames=1)
-    done = caught.value.trajectory  # type: ignore[attr-defined]
+    done = caught.value.run  # type: ignore[attr-defined]
     assert done.state.time[0] == 0.0 and done.times.tolist() == [0.0]
 
 
@@ -177,7 +177,7 @@ def test_an_interruption_at_the_very_end_is_not_swallowed(monkeypatch: pytest.Mo
     monkeypatch.setattr(in_memory, "Interruption", Late(1))
     with pytest.raises(KeyboardInterrupt) as caught:
         ar.simulate(swing(), 1.0, frames=4)
-    assert caught.value.trajectory.complete  # type: ignore[attr-defined]
+    assert caught.value.run.complete  # type: ignore[attr-defined]
 
 
 # While kernels are compiled

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.door.entry import simulate
 from articulon.model import CHANNELS
 from articulon.simulate.ledger import without_energy
-from articulon.simulate.simulation import simulate
 
 CLOSE = 1e-8
 DAMPING, EXTERNAL = CHANNELS.index("damping"), CHANNELS.index("external")
@@ -50,6 +50,22 @@ def assert_books(r: Any) -> None:
 
 def forces_at(model: ar.Model, u: Any, channel: str = "damping") -> np.ndarray:
     return ar.generalized_forces(model, model.q0, np.asarray(u, dtype=float), [channel])
+
+
+def test_a_constant_torque_is_one_number() -> None:
+    """u = τ t/I, of a rule that integrates it exactly but for rounding, before, within and beyond any table."""
+    for value, torque in ((5, 5.0), ("5 N m", 5.0), (np.float64(-2.5), -2.5)):
+        r = run(disc(ar.forces.JointActuation(body="body", values=value)), 3.0, frames=6)
+        np.testing.assert_allclose(r.u[:, 0], torque * r.times / INERTIA, rtol=1e-12)
+        assert_books(r)
+
+
+def test_a_constant_torque_has_no_table() -> None:
+    for wrong in ({"interpolation": "linear"}, {"beyond": "hold"}, {"times": (0.0, 1.0)}):
+        with pytest.raises(ar.ModelError, match=r"JointActuation(\.values)?: "):
+            ar.forces.JointActuation(body="body", values=5, **wrong)
+    with pytest.raises(ar.ModelError, match=r"values.*got True"):
+        ar.forces.JointActuation(body="body", values=True)
 
 
 def test_a_damped_oscillator_decays_as_it_must() -> None:
@@ -279,7 +295,7 @@ frames = 4
     case = ar.load_case(tmp_path / "case.toml", allow_code=True)
     results = ar.run(case, tmp_path / "run")
     # Against damping and friction of the size 1 the torque 4 spins it up to (4 − 1)/0.5 in a time of one.
-    assert results.speeds[-1, 0] == pytest.approx(6.0 * (1.0 - np.exp(-2.0)), rel=2e-3)
+    assert results.u[-1, 0] == pytest.approx(6.0 * (1.0 - np.exp(-2.0)), rel=2e-3)
     assert results.summary["conservative_works"]["external"]["error"] is None
     assert results.summary["energy_balance_error_relative"] < 1e-5
 

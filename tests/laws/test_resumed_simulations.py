@@ -120,13 +120,11 @@ def test_a_table_that_ends_is_refused_before_anything_is_computed() -> None:
 
 
 def test_only_trajectories_can_be_resumed() -> None:
-    with pytest.raises(CaseError, match=r"resume: expected a trajectory of articulon\.simulate, got None"):
+    with pytest.raises(CaseError, match=r"resume: expected a run of articulon\.simulate, got None"):
         ar.resume(None, 1.0)
 
 
 def test_a_state_that_is_handed_on_is_refused_with_what_to_call() -> None:
     first = ar.simulate(arm(), 0.1, frames=2)
-    with pytest.raises(
-        CaseError, match=r"simulate: there is no option 'state': articulon\.resume\(trajectory, duration\)"
-    ):
+    with pytest.raises(CaseError, match=r"simulate: there is no option 'state': articulon\.resume\(run, duration\)"):
         ar.simulate(first.model, 0.1, state=first.state)

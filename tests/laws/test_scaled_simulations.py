@@ -41,7 +41,7 @@ def test_a_threshold_is_one_of_the_force_over_the_drag_of_the_core(chain: Any) -
     assert np.array_equal(low.q, all_of_it.q)
     assert not np.allclose(low.q[-1], high.q[-1], rtol=0, atol=1e-4)
     assert low.state.factor[0] == 0.1 and high.state.factor[0] == 1.0
-    assert low.setup.scaling.damping == 10.0
+    assert low.memory.setup.scaling.damping == 10.0
 
 
 @pytest.mark.parametrize("core", [None, "arm"])
@@ -50,7 +50,7 @@ def test_the_drag_is_that_of_the_core(chain: Any, core: str | None) -> None:
     drag = 10.0 if core is None else 5.0
     policy = ThresholdAdaptive(a2=0.1, threshold=0.06, core=core)
     run = simulated(chain, policy)
-    assert run.setup.scaling.parameters.tolist() == [0.1, 0.06, drag]
+    assert run.memory.setup.scaling.parameters.tolist() == [0.1, 0.06, drag]
 
 
 @pytest.mark.parametrize("policy", ["threshold-adaptive", "smooth-adaptive", "constant", "error-controlled"])
@@ -61,17 +61,17 @@ def test_a_simulation_has_the_bits_of_the_case(tmp_path: Path, policy: str) -> N
     case = case_of(tmp_path, CHAIN, {**SHORT, "scaling": {"policy": policy, **settings}})
     done = ar.run(case, tmp_path / "run")
     run = simulated(case.build_model(), case.scaling)
-    assert np.array_equal(run.q, done.coordinates) and np.array_equal(run.u, done.speeds)
+    assert np.array_equal(run.q, done.q) and np.array_equal(run.u, done.u)
 
 
 def test_a_threshold_that_is_left_out_is_found_as_in_a_case(tmp_path: Path, chain: Any) -> None:
     found = ran(tmp_path, CHAIN, SHORT, "threshold").summary["threshold"]
     run = simulated(chain, ThresholdAdaptive(a2=0.1))
-    assert run.setup.scaling.threshold.value == found["value"]
-    assert run.setup.scaling.policy.threshold == found["value"] and SAMPLES
+    assert run.memory.setup.scaling.threshold.value == found["value"]
+    assert run.memory.setup.scaling.policy.threshold == found["value"] and SAMPLES
     assert any("scaling.threshold" in note and found["channel"] in note for note in run.notes)
     given = simulated(chain, ThresholdAdaptive(a2=0.1, threshold=found["value"]))
-    assert np.array_equal(run.q, given.q) and given.setup.scaling.threshold is None
+    assert np.array_equal(run.q, given.q) and given.memory.setup.scaling.threshold is None
 
 
 def test_a_threshold_is_found_from_where_the_simulation_begins() -> None:
@@ -84,7 +84,9 @@ def test_a_threshold_is_found_from_where_the_simulation_begins() -> None:
     builder.add_force(ar.forces.StokesDrag(translational=10.0))
     model = builder.build()
     found = [
-        ar.simulate(model, 0.1, frames=1, scaling=ThresholdAdaptive(a2=0.5), q=start).setup.scaling.threshold.value
+        ar.simulate(
+            model, 0.1, frames=1, scaling=ThresholdAdaptive(a2=0.5), q=start
+        ).memory.setup.scaling.threshold.value
         for start in (None, (2.0, 0.0, 0.0))
     ]
     assert found[1] == pytest.approx(2.0 * found[0], rel=1e-3)

@@ -182,7 +182,7 @@ def test_the_receptor_is_as_late_as_is_predicted(tmp_path: Path) -> None:
     scaled = ar.run(case, tmp_path / "scaled")
     true = ar.run(case.variant("friction-implicit"), tmp_path / "true")
     for name, columns in (("bulk", slice(0, 1)), ("drug", slice(20, 23))):
-        x, y = (run.coordinates[:, columns] for run in (true, scaled))
+        x, y = (run.q[:, columns] for run in (true, scaled))
         velocity = np.gradient(x, true.times, axis=0)
         measured = -((y - x) * velocity).sum() / (velocity**2).sum()
         assert late[name] == pytest.approx(measured, rel=0.15), name

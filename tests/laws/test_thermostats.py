@@ -81,7 +81,7 @@ def table(thermostat, freedoms=15.0):
 def extended_energy(run, thermostat):
     """K + Φ + Σ ½ Q ζ² + the reservoir's energy, less the work of the part of ζ'."""
     Q = thermostat.thermostat_masses(0.0, 0.0)
-    stored = 0.5 * (run.bath[:, :-1] ** 2 @ Q) + run.bath[:, -1]
+    stored = 0.5 * (run.memory.bath()[:, :-1] ** 2 @ Q) + run.memory.bath()[:, -1]
     return run.kinetic_energy + run.potential_energy + stored - run.works[:, THERMOSTAT_RATE]
 
 
@@ -107,7 +107,7 @@ def test_parts_of_a_step_follow_the_equations_of_motion_to_second_order(model, n
     errors, energies = [], []
     for step in (0.01, 0.005):
         run = ar.simulate(model, 2.0, rule="friction-implicit", step=step, frames=20, thermostat=thermostat)
-        errors.append(np.abs(np.concatenate([run.u[-1] - exact.u[-1], run.bath[-1] - exact.bath[-1]])).max())
+        errors.append(np.abs(np.concatenate([run.u[-1] - exact.u[-1], run.memory.bath()[-1] - exact.bath[-1]])).max())
         energy = extended_energy(run, thermostat)
         energies.append(np.abs(energy - energy[0]).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.3)
@@ -125,7 +125,7 @@ def test_a_model_that_is_too_hot_is_cooled_and_one_too_cold_is_heated():
             run = ar.simulate(model, 0.5, step=0.01, frames=2, thermostat=thermostat, **rule)
             assert gain * np.diff(run.kinetic_energy).min() > 0.0
             assert gain * run.works[-1, THERMOSTAT] > 0.0
-            assert gain * run.bath[-1, 0] < 0.0
+            assert gain * run.memory.bath()[-1, 0] < 0.0
 
 
 @pytest.mark.parametrize("gain", [0.0, 0.3, 20.0])

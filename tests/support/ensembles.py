@@ -234,6 +234,6 @@ def boltzmann_deviation(system, name):
 
 def reservoir(run, bath):
     """Energy that the thermostat has taken: by its own variables where it has some, else by its work."""
-    if not run.bath.shape[1]:
+    if not run.memory.bath().shape[1]:
         return -run.works[:, 4]
-    return 0.5 * run.bath[:, :-1] ** 2 @ bath.masses + run.bath[:, -1] - run.works[:, 5]
+    return 0.5 * run.memory.bath()[:, :-1] ** 2 @ bath.masses + run.memory.bath()[:, -1] - run.works[:, 5]

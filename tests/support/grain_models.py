@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import articulon as ar
+from articulon import Run
 from articulon.forces.contact import tables
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Canonical
 from articulon.integrate.drivers import driver
 from articulon.scaling import NoScaling
-from articulon.simulate.simulation import Trajectory
 from tests.support.contact_reference import Contacts, Grains, Law, Mixture, pair_moduli
 from tests.support.random_models import rotation_matrix
 
@@ -72,7 +72,7 @@ def moving(start: Motion, radii: np.ndarray, *walls: Any, **options: Any) -> Any
     return grains(start.positions, radii, *walls, velocities=start.velocities, spins=start.spins, **options)
 
 
-def run(model: Any, step: float, steps: int, frames: int = 1, **options: Any) -> Trajectory:
+def run(model: Any, step: float, steps: int, frames: int = 1, **options: Any) -> Run:
     """So many fixed steps of velocity Verlet."""
     return ar.simulate(model, step * steps, rule="velocity-verlet", step=step, frames=frames, **options)
 
@@ -94,7 +94,7 @@ def bits_in_chunks(model: Any, chunks: tuple[int, ...]) -> list[bytes]:
     return [array.tobytes() for array in state]
 
 
-def motion(trajectory: Trajectory, frame: int = -1) -> Motion:
+def motion(trajectory: Run, frame: int = -1) -> Motion:
     """Of a model whose bodies are all grains; speeds of a free joint are those of the body frame about it."""
     q, u = trajectory.q[frame].reshape(-1, 7), trajectory.u[frame].reshape(-1, 6)
     return Motion(
@@ -107,7 +107,7 @@ def off(found: np.ndarray, expected: np.ndarray) -> float:
     return float(np.abs(found - expected).max() / np.abs(expected).max())
 
 
-def contacts(trajectory: Trajectory) -> Contacts:
+def contacts(trajectory: Run) -> Contacts:
     """Those at the end of a run, as the plain NumPy grains have them."""
     pairs, kept = np.array(trajectory.state.contact_pairs), trajectory.state.contact_memory
     record = kept[:, : tables.RECORD]
@@ -146,7 +146,7 @@ def contact_sums(found: Contacts, radii: np.ndarray, convention: str = "consiste
     return forces, torques
 
 
-def couples(trajectory: Trajectory, count: int) -> np.ndarray:
+def couples(trajectory: Run, count: int) -> np.ndarray:
     """What resists the rolling and twisting of spheres against each other exerts, shape (spheres, 3)."""
     pairs, at = trajectory.state.contact_pairs, tables.STANDING + 1 + tables.COUPLE
     found = np.zeros((count, 3))

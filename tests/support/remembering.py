@@ -13,7 +13,7 @@ from articulon.model import State
 from articulon.scaling import Constant, ErrorControlled, ThresholdAdaptive
 from tests.support import grain_models as gm
 
-ROWS = ("times", "q", "u", "works", "kinetic_energy", "potential_energy", "bath", "loop_drift")
+ROWS = ("times", "q", "u", "works", "kinetic_energy", "potential_energy")
 
 
 def arm(*forces: Any, units: str = "fg-um-us") -> Any:

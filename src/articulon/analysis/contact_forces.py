@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from articulon.analysis.models import check_run
-from articulon.cases.case import Case
+from articulon.analysis.models import case_of, check_run
 from articulon.errors import ArticulonError
 from articulon.simulate.contact_statistics import ContactRecords, contact_records, saved_contacts
 from articulon.simulate.results import Run
-from articulon.simulate.simulation import Trajectory
 
 
-def contacts(run: Run | Trajectory) -> ContactRecords:
+def contacts(run: Run) -> ContactRecords:
     """The contacts at the end of a run, with their forces, arms, overlaps and tangential displacements.
 
     Parameters
@@ -28,13 +26,14 @@ def contacts(run: Run | Trajectory) -> ContactRecords:
     ArticulonError
         For a run without contact spheres, or one whose checkpoint cannot be read.
     """
-    if isinstance(run, Trajectory):
-        if not (run.model.sites.radius > 0.0).any():
-            raise ArticulonError("this run has no contact spheres; give bodies sites with a radius")
-        return contact_records(run.state.contact_pairs, run.state.contact_memory, run.model.sites.radius)
     check_run(run)
-    case: Case = Case.read(run.folder / "case.toml") if run.case is None else run.case
-    found = saved_contacts(run.folder, case.build_model(run_code=False))
+    if run.memory is not None:
+        model, state = run.model, run.memory.state
+        if not (model.sites.radius > 0.0).any():
+            raise ArticulonError("this run has no contact spheres; give bodies sites with a radius")
+        return contact_records(state.contact_pairs, state.contact_memory, model.sites.radius)
+    model = case_of(run).build_model(run_code=False) if run.known_model is None else run.known_model
+    found = saved_contacts(run.folder, model)
     if found is None:
         raise ArticulonError(f"{run.folder}: there are no contacts of spheres, or no checkpoint that has them")
     return found[1]

@@ -26,15 +26,11 @@ def check_run(run: object) -> None:
 
 
 def model_of(run: Run) -> Model:
-    """The model of a run, built anew from its case; kept with the run. Functions that the case names are loaded only
-    where they are allowed: without, forces by them cannot be evaluated, and a case whose joints they drive is refused.
-    """
+    """The model of a run; see :attr:`articulon.simulate.results.Run.model`."""
     check_run(run)
-    if not isinstance(getattr(run, "model", None), Model):
-        case = case_of(run)
-        # Without what drives a coordinate the model would have another degree of freedom.
-        run.model = case.build_model(run_code=case.allow_code or case.driven_by_code)  # type: ignore[attr-defined]
-    return run.model  # type: ignore[attr-defined]
+    if run.known_model is None:
+        case_of(run)
+    return run.model
 
 
 def chosen_bodies(model: Model, names: str | Sequence[str]) -> np.ndarray:

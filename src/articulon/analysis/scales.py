@@ -18,6 +18,7 @@ from articulon.analysis.temperatures import pushes
 from articulon.baths import ModifiedNoseHoover, NoseHoover
 from articulon.baths.schedule import TemperatureTable
 from articulon.cases.case import Case
+from articulon.cases.simulation import simulated
 from articulon.dynamics import kinetic_energy
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator
@@ -27,7 +28,7 @@ from articulon.model import Model
 from articulon.simulate.description import Progress, Silent
 from articulon.simulate.minimisation import minimise
 from articulon.simulate.noise_windows import fitting_step
-from articulon.simulate.simulation import Trajectory, simulate
+from articulon.simulate.results import Run
 
 LARGE = 10.0**1.5
 """A term above this times the acceleration, in the unit of time, is large: table 4.1 has 1 for what is not and 10³ for
@@ -263,7 +264,7 @@ class _Look:
         own = case.integrator.model_dump(exclude_none=True)
         if isinstance(case.integrator, FIXED):
             own["step"] = fitting_step(BEGINNING * span, float(own["step"]))
-        begun = simulate(model, BEGINNING * span, thermostat=case.thermostat, frames=1, q=start, **own)
+        begun = simulated(model, BEGINNING * span, thermostat=case.thermostat, frames=1, q=start, **own)
         self.q, self.u = begun.q[-1], begun.u[-1]
         fastest, given = fastest_frequency(self.evaluator, self.q), getattr(case.integrator, "step", None)
         # Where nothing collides just then, frequencies of the thermostat remain.
@@ -281,7 +282,7 @@ class _Look:
         if gain == 0.0:
             thermal = self.freedoms * self.model.units.boltzmann * self.temperature
             u = u * math.sqrt(HOT * thermal / (2.0 * kinetic_energy(self.model, self.q, u)))
-        done = simulate(
+        done = simulated(
             self.model,
             duration,
             rule="velocity-verlet",
@@ -294,11 +295,11 @@ class _Look:
         self.q, self.u = done.q[-1], done.u[-1]
         return self._measured(what, mass, gain, duration, done)
 
-    def _measured(self, what: str, mass: float, gain: float, duration: float, done: Trajectory) -> Stretch:
+    def _measured(self, what: str, mass: float, gain: float, duration: float, done: Run) -> Stretch:
         # A thermostat that settles does so early; one that swings does so all along.
         late = slice(first_frame(len(done.times), 0.25), None)
         thermal = self.freedoms * self.model.units.boltzmann
-        zeta, temperatures = done.bath[:, 0], 2.0 * done.kinetic_energy / thermal
+        zeta, temperatures = done.observables["thermostat_zeta"], 2.0 * done.kinetic_energy / thermal
         rate = gain * thermal * (temperatures - self.temperature) / mass
         return Stretch(
             what,

@@ -92,7 +92,7 @@ def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float
     if not (derivative_gain > 0.0 and mass > 0.0):
         raise ArticulonError(f"derivative_gain and mass must be positive, got {derivative_gain:g} and {mass:g}")
     late = slice(first_frame(len(run.times), skip), None)
-    values = pushes(Evaluator(model), run.coordinates[late], run.speeds[late])
+    values = pushes(Evaluator(model), run.q[late], run.u[late])
     return mass * float(values.std()) / (derivative_gain * freedoms(run) * model.units.boltzmann)
 
 

@@ -71,7 +71,7 @@ def velocity_autocorrelation(run: Run, bodies: str | Sequence[str] = "*", skip: 
             f"velocity_autocorrelation: body '{model.names[bound[0]]}' does not move freely; name bodies that do"
         )
     start = model.forest.u_start[model.link[index]]
-    v = np.asarray(run.speeds)[frames][:, start[:, None] + np.arange(3)]
+    v = np.asarray(run.u)[frames][:, start[:, None] + np.arange(3)]
     return Correlation(times - times[0], autocorrelation(v.reshape(len(times), -1)) / index.size)
 
 

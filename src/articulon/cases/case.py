@@ -16,6 +16,7 @@ from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.consent import named_code, refuse_code, without_code
 from articulon.cases.explicit import WrittenOut
+from articulon.cases.given import GivenModel
 from articulon.cases.molecule import Molecule
 from articulon.cases.naming import RUN_WITHOUT_EFFECT, WITHOUT_EFFECT, folder_name
 from articulon.cases.overrides import changed, checked_overrides, dotted, parsed
@@ -34,6 +35,7 @@ from articulon.model import Model
 from articulon.model.box import Box
 from articulon.scaling import Policy
 from articulon.simulate.checks import Check
+from articulon.simulate.notebook import table_of_words
 from articulon.units import UnitSystem, unit_system
 
 
@@ -53,7 +55,7 @@ class Case:
     """Keys of the references, or references written out."""
     notes: tuple[str, ...]
     """What a reader must know."""
-    model_declaration: ModelDeclaration
+    model_declaration: ModelDeclaration | GivenModel
     """What is simulated."""
     box: Box | None
     """Where space repeats or ends."""
@@ -85,6 +87,21 @@ class Case:
     """Overrides by dotted key that made it of the file or variant that it is called like."""
     allow_code: bool = field(default=False, compare=False)
     """Whether functions that it names may run."""
+
+    def __repr__(self) -> str:
+        return f"Case({self.name!r}: {self.words})"
+
+    @property
+    def words(self) -> str:
+        """What is run, in one line: the model's builder, policy, rule and duration."""
+        unit = "" if self.units.time is None else f" {self.units.symbols[2]}"
+        scaled = "unscaled" if self.scaling.policy == "none" else f"{self.scaling.policy} scaling"
+        what = f"{self.model_declaration.builder} model, {scaled}, {self.integrator.rule}"
+        return f"{what}, {float(self.run.duration):.6g}{unit}, seed {self.run.seed}"
+
+    def _repr_html_(self) -> str:
+        rows = {"title": self.title, "what": self.words, "file": self.source, "units": self.units.name}
+        return table_of_words(f"Case {self.name}", rows)
 
     @property
     def folder_name(self) -> str:
@@ -123,6 +140,8 @@ class Case:
             Naming the file, for what cannot be built, and for functions that nobody has allowed to run.
         """
         declaration, forces = self.model_declaration, self.forces
+        if isinstance(declaration, GivenModel):
+            return declaration.model
         if run_code:
             self.check_code()
         else:
@@ -208,6 +227,8 @@ class Case:
             "numba": version("numba"),
             "python": platform.python_version(),
         }
+        if isinstance(self.model_declaration, GivenModel):
+            self.model_declaration.check_writable()
         heading = f"# As resolved by articulon {__version__}; plain numbers are in the units of [case].\n\n"
         try:
             return heading + toml({**self.content(), "versions": versions})

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -144,12 +145,23 @@ class RunSettings(Section):
             _check_frames(float(np.float64(run.duration) / np.float64(run.frame_interval)), f"{where}.frame_interval")
         return run
 
+    @property
+    def interval(self) -> float:
+        """Time between frames [time], when resolved."""
+        if self.frame_interval is not None:
+            return float(self.frame_interval)
+        return float(Fraction(repr(float(self.duration))) / (self.frames or FRAMES))
+
     def frame_times(self) -> list[float]:
-        """Times of the frames, the first at 0 and the last at the duration or before [time], when resolved."""
+        """Times of the frames, the first at 0 and the last at the duration or before [time], when resolved.
+
+        They are those of decimal numbers, rounded once, so that a longer run with the same interval has the same ones.
+        """
         duration = float(self.duration)
         if self.frame_interval is None:
-            frames = self.frames or FRAMES
-            return [duration * k / frames for k in range(frames + 1)]
+            frames, whole = self.frames or FRAMES, Fraction(repr(duration))
+            above, below = whole.numerator, whole.denominator * frames
+            return [above * k / below for k in range(frames + 1)]  # whole numbers: their quotient is rounded once
         interval = float(self.frame_interval)
         # A duration that is a whole number of intervals but for rounding has its last frame at its end.
         count = int(duration / interval * (1 + 1e-12))

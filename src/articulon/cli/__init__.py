@@ -3,9 +3,9 @@
 from articulon.cli.analysing import analyse
 from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app, fail
 from articulon.cli.looking import bench, cases, cite
-from articulon.cli.progress import RunProgress
 from articulon.cli.running import WRITTEN_BY_A_RUN, check_folder, compare, export, report, run
 from articulon.cli.tuning import tune
+from articulon.door.progress import RunProgress
 
 __all__ = [
     "EXIT_CHECK",

@@ -9,7 +9,7 @@ import typer
 
 from articulon.cli.commands import AllowCode, CaseName, Overrides, app, assignments
 from articulon.cli.output import echo
-from articulon.cli.progress import RunProgress
+from articulon.door.progress import RunProgress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ import typer
 
 from articulon.cli.commands import EXIT_CHECK, AllowCode, CaseName, Out, Overrides, app, assignments, fail
 from articulon.cli.output import echo
-from articulon.cli.progress import RunProgress
 from articulon.cli.verdict import is_trusted, print_verdict
+from articulon.door.progress import RunProgress
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 
 if TYPE_CHECKING:

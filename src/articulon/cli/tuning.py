@@ -11,7 +11,7 @@ import typer
 from articulon.cli.analysing import part
 from articulon.cli.commands import AllowCode, CaseName, Overrides, app, assignments
 from articulon.cli.output import echo
-from articulon.cli.progress import RunProgress
+from articulon.door.progress import RunProgress
 from articulon.errors import ArticulonError
 
 

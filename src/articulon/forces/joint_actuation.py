@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numba
@@ -63,14 +63,14 @@ class Actuations(NamedTuple):
 
 
 class JointActuation(Force):
-    """A generalised force of one joint from a table over time, or of all joints by a function.
+    """A generalised force of one joint, constant or from a table over time, or of all joints by a function.
 
     The force acts on one speed of a body's joint: a torque [torque] on a rotation, a force [force] on a translation;
-    of a spherical joint, about an axis of the body. A function is called as ``function(time, q, u, parameters, tau)``
-    at every evaluation, with the model's coordinates (nq,) and speeds (nu,), and adds to the generalised forces
-    ``tau`` (nu,), which are zero at the call. One made with ``numba.njit`` runs at full speed, on arrays that are the
-    run's own: it may not change those that it reads, and not keep any. A plain Python one costs some microseconds more;
-    it is given copies, which it may keep.
+    of a spherical joint, about an axis of the body. ``JointActuation(body="rod", values=5)`` is constant. A function is
+    called as ``function(time, q, u, parameters, tau)`` at every evaluation, with the model's coordinates (nq,) and
+    speeds (nu,), and adds to the generalised forces ``tau`` (nu,), which are zero at the call. One made with
+    ``numba.njit`` runs at full speed, on arrays that are the run's own: it may not change those that it reads, and not
+    keep any. A plain Python one costs some microseconds more; it is given copies, which it may keep.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -84,7 +84,7 @@ class JointActuation(Force):
     times: Annotated[tuple[Quantity, ...] | None, Dimension("time")] = None
     """Of the table, increasing [time]."""
     values: tuple[Quantity, ...] | None = None
-    """The force or torque at these times."""
+    """The force or torque at these times; one number alone, without times, is that of all times."""
     interpolation: Literal["cubic", "linear"] = "cubic"
     """The cubic spline through the table (not-a-knot, of four times or more), or straight lines. A rule's order needs
     forces that are smooth: with straight lines, let the steps end on the times."""
@@ -94,6 +94,16 @@ class JointActuation(Force):
     """Instead of body and table: the function, or where it is, ``"module:name"`` or ``"path/to/file.py:name"``."""
     parameters: tuple[Number, ...] = ()
     """Handed to the function as an array."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _constant(cls, data: Any) -> Any:
+        """One value without times stands for a table that goes on as it is."""
+        value = data.get("values") if isinstance(data, Mapping) else None
+        one = isinstance(value, int | float | np.number | str) and not isinstance(value, bool)
+        if not one or {"times", "interpolation", "beyond", "function"} & set(data):
+            return data
+        return {**data, "times": (0.0, 1.0), "values": (value, value), "interpolation": "linear", "beyond": "hold"}
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

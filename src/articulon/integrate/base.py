@@ -1,6 +1,6 @@
 """What every driver is."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from numba import types
 
@@ -33,6 +33,8 @@ class Driver:
     """The step, where all are equal [time]."""
     overhead: float = 0.0
     """Time that the latest chunk took beside its steps, to take over a state and to give it back [s]."""
+    kernel: Any = None
+    """The compiled steps, for arguments of the types that it was made for."""
     failure: str | None = None
     """What the latest DIVERGED was about, where it is not for a number that is not finite."""
     culprit: int | None = None

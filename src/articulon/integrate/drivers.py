@@ -99,7 +99,7 @@ class ExplicitDriver(FollowingDriver):
         )
         noise = evaluator.system.forces.noise
         self.noise_window = float(noise.window[0] * noise.choice[1]) if noise.choice[0] else 0.0
-        prepare_for(explicit.advance, self.arguments(state, math.inf, 0), {policy.law: LAW})
+        self.kernel = prepare_for(explicit.advance, self.arguments(state, math.inf, 0), {policy.law: LAW})
 
     def arguments(self, state: State, until: float, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""
@@ -159,7 +159,7 @@ class ExplicitDriver(FollowingDriver):
             state.step[0] = self._start(state, until)
             # At time zero no fraction of the time bounds the step from below.
             self.control.step[3] = 1e-12 * state.step[0]
-        return explicit.advance(*self.arguments(state, until, steps))
+        return int(self.kernel(*self.arguments(state, until, steps)))
 
     def _start(self, state: State, until: float) -> float:
         """A first step for a model without relaxation times: a hundredth of the time in which some variable changes by
@@ -199,7 +199,7 @@ class FrictionImplicitDriver(FollowingDriver):
         self.scratch = friction_implicit.scratch(evaluator)
         self.passes, self.kept = friction_implicit.passes(evaluator, self.scratch, self.flight)
         signatures = {policy.law: LAW, self.bath_step: BATH}
-        prepare_for(friction_implicit.advance, self.arguments(state, 0), signatures)
+        self.kernel = prepare_for(friction_implicit.advance, self.arguments(state, 0), signatures)
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""
@@ -221,7 +221,7 @@ class FrictionImplicitDriver(FollowingDriver):
         """See :class:`Driver`."""
         self.failure = None
         left = round(until / self.step) - int(state.counters[STEPS])
-        status = friction_implicit.advance(*self.arguments(state, min(left, steps)))
+        status = self.kernel(*self.arguments(state, min(left, steps)))
         if status == NOT_CONVERGED:
             self.failure = (
                 f"the free flight of the bodies is not found in steps of {self.step:.6g}, so shorten integrator.step; "

@@ -72,7 +72,7 @@ class PredictorCorrectorDriver(FixedStepDriver):
         self.history = predictor_corrector.history_size(ny)
         self.scratch = predictor_corrector.scratch(ny, self.formula)
         self.inputs, self.programs = law_inputs(evaluator, policy, None, 0)
-        prepare_for(predictor_corrector.advance, self.arguments(state, 0), {policy.law: LAW})
+        self.kernel = prepare_for(predictor_corrector.advance, self.arguments(state, 0), {policy.law: LAW})
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""
@@ -94,7 +94,7 @@ class PredictorCorrectorDriver(FixedStepDriver):
 
     def take(self, state: State, steps: int) -> int:
         """See :class:`FixedStepDriver`."""
-        return predictor_corrector.advance(*self.arguments(state, steps))
+        return self.kernel(*self.arguments(state, steps))
 
 
 class CanonicalDriver(FixedStepDriver):
@@ -117,7 +117,7 @@ class CanonicalDriver(FixedStepDriver):
         )
         self.inputs, self.programs = law_inputs(evaluator, policy, None, 0)
         self.passes, self.kept = canonical.passes(evaluator, self.scratch)
-        prepare_for(canonical.advance, self.arguments(state, 0), {policy.law: LAW})
+        self.kernel = prepare_for(canonical.advance, self.arguments(state, 0), {policy.law: LAW})
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""
@@ -137,4 +137,4 @@ class CanonicalDriver(FixedStepDriver):
 
     def take(self, state: State, steps: int) -> int:
         """See :class:`FixedStepDriver`."""
-        return canonical.advance(*self.arguments(state, steps))
+        return self.kernel(*self.arguments(state, steps))

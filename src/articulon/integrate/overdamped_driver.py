@@ -40,7 +40,7 @@ class OverdampedDriver(FixedStepDriver):
         self.scratch = overdamped.scratch(evaluator, kT)
         self.inputs, self.programs = law_inputs(evaluator, policy, None, 0)
         self.passes, self.kept = overdamped.passes(evaluator, self.scratch)
-        prepare_for(overdamped.advance, self.arguments(state, 0), {policy.law: LAW})
+        self.kernel = prepare_for(overdamped.advance, self.arguments(state, 0), {policy.law: LAW})
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""
@@ -59,7 +59,7 @@ class OverdampedDriver(FixedStepDriver):
     def take(self, state: State, steps: int) -> int:
         """See :class:`FixedStepDriver`."""
         e = self.evaluator
-        status = overdamped.advance(*self.arguments(state, steps))
+        status = self.kernel(*self.arguments(state, steps))
         if status != TOO_LONG:
             return status
         watch = self.scratch.watch

@@ -121,11 +121,11 @@ def _frame(hoomd: Any, model: Model, spheres: np.ndarray, run: Run, k: int) -> A
     """Where the spheres are at a frame, and how they move."""
     frame, sites = hoomd.Frame(), model.sites
     centres = sphere_centres(model, run.positions[k], run.rotations[k])
-    velocity = sphere_velocities(model, run.coordinates[k], run.speeds[k], centres)[spheres]
+    velocity = sphere_velocities(model, run.q[k], run.u[k], centres)[spheres]
     body, turn = sites.body[spheres], np.tile([1.0, 0.0, 0.0, 0.0], (spheres.size, 1))
     turn[body >= 0] = run.rotations[k][body[body >= 0]]
     frame.particles.position, frame.particles.velocity, frame.particles.orientation = centres[spheres], velocity, turn
-    spin = np.where((body >= 0)[:, None], spins(model, run.coordinates[k], run.speeds[k])[body], 0.0)
+    spin = np.where((body >= 0)[:, None], spins(model, run.q[k], run.u[k])[body], 0.0)
     frame.particles.angmom = _angular_momentum(model, body, turn, spin)
     frame.log["particles/angular_velocity"] = spin.astype(np.float32)
     return frame

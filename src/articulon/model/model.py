@@ -110,6 +110,13 @@ class Model(Frozen):
     closing: Closing = OPEN
     """How the loops were closed when the model was built."""
 
+    def __repr__(self) -> str:
+        sizes = [(self.bodies, "body", "bodies"), (self.nu, "speed", "speeds"), (self.sites.body.size, "site", "sites")]
+        sizes += [(len(self.loop_joints), "loop", "loops"), (len(self.modes), "flexible body", "flexible bodies")]
+        counted = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in sizes if count)
+        kinds = ", ".join(dict.fromkeys(str(getattr(force, "kind", force)) for force in self.forces)) or "no forces"
+        return f"Model({counted or 'no bodies'}; {kinds}; {self.units.name})"
+
     @cached_property
     def forest(self) -> Forest:
         """The solver's tables."""

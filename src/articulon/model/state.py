@@ -117,6 +117,10 @@ class State(StateArrays):
         self._held = held
         return self
 
+    def __repr__(self) -> str:
+        counted = f"{self.q.size} coordinates, {self.u.size} speeds, {len(self.contact_pairs)} contacts"
+        return f"State(time {self.time[0]:.9g}, step {int(self.counters[STEPS])}: {counted})"
+
     @property
     def contact_pairs(self) -> np.ndarray:
         """See :class:`StateArrays`."""

@@ -31,7 +31,7 @@ def active_joints(view: View) -> np.ndarray:
     one's speeds are zero to the bit."""
     joints = joints_of(view.model)
     moving = np.zeros((view.times.size, joints.freedoms.size), dtype=bool)
-    frames, speeds = np.nonzero(view.speeds)
+    frames, speeds = np.nonzero(view.u)
     moving[frames, joints.u[speeds]] = True
     return moving[:, joints.freedoms > 0]
 

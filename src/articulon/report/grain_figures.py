@@ -121,7 +121,7 @@ def few_free(view: View) -> bool:
     """Whether a model is one of a few free spheres, each on a body of its own."""
     model = view.model
     own = np.flatnonzero(model.sites.radius > 0.0)
-    free = model.forest.parent.size == model.bodies and view.speeds.shape[1] == 6 * model.bodies
+    free = model.forest.parent.size == model.bodies and view.u.shape[1] == 6 * model.bodies
     return 0 < own.size <= FEW_GRAINS and free and bool((model.sites.body[own] >= 0).all())
 
 
@@ -136,7 +136,7 @@ def grain_motion(view: View) -> Figure | None:
     moved = view.positions - view.positions[0]
     little = float(np.abs(moved).max()) < HARDLY * float(np.abs(view.positions).max())
     places = moved if little else view.positions
-    linear = view.speeds.reshape(view.times.size, model.bodies, 6)
+    linear = view.u.reshape(view.times.size, model.bodies, 6)
     length = suited(units, "length", float(np.abs(places).max()))
     panels: dict[str, dict[str, tuple[int, int, np.ndarray]]] = {"place": {}, "velocity": {}, "spin": {}}
     for n, site in enumerate(own.tolist()):

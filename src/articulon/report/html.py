@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from articulon.cases.case import Case
+from articulon.errors import CaseError
 from articulon.integrate import FrictionImplicit
 from articulon.report import page, particle_drawing
 from articulon.report.activity_figure import activity_words
@@ -18,6 +19,7 @@ from articulon.report.particle_drawing import sphere_radii
 from articulon.report.quantities import number, percent, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
 from articulon.simulate.atomic import write_text
+from articulon.simulate.results import Run
 
 __all__ = ["figures", "write_report"]
 
@@ -80,6 +82,25 @@ def write_report(folder: Path) -> Path:
     return folder / FILE
 
 
+def write_report_of(run: Run, file: Path) -> Path:
+    """Write the report of a run that is at hand, whose case is not read and whose model is not built again.
+
+    Parameters
+    ----------
+    run
+        In memory or in a folder.
+    file
+        What is written.
+
+    Raises
+    ------
+    ArticulonError
+        For results that cannot be read, and a file that cannot be written.
+    """
+    write_text(file, report(View.of(run)))
+    return file
+
+
 def report(view: View) -> str:
     """The text of a run's report."""
     case, summary = view.case, view.summary
@@ -93,6 +114,8 @@ def report(view: View) -> str:
     forces = "Forces and scaling" if case_is_scaled(case) else "Forces"
     energy = "Kinetic energy and temperature" if "temperature" in drawn else "Energy"
     files = "The folder also holds trajectory.h5 (H5MD), topology.pdb, summary.json and case.toml."
+    if view.folder is None:
+        files = "This run was made in memory."
     return page.document(
         case.title,
         lead,
@@ -114,10 +137,18 @@ def report(view: View) -> str:
             page.section("Integration", *_figures(drawn, captions, "step_size")),
             page.section("Notes", page.items(notes)),
             page.section(
-                "Case", page.paragraphs([files, citing]), page.details("The case as it was run", case.to_toml())
+                "Case", page.paragraphs([files, citing]), page.details("The case as it was run", _case_text(case))
             ),
         ],
     )
+
+
+def _case_text(case: Case) -> str:
+    """The case as a file; where no file can hold it, why."""
+    try:
+        return case.to_toml()
+    except CaseError as error:
+        return str(error)
 
 
 def _figures(drawn: Mapping[str, Any], captions: Mapping[str, str], *names: str) -> list[str]:

@@ -96,7 +96,7 @@ def _lines(view: View, side: str, dimension: str) -> dict[str, np.ndarray]:
         mine = [k for k, (_, d) in enumerate(named) if d == dimension]
         for k in mine:
             name = body if len(mine) == 1 else f"{body}, {named[k][0].replace('_', ' ')}"
-            array: Any = view.coordinates if side == "coordinates" else view.speeds
+            array: Any = view.q if side == "coordinates" else view.u
             found[name] = array[:, int(starts[i]) + k]
     return found
 

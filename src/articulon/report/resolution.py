@@ -122,7 +122,7 @@ def series(view: View) -> dict[str, tuple[np.ndarray, str]]:
     if WORDS["energy_conformational"] in found and fixman_of(view.model) is not None:
         # Along the run it is Fixman's potential of the joints that move, another function for every set of them.
         whole = Evaluator(view.model)
-        energies = np.array([whole.energies(np.array(q))[CONFORMATIONAL] for q in view.coordinates])
+        energies = np.array([whole.energies(np.array(q))[CONFORMATIONAL] for q in view.q])
         found[WORDS["energy_conformational"]] = energies, "energy"
     if not is_stochastic(view):
         found.pop(WORDS["temperature_kinetic"], None)

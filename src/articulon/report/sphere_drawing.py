@@ -230,7 +230,7 @@ def _draw_velocities(
 ) -> None:
     """Arrows from the centres, the longest of them as long as a radius."""
     velocities = [
-        sphere_velocities(view.model, view.coordinates[k], view.speeds[k], places)[own][:, plane]
+        sphere_velocities(view.model, view.q[k], view.u[k], places)[own][:, plane]
         for k, places in zip((0, -1), centres, strict=True)
     ]
     fastest = max(float(np.linalg.norm(v, axis=1).max()) for v in velocities)

@@ -19,9 +19,13 @@ from articulon.model import Model
 from articulon.model.joints import UNBOUND
 from articulon.model.state import CHANNELS
 from articulon.report.quantities import Scale, suited
-from articulon.simulate.contact_statistics import ContactRecords, saved_contacts
+from articulon.simulate.contact_statistics import ContactRecords, contact_records, saved_contacts
 from articulon.simulate.ledger import with_energy, without_energy
+from articulon.simulate.memory import Memory
 from articulon.simulate.results import Run
+
+WORDS = {"q": "coordinates", "u": "speeds"}
+"""What arrays are called in messages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,24 +44,28 @@ class View:
     """Quaternions, body to world frame, shape (frames, bodies, 4)."""
     observables: Mapping[str, np.ndarray]
     """By name, each of shape (frames,); those that are defined at some frame."""
-    coordinates: np.ndarray
+    q: np.ndarray
     """Joint coordinates, shape (frames, nq)."""
-    speeds: np.ndarray
+    u: np.ndarray
     """Joint speeds, shape (frames, nu)."""
     folder: Path | None = None
     """The folder of the run."""
     undefined: tuple[str, ...] = ()
     """Observables that are defined at no frame, which no figure shows: a rule without inertia has no temperature."""
+    known_model: Model | None = None
+    """The model, where it has been built already."""
+    known_contacts: ContactRecords | None = None
+    """The contacts at the end of a run in memory."""
 
     @classmethod
     def of(cls, run: Run) -> View:
         """The view of a run; raises ArticulonError for a trajectory in which a coordinate is not a number."""
         found = {name: np.asarray(values) for name, values in run.observables.items()}
         undefined = tuple(name for name, values in found.items() if values.size and not np.isfinite(values).any())
-        motion = {name: np.asarray(getattr(run, name)) for name in ("positions", "rotations", "coordinates", "speeds")}
+        motion = {name: np.asarray(getattr(run, name)) for name in ("positions", "rotations", "q", "u")}
         times = np.asarray(run.times)
         for name, values in motion.items():
-            _check_numbers(run, name, times, values)
+            _check_numbers(run, WORDS.get(name, name), times, values)
         return cls(
             Case.read(run.folder / "case.toml") if run.case is None else run.case,
             run.summary,
@@ -65,10 +73,12 @@ class View:
             motion["positions"],
             motion["rotations"],
             {name: values for name, values in found.items() if name not in undefined},
-            motion["coordinates"],
-            motion["speeds"],
-            run.folder,
+            motion["q"],
+            motion["u"],
+            None if run.in_memory else run.folder,
             undefined,
+            run.known_model,
+            None if run.memory is None else _contacts_in_memory(run.memory),
         )
 
     @classmethod
@@ -78,13 +88,13 @@ class View:
 
     @cached_property
     def model(self) -> Model:
-        """The model of the case, without functions that the case names: a report runs no code.
+        """The model of the case, without functions that the case names where it is built here: a report runs no code.
 
         Raises ArticulonError where the trajectory is that of another model.
         """
-        model = self.case.build_model(run_code=False)
+        model = self.case.build_model(run_code=False) if self.known_model is None else self.known_model
         frames = len(self.times)
-        shapes = ((self.positions, (model.bodies, 3)), (self.coordinates, (model.nq,)), (self.speeds, (model.nu,)))
+        shapes = ((self.positions, (model.bodies, 3)), (self.q, (model.nq,)), (self.u, (model.nu,)))
         if any(array.shape != (frames, *shape) for array, shape in shapes):
             where = "" if self.folder is None else f"{self.folder}: "
             raise ArticulonError(
@@ -198,6 +208,8 @@ class View:
     def last_contacts(self) -> ContactRecords | None:
         """The contacts of the checkpoint, which is that of the last frame once a run has ended; None where there are no
         contact spheres, or no checkpoint."""
+        if self.known_contacts is not None:
+            return self.known_contacts
         found = None if self.folder is None else saved_contacts(self.folder, self.model)
         return None if found is None else found[1]
 
@@ -207,6 +219,14 @@ class View:
         return stop_time(self.summary)
 
 
+def _contacts_in_memory(memory: Memory) -> ContactRecords | None:
+    """The contacts at the end of a run in memory; None where there are no contact spheres."""
+    radii = memory.model.sites.radius
+    if not (radii > 0.0).any():
+        return None
+    return contact_records(memory.state.contact_pairs, memory.state.contact_memory, radii)
+
+
 def _check_numbers(run: Run, what: str, times: np.ndarray, values: np.ndarray) -> None:
     """Raises ArticulonError for an array over the frames in which something is not a number."""
     wrong = np.argwhere(~np.isfinite(values))
@@ -214,9 +234,11 @@ def _check_numbers(run: Run, what: str, times: np.ndarray, values: np.ndarray) -
         return
     frame = int(wrong[0][0])
     whose = f" of body '{run.body_names[int(wrong[0][1])]}'" if values.ndim == 3 else ""
+    place = f"the {what}{whose} in frame {frame} (t = {times[frame]:.6g}) are not a number"
+    if run.in_memory:
+        raise ArticulonError(place)
     raise ArticulonError(
-        f"{run.folder / 'trajectory.h5'}: the {what}{whose} in frame {frame} (t = {times[frame]:.6g}) are not a "
-        "number: the file is damaged; make the run again in another folder by --out"
+        f"{run.folder / 'trajectory.h5'}: {place}: the file is damaged; make the run again in another folder"
     )
 
 

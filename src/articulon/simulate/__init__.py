@@ -10,9 +10,9 @@ class _Simulate(ModuleType):
     it, and ``ar.simulate(model, ...)`` must go on working."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        from articulon.simulate.simulation import simulate
-
-        return simulate(*arguments, **options)
+        # The public face knows where its functions live, on floors above this one.
+        face: Any = sys.modules["articulon"]
+        return face.__getattr__("simulate")(*arguments, **options)
 
 
 sys.modules[__name__].__class__ = _Simulate

@@ -1,6 +1,8 @@
 """When the states of a simulation in memory are kept, so that a step that is given is the step that is taken."""
 
 import math
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -23,7 +25,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class FrameTimes:
+class FrameTimes(Sequence[float]):
     """Equal intervals of a time, of which those from the frame ``first`` on are still to come.
 
     Times are those of decimal numbers, rounded once: the third of ten frames of 0.2 is at the float nearest to 0.06.
@@ -52,6 +54,17 @@ class FrameTimes:
     def at(self, frame: int) -> float:
         """The time of a frame [time]."""
         return float(self.origin + self.duration * frame / self.frames)
+
+    def __len__(self) -> int:
+        return self.frames + 1
+
+    def __getitem__(self, frame: Any) -> Any:
+        """The time of a frame [time], counted from the end where it is negative."""
+        number = operator.index(frame)
+        number += len(self) if number < 0 else 0
+        if not 0 <= number <= self.frames:
+            raise IndexError(f"there are {len(self)} frames, and no frame {frame}")
+        return self.at(number)
 
     def after(self, frame: int) -> "FrameTimes":
         """The same, when a frame has been taken."""

@@ -42,7 +42,7 @@ class Timed(Protocol):
 
     @property
     def run(self) -> Any:
-        """What has a ``duration``, ``frame_times()``, and the ``seed`` of the noise."""
+        """What has a ``duration``, the ``interval`` between frames, and the ``seed`` of the noise."""
         ...
 
 
@@ -67,8 +67,7 @@ class Windows:
 
 def frame_interval(case: Timed) -> float:
     """Time between frames [time]."""
-    times = case.run.frame_times()
-    return float(times[-1]) / (len(times) - 1)
+    return float(case.run.interval)
 
 
 def windows_of(case: Timed, model: Model) -> Windows:

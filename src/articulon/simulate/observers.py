@@ -34,6 +34,8 @@ from articulon.simulate.site_observables import SiteObserver
 from articulon.simulate.thermostat_observer import ThermostatObserver
 from articulon.simulate.trajectory import Frame
 
+NO_POSES = np.empty((0, 3)), np.empty((0, 4))
+"""Of no body."""
 NET_FORCE = ("net_force_1", "net_force_2", "net_force_3")
 """Noise-free, drag-free force on the slowest tree, by component."""
 
@@ -220,14 +222,17 @@ class Observer:
 
     def begin(self, state: State) -> None:
         """Remember the kinetic energy from which the balance is counted."""
-        self._looked = survey(self.evaluator, state, *self.slowest_range)
+        self._survey(state)
         self.start_energy = float(self._looked[0])
         self.residual.warm_up()
 
-    def frame(self, state: State) -> Frame:
-        """The frame of a state."""
+    def _survey(self, state: State) -> None:
+        self._looked = survey(self.evaluator, state, *self.slowest_range)
+
+    def frame(self, state: State, with_poses: bool = True) -> Frame:
+        """The frame of a state; its positions and rotations are empty where they are neither asked for nor needed."""
         evaluator, model = self.evaluator, self.model
-        self._looked = survey(evaluator, state, *self.slowest_range)
+        self._survey(state)
         kinetic = float(self._looked[0])
         # Friction that is scaled scales the temperature with it; a thermostat's is that of its target.
         scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
@@ -264,7 +269,8 @@ class Observer:
             observables.update(self._adaptive(state, freedoms))
             if "conserved_energy" in observables:
                 observables["conserved_energy"] += float(state.reservoir.sum())
-        poses = poses_at(model, state.q)
+        needed = with_poses or self.stop is not None or self.contacts is not None
+        poses = poses_at(model, state.q) if needed else NO_POSES
         if model.loops.kind.size:
             observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.drift)
         if self.stop is not None:

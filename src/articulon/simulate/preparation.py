@@ -76,15 +76,16 @@ def core_drag(model: Model, core: str | None, source: str = "") -> float:
         raise CaseError(f"{source}: {error}") from None
 
 
-def checked(case: Description) -> tuple[Model, Windows]:
-    """The model of a case and the windows of its time; all is checked that can be before kernels are compiled.
+def checked(case: Description, windows: Windows | None = None, model: Model | None = None) -> tuple[Model, Windows]:
+    """The model of a case and the windows of its time, where they are not known already; all is checked that can be
+    before kernels are compiled.
 
     Raises
     ------
     CaseError
         For what cannot be run.
     """
-    model = case.build_model()
+    model = case.build_model() if model is None else model
     policy, duration = case.scaling, float(case.run.duration)
     try:
         check_listing(model)
@@ -97,7 +98,7 @@ def checked(case: Description) -> tuple[Model, Windows]:
         check_thermostat(case.thermostat, case.integrator, policy, model, duration)
     except CaseError as error:
         raise CaseError(f"{case.source}: {error}") from None
-    windows = windows_of(case, model)
+    windows = windows_of(case, model) if windows is None else windows
     check_contact_step(model, case.integrator, windows.step or getattr(case.integrator, "step", None), case.source)
     return model, windows
 
@@ -164,7 +165,12 @@ def scaling_of(
     return Scaling(policy, damping, parameters, threshold)
 
 
-def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
+def prepare(
+    case: Description,
+    threshold: Threshold | None = None,
+    windows: Windows | None = None,
+    model: Model | None = None,
+) -> Prepared:
     """Builds the model and compiles what is not in the cache.
 
     Parameters
@@ -173,13 +179,17 @@ def prepare(case: Description, threshold: Threshold | None = None) -> Prepared:
         The case.
     threshold
         What an earlier part of the run has found; None finds it where it is needed.
+    windows
+        Those of an earlier part of the run, whose steps and noise go on; None makes them.
+    model
+        What the case describes, where it has been built already.
 
     Raises
     ------
     CaseError
         For what cannot be run.
     """
-    model, windows = checked(case)
+    model, windows = checked(case, windows, model)
     scaling = scaling_of(case, model, threshold)
     policy = scaling.policy
     dynamics = case.dynamics
@@ -239,15 +249,20 @@ def blank_state(prepared: Prepared) -> State:
 
 def first_state(prepared: Prepared) -> State:
     """The state at time zero, with the factors that the policy's law gives there."""
-    evaluator, state = prepared.evaluator, blank_state(prepared)
     try:
-        if prepared.case.run.minimise:
-            state.q[:] = minimise(prepared.model, state.q)
-        if prepared.case.run.speeds == "thermal":
-            state.u[:] = thermal_start(evaluator, state.q, prepared.case.run.seed)
-        check_start(evaluator, state, prepared.observer.fixed_step)
+        return start_state(prepared)
     except ModelError as error:
         raise CaseError(f"{prepared.case.source}: {error}") from None
+
+
+def start_state(prepared: Prepared) -> State:
+    """The same; raises ModelError, without the file, for a state that no run can begin from."""
+    evaluator, state = prepared.evaluator, blank_state(prepared)
+    if prepared.case.run.minimise:
+        state.q[:] = minimise(prepared.model, state.q)
+    if prepared.case.run.speeds == "thermal":
+        state.u[:] = thermal_start(evaluator, state.q, prepared.case.run.seed)
+    check_start(evaluator, state, prepared.observer.fixed_step)
     looked, sums = survey(evaluator, state, 0, 0), np.zeros(INPUTS)
     sums[:8] = looked[1:9]
     sums[ZETA], sums[ZETA_RATE] = evaluator.thermostat_rates()

@@ -14,7 +14,7 @@ from articulon import kernels
 from articulon.adaptive import AdaptiveDriver
 from articulon.baths.base import SCALES
 from articulon.baths.momentum import keeps_momentum
-from articulon.errors import ArticulonError, CheckpointError, DivergenceError
+from articulon.errors import ArticulonError, CaseError, CheckpointError, DivergenceError
 from articulon.fidelity.temperatures import scaling_notes
 from articulon.forces.brownian import brownian_of
 from articulon.scaling import NoScaling, TwoFactor
@@ -26,7 +26,7 @@ from articulon.simulate.claim import claimed
 from articulon.simulate.description import Description, Progress, Silent
 from articulon.simulate.interruption import Interruption
 from articulon.simulate.layout import trajectory_layout, write_model_topology
-from articulon.simulate.loop import Recorder, advance
+from articulon.simulate.loop import FolderRecorder, Recorder, advance
 from articulon.simulate.preparation import Prepared, blank_state, first_state, prepare
 from articulon.simulate.results import CASE, Run, check_run
 from articulon.simulate.spinning import spins
@@ -50,6 +50,7 @@ def run(
     resume: bool = False,
     progress: Progress | None = None,
     overrides: Mapping[str, Any] | None = None,
+    extends: Description | None = None,
 ) -> Run:
     """Run a case and keep its results in a folder.
 
@@ -67,6 +68,9 @@ def run(
         Shows how it goes; nothing by default.
     overrides
         Changes of the case by dotted key, as for :func:`articulon.load_case`.
+    extends
+        What the folder holds, where ``case`` is the same for a longer time with frames at the same interval: then that
+        run goes on, to the bits of one that was made as long at once.
 
     Returns
     -------
@@ -95,15 +99,18 @@ def run(
     folder = RUNS / case.folder_name if out is None else Path(out)
     shown = Silent() if progress is None else progress
     with Interruption() as interruption, claimed(folder, shown.message), ExitStack() as stack:
-        begun = _check_folder(folder, case, resume)
+        begun = _check_folder(folder, case, resume, extends)
         stack.enter_context(_announcing(shown))
         stack.enter_context(_threads(case.run.threads, shown))
         began, earlier = time.monotonic(), _wall_seconds(folder)
-        saved, notes = _saved(folder, case, shown, stack) if resume else (None, [])
+        saved, notes = _saved(folder, case, shown, stack, extends) if resume else (None, [])
         with interruption.at_once():  # while kernels are compiled there is nothing to lose
             prepared = prepare(case, None if saved is None else restoring.saved_threshold(saved))
         checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
         done = None if saved is None else restoring.saved_progress(saved, prepared)
+        shorter = None if extends is None else extends.digest()
+        if saved is not None and done is not None and restoring.saved_case(saved) == shorter:
+            done = done._replace(finished=False)
         state = (
             first_state(prepared) if saved is None else restoring.saved_state(saved, blank_state(prepared), prepared)
         )
@@ -115,7 +122,8 @@ def run(
         write_model_topology(folder / TOPOLOGY, prepared.model, case.title)
         layout = trajectory_layout(prepared.model, prepared.observer.dimensions, case.digest())
         frames = done.frames if done is not None else 0 if resume else None
-        recorder = Recorder(folder, prepared, TrajectoryWriter(folder / TRAJECTORY, layout, frames), state)
+        writer = TrajectoryWriter(folder / TRAJECTORY, layout, frames, shorter=shorter)
+        recorder = FolderRecorder(folder, prepared, writer, state)
 
         def report(status: str, wall: float | None = None) -> None:
             # Once the wall time of a run is known, what else is asked of it does not count.
@@ -140,11 +148,15 @@ def run(
 
         if done is not None:
             _restore(recorder, done)
+            if extends is not None:
+                # In this order, so that a run that is killed between two of them can be extended once more.
+                recorder.checkpoint()
+                write_text(folder / CASE, case.to_toml())
             if recorder.finished:
                 reached = np.isfinite(recorder.stop_time)
                 report(case.run.stop.label if reached else "complete", earlier)
                 shown.message(f"the run in {folder} has already ended; nothing is left to do")
-                return Run(folder, case)
+                return Run(folder, case, prepared.model)
         unit = "" if case.units.time is None else case.units.symbols[2]
         shown.start(recorder.times[-1], unit, float(state.time[0]))
         try:
@@ -162,7 +174,7 @@ def run(
         shown.finish(_ending(status, recorder, unit))
         if not isinstance(prepared.policy, NoScaling):
             report(status, wall)
-    return Run(folder, case)
+    return Run(folder, case, prepared.model)
 
 
 def open_run(folder: str | Path) -> Run:
@@ -189,17 +201,30 @@ def _announcing(shown: Progress) -> Iterator[None]:
         kernels.announce = before
 
 
-def _check_folder(folder: Path, case: Description, resume: bool) -> bool:
+def check_free(folder: Path) -> None:
+    """Raises ArticulonError for a folder that holds a run."""
+    held = [name for name in HELD if os.path.lexists(folder / name)]
+    if held:
+        raise ArticulonError(
+            f"{folder} holds another run ({held[0]}); continue it by --resume, in Python resume=True, or "
+            "choose another folder by --out, in Python out="
+        )
+
+
+def _check_folder(folder: Path, case: Description, resume: bool, extends: Description | None) -> bool:
     """Whether the run of a folder has begun; raises ArticulonError unless the folder is free for a run, or holds the
     one that is to be continued."""
-    held = [name for name in HELD if os.path.lexists(folder / name)]
-    if held and not resume:
-        raise ArticulonError(
-            f"{folder} holds another run ({held[0]}); continue it with --resume, or choose another folder by --out"
-        )
-    if CASE in held:
-        case.check_continues(folder / CASE)
-    return CASE in held
+    if not resume:
+        check_free(folder)
+    begun = os.path.lexists(folder / CASE)
+    if begun:
+        try:
+            case.check_continues(folder / CASE)
+        except CaseError:
+            if extends is None:
+                raise
+            extends.check_continues(folder / CASE)
+    return begun
 
 
 @contextmanager
@@ -217,7 +242,7 @@ def _threads(wanted: int | None, progress: Progress) -> Iterator[None]:
 
 
 def _saved(
-    folder: Path, case: Description, progress: Progress, stack: ExitStack
+    folder: Path, case: Description, progress: Progress, stack: ExitStack, extends: Description | None
 ) -> tuple[Checkpoint | None, list[str]]:
     """The last checkpoint, which the stack closes, and notes on it; none where there is no run yet, or one was broken
     off before its first.
@@ -237,7 +262,8 @@ def _saved(
         progress.message(f"the run in {folder} was broken off before its first checkpoint: it starts from t = 0")
         return None, []
     saved = stack.enter_context(open_checkpoint(folder))
-    if restoring.saved_case(saved) != case.digest():
+    known = [one.digest() for one in (case, extends) if one is not None]
+    if restoring.saved_case(saved) not in known:
         raise CheckpointError(
             f"{saved.path} is of another case than {folder / CASE}: put the right files back, or start the run "
             "again in another folder without --resume"
@@ -279,8 +305,8 @@ def _frames(folder: Path, prepared: Prepared) -> Frames:
     return Frames(
         prepared.model,
         done.times,
-        done.coordinates,
-        done.speeds,
+        done.q,
+        done.u,
         done.observables,
         dimensions,
         prepared.policy.varies,

@@ -27,7 +27,7 @@ from articulon.simulate.judgement import judged
 from articulon.simulate.preparation import Prepared
 from articulon.simulate.results import Run
 
-__all__ = ["FILE", "read_summary", "summary", "write_summary"]
+__all__ = ["FILE", "plain", "read_summary", "summary", "write_summary"]
 
 FILE = SUMMARY
 
@@ -64,11 +64,11 @@ def summary(
         "speeds": model.nu,
         "channels": [CHANNELS[c] for c in prepared.observer.channels],
         "loops": _loops(model, state),
-        "dynamics": _plain(case.dynamics.model_dump()),
-        "integrator": _plain(case.integrator.model_dump()),
+        "dynamics": plain(case.dynamics.model_dump()),
+        "integrator": plain(case.integrator.model_dump()),
         "step": prepared.observer.fixed_step,
         "noise_window": prepared.windows.held if prepared.evaluator.system.forces.noise.choice[0] else None,
-        "scaling": _plain(prepared.policy.describe()),
+        "scaling": plain(prepared.policy.describe()),
         "core_drag": prepared.damping,
         "threshold": None if prepared.threshold is None else prepared.threshold.record(),
         "seed": case.run.seed,
@@ -94,7 +94,7 @@ def summary(
     )
     fidelity = judged(prepared, state, run, found, wall_seconds, with_pairs) if scaled else None
     if model.modes:
-        figures["notes"] = [*notes, *deformation_notes(model, observables["time"], run.coordinates, run.speeds)]
+        figures["notes"] = [*notes, *deformation_notes(model, observables["time"], run.q, run.u)]
     contacts = _contacts(prepared, state, observables)
     if contacts is not None:
         seen = prepared.observer.contacts
@@ -163,15 +163,15 @@ def _loops(model: Model, state: State) -> dict[str, Any] | None:
 
 def write_summary(folder: Path, figures: Mapping[str, Any]) -> None:
     """Replace the summary of a run atomically."""
-    write_text(folder / FILE, json.dumps(_plain(figures), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(folder / FILE, json.dumps(plain(figures), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """What JSON can hold: no number that is not finite."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, np.integer):

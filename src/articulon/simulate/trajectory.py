@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -72,6 +72,9 @@ class TrajectoryWriter:
         file are dropped, atomically, before this returns.
     interval
         Shortest time between two writes of the file [s of wall time].
+    shorter
+        Digest of the case of a shorter run that this one extends: a file of it is taken, and written anew as one of the
+        longer case.
 
     Raises
     ------
@@ -88,7 +91,13 @@ class TrajectoryWriter:
     """
 
     def __init__(
-        self, path: Path, layout: TrajectoryLayout, keep_frames: int | None = None, *, interval: float = 2.0
+        self,
+        path: Path,
+        layout: TrajectoryLayout,
+        keep_frames: int | None = None,
+        *,
+        interval: float = 2.0,
+        shorter: str | None = None,
     ) -> None:
         self.path = Path(path)
         self.layout = layout
@@ -104,7 +113,7 @@ class TrajectoryWriter:
             if os.path.lexists(self.path):
                 raise ArticulonError(f"{self.path} already exists; give another folder, or continue it with --resume")
         elif keep_frames > 0:
-            self._resume(keep_frames)
+            self._resume(keep_frames, shorter)
 
     @property
     def frames(self) -> int:
@@ -163,14 +172,16 @@ class TrajectoryWriter:
         """Write what is left. The file's bytes are now those of any run with these frames and this layout."""
         self.flush()
 
-    def _resume(self, keep_frames: int) -> None:
+    def _resume(self, keep_frames: int, shorter: str | None) -> None:
         if not _is_sealed(self.path):
             raise ArticulonError(
                 f"{self.path} cannot be continued: it was written by an earlier version of articulon, or by another "
                 "program. Continue the run with the version that began it, or start it again in another folder"
             )
         with TrajectoryReader(self.path) as existing:
-            self._check_continues(existing.layout)
+            before = existing.layout
+            extended = shorter is not None and before.case == shorter != self.layout.case
+            self._check_continues(replace(before, case=self.layout.case) if extended else before)
             found = len(existing)
             if found < keep_frames:
                 raise CheckpointError(
@@ -178,7 +189,7 @@ class TrajectoryWriter:
                     "two is not of this run. Put the right files back, or start again in another folder"
                 )
             self._last_step = int(existing.steps[keep_frames - 1])
-        if found > keep_frames:
+        if found > keep_frames or extended:
             self._write(keep_frames)
         self._on_disk = keep_frames
         self._current = True

@@ -1,0 +1,92 @@
+"""How a simulation in memory begins: with thermal speeds, downhill, or with joints locked from the first step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.support.run_cases import CHAIN, case_of
+
+import articulon as ar
+
+T = 300.0
+BATH = ar.thermostats.Langevin(temperature=T, friction=1.0)
+
+
+def gas(bodies: int) -> Any:
+    """Bodies that turn and drift, far from each other."""
+    builder = ar.ModelBuilder(units="fg-um-us")
+    for k in range(bodies):
+        builder.add_body(f"ball{k}", mass=1.0 + 0.01 * k, inertia=0.1, joint=ar.Free(), position=(10.0 * k, 0, 0))
+    return builder.build()
+
+
+def arm() -> Any:
+    """A swinging arm with a hand that turns against it."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    hinge = ar.Revolute(axis=(0, 1, 0))
+    builder.add_body("upper", mass=1, inertia=0.1, com=(0, 0, -0.5), joint=hinge, q=1.0)
+    builder.add_body(
+        "lower", parent="upper", mass=1, inertia=0.1, com=(0, 0, -0.5), joint=hinge, position=(0, 0, -1), q=0.4, u=3.0
+    )
+    builder.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
+    return builder.build()
+
+
+def test_thermal_speeds_have_the_temperature_of_the_bath_and_the_seed() -> None:
+    """2T of the mean of n degrees of freedom has the relative standard deviation √(2/n): n = 1200, four of these."""
+    model = gas(200)
+    options: dict[str, Any] = {"rule": "friction-implicit", "step": 0.001, "frames": 1, "thermostat": BATH}
+    runs = [ar.simulate(model, 0.001, speeds="thermal", seed=seed, **options) for seed in (1, 1, 2)]
+    for run in runs:
+        found = 2.0 * run.kinetic_energy[0] / (model.units.boltzmann * model.nu)
+        assert found == pytest.approx(T, rel=4.0 * np.sqrt(2.0 / model.nu))
+    assert np.array_equal(runs[0].u[0], runs[1].u[0]) and not np.any(runs[0].u[0] == runs[2].u[0])
+    assert not ar.simulate(model, 0.001, **options).u[0].any()
+
+
+def test_thermal_speeds_are_those_of_the_case(tmp_path: Any) -> None:
+    changes = {"run.duration": "0.01 us", "run.frames": 2, "run.speeds": "thermal"}
+    case = case_of(tmp_path, CHAIN, {**changes, "integrator": {"rule": "friction-implicit", "step": "0.005 us"}})
+    options: dict[str, Any] = {"rule": "friction-implicit", "step": 0.005, "frames": 2, "seed": case.run.seed}
+    here = ar.simulate(case.build_model(), 0.01, speeds="thermal", **options)
+    assert np.array_equal(here.u, ar.run(case, tmp_path / "run", report=False).u)
+
+
+def test_a_locked_joint_is_locked_from_the_first_step() -> None:
+    """The two rods then swing as one pendulum, with what the impulse of the lock has left."""
+    model = arm()
+    run = ar.simulate(model, 1.0, frames=20, locked="lower", rtol=1e-10, atol=1e-12)
+    assert not run.u[1:, 1].any() and np.array_equal(run.q[:, 1], np.full(21, 0.4))
+    lock = ar.lock(model, model.q0, model.u0, "lower")
+    one = ar.simulate(model, 1.0, frames=1, locked=("low*",), rtol=1e-10, atol=1e-12)
+    energy = run.kinetic_energy + run.potential_energy
+    assert energy[1:] == pytest.approx(energy[0] - lock.energy_before + lock.energy_after, rel=1e-8)
+    assert one.q[-1, 0] == pytest.approx(run.q[-1, 0], rel=1e-7)
+    assert abs(ar.simulate(model, 1.0, frames=1).q[-1, 1] - 0.4) > 0.1
+
+
+def test_locked_joints_stay_locked_when_the_run_goes_on() -> None:
+    run = ar.simulate(arm(), 1.0, frames=4, rule="rk4", step=0.01, locked=["lower"])
+    whole = ar.simulate(arm(), 2.0, frames=8, rule="rk4", step=0.01, locked=["lower"])
+    assert np.array_equal(run.extend(1.0).q, whole.q) and not run.u[1:, 1].any()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"locked": "elbow"}, "elbow"),
+        ({"locked": 3}, "simulate: locked: expected a text or a list of texts, got 3"),
+        ({"speeds": "hot"}, "simulate: unknown speeds"),
+        ({"minimise": "yes"}, "simulate, minimise"),
+    ],
+)
+def test_a_wrong_start_is_refused_by_name(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ar.CaseError, match=said):
+        ar.simulate(arm(), 1.0, **options)
+
+
+def test_thermal_speeds_need_a_temperature() -> None:
+    with pytest.raises(ar.ModelError, match="'thermal' speeds need a temperature; add a thermostat or Brownian forces"):
+        ar.simulate(arm(), 1.0, speeds="thermal")
