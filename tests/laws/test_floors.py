@@ -21,7 +21,7 @@ FLOORS = (
     ("kernels",),
     ("passes",),
     ("algebra",),
-    ("units", "rng", "declaration", "inputs", "sizes", "array_files"),
+    ("units", "rng", "declaration", "inputs", "sizes", "array_files", "families"),
     ("model",),
     ("modes",),
     ("dynamics",),
@@ -158,7 +158,7 @@ def test_the_public_names_are_those_of_the_contract():
         *("potential_energy", "generalized_forces", "virial", "pressure", "configurational_laplacian"),
         *("forces", "thermostats", "adaptive", "analysis", "modes", "molecules"),
         *("lock", "release", "Transition", "Reservoir"),
-        *("load_case", "run", "open_run", "Run", "compare"),
+        *("load_case", "load_plugin", "run", "open_run", "Run", "compare"),
         *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError", "TransitionError"),
         "__version__",
     }

@@ -3,14 +3,13 @@ integration. What works as a file of the package works as one of these."""
 
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from articulon.baths import THERMOSTATS
-from articulon.cases.schema import CaseFile
-from articulon.declaration import Declaration
+from articulon.declaration import Choice, Declaration
 from articulon.errors import CaseError, ModelError
 from articulon.families import Family
 from articulon.forces import FORCES
@@ -76,8 +75,24 @@ def load_plugin(path: str | Path) -> ModuleType:
         declaration.model_fields["rule"].annotation = words
         declaration.model_rebuild(force=True)
         INTEGRATORS.add(declaration)
-    CaseFile.model_rebuild(force=True)
+    for declaration in _choosing(Declaration):
+        declaration.model_rebuild(force=True)
     return module
+
+
+def _choosing(base: type[Declaration]) -> Iterator[type[Declaration]]:
+    """The declarations that have a field whose type is chosen among a family."""
+    for one in base.__subclasses__():
+        if any(_is_choice(field.annotation, field.metadata) for field in one.model_fields.values()):
+            yield one
+        yield from _choosing(one)
+
+
+def _is_choice(annotation: Any, marks: Sequence[Any] = ()) -> bool:
+    if any(isinstance(mark, Choice) for mark in marks):
+        return True
+    marks = annotation.__metadata__ if get_origin(annotation) is Annotated else ()
+    return bool(marks and _is_choice(None, marks)) or any(_is_choice(part) for part in get_args(annotation))
 
 
 def _run(file: Path) -> ModuleType:
