@@ -15,6 +15,7 @@ Arrays are bound as they are: who replaces one, because it has become too small,
 
 import struct
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any
 
 import numba
@@ -95,6 +96,11 @@ class Function(WrapperAddressProtocol):
         else:  # one that is known by its address
             self._address, self.native = int(function.__wrapper_address__()), 0
 
+    @cached_property
+    def number(self) -> int:
+        """Number of its type."""
+        return _number(("function", self._signature), lambda: types.FunctionType(self._signature))
+
     def __wrapper_address__(self) -> int:
         return self._address
 
@@ -117,7 +123,8 @@ class Pass:
     def __init__(self, leaf: Any, *, allocates: bool = False) -> None:
         self.leaf, self.allocates = leaf, allocates
         self._function: Any = None
-        self._addresses: dict[Any, int] = {}
+        self.addresses: dict[int, int] = {}
+        """Of what has been loaded, by the number of the arguments' type."""
 
     @property
     def function(self) -> Any:
@@ -132,12 +139,10 @@ class Pass:
         """Binds the pass to arguments: arrays, numbers that never change, functions, and named tuples of all these."""
         return Bound(self, arguments)
 
-    def address(self, signature: Any) -> int:
-        """Address of what has been compiled for a signature."""
-        if signature not in self._addresses:
-            result = self.function.get_compile_result(signature)
-            self._addresses[signature] = int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
-        return self._addresses[signature]
+    def load(self, kind: int) -> None:
+        """Takes the address of what has been compiled for arguments of a type."""
+        result = self.function.get_compile_result(signature_of(kind))
+        self.addresses[kind] = int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
 class Bound:
@@ -145,12 +150,12 @@ class Bound:
 
     def __init__(self, which: Pass, arguments: tuple[Any, ...]) -> None:
         self.which, self.arguments = which, arguments
-        self.signature = types.void(types.CPointer(_type_of(arguments)))
-        self.context = np.array(_words(arguments), dtype=np.int64)
+        self.kind, words = _bound(arguments)
+        self.context = np.array(words, dtype=np.int64)
 
     def rebind(self, *arguments: Any) -> None:
         """Binds the pass to other arguments of the same types, in every program that holds it."""
-        self.context[:] = _words(arguments)
+        self.context[:] = _bound(arguments)[1]
         self.arguments = arguments
 
 
@@ -172,7 +177,7 @@ class Program:
         """Addresses of functions and contexts, shape (passes, 2)."""
         if self._code is None:
             compile_passes(self.passes)
-            rows = [(one.which.address(one.signature), one.context.ctypes.data) for one in self.passes]
+            rows = [(one.which.addresses[one.kind], one.context.ctypes.data) for one in self.passes]
             self._code = np.array(rows, dtype=np.int64).reshape(-1, 2)
         return self._code
 
@@ -181,59 +186,81 @@ class Program:
         _run(self.code)
 
 
+def signature_of(kind: int) -> Any:
+    """Signature of what runs a pass on arguments of a type, given by its number."""
+    return types.void(types.CPointer(_KINDS[kind]))
+
+
 def compile_passes(passes: Iterable[Bound]) -> None:
     """Compiles what is not in the cache, on all cores, and loads the rest."""
-    wanted = {(id(one.which), one.signature): (one.which.function, one.signature) for one in passes}
-    prepare_all(wanted.values())
+    wanted = {(id(one.which), one.kind): one for one in passes if one.kind not in one.which.addresses}
+    _TABLES.clear()
+    if not wanted:
+        return
+    prepare_all([(one.which.function, signature_of(one.kind)) for one in wanted.values()])
+    for one in wanted.values():
+        one.which.load(one.kind)
 
 
-_TYPES: dict[tuple[Any, ...], Any] = {}
+_NUMBERS: dict[tuple[Any, ...], int] = {}
+_KINDS: list[Any] = []
+"""Numba's types by number. The types themselves take long to compare: those of tables are made of a hundred others."""
+_TABLES: dict[int, tuple[Any, int, list[int]]] = {}
+"""Types and words of tuples, while programs are made: most passes of a model share its tables."""
 
 
-def _type_of(value: Any) -> Any:
-    """Numba's type of an argument. ``numba.typeof`` of a tuple of a hundred arrays takes as long as many steps."""
-    if isinstance(value, np.ndarray):
-        key = (value.dtype, value.ndim, value.flags.c_contiguous, value.flags.writeable)
-        if key not in _TYPES:
-            _TYPES[key] = numba.typeof(value)
-        return _TYPES[key]
-    if isinstance(value, tuple):
-        parts = tuple(_type_of(one) for one in value)
-        key = (type(value), *parts)
-        if key not in _TYPES:
-            named = hasattr(value, "_fields")
-            _TYPES[key] = types.BaseTuple.from_types(parts, type(value) if named else None)
-        return _TYPES[key]
-    if isinstance(value, Function):
-        return types.FunctionType(value.signature())
-    if isinstance(value, bool | np.bool_):
-        raise TypeError("a pass takes no truth values: a program has a pass, or it has not")
-    return numba.typeof(value)
-
-
-def _words(value: Any) -> list[int]:
-    """An argument as compiled code has it in memory, in words of eight bytes."""
-    found: list[int] = []
-    _add_words(value, found)
+def _number(key: tuple[Any, ...], make: Callable[[], Any]) -> int:
+    """Number of a type by what tells it from others."""
+    found = _NUMBERS.get(key)
+    if found is None:
+        _KINDS.append(make())
+        found = _NUMBERS[key] = len(_KINDS) - 1
     return found
 
 
-def _add_words(value: Any, found: list[int]) -> None:
+def _bound(arguments: tuple[Any, ...]) -> tuple[int, list[int]]:
+    """The number of the type of arguments, and these as compiled code has them in memory, in words of eight bytes."""
+    words: list[int] = []
+    numbers = []
+    for one in arguments:
+        number, part = _part(one)
+        numbers.append(number)
+        words += part
+    form = type(arguments) if hasattr(arguments, "_fields") else None
+
+    def make() -> Any:
+        return types.BaseTuple.from_types(tuple(_KINDS[number] for number in numbers), form)
+
+    return _number((form, *numbers), make), words
+
+
+def _part(value: Any) -> tuple[int, list[int]]:
     if isinstance(value, np.ndarray):
-        found += (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
-    elif isinstance(value, tuple):
-        for one in value:
-            _add_words(one, found)
-    elif value is None:
-        found.append(0)
-    elif isinstance(value, float):
-        found.append(struct.unpack("=q", struct.pack("=d", value))[0])
-    elif isinstance(value, int):
-        found.append(value)
-    elif isinstance(value, Function):
-        found += (value.__wrapper_address__(), 0, value.native)
-    else:
-        raise TypeError(f"a pass takes no {type(value).__name__}")
+        flags, shape = value.flags, value.shape
+        key = (value.dtype.char, len(shape), flags.c_contiguous, flags.writeable)
+        number = _NUMBERS.get(key)
+        if number is None:
+            number = _number(key, lambda: numba.typeof(value))
+        address = value.__array_interface__["data"][0]
+        return number, [0, 0, value.size, value.itemsize, address, *shape, *value.strides]
+    if isinstance(value, tuple):
+        known = _TABLES.get(id(value))
+        if known is not None and known[0] is value:
+            return known[1], known[2]
+        number, words = _bound(value)
+        _TABLES[id(value)] = value, number, words
+        return number, words
+    if value is None:
+        return _number(("none",), lambda: types.none), [0]
+    if isinstance(value, Function):
+        return value.number, [value.__wrapper_address__(), 0, value.native]
+    if isinstance(value, bool | np.bool_):
+        raise TypeError("a pass takes no truth values: a program has a pass, or it has not")
+    if isinstance(value, float):
+        return _number(("float",), lambda: types.float64), [struct.unpack("=q", struct.pack("=d", value))[0]]
+    if isinstance(value, int):
+        return _number(("int",), lambda: types.int64), [value]
+    raise TypeError(f"a pass takes no {type(value).__name__}")
 
 
 def functions(found: tuple[Any, ...], signature: Any) -> tuple[Function, ...]:

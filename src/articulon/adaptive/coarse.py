@@ -135,15 +135,16 @@ def _driver(fine: Driver, evaluator: Evaluator, state: State, make: Callable[[Ev
     if type(fine) is FrictionImplicitDriver:
         result = copy.copy(fine)
         result.evaluator = evaluator
-        result.law, result.bath_step = _address(fine.law, LAW), _address(fine.bath_step, BATH)
+        fine.law, fine.bath_step = _address(fine.law, LAW), _address(fine.bath_step, BATH)
+        result.law, result.bath_step = fine.law, fine.bath_step
         result.inputs, result.programs = law_inputs(evaluator, fine.policy, None, 0)
-        result.scratch = friction_implicit.scratch(evaluator)
+        result.scratch = friction_implicit.scratch(evaluator, None if fine.flight else fine.scratch.flight)
         result.passes, result.kept = friction_implicit.passes(evaluator, result.scratch, fine.flight)
         return result
     if type(fine) is ExplicitDriver and not fine.embedded:
         one = copy.copy(fine)
         one.evaluator = evaluator
-        one.law = _address(fine.law, LAW)
+        one.law = fine.law = _address(fine.law, LAW)
         one.inputs, one.programs = law_inputs(evaluator, fine.policy, None, 0)
         one.blocks = blocks(kernel_tables(model).forest, model.nq, model.nu, False, variables)
         one.scratch = explicit.scratch(model.nq + model.nu + 8 + variables, fine.tableau)

@@ -132,8 +132,8 @@ class Scratch(NamedTuple):
     """Of free flights."""
 
 
-def scratch(e: Evaluator) -> Scratch:
-    """Arrays for a model, its thermostat and its forces."""
+def scratch(e: Evaluator, flight: canonical.Scratch | None = None) -> Scratch:
+    """Arrays for a model, its thermostat and its forces; ``flight`` are those of flights, where there are none."""
     forest, nq, nu = e.system.forest, e.model.nq, e.model.nu
     n = forest.mass.size
     return Scratch(
@@ -166,7 +166,7 @@ def scratch(e: Evaluator) -> Scratch:
         np.zeros(nu),
         np.zeros(e.bath.shape[1]),
         draw_arrays(nu),
-        geodesic.scratch(forest, nq, nu),
+        geodesic.scratch(forest, nq, nu) if flight is None else flight,
     )
 
 
