@@ -215,14 +215,22 @@ def test_code_is_loaded_in_one_place_alone() -> None:
                     "__import__",
                     "run_path",
                     "loaded_function",
+                    "loaded_module",
                 ):
                     loading.setdefault(name, set()).add(path.relative_to(package).as_posix())
     assert loading.pop("loaded_function") == {
         *("forces/user.py", "forces/joint_actuation.py", "forces/sites/laws/user_pair.py"),
         *("cases/explicit_loops.py", "adaptive/criteria.py"),
     }
+    assert loading.pop("loaded_module") == {"cases/plugins.py"}
     assert loading.pop("exec_module") == {"forces/user_functions.py"}
-    ours = {"__init__.py", "model/joints/__init__.py", "integrate/rules/__init__.py", "benchmark/chains.py"}
+    ours = {
+        "__init__.py",
+        "families.py",
+        "model/joints/__init__.py",
+        "integrate/rules/__init__.py",
+        "benchmark/chains.py",
+    }
     assert loading.pop("import_module") == {"forces/user_functions.py", *ours}
     assert loading == {}
 

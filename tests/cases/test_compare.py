@@ -615,8 +615,8 @@ def test_different_frames_have_no_noise_path_in_common(file: Path) -> None:
     [
         (
             "scaling.a2=0.5,0.2",
-            "constant, threshold-adaptive, smooth-adaptive, two-factor, atomistic, atomistic-two-factor, "
-            "atomistic-clock",
+            "constant, atomistic, two-factor, atomistic-clock, smooth-adaptive, threshold-adaptive, "
+            "atomistic-two-factor",
         ),
         ("scaling.b2=0.5,0.2", "two-factor, atomistic-two-factor"),
         ("integrator.rtol=1e-5,1e-6", "kutta-merson, scipy-radau"),

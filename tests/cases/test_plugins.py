@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.integrate import rules
 
 FORCE = '''
 from typing import Annotated, Literal, NamedTuple
@@ -181,6 +183,17 @@ def written(folder: Path, key: str) -> dict[str, Path]:
         word = key.upper() if name == "rule" else key
         path.write_text(FILES[name].replace("KEY", word), encoding="utf-8")
     return paths
+
+
+@pytest.fixture(scope="module", autouse=True)
+def rules_of_before() -> Iterator[None]:
+    """Takes out the rules that were added, which other tests count."""
+    known = rules.EXPLICIT, rules.PREDICTOR_CORRECTOR, rules.CANONICAL
+    before = [dict(one) for one in known]
+    yield
+    for one, kept in zip(known, before, strict=True):
+        for name in set(one) - set(kept):
+            del one[name]
 
 
 @pytest.fixture(scope="module")

@@ -502,7 +502,8 @@ def test_the_folder_and_its_summary(tmp_path):
     shown = Shown()
     done = ar.run(case_of(tmp_path, CHAIN), tmp_path / "deep" / "run", progress=shown)
     assert sorted(path.name for path in done.folder.iterdir()) == [
-        *("case.toml", "checkpoint.npz", "checkpoint_prev.npz", "summary.json", "topology.pdb", "trajectory.h5")
+        *("case.toml", "checkpoint.npz", "checkpoint_prev.npz", "report.html", "summary.json", "topology.pdb"),
+        "trajectory.h5",
     ]
     summary = json.loads((done.folder / "summary.json").read_text(encoding="utf-8"))
     assert summary == done.summary

@@ -17,6 +17,7 @@ from tests.support.small_trajectories import NEVER, flipped, frame, layout, writ
 import articulon as ar
 from articulon.errors import ArticulonError, CheckpointError
 from articulon.simulate import h5md, seal, trajectory
+from articulon.simulate import h5md_writing
 from articulon.simulate.h5md_writing import FrameSink
 from articulon.simulate.trajectory import Frame, TrajectoryReader, TrajectoryWriter
 
@@ -119,7 +120,7 @@ def test_whatever_is_damaged_is_read_rightly_or_refused_in_words(path: Path) -> 
 
 
 def test_many_bodies_are_cut_into_chunks_that_fit_a_cache_and_read_back(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("articulon.simulate.h5md_writing.CHUNK", 4096)
+    monkeypatch.setattr(h5md_writing, "CHUNK", 4096)
     many = 1000
     changes: dict[str, Any] = {"body_names": tuple(f"b{k}" for k in range(many)), "masses": np.ones(many)}
     write(tmp_path / "trajectory.h5", 5, **changes)

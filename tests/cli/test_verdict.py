@@ -122,7 +122,7 @@ def verdict(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What a run is made to say of itself instead of running."""
     summary: dict[str, Any] = {"steps": 12, **fidelity("trusted")}
     modules = {
-        "articulon.simulate.run": SimpleNamespace(run=lambda *_, **__: SimpleNamespace(summary=summary)),
+        "articulon.door.entry": SimpleNamespace(run=lambda *_, **__: SimpleNamespace(summary=summary)),
         "articulon.report.html": SimpleNamespace(write_report=lambda folder: Path("runs/sphere/report.html")),
     }
     for name, module in modules.items():

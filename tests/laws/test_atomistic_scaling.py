@@ -73,7 +73,7 @@ def test_the_clock_form_is_the_unscaled_motion_in_a_slower_clock(
     assert np.abs(plain.q[-1] - plain.q[0]).max() > 0.5
     assert np.abs(clock.q - plain.q).max() < allowed
     assert np.abs(clock.u / math.sqrt(a2) - plain.u).max() < 10.0 * allowed
-    assert np.abs(clock.bath[:, 0] / math.sqrt(a2) - plain.bath[:, 0]).max() < 10.0 * allowed
+    assert np.abs(clock.memory.bath()[:, 0] / math.sqrt(a2) - plain.memory.bath()[:, 0]).max() < 10.0 * allowed
     assert np.allclose(clock.kinetic_energy, a2 * plain.kinetic_energy, rtol=100.0 * allowed)
 
 

@@ -288,9 +288,7 @@ def test_simulate_says_once_that_it_compiles(
     use_cache(tmp_path, monkeypatch)
     ar.simulate(model, 0.1)
     said = capfd.readouterr().err.splitlines()
-    assert len(said) >= 1 and all(
-        re.fullmatch(r"articulon: compiling \d+ kernels?, once per machine: about \d+ s", line) for line in said
-    )
+    assert said and all(re.match(r"(articulon: )?compiling \d+ kernels?, once per machine", line) for line in said)
     assert len(list(tmp_path.rglob("compiled/*"))) >= 2 and done.exists()
     told: list[str] = []
     kernels._READY.clear()

@@ -97,6 +97,7 @@ def arrivals(
         if not keep_momentum:
             # Of a single motion the flag that noise acts has no other effect: its memory is the slowest.
             run.followed.slowest[1] = 0.0
+            run.inputs = run.inputs._replace(rescaling=run.inputs.rescaling[:0].copy())
         run.stop = advance_stop(model, 0, np.array([1.0, 0.0, 0.0]), passage.end)
         assert run.advance(state, 1e3 * passage.mean_time(), 10**9) == STOPPED
         times.append(float(state.time[0]))

@@ -107,7 +107,9 @@ def test_parts_of_a_step_follow_the_equations_of_motion_to_second_order(model, n
     errors, energies = [], []
     for step in (0.01, 0.005):
         run = ar.simulate(model, 2.0, rule="friction-implicit", step=step, frames=20, thermostat=thermostat)
-        errors.append(np.abs(np.concatenate([run.u[-1] - exact.u[-1], run.memory.bath()[-1] - exact.bath[-1]])).max())
+        errors.append(
+            np.abs(np.concatenate([run.u[-1] - exact.u[-1], run.memory.bath()[-1] - exact.memory.bath()[-1]])).max()
+        )
         energy = extended_energy(run, thermostat)
         energies.append(np.abs(energy - energy[0]).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.3)

@@ -1,8 +1,6 @@
 """Files of a user's that add to what there is: forces and laws of pairs, thermostats, scaling policies, formulas of
 integration. What works as a file of the package works as one of these."""
 
-import importlib.util
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +11,8 @@ from articulon.declaration import Choice, Declaration
 from articulon.errors import CaseError, ModelError
 from articulon.families import Family
 from articulon.forces import FORCES
-from articulon.inputs import clipped, is_file, shown
+from articulon.forces.user_functions import loaded_module
+from articulon.inputs import is_file, shown
 from articulon.integrate import INTEGRATORS, Canonical, Explicit, PredictorCorrector, rules
 from articulon.scaling import POLICIES
 
@@ -96,19 +95,10 @@ def _is_choice(annotation: Any, marks: Sequence[Any] = ()) -> bool:
 
 
 def _run(file: Path) -> ModuleType:
-    name = f"articulon_plugin_{file.stem}_{len(_LOADED)}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise CaseError(f"{file}: is no Python file; its name must end in .py")
-    module = importlib.util.module_from_spec(spec)
-    # pydantic and Numba look a module up by its name.
-    sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # the user's file may raise anything at all
-        del sys.modules[name]
-        raise CaseError(f"{file}: cannot be run: {type(error).__name__}: {clipped(error)}") from error
-    return module
+        return loaded_module(file, f"articulon_plugin_{file.stem}_{len(_LOADED)}")
+    except ModelError as error:
+        raise CaseError(f"{file}: {error}") from error.__cause__
 
 
 def load_plugins(files: object, source: str, allow_code: bool, consent: str) -> list[str]:

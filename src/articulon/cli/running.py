@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 """Where results go by default, a folder for each case."""
 
+REPORT = "report.html"
+"""What the report of a run is called in its folder."""
 WRITTEN_BY_A_RUN = ("case.toml", "trajectory.h5", "checkpoint.npz", "checkpoint_prev.npz", "summary.json")
 """Files that show that a folder holds a run."""
 
@@ -52,10 +54,10 @@ def run(
     check_folder(folder, description, resume)
     progress = RunProgress()
 
-    from articulon.simulate.run import run as simulate
+    from articulon.door.entry import run as run_case
 
     try:
-        done = simulate(description, out=folder, resume=resume, progress=progress)
+        done = run_case(description, out=folder, resume=resume, progress=progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_continue(case, folder, overrides, allow_code)) from None
     except DivergenceError:
@@ -68,14 +70,11 @@ def run(
     finally:
         progress.close()
 
-    from articulon.report.html import write_report
-
-    report_file = write_report(folder)
     _print_summary(done.summary)
     failed = _print_checks(done.summary.get("checks") or [])
     for note in done.summary.get("notes") or []:
         echo(f"note    {note}")
-    echo(f"results {folder}\nreport  {report_file}")
+    echo(f"results {folder}\nreport  {folder / REPORT}")
     if description.run.gsd:
         from articulon.io import write_gsd
 

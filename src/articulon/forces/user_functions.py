@@ -3,15 +3,18 @@
 import ctypes
 import importlib
 import importlib.util
+import sys
 import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numba
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.inputs import clipped
 
 
 def loaded_function(function: str, where: str) -> Callable[..., None]:
@@ -40,6 +43,28 @@ def loaded_function(function: str, where: str) -> Callable[..., None]:
     if not callable(found) or isinstance(found, type):
         raise ModelError(f"{where}.function: '{function}' is not a function but {found!r}")
     return found
+
+
+def loaded_module(file: Path, name: str) -> ModuleType:
+    """Runs a Python file as a module of a name.
+
+    Raises
+    ------
+    ModelError
+        Where it cannot be run.
+    """
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ModelError("is no Python file; its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    # pydantic and Numba look a module up by its name.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # the user's file may raise anything at all
+        del sys.modules[name]
+        raise ModelError(f"cannot be run: {type(error).__name__}: {clipped(error)}") from error
+    return module
 
 
 class Withheld:
