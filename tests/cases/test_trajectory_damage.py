@@ -16,8 +16,7 @@ from tests.support.small_trajectories import NEVER, flipped, frame, layout, writ
 
 import articulon as ar
 from articulon.errors import ArticulonError, CheckpointError
-from articulon.simulate import h5md, seal, trajectory
-from articulon.simulate import h5md_writing
+from articulon.simulate import h5md, h5md_writing, seal, trajectory
 from articulon.simulate.h5md_writing import FrameSink
 from articulon.simulate.trajectory import Frame, TrajectoryReader, TrajectoryWriter
 

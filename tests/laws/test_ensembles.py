@@ -65,11 +65,13 @@ def test_what_is_conserved_converges_with_the_square_of_the_step(system, name):
     thermostat = thermostat_of(system, name, 1.5)
     if name == "modified":  # so strong a gain is stiff against long steps, and what it takes is all there is to see
         thermostat = thermostat.model_copy(update={"derivative_gain": 2.0})
-    starts = ar.simulate(model, 40.0 * interval, frames=20, seed=7, thermostat=thermostat, **rule)
+    # Noise differs with the step, so that the spreads of few runs say little of the order.
+    count = 60 if name == "langevin" else 20
+    starts = ar.simulate(model, 2.0 * count * interval, frames=count, seed=7, thermostat=thermostat, **rule)
     conserved = {}
     for part in (0.5, 0.25, 0.125):
         pieces = []
-        for k in range(1, 21):  # many short runs: long ones lose each other, and noise differs with the step
+        for k in range(1, count + 1):  # many short runs: long ones lose each other, and noise differs with the step
             run = ar.simulate(
                 model,
                 40.0 * rule["step"],
