@@ -63,7 +63,9 @@ class Recorder:
 
     def frame(self) -> None:
         """Take a frame of the state."""
-        self.keep(self.prepared.observer.frame(self.state, self.keeps_poses))
+        with users_errors(self.prepared.evaluator, self.state):
+            found = self.prepared.observer.frame(self.state, self.keeps_poses)
+        self.keep(found)
         self.last_step = int(self.state.counters[STEPS])
 
     def stopped(self) -> None:

@@ -120,9 +120,9 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
         yield
     except Exception as raised:
         # Kernels raise nothing of their own.
-        if evaluator.system.forces.table(UserForce) is None:
+        if evaluator.users.error is None and evaluator.system.forces.table(UserForce) is None:
             raise
-        error = raised
+        error = evaluator.users.error or raised
     error = error or evaluator.users.error
     if error is None:
         return
