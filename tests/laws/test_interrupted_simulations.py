@@ -289,7 +289,8 @@ def test_simulate_says_once_that_it_compiles(
     ar.simulate(model, 0.1)
     said = capfd.readouterr().err.splitlines()
     assert said and all(re.match(r"(articulon: )?compiling \d+ kernels?, once per machine", line) for line in said)
-    assert len(list(tmp_path.rglob("compiled/*"))) >= 2 and done.exists()
+    # Passes that this process has loaded are not asked for again; the stepper is.
+    assert [path for path in tmp_path.rglob("compiled/*") if path.suffix != ".lock"] and done.exists()
     told: list[str] = []
     kernels._READY.clear()
     for path in tmp_path.rglob("compiled/*"):
