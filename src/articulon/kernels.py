@@ -121,8 +121,20 @@ def sources() -> str:
 
 
 @cache
-def _sources_of(file: str) -> str:
-    """Digest of what the kernels of a file are compiled from."""
+def _sources_of(files: tuple[str, ...]) -> str:
+    """Digest of what a kernel is compiled from whose code stands in some files."""
+    found = sorted({_sources_of_file(file) for file in files})
+    return found[0] if len(found) == 1 else hashlib.sha256(" ".join(found).encode()).hexdigest()[:16]
+
+
+def _files_of(function: Any) -> tuple[str, ...]:
+    """The files that a function's code stands in, and that of those which have been put into it."""
+    function = getattr(function, "py_func", function)
+    code = getattr(function, "__code__", None)
+    return getattr(function, "made_of", None) or (() if code is None else (code.co_filename,))
+
+
+def _sources_of_file(file: str) -> str:
     path = Path(file).absolute()
     place = path.relative_to(_PACKAGE).parts[0] if path.is_relative_to(_PACKAGE) else ""
     digests = _digests()
@@ -213,7 +225,8 @@ class PackageLocator(_CacheLocator):
     """
 
     def __init__(self, function: Any, file: str) -> None:
-        self._line, self._file = function.__code__.co_firstlineno, file
+        self._line = function.__code__.co_firstlineno
+        self._folder = str(cache_folder() / _sources_of(_files_of(function)))
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> "PackageLocator | None":
@@ -222,7 +235,7 @@ class PackageLocator(_CacheLocator):
 
     def get_cache_path(self) -> str:
         """Folder of the file's kernels."""
-        return str(cache_folder() / _sources_of(self._file))
+        return self._folder
 
     def get_source_stamp(self) -> str:
         """What tells sources apart: the folder does."""
@@ -369,7 +382,7 @@ def _mark(function: Any, signature: Any) -> Path:
     """The file that says that a kernel has been compiled."""
     source = function.py_func
     key = f"{source.__module__}.{source.__qualname__}{signature}"
-    folder = cache_folder() / _sources_of(source.__code__.co_filename) / "compiled"
+    folder = cache_folder() / _sources_of(_files_of(source)) / "compiled"
     return folder / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
@@ -454,7 +467,7 @@ def _compiling(function: Any, signature: Any) -> int:
 def ours(function: Any) -> bool:
     """Whether a function's code is the package's. What is compiled of another's is kept for this process alone: nothing
     would tell two functions of one name apart, or whether what they call has changed."""
-    return Path(getattr(function, "py_func", function).__code__.co_filename).is_relative_to(_PACKAGE)
+    return all(Path(file).is_relative_to(_PACKAGE) for file in _files_of(function))
 
 
 def specialised(
@@ -479,7 +492,10 @@ def leaf_variant(function: Any, name: str, **replaced: Any) -> Any:
 
 
 def copied(function: Callable, name: str, **replaced: Any) -> FunctionType:
-    """A function's code under another name, in which some of its global names stand for others."""
+    """A function's code under another name, in which some of its global names stand for others. It is kept by the
+    sources of all of them: an edit of a law is one of every loop that the law has been put into."""
     copy = FunctionType(function.__code__, {**function.__globals__, **replaced}, name)
     copy.__qualname__, copy.__module__ = name, function.__module__
+    files = {file for one in (function, *replaced.values()) if callable(one) for file in _files_of(one)}
+    copy.made_of = tuple(sorted(files))  # type: ignore[attr-defined]
     return copy

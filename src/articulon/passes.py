@@ -130,7 +130,8 @@ class Pass:
     def function(self) -> Any:
         """The dispatcher of what runs the leaf on a context."""
         if self._function is None:
-            name = f"{self.leaf.__module__.rpartition('.')[2]}_{self.leaf.__name__}"
+            module = self.leaf.__module__.removeprefix("articulon.").replace(".", "_")
+            name = f"{module}_{self.leaf.__name__}"
             entry = copied(_entry, name, LEAF=self.leaf)
             self._function = kernel(entry, allocates=self.allocates, cached=ours(self.leaf), entry=True)
         return self._function
@@ -154,8 +155,18 @@ class Bound:
         self.context = np.array(words, dtype=np.int64)
 
     def rebind(self, *arguments: Any) -> None:
-        """Binds the pass to other arguments of the same types, in every program that holds it."""
-        self.context[:] = _bound(arguments)[1]
+        """Binds the pass to other arguments of the same types, in every program that holds it.
+
+        Raises
+        ------
+        TypeError
+            For arguments of other types, which the compiled code would misread.
+        """
+        kind, words = _bound(arguments)
+        _TABLES.clear()
+        if kind != self.kind:
+            raise TypeError(f"{self.which.leaf.__name__}: bound to {_KINDS[self.kind]}, got {_KINDS[kind]}")
+        self.context[:] = words
         self.arguments = arguments
 
 
@@ -237,7 +248,7 @@ def _bound(arguments: tuple[Any, ...]) -> tuple[int, list[int]]:
 def _part(value: Any) -> tuple[int, list[int]]:
     if isinstance(value, np.ndarray):
         flags, shape = value.flags, value.shape
-        key = (value.dtype.char, len(shape), flags.c_contiguous, flags.writeable)
+        key = (value.dtype, len(shape), flags.c_contiguous, flags.f_contiguous, flags.writeable)
         number = _NUMBERS.get(key)
         if number is None:
             number = _number(key, lambda: numba.typeof(value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import stat
 import subprocess
 import sys
@@ -11,10 +12,12 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from articulon import kernels
 from articulon.errors import ArticulonError
+from articulon.passes import Program, pass_of
 
 SOURCE = "def doubled(x):\n    return 2.0 * x\n"
 
@@ -138,6 +141,75 @@ def test_a_link_is_judged_by_where_it_lies_and_by_where_it_leads(
             kernels.cache_folder()
     monkeypatch.setenv("ARTICULON_CACHE_DIR", str(tmp_path / "good"))
     assert kernels.cache_folder().parent == tmp_path / "good"
+
+
+STRETCHED = """
+import articulon as ar
+
+builder = ar.ModelBuilder(units="lj")
+builder.add_body("ball", mass=1.0, joint=ar.Xyz(), q=(2.0, 0.0, 0.0))
+builder.add_force(ar.forces.PointSpring(bodies=("ground", "ball"), stiffness=3.0))
+model = builder.build()
+print(float(ar.generalized_forces(model, model.q0, model.u0)[0]))
+"""
+
+
+@pytest.mark.slow
+def test_an_edited_force_is_compiled_anew(tmp_path: Path) -> None:
+    """Slow: compiles what one evaluation needs, twice. A pass is compiled of the file that its leaf stands in, whoever
+    makes an entry point of it."""
+    package = Path(kernels.__file__).parent
+    found = []
+    for name, before, after in (("as-it-is", "", ""), ("edited", "tension = k\n", "tension = 2.0 * k\n")):
+        copy = tmp_path / name / "articulon"
+        shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        file = copy / "forces" / "point_springs.py"
+        text = file.read_text(encoding="utf-8")
+        assert before in text
+        file.write_text(text.replace(before, after) if before else text, encoding="utf-8")
+        environment = {
+            **os.environ,
+            "ARTICULON_CACHE_DIR": str(tmp_path / "cache"),
+            "PYTHONPATH": str(tmp_path / name),
+        }
+        done = subprocess.run([sys.executable, "-c", STRETCHED], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        found.append(float(done.stdout))
+    assert found == [-6.0, -12.0]
+
+
+def test_a_kernel_is_kept_by_the_sources_of_all_that_it_is_made_of(tmp_path: Path) -> None:
+    """The code of a loop and of the law that has been put into it."""
+    files = []
+    for name in ("loop", "law"):
+        file = tmp_path / f"{name}.py"
+        file.write_text(f"def {name}(x):\n    return x\n", encoding="utf-8")
+        made: dict[str, object] = {"__name__": name}
+        exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), made)
+        files.append(made[name])
+    loop, law = files
+    both = kernels.copied(loop, "both", LAW=law)  # type: ignore[arg-type]
+    assert kernels._files_of(both) == (str(tmp_path / "law.py"), str(tmp_path / "loop.py"))
+    alone = {kernels._sources_of(kernels._files_of(one)) for one in (loop, law, both)}
+    assert len(alone) == 3
+    assert not kernels.ours(both) and kernels.ours(kernels.prepare)
+
+
+def test_a_pass_refuses_arguments_that_its_code_would_misread() -> None:
+    @pass_of
+    def first(x):  # type: ignore[no-untyped-def]
+        x[0] = 1.0
+
+    bound = first.bind(np.zeros(3))
+    for wrong in (np.zeros((3, 1)), np.zeros(3, dtype=np.int64), np.zeros(6)[::2]):
+        with pytest.raises(TypeError, match="first: bound to"):
+            bound.rebind(wrong)
+    other = np.zeros(5)
+    bound.rebind(other)
+    Program([bound])()
+    assert other.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]
+    turned = [np.zeros((2, 3)), np.zeros((2, 3), order="F"), np.zeros((4, 6))[::2, ::2]]
+    assert len({first.bind(one).kind for one in turned}) == 3
 
 
 DAMAGED = """
