@@ -1,37 +1,27 @@
-"""How kernels are compiled: the flags every kernel shares, and a cache that compiles once per machine.
+"""How kernels are compiled: the flags that they all share, once on a machine, in processes of their own."""
 
-Numba notices an edit of the file that defines a cached kernel but not of the files it calls, so kernels lie in folders
-named after a digest of every file of their floor and of those before it: an edited or upgraded package never runs a
-stale one, and an edit of one floor leaves what was compiled of those before it.
-"""
-
-import atexit
 import hashlib
 import itertools
 import os
 import secrets
-import shutil
 import signal
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numba
-from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba.core.bytecode import FunctionIdentity
-from numba.core.caching import NullCache, _CacheLocator
+from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from articulon.errors import ArticulonError
-from articulon.private_folders import private_folder
+from articulon.kernel_cache import PackageLocator, cache_folder, cache_root, files_of, sources_of
 
 if os.name == "posix":
     import fcntl
@@ -41,13 +31,6 @@ warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
 
 FASTMATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
 """Never plain ``True``: NaN and infinity must survive, divergence is detected by them."""
-
-_PACKAGE = Path(__file__).parent
-_FLOORS = (
-    ("kernels.py", "passes.py", "rng.py"),
-    *((f"{floor}/**/*.py",) for floor in ("algebra", "model", "dynamics", "baths", "forces", "scaling", "integrate")),
-)
-"""Where kernels and what they call live. A kernel calls functions of its own floor and of those before it."""
 
 LEAF = {
     "fastmath": FASTMATH,
@@ -72,101 +55,6 @@ routine = numba.njit(**LEAF)
 
 first_class = numba.njit(fastmath=FASTMATH, error_model="numpy")
 """For functions that are handed to a kernel as a value."""
-
-
-@cache
-def cache_folder() -> Path:
-    """Folder of the compiled kernels for this processor and compiler, for this user alone.
-
-    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` move it; by default it is under the user's cache folder. Where it
-    cannot be written to, it is a temporary one of this process, and a warning says so.
-
-    Raises
-    ------
-    ArticulonError
-        Naming the folder, where somebody else could have written to it: what lies in it is code.
-    """
-    # A kernel of another processor would not be loaded but compiled again, by a process that means to load it.
-    digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()} {get_host_cpu_features().flatten()}".encode())
-    root = _cache_root()
-    try:
-        return private_folder(root / digest.hexdigest()[:16], CACHE_ADVICE)
-    except OSError as failure:
-        folder = _temporary_cache()
-        warnings.warn(
-            f"kernels cannot be kept in {root} ({failure.strerror}). They are compiled for this process alone, in "
-            f"{folder}, which takes up to a minute at every start; set ARTICULON_CACHE_DIR to a folder that you may "
-            "write to",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return private_folder(folder / digest.hexdigest()[:16], CACHE_ADVICE)
-
-
-@cache
-def _digests() -> dict[str, str]:
-    """Of all that kernels of a floor are compiled from, by the floor's name; the last holds all sources of kernels."""
-    digest, found = hashlib.sha256(), {}
-    for names in _FLOORS:
-        for path in sorted(path for name in names for path in _PACKAGE.glob(name)):
-            digest.update(f"{path.relative_to(_PACKAGE)}\n".encode())
-            digest.update(path.read_bytes())
-        found[names[0].partition("/")[0]] = digest.hexdigest()[:16]
-    return found
-
-
-def sources() -> str:
-    """Digest of all sources of kernels, and of the compiler and processor: of what gives the same bits."""
-    return f"{cache_folder().name}-{_digests()['integrate']}"
-
-
-@cache
-def _sources_of(files: tuple[str, ...]) -> str:
-    """Digest of what a kernel is compiled from whose code stands in some files."""
-    found = sorted({_sources_of_file(file) for file in files})
-    return found[0] if len(found) == 1 else hashlib.sha256(" ".join(found).encode()).hexdigest()[:16]
-
-
-def _files_of(function: Any) -> tuple[str, ...]:
-    """The files that a function's code stands in, and that of those which have been put into it."""
-    function = getattr(function, "py_func", function)
-    code = getattr(function, "__code__", None)
-    return getattr(function, "made_of", None) or (() if code is None else (code.co_filename,))
-
-
-def _sources_of_file(file: str) -> str:
-    path = Path(file).absolute()
-    place = path.relative_to(_PACKAGE).parts[0] if path.is_relative_to(_PACKAGE) else ""
-    digests = _digests()
-    if place in digests:
-        return digests[place]
-    if place in _FLOORS[0]:
-        return digests[_FLOORS[0][0]]
-    return hashlib.sha256(digests["integrate"].encode() + path.read_bytes()).hexdigest()[:16]
-
-
-CACHE_ADVICE = (
-    "It would hold compiled code. Remove it, for kernels are compiled again, or set ARTICULON_CACHE_DIR to a folder of "
-    "your own that others may not write to."
-)
-"""What to do about a cache folder that is not trusted."""
-
-
-def _cache_root() -> Path:
-    chosen = os.environ.get("ARTICULON_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
-    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "articulon"
-
-
-def _temporary_cache() -> Path:
-    """A folder that is removed when this process ends; processes that are forked from it leave it alone."""
-    folder, process = Path(tempfile.mkdtemp(prefix="articulon-kernels-")), os.getpid()
-
-    def remove() -> None:
-        if os.getpid() == process:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(remove)
-    return folder
 
 
 def _quiet(text: str) -> None:
@@ -214,38 +102,6 @@ def announcing_to_the_terminal() -> Iterator[None]:
         yield
 
 
-class PackageLocator(_CacheLocator):
-    """Where Numba keeps a kernel: by what it is compiled from, wherever that lies, so that one installation of the same
-    sources finds what another has compiled, and an edited one never runs what is stale.
-
-    Parameters
-    ----------
-    function, file
-        The kernel, and the file that defines it.
-    """
-
-    def __init__(self, function: Any, file: str) -> None:
-        self._line = function.__code__.co_firstlineno
-        self._folder = str(cache_folder() / _sources_of(_files_of(function)))
-
-    @classmethod
-    def from_function(cls, function: Any, file: str) -> "PackageLocator | None":
-        """What Numba asks for."""
-        return cls(function, file) if Path(file).exists() else None
-
-    def get_cache_path(self) -> str:
-        """Folder of the file's kernels."""
-        return self._folder
-
-    def get_source_stamp(self) -> str:
-        """What tells sources apart: the folder does."""
-        return ""
-
-    def get_disambiguator(self) -> str:
-        """What tells functions of one name apart."""
-        return str(self._line)
-
-
 def kernel(
     function: Callable | None = None,
     *,
@@ -262,7 +118,7 @@ def kernel(
 
     def wrap(function: Callable) -> Any:
         previous = numba.config.CACHE_LOCATOR_CLASSES
-        numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{PackageLocator.__name__}"
+        numba.config.CACHE_LOCATOR_CLASSES = f"{PackageLocator.__module__}.{PackageLocator.__name__}"
         try:
             # No kernel allocates: without reference counts on every array it is a quarter faster. Threads need them.
             options = {"parallel": True} if parallel else {} if allocates else {"_nrt": False}
@@ -325,7 +181,7 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
     try:
         fresh = [one for one, mark in missing if not mark.exists() and _is_kept(one[0])]
         if fresh:
-            kept = _cache_root().absolute() == cache_folder().parent
+            kept = cache_root().absolute() == cache_folder().parent
             often = "once per machine" if kept else "for this process alone"
             seconds = max(1, round(SECONDS * len(fresh) / _cores()))
             announce(f"compiling {_counted(len(fresh), 'kernel')}, {often}: about {seconds} s")
@@ -350,7 +206,8 @@ def _load(function: Any, signature: Any, mark: Path) -> None:
     except Exception as failure:  # whatever a damaged file makes of its reader
         if not mark.exists():
             raise
-        announce(f"{cache_folder()}: what is kept of {function.__name__} is damaged ({failure}); compiling it again")
+        what, where = function.__name__, cache_folder()
+        announce(f"{where}: what is kept of {what} is damaged ({failure}); compiling it again")
         Path(function._cache._cache_file._index_path).unlink(missing_ok=True)
         mark.unlink(missing_ok=True)
         _compile_aside([(function, signature)])
@@ -382,7 +239,7 @@ def _mark(function: Any, signature: Any) -> Path:
     """The file that says that a kernel has been compiled."""
     source = function.py_func
     key = f"{source.__module__}.{source.__qualname__}{signature}"
-    folder = cache_folder() / _sources_of(_files_of(source)) / "compiled"
+    folder = cache_folder() / sources_of(files_of(source)) / "compiled"
     return folder / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
@@ -399,8 +256,8 @@ def count_anew() -> None:
 count_anew()
 
 
-SECONDS = 2.0
-"""Time that a kernel takes to compile, on average [s]."""
+SECONDS = 1.0
+"""Time that a kernel takes to compile, on average: the 25 of a docking take 23 s [s]."""
 POLL = 0.005
 """How often processes that compile are looked at [s]."""
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
@@ -464,12 +321,6 @@ def _compiling(function: Any, signature: Any) -> int:
     return child
 
 
-def ours(function: Any) -> bool:
-    """Whether a function's code is the package's. What is compiled of another's is kept for this process alone: nothing
-    would tell two functions of one name apart, or whether what they call has changed."""
-    return all(Path(file).is_relative_to(_PACKAGE) for file in _files_of(function))
-
-
 def specialised(
     function: Callable, name: str, parallel: bool = False, allocates: bool = False, cached: bool = True, **replaced: Any
 ) -> Any:
@@ -496,6 +347,6 @@ def copied(function: Callable, name: str, **replaced: Any) -> FunctionType:
     sources of all of them: an edit of a law is one of every loop that the law has been put into."""
     copy = FunctionType(function.__code__, {**function.__globals__, **replaced}, name)
     copy.__qualname__, copy.__module__ = name, function.__module__
-    files = {file for one in (function, *replaced.values()) if callable(one) for file in _files_of(one)}
+    files = {file for one in (function, *replaced.values()) if callable(one) for file in files_of(one)}
     copy.made_of = tuple(sorted(files))  # type: ignore[attr-defined]
     return copy

@@ -26,7 +26,8 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.types import WrapperAddressProtocol
 from numba.extending import intrinsic
 
-from articulon.kernels import copied, jit, kernel, ours, prepare_all
+from articulon.kernel_cache import ours
+from articulon.kernels import copied, jit, kernel, prepare_all
 
 
 @intrinsic

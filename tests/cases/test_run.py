@@ -16,7 +16,7 @@ from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of, ran, univ
 from tests.support.threads import on_threads
 
 import articulon as ar
-from articulon import kernels
+from articulon import kernel_cache, kernels
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.model.state import CHANNELS
@@ -514,7 +514,8 @@ def test_the_folder_and_its_summary(tmp_path):
 
 
 def test_compiling_is_announced(tmp_path, monkeypatch):
-    monkeypatch.setattr(kernels, "cache_folder", lambda: tmp_path / "cache")
+    for module in (kernels, kernel_cache):
+        monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(kernels, "_READY", {})
     shown = Shown()
     ar.run(case_of(tmp_path, BALL), tmp_path / "run", progress=shown)

@@ -18,6 +18,7 @@ PACKAGE = Path(ar.__file__).parent
 FLOORS = (
     ("errors", "terminal"),
     ("private_folders",),
+    ("kernel_cache",),
     ("kernels",),
     ("passes",),
     ("algebra",),

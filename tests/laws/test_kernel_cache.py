@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from articulon import kernels
+from articulon import kernel_cache, kernels
 from articulon.errors import ArticulonError
 from articulon.passes import Program, pass_of
 
@@ -37,10 +37,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cache of its own for each test."""
     root = tmp_path / "cache"
     monkeypatch.setenv("ARTICULON_CACHE_DIR", str(root))
-    kernels.cache_folder.cache_clear()
+    kernel_cache.cache_folder.cache_clear()
     yield root
     monkeypatch.undo()
-    kernels.cache_folder.cache_clear()
+    kernel_cache.cache_folder.cache_clear()
 
 
 def fresh(folder: Path) -> object:
@@ -58,7 +58,7 @@ def plant(folder: Path) -> Path:
     kernel, mark = fresh(folder), folder / "somebody-was-here"
     assert kernel(1.5) == 3.0  # type: ignore[operator]
     Path(kernel._cache._cache_file._index_path).write_bytes(pickle.dumps(Planted(mark)))  # type: ignore[attr-defined]
-    kernels.cache_folder.cache_clear()
+    kernel_cache.cache_folder.cache_clear()
     return mark
 
 
@@ -74,7 +74,7 @@ def give_away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_folders_of_the_cache_are_for_the_user_alone(cache: Path) -> None:
     before = os.umask(0)
     try:
-        folder = kernels.cache_folder()
+        folder = kernel_cache.cache_folder()
     finally:
         os.umask(before)
     assert folder.parent == cache
@@ -92,9 +92,9 @@ def test_what_is_planted_would_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o702])
 def test_a_folder_that_others_may_write_to_is_refused_by_its_path(tmp_path: Path, mode: int) -> None:
     mark = plant(tmp_path)
-    folder = kernels.cache_folder()
+    folder = kernel_cache.cache_folder()
     folder.chmod(mode)
-    kernels.cache_folder.cache_clear()
+    kernel_cache.cache_folder.cache_clear()
     with pytest.raises(ArticulonError, match=f"{folder}.*others may write to it.*[Rr]emove it.*ARTICULON_CACHE_DIR"):
         fresh(tmp_path)(1.0)  # type: ignore[operator]
     assert not mark.exists()
@@ -102,8 +102,8 @@ def test_a_folder_that_others_may_write_to_is_refused_by_its_path(tmp_path: Path
 
 def test_a_folder_of_another_user_is_refused_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = plant(tmp_path)
-    folder = kernels.cache_folder()
-    kernels.cache_folder.cache_clear()
+    folder = kernel_cache.cache_folder()
+    kernel_cache.cache_folder.cache_clear()
     give_away(folder, monkeypatch)
     with pytest.raises(ArticulonError, match=f"{tmp_path}.*belongs to another user.*ARTICULON_CACHE_DIR"):
         fresh(tmp_path)(1.0)  # type: ignore[operator]
@@ -118,11 +118,11 @@ def test_a_parent_in_which_others_could_put_another_folder_is_refused(
     shared.chmod(0o777)
     monkeypatch.setenv("ARTICULON_CACHE_DIR", str(shared / "mine"))
     with pytest.raises(ArticulonError, match=f"{shared}.*others may.*put another folder in its place"):
-        kernels.cache_folder()
+        kernel_cache.cache_folder()
     assert not (shared / "mine").exists()
     # As of /tmp: others may add to it, and touch only what is theirs.
     shared.chmod(0o1777)
-    assert kernels.cache_folder().parent == shared / "mine"
+    assert kernel_cache.cache_folder().parent == shared / "mine"
 
 
 def test_a_link_is_judged_by_where_it_lies_and_by_where_it_leads(
@@ -138,9 +138,9 @@ def test_a_link_is_judged_by_where_it_lies_and_by_where_it_leads(
     for way in ("shared/link", "link"):
         monkeypatch.setenv("ARTICULON_CACHE_DIR", str(tmp_path / way))
         with pytest.raises(ArticulonError, match=f"{tmp_path / 'shared'}"):
-            kernels.cache_folder()
+            kernel_cache.cache_folder()
     monkeypatch.setenv("ARTICULON_CACHE_DIR", str(tmp_path / "good"))
-    assert kernels.cache_folder().parent == tmp_path / "good"
+    assert kernel_cache.cache_folder().parent == tmp_path / "good"
 
 
 STRETCHED = """
@@ -189,10 +189,10 @@ def test_a_kernel_is_kept_by_the_sources_of_all_that_it_is_made_of(tmp_path: Pat
         files.append(made[name])
     loop, law = files
     both = kernels.copied(loop, "both", LAW=law)  # type: ignore[arg-type]
-    assert kernels._files_of(both) == (str(tmp_path / "law.py"), str(tmp_path / "loop.py"))
-    alone = {kernels._sources_of(kernels._files_of(one)) for one in (loop, law, both)}
+    assert kernel_cache.files_of(both) == (str(tmp_path / "law.py"), str(tmp_path / "loop.py"))
+    alone = {kernel_cache.sources_of(kernel_cache.files_of(one)) for one in (loop, law, both)}
     assert len(alone) == 3
-    assert not kernels.ours(both) and kernels.ours(kernels.prepare)
+    assert not kernel_cache.ours(both) and kernel_cache.ours(kernels.prepare)
 
 
 def test_a_pass_refuses_arguments_that_its_code_would_misread() -> None:
@@ -214,7 +214,7 @@ def test_a_pass_refuses_arguments_that_its_code_would_misread() -> None:
 
 DAMAGED = """
 from pathlib import Path
-from articulon import kernels
+from articulon import kernel_cache, kernels
 from articulon.integrate import explicit
 import articulon as ar
 
@@ -254,19 +254,19 @@ def test_a_group_of_one_is_no_group_of_others(tmp_path: Path, monkeypatch: pytes
     """Where every user has a group to themselves, folders are group-writable by default."""
     import grp
 
-    folder = kernels.cache_folder()
+    folder = kernel_cache.cache_folder()
     folder.chmod(0o770)
-    kernels.cache_folder.cache_clear()
+    kernel_cache.cache_folder.cache_clear()
     others = grp.struct_group(("staff", "x", folder.stat().st_gid, ["somebody", "else"]))
     monkeypatch.setattr(grp, "getgrgid", lambda gid: others)
     with pytest.raises(ArticulonError, match="others may write to it"):
-        kernels.cache_folder()
+        kernel_cache.cache_folder()
     import pwd
 
     name = pwd.getpwuid(os.geteuid()).pw_name
     alone = grp.struct_group((name, "x", folder.stat().st_gid, [name]))
     monkeypatch.setattr(grp, "getgrgid", lambda gid: alone)
-    assert kernels.cache_folder() == folder
+    assert kernel_cache.cache_folder() == folder
 
 
 @pytest.mark.parametrize("hindrance", ["a file in its place", "no permission", "read-only"])
@@ -284,15 +284,15 @@ def test_an_unwritable_cache_falls_back_to_a_private_one_and_says_so(
         made = os.mkdir
         monkeypatch.setattr(os, "mkdir", lambda p, *a, **k: refused() if str(cache) in str(p) else made(p, *a, **k))
     else:
-        kernels.cache_folder()
-        kernels.cache_folder.cache_clear()
+        kernel_cache.cache_folder()
+        kernel_cache.cache_folder.cache_clear()
         allowed = os.access
         monkeypatch.setattr(os, "access", lambda p, *a, **k: str(cache) not in str(p) and allowed(p, *a, **k))
     with pytest.warns(RuntimeWarning, match=f"{cache}.*for this process alone.*ARTICULON_CACHE_DIR"):
-        folder = kernels.cache_folder()
+        folder = kernel_cache.cache_folder()
     assert cache not in (folder, *folder.parents)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700 and folder.stat().st_uid == os.geteuid()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert kernels.cache_folder() == folder, "once"
+        assert kernel_cache.cache_folder() == folder, "once"
     assert fresh(tmp_path)(2.0) == 4.0  # type: ignore[operator]

@@ -11,7 +11,7 @@ from articulon.adaptive.merging import Merging
 from articulon.baths.base import BATH, FREEDOMS, variables_of
 from articulon.forces.evaluation import Evaluator, System
 from articulon.forces.sites.tables import SiteTable
-from articulon.integrate import explicit, friction_implicit
+from articulon.integrate import explicit, friction_implicit_passes
 from articulon.integrate.base import Driver
 from articulon.integrate.drivers import ExplicitDriver, FrictionImplicitDriver
 from articulon.integrate.law_inputs import law_inputs
@@ -138,8 +138,8 @@ def _driver(fine: Driver, evaluator: Evaluator, state: State, make: Callable[[Ev
         fine.law, fine.bath_step = _address(fine.law, LAW), _address(fine.bath_step, BATH)
         result.law, result.bath_step = fine.law, fine.bath_step
         result.inputs, result.programs = law_inputs(evaluator, fine.policy, None, 0)
-        result.scratch = friction_implicit.scratch(evaluator, None if fine.flight else fine.scratch.flight)
-        result.passes, result.kept = friction_implicit.passes(evaluator, result.scratch, fine.flight)
+        result.scratch = friction_implicit_passes.scratch(evaluator, None if fine.flight else fine.scratch.flight)
+        result.passes, result.kept = friction_implicit_passes.passes(evaluator, result.scratch, fine.flight)
         return result
     if type(fine) is ExplicitDriver and not fine.embedded:
         one = copy.copy(fine)

@@ -42,6 +42,12 @@ def clear_joints(channels, joint):
 
 
 @pass_of
+def clear(array):
+    """Zeroes an array."""
+    array[:] = 0.0
+
+
+@pass_of
 def fill_sites(sites, total, terms, refresh, ws, wrench):
     """All other forces between sites."""
     place_particles(sites, ws)

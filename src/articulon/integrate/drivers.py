@@ -12,7 +12,7 @@ from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.fixman import Fixman
 from articulon.forces.sites.places import only_particles
-from articulon.integrate import explicit, friction_implicit
+from articulon.integrate import explicit, friction_implicit, friction_implicit_passes
 from articulon.integrate.base import Driver, open_loop
 from articulon.integrate.declarations import (
     BrownianDynamics,
@@ -196,8 +196,8 @@ class FrictionImplicitDriver(FollowingDriver):
         self.follow(integrator, policy)
         thermostat = evaluator.thermostat
         self.bath_step = leave if thermostat is None else thermostat.advance
-        self.scratch = friction_implicit.scratch(evaluator)
-        self.passes, self.kept = friction_implicit.passes(evaluator, self.scratch, self.flight)
+        self.scratch = friction_implicit_passes.scratch(evaluator)
+        self.passes, self.kept = friction_implicit_passes.passes(evaluator, self.scratch, self.flight)
         signatures = {policy.law: LAW, self.bath_step: BATH}
         self.kernel = prepare_for(friction_implicit.advance, self.arguments(state, 0), signatures)
 

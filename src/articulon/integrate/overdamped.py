@@ -33,7 +33,7 @@ from articulon.dynamics.passes import move_links, place_links, scaled, solve
 from articulon.dynamics.recursive import project
 from articulon.forces.base import At
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.filling import booking, fill_drag, fill_friction, filling, scaling
+from articulon.forces.filling import booking, clear, fill_drag, fill_friction, filling, scaling
 from articulon.forces.gravity import gravity_wrenches
 from articulon.integrate.law_inputs import ask, book_bare_works
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, TOO_LONG, stop_reached
@@ -201,12 +201,6 @@ def scale_drag(drag, factor, noise, metric, mass, moment, inertia, tau):
 def move_joints(forest, q, u, span):
     """Moves joints for a time ``span`` (1,) at constant speeds."""
     drift(forest, q, u, span[0])
-
-
-@pass_of
-def clear(array):
-    """Zeroes an array."""
-    array[:] = 0.0
 
 
 class Passes(NamedTuple):

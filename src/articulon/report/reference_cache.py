@@ -16,7 +16,7 @@ from pathlib import Path
 
 from articulon import __version__
 from articulon.cases.case import Case
-from articulon.kernels import cache_folder, sources
+from articulon.kernel_cache import cache_folder, sources
 from articulon.private_folders import private_folder
 from articulon.simulate.atomic import replacing, write_text
 from articulon.simulate.claim import claimed

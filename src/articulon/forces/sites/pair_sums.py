@@ -26,7 +26,8 @@ from articulon.forces.sites.tables import (
     W_ZZ,
     SiteTable,
 )
-from articulon.kernels import jit, ours, prepare, specialised
+from articulon.kernel_cache import ours
+from articulon.kernels import jit, prepare, specialised
 
 ROWS_AHEAD, SITES_AHEAD = 16, 8
 """How many sites before they are needed the rows of the list, and the last positions that they name, are asked for."""

@@ -1,0 +1,358 @@
+"""The passes of a friction-implicit step, and the arrays through which they are called."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.rotations import (
+    conjugate,
+    load_quaternion,
+    matrix,
+    normalised,
+    product,
+    store_quaternion,
+    turn_in_world,
+)
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    apply_t,
+    copy_into,
+    load,
+    load_at,
+    load_from,
+    load_matrix,
+    scale,
+    store,
+    store_at,
+    store_from,
+    store_matrix,
+    sub,
+)
+from articulon.baths.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
+from articulon.baths.chains import chain_rates
+from articulon.baths.langevin import decay_and_noise
+from articulon.baths.schedule import target
+from articulon.dynamics import joints
+from articulon.dynamics.energy import kinetic_energy
+from articulon.dynamics.kinematics import move
+from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
+from articulon.dynamics.passes import move_links, place_links, solve
+from articulon.forces.base import At
+from articulon.forces.energies import find_kinetic_energy
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.filling import booking, clear, fill_friction, filling, scaling
+from articulon.forces.stokes_drag import drag_wrenches
+from articulon.integrate import canonical, geodesic
+from articulon.kernels import jit
+from articulon.model.joints import FREE, SPHERICAL
+from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC, THERMOSTAT
+from articulon.passes import Program, compile_passes, pass_of
+
+
+class Scratch(NamedTuple):
+    """Arrays of a step; deleting them changes nothing."""
+
+    mass: np.ndarray
+    """Masses of the links with h/2 of their drag added, shape (links,)."""
+    moment: np.ndarray
+    """First moments, likewise, shape (links, 3)."""
+    inertia: np.ndarray
+    """Inertias, likewise, shape (links, 6)."""
+    udot: np.ndarray
+    """Accelerations, shape (nu,)."""
+    middle: np.ndarray
+    """Speeds at the middle of a kick, shape (nu,)."""
+    friction: np.ndarray
+    """Drag and noise on the links, shape (2, links, 6)."""
+    total: np.ndarray
+    """Their weighed sum, shape (links, 6)."""
+    no_torque: np.ndarray
+    """Zeros, shape (nu,)."""
+    still: np.ndarray
+    """Zero twists, shape (links, 6)."""
+    turning: np.ndarray
+    """Angular accelerations of the links while they drift, shape (links, 3)."""
+    no_bias: np.ndarray
+    """Zero velocity-product accelerations, shape (links, 6)."""
+    factor: np.ndarray
+    """Factors of the channels, shape (8,)."""
+    time: np.ndarray
+    """Of the latest evaluation [time], shape (1,)."""
+    window: np.ndarray
+    """Of the noise, shape (1,)."""
+    clock: np.ndarray
+    """Time at the start of the step, and its length [time], shape (2,)."""
+    span: np.ndarray
+    """Half of it [time], shape (1,)."""
+    number: np.ndarray
+    """Number of the step, shape (1,)."""
+    status: np.ndarray
+    """Of free flights, shape (1,)."""
+    kinetic: np.ndarray
+    """Kinetic energy [energy], shape (1,)."""
+    powers: np.ndarray
+    """Of noise and drag, shape (2,)."""
+    power: np.ndarray
+    """Of the channels, unscaled, shape (8,)."""
+    position: np.ndarray
+    """Origins of the links, shape (links, 3)."""
+    rotation: np.ndarray
+    """Their orientations, row-major matrices, shape (links, 9)."""
+    q: np.ndarray
+    """Coordinates of a step not yet finished, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, likewise, shape (nu,)."""
+    work: np.ndarray
+    """Works, likewise, shape (8,)."""
+    acceleration: np.ndarray
+    """Accelerations of the latest kick, likewise, shape (nu,)."""
+    bath: np.ndarray
+    """A thermostat's variables, likewise."""
+    draw: Draw
+    """Of Langevin's noise."""
+    flight: canonical.Scratch
+    """Of free flights."""
+
+
+def scratch(e: Evaluator, flight: canonical.Scratch | None = None) -> Scratch:
+    """Arrays for a model, its thermostat and its forces; ``flight`` are those of flights, where there are none."""
+    forest, nq, nu = e.system.forest, e.model.nq, e.model.nu
+    n = forest.mass.size
+    return Scratch(
+        np.zeros(n),
+        np.zeros((n, 3)),
+        np.zeros((n, 6)),
+        np.zeros(nu),
+        np.zeros(nu),
+        np.zeros((2, n, 6)),
+        np.zeros((n, 6)),
+        np.zeros(nu),
+        np.zeros((n, 6)),
+        np.zeros((n, 3)),
+        np.zeros((n, 6)),
+        np.ones(8),
+        np.zeros(1),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(2),
+        np.zeros(1),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(1),
+        np.zeros(2),
+        e.channels.power,
+        e.ws.position,
+        e.ws.rotation,
+        np.zeros(nq),
+        np.zeros(nu),
+        np.zeros(8),
+        np.zeros(nu),
+        np.zeros(e.bath.shape[1]),
+        draw_arrays(nu),
+        geodesic.scratch(forest, nq, nu) if flight is None else flight,
+    )
+
+
+@pass_of
+def drift(forest, q, u, ws, span):
+    """Moves links that have been placed and moved, for a time ``span`` (1,) at constant speeds, and places them anew.
+
+    Where a joint leaves all rotations free it is the link's angular velocity in the world that is kept, not the joint's
+    own speed: a light body that spins fast on a turning parent then feels no velocity-product acceleration for it.
+    """
+    time = span[0]
+    parent, kinds, q_start, u_start, axes = forest.parent, forest.kind, forest.q_start, forest.u_start, forest.axis
+    offset, rotation = forest.position, forest.rotation
+    quaternion, R, reach, position, twist = ws.quaternion, ws.rotation, ws.reach, ws.position, ws.twist
+    for i in range(parent.size):
+        p, kind, k, j = parent[i], kinds[i], q_start[i], u_start[i]
+        x, r, origin, pw = load(axes, i), load(offset, i), ZERO, ZERO
+        frame = load_quaternion(rotation, i)
+        if p >= 0:
+            frame = product(load_quaternion(quaternion, p), frame)
+            r, origin, pw = apply(load_matrix(R, p), r), load(position, p), load_from(twist, p, 3)
+        if kind == SPHERICAL or kind == FREE:
+            if kind == FREE:
+                store_at(q, k, add(load_at(q, k), scale(time, load_at(u, j))))
+                k, j = k + 3, j + 3
+            w = load_from(twist, i, 3)
+            e = turn_in_world(load_quaternion(quaternion, i), w, time)
+            body = matrix(e)
+            local = normalised(product(conjugate(frame), e))
+            q[k], q[k + 1], q[k + 2], q[k + 3] = local[0], local[1], local[2], local[3]
+            store_at(u, j, apply_t(body, sub(w, pw)))
+        else:
+            joints.drift(kind, q, k, u, j, time)
+            e, _ = joints.place(kind, x, q, k, frame)
+            body = matrix(e)
+            w = add(pw, joints.velocity(kind, x, u, j, matrix(frame) if joints.framed(kind) else body, body)[0])
+        if joints.translates(kind):
+            d = joints.place(kind, x, q, q_start[i], frame)[1]
+            r = add(r, apply(matrix(frame) if joints.framed(kind) else body, d))
+        store_from(twist, i, 3, w)
+        store_quaternion(quaternion, i, e)
+        store_matrix(R, i, body)
+        store(reach, i, r)
+        store(position, i, add(origin, r))
+
+
+@pass_of
+def keep_spins(forest, ws, turning):
+    """Velocity-product accelerations of a kick, which leaves to ``drift`` what that does.
+
+    ``turning`` is the angular acceleration g of each link while it drifts: none where the spin is kept, and
+    g_p + ω_p × ω_J elsewhere. A joint whose link keeps its spin on a parent that turns has the bias −g_p.
+    """
+    parent, kinds, bias = forest.parent, forest.kind, ws.bias
+    for i in range(kinds.size):
+        p, g = parent[i], ZERO
+        if p >= 0:
+            g = load(turning, p)
+        if kinds[i] == SPHERICAL or kinds[i] == FREE:
+            store_from(bias, i, 0, scale(-1.0, g))
+            store(turning, i, ZERO)
+        else:
+            store(turning, i, add(g, load_from(bias, i, 0)))
+
+
+@pass_of
+def add_friction(forest, drag, span, factor, friction, mass, moment, inertia, total):
+    """Inertias of the links with half of a time ``span`` (1,) of their drag, and the sum of drag and noise."""
+    s = 0.5 * span[0] * factor[DAMPING]
+    for i in range(forest.mass.size):
+        mass[i] = forest.mass[i] + s * drag.mass[i]
+        for k in range(3):
+            moment[i, k] = forest.moment[i, k] + s * drag.moment[i, k]
+        for k in range(6):
+            inertia[i, k] = forest.inertia[i, k] + s * drag.inertia[i, k]
+            total[i, k] = factor[DAMPING] * friction[0, i, k] + factor[STOCHASTIC] * friction[1, i, k]
+
+
+@jit
+def power_of(wrench, ws):
+    """Σ f·v + n·ω."""
+    one, twist = wrench.reshape(-1), ws.twist.reshape(-1)
+    total = 0.0
+    for k in range(one.size):
+        total += one[k] * twist[k]
+    return total
+
+
+@pass_of
+def book_friction(drag, ws, friction, powers):
+    """Power of noise and of drag (2,) at links that have been moved."""
+    powers[0] = power_of(friction[1], ws)
+    friction[0] = 0.0
+    drag_wrenches(drag, ws, friction[0])
+    powers[1] = power_of(friction[0], ws)
+
+
+@pass_of
+def rate_thermostat(bath, kinetic, time, variables, rates):
+    """A thermostat's variables and their rates (2, variables), for a policy's law."""
+    copy_into(rates[0], variables)
+    chain_rates(bath, 2.0 * kinetic[0], target(bath, time[0]), rates[0], rates[1])
+
+
+@pass_of
+def stir(forest, bath, clock, count, u, ws, still, draw, work):
+    """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed and
+    moved; adds its work."""
+    time, h = clock[0], clock[1]
+    before = kinetic_energy(forest, ws)
+    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
+    draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
+    for k in range(u.size):
+        u[k] = c * u[k] + s * draw.speeds[k]
+    move(forest, u, ws, 0, forest.mass.size)
+    work[THERMOSTAT] += kinetic_energy(forest, ws) - before
+
+
+@pass_of
+def fly(forest, q, u, span, ws, flight, no_torque, status):
+    """Free flight over a time ``span`` (1,); the worst ``status`` (1,) stands."""
+    status[0] = max(status[0], geodesic.fly(forest, q, u, span[0], ws, flight, no_torque))
+
+
+class Passes(NamedTuple):
+    """Programs of a step. One that a run does not need is empty."""
+
+    locate: np.ndarray
+    """Places and moves the links at q and u."""
+    fill: np.ndarray
+    """Fills the channels but for drag and noise."""
+    scale: np.ndarray
+    """Sums them with their factors."""
+    predict: np.ndarray
+    """Accelerations at u."""
+    solve: np.ndarray
+    """Accelerations at the middle speeds; at rest, where flights have the velocity products."""
+    book: np.ndarray
+    """Power at the middle speeds."""
+    move: np.ndarray
+    """Moves the links at u."""
+    drift: np.ndarray
+    """Drift or flight over ``arrays.span``."""
+    friction: np.ndarray
+    """Accelerations by drag and noise."""
+    book_friction: np.ndarray
+    """Their power at the middle speeds."""
+    kinetic: np.ndarray
+    """Kinetic energy at u."""
+    rate: np.ndarray
+    """What a law reads of a thermostat."""
+    stir: np.ndarray
+    """Langevin's friction and noise."""
+
+
+def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Program]]:
+    """The programs of a model's steps: as kernels take them, and to be kept."""
+    forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
+    still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
+    q, u, middle, udot, factor = arrays.q, arrays.u, arrays.middle, arrays.acceleration, arrays.factor
+    gravity, fall, none = forces.gravity, factor[EXTERNAL:], np.zeros(3)
+    at = At(forest, ws, q, u, arrays.time, arrays.window, channels, *arrays.friction)
+    sums, inertias = (channels.total_joint, channels.total_wrench), (forest.mass, forest.moment, forest.inertia)
+    move_u, move_middle = move_links.bind(forest, u, ws), move_links.bind(forest, middle, ws)
+    locate = [place_links.bind(forest, q, ws), move_u]
+    kept = keep_spins.bind(forest, ws, arrays.turning)
+    accelerate = solve.bind(forest, *inertias, *sums, gravity, fall, still if flight else ws, udot)
+    book = [move_middle, *booking(e, at._replace(u=middle))]
+    rubs = forces.drag.link.size > 0 or forces.noise.choice[0] != 0
+    heavier = arrays.mass, arrays.moment, arrays.inertia
+    friction = [
+        clear.bind(arrays.friction),
+        *fill_friction(e, at),
+        add_friction.bind(forest, forces.drag, arrays.clock[1:], factor, arrays.friction, *heavier, arrays.total),
+        solve.bind(forest, *heavier, arrays.no_torque, arrays.total, none, fall, still, arrays.udot),
+    ]
+    rubbed = [move_middle, book_friction.bind(forces.drag, ws, arrays.friction, arrays.powers)]
+    kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic)]
+    way, bath = e.system.bath.choice[WAY], e.system.bath
+    drifting = drift.bind(forest, q, u, ws, arrays.span)
+    if flight:
+        drifting = fly.bind(forest, q, u, arrays.span, ws, arrays.flight, arrays.no_torque, arrays.status)
+    remembers = arrays.bath.size > 0
+    rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
+    stirring = stir.bind(forest, bath, arrays.clock, arrays.number, u, ws, still, arrays.draw, arrays.work)
+    programs = [
+        Program(one)
+        for one in (
+            locate,
+            filling(e, at),
+            scaling(e, channels, factor),
+            () if flight else (move_u, kept, accelerate),
+            (accelerate,) if flight else (move_middle, kept, accelerate),
+            book,
+            (move_u,),
+            (drifting,),
+            friction if rubs else (),
+            rubbed if rubs else (),
+            kinetic if way == SCALES else (),
+            rate if remembers else (),
+            (stirring,) if way == KICKS else (),
+        )
+    ]
+    compile_passes(one for program in programs for one in program.passes)
+    return Passes(*(program.code for program in programs)), programs

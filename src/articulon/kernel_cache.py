@@ -1,0 +1,162 @@
+"""Where compiled kernels are kept, and by what: the sources that they are compiled from.
+
+Numba notices an edit of the file that defines a cached kernel but not of the files it calls, so kernels lie in folders
+named after a digest of every file of their floor and of those before it: an edited or upgraded package never runs a
+stale one, and an edit of one floor leaves what was compiled of those before it.
+"""
+
+import atexit
+import hashlib
+import os
+import shutil
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
+from numba.core.caching import _CacheLocator
+
+from articulon.private_folders import private_folder
+
+_PACKAGE = Path(__file__).parent
+_FLOORS = (
+    ("kernel_cache.py", "kernels.py", "passes.py", "rng.py"),
+    *((f"{floor}/**/*.py",) for floor in ("algebra", "model", "dynamics", "baths", "forces", "scaling", "integrate")),
+)
+"""Where kernels and what they call live. A kernel calls functions of its own floor and of those before it."""
+
+
+@cache
+def cache_folder() -> Path:
+    """Folder of the compiled kernels for this processor and compiler, for this user alone.
+
+    ``ARTICULON_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` move it; by default it is under the user's cache folder. Where it
+    cannot be written to, it is a temporary one of this process, and a warning says so.
+
+    Raises
+    ------
+    ArticulonError
+        Naming the folder, where somebody else could have written to it: what lies in it is code.
+    """
+    # A kernel of another processor would not be loaded but compiled again, by a process that means to load it.
+    digest = hashlib.sha256(f"{numba.__version__} {get_host_cpu_name()} {get_host_cpu_features().flatten()}".encode())
+    root = cache_root()
+    try:
+        return private_folder(root / digest.hexdigest()[:16], CACHE_ADVICE)
+    except OSError as failure:
+        folder = _temporary_cache()
+        warnings.warn(
+            f"kernels cannot be kept in {root} ({failure.strerror}). They are compiled for this process alone, in "
+            f"{folder}, which takes up to a minute at every start; set ARTICULON_CACHE_DIR to a folder that you may "
+            "write to",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return private_folder(folder / digest.hexdigest()[:16], CACHE_ADVICE)
+
+
+@cache
+def _digests() -> dict[str, str]:
+    """Of all that kernels of a floor are compiled from, by the floor's name; the last holds all sources of kernels."""
+    digest, found = hashlib.sha256(), {}
+    for names in _FLOORS:
+        for path in sorted(path for name in names for path in _PACKAGE.glob(name)):
+            digest.update(f"{path.relative_to(_PACKAGE)}\n".encode())
+            digest.update(path.read_bytes())
+        found[names[0].partition("/")[0]] = digest.hexdigest()[:16]
+    return found
+
+
+def sources() -> str:
+    """Digest of all sources of kernels, and of the compiler and processor: of what gives the same bits."""
+    return f"{cache_folder().name}-{_digests()['integrate']}"
+
+
+@cache
+def sources_of(files: tuple[str, ...]) -> str:
+    """Digest of what a kernel is compiled from whose code stands in some files."""
+    found = sorted({_sources_of_file(file) for file in files})
+    return found[0] if len(found) == 1 else hashlib.sha256(" ".join(found).encode()).hexdigest()[:16]
+
+
+def files_of(function: Any) -> tuple[str, ...]:
+    """The files that a function's code stands in, and that of those which have been put into it."""
+    function = getattr(function, "py_func", function)
+    code = getattr(function, "__code__", None)
+    return getattr(function, "made_of", None) or (() if code is None else (code.co_filename,))
+
+
+def _sources_of_file(file: str) -> str:
+    path = Path(file).absolute()
+    place = path.relative_to(_PACKAGE).parts[0] if path.is_relative_to(_PACKAGE) else ""
+    digests = _digests()
+    if place in digests:
+        return digests[place]
+    if place in _FLOORS[0]:
+        return digests[_FLOORS[0][0]]
+    return hashlib.sha256(digests["integrate"].encode() + path.read_bytes()).hexdigest()[:16]
+
+
+CACHE_ADVICE = (
+    "It would hold compiled code. Remove it, for kernels are compiled again, or set ARTICULON_CACHE_DIR to a folder of "
+    "your own that others may not write to."
+)
+"""What to do about a cache folder that is not trusted."""
+
+
+def cache_root() -> Path:
+    chosen = os.environ.get("ARTICULON_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
+    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "articulon"
+
+
+def _temporary_cache() -> Path:
+    """A folder that is removed when this process ends; processes that are forked from it leave it alone."""
+    folder, process = Path(tempfile.mkdtemp(prefix="articulon-kernels-")), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
+
+
+class PackageLocator(_CacheLocator):
+    """Where Numba keeps a kernel: by what it is compiled from, wherever that lies, so that one installation of the same
+    sources finds what another has compiled, and an edited one never runs what is stale.
+
+    Parameters
+    ----------
+    function, file
+        The kernel, and the file that defines it.
+    """
+
+    def __init__(self, function: Any, file: str) -> None:
+        self._line = function.__code__.co_firstlineno
+        self._folder = str(cache_folder() / sources_of(files_of(function)))
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> "PackageLocator | None":
+        """What Numba asks for."""
+        return cls(function, file) if Path(file).exists() else None
+
+    def get_cache_path(self) -> str:
+        """Folder of the file's kernels."""
+        return self._folder
+
+    def get_source_stamp(self) -> str:
+        """What tells sources apart: the folder does."""
+        return ""
+
+    def get_disambiguator(self) -> str:
+        """What tells functions of one name apart."""
+        return str(self._line)
+
+
+def ours(function: Any) -> bool:
+    """Whether a function's code is the package's. What is compiled of another's is kept for this process alone: nothing
+    would tell two functions of one name apart, or whether what they call has changed."""
+    return all(Path(file).is_relative_to(_PACKAGE) for file in files_of(function))
