@@ -40,20 +40,6 @@ def run(
 
 
 def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:
-    """The results in the folder of a run, which may still be going, with the case that it was made from.
-
-    Parameters
-    ----------
-    folder
-        The folder.
-    allow_code
-        Whether functions that the case names may run, where an analysis evaluates the forces. Nothing runs them
-        otherwise.
-
-    Raises
-    ------
-    ArticulonError
-        Where the folder holds no run.
-    """
+    """The results in the folder of a run, with the case that it was made from; see :func:`articulon.open_run`."""
     found = simulate.open_run(path_of(folder, "open_run, folder", CaseError))
     return Run(found.folder, Case.read(found.folder / simulate.CASE, allow_code=allow_code))

@@ -52,44 +52,10 @@ def run(
     overrides: Mapping[str, Any] | None = None,
     extends: Description | None = None,
 ) -> Run:
-    """Run a case and keep its results in a folder.
+    """Run a case and keep its results in a folder; see :func:`articulon.run` for the arguments and what is raised.
 
-    Parameters
-    ----------
-    case
-        The case, from :func:`articulon.load_case`.
-    out
-        Folder of the results, by default one in ``runs`` that is called like the case and what its overrides change,
-        such as ``runs/nanoparticle-docking-seed-7``. It must not hold a run, unless ``resume`` says to go on with it.
-    resume
-        Continue the run that the folder holds from its last checkpoint, to the same bits as an unbroken run. One that
-        has ended is returned at once, and where there is none yet it begins.
-    progress
-        Shows how it goes; nothing by default.
-    overrides
-        Changes of the case by dotted key, as for :func:`articulon.load_case`.
-    extends
-        What the folder holds, where ``case`` is the same for a longer time with frames at the same interval: then that
-        run goes on, to the bits of one that was made as long at once.
-
-    Returns
-    -------
-    Run
-        The results.
-
-    Raises
-    ------
-    CaseError
-        For a case that cannot be run.
-    ArticulonError
-        For a folder that holds another run, or in which one is going on, for a trajectory that is damaged or of another
-        case, a full disk, or a force of the user's that fails.
-    CheckpointError
-        Where no checkpoint can be read, or one holds what no run of this case can go on from.
-    DivergenceError
-        Where the numbers stop meaning anything.
-    KeyboardInterrupt
-        After Ctrl-C or a request to terminate, when the state has been saved.
+    ``progress`` None shows nothing. ``extends`` is what the folder holds, where ``case`` is the same for a longer time
+    with frames at the same interval: then that run goes on, to the bits of one that was made as long at once.
     """
     if isinstance(case, str | Path):
         raise TypeError(f"expected a case, got the name {str(case)!r}: read it with articulon.load_case")
