@@ -18,7 +18,9 @@ from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.joint_actuation import JointActuation
 from articulon.integrate.base import Driver
-from articulon.integrate.declarations import Canonical, Explicit, FrictionImplicit
+from articulon.integrate.combination import combination_of
+from articulon.integrate.compatibility import check
+from articulon.integrate.declarations import Explicit
 from articulon.integrate.drivers import ExplicitDriver
 from articulon.integrate.drivers import driver as driver_of
 from articulon.integrate.status import PAUSED, Stop
@@ -285,24 +287,7 @@ def _sized(state: State, nu: int, managed: int) -> State:
 
 def _refuse(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> None:
     """Raises CaseError for what cannot change its resolution."""
-    rule = str(integrator.rule)
-    if evaluator.particles or not isinstance(integrator, Explicit | FrictionImplicit | Canonical):
-        raise CaseError(
-            f"adaptive: the rule '{rule}' does not take steps of joints that lock and release; choose "
-            "friction-implicit, an explicit rule such as dormand-prince, or velocity-verlet, for a model with joints"
-        )
-    if evaluator.contacts is not None:
-        raise CaseError(
-            "adaptive: contacts remember how the bodies that touch have slid, which merged bodies would not follow; "
-            "leave out the contacts, or [adaptive]"
-        )
-    if evaluator.rotations != "speeds":
-        raise CaseError("adaptive: rotations = 'euler-parameters' keep no speeds that could be locked; use 'speeds'")
-    if policy.follows:
-        raise CaseError(
-            f"adaptive: the policy '{getattr(policy, 'policy', '')}' follows how forces change, which a transition "
-            "breaks off; choose another"
-        )
+    check(combination_of(evaluator, integrator, policy, adaptive=True))
     try:
         check_forces_follow(evaluator.model)
     except ModelError as error:

@@ -103,11 +103,6 @@ class BaseThermostat(Declaration):
                 + (" once its total momentum is removed" if self.centre_of_mass == "removed" else "")
                 + "; leave out the thermostat, or free a joint"
             )
-        if model.drives:
-            raise CaseError(
-                f"{where}: the joint '{model.drives[0].name}' follows a given motion, whose kinetic energy is no "
-                "temperature; leave out the thermostat or the drive"
-            )
         if self.centre_of_mass == "removed":
             check_momentum_is_kept(model, where)
 

@@ -4,13 +4,9 @@ from typing import Any, ClassVar
 
 from numba import types
 
-from articulon.errors import CaseError
-from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
 from articulon.integrate.status import DIVERGED, STOPPED, Stop, leap, thrown
-from articulon.model import Model, State
-from articulon.scaling.base import ScalingPolicy
+from articulon.model import State
 
 LINE = types.float64[::1]
 """Numba type of a flat array."""
@@ -94,39 +90,3 @@ def open_loop(evaluator: Evaluator) -> str:
         f"{arrays.left[0]:.2g} of the model's size: what drives the mechanism takes it beyond its reach, or given "
         "motions contradict each other; the acceleration is largest"
     )
-
-
-def without_noise(model: Model, rule: str, reason: str) -> None:
-    """Raises CaseError where a model has Brownian forces, which a rule cannot integrate."""
-    if brownian_of(model) is not None:
-        raise CaseError(
-            f"integrator.rule: '{rule}' {reason}, and the model has Brownian forces: choose one of friction-implicit, "
-            f"{', '.join(EXPLICIT)}, or leave out the Brownian forces"
-        )
-
-
-def without_loops(model: Model, rule: str) -> None:
-    """Raises CaseError where a model has loops or driven joints, whose momenta are not canonical."""
-    if model.loops.kind.size:
-        raise CaseError(
-            f"integrator.rule: '{rule}' works in canonical momenta, which coordinates bound by loops or given motions "
-            f"lack: choose one of {', '.join([*EXPLICIT, *PREDICTOR_CORRECTOR])}, or leave out the loops and drives"
-        )
-
-
-def without_thermostat(evaluator: Evaluator, rule: str) -> None:
-    """Raises CaseError where a thermostat acts, which has no canonical momenta."""
-    if evaluator.thermostat is not None:
-        raise CaseError(
-            f"integrator.rule: '{rule}' is a map of canonical momenta, and a thermostat changes them: choose "
-            f"friction-implicit or one of {', '.join(EXPLICIT)}, or leave out the thermostat"
-        )
-
-
-def without_scaling_by_state(policy: ScalingPolicy, rule: str) -> None:
-    """Raises CaseError for a policy that weighs anew at every step, where a rule takes no steps of its own."""
-    if policy.varies:
-        raise CaseError(
-            f"integrator.rule: '{rule}' cannot change the weights of forces from step to step: choose a scaling policy "
-            "of constant factors, or another rule such as kutta-merson"
-        )

@@ -7,13 +7,13 @@ import numpy as np
 
 from articulon.baths.base import BATH, leave, variables_of
 from articulon.dynamics import embedding
-from articulon.errors import CaseError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.fixman import Fixman
 from articulon.forces.sites.places import only_particles
 from articulon.integrate import explicit, friction_implicit, friction_implicit_passes
 from articulon.integrate.base import Driver, open_loop
+from articulon.integrate.combination import combination_of
+from articulon.integrate.compatibility import check
 from articulon.integrate.declarations import (
     BrownianDynamics,
     Canonical,
@@ -31,7 +31,7 @@ from articulon.integrate.lag_tracking import Followed, memory_size
 from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.overdamped_driver import OverdampedDriver
 from articulon.integrate.particle_driver import ErmakMcCammonDriver, ParticleDriver, RespaDriver
-from articulon.integrate.rules import EXPLICIT, PREDICTOR_CORRECTOR
+from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.scipy_adapter import SciPyDriver
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, STOPPED, no_stop
 from articulon.integrate.touching_driver import TouchingDriver
@@ -231,10 +231,6 @@ class FrictionImplicitDriver(FollowingDriver):
         return PAUSED if status == REACHED and left > steps else status
 
 
-PARTICLE_RULES = ("velocity-verlet", "r-respa", "ermak-mccammon")
-"""Rules that move free particles on plain arrays."""
-
-
 def driver(
     evaluator: Evaluator,
     integrator: Any,
@@ -247,25 +243,9 @@ def driver(
     Raises
     ------
     CaseError
-        For a rule that cannot do what the model or its rotations ask for.
+        For what does not go with what, see ``compatibility.py``.
     """
-    if evaluator.contacts is not None:
-        if integrator.rule != "velocity-verlet":
-            raise CaseError(
-                f"integrator.rule: '{integrator.rule}' does not carry contacts from step to step; choose "
-                "velocity-verlet with a step"
-            )
-        return _driver(evaluator, integrator, policy, parameters, state)
-    _refuse_impossible(evaluator, integrator)
-    _refuse_flexible(evaluator, integrator, policy)
-    if not policy.follows:
-        return _driver(evaluator, integrator, policy, parameters, state)
-    name = str(getattr(policy, "policy", ""))
-    if not isinstance(integrator, FrictionImplicit | Explicit):
-        raise CaseError(
-            f"integrator.rule: '{integrator.rule}' does not tell the policy '{name}' how forces change; choose "
-            f"friction-implicit, or one of {', '.join(EXPLICIT)}"
-        )
+    check(combination_of(evaluator, integrator, policy))
     return _driver(evaluator, integrator, policy, parameters, state)
 
 
@@ -285,83 +265,11 @@ def _driver(
         return ErmakMcCammonDriver(evaluator, float(integrator.step), policy, parameters, state)
     if evaluator.contacts is not None:
         kind = GrainDriver if only_grains(evaluator.model) else TouchingDriver
-        return kind(evaluator, float(integrator.step), policy, state)
-    if _on_plain_arrays(evaluator, integrator):
+        return kind(evaluator, float(integrator.step), state)
+    if integrator.rule == "velocity-verlet" and only_particles(evaluator.model):
         return ParticleDriver(evaluator, float(integrator.step), policy, parameters, state)
     if isinstance(integrator, Canonical):
         return CanonicalDriver(evaluator, integrator, policy, parameters, state)
     if isinstance(integrator, SciPy):
         return SciPyDriver(evaluator, integrator, policy, parameters, state)
     return ExplicitDriver(evaluator, integrator, policy, parameters, state)
-
-
-def _on_plain_arrays(evaluator: Evaluator, integrator: Any) -> bool:
-    """Whether a rule takes the steps of free particles without a tree."""
-    return getattr(integrator, "rule", "") in PARTICLE_RULES and only_particles(evaluator.model)
-
-
-def _refuse_flexible(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> None:
-    """Raises CaseError for what does not go with flexible bodies."""
-    model = evaluator.model
-    if not model.modes:
-        return
-    body = f"body '{model.names[next(iter(model.modes))]}' is flexible"
-    if not isinstance(integrator, Explicit | PredictorCorrector | SciPy):
-        raise CaseError(f"integrator.rule: '{integrator.rule}' takes rigid bodies only, and {body}; {_RULES_FOR_ANY}")
-    if evaluator.rotations == "euler-parameters":
-        raise CaseError(f"dynamics.rotations: 'euler-parameters' takes rigid bodies only, and {body}; use 'speeds'")
-    if evaluator.thermostat is not None:
-        raise CaseError(
-            f"thermostat: it takes heat from rigid bodies and not from modes, and {body}; leave out the thermostat, "
-            "or the modes"
-        )
-    if policy.varies or policy.follows:
-        raise CaseError(
-            f"scaling: a policy of factors that vary reads the forces of rigid bodies only, and {body}; choose one of "
-            "constant factors"
-        )
-    if evaluator.system.forces.table(Fixman) is not None:
-        raise CaseError(
-            f"forces: the Fixman potential is known of rigid bodies only, and {body}; leave one of them out"
-        )
-
-
-_RULES_FOR_ANY = f"choose one of {', '.join([*EXPLICIT, *PREDICTOR_CORRECTOR])}, or one of SciPy's"
-
-
-def _refuse_impossible(evaluator: Evaluator, integrator: Any) -> None:
-    """Raises CaseError for a rule that cannot do what the model, its solver or its rotations ask for."""
-    if isinstance(integrator, Respa | ErmakMcCammon) and not only_particles(evaluator.model):
-        instead = "velocity-verlet" if isinstance(integrator, Respa) else "friction-implicit"
-        raise CaseError(
-            f"integrator.rule: '{integrator.rule}' moves free particles under forces between their sites, and this "
-            f"model has other bodies or forces; choose {instead}"
-        )
-    box = evaluator.model.box
-    if box is not None and "reflecting" in box.boundaries and not _on_plain_arrays(evaluator, integrator):
-        raise CaseError(
-            f"integrator.rule: '{integrator.rule}' does not end its steps at reflecting walls, on which box.boundaries "
-            f"sets; choose one of {', '.join(PARTICLE_RULES)} for a model of free particles with no forces but those "
-            "between sites, or a wall with a potential (lennard-jones-wall)"
-        )
-    if evaluator.rotations == "euler-parameters" and not isinstance(integrator, Explicit):
-        raise CaseError(
-            f"integrator.rule: '{integrator.rule}' integrates speeds, not the accelerations of Euler parameters; "
-            f"choose one of {', '.join(EXPLICIT)}, or rotations = 'speeds'"
-        )
-    if evaluator.model.loops.kind.size and isinstance(integrator, FrictionImplicit):
-        raise CaseError(
-            f"integrator.rule: 'friction-implicit' takes no loops or driven joints; choose one of {', '.join(EXPLICIT)}"
-        )
-    rubbing = any(kind.resists(table) for kind, table in evaluator.system.forces.terms)
-    if rubbing and isinstance(integrator, FrictionImplicit):
-        raise CaseError(
-            "integrator.rule: 'friction-implicit' takes Stokes drag implicitly, and not the damping and friction of "
-            f"joints or of springs between points; choose one of {', '.join(EXPLICIT)}, or 'scipy-radau' where they "
-            "are stiff"
-        )
-    if evaluator.solver_name != "articulated" and isinstance(integrator, FrictionImplicit | Canonical):
-        raise CaseError(
-            f"integrator.rule: '{integrator.rule}' works by the articulated-body algorithm and leaves nothing to the "
-            f"solver {evaluator.solver_name!r}; choose the solver 'articulated', or one of {', '.join(EXPLICIT)}"
-        )

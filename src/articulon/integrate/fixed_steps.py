@@ -7,7 +7,7 @@ import numpy as np
 from articulon.baths.base import variables_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import canonical, predictor_corrector
-from articulon.integrate.base import Driver, open_loop, without_loops, without_noise, without_thermostat
+from articulon.integrate.base import Driver, open_loop
 from articulon.integrate.declarations import Canonical, PredictorCorrector
 from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.rules import CANONICAL, PREDICTOR_CORRECTOR
@@ -62,7 +62,6 @@ class PredictorCorrectorDriver(FixedStepDriver):
         parameters: np.ndarray,
         state: State,
     ) -> None:
-        without_noise(evaluator.model, integrator.rule, "interpolates over steps, between which the noise jumps")
         self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
         self.varies, self.stop, self.step = policy.varies, no_stop(), float(integrator.step)
         model = evaluator.model
@@ -103,9 +102,6 @@ class CanonicalDriver(FixedStepDriver):
     def __init__(
         self, evaluator: Evaluator, integrator: Canonical, policy: ScalingPolicy, parameters: np.ndarray, state: State
     ) -> None:
-        without_noise(evaluator.model, integrator.rule, "is a map of (q, p), in which noise has no place")
-        without_loops(evaluator.model, integrator.rule)
-        without_thermostat(evaluator, integrator.rule)
         self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
         self.varies, self.stop, self.step = policy.varies, no_stop(), float(integrator.step)
         model = evaluator.model

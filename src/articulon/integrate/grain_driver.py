@@ -8,7 +8,6 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.errors import CaseError
 from articulon.forces.contact.declarations import Contact
 from articulon.forces.contact.engine import Contacts
 from articulon.forces.contact.tables import CROWDED
@@ -27,8 +26,6 @@ from articulon.kernels import prepare
 from articulon.model import Model, State
 from articulon.model.joints import FREE
 from articulon.model.state import STEPS
-from articulon.scaling import NoScaling
-from articulon.scaling.base import ScalingPolicy
 
 _GRAINS: WeakKeyDictionary[Model, bool] = WeakKeyDictionary()
 
@@ -64,13 +61,8 @@ def _isotropic(inertias: np.ndarray) -> bool:
 class GrainDriver(Driver):
     """Velocity Verlet on plain arrays. The step divides every time that is asked for."""
 
-    def __init__(self, evaluator: Evaluator, step: float, policy: ScalingPolicy, state: State) -> None:
+    def __init__(self, evaluator: Evaluator, step: float, state: State) -> None:
         model = evaluator.model
-        if not isinstance(policy, NoScaling):
-            raise CaseError(
-                "scaling: the rule velocity-verlet moves grains by their forces as they are; leave the policy out, or "
-                "choose integrator.rule = 'friction-implicit'"
-            )
         assert evaluator.contacts is not None
         self.evaluator, self.step, self.stop = evaluator, step, no_stop()
         self.history = history_size(model.bodies)

@@ -59,11 +59,6 @@ def check_followed(evaluator: Evaluator, policy: str) -> None:
                 f"scaling.policy: '{policy}' follows the forces on bodies, and {model.loop_name(row)} binds some to "
                 "others or to the ground by forces of its own; choose another policy, such as constant"
             )
-    if evaluator.rotations == "euler-parameters" and brownian_of(model) is not None:
-        raise CaseError(
-            f"scaling.policy: '{policy}' keeps the momentum of thermal speeds when its factor changes, and "
-            "dynamics.rotations = 'euler-parameters' integrates other rates; choose rotations = 'speeds'"
-        )
 
 
 def followed_groups(evaluator: Evaluator, integrator: Any, aim: float) -> Followed:

@@ -11,7 +11,6 @@ from articulon.integrate import overdamped
 from articulon.integrate.declarations import BrownianDynamics
 from articulon.integrate.fixed_steps import FixedStepDriver
 from articulon.integrate.law_inputs import law_inputs
-from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.status import DIVERGED, TOO_LONG, no_stop
 from articulon.kernels import prepare_for
 from articulon.model import Model, State
@@ -31,7 +30,7 @@ class OverdampedDriver(FixedStepDriver):
         parameters: np.ndarray,
         state: State,
     ) -> None:
-        _refuse_impossible(evaluator)
+        _refuse_bodies_without_drag(evaluator)
         evaluator.overdamped = True
         self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
         self.stop, self.step = no_stop(), float(integrator.step)
@@ -79,41 +78,19 @@ def _jointed(model: Model) -> bool:
     return bool((forest.parent >= 0).any() or not np.isin(forest.kind, UNBOUND).all())
 
 
-def _refuse_impossible(evaluator: Evaluator) -> None:
-    """Raises CaseError for what has no overdamped motion."""
-    model, forces, noise = evaluator.model, evaluator.system.forces, brownian_of(evaluator.model)
+def _refuse_bodies_without_drag(evaluator: Evaluator) -> None:
+    """Raises CaseError, naming a body, where no drag balances the forces or the torques on it."""
+    model, drag = evaluator.model, evaluator.system.forces.drag
 
     def refuse(why: str) -> None:
         raise CaseError(f"integrator.rule: 'overdamped' {why}")
 
-    if model.loops.kind.size:
-        refuse(
-            f"takes no loops or driven joints, and the model has {model.loop_name(0)}; choose one of "
-            f"{', '.join(EXPLICIT)}, or leave it out"
-        )
-    if any(kind.resists(table) for kind, table in forces.terms):
-        refuse(
-            "solves for Stokes drag, and not for the damping and friction of joints or of springs between points; "
-            f"leave these out, or choose one of {', '.join(EXPLICIT)}"
-        )
-    if evaluator.solver_name != "articulated":
-        refuse(
-            "works by the articulated-body algorithm and leaves nothing to the solver "
-            f"{evaluator.solver_name!r}; choose the solver 'articulated'"
-        )
-    if noise is not None and noise.amplitude_from == "instantaneous":
-        refuse(
-            "has no kinetic temperature that Brownian forces could follow; set forces.brownian.amplitude_from to 'bath'"
-        )
-    if noise is not None and noise.dissipation == "none":
-        refuse("needs drag that acts, and forces.brownian.dissipation is 'none'; set it to 'drag'")
-    bare = np.flatnonzero(~(forces.drag.mass > 0.0))
+    bare = np.flatnonzero(~(drag.mass > 0.0))
     if bare.size:
         refuse(
             f"balances forces by drag, and body '{model.names[model.head[bare[0]]]}' has no translational drag; give "
             "it stokes-drag, weld it to a body that has, or choose friction-implicit"
         )
-    drag = forces.drag
     spinning = joint_without_inertia(model.forest._replace(mass=drag.mass, moment=drag.moment, inertia=drag.inertia))
     if spinning is not None:
         refuse(

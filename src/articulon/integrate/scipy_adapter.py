@@ -9,7 +9,7 @@ from scipy import integrate
 from articulon.baths.base import variables_of
 from articulon.dynamics.constrained import OPEN
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.base import Driver, open_loop, without_noise, without_scaling_by_state
+from articulon.integrate.base import Driver, open_loop
 from articulon.integrate.declarations import LEAST, SciPy
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, no_stop, stop_reached
 from articulon.integrate.variables import blocks
@@ -47,8 +47,6 @@ class SciPyDriver(Driver):
     def __init__(
         self, evaluator: Evaluator, integrator: SciPy, policy: ScalingPolicy, parameters: np.ndarray, state: State
     ) -> None:
-        without_noise(evaluator.model, integrator.rule, "interpolates over steps, between which the noise jumps")
-        without_scaling_by_state(policy, integrator.rule)
         self.evaluator, self.parameters, self.law, self.stop = evaluator, parameters, policy.law, no_stop()
         self.solver, model = SOLVERS[integrator.rule], evaluator.model
         variables = variables_of(evaluator.system.bath)

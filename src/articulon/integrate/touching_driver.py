@@ -1,13 +1,11 @@
 """The driver of bodies on joints whose spheres touch."""
 
 import math
-from typing import Any
 
 import numba
 import numpy as np
 from numba import types
 
-from articulon.errors import CaseError
 from articulon.forces.contact.carried import Carried
 from articulon.forces.contact.tables import PASS
 from articulon.forces.contact.wall_faults import wall_fault
@@ -20,8 +18,6 @@ from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, no
 from articulon.kernels import prepare
 from articulon.model import State
 from articulon.model.state import STEPS
-from articulon.scaling import NoScaling
-from articulon.scaling.base import ScalingPolicy
 
 
 class TouchingDriver(Driver):
@@ -29,8 +25,7 @@ class TouchingDriver(Driver):
 
     history = touching.HISTORY
 
-    def __init__(self, evaluator: Evaluator, step: float, policy: ScalingPolicy, state: State) -> None:
-        _refuse(evaluator, policy)
+    def __init__(self, evaluator: Evaluator, step: float, state: State) -> None:
         model = evaluator.model
         assert evaluator.contacts is not None
         self.evaluator, self.step, self.stop, self.contacts = evaluator, step, no_stop(), evaluator.contacts
@@ -124,18 +119,3 @@ class TouchingDriver(Driver):
 
     last: int = 0
     """Steps that had been taken when a chunk ended."""
-
-
-def _refuse(evaluator: Evaluator, policy: ScalingPolicy) -> None:
-    """Raises CaseError for what does not go with contacts."""
-    model, rule = evaluator.model, "integrator.rule: 'velocity-verlet' with contacts"
-    reasons: list[tuple[Any, str]] = [
-        (not isinstance(policy, NoScaling), "takes forces as they are: leave the scaling policy out"),
-        (evaluator.thermostat is not None, "knows no thermostat: leave it out"),
-        (evaluator.system.forces.noise.choice[0] != 0, "knows no Brownian forces: leave them out"),
-        (evaluator.rotations != "speeds", "integrates speeds: set dynamics.rotations = 'speeds'"),
-        (model.drives, "takes no driven joints: leave the drives out, or move a wall instead"),
-    ]
-    for refused, why in reasons:
-        if refused:
-            raise CaseError(f"{rule} {why}")

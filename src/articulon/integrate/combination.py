@@ -1,0 +1,176 @@
+"""What is chosen together for a run, and what of it the table of compatibility asks for.
+
+An integrator has a name in the table, ``integrator_of``, and a run has features, ``FEATURES``. The same rule has
+several names where different steppers take its steps: ``velocity-verlet`` moves particles, grains and touching bodies
+in its own ways, and all else in canonical momenta.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from articulon.baths.base import KICKS, OVERDAMPS, SCALES, BaseThermostat
+from articulon.forces.base import Force
+from articulon.forces.brownian import brownian_of
+from articulon.forces.contact.engine import contact_of
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.fixman import fixman_of
+from articulon.forces.sites.places import only_particles
+from articulon.integrate.declarations import (
+    BrownianDynamics,
+    Canonical,
+    ErmakMcCammon,
+    Explicit,
+    FrictionImplicit,
+    PredictorCorrector,
+    Respa,
+    SciPy,
+)
+from articulon.integrate.grain_driver import only_grains
+from articulon.model import Model
+from articulon.scaling import NoScaling
+from articulon.scaling.base import ScalingPolicy
+
+
+class Combination(NamedTuple):
+    """What is chosen together for a run."""
+
+    model: Model
+    """What moves, with its forces."""
+    integrator: Any
+    """The declaration of the integrator."""
+    policy: ScalingPolicy
+    """What scales the forces."""
+    thermostat: BaseThermostat | None = None
+    """The thermostat, if there is one."""
+    solver: str = "articulated"
+    """Name of the equation-of-motion algorithm."""
+    rotations: str = "speeds"
+    """How rotations are integrated."""
+    adaptive: bool = False
+    """Whether joints and modes lock and release."""
+    resists: bool = False
+    """Whether a force beside Stokes drag resists speeds."""
+
+
+def combination_of(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy, adaptive: bool = False) -> Combination:
+    """What has been chosen for a driver."""
+    e = evaluator
+    resists = any(kind.resists(table) for kind, table in e.system.forces.terms)
+    return Combination(e.model, integrator, policy, e.thermostat, e.solver_name, e.rotations, adaptive, resists)
+
+
+def resists(model: Model) -> bool:
+    """Whether a force of a model resists speeds, beside Stokes drag. Tables of forces that never do are not made."""
+    kinds = {type(force) for force in model.forces if isinstance(force, Force)}
+    for kind in kinds:
+        if kind.resists.__func__ is Force.resists.__func__:  # type: ignore[attr-defined]
+            continue
+        declared = [(f"forces[{k}]", force) for k, force in enumerate(model.forces) if type(force) is kind]
+        table = kind.gather(model, declared, None)
+        if table is not None and kind.resists(table):
+            return True
+    return False
+
+
+_BY_DECLARATION: dict[Any, str] = {
+    Explicit: "explicit",
+    PredictorCorrector: "predictor-corrector",
+    Canonical: "canonical",
+    SciPy: "scipy",
+    FrictionImplicit: "friction-implicit",
+    BrownianDynamics: "overdamped",
+    Respa: "r-respa",
+    ErmakMcCammon: "ermak-mccammon",
+}
+
+INTEGRATORS = {
+    "explicit": "explicit rules",
+    "predictor-corrector": "`adams-bashforth-moulton`",
+    "scipy": "`scipy-bdf`, `scipy-radau`",
+    "canonical": "canonical rules (`verlet` to `implicit-midpoint`)",
+    "friction-implicit": "`friction-implicit`",
+    "overdamped": "`overdamped`",
+    "particles": "`velocity-verlet` of free particles",
+    "r-respa": "`r-respa`",
+    "ermak-mccammon": "`ermak-mccammon`",
+    "grains": "`velocity-verlet` of grains",
+    "touching": "`velocity-verlet` of touching bodies",
+}
+"""Names of the integrators in the table, and how the docs call them."""
+
+
+def integrator_of(c: Combination) -> str:
+    """The name of the integrator that takes the steps."""
+    if c.integrator.rule == "velocity-verlet":
+        if contact_of(c.model) is not None:
+            return "grains" if only_grains(c.model) else "touching"
+        if only_particles(c.model):
+            return "particles"
+    return next(name for kind, name in _BY_DECLARATION.items() if isinstance(c.integrator, kind))
+
+
+class Feature(NamedTuple):
+    """Something that a run has or has not."""
+
+    title: str
+    """How the docs call it."""
+    has: Callable[[Combination], bool]
+    """Whether a run has it."""
+
+
+def _touches(c: Combination) -> bool:
+    return contact_of(c.model) is not None
+
+
+def _noise(c: Combination, **options: str) -> bool:
+    force = brownian_of(c.model)
+    return force is not None and all(getattr(force, key) == value for key, value in options.items())
+
+
+def _acts(c: Combination, way: int) -> bool:
+    return c.thermostat is not None and c.thermostat.way == way and not c.thermostat.deterministic
+
+
+FEATURES: dict[str, Feature] = {
+    "nose-hoover": Feature(
+        "thermostats of Nosé and Hoover", lambda c: c.thermostat is not None and c.thermostat.deterministic
+    ),
+    "rescaling": Feature("thermostat `stochastic-velocity-rescaling`", lambda c: _acts(c, SCALES)),
+    "langevin": Feature("thermostat `langevin`", lambda c: _acts(c, KICKS)),
+    "overdamping": Feature("thermostat `overdamped`", lambda c: _acts(c, OVERDAMPS)),
+    "adaptive": Feature("joints and modes that lock and release", lambda c: c.adaptive),
+    "bodies": Feature(
+        "bodies on joints",
+        lambda c: not (_touches(c) or only_particles(c.model)),
+    ),
+    "particles": Feature("free particles alone", lambda c: only_particles(c.model)),
+    "grains": Feature("grains in contact alone", lambda c: _touches(c) and only_grains(c.model)),
+    "touching": Feature("bodies on joints that touch", lambda c: _touches(c) and not only_grains(c.model)),
+    "periodic": Feature("periodic boxes", lambda c: c.model.box is not None and "periodic" in c.model.box.boundaries),
+    "reflecting": Feature(
+        "reflecting boxes", lambda c: c.model.box is not None and "reflecting" in c.model.box.boundaries
+    ),
+    "euler-parameters": Feature('`rotations = "euler-parameters"`', lambda c: c.rotations == "euler-parameters"),
+    "loops": Feature("loop constraints", lambda c: bool(c.model.loop_joints)),
+    "drives": Feature("driven joints", lambda c: bool(c.model.drives)),
+    "friction": Feature("damping and friction of joints, damped point springs", lambda c: c.resists),
+    "kane": Feature("solver `kane`", lambda c: c.solver == "kane"),
+    "divide-and-conquer": Feature("solver `divide-and-conquer`", lambda c: c.solver == "divide-and-conquer"),
+    "flexible": Feature("flexible bodies", lambda c: bool(c.model.modes)),
+    "fixman": Feature("Fixman's potential", lambda c: fixman_of(c.model) is not None),
+    "noise": Feature("Brownian forces", _noise),
+    "instantaneous noise": Feature(
+        "Brownian forces of the instantaneous temperature", lambda c: _noise(c, amplitude_from="instantaneous")
+    ),
+    "noise without drag": Feature("Brownian forces without dissipation", lambda c: _noise(c, dissipation="none")),
+    "constant factors": Feature(
+        "scaling by constant factors", lambda c: not isinstance(c.policy, NoScaling) and not c.policy.varies
+    ),
+    "varying factors": Feature("scaling by factors that vary", lambda c: c.policy.varies and not c.policy.follows),
+    "atomistic factors": Feature("scaling by the `atomistic` policies", lambda c: c.policy.thermostatted),
+    "thermostat's factor": Feature(
+        "scaling by a factor that follows kd ζ'", lambda c: c.policy.varies and c.policy.thermostatted
+    ),
+    "following": Feature("scaling that follows the lag", lambda c: c.policy.follows),
+}
+"""What a run may have, in the order in which refusals are looked for."""

@@ -1,0 +1,137 @@
+"""Why integrators do not go with features of a run, in the words of messages and of the docs."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+PARTICLE_RULES = ("velocity-verlet", "r-respa", "ermak-mccammon")
+"""Rules that move free particles on plain arrays."""
+
+
+class Refusal(NamedTuple):
+    """Why something does not go. The texts are templates; ``words_of`` says what they may name."""
+
+    key: str
+    """The key that a message begins with."""
+    why: str
+    """The reason, for messages and for the docs."""
+    instead: str
+    """What to do."""
+    here: str = ""
+    """What of the model it is about, for messages alone."""
+    elsewhere: bool = False
+    """Whether it is refused with a message of its own: where it is declared, or where bodies are looked at."""
+
+    def message(self, words: Mapping[str, str]) -> str:
+        """What is raised."""
+        return f"{self.key}: {self.why}{self.here}; {self.instead}".format_map(words)
+
+
+RULE = "integrator.rule"
+
+
+def of_rule(why: str, instead: str, here: str = "") -> Refusal:
+    return Refusal(RULE, f"{{rule}} {why}", instead, here)
+
+
+CONTACTS = of_rule("does not carry contacts from step to step", "choose velocity-verlet with a step")
+PARTICLES_ONLY = of_rule(
+    "moves free particles under forces between their sites",
+    "choose {of_bodies}",
+    ", and this model has other bodies or forces",
+)
+REFLECTING = of_rule(
+    "does not end its steps at reflecting walls, on which box.boundaries sets",
+    f"choose one of {', '.join(PARTICLE_RULES)} for a model of free particles with no forces but those between sites, "
+    "or a wall with a potential (lennard-jones-wall)",
+)
+REFLECTED_SPHERES = of_rule(
+    "with contacts does not end its steps at reflecting walls, on which box.boundaries sets",
+    "make the boundaries open, and add walls of shape 'box' to the contacts",
+)
+RATES = of_rule(
+    "integrates speeds, not the accelerations of Euler parameters", "choose one of {explicit}, or rotations = 'speeds'"
+)
+TOUCHING_RATES = of_rule("with contacts integrates speeds", "set dynamics.rotations = 'speeds'")
+LOOPS = of_rule(
+    "takes no loops or driven joints",
+    "choose one of {explicit}, or leave the loops and drives out",
+    ", and the model has {loop}",
+)
+CANONICAL_LOOPS = of_rule(
+    "works in canonical momenta, which coordinates bound by loops or given motions lack",
+    "choose one of {stepping}, or leave out the loops and drives",
+)
+TOUCHING_DRIVES = of_rule("with contacts takes no driven joints", "leave the drives out, or move a wall instead")
+FRICTION = of_rule(
+    "takes Stokes drag implicitly, and not the damping and friction of joints or of springs between points",
+    "choose one of {explicit}, or 'scipy-radau' where they are stiff",
+)
+OVERDAMPED_FRICTION = of_rule(
+    "solves for Stokes drag, and not for the damping and friction of joints or of springs between points",
+    "leave these out, or choose one of {explicit}",
+)
+SOLVERS = of_rule(
+    "works by the articulated-body algorithm and leaves nothing to {solver}",
+    "choose the solver 'articulated', or one of {explicit}",
+)
+NOTHING_TO_SOLVE = of_rule(
+    "moves single bodies on plain arrays and leaves nothing to {solver}", "choose the solver 'articulated'"
+)
+FLEXIBLE = of_rule("takes rigid bodies only", "choose one of {stepping}, or one of SciPy's", ", and {body} is flexible")
+INTERPOLATES = "interpolates over steps, between which the noise jumps"
+NO_PLACE = "is a map of (q, p), in which noise has no place"
+
+
+def without_noise(why: str) -> Refusal:
+    return of_rule(why, "choose one of friction-implicit, {explicit}, or leave out the Brownian forces")
+
+
+TOUCHING_NOISE = of_rule("with contacts knows no Brownian forces", "leave them out")
+CANONICAL_BATH = of_rule(
+    "is a map of canonical momenta and cannot carry {thermostat}", "choose {carrying}, or leave out the thermostat"
+)
+RATES_BATH = of_rule("integrates equations of motion and cannot carry {thermostat}", "choose {carrying}")
+TOUCHING_BATH = of_rule("with contacts knows no thermostat", "leave it out")
+SPEEDLESS_BATH = of_rule(
+    "has no speeds that {thermostat} could keep at a temperature",
+    "leave out [thermostat] and add the forces stokes-drag and brownian, or choose friction-implicit",
+)
+OVERDAMPING = Refusal(
+    "thermostat.kind",
+    "{thermostat} and {rule} do not go together: overdamped motion has no speeds",
+    "take the rule 'ermak-mccammon' and the thermostat 'overdamped' together, or neither",
+)
+INSTANTANEOUS = of_rule(
+    "has no kinetic temperature that Brownian forces could follow", "set forces.brownian.amplitude_from to 'bath'"
+)
+WITHOUT_DRAG = of_rule("needs drag that acts, and forces.brownian.dissipation is 'none'", "set it to 'drag'")
+NO_DRAG = of_rule(
+    "balances forces by drag, and free particles under forces between sites alone have none",
+    "give every body stokes-drag, or choose ermak-mccammon with the thermostat overdamped",
+)
+VARYING = of_rule(
+    "cannot change the factors of forces from step to step",
+    "choose a scaling policy of constant factors, or another rule such as kutta-merson",
+)
+FOLLOWING = of_rule("does not tell {policy} how forces change", "choose friction-implicit, or one of {explicit}")
+TOUCHING_SCALING = of_rule("with contacts takes forces as they are", "leave the scaling policy out")
+THERMOSTATS_FACTOR = Refusal(
+    "scaling.policy",
+    "{policy} follows kd ζ', which {rule} does not follow within a step",
+    "choose a policy of constant factors, or one of {explicit}",
+)
+NO_FORCE = Refusal(
+    "scaling.policy",
+    "a policy scales forces, and {thermostat} is none",
+    "choose the policy 'none', or a thermostat of Nosé and Hoover",
+)
+ADAPTIVE = Refusal(
+    "adaptive",
+    "{rule} does not take steps of joints that lock and release",
+    "choose friction-implicit, an explicit rule such as dormand-prince, or velocity-verlet, for a model with joints",
+)
+ADAPTIVE_CONTACTS = Refusal(
+    "adaptive",
+    "contacts remember how the bodies that touch have slid, which merged bodies would not follow",
+    "leave out the contacts, or [adaptive]",
+)

@@ -1,0 +1,184 @@
+"""The smallest runs that have given features of the table of what goes with what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import articulon as ar
+from articulon.adaptive import Adaptive, Group, Schedule
+from articulon.integrate.combination import FEATURES, Combination, resists
+
+STEP = 1e-3
+STEPS = 4
+RULES: dict[str, dict[str, Any]] = {
+    "explicit": {"rule": "kutta-merson"},
+    "predictor-corrector": {"rule": "adams-bashforth-moulton", "step": STEP},
+    "scipy": {"rule": "scipy-radau"},
+    "canonical": {"rule": "verlet", "step": STEP},
+    "friction-implicit": {"rule": "friction-implicit", "step": STEP},
+    "overdamped": {"rule": "overdamped", "step": STEP},
+    "particles": {"rule": "velocity-verlet", "step": STEP},
+    "r-respa": {"rule": "r-respa", "step": STEP},
+    "ermak-mccammon": {"rule": "ermak-mccammon", "step": STEP},
+    "grains": {"rule": "velocity-verlet", "step": STEP},
+    "touching": {"rule": "velocity-verlet", "step": STEP},
+}
+"""A rule of every integrator of the table."""
+MODELS = ("bodies", "particles", "grains", "touching")
+"""Features of which a model has just one."""
+USUAL = {"particles": "particles", "r-respa": "particles", "ermak-mccammon": "particles"} | {
+    name: name for name in ("grains", "touching")
+}
+"""What an integrator moves that does not move bodies on joints."""
+OF_BODIES = {"loops", "drives", "friction", "flexible", "fixman", "noise", "instantaneous noise", "noise without drag"}
+"""Features of models of bodies on joints."""
+THERMOSTATS = {
+    "nose-hoover": lambda: ar.thermostats.ModifiedNoseHoover(temperature=1.0, mass=5.0, derivative_gain=0.1),
+    "rescaling": lambda: ar.thermostats.StochasticVelocityRescaling(temperature=1.0, time=1.0),
+    "langevin": lambda: ar.thermostats.Langevin(temperature=1.0, friction=1.0),
+    "overdamping": lambda: ar.thermostats.Overdamped(temperature=1.0, friction=1.0),
+}
+POLICIES = {
+    "constant factors": lambda: ar.scaling.Constant(a2=0.5),
+    "varying factors": lambda: ar.scaling.SmoothAdaptive(a2=0.5, threshold=1.0, width=0.5),
+    "atomistic factors": lambda: ar.scaling.Atomistic(a2=0.5),
+    "thermostat's factor": lambda: ar.scaling.AtomisticAdaptive(time_scale=1.0),
+    "following": lambda: ar.scaling.ErrorControlled(),
+}
+MATERIAL = {"young": 1e3, "poisson": 0.3, "static_friction": 0.3, "restitution": 0.8}
+
+
+def completed(integrator: str, features: Iterable[str]) -> set[str]:
+    """The features with what they cannot be without: something that moves, and a thermostat where one is needed.
+
+    Factors that vary are those of a thermostat where particles have no drag that a threshold could be divided by.
+    """
+    found = set(features)
+    if not found & set(MODELS):
+        moved = USUAL.get(integrator, "bodies")
+        if found & OF_BODIES:
+            moved = "touching" if moved in ("grains", "touching") else "bodies"
+        found.add(moved)
+    if "varying factors" in found and "particles" in found:
+        found.add("thermostat's factor")
+    if "thermostat's factor" in found:
+        found |= {"varying factors", "atomistic factors"}
+    if "atomistic factors" in found and "varying factors" not in found:
+        found.add("constant factors")
+    if "atomistic factors" in found and not found & {"rescaling", "langevin", "overdamping"}:
+        found.add("nose-hoover")
+    if integrator == "ermak-mccammon" and not found & set(THERMOSTATS):
+        found.add("overdamping")
+    if found & {"instantaneous noise", "noise without drag"}:
+        found.add("noise")
+    return found
+
+
+def model_of(features: set[str]) -> Any:
+    """A model in reduced units that has the features which are of models."""
+    axes = ["reflecting" if "reflecting" in features else "open"] * 3
+    if "periodic" in features:
+        axes[0] = "periodic"
+    box = ar.Box(lengths=(10.0,) * 3, boundaries=tuple(axes)) if features & {"periodic", "reflecting"} else None
+    builder = ar.ModelBuilder(units="lj", box=box)
+    if "particles" in features:
+        positions = [(3.0, 3.0, 3.0), (4.2, 3.0, 3.0), (3.0, 4.2, 3.0), (3.0, 3.0, 4.2)]
+        builder.add_particles(4, mass=1.0, positions=positions, velocities=[(0.1, 0.2, -0.3)] * 4)
+        builder.add_force(ar.forces.LennardJones(parameters={"particle": {"epsilon": 1.0, "sigma": 1.0}}, cutoff=2.0))
+        return builder.build()
+    if features & {"grains", "touching"}:
+        for k, x in enumerate((3.0, 4.0)):
+            builder.add_grain(f"grain{k}", kind="grain", radius=0.501, position=(x, 3.0, 3.0), density=1.0)
+        builder.add_force(ar.forces.Contact(materials={"grain": MATERIAL}, largest_overlap=0.3))
+    if features & {"bodies", "touching"}:
+        _add_bodies(builder, features)
+    return builder.build()
+
+
+def _add_bodies(builder: Any, features: set[str]) -> None:
+    """A free body with an arm, and what the features ask for hung on it."""
+    z = (0.0, 0.0, 1.0)
+    core = {"mass": 3.0, "inertia": (1.0, 2.0, 2.5), "joint": ar.Free(), "q": (6.0, 6.0, 6.0, 1.0, 0.0, 0.0, 0.0)}
+    builder.add_body("core", **core, u=(0.1, 0.2, 0.3, 0.3, -0.2, 0.1))
+
+    def add(name: str, parent: str, at: tuple[float, float, float]) -> None:
+        hinge = ar.Revolute(axis=z)
+        builder.add_body(name, parent=parent, mass=1.0, inertia=0.4, joint=hinge, position=at)
+
+    add("arm", "core", (-1.0, 0.0, 0.0))
+    if "loops" in features:  # a parallelogram
+        add("left", "core", (0.0, 0.0, 0.0))
+        add("top", "left", (0.0, 1.0, 0.0))
+        add("right", "core", (2.0, 0.0, 0.0))
+        at = {"position": (2.0, 0.0, 0.0), "child_position": (0.0, 1.0, 0.0)}
+        builder.add_loop("corner", joint=ar.Revolute(axis=z), parent="top", child="right", **at)
+    if "drives" in features:
+        add("crank", "core", (0.0, -1.0, 0.0))
+        builder.add_drive("crank", times=(0.0, 1.0, 2.0, 3.0), values=(0.0, 0.1, 0.2, 0.0))
+    if "flexible" in features:
+        shapes = ar.modes.beam(length=1.0, mass=2.0, bending=(2, 1), bending_stiffness=40.0, gyration=0.05)
+        builder.add_body("beam", parent="core", joint=ar.Revolute(axis=z), position=(0.0, 0.0, 1.0), modes=shapes)
+    builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=1.0))
+    if "friction" in features:
+        builder.add_force(ar.forces.JointDamping(rotational=0.5))
+    if "fixman" in features:
+        builder.add_force(ar.forces.Fixman(temperature=1.0))
+    if "noise" in features:
+        options = {}
+        if "instantaneous noise" in features:
+            options["amplitude_from"] = "instantaneous"
+        if "noise without drag" in features:
+            options["dissipation"] = "none"
+        builder.add_force(ar.forces.Brownian(temperature=1.0, **options))
+
+
+def options_of(integrator: str, features: set[str]) -> dict[str, Any]:
+    """What ``ar.simulate`` is to be called with beside the model."""
+    found: dict[str, Any] = {**RULES[integrator], "frames": 1}
+    for name, make in THERMOSTATS.items():
+        if name in features:
+            found["thermostat"] = make()
+    for name, make in POLICIES.items():
+        if name in features:
+            found["scaling"] = make()
+    for name in ("kane", "divide-and-conquer"):
+        if name in features:
+            found["solver"] = name
+    if "euler-parameters" in features:
+        found["rotations"] = "euler-parameters"
+    if "adaptive" in features:
+        bodies = ("arm",) if features & {"bodies", "touching"} else ("*",)
+        found["adaptive"] = Adaptive(every=2 * STEP, groups=(Group(bodies=bodies, lock=Schedule(times=(STEP,))),))
+    return found
+
+
+def simulated(integrator: str, features: Iterable[str], steps: int = STEPS) -> Any:
+    """A short run that has the features; raises what it is refused with."""
+    wanted = completed(integrator, features)
+    return ar.simulate(model_of(wanted), steps * STEP, **options_of(integrator, wanted))
+
+
+def combined(integrator: str, features: Iterable[str]) -> Combination:
+    """What is chosen for that run."""
+    from articulon.cases.simulation import _Choice  # the declaration of a rule by its name
+
+    wanted = completed(integrator, features)
+    model, options = model_of(wanted), options_of(integrator, wanted)
+    rule = _Choice.from_mapping({"integrator": RULES[integrator]}, "test").integrator
+    policy = options.get("scaling") or ar.scaling.NoScaling()
+    return Combination(
+        model,
+        rule,
+        policy,
+        options.get("thermostat"),
+        options.get("solver", "articulated"),
+        options.get("rotations", "speeds"),
+        "adaptive" in options,
+        resists(model),
+    )
+
+
+def features_of(c: Combination) -> set[str]:
+    """The features of a combination."""
+    return {name for name, feature in FEATURES.items() if feature.has(c)}
