@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from validation.page import table, write_section
 
 import articulon as ar
 from articulon.cases.link_chain import rotations
 from articulon.kernels import one_blas_thread
-from articulon.model.rotations import matrices, quaternion_product
-from articulon.simulate.preparation import first_state, prepare
+from articulon.model.array_rotations import matrices, quaternion_product
+from articulon.simulation.preparation import first_state, prepare
+from validation.page import table, write_section
 
 KEPT = Path(__file__).with_suffix(".json")
 SAMPLES = 1000

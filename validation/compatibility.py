@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from validation.page import table
-
 from articulon.integrate.combination import FEATURES, INTEGRATORS
 from articulon.integrate.compatibility import CONFLICTS, ELSEWHERE, NEEDS, cell
 from articulon.integrate.refusals import Refusal
+from validation.page import table
 
 PAGE = Path(__file__).parents[1] / "docs" / "multibody.md"
 BEGIN, END = "<!-- what goes with what: begin -->", "<!-- what goes with what: end -->"

@@ -28,14 +28,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from validation.damage_ways import CHECKPOINT, TRAJECTORIES
-from validation.page import table, write_section
 
 import articulon as ar
 from articulon.errors import ArticulonError
-from articulon.simulate import loop
-from articulon.simulate.checkpoint import NEWEST, PREVIOUS
-from articulon.simulate.run import TRAJECTORY
+from articulon.simulation import loop
+from articulon.simulation.case_run import TRAJECTORY
+from articulon.storage.checkpoint import NEWEST, PREVIOUS
+from validation.damage_ways import CHECKPOINT, TRAJECTORIES
+from validation.page import table, write_section
 
 CASE = """
 [case]

@@ -11,9 +11,9 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from articulon.simulate import seal
-from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint, write_checkpoint
-from articulon.simulate.run import TRAJECTORY
+from articulon.simulation.case_run import TRAJECTORY
+from articulon.storage import seals
+from articulon.storage.checkpoint import NEWEST, PREVIOUS, read_checkpoint, write_checkpoint
 
 Way = Callable[[Path, np.random.Generator, Path], str]
 """Takes the folder, the random numbers and the folder of a run of another seed, and says what it has done."""
@@ -229,7 +229,7 @@ def _structure(folder: Path, random: np.random.Generator, _: Path) -> str:
         elif what == "in another file":
             file.create_dataset(name, (3, 2), "<f8", external=[("/etc/passwd", 0, 48)])
     with (folder / TRAJECTORY).open("r+b") as stream:
-        seal.write_seal(stream)
+        seals.write_seal(stream)
     return f"{name} {what}"
 
 

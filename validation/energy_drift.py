@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import linregress, t
-from validation.page import write_section
 
 import articulon as ar
+from validation.page import write_section
 
 CASE = "molten-salt-100"
 TEMPERATURE = 773.0

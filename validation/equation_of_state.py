@@ -16,9 +16,9 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from validation.page import table, write_section
 
 import articulon as ar
+from validation.page import table, write_section
 
 STEP, FRICTION, BETWEEN = 0.004, 3.0, 0.2
 """Step, friction of the thermostat and interval between samples [τ], [1/τ], [τ]."""

@@ -16,12 +16,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from validation.page import table, write_section
-
 import articulon as ar
 from articulon.integrate.status import STOPPED
 from articulon.model.state import EVALUATIONS, STEPS
-from articulon.simulate.preparation import first_state, prepare
+from articulon.simulation.preparation import first_state, prepare
+from validation.page import table, write_section
 
 CASE = "nanoparticle-docking"
 KEPT = Path(__file__).with_suffix(".json")

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from validation.page import table, write_section
 
 import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
-from articulon.integrate.drivers import STOPPED, driver
+from articulon.integrate.choice import STOPPED, driver
 from articulon.integrate.status import advance_stop
 from articulon.scaling import ErrorControlled, NoScaling
+from validation.page import table, write_section
 
 PATHS = 400
 RELAXATION, WINDOW = 2e-4, 2.5

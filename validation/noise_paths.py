@@ -17,16 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
-from validation.page import table, write_section
 
 import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
-from articulon.integrate.drivers import DIVERGED, STOPPED, driver
+from articulon.integrate.choice import DIVERGED, STOPPED, driver
 from articulon.integrate.status import advance_stop
 from articulon.model.state import DAMPING
 from articulon.scaling import Constant, ErrorControlled, NoScaling
 from articulon.scaling.base import ScalingPolicy
+from validation.page import table, write_section
 
 KEPT = Path(__file__).with_suffix(".json")
 GAP, ADVANCE, STEP, PATHS = "36 nm", 0.017, 5e-6, 12

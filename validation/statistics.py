@@ -13,14 +13,14 @@ import time
 from typing import Any
 
 import numpy as np
+
+import articulon as ar
+from articulon.integrate import FrictionImplicit
+from articulon.integrate.choice import REACHED
 from tests.support.chains import mean_and_error
 from tests.support.docking import FASTEST
 from tests.support.running import Running, momenta, turned
 from validation.page import table, write_section
-
-import articulon as ar
-from articulon.integrate import FrictionImplicit
-from articulon.integrate.drivers import REACHED
 
 LINKS = (
     ("D", 1.25e-3, 1.63e-5, 1.02e-11, 5e-3),

@@ -11,9 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from validation.page import table, write_section
-
 import articulon as ar
+from validation.page import table, write_section
 
 GAINS = (0.01, 0.03, 0.1, 0.3)
 """kd [ns]."""

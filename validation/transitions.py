@@ -14,12 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from articulon.kernels import one_blas_thread
 from tests.identities.test_transitions import check
 from tests.support.flexible_models import random_flexible_situation
 from tests.support.transition_models import random_situation
 from validation.page import table, write_section
-
-from articulon.kernels import one_blas_thread
 
 COUNT, STARTS = 500, 20
 KINDS: dict[str, tuple[Callable[[np.random.Generator], Any], list[Any]]] = {

@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from validation.force_laws import row
-from validation.verdict_problems import Problem, Vector, _Draft
-
 import articulon as ar
 from articulon import scaling
+from validation.force_laws import row
+from validation.verdict_problems import Problem, Vector, _Draft
 
 Z: Vector = (0.0, 0.0, 1.0)
 CONTROLLED = scaling.ErrorControlled(tolerance=0.02)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from validation.force_laws import laws, row
 
 import articulon as ar
 from articulon import scaling
+from validation.force_laws import laws, row
 
 Vector = tuple[float, float, float]
 X: Vector = (1.0, 0.0, 0.0)

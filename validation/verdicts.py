@@ -19,9 +19,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from validation.page import table, write_section
-from validation.verdict_known import KNOWN
-from validation.verdict_problems import Problem, random_problems
 
 import articulon as ar
 from articulon.errors import DivergenceError
@@ -29,7 +26,10 @@ from articulon.fidelity.motion import compare, motion_of
 from articulon.fidelity.paths import path_of, rough_path
 from articulon.fidelity.record import Settings
 from articulon.fidelity.verdict import ORDER, TOLERANCE
-from articulon.simulate.judgement import record_in_memory
+from articulon.simulation.memory_verdict import record_in_memory
+from validation.page import table, write_section
+from validation.verdict_known import KNOWN
+from validation.verdict_problems import Problem, random_problems
 
 DURATION = 1.0
 RULE: dict[str, Any] = {"rule": "kutta-merson", "rtol": 1e-6, "atol": 1e-8}
@@ -80,7 +80,7 @@ def judged(problem: Problem) -> Row | None:
     except DivergenceError:
         return None
     found = run.fidelity()
-    record = record_in_memory(run, Settings(TOLERANCE, "time", 0.0))
+    record = record_in_memory(run, run.memory, Settings(TOLERANCE, "time", 0.0))
     motion = motion_of(record)
     if problem.noise:
         held = problem.build(record.window)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from articulon.report import drawing, style
-from articulon.report.quantities import suited
+from articulon.report.readable_numbers import suited
 from articulon.report.view import View
 
 RUNS = {

@@ -14,20 +14,16 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from articulon import adaptive as adaptive
     from articulon import analysis as analysis
-    from articulon import baths as thermostats  # noqa: F401
     from articulon import forces as forces
     from articulon import modes as modes
     from articulon import molecules as molecules
+    from articulon import thermostats as thermostats
     from articulon.building import ModelBuilder as ModelBuilder
     from articulon.building import cartesian as cartesian
     from articulon.building import close_loops as close_loops
     from articulon.cases import load_case as load_case
     from articulon.cases.plugins import load_plugin as load_plugin
-    from articulon.door.entry import open_run as open_run
-    from articulon.door.entry import resume as resume
-    from articulon.door.entry import run as run
-    from articulon.door.entry import simulate as simulate
-    from articulon.door.run import Run as Run
+    from articulon.comparisons.comparison import compare as compare
     from articulon.dynamics import body_poses as body_poses
     from articulon.dynamics import forward_dynamics as forward_dynamics
     from articulon.dynamics import inverse_dynamics as inverse_dynamics
@@ -58,8 +54,12 @@ if TYPE_CHECKING:
     from articulon.model.box import Box as Box
     from articulon.model.joints.universal import Universal as Universal
     from articulon.model.modes import Modes as Modes
-    from articulon.report.compare import compare as compare
-    from articulon.simulate.minimisation import minimise as minimise
+    from articulon.runs.entry import open_run as open_run
+    from articulon.runs.entry import resume as resume
+    from articulon.runs.entry import run as run
+    from articulon.runs.entry import simulate as simulate
+    from articulon.runs.run import Run as Run
+    from articulon.simulation.minimisation import minimise as minimise
     from articulon.transitions import Reservoir as Reservoir
     from articulon.transitions import Transition as Transition
     from articulon.transitions import lock as lock
@@ -99,10 +99,10 @@ _HOMES = {
     "articulon.forces.pressure": ("pressure",),
     "articulon.cases": ("load_case",),
     "articulon.cases.plugins": ("load_plugin",),
-    "articulon.door.entry": ("simulate", "resume", "run", "open_run"),
-    "articulon.door.run": ("Run",),
-    "articulon.report.compare": ("compare",),
-    "articulon.simulate.minimisation": ("minimise",),
+    "articulon.runs.entry": ("simulate", "resume", "run", "open_run"),
+    "articulon.runs.run": ("Run",),
+    "articulon.comparisons.comparison": ("compare",),
+    "articulon.simulation.minimisation": ("minimise",),
     "articulon.transitions": ("lock", "release", "Transition", "Reservoir"),
     "articulon.errors": (
         "ArticulonError",
@@ -120,7 +120,7 @@ _SUBPACKAGES = {
     "forces": "forces",
     "modes": "modes",
     "molecules": "molecules",
-    "thermostats": "baths",
+    "thermostats": "thermostats",
 }
 
 __all__ = sorted([*_HOME_OF, *_SUBPACKAGES, "__version__"])

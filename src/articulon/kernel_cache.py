@@ -24,7 +24,10 @@ from articulon.private_folders import private_folder
 _PACKAGE = Path(__file__).parent
 _FLOORS = (
     ("kernel_cache.py", "kernels.py", "passes.py", "rng.py"),
-    *((f"{floor}/**/*.py",) for floor in ("algebra", "model", "dynamics", "baths", "forces", "scaling", "integrate")),
+    *(
+        (f"{floor}/**/*.py",)
+        for floor in ("algebra", "model", "dynamics", "thermostats", "forces", "scaling", "integrate")
+    ),
 )
 """Where kernels and what they call live. A kernel calls functions of its own floor and of those before it."""
 

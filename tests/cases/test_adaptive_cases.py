@@ -9,13 +9,13 @@ import pytest
 import scipy.signal
 
 import articulon as ar
-from articulon.report import compare as comparing
-from articulon.report import reference_cache
+from articulon.comparisons import comparison as comparing
+from articulon.comparisons import reference_cache
+from articulon.comparisons.resolution_comparison import _means, with_all_active
+from articulon.comparisons.variant_runs import entries
 from articulon.report.activity_figure import active_joints, activity_words
 from articulon.report.figures import figures
 from articulon.report.html import report
-from articulon.report.resolution import _means, with_all_active
-from articulon.report.variants import entries
 from articulon.report.view import View
 
 SHORT = {"model.links": 12, "run.duration": 4, "run.frames": 20, "adaptive.every": 0.2}
@@ -45,7 +45,7 @@ def test_the_chain_says_what_was_active_when(tmp_path):
 def test_a_run_that_was_broken_off_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     case = ar.load_case("adaptive-chain", SHORT)
     whole = ar.run(case, tmp_path / "whole")
-    from articulon.simulate import loop
+    from articulon.simulation import loop
 
     taken = []
 
@@ -90,7 +90,7 @@ def test_faults_of_the_section_are_named_by_their_keys():
     with pytest.raises(ar.CaseError, match=r"adaptive\.groups\[0\]\.lock\.when.*'spead'; did you mean 'speed'"):
         ar.load_case("adaptive-chain", {"adaptive.groups[0].lock": {"when": "spead", "below": 1}})
     case = ar.load_case("adaptive-chain", {**SHORT, "adaptive.groups[0].bodies": ["link-13"]})
-    from articulon.simulate.preparation import prepare
+    from articulon.simulation.preparation import prepare
 
     with pytest.raises(ar.CaseError, match=r"adaptive\.groups\[0\]\.bodies: there is no body 'link-13'"):
         prepare(case)

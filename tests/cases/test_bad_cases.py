@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.run_cases import BALL
 
 import articulon as ar
 from articulon.cases.overrides import assignment
-from articulon.simulate.preparation import checked
+from articulon.simulation.preparation import checked
+from tests.support.run_cases import BALL
 
 PAIR = """
 [case]

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.special
-from tests.support import andrews
 
 import articulon as ar
 from articulon.cases.library import built_in_cases
+from tests.support import andrews
 
 G = 9.81
 PARTICLES = {"lj-melt", "molten-salt-100", "molten-salt-1025", "rock-salt"}

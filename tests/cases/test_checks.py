@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.run_cases import case_of
 from typer.testing import CliRunner
 
 import articulon as ar
 from articulon import cli
-from articulon.simulate.checks import Outcome, passages, taken
+from articulon.simulation.case_checks import Outcome, passages, taken
+from tests.support.run_cases import case_of
 
 PENDULUM = """
 [case]

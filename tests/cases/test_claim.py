@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of
 
 import articulon as ar
 from articulon.cases import Case
-from articulon.cases.naming import LONGEST, folder_name
+from articulon.cases.folder_names import LONGEST, folder_name
 from articulon.errors import ArticulonError
-from articulon.simulate import loop
-from articulon.simulate import run as running
-from articulon.simulate.claim import LOCK, claimed
+from articulon.simulation import case_run as running
+from articulon.simulation import loop
+from articulon.storage.folder_claim import LOCK, claimed
+from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of
 
 DONE, REFUSED, BROKEN = 0, 1, 2
 
@@ -72,7 +72,7 @@ def test_of_two_runs_that_begin_at_once_in_a_fresh_folder_one_runs(tmp_path: Pat
 
 def test_a_folder_is_claimed_before_anything_is_prepared(tmp_path: Path, monkeypatch: Any) -> None:
     case, out = case_of(tmp_path, BALL), tmp_path / "run"
-    monkeypatch.setattr("articulon.simulate.run.prepare", lambda *_: pytest.fail("prepared"))
+    monkeypatch.setattr("articulon.simulation.case_run.prepare", lambda *_: pytest.fail("prepared"))
     said = rf"run: a run is going on here \(process {os.getpid()} on "
     with claimed(out, silent), pytest.raises(ArticulonError, match=said):
         ar.run(case, out)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.run_cases import BALL
 from typer.testing import CliRunner, Result
 
 import articulon as ar
@@ -16,6 +15,7 @@ from articulon import cli
 from articulon.array_files import FREE
 from articulon.declaration import Declaration
 from articulon.errors import ArticulonError, CaseError, ModelError
+from tests.support.run_cases import BALL
 
 EVIL = """
 from pathlib import Path
@@ -219,7 +219,7 @@ def test_code_is_loaded_in_one_place_alone() -> None:
                 ):
                     loading.setdefault(name, set()).add(path.relative_to(package).as_posix())
     assert loading.pop("loaded_function") == {
-        *("forces/user.py", "forces/joint_actuation.py", "forces/sites/laws/user_pair.py"),
+        *("forces/user_force.py", "forces/joint_actuation.py", "forces/sites/laws/user_pair.py"),
         *("cases/explicit_loops.py", "adaptive/criteria.py"),
     }
     assert loading.pop("loaded_module") == {"cases/plugins.py"}
@@ -229,7 +229,6 @@ def test_code_is_loaded_in_one_place_alone() -> None:
         "families.py",
         "model/joints/__init__.py",
         "integrate/rules/__init__.py",
-        "benchmark/chains.py",
     }
     assert loading.pop("import_module") == {"forces/user_functions.py", *ours}
     assert loading == {}

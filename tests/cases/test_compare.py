@@ -25,16 +25,16 @@ from typer.testing import CliRunner
 import articulon as ar
 from articulon import cli
 from articulon.cases import Case
+from articulon.comparisons import comparison as comparing
+from articulon.comparisons import reference_cache, timed_runs
+from articulon.comparisons.baselines import sentence, with_baselines
+from articulon.comparisons.comparison_page import figures, saving_text, tables
+from articulon.comparisons.path_measures import clock, deviation
+from articulon.comparisons.variant_runs import Entry, entries, held_windows, on_one_noise_path
 from articulon.fidelity.lag import UNCERTAIN
 from articulon.forces.brownian import brownian_of
-from articulon.report import compare as comparing
-from articulon.report import reference_cache, timed_runs
-from articulon.report.baselines import sentence, with_baselines
-from articulon.report.comparison_page import figures, saving_text, tables
-from articulon.report.measures import clock, deviation
-from articulon.report.variants import Entry, entries, held_windows, on_one_noise_path
-from articulon.simulate import loop
-from articulon.simulate.description import Silent
+from articulon.simulation import loop
+from articulon.simulation.run_request import Silent
 
 MASS, RADIUS, VISCOSITY, PULL = 10.0, 0.2, 890.0, 1.0
 TAU = MASS / (6.0 * math.pi * VISCOSITY * RADIUS)
@@ -118,7 +118,7 @@ def done(file: Path, kept: Path, tmp_path_factory: pytest.TempPathFactory) -> co
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The figures of each run take longer to draw than these runs to make."""
     monkeypatch.setattr(comparing, "write_report", lambda folder: folder)
-    monkeypatch.setattr("articulon.report.comparison_page.figures", lambda done: {})
+    monkeypatch.setattr("articulon.comparisons.comparison_page.figures", lambda done: {})
 
 
 def exact(time: np.ndarray, a2: float = 1.0) -> np.ndarray:

@@ -16,12 +16,13 @@ import pytest
 from scipy.optimize import brentq
 
 import articulon as ar
-from articulon.report import compare as comparing
-from articulon.report import reference_cache, reference_run, style
-from articulon.report.baselines import sentence, sentences
-from articulon.report.comparison_page import looks, tables
-from articulon.report.variants import entries
-from articulon.simulate.description import Silent
+from articulon.comparisons import comparison as comparing
+from articulon.comparisons import reference_cache, reference_run
+from articulon.comparisons.baselines import sentence, sentences
+from articulon.comparisons.comparison_page import looks, tables
+from articulon.comparisons.variant_runs import entries
+from articulon.report import style
+from articulon.simulation.run_request import Silent
 
 TAU = 10.0 / (6.0 * math.pi * 890.0 * 0.2)
 
@@ -82,7 +83,7 @@ scaling = { policy = "constant", a2 = 0.1 }
 def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference_cache, "references_folder", lambda: tmp_path / "references")
     monkeypatch.setattr(comparing, "write_report", lambda folder: folder)
-    monkeypatch.setattr("articulon.report.comparison_page.figures", lambda done: {})
+    monkeypatch.setattr("articulon.comparisons.comparison_page.figures", lambda done: {})
 
 
 def case_of(folder: Path, text: str, overrides: dict[str, Any] | None = None) -> ar.Case:

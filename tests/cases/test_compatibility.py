@@ -8,17 +8,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from tests.support.compatible_runs import (
-    MODELS,
-    OF_BODIES,
-    POLICIES,
-    THERMOSTATS,
-    combined,
-    completed,
-    features_of,
-    simulated,
-)
-from validation import compatibility
 
 import articulon as ar
 from articulon.integrate.combination import FEATURES, INTEGRATORS, integrator_of
@@ -33,6 +22,17 @@ from articulon.integrate.compatibility import (
     words_of,
 )
 from articulon.integrate.refusals import Refusal
+from tests.support.compatible_runs import (
+    MODELS,
+    OF_BODIES,
+    POLICIES,
+    THERMOSTATS,
+    combined,
+    completed,
+    features_of,
+    simulated,
+)
+from validation import compatibility
 
 
 def outcome(integrator: str, features: Iterable[str]) -> str | None:

@@ -10,7 +10,7 @@ from articulon.errors import DivergenceError
 from articulon.fidelity.unscaled import LEAST_KNOWN
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
-from articulon.integrate.drivers import DIVERGED, REACHED, STOPPED, driver
+from articulon.integrate.choice import DIVERGED, REACHED, STOPPED, driver
 from articulon.integrate.status import advance_stop
 from articulon.scaling import NoScaling
 

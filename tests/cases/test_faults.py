@@ -15,11 +15,10 @@ import pytest
 pytest.importorskip("gemmi")
 pytest.importorskip("resource")  # which Windows lacks
 
+from articulon.errors import ArticulonError
 from validation.faulty import workers
 from validation.faulty.kinds import Faulty, Kind
 from validation.faulty.registry import KINDS, tasks
-
-from articulon.errors import ArticulonError
 
 SEED = 2
 TASKS = tasks(150)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of
 
 import articulon as ar
 from articulon.cases import Case
-from articulon.simulate import in_memory
-from articulon.simulate import run as running
+from articulon.simulation import case_run as running
+from articulon.simulation import memory_progress
+from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of
 
 IMPLICIT: dict[str, Any] = {"rule": "friction-implicit", "step": 0.005, "frames": 4}
 SHORT = {"run.duration": "0.1 us", "run.frames": 4, "integrator": {"rule": "friction-implicit", "step": "0.005 us"}}
@@ -42,7 +42,9 @@ def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path: Path, monkey
     model = model_of(tmp_path)
     whole = ar.simulate(model, 0.1, **IMPLICIT)
     with monkeypatch.context() as patch:
-        patch.setattr(in_memory.Interruption, "requested", property(lambda self: True, lambda *_: None), raising=False)
+        patch.setattr(
+            memory_progress.Interruption, "requested", property(lambda self: True, lambda *_: None), raising=False
+        )
         with pytest.raises(KeyboardInterrupt) as caught:
             ar.simulate(model, 0.1, **IMPLICIT)
     part = caught.value.run  # type: ignore[attr-defined]

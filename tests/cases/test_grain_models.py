@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
-from tests.support.run_cases import case_of
 
 import articulon as ar
-from articulon.cases.grains import Chain, Fill, Grains, SingleGrain
+from articulon.cases.grain_models import Chain, Fill, Grains, SingleGrain
 from articulon.cases.packings import grid_places, sizes
 from articulon.errors import CaseError, ModelError
 from articulon.units import unit_system
+from tests.support.run_cases import case_of
 
 BOX = {"low": (0.0, 0.0, 0.0), "high": (1.0, 1.2, 1.5)}
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.run_cases import Shown, bits, case_of, goes_on_after_kills
 
 import articulon as ar
-from articulon.simulate import loop
-from articulon.simulate.checkpoint import read_checkpoint
+from articulon.simulation import loop
+from articulon.storage.checkpoint import read_checkpoint
+from tests.support.run_cases import Shown, bits, case_of, goes_on_after_kills
 
 POURED = """
 [case]

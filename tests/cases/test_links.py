@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.run_cases import BALL, case_of
 
 import articulon as ar
 from articulon.errors import ArticulonError
 from articulon.report.html import write_report
-from articulon.simulate import atomic
-from articulon.simulate.atomic import TEMPORARY_SUFFIX, replacing, write_text
+from articulon.storage import atomic_writing
+from articulon.storage.atomic_writing import TEMPORARY_SUFFIX, replacing, write_text
+from tests.support.run_cases import BALL, case_of
 
 FALLING = BALL + '[[forces]]\nkind = "gravity"\nacceleration = [0, 0, -1]\n'
 OUTPUTS = (
@@ -139,4 +139,4 @@ def test_a_new_file_replaces_nothing(tmp_path: Path, outside: Path, monkeypatch:
             assert not (outside.parent / "nothing").exists()
             write_text(tmp_path / f"free{refused}", "new", new=True)
             assert (tmp_path / f"free{refused}").read_text() == "new"
-    assert not [name for name in os.listdir(tmp_path) if name.endswith(atomic.TEMPORARY_SUFFIX)]
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(atomic_writing.TEMPORARY_SUFFIX)]

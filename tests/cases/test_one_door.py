@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.run_cases import CHAIN, case_of
 
 import articulon as ar
+from tests.support.run_cases import CHAIN, case_of
 
 ARRAYS = ("times", "q", "u", "positions", "rotations", "works", "kinetic_energy", "potential_energy")
 SHORT = {"run.duration": "0.02 us", "run.frames": 4, "integrator": {"rule": "rk4", "step": "0.001 us"}}

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.report import compare as comparing
-from articulon.report import comparison_page, overlays, reference_cache, style
-from articulon.report.comparison_page import figures, looks, tables
+from articulon.comparisons import comparison as comparing
+from articulon.comparisons import comparison_page, overlays, reference_cache
+from articulon.comparisons.comparison_page import figures, looks, tables
+from articulon.report import style
 from articulon.report.html import write_report
 from articulon.report.joint_figures import angles
 from articulon.report.particle_drawing import DRAWN, KINDS, particles, sphere_radii

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.run_cases import case_of
 
 import articulon as ar
 from articulon.errors import ArticulonError
+from tests.support.run_cases import case_of
 
 WELL = {"A": {"epsilon": 1.0, "sigma": 1.0}}
 GRID = 1.2 * np.stack(np.meshgrid(*(np.arange(4),) * 3, indexing="ij"), -1).reshape(-1, 3).astype(float)

@@ -13,7 +13,7 @@ import pytest
 
 import articulon as ar
 from articulon.integrate import rules
-from articulon.model.rotations import matrices
+from articulon.model.array_rotations import matrices
 
 FORCE = '''
 from typing import Annotated, Literal, NamedTuple
@@ -80,7 +80,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from articulon.declaration import Dimension, Quantity
-from articulon.forces.sites.terms import PairTerm
+from articulon.forces.sites.site_terms import PairTerm
 from articulon.declaration import Declaration
 from articulon.kernels import jit
 
@@ -109,8 +109,8 @@ THERMOSTAT = '''
 import math
 from typing import Annotated, ClassVar, Literal
 
-from articulon.baths.base import RELAXATION, SCALES, BaseThermostat
-from articulon.baths.schedule import target
+from articulon.thermostats.base import RELAXATION, SCALES, BaseThermostat
+from articulon.thermostats.schedule import target
 from articulon.declaration import Dimension, Quantity
 from articulon.kernels import first_class
 from articulon.model.state import THERMOSTAT

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.report import compare as comparing
-from articulon.report import reference_cache
-from articulon.report.comparison_page import figures
-from articulon.report.measures import other_physics
-from articulon.report.variants import entries
+from articulon.comparisons import comparison as comparing
+from articulon.comparisons import reference_cache
+from articulon.comparisons.comparison_page import figures
+from articulon.comparisons.path_measures import other_physics
+from articulon.comparisons.variant_runs import entries
 
 PUBLISHED = "nanoparticle-docking-published"
 

@@ -9,7 +9,7 @@ import pytest
 
 import articulon as ar
 from articulon.cases.side_chains import BACKBONE, ROTAMERS, links, place
-from articulon.molecules.naming import dihedral
+from articulon.molecules.torsion_names import dihedral
 
 TORSIONS = {"LEU": 4, "PHE": 2, "ARG": 4, "LYS": 5}
 """Single bonds of each side chain about which something turns: a methyl and an ammonium group count, a ring and a

@@ -20,9 +20,9 @@ import articulon as ar
 from articulon.report import grain_figures, style, thermal
 from articulon.report.figures import FIGURES, by_size
 from articulon.report.html import figures, write_report
-from articulon.report.quantities import number, percent, suited, wall_time
+from articulon.report.readable_numbers import number, percent, suited, wall_time
 from articulon.report.view import View
-from articulon.simulate.trajectory import TrajectoryReader
+from articulon.storage.trajectory import TrajectoryReader
 from articulon.units import unit_system
 
 TAILED = """

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.run_cases import BALL, case_of
 
 import articulon as ar
+from tests.support.run_cases import BALL, case_of
 
 
 class Cells(HTMLParser):

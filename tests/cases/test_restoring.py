@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.run_cases import CHAIN, bits, case_of
 
 import articulon as ar
 from articulon.cases import Case
 from articulon.errors import CheckpointError
 from articulon.model import State
-from articulon.simulate import checkpoint
-from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint, write_checkpoint
+from articulon.storage import checkpoint
+from articulon.storage.checkpoint import NEWEST, PREVIOUS, read_checkpoint, write_checkpoint
+from tests.support.run_cases import CHAIN, bits, case_of
 
 Arrays = dict[str, np.ndarray]
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.run_cases import CHAIN, Shown, bits, case_of, goes_on_after_kills, universe
 
 import articulon as ar
 from articulon.errors import ArticulonError, CaseError, CheckpointError
-from articulon.simulate import loop, trajectory
-from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint
+from articulon.simulation import loop
+from articulon.storage import trajectory
+from articulon.storage.checkpoint import NEWEST, PREVIOUS, read_checkpoint
+from tests.support.run_cases import CHAIN, Shown, bits, case_of, goes_on_after_kills, universe
 
 OFTEN = {"run.checkpoint_interval": 1e-3, "run.duration": 0.25}
 

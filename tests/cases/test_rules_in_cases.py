@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.run_cases import CHAIN, Shown, bits, case_of
 
 import articulon as ar
-from articulon.simulate import loop
+from articulon.simulation import loop
+from tests.support.run_cases import CHAIN, Shown, bits, case_of
 
 QUIET: dict[str, Any] = {"forces.brownian": False, "run.duration": 0.1, "run.frames": 10}
 FAMILIES: dict[str, dict[str, Any]] = {

@@ -12,17 +12,17 @@ import numba
 import numpy as np
 import pytest
 from scipy.special import ellipj, ellipk
-from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of, ran, universe
-from tests.support.threads import on_threads
 
 import articulon as ar
 from articulon import kernel_cache, kernels
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.forces.brownian import fastest_relaxation
 from articulon.model.state import CHANNELS
-from articulon.simulate.checkpoint import read_checkpoint
-from articulon.simulate.preparation import first_state, prepare
-from articulon.simulate.threshold import SAMPLES
+from articulon.simulation.preparation import first_state, prepare
+from articulon.simulation.threshold_search import SAMPLES
+from articulon.storage.checkpoint import read_checkpoint
+from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of, ran, universe
+from tests.support.threads import on_threads
 
 RTOL = 1e-6
 QUIET = {"forces.brownian.temperature": 0.0}
@@ -206,7 +206,7 @@ from pathlib import Path
 from typing import Literal
 import articulon as ar
 from articulon.declaration import Declaration
-from articulon.dynamics.functions import PARALLEL_LINKS
+from articulon.dynamics.multibody_functions import PARALLEL_LINKS
 
 class Crowd(Declaration):
     builder: Literal["crowd"] = "crowd"
@@ -530,7 +530,7 @@ def test_a_file_in_the_folders_place_is_refused_and_kept(tmp_path):
 
 
 def test_a_second_process_is_kept_out_of_a_running_folder(tmp_path):
-    from articulon.simulate.claim import claimed
+    from articulon.storage.folder_claim import claimed
 
     case, out = case_of(tmp_path, BALL), tmp_path / "run"
     ar.run(case, out)
@@ -568,14 +568,14 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
 
 
 def test_a_case_by_name_is_left_to_those_who_can_read_it(tmp_path):
-    from articulon.cases import runs
-    from articulon.simulate.run import run
+    from articulon.cases import case_library_runs
+    from articulon.simulation.case_run import run
 
     case_of(tmp_path, BALL)
     with pytest.raises(TypeError, match="load_case"):
         run(str(tmp_path / "a-case.toml"))  # type: ignore[arg-type]
-    runs.run(tmp_path / "a-case.toml", tmp_path / "run", overrides={"run.frames": 3})
-    opened = runs.open_run(tmp_path / "run")
+    case_library_runs.run(tmp_path / "a-case.toml", tmp_path / "run", overrides={"run.frames": 3})
+    opened = case_library_runs.open_run(tmp_path / "run")
     assert opened.case.run.frames == 3 and len(opened.times) == 4
 
 
@@ -583,8 +583,8 @@ WARM = """
 import sys
 import articulon as ar
 from articulon import kernels
-from articulon.dynamics import energy, passes, poses
-from articulon.integrate import explicit
+from articulon.dynamics import motion_passes as passes, poses
+from articulon.integrate import explicit_runge_kutta as explicit
 told = []
 kernels.announce = told.append
 ar.run(sys.argv[1], sys.argv[2])

@@ -18,7 +18,7 @@ from articulon.cases.case import Case
 from articulon.cases.library import built_in_cases, titles
 from articulon.cases.overrides import assignment, parts, value_of, values_of
 from articulon.cases.references import REFERENCES, bibliography
-from articulon.cases.writing import toml
+from articulon.cases.toml_writing import toml
 
 ROD = """
 [case]

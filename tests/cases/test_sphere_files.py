@@ -14,7 +14,7 @@ import articulon as ar
 from articulon.analysis import contacts
 from articulon.cli import app
 from articulon.errors import ArticulonError
-from articulon.io import write_gsd
+from articulon.runs.gsd_export import write_gsd
 
 gsd_hoomd = pytest.importorskip("gsd.hoomd")
 

@@ -21,10 +21,10 @@ import numpy as np
 import pytest
 
 from articulon.errors import ArticulonError, CheckpointError
-from articulon.simulate import h5md, topology, trajectory
-from articulon.simulate.checkpoint import NEWEST, PREVIOUS, read_checkpoint, write_checkpoint
-from articulon.simulate.topology import short_name, write_topology
-from articulon.simulate.trajectory import Frame, TrajectoryLayout, TrajectoryReader, TrajectoryWriter
+from articulon.storage import h5md_layout, topology, trajectory
+from articulon.storage.checkpoint import NEWEST, PREVIOUS, read_checkpoint, write_checkpoint
+from articulon.storage.topology import short_name, write_topology
+from articulon.storage.trajectory import Frame, TrajectoryLayout, TrajectoryReader, TrajectoryWriter
 
 N = 3
 
@@ -553,7 +553,7 @@ def test_a_run_killed_ten_times_at_random_opens_each_time_and_ends_with_the_same
         np.testing.assert_allclose(universe.trajectory[-1].positions, 1e4 * frame(found - 1).positions, rtol=1e-6)
         universe.trajectory.close()
         with h5py.File(tmp_path / "trajectory.h5") as file:
-            np.testing.assert_array_equal(file[h5md.ORIENTATION][:], [frame(i).rotations for i in range(found)])
+            np.testing.assert_array_equal(file[h5md_layout.ORIENTATION][:], [frame(i).rotations for i in range(found)])
         reached.append(found)
         if (tmp_path / NEWEST).exists():
             arrays, note = read_checkpoint(tmp_path)

@@ -85,7 +85,7 @@ def test_an_atomistic_clock_scales_the_target_and_the_start(tmp_path):
 
 
 def test_a_case_reads_back_and_goes_on_to_the_same_bits(tmp_path, monkeypatch):
-    from articulon.simulate import loop
+    from articulon.simulation import loop
 
     bath = {"kind": "nose-hoover-chain", "temperature": {"times": [0, 2], "values": [1, 2]}, "period": 0.7}
     case = case_of(tmp_path, {"thermostat": bath, **IMPLICIT})
@@ -177,7 +177,7 @@ def test_a_case_reads_back_and_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     ],
 )
 def test_what_cannot_be_is_refused_by_name_before_anything_is_compiled(tmp_path, monkeypatch, overrides, words):
-    from articulon.simulate import preparation
+    from articulon.simulation import preparation
 
     def reached(*_, **__):
         raise RuntimeError("compiled")

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 import articulon as ar
 from articulon import cli
 from articulon.analysis.scales import Terms, swing
-from articulon.report.compare import compare
-from articulon.report.comparison_page import figures as comparison_figures
-from articulon.report.comparison_page import tables
+from articulon.comparisons.comparison import compare
+from articulon.comparisons.comparison_page import figures as comparison_figures
+from articulon.comparisons.comparison_page import tables
 from articulon.report.figures import figures
 
 CASE = """

@@ -11,14 +11,14 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from tests.support.run_cases import CHAIN, Shown, bits, case_of
-from tests.support.small_trajectories import NEVER, flipped, frame, layout, write
 
 import articulon as ar
 from articulon.errors import ArticulonError, CheckpointError
-from articulon.simulate import h5md, h5md_writing, seal, trajectory
-from articulon.simulate.h5md_writing import FrameSink
-from articulon.simulate.trajectory import Frame, TrajectoryReader, TrajectoryWriter
+from articulon.storage import h5md_layout, h5md_writing, seals, trajectory
+from articulon.storage.h5md_writing import FrameSink
+from articulon.storage.trajectory import Frame, TrajectoryReader, TrajectoryWriter
+from tests.support.run_cases import CHAIN, Shown, bits, case_of
+from tests.support.small_trajectories import NEVER, flipped, frame, layout, write
 
 FRAMES = 12
 
@@ -40,7 +40,7 @@ def everything(path: Path) -> dict[str, Any]:
 def reseal(path: Path) -> None:
     """What somebody who means harm would do."""
     with path.open("r+b") as stream:
-        seal.write_seal(stream)
+        seals.write_seal(stream)
 
 
 def chunks(file: h5py.File) -> Iterator[tuple[str, int, int]]:
@@ -54,7 +54,9 @@ def chunks(file: h5py.File) -> Iterator[tuple[str, int, int]]:
             info = dataset.get_chunk_info(k)
             _, stored = dataset.read_direct_chunk(info.chunk_offset)
             # Some versions of HDF5 count from the end of the user block.
-            start = info.byte_offset if content[info.byte_offset :].startswith(stored) else info.byte_offset + seal.SIZE
+            start = (
+                info.byte_offset if content[info.byte_offset :].startswith(stored) else info.byte_offset + seals.SIZE
+            )
             assert content[start : start + info.size] == stored
             yield name, start, info.size
 
@@ -80,7 +82,7 @@ def test_no_flipped_bit_of_a_value_is_read_unnoticed_by_any_program(path: Path) 
     with h5py.File(path) as file:
         places = list(chunks(file))
     # Step and time are found by the first of their names.
-    assert len({start for _, start, _ in places}) == len(places) > len(h5md.record(layout()).names)
+    assert len({start for _, start, _ in places}) == len(places) > len(h5md_layout.record(layout()).names)
     for name, start, size in places:
         path.write_bytes(flipped(whole, 8 * start + int(random.integers(8 * size))))
         with h5py.File(path) as file, pytest.raises(OSError, match=r"[Ff]letcher32|checksum|filter"):
@@ -151,7 +153,7 @@ def test_long_trajectories_of_many_bodies_are_written_in_little_memory(tmp_path:
 def test_a_file_with_fewer_frames_than_it_has_room_for_is_never_finished(tmp_path: Path) -> None:
     def short() -> None:
         with FrameSink(tmp_path / "trajectory.h5", layout(), 3) as sink:
-            records = np.zeros(2, dtype=h5md.record(layout()))
+            records = np.zeros(2, dtype=h5md_layout.record(layout()))
             sink.append(2, {name: records[name] for name in records.dtype.names})
 
     with pytest.raises(ValueError, match="2 frames were given, and 3 are to be in the file"):
@@ -161,7 +163,7 @@ def test_a_file_with_fewer_frames_than_it_has_room_for_is_never_finished(tmp_pat
 def test_a_file_that_was_changed_and_closed_again_is_not_continued(path: Path) -> None:
     """By another program, which leaves it whole."""
     with h5py.File(path, "r+") as file:
-        file[h5md.SPEEDS][3] = 0.0
+        file[h5md_layout.SPEEDS][3] = 0.0
     with pytest.raises(ArticulonError, match=r"trajectory\.h5 cannot be opened.*changed by another program"):
         TrajectoryWriter(path, layout(), keep_frames=FRAMES)
 
@@ -169,7 +171,7 @@ def test_a_file_that_was_changed_and_closed_again_is_not_continued(path: Path) -
 def test_a_trajectory_without_a_digest_is_read_and_not_continued(path: Path) -> None:
     """As of an earlier version."""
     right = everything(path)
-    path.write_bytes(path.read_bytes()[seal.SIZE :])
+    path.write_bytes(path.read_bytes()[seals.SIZE :])
     for name, values in everything(path).items():
         np.testing.assert_array_equal(values, right[name])
     with pytest.raises(ArticulonError, match=r"trajectory\.h5 cannot be continued: .*an earlier version"):
@@ -179,7 +181,7 @@ def test_a_trajectory_without_a_digest_is_read_and_not_continued(path: Path) -> 
 def test_damage_while_a_run_goes_on_is_noticed_when_frames_are_copied(path: Path) -> None:
     writer = TrajectoryWriter(path, layout(), keep_frames=FRAMES, interval=NEVER)
     with h5py.File(path) as file:
-        start = next(place for name, place, _ in chunks(file) if name == h5md.ORIENTATION)
+        start = next(place for name, place, _ in chunks(file) if name == h5md_layout.ORIENTATION)
     damaged = flipped(path.read_bytes(), 8 * start + 3)
     path.write_bytes(damaged)
     writer.append(frame(FRAMES))
@@ -217,7 +219,7 @@ def test_frames_without_their_checkpoint_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_killed_after_its_first_frame_begins_again(tmp_path: Path, monkeypatch: Any) -> None:
-    from articulon.simulate import loop
+    from articulon.simulation import loop
 
     case = case_of(tmp_path, CHAIN, {"run.frames": 4})
     ar.run(case, tmp_path / "whole")
@@ -299,7 +301,7 @@ def test_a_group_that_is_a_link_is_refused_too(path: Path) -> None:
 def test_a_small_file_of_large_arrays_is_refused_before_it_is_unpacked(path: Path) -> None:
     frames = 2**28
     with h5py.File(path, "r+") as file:
-        for name in (h5md.STEP, h5md.TIME):
+        for name in (h5md_layout.STEP, h5md_layout.TIME):
             kind = file[name].dtype
             del file[name]
             file.create_dataset(name, (frames,), kind, chunks=(2**16,), compression="gzip")
@@ -314,7 +316,11 @@ def test_a_small_file_of_large_arrays_is_refused_before_it_is_unpacked(path: Pat
 
 @pytest.mark.parametrize(
     "name, shape, kind",
-    [(h5md.POSITION, (FRAMES, 2, 3), "<f8"), (h5md.STEP, (FRAMES + 1,), "<i8"), (h5md.SPEEDS, (FRAMES, 1), "<f4")],
+    [
+        (h5md_layout.POSITION, (FRAMES, 2, 3), "<f8"),
+        (h5md_layout.STEP, (FRAMES + 1,), "<i8"),
+        (h5md_layout.SPEEDS, (FRAMES, 1), "<f4"),
+    ],
 )
 def test_values_of_another_shape_or_type_are_refused(path: Path, name: str, shape: Any, kind: str) -> None:
     with h5py.File(path, "r+") as file:

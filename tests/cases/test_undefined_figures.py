@@ -14,19 +14,19 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from tests.support.run_cases import BALL, ran
 from typer.testing import CliRunner
 
 import articulon as ar
 from articulon import cli
-from articulon.report import compare as comparing
-from articulon.report import reference_cache, timed_runs
+from articulon.comparisons import comparison as comparing
+from articulon.comparisons import reference_cache, timed_runs
+from articulon.comparisons.variant_runs import Entry
 from articulon.report.fidelity_words import verdict_sentences
 from articulon.report.figures import figures
 from articulon.report.html import write_report
-from articulon.report.variants import Entry
 from articulon.report.view import View
-from articulon.simulate import seal
+from articulon.storage import seals
+from tests.support.run_cases import BALL, ran
 
 WARM = """
 [case]
@@ -187,7 +187,7 @@ def test_beads_without_inertia_are_compared(tmp_path: Path) -> None:
 
 
 def done_rows(done: comparing.Comparison) -> list[list[str]]:
-    from articulon.report.comparison_page import tables
+    from articulon.comparisons.comparison_page import tables
 
     return tables(done)["Temperature"][1]
 
@@ -207,7 +207,7 @@ def test_positions_that_are_no_numbers_are_refused_by_frame_and_body(tmp_path: P
         row[...] = np.nan
         values[4] = row
     with (broken / "trajectory.h5").open("r+b") as stream:
-        seal.write_seal(stream)  # by whoever wrote them; else the digest of the file tells first
+        seals.write_seal(stream)  # by whoever wrote them; else the digest of the file tells first
     result = CliRunner().invoke(cli.app, ["report", str(broken)])
     assert result.exit_code == cli.EXIT_ERROR, result.output
     assert isinstance(result.exception, SystemExit)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.meshes import CUBE, SIDES
-from tests.support.run_cases import goes_on_after_kills
 
 import articulon as ar
 from articulon.errors import CaseError
+from tests.support.meshes import CUBE, SIDES
+from tests.support.run_cases import goes_on_after_kills
 
 TUMBLER = """
 [case]

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.run_cases import CHAIN, case_of
 
 import articulon as ar
 from articulon.cases import Case
-from articulon.cases.given import GivenModel
-from articulon.cases.written import obstacle
+from articulon.cases.given_model import GivenModel
+from articulon.cases.model_as_case import obstacle
+from tests.support.run_cases import CHAIN, case_of
 
 
 def read_back(model: Any, folder: Path) -> Any:

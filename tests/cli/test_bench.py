@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
-from tests.support import bounds
 
 import articulon as ar
-from articulon import benchmark
-from articulon.benchmark import (
+import benchmarks
+from benchmarks import (
     accuracy,
     chains,
     docking,
@@ -32,6 +31,7 @@ from articulon.benchmark import (
     tables,
     timing,
 )
+from tests.support import bounds
 
 SIZES = (2, 9)
 KINDS = pytest.mark.parametrize("kind", solver.KINDS)
@@ -243,13 +243,13 @@ def test_json_is_all_that_is_on_the_standard_output(
 
     every = {"solver": solver_figures, "docking": docking_figures}
     for known, figures in every.items():
-        _, show = benchmark.BENCHMARKS[known]
-        monkeypatch.setitem(benchmark.BENCHMARKS, known, (partial(measured, figures), show))
-    benchmark.main(name, json=True)
+        _, show = benchmarks.BENCHMARKS[known]
+        monkeypatch.setitem(benchmarks.BENCHMARKS, known, (partial(measured, figures), show))
+    benchmarks.main(name, json=True)
     out, err = capsys.readouterr()
     assert json.loads(out) == (every if name is None else every[name])
     assert "measuring what takes time" in err
-    benchmark.main(name, json=False)
+    benchmarks.main(name, json=False)
     out, _ = capsys.readouterr()
     assert out.count("**Targets**") == (2 if name is None else 1)
 
@@ -382,4 +382,4 @@ def test_the_molten_salt_is_timed_as_published_and_by_velocity_verlet() -> None:
 
 def test_a_benchmark_that_does_not_exist() -> None:
     with pytest.raises(ar.ArticulonError, match="no benchmark 'sovler'; did you mean 'solver'"):
-        benchmark.main("sovler", json=False)
+        benchmarks.main("sovler", json=False)

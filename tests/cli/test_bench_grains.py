@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from articulon.benchmark import beds, grains, tables
+from benchmarks import beds, grains, tables
 
 
 @pytest.mark.parametrize("start", [beds.loose, beds.dense])

@@ -6,8 +6,8 @@ import json
 import pytest
 from rich.console import Console
 
-from articulon import benchmark
-from articulon.benchmark import multipole, tables
+import benchmarks
+from benchmarks import multipole, tables
 
 
 def test_the_crossover_of_two_powers_is_where_they_meet():
@@ -33,7 +33,7 @@ def test_the_benchmark_measures_and_prints():
     text = out.file.getvalue()
     for word in ("120", "1e-06", "beats the sum over pairs", "fmm3dpy"):
         assert word in text
-    assert "multipole" in benchmark.BENCHMARKS
+    assert "multipole" in benchmarks.BENCHMARKS
 
 
 def test_without_the_library_the_sum_over_pairs_is_measured_alone(monkeypatch):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from articulon.benchmark import protein, tables
 from articulon.molecules import peptide
+from benchmarks import protein, tables
 
 
 @pytest.mark.slow

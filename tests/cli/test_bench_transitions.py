@@ -6,8 +6,8 @@ import json
 import pytest
 from rich.console import Console
 
-from articulon import benchmark
-from articulon.benchmark import tables, transitions
+import benchmarks
+from benchmarks import tables, transitions
 
 
 def test_the_exponent_of_a_power_is_its_power():
@@ -37,4 +37,4 @@ def test_the_benchmark_measures_and_prints():
     text = out.file.getvalue()
     for word in ("dense release", "crossover", "exponent", "48"):
         assert word in text
-    assert "transitions" in benchmark.BENCHMARKS
+    assert "transitions" in benchmarks.BENCHMARKS

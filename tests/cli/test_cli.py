@@ -78,10 +78,10 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...], d
 
     summary = {"steps": 12, "wall_seconds": 1.23456789, "works": {"potential": 1.0}, "ended": "duration"}
     modules = {
-        "articulon.door.entry": SimpleNamespace(run=recorder("run", SimpleNamespace(summary=summary))),
+        "articulon.runs.entry": SimpleNamespace(run=recorder("run", SimpleNamespace(summary=summary))),
         "articulon.report.html": SimpleNamespace(write_report=recorder("write_report", Path("runs/ball/report.html"))),
-        "articulon.report.compare": SimpleNamespace(compare=recorder("compare")),
-        "articulon.benchmark": SimpleNamespace(main=recorder("bench")),
+        "articulon.comparisons.comparison": SimpleNamespace(compare=recorder("compare")),
+        "benchmarks": SimpleNamespace(main=recorder("bench")),
     }
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
@@ -110,7 +110,7 @@ def test_run_calls_the_function_of_that_name(ball: str, calls: list[Any]) -> Non
 
 def test_run_says_what_moved_and_what_is_noted(ball: str, calls: list[Any]) -> None:
     moved = {"active_mean": 0.25, "saved": 4.0, "least_active": 6.0, "most_active": 26.0, "locked": 9, "released": 3}
-    summary = sys.modules["articulon.door.entry"].run().summary
+    summary = sys.modules["articulon.runs.entry"].run().summary
     summary |= {"adaptive": moved, "notes": ["body 'rod' is deformed beyond the range"]}
     result = invoke("run", ball)
     assert "what moved    25\xa0% of the degrees of freedom on average over the steps, 6 to 26 of them" in result.stdout
@@ -267,7 +267,7 @@ def test_what_the_system_refuses_is_one_message_too(ball: str, calls: list[Any],
     def full(*arguments: Any, **named: Any) -> None:
         raise PermissionError(13, "Permission denied", "runs")
 
-    monkeypatch.setattr(sys.modules["articulon.door.entry"], "run", full)
+    monkeypatch.setattr(sys.modules["articulon.runs.entry"], "run", full)
     refused(invoke("run", ball), "runs: Permission denied")
 
 
@@ -275,7 +275,7 @@ def test_a_fault_of_the_program_is_not_hidden(ball: str, calls: list[Any], monke
     def broken(*arguments: Any, **named: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(sys.modules["articulon.door.entry"], "run", broken)
+    monkeypatch.setattr(sys.modules["articulon.runs.entry"], "run", broken)
     assert isinstance(invoke("run", ball).exception, ZeroDivisionError)
 
 
@@ -296,7 +296,7 @@ def test_ctrl_c_says_where_the_checkpoint_is(ball: str, calls: list[Any], monkey
             (out / "checkpoint.npz").write_bytes(b"")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["articulon.door.entry"], "run", interrupted)
+    monkeypatch.setattr(sys.modules["articulon.runs.entry"], "run", interrupted)
     result = invoke("run", ball, "--set", "run.duration=7 ns", "--out", "runs/ball")
     assert result.exit_code == 130
     assert result.stderr.startswith("interrupted: ")
@@ -316,7 +316,7 @@ def test_an_interrupted_process_ends_with_130_and_no_traceback(tmp_path: Path) -
         "import signal, sys, time, types\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def main(name, json): print('measuring', flush=True); time.sleep(60)\n"
-        "sys.modules['articulon.benchmark'] = types.SimpleNamespace(main=main)\n"
+        "sys.modules['benchmarks'] = types.SimpleNamespace(main=main)\n"
         "from articulon import cli\n"
         "sys.argv = ['articulon', 'bench']\n"
         "cli.main()"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from articulon.door import progress
-from articulon.door.progress import RunProgress, shown_by
-from articulon.simulate.description import Silent
+from articulon.runs import progress
+from articulon.runs.progress import RunProgress, shown_by
+from articulon.simulation.run_request import Silent
 
 
 class Clock:

@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from tests.support.run_cases import BALL, case_of
 from typer.testing import CliRunner, Result
 
 import articulon as ar
@@ -26,6 +25,7 @@ from articulon import cli, terminal
 from articulon.cli.output import echo
 from articulon.errors import ArticulonError, CaseError, CheckpointError
 from articulon.terminal import printable
+from tests.support.run_cases import BALL, case_of
 
 CLEAR = "\x1b[2J\x1b]0;owned\x07"
 """Clears the screen and gives the window another title."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from articulon.analysis.tuning import rival_words, tune
+from articulon.analysis.tuned_constants import rival_words, tune
 from articulon.cases import Case, load_case
 
 PULLED = """

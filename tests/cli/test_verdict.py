@@ -13,7 +13,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from articulon import cli
-from articulon.cli.verdict import print_verdict, verdict_text
+from articulon.cli.verdict_line import print_verdict, verdict_text
 
 SPHERE = """
 [case]
@@ -122,7 +122,7 @@ def verdict(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What a run is made to say of itself instead of running."""
     summary: dict[str, Any] = {"steps": 12, **fidelity("trusted")}
     modules = {
-        "articulon.door.entry": SimpleNamespace(run=lambda *_, **__: SimpleNamespace(summary=summary)),
+        "articulon.runs.entry": SimpleNamespace(run=lambda *_, **__: SimpleNamespace(summary=summary)),
         "articulon.report.html": SimpleNamespace(write_report=lambda folder: Path("runs/sphere/report.html")),
     }
     for name, module in modules.items():

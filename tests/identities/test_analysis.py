@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.analysis.expected_temperatures import ratio_of_means
 from articulon.analysis.scales import fastest_frequency
-from articulon.analysis.temperatures import ratio_of_means
 from articulon.errors import ArticulonError
 from articulon.forces.evaluation import Evaluator
-from articulon.simulate.results import Run
+from articulon.simulation.results import Run
 
 
 def a_run(positions: np.ndarray, speeds: np.ndarray | None = None, box: Any = None, kinds: Any = "A") -> Any:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.dynamics.block_kinematics import locate_by_blocks
-from articulon.dynamics.divide_and_conquer import place_and_move
+from articulon.dynamics.dca.block_kinematics import locate_by_blocks
+from articulon.dynamics.dca.divide_and_conquer import place_and_move
 from articulon.dynamics.solvers import solver_scratch
 from articulon.model import kernel_tables, workspace
 from tests.support.threads import on_one_and_two

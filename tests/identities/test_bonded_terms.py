@@ -7,7 +7,7 @@ import pytest
 
 import articulon as ar
 from articulon.forces.sites.correction_maps import patches
-from articulon.forces.sites.evaluation import SiteForces
+from articulon.forces.sites.site_evaluation import SiteForces
 
 LENGTH = 12.0
 RNG = np.random.default_rng(4)

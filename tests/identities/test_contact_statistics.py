@@ -9,10 +9,10 @@ import pytest
 
 import articulon as ar
 from articulon.errors import CaseError, ModelError
-from articulon.simulate.contact_start import check_overlaps
-from articulon.simulate.contact_statistics import ContactRecords, contact_counts, contact_stress
-from articulon.simulate.contact_steps import contact_scales
-from articulon.simulate.grain_checks import DrumAngleCheck, HeapAngleCheck, PackingFractionCheck
+from articulon.simulation.contact_start import check_overlaps
+from articulon.simulation.contact_statistics import ContactRecords, contact_counts, contact_stress
+from articulon.simulation.grain_checks import DrumAngleCheck, HeapAngleCheck, PackingFractionCheck
+from articulon.time_scales.contact_step_limit import contact_scales
 
 GLASS = {"young": 70e9, "poisson": 0.22, "restitution": 0.9, "static_friction": 0.3}
 
@@ -175,7 +175,7 @@ def test_scales_follow_the_smallest_sphere_and_the_fall() -> None:
 
 @pytest.mark.parametrize("forced", [False, True])
 def test_a_step_beyond_the_limit_is_refused_unless_it_is_meant(forced: bool) -> None:
-    from articulon.simulate.contact_steps import check_contact_step
+    from articulon.time_scales.contact_step_limit import check_contact_step
 
     model = model_of([[0, 0, 0], [3, 0, 0]], 1.0)
     scales = contact_scales(model)

@@ -5,18 +5,18 @@ import pytest
 
 import articulon as ar
 from articulon.errors import CaseError, ModelError
-from articulon.forces.contact.compiled import wall_list_kernel
+from articulon.forces.contact.compiled_passes import wall_list_kernel
+from articulon.forces.contact.contact_tables import CROWDED, PLACES, empty_system
 from articulon.forces.contact.meshes import surface
-from articulon.forces.contact.tables import CROWDED, PLACES, empty_system
+from articulon.forces.contact.wall_declarations import BoxWalls, Cylinder, Mesh, Plane, bodies_of
 from articulon.forces.contact.wall_lists import walls_moved
 from articulon.forces.contact.wall_motion import place_walls, wall_velocity
 from articulon.forces.contact.wall_shapes import FACE, nearest_on_triangle
 from articulon.forces.contact.wall_tables import ROTATION, empty_lists, wall_tables
 from articulon.forces.contact.wall_touching import FEATURE, GAP, NORMAL, TOUCHED, WALL, WIDTH, sort_by_feature, touch
-from articulon.forces.contact.walls import BoxWalls, Cylinder, Mesh, Plane, bodies_of
-from articulon.forces.sites.evaluation import cell_of
+from articulon.forces.sites.site_evaluation import cell_of
 from articulon.kernels import kernel
-from articulon.simulate.contact_start import check_overlaps
+from articulon.simulation.contact_start import check_overlaps
 from tests.support.meshes import CUBE, SIDES, tube
 
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.dynamics.assembly_tree import LINKS_PER_BLOCK, AssemblyTree, assembly_tree
-from articulon.dynamics.divide_and_conquer import (
+from articulon.dynamics.dca.assembly_tree import LINKS_PER_BLOCK, AssemblyTree, assembly_tree
+from articulon.dynamics.dca.divide_and_conquer import (
     assembly_scratch,
     divide_and_conquer,
     divide_and_conquer_parallel,
 )
-from articulon.dynamics.functions import link_wrenches, scratch
+from articulon.dynamics.multibody_functions import link_wrenches, scratch
 from articulon.model import kernel_tables
 from tests.support import bounds
 from tests.support.random_models import (

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.forces.sites.evaluation import SiteForces
 from articulon.forces.sites.exclusions import exclusion_table, scaled_pairs
+from articulon.forces.sites.site_evaluation import SiteForces
 
 RNG = np.random.default_rng(1)
 # A ring of six with a tail of four, and two sites that are free.

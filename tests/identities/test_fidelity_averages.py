@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from articulon.fidelity.averages import PARTS, averages
+from articulon.fidelity.averages_under_noise import PARTS, averages
 from articulon.fidelity.motion import Motion
 from articulon.fidelity.paths import Group, Path
 

@@ -7,11 +7,11 @@ import pytest
 
 import articulon as ar
 from articulon.dynamics import SOLVERS
-from articulon.dynamics.assembly_tree import assembly_tree
-from articulon.dynamics.divide_and_conquer import assembly_scratch, divide_and_conquer
-from articulon.dynamics.functions import link_wrenches, moved, scratch
-from articulon.dynamics.loop_functions import loop_equations
-from articulon.dynamics.momentum import momentum
+from articulon.dynamics.dca.assembly_tree import assembly_tree
+from articulon.dynamics.dca.divide_and_conquer import assembly_scratch, divide_and_conquer
+from articulon.dynamics.loops.loop_jacobians import loop_equations
+from articulon.dynamics.momenta import momentum
+from articulon.dynamics.multibody_functions import link_wrenches, moved, scratch
 from articulon.model import kernel_tables
 from tests.support.flexible_models import FlexibleCase, flexible_builder, looped_model
 from tests.support.reference import norm

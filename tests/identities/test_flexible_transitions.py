@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.dynamics import masked
-from articulon.dynamics.assembly_tree import assembly_tree
-from articulon.transitions.dense import dense_relations
+from articulon.dynamics.dca import masked_impulses
+from articulon.dynamics.dca.assembly_tree import assembly_tree
+from articulon.transitions.dense_relations import dense_relations
 from articulon.transitions.relations import relations
 from tests.identities.test_transitions import check
 from tests.support.flexible_models import FlexibleCase, random_flexible_situation
@@ -27,7 +27,7 @@ def masks(rng: np.random.Generator, nu: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("links_per_block", [None, 4])
 def test_relations_are_those_of_the_mass_matrix(links_per_block, monkeypatch):
     if links_per_block is not None:
-        monkeypatch.setattr(masked, "assembly_tree", lambda forest: assembly_tree(forest, links_per_block))
+        monkeypatch.setattr(masked_impulses, "assembly_tree", lambda forest: assembly_tree(forest, links_per_block))
     for seed in range(25):
         rng = np.random.default_rng([seed, 3])
         c = FlexibleCase(seed, n=int(rng.integers(1, 20)))

@@ -16,7 +16,7 @@ from numba import types
 
 import articulon as ar
 from articulon.adaptive import locked_model
-from articulon.dynamics import articulated, recursive
+from articulon.dynamics import articulated, newton_euler
 from articulon.model import kernel_tables
 from tests.support.model_arrays import arrays_of
 
@@ -129,7 +129,7 @@ def test_no_kernel_is_compiled_a_second_time_for_arrays_that_are_read_only(model
         ar.forward_dynamics(one, one.q0, one.u0)
         ar.inverse_dynamics(one, one.q0, one.u0, one.u0)
         ar.kinetic_energy(one, one.q0, one.u0)
-    kernels = (articulated.forward_dynamics, recursive.inverse_dynamics)
+    kernels = (articulated.forward_dynamics, newton_euler.inverse_dynamics)
     for kernel in kernels:
         for signature in kernel.signatures:
             assert "readonly" not in str(signature), kernel.__name__

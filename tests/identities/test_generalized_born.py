@@ -6,7 +6,7 @@ import pytest
 
 import articulon as ar
 from articulon.forces.sites import generalized_born
-from articulon.forces.sites.evaluation import SiteForces
+from articulon.forces.sites.site_evaluation import SiteForces
 from tests.support.threads import on_one_and_two
 
 COUNT = 40

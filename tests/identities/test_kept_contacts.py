@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.forces.contact.keeping import KEEP
-from articulon.forces.contact.tables import (
+from articulon.forces.contact.contact_history import KEEP
+from articulon.forces.contact.contact_tables import (
     FREE,
     LISTED,
     MEMORY,

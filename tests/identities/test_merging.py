@@ -9,13 +9,14 @@ import pytest
 
 import articulon as ar
 from articulon.adaptive import locked_model
-from articulon.adaptive.attempts import attempts
-from articulon.adaptive.coarse import Coarse
-from articulon.adaptive.exchange import Space, canonical, lock, relative_to
-from articulon.adaptive.following import follows
-from articulon.adaptive.merging import joints_of, merged, whole_joints
+from articulon.adaptive.coarse_model import Coarse
+from articulon.adaptive.coarsening import follows
+from articulon.adaptive.lockable import joints_of, whole_joints
+from articulon.adaptive.merged_bodies import merged
+from articulon.adaptive.momentum_exchange import Space, canonical, lock, relative_to
+from articulon.adaptive.tried_locks import attempts
 from articulon.declaration import Declaration
-from articulon.dynamics.functions import moved
+from articulon.dynamics.multibody_functions import moved
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.model_tables import force_tables
 from tests.support.random_models import random_coordinates, random_forest, to_articulon
@@ -137,8 +138,8 @@ def test_forces_follow_the_bodies(which):
 
 
 def ar_driver(evaluator, state):
-    from articulon.integrate.declarations import Explicit
-    from articulon.integrate.drivers import driver
+    from articulon.integrate.choice import driver
+    from articulon.integrate.integrators import Explicit
     from articulon.scaling import NoScaling
 
     policy = NoScaling()

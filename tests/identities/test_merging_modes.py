@@ -7,15 +7,15 @@ import pytest
 
 import articulon as ar
 from articulon.adaptive import locked_model
-from articulon.adaptive.coarse import Coarse
-from articulon.adaptive.exchange import Space, canonical, lock, relative_to
-from articulon.adaptive.merging import merged
-from articulon.adaptive.parts import check_loops, joints_of, whole_joints
-from articulon.dynamics.functions import moved
+from articulon.adaptive.coarse_model import Coarse
+from articulon.adaptive.lockable import check_loops, joints_of, whole_joints
+from articulon.adaptive.merged_bodies import merged
+from articulon.adaptive.momentum_exchange import Space, canonical, lock, relative_to
+from articulon.dynamics.multibody_functions import moved
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.sites.places import site_positions
-from articulon.integrate.declarations import Explicit
-from articulon.integrate.drivers import driver
+from articulon.forces.sites.site_positions import site_positions
+from articulon.integrate.choice import driver
+from articulon.integrate.integrators import Explicit
 from articulon.scaling import NoScaling
 from tests.support.flexible_models import FlexibleCase, flexible_builder, looped_model
 from tests.support.transition_models import null_space

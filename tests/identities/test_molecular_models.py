@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("gemmi")
 
 import articulon as ar
-from articulon.model.rotations import quaternion_product
+from articulon.model.array_rotations import quaternion_product
 from articulon.molecules import build, peptide, perceive, read_structure, site_positions, stokes_drag
-from articulon.molecules.building import body_radii
-from articulon.molecules.naming import dihedral
+from articulon.molecules.molecular_model import body_radii
+from articulon.molecules.torsion_names import dihedral
 
 ROUNDING = 1e-12
 """Of places a few nm apart, after some tens of rotations [nm]."""

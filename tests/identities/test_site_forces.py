@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.dynamics.momentum import momentum
-from articulon.forces.sites.evaluation import SiteForces
-from articulon.forces.sites.tables import ENERGY, LAPLACIAN, W_XX, W_YZ
+from articulon.dynamics.momenta import momentum
+from articulon.forces.sites.site_evaluation import SiteForces
+from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_YZ
 from tests.support.pair_sums import pairs_within
 from tests.support.particle_models import (
     box_vectors,

@@ -16,9 +16,9 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 
 import articulon as ar
-from articulon.dynamics import masked
-from articulon.dynamics.assembly_tree import assembly_tree
-from articulon.transitions.dense import dense_relations
+from articulon.dynamics.dca import masked_impulses
+from articulon.dynamics.dca.assembly_tree import assembly_tree
+from articulon.transitions.dense_relations import dense_relations
 from articulon.transitions.relations import Relations, generalised_momentum, relations
 from tests.support.random_models import CHAIN_SHAPES, chain, to_articulon
 from tests.support.transition_models import Situation, dense_nearest, random_situation
@@ -139,12 +139,12 @@ def test_random_transitions(part: int) -> None:
 @pytest.mark.parametrize("links_per_block", [1, 3])
 def test_small_blocks_join_to_the_same(links_per_block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small models have joins and sums of assemblies when their blocks are small."""
-    monkeypatch.setattr(masked, "assembly_tree", partial(assembly_tree, links_per_block=links_per_block))
+    monkeypatch.setattr(masked_impulses, "assembly_tree", partial(assembly_tree, links_per_block=links_per_block))
     rng = np.random.default_rng([links_per_block, 7])
     for _ in range(15):
         s = random_situation(rng)
         check(s, rng, starts=0)
-        monkeypatch.setattr(masked, "_store", threading.local())  # trees are kept by model
+        monkeypatch.setattr(masked_impulses, "_store", threading.local())  # trees are kept by model
 
 
 @pytest.mark.parametrize("n", [300, 1000])
@@ -181,4 +181,4 @@ def test_many_axes_at_once() -> None:
     locked = ar.lock(model, q, u, axes)
     back = ar.release(model, q, locked.speeds, axes, reservoir=locked.kept)
     assert np.abs(back.speeds - u).max() <= 1e-12 * np.abs(u).max()
-    assert int(axes.sum()) > 2 * masked.COLUMNS_AT_ONCE
+    assert int(axes.sum()) > 2 * masked_impulses.COLUMNS_AT_ONCE

@@ -166,7 +166,7 @@ def test_rates_of_coordinates_follow_from_the_speeds() -> None:
         q = q + h * rng.normal(size=q.size)
         drift.settle(q)
     u, rates = drift.speeds(0.0, q), drift.rates(0.0, q)
-    from articulon.dynamics.functions import moved
+    from articulon.dynamics.multibody_functions import moved
 
     step = 1e-4 / np.abs(u).max()
     expected = (moved(model, q, step * u) - moved(model, q, -step * u)) / (2.0 * step)

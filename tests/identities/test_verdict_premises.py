@@ -9,7 +9,7 @@ import pytest
 
 from articulon.fidelity.factors import clock
 from articulon.fidelity.residual import accumulate
-from articulon.fidelity.temperatures import configuration, kinetic
+from articulon.fidelity.run_temperatures import configuration, kinetic
 from articulon.fidelity.verdict import Bounds, verdict_of
 
 # What follows from premises

@@ -8,9 +8,9 @@ import pytest
 import articulon as ar
 from articulon.adaptive import Adaptive, AdaptiveDriver, Elapsed, Energy, Group, ModeEnergy, Random, Schedule, Speed
 from articulon.cases.filament import Filament
-from articulon.dynamics.momentum import momentum
+from articulon.dynamics.momenta import momentum
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.declarations import Explicit
+from articulon.integrate.integrators import Explicit
 from articulon.integrate.status import PAUSED
 from articulon.model import State
 from articulon.model.state import EVALUATIONS, STEPS

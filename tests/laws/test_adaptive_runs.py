@@ -19,9 +19,9 @@ from articulon.adaptive import (
     Torque,
 )
 from articulon.cases.link_chain import LinkChain
-from articulon.dynamics.momentum import momentum
+from articulon.dynamics.momenta import momentum
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.declarations import FrictionImplicit
+from articulon.integrate.integrators import FrictionImplicit
 from articulon.model import State
 from articulon.scaling import NoScaling
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.analysis.averages import Average
-from articulon.analysis.temperatures import ratio_of_means
+from articulon.analysis.expected_temperatures import ratio_of_means
+from articulon.analysis.time_averages import Average
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.sites.tables import LAPLACIAN
+from articulon.forces.sites.site_tables import LAPLACIAN
 from articulon.model.state import CHANNELS, POTENTIAL, THERMOSTAT, THERMOSTAT_RATE
 from articulon.scaling import Atomistic, AtomisticAdaptive, AtomisticClock, AtomisticTwoFactor, NoScaling
 from articulon.scaling.base import INPUTS, STEP, ZETA_RATE

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.support.flexible_bodies import BETA, correlation, natural_frequencies, rigid_parts
-from tests.support.flexible_reference import FlexibleReference
-from tests.support.random_models import Body, Description
 
 import articulon as ar
 from articulon.errors import ModelError
 from articulon.modes.beam_shapes import bending_shape, roots
 from articulon.units import unit_system
+from tests.support.flexible_bodies import BETA, correlation, natural_frequencies, rigid_parts
+from tests.support.flexible_reference import FlexibleReference
+from tests.support.random_models import Body, Description
 
 EPS = np.finfo(float).eps
 SI = unit_system("kg-m-s")

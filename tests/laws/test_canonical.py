@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.flying_tree import flying_tree, momenta_about_the_origin
-from tests.support.random_models import builder_of, random_coordinates, random_forest
-from tests.support.running import Running
 
 import articulon as ar
 from articulon.integrate import Canonical, Explicit, canonical
-from articulon.integrate.drivers import DIVERGED, REACHED
+from articulon.integrate.choice import DIVERGED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import kernel
 from articulon.model import kernel_tables
 from articulon.model.state import STEPS
 from articulon.scaling import Constant
+from tests.support.flying_tree import flying_tree, momenta_about_the_origin
+from tests.support.random_models import builder_of, random_coordinates, random_forest
+from tests.support.running import Running
 
 EPS = float(np.finfo(float).eps)
 RULES = ("verlet", "velocity-verlet", "lobatto-iiia-iiib-3", "implicit-midpoint")

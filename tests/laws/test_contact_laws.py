@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 import pytest
-from tests.support import grain_models as gm
-from tests.support.contact_reference import Grains, decrement, pair_moduli
-from tests.support.threads import on_one_and_two
 
 import articulon as ar
 from articulon.errors import ArticulonError
-from articulon.simulate.contact_steps import contact_scales
-from articulon.simulate.contact_times import hertz_time, rayleigh_time
+from articulon.time_scales.contact_durations import hertz_time, rayleigh_time
+from articulon.time_scales.contact_step_limit import contact_scales
+from tests.support import grain_models as gm
+from tests.support.contact_reference import Grains, decrement, pair_moduli
+from tests.support.threads import on_one_and_two
 
 GLASS = {"young": 7e10, "poisson": 0.22, "restitution": 1.0}
 DENSITY = 2500.0

@@ -10,7 +10,7 @@ import pytest
 
 import articulon as ar
 from articulon.errors import CaseError, ModelError
-from articulon.simulate.contact_steps import contact_scales
+from articulon.time_scales.contact_step_limit import contact_scales
 
 G, R, H = 9.81, 0.01, 0.5
 MATERIAL = {"young": 1e7, "poisson": 0.3, "restitution": 0.5}

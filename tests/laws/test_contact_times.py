@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from articulon.simulate.contact_times import (
+from articulon.time_scales.contact_durations import (
     deepest_overlap,
     hertz_time,
     linear_time,

@@ -12,7 +12,7 @@ import articulon as ar
 from articulon.dynamics.embedding import embedded_acceleration
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Explicit
-from articulon.integrate.drivers import PAUSED, REACHED, driver
+from articulon.integrate.choice import PAUSED, REACHED, driver
 from articulon.model.state import SWITCHES
 from articulon.scaling import NoScaling
 

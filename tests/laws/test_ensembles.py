@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+import articulon as ar
 from tests.support.ensembles import (
     BEYOND,
     EVERY,
@@ -27,8 +29,6 @@ from tests.support.ensembles import (
     share_deviations,
     thermostat_of,
 )
-
-import articulon as ar
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from tests.support.run_cases import CHAIN, Shown, bits, case_of
-from tests.support.running import Running
 
 import articulon as ar
 from articulon.errors import CaseError
@@ -24,7 +22,9 @@ from articulon.model.state import DAMPING, EVALUATIONS
 from articulon.scaling import ErrorControlled, NoScaling, SmoothAdaptive, ThresholdAdaptive
 from articulon.scaling.base import ELAPSED, INPUTS, LAG, MEMORY, NEEDED, NEEDED_MEMORY, RELAXATION
 from articulon.scaling.error_controlled import FALL, LARGEST, aimed_at, allowed_lag
-from articulon.simulate import loop
+from articulon.simulation import loop
+from tests.support.run_cases import CHAIN, Shown, bits, case_of
+from tests.support.running import Running
 
 LAWS = {
     # (A, B, C) of U = A/r¹² − B/r⁶ + C/r, from where to where the body is drawn; τ = 1 and β = 1

@@ -11,13 +11,13 @@ import numba
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from tests.support.running import Running
 
 import articulon as ar
 from articulon.errors import CaseError
-from articulon.integrate import Explicit, drivers
+from articulon.integrate import Explicit, choice
 from articulon.model.state import DAMPING
 from articulon.scaling import Constant, ErrorControlled, NoScaling
+from tests.support.running import Running
 
 TORQUE, ANGLE, END = 0.35, 0.5, 1.4
 """A torque TORQUE e^{θ/ANGLE}, over a drag of 1, which turns a body e-folding faster, to END [rad]."""
@@ -117,7 +117,7 @@ def test_what_does_not_scale_by_the_lag_follows_none(monkeypatch: pytest.MonkeyP
     def none(*arguments: Any) -> Any:
         raise AssertionError("it looks for what to follow")
 
-    monkeypatch.setattr(drivers, "followed_groups", none)
+    monkeypatch.setattr(choice, "followed_groups", none)
     builder = ar.ModelBuilder(units="lj")
     builder.add_body("rotor", mass=1.0, inertia=1.0, joint=ar.Revolute(axis=(0, 0, 1)), u=1.0)
     run = Running(builder.build(), RULE, policy=policy).to(2.0)

@@ -14,7 +14,7 @@ import pytest
 RUN = """
 import hashlib
 import numpy as np
-from articulon.benchmark import beds
+from benchmarks import beds
 running = beds.Running(beds.dense(8000))
 running.advance(1, 60)
 print(hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in running.state)).hexdigest())

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.baths import Langevin
 from articulon.model import CHANNELS
+from articulon.thermostats import Langevin
 
 MASSES = (15.035, 14.027, 14.027, 15.035)
 BOND, ANGLE = 0.154, np.radians(114.0)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.support.flexible_bodies import random_modes
-from tests.support.flexible_models import FlexibleCase, flexible_builder
 
 import articulon as ar
-from articulon.dynamics.momentum import momentum
+from articulon.dynamics.momenta import momentum
 from articulon.errors import CaseError, ModelError
-from articulon.forces.sites.places import site_positions
+from articulon.forces.sites.site_positions import site_positions
 from articulon.model import CHANNELS
+from tests.support.flexible_bodies import random_modes
+from tests.support.flexible_models import FlexibleCase, flexible_builder
 
 SI = "kg-m-s"
 
@@ -83,7 +83,7 @@ def test_momenta_change_at_no_rate():
 
 
 def moved_along(model: ar.Model, h: float, udot: np.ndarray) -> np.ndarray:
-    from articulon.dynamics.functions import moved
+    from articulon.dynamics.multibody_functions import moved
 
     return moved(model, model.q0, model.u0 + 0.5 * h * udot, h)
 

@@ -27,21 +27,22 @@ FLOORS = (
     ("modes",),
     ("dynamics",),
     ("building",),
-    ("baths",),
+    ("thermostats",),
     ("transitions",),
     ("forces",),
     ("scaling",),
     ("integrate",),
     ("adaptive",),
     ("fidelity",),
-    ("simulate",),
+    ("storage",),
+    ("time_scales",),
+    ("simulation",),
     ("molecules",),
     ("cases",),
     ("analysis",),
-    ("io",),
     ("report",),
-    ("door",),
-    ("benchmark",),
+    ("comparisons",),
+    ("runs",),
     ("cli",),
     ("__main__",),
 )
@@ -99,7 +100,7 @@ def test_a_floor_imports_only_from_those_above_it(path):
         "from articulon.forces import StokesDrag",
         "from ..forces.drag import StokesDrag",
         "from .. import forces",
-        "def late():\n    from articulon.simulate.run import run",
+        "def late():\n    from articulon.simulation.case_run import run",
         "if TYPE_CHECKING:\n    from articulon.cli import main",
         "import importlib\nimportlib.import_module('articulon.report')",
     ],
@@ -122,6 +123,55 @@ def test_the_check_sees_every_way_of_importing_from_below(source):
 )
 def test_the_check_lets_the_others_pass(source):
     assert violations(source, "articulon.dynamics", "dynamics") == []
+
+
+def dotted(path: Path) -> str:
+    """The name by which a module is imported."""
+    return ".".join(("articulon", *path.relative_to(PACKAGE).with_suffix("").parts))
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Modules of the package that one imports, also within functions and for type checkers."""
+    names = {dotted(module) for module in MODULES}
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found & names
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Some nodes of a graph each of which leads to the next, and the last to the first; none where there are none."""
+    done: set[str] = set()
+
+    def walk(node: str, way: list[str]) -> list[str]:
+        if node in way:
+            return way[way.index(node) :]
+        if node in done:
+            return []
+        for other in sorted(graph[node]):
+            found = walk(other, [*way, node])
+            if found:
+                return found
+        done.add(node)
+        return []
+
+    return next((found for node in sorted(graph) if (found := walk(node, []))), [])
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Not even late: two that need each other are one, or what both need is a third."""
+    graph = {dotted(path): imported_modules(path) for path in MODULES}
+    assert circle(graph) == []
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == ["a", "b", "c"]
+
+
+def test_a_name_says_which_file_is_meant():
+    """A stem occurs once in the package."""
+    stems = [path.stem for path in MODULES if path.stem not in ("__init__", "base")]
+    assert sorted({stem for stem in stems if stems.count(stem) > 1}) == []
 
 
 def test_importing_the_package_loads_none_of_its_dependencies():

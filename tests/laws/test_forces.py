@@ -12,11 +12,11 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from tests.support.random_models import quaternion_product, random_quaternion, rotation_by
-from tests.support.running import body_axes, turned
 
 import articulon as ar
 from articulon.errors import ModelError
+from tests.support.random_models import quaternion_product, random_quaternion, rotation_by
+from tests.support.running import body_axes, turned
 
 EPS = float(np.finfo(float).eps)
 UNITS = "zg-nm-ns"

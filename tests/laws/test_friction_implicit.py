@@ -13,12 +13,12 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from tests.support.chains import TAPER, Chain, mean_and_error
-from tests.support.langevin import Oscillator, error_of_lagged_product, error_of_mean_square
-from tests.support.running import Running
 
 import articulon as ar
 from articulon.integrate import Explicit, FrictionImplicit
+from tests.support.chains import TAPER, Chain, mean_and_error
+from tests.support.langevin import Oscillator, error_of_lagged_product, error_of_mean_square
+from tests.support.running import Running
 
 SIGMAS = 5.0
 KT = 1.3

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from tests.support.running import Running
 
 import articulon as ar
 from articulon.integrate import Explicit, FrictionImplicit
+from tests.support.running import Running
 
 
 def random_tree(seed: int) -> ar.Model:

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from tests.laws.test_friction_implicit_trees import random_tree
-from tests.support.running import WHOLE, Running, momenta
 
 import articulon as ar
-from articulon.dynamics.momentum import momentum
+from articulon.dynamics.momenta import momentum
 from articulon.integrate import Explicit, FrictionImplicit
-from articulon.integrate.drivers import DIVERGED, REACHED
+from articulon.integrate.choice import DIVERGED, REACHED
+from tests.laws.test_friction_implicit_trees import random_tree
+from tests.support.running import WHOLE, Running, momenta
 
 
 def geodesic(step: float) -> FrictionImplicit:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from tests.support import grain_models as gm
-from tests.support.contact_reference import pair_moduli
 
 import articulon as ar
-from articulon.simulate.contact_times import hertz_time
+from articulon.time_scales.contact_durations import hertz_time
+from tests.support import grain_models as gm
+from tests.support.contact_reference import pair_moduli
 
 G, RADIUS, DENSITY = 9.81, 0.01, 2500.0
 MASS = 4.0 / 3.0 * math.pi * DENSITY * RADIUS**3

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
-from tests.support import grain_models as gm
 
 import articulon as ar
-from articulon.forces.contact import engine, tables
+from articulon.forces.contact import contact_engine, contact_tables
 from articulon.forces.sites.cells import REBUILDS
 from articulon.integrate import grain_driver
+from tests.support import grain_models as gm
 
 STEP, CHUNK, SPEED = 1e-5, 37, 20.0
 """Of a cloud in which grains that fly go by a part of the skin in each step."""
@@ -87,8 +87,8 @@ def test_bits_depend_neither_on_threads_nor_on_chunks_while_lists_change(
     """Strips are shared out in as many groups as there are threads, some of which wait for earlier ones and are waited
     for by later ones; chunks end before, at and behind the steps at which lists are made anew."""
     radii, _, start = gm.heap(6, 18, 0.005, speed=0.05)
-    monkeypatch.setattr(tables, "LAYERS", 2)  # so that each thread has several strips
-    assert tables.strips_of(radii.size).size > 2 * threads
+    monkeypatch.setattr(contact_tables, "LAYERS", 2)  # so that each thread has several strips
+    assert contact_tables.strips_of(radii.size).size > 2 * threads
     start.velocities[:, 2] += SPEED
     model = gm.moving(start, radii)
     monkeypatch.setattr(grain_driver.numba, "get_num_threads", lambda: 1)
@@ -101,16 +101,16 @@ def test_bits_depend_neither_on_threads_nor_on_chunks_while_lists_change(
 def test_contacts_far_behind_in_a_strip_have_rows_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """In one strip of more places than a ring has rows, sums are those of several strips, in another order."""
     across = 24
-    monkeypatch.setattr(engine, "RING", 880)  # so that a slab of cells has eight layers
+    monkeypatch.setattr(contact_engine, "RING", 880)  # so that a slab of cells has eight layers
     radii, masses, start = gm.heap(8, across, 0.005)
     model = gm.moving(start, radii)
     found = gm.run(model, STEP, 40)
-    monkeypatch.setattr(tables, "strips_of", lambda n: np.array([0, tables.blocks_of(n)]))
+    monkeypatch.setattr(contact_tables, "strips_of", lambda n: np.array([0, contact_tables.blocks_of(n)]))
     moves, state = gm.moved_by(model)
     moves.advance(state, 1e9, 40)
     candidates = moves.contacts.system.candidates
-    used = candidates.into[: candidates.counts[tables.LISTED]]
-    far = candidates.root[: used.size] - candidates.first[: used.size] >= tables.RING
+    used = candidates.into[: candidates.counts[contact_tables.LISTED]]
+    far = candidates.root[: used.size] - candidates.first[: used.size] >= contact_tables.RING
     assert far.sum() > 100
     assert np.all(used[far] >= across**3)
     assert np.array_equal(state.contact_pairs, found.state.contact_pairs)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from articulon.forces.contact import contact_engine, contact_tables
+from articulon.integrate.grain_passes import PARALLEL_GRAINS
 from tests.support import grain_models as gm
 from tests.support.threads import on_one_and_two
-
-from articulon.forces.contact import engine, tables
-from articulon.integrate.grain_passes import PARALLEL_GRAINS
 
 ACROSS = 13
 """Grains along an edge of the heap, so that there are enough of them for the threads to share."""
@@ -30,16 +30,16 @@ def crowd(request: pytest.FixtureRequest) -> tuple[Any, Any, np.ndarray]:
 
 
 def test_there_are_several_strips() -> None:
-    strips = tables.strips_of(ACROSS**3)
+    strips = contact_tables.strips_of(ACROSS**3)
     assert strips.size > 2
-    assert strips[-1] == tables.blocks_of(ACROSS**3)
+    assert strips[-1] == contact_tables.blocks_of(ACROSS**3)
     assert np.all(np.diff(strips) > 0)
 
 
 def test_strips_change_but_the_order_of_sums(crowd, monkeypatch: pytest.MonkeyPatch) -> None:
     """Contacts between strips are those that they would be within one."""
     model, found, _ = crowd
-    monkeypatch.setattr(tables, "strips_of", lambda n: np.array([0, tables.blocks_of(n)]))
+    monkeypatch.setattr(contact_tables, "strips_of", lambda n: np.array([0, contact_tables.blocks_of(n)]))
     other = gm.run(model, 1e-5, STEPS)
     assert len(found.state.contact_pairs) > 1000
     assert np.array_equal(other.state.contact_pairs, found.state.contact_pairs)
@@ -62,8 +62,8 @@ def test_momentum_is_kept_across_strips(crowd) -> None:
 
 def test_too_few_rows_for_contacts_between_strips_become_more(crowd, monkeypatch: pytest.MonkeyPatch) -> None:
     model, found, _ = crowd
-    guess = engine.Contacts._guess
-    monkeypatch.setattr(engine.Contacts, "_guess", lambda self: (*guess(self)[:4], 3))
+    guess = contact_engine.Contacts._guess
+    monkeypatch.setattr(contact_engine.Contacts, "_guess", lambda self: (*guess(self)[:4], 3))
     again = gm.run(model, 1e-5, STEPS)
     assert [a.tobytes() for a in again.state] == [a.tobytes() for a in found.state]
 

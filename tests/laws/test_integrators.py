@@ -12,17 +12,17 @@ import numba
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from tests.support.docking import CORE_DRAG, FASTEST, small_docking
-from tests.support.running import Running
-from tests.support.threads import on_one_and_two
 
 import articulon as ar
-from articulon.dynamics.functions import PARALLEL_LINKS
+from articulon.dynamics.multibody_functions import PARALLEL_LINKS
 from articulon.integrate import Explicit, FrictionImplicit
-from articulon.integrate.drivers import DIVERGED, PAUSED, REACHED
+from articulon.integrate.choice import DIVERGED, PAUSED, REACHED
 from articulon.integrate.rules import EXPLICIT
 from articulon.model.state import REJECTED, WINDOW
 from articulon.scaling import Constant, NoScaling, ThresholdAdaptive, TwoFactor
+from tests.support.docking import CORE_DRAG, FASTEST, small_docking
+from tests.support.running import Running
+from tests.support.threads import on_one_and_two
 
 EPS = float(np.finfo(float).eps)
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.remembering import CASES, assert_joined, assert_same_state
-from tests.support.run_cases import BALL, case_of
 
 import articulon as ar
 from articulon import kernel_cache, kernels
 from articulon.errors import CaseError
-from articulon.simulate import in_memory, loop
+from articulon.simulation import loop, memory_progress
+from tests.support.remembering import CASES, assert_joined, assert_same_state
+from tests.support.run_cases import BALL, case_of
 
 SOME = ("error-controlled steps", "noise, by error", "noise, fixed", "grains", "joints that lock", "SciPy", "loops")
 SOON = 0.4
@@ -117,12 +117,12 @@ def test_an_interrupted_simulation_is_resumed_to_the_bits_of_an_unbroken_one(
     whole = ar.simulate(model, 4 * duration, frames=8, **options)
     parts = []
     with monkeypatch.context() as patch:
-        patch.setattr(in_memory, "Interruption", AtSteps(chunks))
+        patch.setattr(memory_progress, "Interruption", AtSteps(chunks))
         patch.setattr(loop.Chunks, "took", lambda *_: None)
         with pytest.raises(KeyboardInterrupt) as caught:
             ar.simulate(model, 4 * duration, frames=8, **options)
         parts.append(caught.value.run)  # type: ignore[attr-defined]
-        patch.setattr(in_memory, "Interruption", AtSteps(2))
+        patch.setattr(memory_progress, "Interruption", AtSteps(2))
         with pytest.raises(KeyboardInterrupt) as caught:
             ar.resume(parts[-1])
         parts.append(caught.value.run)  # type: ignore[attr-defined]
@@ -133,7 +133,7 @@ def test_an_interrupted_simulation_is_resumed_to_the_bits_of_an_unbroken_one(
 
 
 def test_one_that_was_interrupted_goes_to_its_end_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_memory, "Interruption", AtSteps(1))
+    monkeypatch.setattr(memory_progress, "Interruption", AtSteps(1))
     with pytest.raises(KeyboardInterrupt) as caught:
         ar.simulate(swing(), 1.0, rule="rk4", step=1e-3, frames=4)
     done = caught.value.run  # type: ignore[attr-defined]
@@ -174,7 +174,7 @@ def test_an_interruption_at_the_very_end_is_not_swallowed(monkeypatch: pytest.Mo
         def __exit__(self, *exception: object) -> None:
             self.over = True
 
-    monkeypatch.setattr(in_memory, "Interruption", Late(1))
+    monkeypatch.setattr(memory_progress, "Interruption", Late(1))
     with pytest.raises(KeyboardInterrupt) as caught:
         ar.simulate(swing(), 1.0, frames=4)
     assert caught.value.run.complete  # type: ignore[attr-defined]
@@ -265,7 +265,7 @@ def test_a_compilation_that_is_killed_by_ctrl_c_is_not_done_again(empty_cache: P
 
 
 def test_a_run_of_a_case_is_interrupted_while_it_is_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from articulon.simulate import run as running
+    from articulon.simulation import case_run as running
 
     monkeypatch.setattr(running, "prepare", lambda *_: time.sleep(60.0))
     case, began = case_of(tmp_path, BALL), time.monotonic()

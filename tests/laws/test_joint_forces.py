@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.door.entry import simulate
 from articulon.model import CHANNELS
-from articulon.simulate.ledger import without_energy
+from articulon.runs.entry import simulate
+from articulon.simulation.ledger import without_energy
 
 CLOSE = 1e-8
 DAMPING, EXTERNAL = CHANNELS.index("damping"), CHANNELS.index("external")

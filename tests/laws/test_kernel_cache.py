@@ -215,7 +215,7 @@ def test_a_pass_refuses_arguments_that_its_code_would_misread() -> None:
 DAMAGED = """
 from pathlib import Path
 from articulon import kernel_cache, kernels
-from articulon.integrate import explicit
+from articulon.integrate import explicit_runge_kutta as explicit
 import articulon as ar
 
 builder = ar.ModelBuilder(units="lj")

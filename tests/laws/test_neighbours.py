@@ -11,6 +11,10 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+
+import articulon as ar
+from articulon.forces.sites.pair_sums import PARALLEL_SITES
+from articulon.integrate.particle_passes import PARALLEL_PARTICLES
 from tests.support.pair_sums import (
     Potential,
     Triple,
@@ -23,10 +27,6 @@ from tests.support.pair_sums import (
 from tests.support.particle_models import assert_same, box_vectors, engine_sums, particles, scattered
 from tests.support.run_cases import Shown, bits, case_of, goes_on_after_kills
 from tests.support.threads import on_one_and_two
-
-import articulon as ar
-from articulon.forces.sites.pair_sums import PARALLEL_SITES
-from articulon.integrate.particle_passes import PARALLEL_PARTICLES
 
 STEP = 0.004
 CUTOFF = 2.2
@@ -226,7 +226,7 @@ SECTIONS = {
     ],
 )
 def test_a_run_that_is_broken_off_between_rebuilds_goes_on_to_the_same_bits(tmp_path, monkeypatch, rule, bath):
-    from articulon.simulate import loop
+    from articulon.simulation import loop
 
     def interrupt() -> None:  # which saves the state between two frames
         os.kill(os.getpid(), signal.SIGINT)

@@ -9,13 +9,13 @@ import pytest
 import scipy.linalg
 from scipy import sparse
 from scipy.spatial import cKDTree
-from tests.support.flexible_bodies import BETA, beam_elements, correlation, natural_frequencies, rigid_parts
 
 import articulon as ar
 from articulon.errors import ModelError
 from articulon.modes.eigen import DENSE, local_rotations, lowest_modes
 from articulon.modes.elastic_network import network_hessian
 from articulon.units import unit_system
+from tests.support.flexible_bodies import BETA, beam_elements, correlation, natural_frequencies, rigid_parts
 
 EPS = np.finfo(float).eps
 SI = unit_system("kg-m-s")

@@ -14,12 +14,12 @@ import numba
 import numpy as np
 import pytest
 from scipy import stats
-from tests.support.langevin import Oscillator
-from tests.support.running import Running, body_axes
 
 import articulon as ar
 from articulon.integrate import Explicit, FrictionImplicit
 from articulon.rng import normal_pair, philox, uniform_pair
+from tests.support.langevin import Oscillator
+from tests.support.running import Running, body_axes
 
 SIGMAS = 5.0
 SHAPES = ("normal", "uniform", "direction")

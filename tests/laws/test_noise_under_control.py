@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import pytest
-from tests.support.running import Running
 
 import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Explicit, FrictionImplicit
-from articulon.integrate.drivers import STOPPED, driver
+from articulon.integrate.choice import STOPPED, driver
 from articulon.integrate.status import advance_stop
 from articulon.scaling import ErrorControlled, NoScaling
+from tests.support.running import Running
 
 PATHS = 400
 RELAXATION = 2e-4

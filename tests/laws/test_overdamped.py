@@ -8,13 +8,13 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from tests.support.chains import Chain, mean_and_error
-from tests.support.docking import CORE_DRAG, small_docking
-from tests.support.running import Running, body_axes
 
 import articulon as ar
 from articulon.integrate import BrownianDynamics, Explicit, FrictionImplicit
 from articulon.scaling import Constant
+from tests.support.chains import Chain, mean_and_error
+from tests.support.docking import CORE_DRAG, small_docking
+from tests.support.running import Running, body_axes
 
 SIGMAS = 5.0
 KT = 1.3

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.dynamics.functions import moved
-from articulon.dynamics.momentum import momentum
+from articulon.dynamics.momenta import momentum
+from articulon.dynamics.multibody_functions import moved
 
 
 def two_trees(**spring: Any) -> Any:

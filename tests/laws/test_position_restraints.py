@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.adaptive.merging import locked_model
-from articulon.dynamics.functions import moved
-from articulon.model.rotations import matrices
+from articulon.adaptive.coarsening import locked_model
+from articulon.dynamics.multibody_functions import moved
+from articulon.model.array_rotations import matrices
 
 STIFFNESS = (3.0, 0.0, 7.0)
 TARGET = (0.4, -0.2, 1.1)

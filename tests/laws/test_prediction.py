@@ -14,7 +14,7 @@ from articulon import cli
 from articulon.analysis.approach import approach_of
 from articulon.analysis.relaxation import analyse_relaxation, knudsen_numbers
 from articulon.analysis.stiffness import stability_bound, stiffest
-from articulon.analysis.tuning import tune
+from articulon.analysis.tuned_constants import tune
 from articulon.cases import Case, load_case
 from articulon.integrate.rules import EXPLICIT
 

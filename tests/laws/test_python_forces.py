@@ -167,7 +167,7 @@ def test_a_run_with_a_python_force_leaves_no_memory_behind() -> None:
 
 
 def test_what_is_compiled_for_a_function_is_free_again_when_its_run_is_gone() -> None:
-    from articulon.forces.user import SIGNATURE, _bridge
+    from articulon.forces.user_force import SIGNATURE, _bridge
 
     def function(time, *arrays):
         pass
@@ -189,7 +189,7 @@ def test_what_is_compiled_for_a_function_is_free_again_when_its_run_is_gone() ->
 def test_what_was_prepared_for_kernels_serves_the_next_function() -> None:
     """Preparing forbids more compilation, also of what the next one asks for again."""
     from articulon.forces.sites.fast_multipole import _forces_bridge
-    from articulon.forces.sites.tables import FORCES
+    from articulon.forces.sites.site_tables import FORCES
 
     def prepared() -> tuple[UserFunctions, Any]:
         users = UserFunctions()

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.remembering import CASES, DRAG, NOISE, arm, assert_joined, assert_same_state
 
 import articulon as ar
 from articulon.errors import CaseError
+from tests.support.remembering import CASES, DRAG, NOISE, arm, assert_joined, assert_same_state
 
 
 @pytest.mark.parametrize("name", CASES)

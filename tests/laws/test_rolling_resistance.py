@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.dynamics.momentum import momentum
+from articulon.dynamics.momenta import momentum
 
 G, R = 9.81, 0.003
 MATERIAL = {

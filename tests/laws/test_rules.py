@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import articulon as ar
+from articulon.integrate import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy, rules
+from articulon.integrate.choice import PAUSED, REACHED
+from articulon.integrate.rules import EXPLICIT
+from articulon.scaling import ThresholdAdaptive
 from tests.support.flying_tree import flying_tree
 from tests.support.loop_models import FourBar, add_loops
 from tests.support.random_models import builder_of
 from tests.support.running import Running
-
-import articulon as ar
-from articulon.integrate import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy, rules
-from articulon.integrate.drivers import PAUSED, REACHED
-from articulon.integrate.rules import EXPLICIT
-from articulon.scaling import ThresholdAdaptive
 
 EPS = float(np.finfo(float).eps)
 UNTIL = 1.0

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.run_cases import BALL, CHAIN, case_of, ran
 
 import articulon as ar
 from articulon.errors import CaseError
 from articulon.scaling import Constant, ErrorControlled, SmoothAdaptive, ThresholdAdaptive, TwoFactor
-from articulon.simulate.threshold import SAMPLES
+from articulon.simulation.threshold_search import SAMPLES
+from tests.support.run_cases import BALL, CHAIN, case_of, ran
 
 SHORT = {"run.duration": 0.25, "run.frames": 4}
 OPTIONS = {"rule": "kutta-merson", "rtol": 1e-6, "atol": 1e-9, "frames": 4, "seed": 1}

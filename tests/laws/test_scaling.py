@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from tests.support.langevin import error_of_mean_square
-from tests.support.running import Running
 
 import articulon as ar
 from articulon.errors import ArticulonError
@@ -20,6 +18,8 @@ from articulon.integrate import Explicit, FrictionImplicit
 from articulon.model.state import CHANNELS, POTENTIAL
 from articulon.scaling import Constant, NoScaling, ThresholdAdaptive, TwoFactor
 from articulon.units import unit_system
+from tests.support.langevin import error_of_mean_square
+from tests.support.running import Running
 
 EPS = float(np.finfo(float).eps)
 RULES = {

@@ -10,7 +10,7 @@ import pytest
 
 import articulon as ar
 from articulon.model.state import STEPS
-from articulon.simulate.frame_times import fitting_frames
+from articulon.simulation.frame_times import fitting_frames
 
 
 def pendulum(units: str = "Da-nm-ps", *forces: Any) -> Any:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.run_cases import CHAIN, case_of
 
 import articulon as ar
 from articulon import sizes
-from articulon.simulate.preparation import checked
+from articulon.simulation.preparation import checked
+from tests.support.run_cases import CHAIN, case_of
 
 GIGABYTE = 10**9
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import linalg
-from tests.support.run_cases import Shown, case_of
 
 import articulon as ar
-from articulon.simulate.spinning import _Spinning, spins
+from articulon.simulation.spinning import _Spinning, spins
+from tests.support.run_cases import Shown, case_of
 
 CANTILEVER = 1.8751040687119611**2
 """√(ω² m L³/EI) of the first mode of a cantilever."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.run_cases import CHAIN, case_of
 
 import articulon as ar
+from tests.support.run_cases import CHAIN, case_of
 
 T = 300.0
 BATH = ar.thermostats.Langevin(temperature=T, friction=1.0)

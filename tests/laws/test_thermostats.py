@@ -8,12 +8,10 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from tests.support.random_models import random_coordinates, random_forest, to_articulon
 
 import articulon as ar
-from articulon.baths.base import BATH, FREEDOMS, SCALES, Bath, variables_of
-from articulon.dynamics.constrained import at_rest
 from articulon.dynamics.kinematics import move, place
+from articulon.dynamics.loops.constrained_articulated import at_rest
 from articulon.dynamics.momentum_sampling import draw_arrays, draw_speeds
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import friction_implicit_passes
@@ -21,6 +19,8 @@ from articulon.kernels import kernel
 from articulon.model import kernel_tables, workspace
 from articulon.model.state import THERMOSTAT, THERMOSTAT_RATE
 from articulon.rng import normal_pair
+from articulon.thermostats.base import BATH, FREEDOMS, SCALES, Bath, variables_of
+from tests.support.random_models import random_coordinates, random_forest, to_articulon
 
 TREE = ("spherical", "revolute", "universal", "prismatic")
 THERMOSTATS = ar.thermostats
@@ -287,7 +287,7 @@ def test_a_run_goes_on_to_the_same_bits(model):
     """What thermostats keep is part of the state: two halves are the whole."""
     from articulon.forces.evaluation import Evaluator
     from articulon.integrate import Explicit, FrictionImplicit
-    from articulon.integrate.drivers import driver
+    from articulon.integrate.choice import driver
     from articulon.scaling import NoScaling
 
     for thermostat in (CHAIN_OF_THREE, *STOCHASTIC.values()):

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("gemmi")
 
 from articulon.molecules import peptide, perceive, read_structure
-from articulon.molecules.naming import dihedral
+from articulon.molecules.torsion_names import dihedral
 
 TORSIONS = {
     "GLY": "phi psi",

@@ -8,8 +8,8 @@ import pytest
 import articulon as ar
 from articulon import molecules
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.declarations import FrictionImplicit
-from articulon.integrate.drivers import PAUSED, driver
+from articulon.integrate.choice import PAUSED, driver
+from articulon.integrate.integrators import FrictionImplicit
 from articulon.scaling import NoScaling
 
 DURATION, LOOKS = 1.0, 50

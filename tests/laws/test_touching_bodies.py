@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.cases.grains import Chain
-from articulon.dynamics.momentum import momentum
+from articulon.cases.grain_models import Chain
+from articulon.dynamics.momenta import momentum
 from articulon.errors import CaseError
-from articulon.model.rotations import matrices
+from articulon.model.array_rotations import matrices
 
 R, DENSITY, STEP = 0.01, 2500.0, 2e-6
 MASS = 4.0 / 3.0 * np.pi * R**3 * DENSITY

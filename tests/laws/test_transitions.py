@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+
+import articulon as ar
+from articulon.dynamics.momenta import momentum
 from tests.support.loop_models import FourBar, to_articulon
 from tests.support.random_models import floating_tree, random_coordinates
 from tests.support.random_models import to_articulon as open_model
-
-import articulon as ar
-from articulon.dynamics.momentum import momentum
 
 UNITS = "fg-um-us"
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.running import Running
 
 import articulon as ar
 from articulon.integrate import Explicit
 from articulon.model.joints import BY_NAME
+from tests.support.running import Running
 
 CASE = """
 [case]

@@ -6,12 +6,12 @@ The long one, with a hundred and sixty random problems, is ``python -m validatio
 from __future__ import annotations
 
 import pytest
+
+from articulon.fidelity.verdict import TOLERANCE
 from validation import verdicts
 from validation.verdict_known import KNOWN
 from validation.verdict_problems import random_problems
 from validation.verdicts import rows
-
-from articulon.fidelity.verdict import TOLERANCE
 
 SEED, COUNT = 710_000, 20
 

@@ -9,10 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from validation.force_laws import row
-from validation.verdict_known import KNOWN
-from validation.verdict_problems import _Draft
-from validation.verdicts import DURATION, RULE, SEED
 
 import articulon as ar
 from articulon import scaling
@@ -20,9 +16,13 @@ from articulon.errors import CaseError
 from articulon.fidelity import unscaled
 from articulon.fidelity.lag import Lost, lag_along, lost_by_inertia
 from articulon.fidelity.record import Settings
-from articulon.fidelity.temperatures import PARTS, SETTLED, behind_its_mass, kinetic, thermal_temperatures
+from articulon.fidelity.run_temperatures import PARTS, SETTLED, behind_its_mass, kinetic, thermal_temperatures
 from articulon.fidelity.verdict import HEAT, TOLERANCE, Bounds
-from articulon.simulate.judgement import record_in_memory
+from articulon.simulation.memory_verdict import record_in_memory
+from validation.force_laws import row
+from validation.verdict_known import KNOWN
+from validation.verdict_problems import _Draft
+from validation.verdicts import DURATION, RULE, SEED
 
 # Known problems. Their true errors stand in test_verdict_table.py, beside unscaled runs.
 
@@ -197,7 +197,7 @@ def driven(force: float, swing: float, rate: float, a2: float, frames: int) -> A
     draft.body("ball", 2e-4, joint=ar.Xyz())
     draft.rows.append(row(0, "swing", force, swing, rate, 0.0))
     run = ar.simulate(draft.model(), DURATION, frames=frames, scaling=scaling.Constant(a2=a2), **RULE)
-    return record_in_memory(run, Settings(0.02, "time", 0.0))
+    return record_in_memory(run, run.memory, Settings(0.02, "time", 0.0))
 
 
 def test_the_lag_of_a_force_that_swings_is_signed() -> None:

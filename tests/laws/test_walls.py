@@ -3,12 +3,12 @@ is said of spheres that go where they cannot."""
 
 import numpy as np
 import pytest
-from tests.support.meshes import CUBE, SIDES, tube
-from tests.support.threads import on_one_and_two
 
 import articulon as ar
 from articulon.errors import DivergenceError, ModelError
-from articulon.forces.contact.tables import FRICTION_WORK, WALL_WORK
+from articulon.forces.contact.contact_tables import FRICTION_WORK, WALL_WORK
+from tests.support.meshes import CUBE, SIDES, tube
+from tests.support.threads import on_one_and_two
 
 R, DENSITY, YOUNG, POISSON = 0.01, 2500.0, 1e7, 0.25
 MASS = 4.0 / 3.0 * np.pi * R**3 * DENSITY

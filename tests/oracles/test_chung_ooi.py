@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.simulate.contact_times import hertz_time
+from articulon.time_scales.contact_durations import hertz_time
 from tests.support import grain_models as gm
 from tests.support.contact_reference import decrement, pair_moduli
 

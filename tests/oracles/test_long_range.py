@@ -8,9 +8,9 @@ import pytest
 
 import articulon as ar
 from articulon.forces.sites import ewald_waves
-from articulon.forces.sites.evaluation import SiteForces
-from articulon.forces.sites.places import site_positions
-from articulon.forces.sites.tables import FORCES
+from articulon.forces.sites.site_evaluation import SiteForces
+from articulon.forces.sites.site_positions import site_positions
+from articulon.forces.sites.site_tables import FORCES
 from articulon.kernels import prepare
 from tests.support.threads import on_threads
 

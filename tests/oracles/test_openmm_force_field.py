@@ -13,8 +13,8 @@ import pytest
 import articulon as ar
 from articulon import molecules
 from articulon.forces import Coulomb, Exclusions, GeneralizedBorn, LennardJones, ListedPairs, TwelveSix
-from articulon.forces.sites.evaluation import SiteForces
-from articulon.forces.sites.places import site_positions
+from articulon.forces.sites.site_evaluation import SiteForces
+from articulon.forces.sites.site_positions import site_positions
 
 BOUND = 1e-6
 TURN = {"helix": 0.2, "trpzip2": 0.6, "adenylate kinase": 0.02}

@@ -161,7 +161,7 @@ def simulated(integrator: str, features: Iterable[str], steps: int = STEPS) -> A
 
 def combined(integrator: str, features: Iterable[str]) -> Combination:
     """What is chosen for that run."""
-    from articulon.cases.simulation import _Choice  # the declaration of a rule by its name
+    from articulon.cases.simulated_model import _Choice  # the declaration of a rule by its name
 
     wanted = completed(integrator, features)
     model, options = model_of(wanted), options_of(integrator, wanted)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import articulon as ar
-from articulon.model.rotations import matrices
+from articulon.model.array_rotations import matrices
 from tests.support.flexible_bodies import UNITS, flexible_reference, flexible_tree, random_flexible_state
 from tests.support.flexible_reference import FlexibleReference
 from tests.support.random_models import COORDINATES, Description, quaternion_product

@@ -9,10 +9,10 @@ import numpy as np
 
 import articulon as ar
 from articulon import Run
-from articulon.forces.contact import tables
+from articulon.forces.contact import contact_tables
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Canonical
-from articulon.integrate.drivers import driver
+from articulon.integrate.choice import driver
 from articulon.scaling import NoScaling
 from tests.support.contact_reference import Contacts, Grains, Law, Mixture, pair_moduli
 from tests.support.random_models import rotation_matrix
@@ -110,23 +110,23 @@ def off(found: np.ndarray, expected: np.ndarray) -> float:
 def contacts(trajectory: Run) -> Contacts:
     """Those at the end of a run, as the plain NumPy grains have them."""
     pairs, kept = np.array(trajectory.state.contact_pairs), trajectory.state.contact_memory
-    record = kept[:, : tables.RECORD]
-    normals = record[:, tables.NORMAL : tables.NORMAL + 3]
-    force, elastic = record[:, tables.FORCE : tables.FORCE + 3], record[:, tables.ELASTIC]
+    record = kept[:, : contact_tables.RECORD]
+    normals = record[:, contact_tables.NORMAL : contact_tables.NORMAL + 3]
+    force, elastic = record[:, contact_tables.FORCE : contact_tables.FORCE + 3], record[:, contact_tables.ELASTIC]
     viscous = (force * normals).sum(axis=1) - elastic
     radii = trajectory.model.sites.radius
     at_wall = pairs[:, 1] >= len(radii)
     reach = radii[pairs[:, 0]] + np.where(at_wall, 0.0, radii[np.where(at_wall, 0, pairs[:, 1])])
-    arms = record[:, tables.ARM] + record[:, tables.OTHER_ARM]
+    arms = record[:, contact_tables.ARM] + record[:, contact_tables.OTHER_ARM]
     return Contacts(
         pairs,
-        record[:, tables.DISPLACEMENT : tables.DISPLACEMENT + 3],
-        np.where(at_wall, record[:, tables.OTHER_ARM], reach - arms),
+        record[:, contact_tables.DISPLACEMENT : contact_tables.DISPLACEMENT + 3],
+        np.where(at_wall, record[:, contact_tables.OTHER_ARM], reach - arms),
         normals,
         elastic,
         viscous,
         force - (elastic + viscous)[:, None] * normals,
-        kept[:, tables.STANDING] == tables.SLIDES,
+        kept[:, contact_tables.STANDING] == contact_tables.SLIDES,
     )
 
 
@@ -148,7 +148,7 @@ def contact_sums(found: Contacts, radii: np.ndarray, convention: str = "consiste
 
 def couples(trajectory: Run, count: int) -> np.ndarray:
     """What resists the rolling and twisting of spheres against each other exerts, shape (spheres, 3)."""
-    pairs, at = trajectory.state.contact_pairs, tables.STANDING + 1 + tables.COUPLE
+    pairs, at = trajectory.state.contact_pairs, contact_tables.STANDING + 1 + contact_tables.COUPLE
     found = np.zeros((count, 3))
     for k, sign in ((0, 1.0), (1, -1.0)):
         np.add.at(found, pairs[:, k], sign * trajectory.state.contact_memory[:, at : at + 3])

@@ -116,7 +116,7 @@ frames = 10
 RUNNING = """
 import sys
 from articulon.cases import load_case
-from articulon.simulate import loop, run
+from articulon.simulation import case_run as run, loop
 loop.CHUNK_SECONDS = 0.0
 class Shown:
     def start(self, *_): print("started", flush=True)

@@ -9,7 +9,7 @@ import numpy as np
 import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Integrator
-from articulon.integrate.drivers import REACHED, driver
+from articulon.integrate.choice import REACHED, driver
 from articulon.model.state import CHANNELS, STEPS, WINDOW
 from articulon.scaling import NoScaling
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from articulon.simulate.trajectory import Frame, TrajectoryLayout, TrajectoryWriter
+from articulon.storage.trajectory import Frame, TrajectoryLayout, TrajectoryWriter
 
 BODIES = 3
 NEVER = float("inf")

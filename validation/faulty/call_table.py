@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from validation.faulty.models import chain, fluid, fresh, gas, kept, looped, ring, small_run, state, tree
 
 import articulon as ar
 from articulon import molecules
+from validation.faulty.models import chain, fluid, fresh, gas, kept, looped, ring, small_run, state, tree
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 from pydantic import BaseModel
+
+import articulon as ar
+from articulon import scaling
 from validation.faulty.call_table import Call, calls
 from validation.faulty.drawing import table
 from validation.faulty.kinds import Faulty, Kind
 from validation.faulty.models import tree
 from validation.faulty.mutations import one
 from validation.faulty.values import VALUES, damaged_array, shown
-
-import articulon as ar
-from articulon import scaling
 
 
 @cache

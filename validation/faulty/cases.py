@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from validation.faulty.case_texts import TEXTS, beside
-from validation.faulty.drawing import forms, section, table
-from validation.faulty.kinds import Faulty, Kind
-from validation.faulty.mutations import UNITS, damaged, hostile, leaves, one
 
 import articulon as ar
 from articulon.cases.case import Case
 from articulon.cases.library import built_in_cases
 from articulon.cases.overrides import assignment
-from articulon.cases.writing import toml
-from articulon.forces.contact.engine import contact_of
+from articulon.cases.toml_writing import toml
+from articulon.forces.contact.contact_engine import contact_of
 from articulon.forces.model_tables import force_tables
-from articulon.simulate.preparation import checked
+from articulon.simulation.preparation import checked
+from validation.faulty.case_texts import TEXTS, beside
+from validation.faulty.drawing import forms, section, table
+from validation.faulty.kinds import Faulty, Kind
+from validation.faulty.mutations import UNITS, damaged, hostile, leaves, one
 
 SLOW = ("adaptive-protein", "trp-zipper", "lj-melt")
 """Models that take long to make; they are taken rarely."""

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 from pydantic import BaseModel
-from validation.faulty.mutations import one
 
 from articulon.cases.schema import CaseFile
 from articulon.declaration import Choice, Dimension
 from articulon.units import expectation
+from validation.faulty.mutations import one
 
 DEEPEST = 8
 """Tables within tables."""

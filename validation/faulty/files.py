@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from validation.faulty.case_texts import XYZ, arrays_file, solid, stl, structure_file
-from validation.faulty.cases import consider
-from validation.faulty.kinds import Faulty, Kind
-from validation.faulty.mutations import damaged, hostile, one
 
 import articulon as ar
 from articulon import molecules
 from articulon.forces.contact.meshes import read_mesh, surface
+from validation.faulty.case_texts import XYZ, arrays_file, solid, stl, structure_file
+from validation.faulty.cases import consider
+from validation.faulty.kinds import Faulty, Kind
+from validation.faulty.mutations import damaged, hostile, one
 
 COLUMNS = (
     (0, 6),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from validation.faulty.mutations import one
 
 VALUES: tuple[Callable[[], Any], ...] = (

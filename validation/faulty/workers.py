@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
-from validation.faulty.kinds import Faulty, Kind
-from validation.faulty.registry import KINDS
 
 from articulon.errors import ArticulonError
+from validation.faulty.kinds import Faulty, Kind
+from validation.faulty.registry import KINDS
 
 LIMIT = 10.0
 """Processor time that an input may take [s]: what else the machine does must not count."""

@@ -1,6 +1,9 @@
 """Runs whose resolution changes while they go: locked joints merge their bodies, criteria lock and release them."""
 
-from articulon.adaptive.declarations import (
+from articulon.adaptive.adaptive_driver import AdaptiveDriver
+from articulon.adaptive.coarsening import locked_model
+from articulon.adaptive.merged_bodies import Merging
+from articulon.adaptive.settings import (
     Acceleration,
     Adaptive,
     Distance,
@@ -14,8 +17,6 @@ from articulon.adaptive.declarations import (
     Speed,
     Torque,
 )
-from articulon.adaptive.driver import AdaptiveDriver
-from articulon.adaptive.merging import Merging, locked_model
 
 __all__ = [
     "Acceleration",

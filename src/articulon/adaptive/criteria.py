@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from articulon.adaptive.declarations import (
+from articulon.adaptive.criteria_memory import SINCE
+from articulon.adaptive.lockable import Joints, links_named, modes_named
+from articulon.adaptive.momentum_exchange import Space
+from articulon.adaptive.settings import (
     Acceleration,
     Distance,
     Elapsed,
@@ -18,16 +21,13 @@ from articulon.adaptive.declarations import (
     Speed,
     Torque,
 )
-from articulon.adaptive.exchange import Space
-from articulon.adaptive.memory import SINCE
-from articulon.adaptive.parts import Joints, links_named, modes_named
 from articulon.dynamics import body_poses
 from articulon.errors import CaseError, ModelError
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.selection import body_index
 from articulon.forces.user_functions import loaded_function
 from articulon.model import Model, State
-from articulon.model.rotations import matrices
+from articulon.model.array_rotations import matrices
 from articulon.model.state import WINDOW
 
 STREAM = 11

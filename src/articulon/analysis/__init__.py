@@ -4,16 +4,20 @@ Each function takes a :class:`articulon.Run`; numbers are in the units of its ca
 leaves out that fraction of the frames at the start.
 """
 
-from articulon.analysis.averages import Average, average, statistical_inefficiency
 from articulon.analysis.contact_forces import contacts
-from articulon.analysis.contact_steps import ContactAnalysis, analyse_contacts, load_for_analysis
+from articulon.analysis.contact_step_advice import ContactAnalysis, analyse_contacts, load_for_analysis
+from articulon.analysis.expected_temperatures import (
+    configurational_temperature,
+    isokinetic_spread,
+    temperature_spread,
+)
+from articulon.analysis.pair_structure import RadialDistribution, radial_distribution
 from articulon.analysis.relaxation import RelaxationAnalysis, analyse_relaxation
 from articulon.analysis.scales import ThermostatAnalysis, analyse_thermostat
-from articulon.analysis.structure import RadialDistribution, radial_distribution
-from articulon.analysis.temperatures import configurational_temperature, isokinetic_spread, temperature_spread
+from articulon.analysis.time_averages import Average, average, statistical_inefficiency
 from articulon.analysis.transport import Correlation, mean_square_displacement, velocity_autocorrelation
-from articulon.simulate.contact_statistics import ContactRecords
-from articulon.simulate.contact_steps import ContactScales, contact_scales
+from articulon.simulation.contact_statistics import ContactRecords
+from articulon.time_scales.contact_step_limit import ContactScales, contact_scales
 
 __all__ = [
     "Average",

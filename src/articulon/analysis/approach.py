@@ -17,11 +17,11 @@ from scipy.optimize import brentq
 from articulon.analysis.slow_motion import Ends, SlowMotion, slow_motion
 from articulon.cases.case import Case
 from articulon.forces.evaluation import Evaluator
+from articulon.model.array_rotations import matrices
 from articulon.model.joints import FREE, XYZ
-from articulon.model.rotations import matrices
 from articulon.model.state import CONFORMATIONAL, CONTACT, EXTERNAL, POTENTIAL
 from articulon.scaling.error_controlled import LARGEST, allowed_lag
-from articulon.simulate.observers import evaluate
+from articulon.simulation.observers import evaluate
 
 CHANGE = 0.02
 """Change of the net force in a step."""

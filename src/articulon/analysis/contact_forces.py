@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from articulon.analysis.models import case_of, check_run
+from articulon.analysis.run_models import case_of, check_run
 from articulon.errors import ArticulonError
-from articulon.simulate.contact_statistics import ContactRecords, contact_records, saved_contacts
-from articulon.simulate.results import Run
+from articulon.simulation.contact_statistics import ContactRecords, contact_records, saved_contacts
+from articulon.simulation.results import Run
 
 
 def contacts(run: Run) -> ContactRecords:

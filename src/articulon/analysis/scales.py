@@ -13,22 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from articulon.analysis.averages import first_frame
-from articulon.analysis.temperatures import pushes
-from articulon.baths import ModifiedNoseHoover, NoseHoover
-from articulon.baths.schedule import TemperatureTable
+from articulon.analysis.expected_temperatures import pushes
+from articulon.analysis.time_averages import first_frame
 from articulon.cases.case import Case
-from articulon.cases.simulation import simulated
+from articulon.cases.simulated_model import simulated
 from articulon.dynamics import kinetic_energy
 from articulon.errors import CaseError
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.sites.places import only_particles, site_positions
+from articulon.forces.sites.site_positions import only_particles, site_positions
 from articulon.integrate import FIXED
 from articulon.model import Model
-from articulon.simulate.description import Progress, Silent
-from articulon.simulate.minimisation import minimise
-from articulon.simulate.noise_windows import fitting_step
-from articulon.simulate.results import Run
+from articulon.simulation.minimisation import minimise
+from articulon.simulation.results import Run
+from articulon.simulation.run_request import Progress, Silent
+from articulon.thermostats import ModifiedNoseHoover, NoseHoover
+from articulon.thermostats.schedule import TemperatureTable
+from articulon.time_scales.noise_windows import fitting_step
 
 LARGE = 10.0**1.5
 """A term above this times the acceleration, in the unit of time, is large: table 4.1 has 1 for what is not and 10³ for

@@ -27,10 +27,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import expm, lu_factor, lu_solve
 
-from articulon.dynamics.functions import body_poses, moved
+from articulon.dynamics.multibody_functions import body_poses, moved
 from articulon.forces.derivatives import call_rows
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.sites.places import site_positions
+from articulon.forces.sites.site_positions import site_positions
 from articulon.kernels import one_blas_thread
 from articulon.model import Model
 from articulon.model.joints import BY_KIND, UNBOUND

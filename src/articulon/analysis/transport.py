@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.analysis.averages import autocorrelation, first_frame
-from articulon.analysis.models import check_run, chosen_bodies, model_of
+from articulon.analysis.run_models import check_run, chosen_bodies, model_of
+from articulon.analysis.time_averages import autocorrelation, first_frame
 from articulon.errors import ArticulonError
 from articulon.model.joints.free import Free
 from articulon.model.joints.xyz import Xyz
-from articulon.simulate.results import Run
+from articulon.simulation.results import Run
 
 
 class Correlation(NamedTuple):

@@ -7,15 +7,15 @@ import numpy as np
 
 from articulon.building.closing import closed
 from articulon.building.constraints import ConstraintBuilder
-from articulon.building.flexible import with_modes, with_nodes
-from articulon.building.grains import GrainBuilder
+from articulon.building.flexible_bodies import with_modes, with_nodes
+from articulon.building.grain_bodies import GrainBuilder
 from articulon.building.handles import IDENTITY, ORIGIN, Body
 from articulon.building.reach import check_reach
 from articulon.declaration import Declaration
 from articulon.errors import ModelError
 from articulon.inputs import finite, shown, whole, words
 from articulon.inputs import floats as as_floats
-from articulon.model import checks
+from articulon.model import body_checks
 from articulon.model.assemble import assemble_forest
 from articulon.model.box import Box
 from articulon.model.joints import Joint
@@ -128,27 +128,29 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             raise ModelError(f"{where}: give it a mass, or modes, whose nodes have masses")
         row = {
             "parent": np.array([carrier]),
-            "mass": checks.array(0.0 if mass is None else mass, (), "mass", self.units, f"{where}, mass").reshape(1),
-            "com": checks.array(com, (3,), "length", self.units, f"{where}, com")[None],
-            "inertia": checks.symmetric(inertia, self.units, f"{where}, inertia")[None],
-            "position": checks.array(position, (3,), "length", self.units, f"{where}, position")[None],
-            "rotation": checks.array(rotation, (4,), "dimensionless", self.units, f"{where}, rotation")[None],
-            "q": checks.array(start_q, (joint.nq + more,), "dimensionless", self.units, f"{where}, q"),
-            "u": checks.array(start_u, (joint.nu + more,), "dimensionless", self.units, f"{where}, u"),
+            "mass": body_checks.array(0.0 if mass is None else mass, (), "mass", self.units, f"{where}, mass").reshape(
+                1
+            ),
+            "com": body_checks.array(com, (3,), "length", self.units, f"{where}, com")[None],
+            "inertia": body_checks.symmetric(inertia, self.units, f"{where}, inertia")[None],
+            "position": body_checks.array(position, (3,), "length", self.units, f"{where}, position")[None],
+            "rotation": body_checks.array(rotation, (4,), "dimensionless", self.units, f"{where}, rotation")[None],
+            "q": body_checks.array(start_q, (joint.nq + more,), "dimensionless", self.units, f"{where}, q"),
+            "u": body_checks.array(start_u, (joint.nu + more,), "dimensionless", self.units, f"{where}, u"),
             "given_q": np.full(joint.nu + more, q is not None),
             "given_u": np.full(joint.nu + more, u is not None),
         }
-        checks.possible_inertias(row["inertia"], lambda _: where)
+        body_checks.possible_inertias(row["inertia"], lambda _: where)
         if shapes is not None:
             row["mass"], row["com"], row["inertia"] = with_nodes(row["mass"], row["com"], row["inertia"], shapes)
             self._modes[k] = shapes
         if node is not None:
             self._seats[k] = int(node)
-        checks.positive_masses(row["mass"], lambda _: where)
-        row["rotation"] = checks.unit_quaternions(row["rotation"], lambda _: f"{where}, rotation")
+        body_checks.positive_masses(row["mass"], lambda _: where)
+        row["rotation"] = body_checks.unit_quaternions(row["rotation"], lambda _: f"{where}, rotation")
         if joint.quaternion is not None:
             at = slice(joint.quaternion, joint.quaternion + 4)
-            row["q"][at] = checks.unit_quaternions(row["q"][at][None], lambda _: f"{where}, q")[0]
+            row["q"][at] = body_checks.unit_quaternions(row["q"][at][None], lambda _: f"{where}, q")[0]
         self._names.append(name)
         self._index[name] = k
         self._joints.append(joint)
@@ -271,12 +273,12 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         owner = np.flatnonzero(turning >= 0)
         grid = at[:, None] + np.arange(4)
         start_q = start_q.copy()
-        start_q[grid] = checks.unit_quaternions(start_q[grid], lambda k: f"{where(int(owner[k]))}, q")
+        start_q[grid] = body_checks.unit_quaternions(start_q[grid], lambda k: f"{where(int(owner[k]))}, q")
 
         mass_rows, inertia_rows = rows(mass, 0, "mass"), rows(moments, 6, "inertia")
-        checks.positive_masses(mass_rows, where)
-        checks.possible_inertias(inertia_rows, where)
-        rotations = checks.unit_quaternions(rows(rotation, 4, "rotation"), lambda k: f"{where(k)}, rotation")
+        body_checks.positive_masses(mass_rows, where)
+        body_checks.possible_inertias(inertia_rows, where)
+        rotations = body_checks.unit_quaternions(rows(rotation, 4, "rotation"), lambda k: f"{where(k)}, rotation")
         new = {
             "parent": parent,
             "mass": mass_rows,

@@ -6,7 +6,7 @@ import numpy as np
 
 from articulon.building.builder import ModelBuilder
 from articulon.dynamics import body_poses
-from articulon.dynamics.functions import body_velocities, check_model, vector
+from articulon.dynamics.multibody_functions import body_velocities, check_model, vector
 from articulon.errors import ModelError
 from articulon.model import Model
 from articulon.model.assemble import FULL

@@ -12,15 +12,15 @@ from scipy import linalg
 
 from articulon.dynamics import body_poses, mass_matrix
 from articulon.dynamics.deformation import deformations
-from articulon.dynamics.functions import check_model, moved, vector
-from articulon.dynamics.loop_functions import LoopEquations, loop_equations
-from articulon.dynamics.semidefinite import INDEPENDENT
+from articulon.dynamics.loops.loop_jacobians import LoopEquations, loop_equations
+from articulon.dynamics.loops.semidefinite import INDEPENDENT
+from articulon.dynamics.multibody_functions import check_model, moved, vector
 from articulon.errors import ModelError
 from articulon.inputs import floats, number, shown
-from articulon.model import Model, checks, kernel_tables
+from articulon.model import Model, body_checks, kernel_tables
+from articulon.model.array_rotations import matrices
 from articulon.model.joints.base import TRANSLATION
 from articulon.model.model import Closing
-from articulon.model.rotations import matrices
 
 CLOSED = 1e-13
 """Largest error of a closed loop, in units of the model's size."""
@@ -175,7 +175,7 @@ def checked_state(model: Model, q: Any, u: Any) -> tuple[np.ndarray, np.ndarray]
         if at is not None:
             start = int(model.forest.q_start[i]) + at
             whose = partial(_whose, f"q, body '{model.names[k]}'")
-            checks.unit_quaternions(coordinates[start : start + 4][None], whose)
+            body_checks.unit_quaternions(coordinates[start : start + 4][None], whose)
     if model.loops.kind.size:
         equations = loop_equations(model, coordinates, speeds)
         error = np.abs(equations.residual) / model.loops.size

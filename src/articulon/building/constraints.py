@@ -9,9 +9,9 @@ import numpy as np
 from articulon.building.handles import IDENTITY, ORIGIN, Body, BodyRegister
 from articulon.errors import ModelError
 from articulon.inputs import shown
-from articulon.model import checks
+from articulon.model import body_checks
 from articulon.model.joints import Joint
-from articulon.model.loops import Drive, LoopJoint
+from articulon.model.loop_declarations import Drive, LoopJoint
 
 LEAST_KNOTS = 4
 """A cubic spline needs as many."""
@@ -77,9 +77,9 @@ class ConstraintBuilder(BodyRegister):
             ("child_position", child_position, 3, "length"),
             ("child_rotation", child_rotation, 4, "dimensionless"),
         ):
-            array = checks.array(value, (width,), dimension, self.units, f"{where}, {key}")
+            array = body_checks.array(value, (width,), dimension, self.units, f"{where}, {key}")
             if width == 4:
-                array = checks.unit_quaternions(array[None], partial(_named, f"{where}, {key}"))[0]
+                array = body_checks.unit_quaternions(array[None], partial(_named, f"{where}, {key}"))[0]
             places[key] = array
         self._loops.append(LoopJoint(name, joint, ends[0], ends[1], **places))
 
@@ -135,11 +135,11 @@ class ConstraintBuilder(BodyRegister):
             raise ModelError(f"{where}: expected a function(time, result), got {shown(function)}")
         knots, numbers = np.zeros(0), np.zeros(0)
         if times is not None:
-            knots = checks.array(times, None, "time", self.units, f"{where}, times")
+            knots = body_checks.array(times, None, "time", self.units, f"{where}, times")
             if knots.ndim != 1:
                 raise ModelError(f"{where}, times: expected a list of increasing times, got {shown(times)}")
             dimension = joint.coordinates[component][1]
-            numbers = checks.array(values, knots.shape, dimension, self.units, f"{where}, values")
+            numbers = body_checks.array(values, knots.shape, dimension, self.units, f"{where}, values")
             if knots.size < LEAST_KNOTS or np.any(np.diff(knots) <= 0.0):
                 raise ModelError(
                     f"{where}, times: expected at least {LEAST_KNOTS} increasing times, got {shown(times)}"

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.building.flexible import FlexibleBuilder
+from articulon.building.flexible_bodies import FlexibleBuilder
 from articulon.building.handles import ORIGIN, Body
 from articulon.errors import ModelError
 from articulon.inputs import one_word, whole, words
-from articulon.model import checks
+from articulon.model import body_checks
 from articulon.model.joints import Xyz
 from articulon.model.model import Sites
 from articulon.sizes import PARTICLE, check_size
@@ -79,10 +79,10 @@ class SiteBuilder(FlexibleBuilder):
         where = f"site {self._site_count}"
         index = self._resolve(body, where, "body")
         where += " on the ground" if index < 0 else f" on body '{self._names[index]}'"
-        place = checks.array(position, (3,), "length", self.units, f"{where}, position")
+        place = body_checks.array(position, (3,), "length", self.units, f"{where}, position")
         self._check_node(node, index, where, frame=bool(place.any()))
-        amount = float(checks.array(charge, (), "charge", self.units, f"{where}, charge"))
-        size = 0.0 if radius is None else float(checks.array(radius, (), "length", self.units, f"{where}, radius"))
+        amount = float(body_checks.array(charge, (), "charge", self.units, f"{where}, charge"))
+        size = 0.0 if radius is None else float(body_checks.array(radius, (), "length", self.units, f"{where}, radius"))
         if size < 0.0:
             raise ModelError(f"{where}, radius: expected a length that is not negative, got {size:g}")
         kind, team = one_word(kind, f"{where}, kind"), one_word(kind if group is None else group, f"{where}, group")
@@ -155,7 +155,7 @@ class SiteBuilder(FlexibleBuilder):
     def _rows(self, value: Any, count: int, width: int, dimension: str, called: str, what: str) -> np.ndarray:
         """One number or row for all, or one each, as (count,) or (count, width) in the model's units."""
         shape = (count, width) if width else (count,)
-        given = checks.array(value, None, dimension, self.units, f"{called}, {what}")
+        given = body_checks.array(value, None, dimension, self.units, f"{called}, {what}")
         try:
             return np.broadcast_to(given, shape).copy()
         except ValueError:

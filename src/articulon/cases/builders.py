@@ -11,17 +11,17 @@ from pydantic import Field
 
 from articulon.cases.adenylate_kinase import AdenylateKinase
 from articulon.cases.conjugated_nanoparticle import ConjugatedNanoparticle
-from articulon.cases.explicit import ExplicitModel
 from articulon.cases.filament import Filament
 from articulon.cases.four_bars import FourBars
-from articulon.cases.grains import Grains
+from articulon.cases.grain_models import Grains
 from articulon.cases.lattice import Lattice
 from articulon.cases.link_chain import LinkChain
 from articulon.cases.molecule import Molecule
 from articulon.cases.molten_salt import MoltenSalt
-from articulon.cases.particles import Particles
+from articulon.cases.particle_models import Particles
 from articulon.cases.receptor_site import ReceptorSite
 from articulon.cases.satellite import SatelliteWithBooms
+from articulon.cases.written_model import ExplicitModel
 
 AnyModel: TypeAlias = (
     ExplicitModel

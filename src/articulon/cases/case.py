@@ -11,19 +11,18 @@ from typing import Any
 
 from articulon import __version__
 from articulon.adaptive import Adaptive
-from articulon.baths import Thermostat
 from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.consent import named_code, refuse_code, without_code
-from articulon.cases.explicit import WrittenOut
-from articulon.cases.given import GivenModel
+from articulon.cases.folder_names import RUN_WITHOUT_EFFECT, WITHOUT_EFFECT, folder_name
+from articulon.cases.given_model import GivenModel
 from articulon.cases.molecule import Molecule
-from articulon.cases.naming import RUN_WITHOUT_EFFECT, WITHOUT_EFFECT, folder_name
 from articulon.cases.overrides import changed, checked_overrides, dotted, parsed
-from articulon.cases.particles import Particles
+from articulon.cases.particle_models import Particles
 from articulon.cases.plugins import load_plugins
 from articulon.cases.schema import CaseFile, Comparison, Dynamics, Fidelity, Plugins, RunSettings, with_discriminators
-from articulon.cases.writing import toml
+from articulon.cases.toml_writing import toml
+from articulon.cases.written_model import WrittenOut
 from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
 from articulon.forces import AnyForce, Contact
@@ -34,8 +33,9 @@ from articulon.integrate import Integrator
 from articulon.model import Model
 from articulon.model.box import Box
 from articulon.scaling import Policy
-from articulon.simulate.checks import Check
-from articulon.simulate.notebook import table_of_words
+from articulon.simulation.case_checks import Check
+from articulon.simulation.notebook import table_of_words
+from articulon.thermostats import Thermostat
 from articulon.units import UnitSystem, unit_system
 
 

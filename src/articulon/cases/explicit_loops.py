@@ -19,7 +19,7 @@ from articulon.cases.explicit_joints import (
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.forces.user_functions import loaded_function
-from articulon.model import checks
+from articulon.model import body_checks
 from articulon.model.joints import BY_NAME
 from articulon.units import UnitSystem
 
@@ -56,7 +56,7 @@ class ExplicitLoop(Declaration):
         with as_case_error():
             for key, given in (("rotation", loop.rotation), ("child_rotation", loop.child_rotation)):
                 name = partial(_named, f"{where}.{key}, loop '{self.name}'")
-                checks.unit_quaternions(np.array([given], dtype=float), name)
+                body_checks.unit_quaternions(np.array([given], dtype=float), name)
         return loop.model_copy(update={"axis": axis_of(self.joint, loop.axis, where)})
 
     def populate(self, builder: ModelBuilder) -> None:

@@ -11,7 +11,7 @@ from articulon.declaration import Declaration, Dimension, Quantity, Whole, marke
 from articulon.errors import CaseError, ModelError
 from articulon.model.modes import Modes
 from articulon.modes import beam, elastic_network
-from articulon.molecules.reading import read_structure
+from articulon.molecules.structure_reading import read_structure
 from articulon.units import UnitSystem, unit_system
 
 Pair: TypeAlias = Quantity | tuple[Quantity, Quantity]

@@ -9,14 +9,14 @@ from articulon.building import ModelBuilder
 from articulon.declaration import Declaration, Dimension, Flag, Quantity, Whole, marked
 from articulon.errors import CaseError, ModelError
 from articulon.molecules.articulation import Articulation, Level
-from articulon.molecules.building import UNITS, populate, stokes_drag
-from articulon.molecules.faults import FAULTS
 from articulon.molecules.force_field import ForceFieldName, Solvent, force_field
 from articulon.molecules.hydrogen_mass import heavier_hydrogens
+from articulon.molecules.molecular_model import UNITS, populate, stokes_drag
 from articulon.molecules.peptides import peptide
 from articulon.molecules.perception import perceive
-from articulon.molecules.reading import read_structure
 from articulon.molecules.structure import Structure
+from articulon.molecules.structure_faults import FAULTS
+from articulon.molecules.structure_reading import read_structure
 from articulon.units import UnitSystem
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from articulon.baths import THERMOSTATS
 from articulon.declaration import Choice, Declaration
 from articulon.errors import CaseError, ModelError
 from articulon.families import Family
@@ -15,6 +14,7 @@ from articulon.forces.user_functions import loaded_module
 from articulon.inputs import is_file, shown
 from articulon.integrate import INTEGRATORS, Canonical, Explicit, PredictorCorrector, rules
 from articulon.scaling import POLICIES
+from articulon.thermostats import THERMOSTATS
 
 FAMILIES: tuple[Family, ...] = (FORCES, THERMOSTATS, POLICIES)
 FORMULAS: dict[type[Declaration], Mapping[str, Any]] = {
@@ -29,9 +29,9 @@ def load_plugin(path: str | Path) -> ModuleType:
     """Run a Python file and add what it defines to what cases and models can name.
 
     A class with a ``kind`` that derives from ``articulon.forces.base.Force``, or that has ``site_terms``, is a force;
-    one that derives from ``articulon.baths.base.BaseThermostat`` a thermostat; one with a ``policy`` that derives from
-    ``articulon.scaling.base.ScalingPolicy`` a scaling policy. A ``tableau``, ``Multistep`` or ``pair`` under a name in
-    capitals is a formula: ``HEUN`` is the rule ``heun``. A file is run once.
+    one that derives from ``articulon.thermostats.base.BaseThermostat`` a thermostat; one with a ``policy`` that derives
+    from ``articulon.scaling.base.ScalingPolicy`` a scaling policy. A ``tableau``, ``Multistep`` or ``pair`` under a name
+    in capitals is a formula: ``HEUN`` is the rule ``heun``. A file is run once.
 
     Parameters
     ----------

@@ -7,11 +7,11 @@ import numpy as np
 
 from articulon.cases.side_chains import links
 from articulon.errors import ModelError
-from articulon.molecules.faults import FAULTS
-from articulon.molecules.naming import dihedral
-from articulon.molecules.reading import read_structure
 from articulon.molecules.structure import Structure
+from articulon.molecules.structure_faults import FAULTS
+from articulon.molecules.structure_reading import read_structure
 from articulon.molecules.templates import chi_angles
+from articulon.molecules.torsion_names import dihedral
 
 
 class Backbone(NamedTuple):

@@ -9,7 +9,6 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from articulon.adaptive import Adaptive
-from articulon.baths import Thermostat
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.references import check_cited
 from articulon.declaration import Declaration, Dimension, Flag, Number, Quantity, Seed, Whole, nearest
@@ -18,8 +17,9 @@ from articulon.forces import AnyForce
 from articulon.integrate import Explicit, Integrator
 from articulon.model.box import Box
 from articulon.scaling import NoScaling, Policy
-from articulon.simulate.checks import AnyCheck
+from articulon.simulation.case_checks import AnyCheck
 from articulon.sizes import number_of
+from articulon.thermostats import Thermostat
 from articulon.units import UnitSystem
 
 NAME = "[A-Za-z0-9][A-Za-z0-9._-]*"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.molecules import residue_geometry as geometry
-from articulon.molecules.bonding import bonded
+from articulon.molecules.bond_perception import bonded
 from articulon.molecules.clusters import ClusterGraph
 from articulon.molecules.placement import add_hydrogens, add_side_chain
 from articulon.molecules.rigidity import rigidity

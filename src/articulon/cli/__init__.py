@@ -1,11 +1,11 @@
 """The command ``articulon``. What is heavy (kernels, plots, peers) is imported by the command that needs it."""
 
-from articulon.cli.analysing import analyse
+from articulon.cli.analyse_command import analyse
+from articulon.cli.cases_command import bench, cases, cite
 from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app, fail
-from articulon.cli.looking import bench, cases, cite
-from articulon.cli.running import WRITTEN_BY_A_RUN, check_folder, compare, export, report, run
-from articulon.cli.tuning import tune
-from articulon.door.progress import RunProgress
+from articulon.cli.run_command import WRITTEN_BY_A_RUN, check_folder, compare, export, report, run
+from articulon.cli.tune import tune
+from articulon.runs.progress import RunProgress
 
 __all__ = [
     "EXIT_CHECK",

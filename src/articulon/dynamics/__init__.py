@@ -1,6 +1,7 @@
 """How a model moves: kinematics, the equation-of-motion solvers, and energies."""
 
-from articulon.dynamics.functions import (
+from articulon.dynamics.loops.loop_jacobians import loop_jacobian, loop_residuals
+from articulon.dynamics.multibody_functions import (
     SOLVERS,
     body_poses,
     forward_dynamics,
@@ -8,7 +9,6 @@ from articulon.dynamics.functions import (
     kinetic_energy,
     mass_matrix,
 )
-from articulon.dynamics.loop_functions import loop_jacobian, loop_residuals
 
 __all__ = [
     "SOLVERS",

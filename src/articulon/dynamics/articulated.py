@@ -26,8 +26,8 @@ from articulon.algebra.vectors import (
     symmetric_rotate,
 )
 from articulon.dynamics import joints
+from articulon.dynamics.by_forest import by_forest
 from articulon.dynamics.kinematics import frames, move, place
-from articulon.dynamics.variants import by_forest
 from articulon.kernels import jit, kernel
 
 

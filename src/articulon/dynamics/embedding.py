@@ -34,7 +34,7 @@ from articulon.algebra.vectors import (
     transpose,
 )
 from articulon.dynamics import joints
-from articulon.dynamics.loops import LoopScratch, loop_scratch
+from articulon.dynamics.loops.conditions import LoopScratch, loop_scratch
 from articulon.kernels import jit, kernel
 from articulon.model import Model, kernel_tables
 

@@ -26,8 +26,9 @@ from articulon.algebra.vectors import (
 )
 from articulon.algebra.vectors import load_matrix as load_rotation
 from articulon.dynamics import joints
+from articulon.dynamics.by_forest import by_forest
 from articulon.dynamics.kinematics import accelerate_at_constant_speeds, frames, move, place
-from articulon.dynamics.loops import (
+from articulon.dynamics.loops.conditions import (
     LoopScratch,
     evaluate_motions,
     mark_live_rows,
@@ -35,10 +36,9 @@ from articulon.dynamics.loops import (
     row_biases,
     row_wrenches,
 )
-from articulon.dynamics.semidefinite import INDEPENDENT
-from articulon.dynamics.variants import by_forest
+from articulon.dynamics.loops.semidefinite import INDEPENDENT
 from articulon.kernels import jit, kernel, routine_that_allocates
-from articulon.model.loops import DRIVE
+from articulon.model.loop_declarations import DRIVE
 
 BLOCK = 64
 """Links whose partial velocities are multiplied at once."""

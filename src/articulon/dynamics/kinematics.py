@@ -19,7 +19,7 @@ from articulon.algebra.vectors import (
     store_matrix,
 )
 from articulon.dynamics import joints
-from articulon.dynamics.variants import by_forest
+from articulon.dynamics.by_forest import by_forest
 from articulon.kernels import jit
 
 

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.dynamics import constrained, divided, kane
+from articulon.dynamics import kane
+from articulon.dynamics.dca import constrained_assembly
 from articulon.dynamics.embedding import embedding_scratch
-from articulon.dynamics.loops import LoopScratch, loop_scratch
-from articulon.dynamics.motions import check_time, motion_functions, prepared
+from articulon.dynamics.loops import constrained_articulated
+from articulon.dynamics.loops.conditions import LoopScratch, loop_scratch
+from articulon.dynamics.loops.given_motions import check_time, motion_functions, prepared
 from articulon.errors import ModelError
 from articulon.inputs import shown
 from articulon.kernels import one_blas_thread
@@ -43,7 +45,7 @@ def solver_scratch(model: Model, solver: str, rotations: str = "speeds") -> Any:
     if solver == "kane":
         return kane.kane_scratch(loops, model.nu)
     if solver == "divide-and-conquer":
-        return divided.divided_scratch(kernel_tables(model).forest, loops, model.nu)
+        return constrained_assembly.divided_scratch(kernel_tables(model).forest, loops, model.nu)
     return ArticulatedScratch(loops)
 
 
@@ -52,9 +54,13 @@ def solver_kernel(model: Model, solver: str) -> Any:
     if solver == "kane":
         return kane.kane_forward_dynamics
     if solver == "divide-and-conquer":
-        parallel = model.forest.mass.size >= divided.PARALLEL_LINKS and model.forest.flexible is None
-        return divided.divided_forward_dynamics_parallel if parallel else divided.divided_forward_dynamics
-    return constrained.constrained_forward_dynamics
+        parallel = model.forest.mass.size >= constrained_assembly.PARALLEL_LINKS and model.forest.flexible is None
+        return (
+            constrained_assembly.divided_forward_dynamics_parallel
+            if parallel
+            else constrained_assembly.divided_forward_dynamics
+        )
+    return constrained_articulated.constrained_forward_dynamics
 
 
 def accelerations(

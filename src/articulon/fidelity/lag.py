@@ -23,7 +23,7 @@ from articulon.fidelity.record import Record
 from articulon.fidelity.verdict import Bounds
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.drift_velocity import DriftVelocity
-from articulon.model.rotations import matrices
+from articulon.model.array_rotations import matrices
 
 LEAST = 10
 """Frames after the first from which changes of speeds are seen."""

@@ -26,9 +26,9 @@ from articulon.fidelity.paths import (
 )
 from articulon.fidelity.record import Record
 from articulon.fidelity.verdict import Bounds
-from articulon.integrate.declarations import Controlled
+from articulon.integrate.integrators import Controlled
 from articulon.integrate.variables import POSITION, ROTATION
-from articulon.model.rotations import matrices
+from articulon.model.array_rotations import matrices
 
 PART = 0.05
 """Part of a run that is averaged over."""

@@ -17,8 +17,8 @@ from articulon.fidelity.record import Record
 from articulon.fidelity.reference import NoPathError, TooExpensiveError
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import BrownianDynamics, FrictionImplicit
+from articulon.integrate.choice import DIVERGED, driver
 from articulon.integrate.drift_velocity import DriftVelocity
-from articulon.integrate.drivers import DIVERGED, driver
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 from articulon.scaling import NoScaling
 

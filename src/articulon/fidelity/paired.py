@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from articulon.errors import ArticulonError
-from articulon.fidelity.averages import averages
+from articulon.fidelity.averages_under_noise import averages
 from articulon.fidelity.lag import UNRESOLVED
 from articulon.fidelity.motion import Motion, unresolved
 from articulon.fidelity.record import Record

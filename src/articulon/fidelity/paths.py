@@ -18,8 +18,8 @@ import numpy as np
 
 from articulon.integrate.lag_groups import LEAST_ANGLE
 from articulon.model import Model
+from articulon.model.array_rotations import matrices, quaternion_product
 from articulon.model.joints import BY_KIND, PRISMATIC, REVOLUTE
-from articulon.model.rotations import matrices, quaternion_product
 
 BETWEEN = 8
 """Pieces that the way between two moments of the true path is cut into."""

@@ -18,7 +18,7 @@ from articulon.fidelity.paths import Group, Path, coordinate_scales, path_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.model import Model
-from articulon.model.rotations import matrices
+from articulon.model.array_rotations import matrices
 
 LONGEST = 0.5
 """Length of a step, as a part of the run, over the cube root of its tolerance: between steps a path is a cubic."""

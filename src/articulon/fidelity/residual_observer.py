@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 from articulon.algebra.vectors import apply, cross, load, load_matrix, scale, store_from
-from articulon.dynamics.recursive import project
+from articulon.dynamics.newton_euler import project
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.lag_groups import group_starts
 from articulon.kernels import kernel

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.fidelity.chebyshev import largest_rate
-from articulon.fidelity.inertia import inertia_of
+from articulon.fidelity.inertia_effect import inertia_of
 from articulon.fidelity.motion import LEAST_FRAMES, Motion, Wrong, arrival, compare
 from articulon.fidelity.noise import (
     EVALUATIONS_OF_A_STEP,
@@ -31,8 +31,8 @@ from articulon.fidelity.paths import Path, coordinate_scales, scales
 from articulon.fidelity.record import Record
 from articulon.fidelity.reference import Course, NoPathError, TooExpensiveError, complete, without_inertia
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.declarations import Controlled
 from articulon.integrate.drift_velocity import DriftVelocity, SlowMotion
+from articulon.integrate.integrators import Controlled
 
 TOLERANCES = (1e-3, 2e-4, 4e-5)
 """Errors of steps of the paths, relative to the range of each motion."""

@@ -7,8 +7,8 @@ from articulon.declaration import Declaration
 from articulon.families import Family
 from articulon.forces.base import Force
 from articulon.forces.brownian import Brownian
-from articulon.forces.contact.declarations import Contact, Material, MaterialPair
-from articulon.forces.contact.walls import BoxWalls, Cylinder, Mesh, Plane
+from articulon.forces.contact.materials import Contact, Material, MaterialPair
+from articulon.forces.contact.wall_declarations import BoxWalls, Cylinder, Mesh, Plane
 from articulon.forces.fixman import Fixman
 from articulon.forces.gravity import Gravity
 from articulon.forces.joint_actuation import JointActuation
@@ -31,10 +31,10 @@ from articulon.forces.sites.laws.twelve_six import TwelveSix
 from articulon.forces.sites.laws.user_pair import UserPair
 from articulon.forces.sites.laws.weeks_chandler_andersen import WeeksChandlerAndersen
 from articulon.forces.sites.listed_pairs import ListedPairs
-from articulon.forces.sites.walls import LennardJonesWall
+from articulon.forces.sites.site_walls import LennardJonesWall
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.forces.torsional_springs import TorsionalSprings
-from articulon.forces.user import UserForce
+from articulon.forces.user_force import UserForce
 
 SOLVED = (StokesDrag, Brownian, Gravity, Contact)
 """Forces that solvers know themselves."""

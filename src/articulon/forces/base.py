@@ -6,7 +6,7 @@ passes that add its forces to the channels and its energy to theirs, at links th
 ``coarsen`` makes the table of a coarse model, in which bodies are merged, and ``on_coarse`` the declaration. One that
 has no ``coarsen`` is refused where joints lock and release. ``position_restraints.py`` is a short example.
 
-What solvers must know themselves is in ``tables.py``: drag and its noise, which implicit rules solve with the
+What solvers must know themselves is in ``solver_tables.py``: drag and its noise, which implicit rules solve with the
 inertias, gravity, which is an acceleration of the frame, contacts, and the forces between listed sites.
 """
 
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from articulon.declaration import Declaration
+from articulon.forces.channel_forces import ChannelForces
 from articulon.model import Forest, Model, Workspace
 from articulon.passes import Bound
 
 if TYPE_CHECKING:
-    from articulon.forces.tables import ChannelForces
     from articulon.forces.user_functions import UserFunctions
 
 
@@ -39,7 +39,7 @@ class At(NamedTuple):
     """[time], shape (1,)."""
     window: np.ndarray
     """Number of the window of noise, shape (1,)."""
-    channels: "ChannelForces"
+    channels: ChannelForces
     """Where forces are written: ``wrench[channel]`` (links, 6), force and moment about the link's origin, world axes,
     and ``joint[channel]`` (nu,)."""
     damping: np.ndarray

@@ -9,8 +9,8 @@ from pydantic import Field
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, scale, store_from
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
+from articulon.forces.solver_tables import Drag, Noise
 from articulon.forces.stokes_drag import StokesDrag, drag_table
-from articulon.forces.tables import Drag, Noise
 from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.joints import BY_KIND

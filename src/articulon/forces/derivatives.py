@@ -5,21 +5,19 @@ accelerations. Where Euler parameters are integrated by their accelerations, the
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from articulon.algebra.vectors import copy_into
-from articulon.dynamics import passes
-from articulon.dynamics.functions import PARALLEL_LINKS
+from articulon.dynamics import motion_passes
+from articulon.dynamics.multibody_functions import PARALLEL_LINKS
 from articulon.forces.base import At
+from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import booking, fill_all, scaling
 from articulon.kernels import jit, kernel
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of, run
-
-if TYPE_CHECKING:
-    from articulon.forces.evaluation import Evaluator
 
 
 class RightHandSide(NamedTuple):
@@ -120,7 +118,7 @@ def call_closing(closing, rhs, time, y):
     close(closing, rhs, time, y)
 
 
-def right_hand_side(e: "Evaluator") -> tuple[Program, RightHandSide]:
+def right_hand_side(e: ModelTables) -> tuple[Program, RightHandSide]:
     """The right-hand side of a model by its solver, and the program, which is to be kept."""
     model, channels, embedded = e.model, e.channels, e.rotations == "euler-parameters"
     nq, nu = model.nq, model.nu
@@ -148,108 +146,114 @@ def right_hand_side(e: "Evaluator") -> tuple[Program, RightHandSide]:
     return program, found._replace(code=program.code)
 
 
-def closing(e: "Evaluator") -> tuple[Program, Closing]:
+def closing(e: ModelTables, rhs: RightHandSide) -> tuple[Program, Closing]:
     """What is done to the state of a model after every step, and the program, which is to be kept."""
-    rhs, solver, (forest, loops, motions) = e.rhs, e.solver, e.system[:1] + e.system[2:4]
+    solver, (forest, loops, motions) = e.solver, e.system[:1] + e.system[2:4]
     found: list[Bound] = []
     looped = bool(loops.kind.size)
     scratch = solver.loops
     motion = e.motion_functions
     if e.rotations == "euler-parameters":
-        found.append(passes.embed_dependent.bind(forest, rhs.q, rhs.u, solver.dependent, solver.switches))
+        found.append(motion_passes.embed_dependent.bind(forest, rhs.q, rhs.u, solver.dependent, solver.switches))
         if looped:
-            found.append(passes.find_speeds.bind(forest, rhs.q, rhs.u, solver.u))
+            found.append(motion_passes.find_speeds.bind(forest, rhs.q, rhs.u, solver.u))
             moved = rhs.time, rhs.q, solver.u, e.ws
-            found.append(passes.close_loops.bind(forest, loops, motions, motion, *moved, scratch))
-            found.append(passes.find_rates.bind(forest, rhs.q, solver.u, rhs.u))
+            found.append(motion_passes.close_loops.bind(forest, loops, motions, motion, *moved, scratch))
+            found.append(motion_passes.find_rates.bind(forest, rhs.q, solver.u, rhs.u))
     elif looped:
-        found.append(passes.close_loops.bind(forest, loops, motions, motion, rhs.time, rhs.q, rhs.u, e.ws, scratch))
+        found.append(
+            motion_passes.close_loops.bind(forest, loops, motions, motion, rhs.time, rhs.q, rhs.u, e.ws, scratch)
+        )
     program = Program(found)
     return program, Closing(program.code, scratch.left, scratch.drift)
 
 
-def _plain(e: "Evaluator", at: At, rhs: RightHandSide) -> Iterator[Bound]:
+def _plain(e: ModelTables, at: At, rhs: RightHandSide) -> Iterator[Bound]:
     """The program for angular velocities."""
     yield from _locating(e, at)
     yield from _forces(e, at, rhs.factor)
     yield from _solving(e, at, rhs.factor[EXTERNAL:], rhs.u_rate)
-    yield passes.rate_coordinates.bind(at.forest, at.q, at.u, rhs.q_rate)
+    yield motion_passes.rate_coordinates.bind(at.forest, at.q, at.u, rhs.q_rate)
     yield from _driving(e, at, rhs)
 
 
-def _embedded(e: "Evaluator", at: At, rhs: RightHandSide, udot: np.ndarray) -> Iterator[Bound]:
+def _embedded(e: ModelTables, at: At, rhs: RightHandSide, udot: np.ndarray) -> Iterator[Bound]:
     """The program for Euler parameters by their accelerations."""
     solver, forest, gravity = e.solver, at.forest, rhs.factor[EXTERNAL:]
-    yield passes.find_speeds.bind(forest, at.q, rhs.u, at.u)
-    yield passes.place_links.bind(forest, at.q, at.ws)
-    yield passes.move_links.bind(forest, at.u, at.ws)
+    yield motion_passes.find_speeds.bind(forest, at.q, rhs.u, at.u)
+    yield motion_passes.place_links.bind(forest, at.q, at.ws)
+    yield motion_passes.move_links.bind(forest, at.u, at.ws)
     yield from _forces(e, at, rhs.factor)
     tau, wrench = at.channels.total_joint, at.channels.total_wrench
     if e.system.loops.kind.size:
         yield from _solving_loops(e, at, gravity, udot)
     else:
         kept = solver.loops.articulated
-        yield passes.solve_and_keep.bind(forest, tau, wrench, e.system.forces.gravity, gravity, at.ws, udot, kept)
+        yield motion_passes.solve_and_keep.bind(
+            forest, tau, wrench, e.system.forces.gravity, gravity, at.ws, udot, kept
+        )
     kept = solver.loops.articulated
-    yield passes.embed.bind(forest, at.ws, kept, at.q, rhs.u, udot, solver.dependent, rhs.u_rate)
+    yield motion_passes.embed.bind(forest, at.ws, kept, at.q, rhs.u, udot, solver.dependent, rhs.u_rate)
     yield copy.bind(rhs.u, rhs.q_rate)
     yield from _driving(e, at, rhs)
 
 
-def _forces(e: "Evaluator", at: At, factor: np.ndarray) -> Iterator[Bound]:
+def _forces(e: ModelTables, at: At, factor: np.ndarray) -> Iterator[Bound]:
     yield from fill_all(e, at)
     yield from scaling(e, at.channels, factor)
     yield from booking(e, at)
 
 
-def _locating(e: "Evaluator", at: At) -> Iterator[Bound]:
+def _locating(e: ModelTables, at: At) -> Iterator[Bound]:
     model = e.model
-    if e.solver_name == "divide-and-conquer" and passes.divided_in_parallel(model):
-        yield passes.locate_blocks_in_parallel.bind(at.forest, e.solver.tree, at.q, at.u, at.ws, e.solver.blocks)
+    if e.solver_name == "divide-and-conquer" and motion_passes.divided_in_parallel(model):
+        yield motion_passes.locate_blocks_in_parallel.bind(at.forest, e.solver.tree, at.q, at.u, at.ws, e.solver.blocks)
     elif e.solver_name == "articulated" and _many_trees(e):
-        yield passes.locate_in_parallel.bind(at.forest, at.q, at.u, at.ws)
+        yield motion_passes.locate_in_parallel.bind(at.forest, at.q, at.u, at.ws)
     else:
-        yield passes.place_links.bind(at.forest, at.q, at.ws)
-        yield passes.move_links.bind(at.forest, at.u, at.ws)
+        yield motion_passes.place_links.bind(at.forest, at.q, at.ws)
+        yield motion_passes.move_links.bind(at.forest, at.u, at.ws)
 
 
-def _solving(e: "Evaluator", at: At, factor: np.ndarray, udot: np.ndarray) -> Iterator[Bound]:
+def _solving(e: ModelTables, at: At, factor: np.ndarray, udot: np.ndarray) -> Iterator[Bound]:
     """Passes of the solver; ``factor`` (1,) is that of gravity."""
     forest, gravity, loops, solver = at.forest, e.system.forces.gravity, e.system.loops, e.solver
     tau, wrench = at.channels.total_joint, at.channels.total_wrench
     if e.solver_name == "articulated" and not loops.kind.size:
         if _many_trees(e):
-            yield passes.solve_in_parallel.bind(forest, tau, wrench, gravity, factor, at.ws, udot)
+            yield motion_passes.solve_in_parallel.bind(forest, tau, wrench, gravity, factor, at.ws, udot)
         else:
             inertias = forest.mass, forest.moment, forest.inertia
-            yield passes.solve.bind(forest, *inertias, tau, wrench, gravity, factor, at.ws, udot)
+            yield motion_passes.solve.bind(forest, *inertias, tau, wrench, gravity, factor, at.ws, udot)
         return
     if e.solver_name == "articulated":
         yield from _solving_loops(e, at, factor, udot)
         return
     yield _motions(e, at)
-    parallel = e.solver_name == "divide-and-conquer" and passes.divided_in_parallel(e.model)
-    which = passes.solve_by_kane if e.solver_name == "kane" else passes.solve_divided
-    which = passes.solve_divided_in_parallel if parallel else which
+    parallel = e.solver_name == "divide-and-conquer" and motion_passes.divided_in_parallel(e.model)
+    which = motion_passes.solve_by_kane if e.solver_name == "kane" else motion_passes.solve_divided
+    which = motion_passes.solve_divided_in_parallel if parallel else which
     yield which.bind(forest, loops, tau, wrench, gravity, factor, at.ws, solver, udot)
 
 
-def _solving_loops(e: "Evaluator", at: At, factor: np.ndarray, udot: np.ndarray) -> Iterator[Bound]:
+def _solving_loops(e: ModelTables, at: At, factor: np.ndarray, udot: np.ndarray) -> Iterator[Bound]:
     yield _motions(e, at)
     tau, wrench, gravity = at.channels.total_joint, at.channels.total_wrench, e.system.forces.gravity
-    yield passes.solve_looped.bind(at.forest, e.system.loops, tau, wrench, gravity, factor, at.ws, e.solver.loops, udot)
+    yield motion_passes.solve_looped.bind(
+        at.forest, e.system.loops, tau, wrench, gravity, factor, at.ws, e.solver.loops, udot
+    )
 
 
-def _motions(e: "Evaluator", at: At) -> Bound:
-    return passes.find_motions.bind(e.system.motions, e.motion_functions, at.time, e.solver.loops.motion)
+def _motions(e: ModelTables, at: At) -> Bound:
+    return motion_passes.find_motions.bind(e.system.motions, e.motion_functions, at.time, e.solver.loops.motion)
 
 
-def _driving(e: "Evaluator", at: At, rhs: RightHandSide) -> Iterator[Bound]:
+def _driving(e: ModelTables, at: At, rhs: RightHandSide) -> Iterator[Bound]:
     if e.model.drives:
-        yield passes.power_drives.bind(e.system.loops, at.u, e.solver.loops.multiplier, rhs.driving)
+        yield motion_passes.power_drives.bind(e.system.loops, at.u, e.solver.loops.multiplier, rhs.driving)
 
 
-def _many_trees(e: "Evaluator") -> bool:
+def _many_trees(e: ModelTables) -> bool:
     forest = e.system.forest
     looped = bool(e.system.loops.kind.size)
     return not looped and e.model.trees > 1 and forest.mass.size >= PARALLEL_LINKS

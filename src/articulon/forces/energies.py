@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from articulon.dynamics.energy import kinetic_energy
-from articulon.dynamics.passes import place_links
+from articulon.dynamics.kinetic_energies import kinetic_energy
+from articulon.dynamics.motion_passes import place_links
 from articulon.forces.base import EnergyAt
 from articulon.forces.gravity import gravity_energy
 from articulon.forces.modal_forces import modal_energy
-from articulon.forces.tables import Forces
+from articulon.forces.solver_tables import Forces
 from articulon.model import Forest, Workspace
 from articulon.model.state import CONFORMATIONAL, EXTERNAL
 from articulon.passes import Bound, pass_of

@@ -3,115 +3,33 @@ for Python."""
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from articulon.baths.base import GAIN, OVERDAMPS, WAY, BaseThermostat, Bath, no_bath, variables_of
-from articulon.baths.momentum import without_momentum
-from articulon.dynamics import embedding, recursive
-from articulon.dynamics.functions import check_model, inverse_dynamics, vector
-from articulon.dynamics.loops import MOTION
-from articulon.dynamics.motions import motion_functions
-from articulon.dynamics.solvers import solver_scratch
+from articulon.dynamics import embedding, newton_euler
+from articulon.dynamics.multibody_functions import check_model, inverse_dynamics, vector
 from articulon.errors import ModelError
-from articulon.forces.contact.engine import Contacts, contact_of
-from articulon.forces.contact.tables import KEPT
+from articulon.forces.contact.contact_tables import KEPT
 from articulon.forces.derivatives import Closing, RightHandSide, call, call_closing, closing, right_hand_side
 from articulon.forces.energies import energy_passes, find_kinetic_energy
+from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import summing
 from articulon.forces.model_tables import force_tables
-from articulon.forces.sites.evaluation import SiteForces
-from articulon.forces.sites.listing import has_site_forces
-from articulon.forces.sites.places import only_particles, site_positions
-from articulon.forces.sites.tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ, W_ZZ
-from articulon.forces.tables import ChannelForces, Forces, channel_forces
-from articulon.forces.user_functions import UserFunctions
+from articulon.forces.sites.list_sizes import has_site_forces
+from articulon.forces.sites.site_evaluation import SiteForces
+from articulon.forces.sites.site_positions import only_particles, site_positions
+from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ, W_ZZ
 from articulon.inputs import shown, words
-from articulon.model import CHANNELS, Forest, Loops, Model, Motions, State, Workspace, kernel_tables, workspace
+from articulon.model import CHANNELS, Model, State, kernel_tables, workspace
 from articulon.model.state import CONFORMATIONAL, EXTERNAL, POTENTIAL
-from articulon.passes import Bound, Pass, Program, functions
+from articulon.passes import Program
+from articulon.thermostats.base import GAIN, variables_of
+from articulon.thermostats.total_momentum import without_momentum
 
 
-class System(NamedTuple):
-    """A model as kernels see it."""
-
-    forest: Forest
-    forces: Forces
-    loops: Loops
-    motions: Motions
-    bath: Bath
-
-
-class Evaluator:
-    """A model made ready for evaluation: its tables, its users' functions and the scratch.
-
-    Parameters
-    ----------
-    model
-        The model.
-    seed
-        Of the Brownian forces.
-    window
-        Length of a fine window of noise [time]; needed where the model has Brownian forces.
-    average
-        Fine windows averaged in each held one.
-    solver
-        Name of the equation-of-motion algorithm.
-    rotations
-        ``"speeds"``, or ``"euler-parameters"`` for these by their accelerations.
-    thermostat
-        A thermostat; those that are equations of motion act in every evaluation, others in steps that know them.
-    target_factor
-        What a scaling policy multiplies the thermostat's target by.
-    """
-
-    def __init__(
-        self,
-        model: Model,
-        seed: int = 0,
-        window: float = 1.0,
-        average: int = 1,
-        solver: str = "articulated",
-        rotations: str = "speeds",
-        thermostat: BaseThermostat | None = None,
-        target_factor: float = 1.0,
-    ) -> None:
-        self.model, self.solver_name, self.rotations, self.thermostat = model, solver, rotations, thermostat
-        self.target_factor = target_factor
-        bath = no_bath() if thermostat is None else thermostat.table(model, seed, target_factor)
-        self.particles = only_particles(model)
-        self.sites = SiteForces(model)
-        law = contact_of(model)
-        self.contacts = None if law is None else Contacts(model, law)
-        self.users = UserFunctions(others=self.sites.users)
-        tables = force_tables(model, seed, window, average, self.sites, bath, self.users)
-        forest, loops, motions = kernel_tables(model)
-        self.system = System(forest, tables, loops, motions, bath)
-        self.bath = np.zeros((2, variables_of(bath)))
-        self.overdamped = bool(bath.choice[WAY] == OVERDAMPS)
-        self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
-        self.motion_functions = functions(motion_functions(model), MOTION)
-        self._on_sites: list[tuple[Bound, tuple[Any, ...]]] = []
-
-    # What free particles do without is made when it is first asked for.
-
-    @cached_property
-    def ws(self) -> Workspace:
-        """Scratch of the dynamics."""
-        return workspace(self.system.forest)
-
-    @cached_property
-    def channels(self) -> ChannelForces:
-        """Forces by channel at the latest evaluation."""
-        channels = channel_forces(self.system.forces, self.model.nu, variables_of(self.system.bath))
-        return channels._replace(bath=self.bath)
-
-    @cached_property
-    def solver(self) -> Any:
-        """Scratch of the equation-of-motion algorithm."""
-        return solver_scratch(self.model, self.solver_name, self.rotations)
+class Evaluator(ModelTables):
+    """A model made ready for evaluation: its tables, and the programs of its right-hand side, energies and sums."""
 
     @cached_property
     def _right_hand_side(self) -> tuple[Program, RightHandSide]:
@@ -124,7 +42,7 @@ class Evaluator:
 
     @cached_property
     def _closing(self) -> tuple[Program, Closing]:
-        return closing(self)
+        return closing(self, self.rhs)
 
     @property
     def closing(self) -> Closing:
@@ -142,30 +60,6 @@ class Evaluator:
     def close(self, time: float, y: np.ndarray) -> None:
         """Moves q and u of y onto loops and given motions."""
         call_closing(self.closing, self.rhs, time, y)
-
-    def bind_sites(self, which: Pass, *arguments: Any) -> Bound:
-        """Binds a pass to the site forces, the functions that they need and further arguments, and binds it anew
-        whenever lists get more room."""
-        bound = which.bind(*self._site_arguments(), *arguments)
-        self._on_sites.append((bound, arguments))
-        return bound
-
-    def _site_arguments(self) -> tuple[Any, ...]:
-        total, terms, refresh = self.sites.bound_functions
-        return self.sites.system, total, terms, refresh
-
-    def grow(self) -> None:
-        """Make more room for lists of neighbours."""
-        self.sites.grow()
-        self._take_lists()
-
-    def _take_lists(self) -> None:
-        """Hands lists that are others than before to all that reads them."""
-        if self.system.forces.sites is self.sites.system:
-            return
-        self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
-        for bound, arguments in self._on_sites:
-            bound.rebind(*self._site_arguments(), *arguments)
 
     @property
     def energy_channels(self) -> list[int]:
@@ -364,7 +258,7 @@ def generalized_forces(
         weight = tables.gravity * factor[EXTERNAL]
         still = np.zeros(model.nu)
         pulled = inverse_dynamics(model, q, still, still) - inverse_dynamics(model, q, still, still, gravity=weight)
-        recursive.project_wrenches(evaluator.system.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
+        newton_euler.project_wrenches(evaluator.system.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
         return tau + pulled + evaluator.channels.total_joint
     weights = tables.gravity * factor[EXTERNAL]
     if weights.any():
@@ -372,5 +266,5 @@ def generalized_forces(
         arms = np.einsum("kij,kj->ki", evaluator.ws.rotation.reshape(-1, 3, 3), forest.moment)
         wrench[:, :3] += forest.mass[:, None] * weights
         wrench[:, 3:] += np.cross(arms, weights)
-    recursive.project_wrenches(evaluator.system.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
+    newton_euler.project_wrenches(evaluator.system.forest, y[: model.nq].copy(), evaluator.ws, wrench, tau)
     return tau + evaluator.channels.total_joint

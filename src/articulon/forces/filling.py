@@ -3,25 +3,22 @@ been placed and moved; and which of them a model needs."""
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from articulon.baths.base import GAIN
-from articulon.baths.equations import thermostat_wrenches
-from articulon.dynamics import energy
+from articulon.dynamics import kinetic_energies
 from articulon.forces.base import At
 from articulon.forces.brownian import draw, noise_wrenches
+from articulon.forces.channel_forces import ChannelForces
+from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.gravity import gravity_power
 from articulon.forces.modal_forces import modal_damping, modal_springs
-from articulon.forces.sites.evaluation import particle_wrenches, place_particles
+from articulon.forces.sites.site_evaluation import particle_wrenches, place_particles
 from articulon.forces.stokes_drag import drag_wrenches
-from articulon.forces.tables import ChannelForces
 from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
 from articulon.passes import Bound, pass_of
-
-if TYPE_CHECKING:
-    from articulon.forces.evaluation import Evaluator
+from articulon.thermostats.base import GAIN
+from articulon.thermostats.equations import thermostat_wrenches
 
 
 @pass_of
@@ -83,7 +80,7 @@ def fill_noise(forest, drag, noise, window, freedoms, ws, held, held_window, sto
         held_window[0] = window[0]
     size = 1.0
     if noise.choice[4] != 0:
-        size = math.sqrt(2.0 * energy.kinetic_energy(forest, ws) / (freedoms * noise.bath[0]))
+        size = math.sqrt(2.0 * kinetic_energies.kinetic_energy(forest, ws) / (freedoms * noise.bath[0]))
     noise_wrenches(drag, ws, held, size, stochastic)
 
 
@@ -183,7 +180,7 @@ def read_thermostat(bath, variables, sums):
     sums[8], sums[9] = variables[0, 0], bath.constants[GAIN] * variables[1, 0]
 
 
-def filling(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
+def filling(evaluator: ModelTables, at: At) -> Iterator[Bound]:
     """Passes that fill the channels but for drag, Brownian motion and the friction of joints."""
     forces, channels, forest, ws = evaluator.system.forces, at.channels, at.forest, at.ws
     wrench, joint = channels.wrench, channels.joint
@@ -201,7 +198,7 @@ def filling(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
         yield from kind.fill(table, at)
 
 
-def fill_friction(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
+def fill_friction(evaluator: ModelTables, at: At) -> Iterator[Bound]:
     """Passes of drag and Brownian motion, which add to ``at.damping`` and ``at.stochastic``."""
     forces, channels = evaluator.system.forces, at.channels
     if forces.drag.link.size:
@@ -211,7 +208,7 @@ def fill_friction(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
         yield fill_noise.bind(at.forest, forces.drag, forces.noise, at.window, freedoms, at.ws, *held, at.stochastic)
 
 
-def fill_all(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
+def fill_all(evaluator: ModelTables, at: At) -> Iterator[Bound]:
     """Passes that fill every channel."""
     yield from filling(evaluator, at)
     yield from fill_friction(evaluator, at)
@@ -222,14 +219,14 @@ def fill_all(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
         yield fill_thermostat.bind(at.forest, system.bath, at.time, at.ws, channels.bath, channels.wrench)
 
 
-def scaling(evaluator: "Evaluator", channels: ChannelForces, factor: np.ndarray) -> Iterator[Bound]:
+def scaling(evaluator: ModelTables, channels: ChannelForces, factor: np.ndarray) -> Iterator[Bound]:
     """Passes that sum the channels with their factors (8,)."""
     forces = evaluator.system.forces
     yield scale_wrenches.bind(forces.wrench_channels, factor, channels.wrench, channels.total_wrench)
     yield scale_joints.bind(forces.joint_channels, factor, channels.joint, channels.total_joint)
 
 
-def booking(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
+def booking(evaluator: ModelTables, at: At) -> Iterator[Bound]:
     """Passes that find the power of every channel at speeds ``at.u``, at links that have been moved."""
     forces, channels = evaluator.system.forces, at.channels
     yield book_wrenches.bind(forces.wrench_channels, channels.wrench, at.ws.twist, channels.power)
@@ -239,7 +236,7 @@ def booking(evaluator: "Evaluator", at: At) -> Iterator[Bound]:
         yield book_gravity.bind(at.forest, forces.gravity, at.ws, channels.power)
 
 
-def summing(evaluator: "Evaluator", sums: np.ndarray) -> Iterator[Bound]:
+def summing(evaluator: ModelTables, sums: np.ndarray) -> Iterator[Bound]:
     """Passes that find the magnitudes of the forces by channel, and what a thermostat tells a law, into ``sums``."""
     system, channels = evaluator.system, evaluator.channels
     forces = system.forces

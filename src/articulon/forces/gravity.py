@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store_from
 from articulon.declaration import Declaration, Dimension, Quantity
-from articulon.dynamics.variants import by_forest
+from articulon.dynamics.by_forest import by_forest
 from articulon.errors import ModelError
 from articulon.kernels import jit
 from articulon.model import Model

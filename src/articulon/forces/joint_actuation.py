@@ -16,7 +16,7 @@ from articulon.forces.base import At, Force, Merging
 from articulon.forces.selection import body_index, still_moves
 from articulon.forces.user_functions import UserFunctions, callback, loaded_function, view
 from articulon.model import Model
-from articulon.model.checks import array
+from articulon.model.body_checks import array
 from articulon.model.state import EXTERNAL
 from articulon.passes import Bound, Function, functions, pass_of
 

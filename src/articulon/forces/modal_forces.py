@@ -2,8 +2,8 @@
 and the power and energy of gravity on deformed bodies."""
 
 from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix
-from articulon.dynamics.flexible.bodies import modal_speeds_of
-from articulon.dynamics.variants import by_forest, for_flexible
+from articulon.dynamics.by_forest import by_forest, for_flexible
+from articulon.dynamics.flexible.floating_frame import modal_speeds_of
 from articulon.forces.gravity import gravity_energy, gravity_power
 from articulon.kernels import jit
 

@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from articulon.baths.base import GAIN, NOTHING, WAY, Bath
 from articulon.forces.base import terms_of
 from articulon.forces.brownian import acting, brownian_of, noise_table
-from articulon.forces.contact.engine import contact_of
+from articulon.forces.contact.contact_engine import contact_of
 from articulon.forces.gravity import Gravity
-from articulon.forces.sites.evaluation import SiteForces, no_sites
-from articulon.forces.sites.listing import has_site_forces
+from articulon.forces.sites.list_sizes import has_site_forces
+from articulon.forces.sites.site_evaluation import SiteForces, no_sites
+from articulon.forces.solver_tables import Forces
 from articulon.forces.stokes_drag import drag_table
-from articulon.forces.tables import Forces
 from articulon.forces.user_functions import UserFunctions
 from articulon.model import CHANNELS, Model
 from articulon.model.state import (
@@ -23,6 +22,7 @@ from articulon.model.state import (
     THERMOSTAT,
     THERMOSTAT_RATE,
 )
+from articulon.thermostats.base import GAIN, NOTHING, WAY, Bath
 
 
 def force_tables(

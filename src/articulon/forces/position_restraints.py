@@ -15,9 +15,9 @@ from articulon.errors import ModelError
 from articulon.forces.base import At, EnergyAt, Force, Merging
 from articulon.forces.point_springs import arm_of, place_of, pull_at
 from articulon.forces.selection import on_link, selected
-from articulon.forces.sites.places import site_places, site_positions
+from articulon.forces.sites.site_positions import site_places, site_positions
 from articulon.model import Model
-from articulon.model.rotations import matrices
+from articulon.model.array_rotations import matrices
 from articulon.model.state import POTENTIAL
 from articulon.passes import Bound, pass_of
 

@@ -3,12 +3,12 @@
 import numpy as np
 
 from articulon.algebra.vectors import add, apply, load, load_at, load_matrix, scale, store_at
-from articulon.dynamics.energy import first_moment, link_momentum
-from articulon.dynamics.functions import check_model, scratch, vector
 from articulon.dynamics.kinematics import move, place
+from articulon.dynamics.kinetic_energies import first_moment, link_momentum
+from articulon.dynamics.multibody_functions import check_model, scratch, vector
 from articulon.errors import ModelError
 from articulon.forces.evaluation import site_sums
-from articulon.forces.sites.places import only_particles, site_places
+from articulon.forces.sites.site_positions import only_particles, site_places
 from articulon.kernels import kernel
 from articulon.model import Model, kernel_tables
 from articulon.model.joints import UNBOUND

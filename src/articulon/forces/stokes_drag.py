@@ -20,7 +20,7 @@ from articulon.algebra.vectors import (
 from articulon.declaration import Declaration, Dimension, Flag, Quantity
 from articulon.errors import ModelError
 from articulon.forces.selection import on_link, per_body, selected
-from articulon.forces.tables import Drag
+from articulon.forces.solver_tables import Drag
 from articulon.kernels import jit
 from articulon.model import Model
 

@@ -14,7 +14,7 @@ from articulon.errors import ModelError
 from articulon.forces.base import At, EnergyAt, Force, Merging
 from articulon.forces.selection import matching, still_moves
 from articulon.model import Model
-from articulon.model.checks import UNIT_TOLERANCE
+from articulon.model.body_checks import UNIT_TOLERANCE
 from articulon.model.joints import REVOLUTE, SPHERICAL
 from articulon.model.state import CONFORMATIONAL
 from articulon.passes import Bound, pass_of

@@ -3,8 +3,8 @@
 from typing import Annotated, TypeAlias
 
 from articulon.families import Family
-from articulon.integrate import declarations
-from articulon.integrate.declarations import (
+from articulon.integrate import integrators
+from articulon.integrate.integrators import (
     BrownianDynamics,
     Canonical,
     ErmakMcCammon,
@@ -17,7 +17,7 @@ from articulon.integrate.declarations import (
 
 INTEGRATORS = Family("integrator", "rule", lambda member: True)
 """All integrators by their ``rule``."""
-INTEGRATORS.take(declarations)
+INTEGRATORS.take(integrators)
 Integrator: TypeAlias = Annotated[
     Explicit | PredictorCorrector | Canonical | Respa | ErmakMcCammon | SciPy | FrictionImplicit | BrownianDynamics,
     INTEGRATORS,

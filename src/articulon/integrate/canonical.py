@@ -27,11 +27,11 @@ from articulon.dynamics.hamiltonian import (
     unit_coordinates,
 )
 from articulon.dynamics.kinematics import coordinate_rates, move, place
-from articulon.dynamics.passes import scaled
+from articulon.dynamics.motion_passes import scaled
 from articulon.forces.base import At
+from articulon.forces.channel_forces import ChannelForces
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking, fill_all, scaling
-from articulon.forces.tables import ChannelForces
 from articulon.integrate.law_inputs import ask
 from articulon.integrate.status import DIVERGED, NOT_CONVERGED, REACHED, STOPPED, stop_reached
 from articulon.integrate.variables import ROTATION, Blocks

@@ -8,14 +8,14 @@ in its own ways, and all else in canonical momenta.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from articulon.baths.base import KICKS, OVERDAMPS, SCALES, BaseThermostat
 from articulon.forces.base import Force
 from articulon.forces.brownian import brownian_of
-from articulon.forces.contact.engine import contact_of
+from articulon.forces.contact.contact_engine import contact_of
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.fixman import fixman_of
-from articulon.forces.sites.places import only_particles
-from articulon.integrate.declarations import (
+from articulon.forces.sites.site_positions import only_particles
+from articulon.integrate.grain_driver import only_grains
+from articulon.integrate.integrators import (
     BrownianDynamics,
     Canonical,
     ErmakMcCammon,
@@ -25,10 +25,10 @@ from articulon.integrate.declarations import (
     Respa,
     SciPy,
 )
-from articulon.integrate.grain_driver import only_grains
 from articulon.model import Model
 from articulon.scaling import NoScaling
 from articulon.scaling.base import ScalingPolicy
+from articulon.thermostats.base import KICKS, OVERDAMPS, SCALES, BaseThermostat
 
 
 class Combination(NamedTuple):

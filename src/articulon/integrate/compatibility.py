@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from articulon.errors import CaseError
 from articulon.integrate.combination import FEATURES, Combination, integrator_of
-from articulon.integrate.declarations import ErmakMcCammon
+from articulon.integrate.integrators import ErmakMcCammon
 from articulon.integrate.refusals import (
     ADAPTIVE,
     ADAPTIVE_CONTACTS,

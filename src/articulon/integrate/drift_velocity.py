@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from articulon.dynamics import articulated, recursive
+from articulon.dynamics import articulated, newton_euler
 from articulon.forces.evaluation import Evaluator
 from articulon.model import Forest
+from articulon.model.array_rotations import quaternion_product
 from articulon.model.assemble import joint_without_inertia
 from articulon.model.joints import BY_KIND, Joint
-from articulon.model.rotations import quaternion_product
 from articulon.model.state import STOCHASTIC
 
 MATCH = 1e-6
@@ -122,7 +122,7 @@ class DriftVelocity:
     def _inertial(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> np.ndarray:
         """M u' + C(q, u)."""
         tau, none, e = np.empty(self.model.nu), np.zeros_like(self._wrench), self.evaluator
-        recursive.inverse_dynamics(
+        newton_euler.inverse_dynamics(
             self._forest, np.array(q), np.array(u), udot, none, self._fall, e.ws, self._scratch, tau
         )
         return tau
@@ -132,7 +132,7 @@ class DriftVelocity:
         tau, none, ws = np.empty(self.model.nu), np.zeros_like(self._wrench), self.evaluator.ws
         # What is read-only is another type to the compiler.
         at, speeds = np.array(q), np.array(u)
-        recursive.inverse_dynamics(forest, at, self._still, speeds, none, self._fall, ws, self._scratch, tau)
+        newton_euler.inverse_dynamics(forest, at, self._still, speeds, none, self._fall, ws, self._scratch, tau)
         return tau
 
     def rates(self, t: float, q: np.ndarray) -> np.ndarray:

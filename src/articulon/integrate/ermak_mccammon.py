@@ -5,12 +5,9 @@ import math
 
 import numpy as np
 
-from articulon.baths.base import FRICTION, SEED, STREAM
-from articulon.baths.langevin import particle_normals
-from articulon.baths.schedule import target
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.particle_passes import BLOCK
-from articulon.integrate.particles import (
+from articulon.integrate.particle_verlet import (
     LEAPT,
     begin,
     finish,
@@ -23,6 +20,9 @@ from articulon.integrate.particles import (
 from articulon.integrate.status import DIVERGED, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
+from articulon.thermostats.base import FRICTION, SEED, STREAM
+from articulon.thermostats.langevin import particle_normals
+from articulon.thermostats.schedule import target
 
 
 @jit

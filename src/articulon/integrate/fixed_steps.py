@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from articulon.baths.base import variables_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import canonical, predictor_corrector
 from articulon.integrate.base import Driver, open_loop
-from articulon.integrate.declarations import Canonical, PredictorCorrector
+from articulon.integrate.integrators import Canonical, PredictorCorrector
 from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.rules import CANONICAL, PREDICTOR_CORRECTOR
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, no_stop
@@ -17,6 +16,7 @@ from articulon.kernels import prepare_for
 from articulon.model import State, kernel_tables
 from articulon.model.state import STEPS
 from articulon.scaling.base import LAW, ScalingPolicy
+from articulon.thermostats.base import variables_of
 
 
 class FixedStepDriver(Driver):

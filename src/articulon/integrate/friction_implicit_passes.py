@@ -30,15 +30,11 @@ from articulon.algebra.vectors import (
     store_matrix,
     sub,
 )
-from articulon.baths.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
-from articulon.baths.chains import chain_rates
-from articulon.baths.langevin import decay_and_noise
-from articulon.baths.schedule import target
 from articulon.dynamics import joints
-from articulon.dynamics.energy import kinetic_energy
 from articulon.dynamics.kinematics import move
+from articulon.dynamics.kinetic_energies import kinetic_energy
 from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
-from articulon.dynamics.passes import move_links, place_links, solve
+from articulon.dynamics.motion_passes import move_links, place_links, solve
 from articulon.forces.base import At
 from articulon.forces.energies import find_kinetic_energy
 from articulon.forces.evaluation import Evaluator
@@ -49,6 +45,10 @@ from articulon.kernels import jit
 from articulon.model.joints import FREE, SPHERICAL
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC, THERMOSTAT
 from articulon.passes import Program, compile_passes, pass_of
+from articulon.thermostats.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
+from articulon.thermostats.chains import chain_rates
+from articulon.thermostats.langevin import decay_and_noise
+from articulon.thermostats.schedule import target
 
 
 class Scratch(NamedTuple):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from articulon.forces.contact.rows import LANES as FOUR
-from articulon.forces.contact.rows import put_columns, take_columns
-from articulon.forces.contact.tables import LOAD
-from articulon.forces.contact.tables import PULL as LOAD_PULL
-from articulon.forces.contact.tables import TORQUE as LOAD_TORQUE
+from articulon.forces.contact.contact_tables import LOAD
+from articulon.forces.contact.contact_tables import PULL as LOAD_PULL
+from articulon.forces.contact.contact_tables import TORQUE as LOAD_TORQUE
+from articulon.forces.contact.row_exchange import LANES as FOUR
+from articulon.forces.contact.row_exchange import put_columns, take_columns
 from articulon.integrate.grain_passes import GROUP, PLACE, PLACED, PUSHED, ROW, TURN, WRAP
 from articulon.kernels import jit
 

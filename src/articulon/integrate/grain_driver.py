@@ -8,15 +8,15 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.forces.contact.declarations import Contact
-from articulon.forces.contact.engine import Contacts
-from articulon.forces.contact.tables import CROWDED
+from articulon.forces.contact.contact_engine import Contacts
+from articulon.forces.contact.contact_tables import CROWDED
+from articulon.forces.contact.materials import Contact
 from articulon.forces.contact.wall_faults import wall_fault
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.gravity import Gravity
 from articulon.forces.sites.cells import OVERFLOW
 from articulon.forces.stokes_drag import StokesDrag, drag_table
-from articulon.integrate import grain_passes, grains
+from articulon.integrate import grain_passes, grain_verlet
 from articulon.integrate.base import LINE, Driver
 from articulon.integrate.grain_passes import DRAG, FLOW, GRAINS, PASS, SPIN_DRAG
 from articulon.integrate.grain_states import history_size, state_passes
@@ -85,9 +85,9 @@ class GrainDriver(Driver):
         moving = types.UniTuple(types.FunctionType(PASS), 3)
         counters = numba.typeof(state.counters)
         taken = contacts, moving, lists, refresh, system, GRAINS, types.float64, counters, LINE, LINE, types.int64
-        prepare(grains.advance_grains, taken)
+        prepare(grain_verlet.advance_grains, taken)
         prepare(self.load, (system, GRAINS, moving, lists, refresh, numba.typeof(state)))
-        prepare(grains.begin_grains, (contacts, moving, system, GRAINS, types.float64, types.float64, LINE))
+        prepare(grain_verlet.begin_grains, (contacts, moving, system, GRAINS, types.float64, types.float64, LINE))
         prepare(self.store, (system, GRAINS, moving, lists, types.float64, numba.typeof(state)))
 
     def advance(self, state: State, until: float, steps: int) -> int:
@@ -129,12 +129,14 @@ class GrainDriver(Driver):
                 continue
             if state.history[0] == 0.0:
                 now = float(clock[0])
-                grains.begin_grains(contacts.passes, self.moving, contacts.system, self.grains, now, self.step, times)
+                grain_verlet.begin_grains(
+                    contacts.passes, self.moving, contacts.system, self.grains, now, self.step, times
+                )
                 if self._crowded():
                     contacts.grow()
                     continue
             stepping = perf_counter()
-            status = grains.advance_grains(
+            status = grain_verlet.advance_grains(
                 contacts.passes,
                 self.moving,
                 contacts.lists,
@@ -148,7 +150,7 @@ class GrainDriver(Driver):
                 steps,
             )
             stepping = perf_counter() - stepping
-            if status == grains.TOO_NARROW:
+            if status == grain_verlet.TOO_NARROW:
                 contacts.grow()
                 continue
             self.last = int(counters[STEPS])

@@ -10,20 +10,11 @@ import numpy as np
 
 from articulon.algebra.rotations import product
 from articulon.algebra.vectors import add_scaled, dot, load_from, scale
-from articulon.forces.contact.carried import add_wall_contact
-from articulon.forces.contact.powers import powers_at_wall
-from articulon.forces.contact.rows import LANES as FOUR
-from articulon.forces.contact.rows import take_columns
-from articulon.forces.contact.tables import (
-    FREE,
-    LOAD,
-    MOTION,
-    NORMAL_WORK,
-    SPIN,
-    WORKS,
-    V,
-    X,
-)
+from articulon.forces.contact.carried_spheres import add_wall_contact
+from articulon.forces.contact.contact_powers import powers_at_wall
+from articulon.forces.contact.contact_tables import FREE, LOAD, MOTION, NORMAL_WORK, SPIN, WORKS, V, X
+from articulon.forces.contact.row_exchange import LANES as FOUR
+from articulon.forces.contact.row_exchange import take_columns
 from articulon.integrate.grain_columns import (
     CENTRE,
     COSINE,

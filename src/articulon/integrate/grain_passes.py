@@ -7,8 +7,8 @@ import numba
 import numpy as np
 from numba import prange, types
 
-from articulon.forces.contact.carried import follow_images
-from articulon.forces.contact.tables import (
+from articulon.forces.contact.carried_spheres import follow_images
+from articulon.forces.contact.contact_tables import (
     KIND,
     LIGHT,
     PLACES,

@@ -8,8 +8,8 @@ from numba import prange
 
 from articulon.algebra.rotations import matrix
 from articulon.algebra.vectors import apply, apply_t
-from articulon.forces.contact.keeping import KEEP_RECORDS
-from articulon.forces.contact.tables import PLACES, WALL_WORK
+from articulon.forces.contact.contact_history import KEEP_RECORDS
+from articulon.forces.contact.contact_tables import PLACES, WALL_WORK
 from articulon.integrate.grain_passes import (
     DRAGS,
     DUE,
@@ -23,7 +23,7 @@ from articulon.integrate.grain_passes import (
     TURNING,
     at,
 )
-from articulon.integrate.grains import COLLECT, find_middle, list_contacts, sort_works_to_come, summed
+from articulon.integrate.grain_verlet import COLLECT, find_middle, list_contacts, sort_works_to_come, summed
 from articulon.kernels import jit, specialised
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL
 

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from articulon.forces.contact.batches import FIELDS, LANES, STRIDE
-from articulon.forces.contact.carried import follow_images
-from articulon.forces.contact.marks import is_marked, mark
-from articulon.forces.contact.pairs import BY_PLACE, ROWS, add_across, is_by_place, pair_block, row_in
-from articulon.forces.contact.tables import LOAD, PLACES, RING
+from articulon.forces.contact.carried_spheres import follow_images
+from articulon.forces.contact.contact_batches import FIELDS, LANES, STRIDE
+from articulon.forces.contact.contact_pairs import BY_PLACE, ROWS, add_across, is_by_place, pair_block, row_in
+from articulon.forces.contact.contact_tables import LOAD, PLACES, RING
+from articulon.forces.contact.written_marks import is_marked, mark
 from articulon.forces.sites.cells import IMAGES
 from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.integrate.grain_columns import COLUMNS, PUSH, copy

@@ -9,8 +9,8 @@ from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.joint_friction import JointResistance
 from articulon.forces.torsional_springs import TorsionalSprings
-from articulon.integrate.declarations import Controlled
 from articulon.integrate.drift_velocity import DriftVelocity
+from articulon.integrate.integrators import Controlled
 from articulon.integrate.lag_tracking import Followed
 from articulon.integrate.variables import POSITION, ROTATION
 from articulon.model import Model

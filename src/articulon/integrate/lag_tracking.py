@@ -43,15 +43,15 @@ from articulon.algebra.vectors import (
     symmetric_rotate,
 )
 from articulon.dynamics.articulated import accelerate, eliminate
-from articulon.dynamics.constrained import at_rest
-from articulon.dynamics.energy import kinetic_energy
 from articulon.dynamics.kinematics import move
+from articulon.dynamics.kinetic_energies import kinetic_energy
+from articulon.dynamics.loops.constrained_articulated import at_rest
 from articulon.forces.gravity import gravity_wrenches
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.kernels import jit
+from articulon.model.forest_tables import Workspace
 from articulon.model.joints import FREE, XYZ
 from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
-from articulon.model.tables import Workspace
 from articulon.passes import pass_of
 from articulon.scaling.base import AGE, DELAY, ELAPSED, LAG, MEMORY, NEEDED, NEEDED_MEMORY, RATE, RELAXATION
 

@@ -7,9 +7,9 @@ import numpy as np
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate import overdamped
-from articulon.integrate.declarations import BrownianDynamics
+from articulon.integrate import overdamped_steps
 from articulon.integrate.fixed_steps import FixedStepDriver
+from articulon.integrate.integrators import BrownianDynamics
 from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.status import DIVERGED, TOO_LONG, no_stop
 from articulon.kernels import prepare_for
@@ -36,10 +36,10 @@ class OverdampedDriver(FixedStepDriver):
         self.stop, self.step = no_stop(), float(integrator.step)
         model, noise = evaluator.model, brownian_of(evaluator.model)
         kT = model.units.boltzmann * float(noise.temperature) if noise is not None and _jointed(model) else 0.0
-        self.scratch = overdamped.scratch(evaluator, kT)
+        self.scratch = overdamped_steps.scratch(evaluator, kT)
         self.inputs, self.programs = law_inputs(evaluator, policy, None, 0)
-        self.passes, self.kept = overdamped.passes(evaluator, self.scratch)
-        self.kernel = prepare_for(overdamped.advance, self.arguments(state, 0), {policy.law: LAW})
+        self.passes, self.kept = overdamped_steps.passes(evaluator, self.scratch)
+        self.kernel = prepare_for(overdamped_steps.advance, self.arguments(state, 0), {policy.law: LAW})
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""

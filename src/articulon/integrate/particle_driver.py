@@ -7,17 +7,17 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.baths.base import BATH, leave
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.neighbours import REFRESH
-from articulon.forces.sites.tables import FORCES
-from articulon.integrate import ermak_mccammon, particle_passes, particles, respa
+from articulon.forces.sites.site_tables import FORCES
+from articulon.integrate import ermak_mccammon, particle_passes, particle_verlet, respa
 from articulon.integrate.base import LINE, Driver
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, leap_of, no_stop
 from articulon.kernels import prepare
 from articulon.model import Model, State
 from articulon.model.state import STEPS
 from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
+from articulon.thermostats.base import BATH, leave
 
 
 class ParticleDriver(Driver):
@@ -55,7 +55,7 @@ class ParticleDriver(Driver):
 
     def _prepare(self, state: State) -> None:
         """Compiles the steps."""
-        prepare(particles.advance_verlet, (*self._types(), types.float64, numba.typeof(state), LINE, types.int64))
+        prepare(particle_verlet.advance_verlet, (*self._types(), types.float64, numba.typeof(state), LINE, types.int64))
 
     def _types(self) -> tuple[Any, ...]:
         """Numba types of what every step takes."""
@@ -103,7 +103,7 @@ class ParticleDriver(Driver):
         while True:
             sites.restore(state)
             status = self.go(state, until, steps)
-            if status != particles.CROWDED:
+            if status != particle_verlet.CROWDED:
                 sites.save(state)
                 return status
             self.evaluator.grow()
@@ -116,7 +116,7 @@ class ParticleDriver(Driver):
         kept = _small(state)
         status = self._advance(state, min(left, steps))
         self.failure = self.culprit = None
-        if status == particles.LEAPT:
+        if status == particle_verlet.LEAPT:
             self._explain_leap()
             status = DIVERGED
         if status == DIVERGED:
@@ -139,7 +139,7 @@ class ParticleDriver(Driver):
         self.culprit = int(self.evaluator.model.link[body])
 
     def _advance(self, state: State, steps: int) -> int:
-        return particles.advance_verlet(*self._values(), self.step, state, self.sums, steps)
+        return particle_verlet.advance_verlet(*self._values(), self.step, state, self.sums, steps)
 
 
 class RespaDriver(ParticleDriver):

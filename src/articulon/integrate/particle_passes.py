@@ -11,10 +11,10 @@ import numba
 import numpy as np
 from numba import prange, types
 
-from articulon.baths.langevin import ornstein_uhlenbeck, particle_normals
 from articulon.forces.sites.cells import IMAGES
-from articulon.forces.sites.evaluation import no_sites
+from articulon.forces.sites.site_evaluation import no_sites
 from articulon.kernels import jit, specialised
+from articulon.thermostats.langevin import ornstein_uhlenbeck, particle_normals
 
 BLOCK = 1024
 """Particles whose sums are taken together."""

@@ -7,9 +7,9 @@ import numpy as np
 
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
-from articulon.dynamics.constrained import OPEN
+from articulon.dynamics.loops.constrained_articulated import OPEN
 from articulon.forces.derivatives import close, evaluate
-from articulon.integrate.explicit import Scratch, combine
+from articulon.integrate.explicit_runge_kutta import Scratch, combine
 from articulon.integrate.law_inputs import ask
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Multistep

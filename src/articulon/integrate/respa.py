@@ -7,11 +7,8 @@ velocity Verlet.
 
 import numpy as np
 
-from articulon.baths.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
-from articulon.baths.langevin import decay_and_noise
-from articulon.baths.schedule import target
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.particles import (
+from articulon.integrate.particle_verlet import (
     LEAPT,
     drive_law,
     finish,
@@ -27,6 +24,9 @@ from articulon.integrate.particles import (
 from articulon.integrate.status import DIVERGED, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
+from articulon.thermostats.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
+from articulon.thermostats.langevin import decay_and_noise
+from articulon.thermostats.schedule import target
 
 BONDED, SHORT, LONG = range(3)
 """The levels, in the order of ``LEVELS`` of site forces."""

@@ -6,17 +6,17 @@ import numba
 import numpy as np
 from scipy import integrate
 
-from articulon.baths.base import variables_of
-from articulon.dynamics.constrained import OPEN
+from articulon.dynamics.loops.constrained_articulated import OPEN
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.base import Driver, open_loop
-from articulon.integrate.declarations import LEAST, SciPy
+from articulon.integrate.integrators import LEAST, SciPy
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, no_stop, stop_reached
 from articulon.integrate.variables import blocks
 from articulon.kernels import kernel, prepare
 from articulon.model import State, kernel_tables
 from articulon.model.state import EVALUATIONS, STEPS
 from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
+from articulon.thermostats.base import variables_of
 
 SOLVERS = {"scipy-bdf": integrate.BDF, "scipy-radau": integrate.Radau}
 """Classes of SciPy by the name of the rule."""

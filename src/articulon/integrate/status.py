@@ -7,12 +7,12 @@ import numpy as np
 from articulon.algebra.vectors import add, apply, dot, load, load_matrix
 from articulon.dynamics import body_poses
 from articulon.forces.selection import on_link
-from articulon.forces.sites.images import widths
+from articulon.forces.sites.nearest_images import widths
 from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
 from articulon.kernels import jit
 from articulon.model import Model, kernel_tables
+from articulon.model.array_rotations import matrices
 from articulon.model.joints import UNBOUND
-from articulon.model.rotations import matrices
 
 REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG = range(7)
 """The time asked for, the steps allowed, no finite step, the condition of :class:`Stop`, implicit stages not found,

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from articulon.baths.base import BaseThermostat
 from articulon.integrate.combination import Combination, resists
 from articulon.integrate.compatibility import check
 from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy
+from articulon.thermostats.base import BaseThermostat
 
 
 def check_thermostat(

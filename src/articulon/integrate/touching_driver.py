@@ -6,14 +6,14 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.forces.contact.carried import Carried
-from articulon.forces.contact.tables import PASS
+from articulon.forces.contact.carried_spheres import Carried
+from articulon.forces.contact.contact_tables import PASS
 from articulon.forces.contact.wall_faults import wall_fault
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.sites.places import site_places
-from articulon.integrate import touching
+from articulon.forces.sites.site_positions import site_places
+from articulon.integrate import touching_verlet
 from articulon.integrate.base import LINE, Driver, open_loop
-from articulon.integrate.grains import TOO_NARROW
+from articulon.integrate.grain_verlet import TOO_NARROW
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
 from articulon.model import State
@@ -23,7 +23,7 @@ from articulon.model.state import STEPS
 class TouchingDriver(Driver):
     """Velocity Verlet around any right-hand side. The step divides every time that is asked for."""
 
-    history = touching.HISTORY
+    history = touching_verlet.HISTORY
 
     def __init__(self, evaluator: Evaluator, step: float, state: State) -> None:
         model = evaluator.model
@@ -34,10 +34,10 @@ class TouchingDriver(Driver):
         self.carried = Carried(
             link[sites].astype(np.int64), np.ascontiguousarray(local[sites]), evaluator.system.forces.contact
         )
-        self.scratch = touching.scratch(model)
+        self.scratch = touching_verlet.scratch(model)
         self.pairs = self.contacts.pair_pass()
         contacts, lists, refresh, system = self.contacts.types
-        self.passes, self.kept = touching.passes(evaluator, self.scratch)
+        self.passes, self.kept = touching_verlet.passes(evaluator, self.scratch)
         taken = (
             numba.typeof(evaluator.rhs),
             numba.typeof(evaluator.closing),
@@ -57,7 +57,7 @@ class TouchingDriver(Driver):
             numba.typeof(self.scratch),
             types.int64,
         )
-        prepare(touching.advance_touching, taken)
+        prepare(touching_verlet.advance_touching, taken)
 
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
@@ -88,7 +88,7 @@ class TouchingDriver(Driver):
         while True:
             contacts.restore(state)
             counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
-            status = touching.advance_touching(
+            status = touching_verlet.advance_touching(
                 e.rhs,
                 e.closing,
                 self.passes,

@@ -1,9 +1,9 @@
 """What is simulated: bodies, joints, loops, sites and the declared forces, frozen once built."""
 
+from articulon.model.forest_tables import Forest, KernelTables, Loops, Motions, Workspace, workspace
 from articulon.model.joints import Free, Joint, Prismatic, Revolute, Spherical, Weld, Xyz
 from articulon.model.model import Model, Sites, kernel_tables
 from articulon.model.state import CHANNELS, State
-from articulon.model.tables import Forest, KernelTables, Loops, Motions, Workspace, workspace
 
 __all__ = [
     "CHANNELS",

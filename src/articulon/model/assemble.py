@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.model.array_rotations import matrices, quaternion_product
 from articulon.model.box import Box
-from articulon.model.flexible import RIGID, Flexibility
+from articulon.model.forest_tables import Forest, KernelTables
 from articulon.model.joints import BY_KIND, WELD, Joint
 from articulon.model.link_rows import link_rows
-from articulon.model.loops import Drive, LoopJoint, loop_rows, motion_tables
+from articulon.model.loop_declarations import Drive, LoopJoint, loop_rows, motion_tables
+from articulon.model.mode_tables import RIGID, Flexibility
 from articulon.model.model import Model, Sites, joint_type
-from articulon.model.rotations import matrices, quaternion_product
-from articulon.model.tables import Forest, KernelTables
 from articulon.units import UnitSystem
 
 FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]

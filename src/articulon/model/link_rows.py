@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.model.flexible import Flexibility, Flexible, flexible_tables
 from articulon.model.joints import WELD, Joint
+from articulon.model.mode_tables import Flexibility, Flexible, flexible_tables
 
 SHAPED = ("mass", "com", "inertia", "position", "rotation")
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from articulon.model.box import Box
+from articulon.model.forest_tables import Forest, KernelTables, Loops, Motions
 from articulon.model.freezing import Frozen, read_only
 from articulon.model.joints import BY_KIND, Joint
-from articulon.model.loops import Drive, LoopJoint
+from articulon.model.loop_declarations import Drive, LoopJoint
 from articulon.model.modes import ModeShapes
 from articulon.model.state import State, initial_state
-from articulon.model.tables import Forest, KernelTables, Loops, Motions
 from articulon.units import UnitSystem
 
 

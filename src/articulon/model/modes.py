@@ -13,7 +13,7 @@ import numpy as np
 
 from articulon.errors import CaseError, ModelError
 from articulon.inputs import floats, number, shown
-from articulon.model import checks, mode_checks
+from articulon.model import body_checks, mode_checks
 from articulon.model.freezing import kept
 from articulon.units import UnitSystem, unit_system
 
@@ -89,13 +89,13 @@ class Modes:
         own = self._own_units(units, where)
 
         def read(value: Any, shape: tuple[int, ...], dimension: str, what: str) -> np.ndarray:
-            result = checks.array(value, shape, dimension, own, f"{where}, {what}")
+            result = body_checks.array(value, shape, dimension, own, f"{where}, {what}")
             return result if own is units else result * own.ratio(dimension, units)
 
         nodes, modes = self._counts(where)
         positions = read(self.positions, (nodes, 3), "length", "positions")
         masses = read(self.masses, (nodes,), "mass", "masses")
-        checks.positive_masses(masses, lambda k: f"{where}, node {k}")
+        body_checks.positive_masses(masses, lambda k: f"{where}, node {k}")
         shapes = read(self.shapes, (nodes, 3, modes), "dimensionless", "shapes")
         stiffness = _matrix(self.stiffness, modes, "stiffness", where, read)
         damping = _matrix(self.damping, modes, "translational_drag", where, read)
@@ -155,9 +155,11 @@ class Modes:
         shape_of(self.rotations, f"{where}, rotations")
         known = np.asarray(self.rotations)
         if known.dtype.kind != "f":
-            return checks.array(self.rotations, (nodes, 3, modes), "wavenumber", units, f"{where}, rotations").copy()
+            return body_checks.array(
+                self.rotations, (nodes, 3, modes), "wavenumber", units, f"{where}, rotations"
+            ).copy()
         absent = np.isnan(known)
-        checks.array(np.where(absent, 0.0, known), (nodes, 3, modes), "wavenumber", units, f"{where}, rotations")
+        body_checks.array(np.where(absent, 0.0, known), (nodes, 3, modes), "wavenumber", units, f"{where}, rotations")
         partly = np.flatnonzero(absent.any(axis=(1, 2)) & ~absent.all(axis=(1, 2)))
         if partly.size:
             raise ModelError(f"{where}, rotations: node {partly[0]} has some that are not a number; give all or none")

@@ -62,7 +62,7 @@ class StateArrays(NamedTuple):
     """Sites whose spheres touch, the lower first, sorted; the second is the number of sites and the feature of a wall
     where the first touches one. Shape (contacts, 2), which changes as contacts begin and end."""
     contact_memory: np.ndarray
-    """What each of these contacts remembers, and its forces; see ``forces/contact/tables.py``, shape (contacts, 25)."""
+    """What each of these contacts remembers, and its forces; see ``contact_tables.py``, shape (contacts, 25)."""
     contact_rebuild: np.ndarray
     """Positions of the spheres when what is near to what was last listed, which fixes the order of sums [length], shape
     (3, spheres), NaN before the first list."""

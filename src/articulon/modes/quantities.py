@@ -7,7 +7,7 @@ import numpy as np
 
 from articulon.errors import CaseError, ModelError
 from articulon.inputs import floats, shown
-from articulon.model import checks
+from articulon.model import body_checks
 from articulon.units import unit_system
 
 
@@ -39,7 +39,7 @@ class Reader:
                 f"{where}: {shown(value)} has a unit; say by units='fg-um-us', or another system, what the modes are "
                 "to be in, or give plain numbers in the units of the model"
             )
-        return checks.array(value, shape, dimension, self._system, where)
+        return body_checks.array(value, shape, dimension, self._system, where)
 
     def positive(self, value: Any, dimension: str, what: str) -> float:
         """A positive float; raises ModelError."""

@@ -13,10 +13,9 @@ from articulon.forces.evaluation import potential_energy
 from articulon.forces.sites.constant_energy import ConstantEnergy
 from articulon.forces.sites.generalized_born import GeneralizedBorn
 from articulon.inputs import shown
-from articulon.model import Model
 from articulon.molecules import force_field_terms as terms
 from articulon.molecules.articulation import Articulation
-from articulon.molecules.building import UNITS, build
+from articulon.molecules.molecular_model import UNITS, assembled
 from articulon.molecules.openmm_exchange import openmm_app, to_openmm
 from articulon.molecules.structure import Structure, check_structure
 from articulon.units import unit_system
@@ -203,7 +202,7 @@ def _constant(structure: Structure, articulation: Articulation, every: ForceFiel
     )
     for force in _pairwise(every.forces):
         builder.add_force(force)
-    tree = build(structure, articulation, charges=kept.charges, kinds=kept.kinds, forces=_pairwise(kept.forces))
+    tree = assembled(structure, articulation, charges=kept.charges, kinds=kept.kinds, forces=_pairwise(kept.forces))
     atoms = builder.build()
     energy = potential_energy(atoms, atoms.q0) - potential_energy(tree, tree.q0)
     if not np.isfinite(energy):
@@ -214,17 +213,3 @@ def _constant(structure: Structure, articulation: Articulation, every: ForceFiel
 def _pairwise(forces: Sequence[Any]) -> list[Any]:
     """All but the solvent, which is no sum over pairs and acts on one body's atoms too."""
     return [force for force in forces if not isinstance(force, GeneralizedBorn)]
-
-
-def force_field_model(
-    structure: Structure,
-    articulation: Articulation,
-    name: ForceFieldName = "amber14",
-    *,
-    solvent: Solvent = "vacuum",
-    cutoff: float | str | None = None,
-    forces: Sequence[Any] = (),
-) -> Model:
-    """The model of :func:`build` under a force field, and further forces."""
-    found = force_field(structure, name, solvent=solvent, cutoff=cutoff, articulation=articulation)
-    return build(structure, articulation, charges=found.charges, kinds=found.kinds, forces=(*found.forces, *forces))

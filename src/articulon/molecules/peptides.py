@@ -10,11 +10,11 @@ import numpy as np
 from articulon.errors import ModelError
 from articulon.inputs import array, finite, floats, number, shown, whole, words
 from articulon.molecules import residue_geometry as geometry
-from articulon.molecules.bonding import bonded
+from articulon.molecules.bond_perception import bonded
 from articulon.molecules.elements import masses
-from articulon.molecules.faults import accepted, faults_of, refuse
 from articulon.molecules.placement import add_hydrogens, add_side_chain, placed
 from articulon.molecules.structure import Residue, Structure
+from articulon.molecules.structure_faults import accepted, faults_of, refuse
 from articulon.molecules.templates import kind_and_template
 from articulon.sizes import check_size
 

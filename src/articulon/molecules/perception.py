@@ -10,10 +10,10 @@ from articulon.inputs import word, words
 from articulon.molecules.articulation import LEVELS, Articulation, Level
 from articulon.molecules.clusters import ClusterGraph
 from articulon.molecules.domains import domain_atoms
-from articulon.molecules.loops import close_disulfides, close_domains, disulfides_of, refuse_rings
-from articulon.molecules.naming import torsion_of
 from articulon.molecules.rigidity import rigidity
+from articulon.molecules.ring_loops import close_disulfides, close_domains, disulfides_of, refuse_rings
 from articulon.molecules.structure import Structure, check_structure
+from articulon.molecules.torsion_names import torsion_of
 
 BACKBONE = frozenset(("N", "CA", "C", "O", "OXT", "CH3"))
 SUGAR = frozenset(("P", "OP1", "OP2", "OP3", "O5'", "C5'", "C4'", "O4'", "C3'", "O3'", "C2'", "C1'"))

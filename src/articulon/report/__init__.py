@@ -1,1 +1,1 @@
-"""Figures and pages: the report of a run, and comparisons of runs."""
+"""Figures and pages: the report of a run, drawn from its results."""

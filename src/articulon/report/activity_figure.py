@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from articulon.adaptive.parts import joints_of
+from articulon.adaptive.lockable import joints_of
 from articulon.report import style
-from articulon.report.quantities import number, percent
+from articulon.report.readable_numbers import number, percent
 from articulon.report.thermal_figures import over_time
 from articulon.report.view import View
 

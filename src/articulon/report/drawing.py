@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from articulon.model.joints import UNBOUND
 from articulon.report import style
 from articulon.report.particle_drawing import particles
-from articulon.report.quantities import Scale, suited
+from articulon.report.readable_numbers import Scale, suited
 from articulon.report.view import View, rotated
 
 MOST_BODIES = 5000

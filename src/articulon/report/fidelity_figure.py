@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from articulon.report import style
-from articulon.report.quantities import number
+from articulon.report.readable_numbers import number
 from articulon.report.thermal_figures import over_time
 from articulon.report.view import View
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from articulon.report import page
-from articulon.report.quantities import number, percent, suited, wall_time
+from articulon.report.readable_numbers import number, percent, suited, wall_time
 from articulon.report.view import View
 
 VERDICTS = {

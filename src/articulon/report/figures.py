@@ -14,7 +14,7 @@ from articulon.report import fidelity_figure, grain_figures, sphere_drawing, sty
 from articulon.report.activity_figure import activity
 from articulon.report.drawing import model_drawing
 from articulon.report.joint_figures import joints
-from articulon.report.quantities import Scale, suited
+from articulon.report.readable_numbers import Scale, suited
 from articulon.report.thermal_figures import (
     configurational_temperature,
     over_time,
@@ -23,7 +23,7 @@ from articulon.report.thermal_figures import (
     thermostat_phase,
 )
 from articulon.report.view import View
-from articulon.simulate.results import Run
+from articulon.simulation.results import Run
 
 STEADY = 1e-4
 """An energy that changes by less than this fraction is shown as constant."""

@@ -8,11 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from articulon.report import style
-from articulon.report.quantities import suited
+from articulon.report.readable_numbers import suited
 from articulon.report.sphere_drawing import FEW_GRAINS
 from articulon.report.thermal_figures import over_time
 from articulon.report.view import View
-from articulon.simulate.contact_statistics import contact_counts
+from articulon.simulation.contact_statistics import contact_counts
 
 LEAST_FORCES = 50
 """Contacts from which on their forces make a distribution."""

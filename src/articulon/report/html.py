@@ -16,10 +16,10 @@ from articulon.report.fidelity_words import fidelity_part, verdict_sentences
 from articulon.report.figures import CAPTIONS, figures
 from articulon.report.joint_figures import left_out
 from articulon.report.particle_drawing import sphere_radii
-from articulon.report.quantities import number, percent, suited, unit_text, wall_time, with_unit
+from articulon.report.readable_numbers import number, percent, suited, unit_text, wall_time, with_unit
 from articulon.report.view import View
-from articulon.simulate.atomic import write_text
-from articulon.simulate.results import Run
+from articulon.simulation.results import Run
+from articulon.storage.atomic_writing import write_text
 
 __all__ = ["figures", "write_report"]
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from articulon.model.joints import BY_KIND
 from articulon.report import style
-from articulon.report.quantities import suited
+from articulon.report.readable_numbers import suited
 from articulon.report.view import View
 
 MOST_LINES = 12

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,11 +16,8 @@ from articulon.forces.sites.laws.lennard_jones import LennardJones
 from articulon.model import Model
 from articulon.model.joints import XYZ
 from articulon.report import style
-from articulon.report.quantities import Scale, suited
+from articulon.report.readable_numbers import Scale, suited
 from articulon.report.view import View
-
-if TYPE_CHECKING:
-    from articulon.report.compare import Comparison
 
 MOST_PARTICLES = 2000
 """More particles are not drawn one by one: they would hide each other."""
@@ -56,9 +54,9 @@ def particles(view: View) -> Figure | None:
     return _panels([(view, 0, moments[0]), (view, -1, moments[1])])
 
 
-def final_positions(done: Comparison) -> Figure | None:
+def final_positions(views: Mapping[str, View]) -> Figure | None:
     """The particles at the start of the first run and at the end of each; nothing for models of anything else."""
-    views = {name: view for name, view in done.views.items() if sphere_radii(view.model) is not None}
+    views = {name: view for name, view in views.items() if sphere_radii(view.model) is not None}
     if not views:
         return None
     starts: dict[bytes, list[str]] = {}

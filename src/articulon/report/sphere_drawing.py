@@ -10,12 +10,12 @@ from matplotlib.collections import EllipseCollection, LineCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from articulon.forces.contact.sphere_motion import sphere_centres, sphere_velocities
 from articulon.forces.gravity import Gravity
 from articulon.report import style
-from articulon.report.quantities import Scale, suited
+from articulon.report.readable_numbers import Scale, suited
 from articulon.report.view import View
 from articulon.report.wall_drawing import draw_walls, outlines
-from articulon.simulate.contact_statistics import sphere_centres, sphere_velocities
 
 MOST_SPHERES = 20_000
 """More spheres are not drawn one by one: the page would weigh tens of megabytes."""

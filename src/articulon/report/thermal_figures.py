@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from articulon.report import style, thermal
-from articulon.report.quantities import number
+from articulon.report.readable_numbers import number
 from articulon.report.view import View
 
 BAND: dict[str, Any] = {"color": style.SKY, "alpha": 0.28, "linewidth": 0.0, "zorder": 0}

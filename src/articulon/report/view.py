@@ -18,11 +18,11 @@ from articulon.integrate import BrownianDynamics, ErmakMcCammon
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
 from articulon.model.state import CHANNELS
-from articulon.report.quantities import Scale, suited
-from articulon.simulate.contact_statistics import ContactRecords, contact_records, saved_contacts
-from articulon.simulate.ledger import with_energy, without_energy
-from articulon.simulate.memory import Memory
-from articulon.simulate.results import Run
+from articulon.report.readable_numbers import Scale, suited
+from articulon.simulation.contact_statistics import ContactRecords, contact_records, saved_contacts
+from articulon.simulation.ledger import with_energy, without_energy
+from articulon.simulation.memory_run import Memory
+from articulon.simulation.results import Run
 
 WORDS = {"q": "coordinates", "u": "speeds"}
 """What arrays are called in messages."""

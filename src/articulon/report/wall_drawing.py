@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Circle
 
-from articulon.forces.contact.engine import contact_of
-from articulon.forces.contact.walls import Body, bodies_of
+from articulon.forces.contact.contact_engine import contact_of
+from articulon.forces.contact.wall_declarations import Body, bodies_of
 from articulon.report import style
-from articulon.report.quantities import Scale
+from articulon.report.readable_numbers import Scale
 from articulon.report.view import View
 
 EDGE_ON = 1e-6

@@ -1,5 +1,5 @@
 """Transitions between resolutions by impulse and momentum: axes of joints are locked and released at run time."""
 
-from articulon.transitions.functions import CHOICES, METRICS, Reservoir, Transition, lock, release
+from articulon.transitions.lock_and_release import CHOICES, METRICS, Reservoir, Transition, lock, release
 
 __all__ = ["CHOICES", "METRICS", "Reservoir", "Transition", "lock", "release"]

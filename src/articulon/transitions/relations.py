@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.dynamics.functions import inverse_dynamics
-from articulon.dynamics.loop_functions import loop_equations
-from articulon.dynamics.masked import Jumps, jumps
+from articulon.dynamics.dca.masked_impulses import Jumps, jumps
+from articulon.dynamics.loops.loop_jacobians import loop_equations
+from articulon.dynamics.multibody_functions import inverse_dynamics
 from articulon.errors import TransitionError
 from articulon.model import Model
 from articulon.transitions.axes import axis_name

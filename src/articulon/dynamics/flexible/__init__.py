@@ -1,8 +1,24 @@
 """Flexible bodies by modal coordinates in floating frames, in every algorithm (Poursina 2012, 2.1 and 4.1).
 
-A model without them runs none of this: ``dynamics/variants.py`` says how one is told from the other.
+A model without them runs none of this: ``dynamics/by_forest.py`` says how one is told from the other.
 """
 
-from articulon.dynamics.flexible import articulated, blocks, energy, kane, kinematics, loops, recursive
+from articulon.dynamics.flexible import (
+    flexible_articulated,
+    flexible_blocks,
+    flexible_energy,
+    flexible_kane,
+    flexible_kinematics,
+    flexible_loops,
+    flexible_newton_euler,
+)
 
-__all__ = ["articulated", "blocks", "energy", "kane", "kinematics", "loops", "recursive"]
+__all__ = [
+    "flexible_articulated",
+    "flexible_blocks",
+    "flexible_energy",
+    "flexible_kane",
+    "flexible_kinematics",
+    "flexible_loops",
+    "flexible_newton_euler",
+]

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.forces.contact.tables import AT_WALL, FAULT, LEFT, PASSED, SPHERE, ContactSystem
-from articulon.forces.contact.walls import carrier
-from articulon.forces.sites.places import site_positions
+from articulon.forces.contact.contact_tables import AT_WALL, FAULT, LEFT, PASSED, SPHERE, ContactSystem
+from articulon.forces.contact.wall_declarations import carrier
+from articulon.forces.sites.site_positions import site_positions
 from articulon.model import Model
 
 ADVICE = {

@@ -11,8 +11,8 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, apply, dot, load, load_from, sub
-from articulon.forces.contact.keeping import clear_contact, load_wall_contact
-from articulon.forces.contact.tables import CROWDED, FAULT, LEFT, LISTED, PLACES, SPHERE
+from articulon.forces.contact.contact_history import clear_contact, load_wall_contact
+from articulon.forces.contact.contact_tables import CROWDED, FAULT, LEFT, LISTED, PLACES, SPHERE
 from articulon.forces.contact.wall_motion import rotation_of, way_of
 from articulon.forces.contact.wall_shapes import MESH, OUTSIDE, triangle_gap
 from articulon.forces.contact.wall_tables import PLACE, POSES, TURNING

@@ -11,8 +11,17 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
-from articulon.forces.contact.laws import DAMPING, KINETIC, NEVER, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING, arms
-from articulon.forces.contact.tables import (
+from articulon.forces.contact.contact_law import (
+    DAMPING,
+    KINETIC,
+    NEVER,
+    SHEAR,
+    STATIC,
+    STIFFNESS,
+    TANGENTIAL_DAMPING,
+    arms,
+)
+from articulon.forces.contact.contact_tables import (
     ARM,
     AT_WALL,
     BEGUN,
@@ -49,7 +58,7 @@ from articulon.forces.contact.tables import (
     V,
     X,
 )
-from articulon.forces.contact.tables import NORMAL as RECORD_NORMAL
+from articulon.forces.contact.contact_tables import NORMAL as RECORD_NORMAL
 from articulon.forces.contact.wall_lists import walls_moved
 from articulon.forces.contact.wall_motion import place_walls, wall_velocity
 from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.forces.contact.wall_declarations import Body
 from articulon.forces.contact.wall_shapes import INSIDE, MESH, OUTSIDE, PLANE
-from articulon.forces.contact.walls import Body
 
 SHAPES = {"plane": PLANE, "inside": INSIDE, "outside": OUTSIDE, "mesh": MESH}
 POINT, VELOCITY, AMPLITUDE, TURNING, RATE = 0, 3, 6, 9, 12

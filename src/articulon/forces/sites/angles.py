@@ -7,10 +7,10 @@ from pydantic import Field
 
 from articulon.algebra.vectors import cross, dot
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
-from articulon.forces.sites.images import minimum_image
-from articulon.forces.sites.members import add_virial, member_table, refuse_twins
-from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
-from articulon.forces.sites.terms import SumTerm
+from articulon.forces.sites.listed_members import add_virial, member_table, refuse_twins
+from articulon.forces.sites.nearest_images import minimum_image
+from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
+from articulon.forces.sites.site_terms import SumTerm
 from articulon.kernels import jit, kernel
 from articulon.model import Model
 

@@ -40,7 +40,7 @@ from articulon.forces.sites.born_pairs import (
     shadows,
 )
 from articulon.forces.sites.neighbours import VECTOR
-from articulon.forces.sites.tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ
+from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ
 from articulon.kernels import jit, specialised
 
 BLOCK = 64

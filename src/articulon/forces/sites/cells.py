@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from articulon.forces.sites.tables import Grid
+from articulon.forces.sites.site_tables import Grid
 from articulon.kernels import jit
 
 BLOCK = 1024

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.sites.terms import ConstantTerm
+from articulon.forces.sites.site_terms import ConstantTerm
 from articulon.model import Model
 
 

@@ -10,9 +10,9 @@ from articulon.algebra.vectors import add, dot, scale
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.dihedrals import dihedral
-from articulon.forces.sites.members import add_virial, member_table
-from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
-from articulon.forces.sites.terms import SumTerm
+from articulon.forces.sites.listed_members import add_virial, member_table
+from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
+from articulon.forces.sites.site_terms import SumTerm
 from articulon.kernels import jit, kernel
 from articulon.model import Model
 

@@ -21,7 +21,7 @@ from articulon.forces.sites.ewald_waves import (
 )
 from articulon.forces.sites.laws.coulomb import Permittivity, bare_coulomb, check_charges
 from articulon.forces.sites.laws.cutoffs import check_cutoff
-from articulon.forces.sites.terms import PairTerm, SumTerm
+from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.kernels import jit
 from articulon.model import Model
 

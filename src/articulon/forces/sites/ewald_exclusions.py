@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from articulon.forces.sites.exclusions import excluded_charges, listed_pairs
-from articulon.forces.sites.terms import PairTerm, SumTerm
+from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.kernels import jit
 from articulon.model import Model
 

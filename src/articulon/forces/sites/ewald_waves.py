@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
-from articulon.forces.sites.tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
+from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
 from articulon.kernels import jit, kernel, routine
 
 BLOCK = 64

@@ -9,11 +9,11 @@ from pydantic import Field, model_validator
 from articulon.declaration import Declaration, Number, Whole
 from articulon.errors import ModelError
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
-from articulon.forces.sites.images import minimum_image
 from articulon.forces.sites.laws.lennard_jones import lennard_jones
-from articulon.forces.sites.members import add_virial, member_table
-from articulon.forces.sites.tables import ENERGY, LAPLACIAN, SiteTable
-from articulon.forces.sites.terms import Level, PairTerm, SumTerm
+from articulon.forces.sites.listed_members import add_virial, member_table
+from articulon.forces.sites.nearest_images import minimum_image
+from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
+from articulon.forces.sites.site_terms import Level, PairTerm, SumTerm
 from articulon.kernels import specialised
 from articulon.model import Model
 from articulon.model.joints import UNBOUND

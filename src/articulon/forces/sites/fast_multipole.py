@@ -12,8 +12,8 @@ from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.sites.exclusions import excluded_charges, listed_pairs
 from articulon.forces.sites.laws.coulomb import bare_coulomb, check_charges
-from articulon.forces.sites.tables import ENERGY, FORCES, MEASURE, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
-from articulon.forces.sites.terms import PairTerm, SumTerm
+from articulon.forces.sites.site_tables import ENERGY, FORCES, MEASURE, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
+from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.forces.user_functions import UserFunctions, callback, view
 from articulon.kernels import jit
 from articulon.model import Model

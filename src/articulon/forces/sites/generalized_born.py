@@ -7,11 +7,11 @@ import numpy as np
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.sites import born_pairs, born_sums
-from articulon.forces.sites.images import widths
 from articulon.forces.sites.laws.coulomb import Permittivity
+from articulon.forces.sites.nearest_images import widths
 from articulon.forces.sites.pair_sums import LIMIT
-from articulon.forces.sites.tables import SiteTable
-from articulon.forces.sites.terms import SumTerm
+from articulon.forces.sites.site_tables import SiteTable
+from articulon.forces.sites.site_terms import SumTerm
 from articulon.model import Model
 
 PARALLEL = 400

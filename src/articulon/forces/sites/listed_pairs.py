@@ -8,9 +8,9 @@ from pydantic import Field
 from articulon.declaration import Declaration, Dimension, Number, Quantity, Whole
 from articulon.forces.sites import bonds
 from articulon.forces.sites.laws.lennard_jones import lennard_jones
-from articulon.forces.sites.members import member_table, refuse_twins
-from articulon.forces.sites.tables import SiteTable
-from articulon.forces.sites.terms import SumTerm
+from articulon.forces.sites.listed_members import member_table, refuse_twins
+from articulon.forces.sites.site_tables import SiteTable
+from articulon.forces.sites.site_terms import SumTerm
 from articulon.kernels import jit, specialised
 from articulon.model import Model
 

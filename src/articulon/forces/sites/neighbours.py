@@ -11,7 +11,6 @@ import numba
 import numpy as np
 from numba import prange, types
 
-from articulon.forces.sites.appending import append_near
 from articulon.forces.sites.cells import (
     IMAGES,
     LOST,
@@ -25,7 +24,8 @@ from articulon.forces.sites.cells import (
     sort_sites,
     wrap_sites,
 )
-from articulon.forces.sites.tables import EXAMPLE_TYPES
+from articulon.forces.sites.site_tables import EXAMPLE_TYPES
+from articulon.forces.sites.vector_appending import append_near
 from articulon.kernels import jit, kernel, specialised
 
 SKIN = 0.12

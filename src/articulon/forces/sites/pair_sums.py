@@ -13,7 +13,7 @@ from numba import prange
 
 from articulon.forces.sites.neighbours import VECTOR
 from articulon.forces.sites.prefetching import LINE, prefetch
-from articulon.forces.sites.tables import (
+from articulon.forces.sites.site_tables import (
     ENERGY,
     FORCES,
     LAPLACIAN,

@@ -10,7 +10,7 @@ from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.sites.error_function import SMOOTH_PARTS, coefficients, number_of_terms
 from articulon.forces.sites.laws.cutoffs import check_cutoff, cut_rows
-from articulon.forces.sites.terms import PairTerm
+from articulon.forces.sites.site_terms import PairTerm
 from articulon.kernels import jit
 from articulon.model import Model
 

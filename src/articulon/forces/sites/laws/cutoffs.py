@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.sites.images import widths
+from articulon.forces.sites.nearest_images import widths
 from articulon.kernels import jit
 from articulon.model import Model
 

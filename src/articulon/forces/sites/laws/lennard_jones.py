@@ -9,8 +9,8 @@ from articulon.declaration import Flag
 from articulon.errors import ModelError
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
 from articulon.forces.sites.mixing import LennardJonesKind, LennardJonesPair, Mixing, mixed, pair_parameters
+from articulon.forces.sites.site_terms import PairTerm
 from articulon.forces.sites.tails import check_tails, power_tails
-from articulon.forces.sites.terms import PairTerm
 from articulon.kernels import jit
 from articulon.model import Model
 

@@ -11,7 +11,7 @@ from articulon.errors import ModelError
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
 from articulon.forces.sites.laws.exponential import exponential
 from articulon.forces.sites.mixing import pair_parameters
-from articulon.forces.sites.terms import PairTerm
+from articulon.forces.sites.site_terms import PairTerm
 from articulon.kernels import jit
 from articulon.model import Model
 

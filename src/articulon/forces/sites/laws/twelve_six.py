@@ -11,8 +11,8 @@ from articulon.forces.site_pairs import PairLaw
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
 from articulon.forces.sites.laws.lennard_jones import check_tail_fields, power_term
 from articulon.forces.sites.mixing import pair_parameters
+from articulon.forces.sites.site_terms import PairTerm
 from articulon.forces.sites.tails import check_tails
-from articulon.forces.sites.terms import PairTerm
 from articulon.kernels import jit
 from articulon.model import Model
 

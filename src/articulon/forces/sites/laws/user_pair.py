@@ -14,7 +14,7 @@ from articulon.declaration import Declaration, Dimension, Number, Quantity
 from articulon.errors import ModelError
 from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.mixing import pair_parameters
-from articulon.forces.sites.terms import PairTerm
+from articulon.forces.sites.site_terms import PairTerm
 from articulon.forces.user_functions import Withheld, loaded_function
 from articulon.kernels import jit
 from articulon.model import Model

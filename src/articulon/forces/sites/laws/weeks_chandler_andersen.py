@@ -10,7 +10,7 @@ from articulon.errors import ModelError
 from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.laws.lennard_jones import lennard_jones, lennard_jones_powers
 from articulon.forces.sites.mixing import LennardJonesKind, LennardJonesPair, Mixing
-from articulon.forces.sites.terms import PairTerm
+from articulon.forces.sites.site_terms import PairTerm
 from articulon.model import Model
 
 

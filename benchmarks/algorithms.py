@@ -1,0 +1,200 @@
+"""The equation-of-motion algorithms side by side: how their times grow with the length of a chain, and with threads."""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+from rich.console import Console
+
+from articulon.building import ModelBuilder
+from articulon.dynamics import articulated
+from articulon.dynamics.dca import constrained_assembly
+from articulon.dynamics.loops.given_motions import motion_functions, prepared
+from articulon.dynamics.multibody_functions import scratch
+from articulon.dynamics.solvers import solver_kernel, solver_scratch
+from articulon.kernels import one_blas_thread
+from articulon.model import Model, kernel_tables
+from articulon.model.joints import MODULES
+from articulon.model.joints.axis import AxisJoint
+from benchmarks.accuracy import residual
+from benchmarks.chains import CENTRE, GRAVITY, LENGTH, MASS, MOMENTS, Chain, chain, our_model
+from benchmarks.tables import show_table, target
+from benchmarks.timing import interleaved
+
+SIZES = (4, 16, 64, 256, 1024, 4096, 16384, 65536)
+KANE_BODIES = 1024
+"""Longer chains take Kane's method seconds and, at 65,536, 32 GB for the mass matrix alone."""
+FITTED_FROM = 64
+"""Exponents are fitted from this length on: below it, calls and not bodies take the time."""
+MIXED = (128, 4096, 65536)
+"""Lengths of the chains with a joint of every kind."""
+REPEATED_BODIES = 200_000
+"""Calls in one compiled loop, times the number of bodies."""
+ALGORITHMS = ("articulated", "kane", "divide_1", "divide_2")
+"""Divide and conquer on one thread and on two."""
+
+
+def measure_algorithms(sizes: Sequence[int] = SIZES, seconds: float = 6.0) -> dict[str, Any]:
+    """Times of one call on revolute chains [ns per body], residuals, and the exponent of each in the number of bodies.
+
+    Threads are those that the machine has; where there is one, two-thread figures are None.
+    """
+    figures: dict[str, Any] = {"n": list(sizes)}
+    for name in ALGORITHMS:
+        figures[f"{name}_ns_per_body"] = [None] * len(sizes)
+        figures[f"{name}_residual"] = [None] * len(sizes)
+    calls: list[tuple[str, int, int, Callable[[], Any]]] = []
+    for k, bodies in enumerate(sizes):
+        c = chain("revolute", bodies)
+        model = our_model(c)
+        for name in ALGORITHMS:
+            found = _call(name, c, model)
+            if found is None:
+                continue
+            call, repeats, udot = found
+            call()
+            figures[f"{name}_residual"][k] = residual(model, c, udot)
+            calls.append((name, k, repeats, call))
+    before = numba.get_num_threads()
+    try:
+        with one_blas_thread():
+            best = interleaved([call for *_, call in calls], seconds, time.perf_counter)
+    finally:
+        numba.set_num_threads(before)
+    for (name, k, repeats, _), duration in zip(calls, best, strict=True):
+        figures[f"{name}_ns_per_body"][k] = round(1e9 * duration / (repeats * sizes[k]), 1)
+    figures["mixed"] = measure_mixed()
+    figures["exponents"] = {name: exponent(sizes, figures[f"{name}_ns_per_body"]) for name in ALGORITHMS}
+    return figures
+
+
+@cache
+def _repeated(kernel: Any) -> Any:
+    """A compiled loop over a kernel: a run calls a solver so, and the hundreds of arrays that a call from Python hands
+    over, some 60 μs, would hide the shorter chains."""
+
+    @numba.njit
+    def loop(count, *arguments):
+        for _ in range(count):
+            kernel(*arguments)
+
+    return loop
+
+
+def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], int, np.ndarray] | None:
+    """Some calls of an algorithm, how many, and where it puts the accelerations; None where it is not measured."""
+    udot, links = np.empty(model.nu), model.forest.mass.size
+    repeats = max(1, REPEATED_BODIES // links) if name != "kane" else max(1, 64 // links)
+    state = (c.q, c.u, np.zeros(model.nu), np.zeros((links, 6)), GRAVITY, scratch(model))
+    if name == "articulated":
+        kernel: Any = articulated.forward_dynamics
+        kernel(kernel_tables(model).forest, *state, udot)
+        return _threads(1, _repeated(kernel), repeats, kernel_tables(model).forest, *state, udot), repeats, udot
+    if name == "kane":
+        if model.nu > KANE_BODIES:
+            return None
+        kernel = solver_kernel(model, "kane")
+        solver = solver_scratch(model, "kane")
+    else:
+        if name == "divide_2" and numba.config.NUMBA_NUM_THREADS < 2:
+            return None
+        shared = name == "divide_2"
+        kernel = (
+            constrained_assembly.divided_forward_dynamics_parallel
+            if shared
+            else constrained_assembly.divided_forward_dynamics
+        )
+        solver = solver_scratch(model, "divide-and-conquer")
+    tables = (*kernel_tables(model), motion_functions(model), 0.0)
+    arguments = (*tables, *state, solver, udot)
+    ready = prepared(kernel, arguments, model)
+
+    ready(*arguments)
+    return _threads(2 if name == "divide_2" else 1, _repeated(ready), repeats, *arguments), repeats, udot
+
+
+def _threads(count: int, loop: Any, *arguments: Any) -> Callable[[], None]:
+    def call() -> None:
+        numba.set_num_threads(count)
+        loop(*arguments)
+
+    return call
+
+
+def mixed_model(bodies: int) -> Model:
+    """A chain with a joint of every kind in turn, of the chains' bodies, in motion."""
+    rng = np.random.default_rng(0)
+    kinds = [joint(axis=(0.0, 0.6, 0.8)) if issubclass(joint, AxisJoint) else joint() for joint in MODULES if joint.nu]
+    joints = [kinds[k % len(kinds)] for k in range(bodies)]
+    position = np.zeros((bodies, 3))
+    position[1:, 2] = LENGTH
+    builder = ModelBuilder(units="kg-m-s")
+    builder.add_bodies(
+        bodies,
+        mass=MASS,
+        com=CENTRE,
+        inertia=MOMENTS,
+        joint=joints,
+        parents=np.arange(bodies) - 1,
+        position=position,
+        u=0.1 * rng.normal(size=sum(joint.nu for joint in joints)),
+    )
+    return builder.build()
+
+
+def measure_mixed(sizes: Sequence[int] = MIXED, seconds: float = 2.0) -> dict[str, Any]:
+    """The articulated solver on chains with a joint of every kind [ns per body]."""
+    calls, counts = [], []
+    for bodies in sizes:
+        model = mixed_model(bodies)
+        arrays = (model.q0.copy(), model.u0.copy(), np.zeros(model.nu), np.zeros((bodies, 6)), GRAVITY, scratch(model))
+        count = max(1, REPEATED_BODIES // bodies)
+        loop = _repeated(articulated.forward_dynamics)
+        calls.append(_threads(1, loop, count, kernel_tables(model).forest, *arrays, np.empty(model.nu)))
+        calls[-1]()
+        counts.append(count * bodies)
+    best = interleaved(calls, seconds)
+    return {"n": list(sizes), "ns_per_body": [round(1e9 * t / c, 1) for t, c in zip(best, counts, strict=True)]}
+
+
+def exponent(sizes: Sequence[int], per_body: Sequence[float | None]) -> float | None:
+    """p of a time that grows as nᵖ, by least squares over the logarithms; None for fewer than three lengths."""
+    points = [(n, n * t) for n, t in zip(sizes, per_body, strict=True) if t is not None and n >= FITTED_FROM]
+    if len(points) < 3:
+        return None
+    x, y = np.log(np.array(points, dtype=np.float64)).T
+    return round(float(np.polyfit(x, y, 1)[0]), 3)
+
+
+def algorithm_targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
+    """What divide and conquer should reach."""
+    one, two, tree = (figures[f"{name}_ns_per_body"] for name in ("divide_1", "divide_2", "articulated"))
+    long = [k for k, n in enumerate(figures["n"]) if n >= FITTED_FROM]
+    worst = [one[k] / tree[k] for k in long if one[k] is not None]
+    gains = [one[k] / two[k] for k in long if figures["n"][k] >= 4096 and two[k] is not None]
+    return [
+        target("divide and conquer, one thread: times the articulated solver, n ≥ 64", max(worst, default=None), 8.0),
+        target("divide and conquer, n ≥ 4,096: two threads against one", min(gains, default=None), 1.7, at_least=True),
+    ]
+
+
+def show_algorithms(figures: dict[str, Any], out: Console) -> None:
+    """Prints the figures as a table."""
+    columns = ["n"]
+    for name in ("articulated", "Kane", "divide, 1 thread", "divide, 2 threads"):
+        columns += [name, "residual"]
+    lists = [figures["n"]]
+    for name in ALGORITHMS:
+        lists += [figures[f"{name}_ns_per_body"], figures[f"{name}_residual"]]
+    show_table(
+        out, "Algorithms on revolute chains: ns per body, wall-clock; residual", columns, zip(*lists, strict=True)
+    )
+    mixed = figures["mixed"]
+    title = "The articulated solver on chains with a joint of every kind in turn: ns per body"
+    show_table(out, title, [f"n = {n:,}" for n in mixed["n"]], [mixed["ns_per_body"]])
+    row = [figures["exponents"][name] for name in ALGORITHMS]
+    title = f"Exponent of the time of one call in the number of bodies, from n = {FITTED_FROM}"
+    show_table(out, title, ("articulated", "Kane", "divide, 1 thread", "divide, 2 threads"), [row])

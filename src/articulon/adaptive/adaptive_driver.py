@@ -1,0 +1,299 @@
+"""Advances a state whose joints and modes lock and release: coarse steps between decisions."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from articulon.adaptive import criteria_memory
+from articulon.adaptive.coarse_model import Coarse
+from articulon.adaptive.coarsening import check_forces_follow
+from articulon.adaptive.criteria import Looking, Members, members_of
+from articulon.adaptive.current_resolution import Resolution
+from articulon.adaptive.lockable import joints_of
+from articulon.adaptive.momentum_exchange import Space
+from articulon.adaptive.settings import Adaptive, Energy
+from articulon.errors import CaseError, ModelError
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.joint_actuation import JointActuation
+from articulon.integrate.base import Driver
+from articulon.integrate.choice import ExplicitDriver
+from articulon.integrate.choice import driver as driver_of
+from articulon.integrate.combination import combination_of
+from articulon.integrate.compatibility import check
+from articulon.integrate.integrators import Explicit
+from articulon.integrate.status import PAUSED, Stop
+from articulon.model import State
+from articulon.model.state import STEPS
+from articulon.passes import Function
+from articulon.scaling.base import LAW, ScalingPolicy
+
+CHATTERS = 8
+"""Changes of a joint or mode in a row, each as soon after the last as its conditions can hold, that are chatter."""
+
+
+class AdaptiveDriver(Driver):
+    """Locks and releases joints and modes at decisions of a fixed interval, and lets another driver take the steps.
+
+    Decision k is made at the time k ``every``, before the step that begins there or, where no step ends there, before
+    the next: a decision that changes nothing leaves the steps as they are, to the bit. While any are locked the steps
+    are those of the coarse model, on tables of its own. All that decides is part of the state.
+
+    Parameters
+    ----------
+    evaluator, integrator, policy, parameters, state
+        As :func:`articulon.integrate.choice.driver` takes them.
+    adaptive
+        The declaration, its quantities in the model's units.
+    seed
+        Of the run.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        integrator: Any,
+        policy: ScalingPolicy,
+        parameters: np.ndarray,
+        state: State,
+        adaptive: Adaptive,
+        seed: int,
+    ) -> None:
+        _refuse(evaluator, integrator, policy)
+        self.evaluator, self.seed, self.adaptive = evaluator, seed, adaptive
+        self.joints = joints_of(evaluator.model)
+        self.members = members_of(evaluator.model, self.joints, adaptive.groups)
+        self.managed = sum(members.parts.size for members in self.members)
+        self.fine = driver_of(
+            evaluator, integrator, policy, parameters, _sized(state, evaluator.model.nu, self.managed)
+        )
+        if isinstance(self.fine, ExplicitDriver):
+            self.fine.law = Function(self.fine.law, LAW)
+        self.history, self.memory = self.fine.history, self.fine.memory
+        self.make: Callable[[Evaluator, State], Driver] = lambda e, s: driver_of(e, integrator, policy, parameters, s)
+        self.step = float(getattr(integrator, "step", None) or 0.0)
+        self.every, self.counted = float(adaptive.every), 0
+        if self.step and not isinstance(integrator, Explicit):
+            self.counted = max(1, round(self.every / self.step))
+            self.every = self.counted * self.step
+        self.coarse: Coarse | None = None
+        self.resolution = Resolution(evaluator, self.joints, seed)
+        if evaluator.model.loops.kind.size and any(isinstance(m.group.lock, Energy) for m in self.members):
+            raise CaseError("adaptive: the condition 'energy' takes no loops; choose speed, torque or another")
+
+    # What is asked of a driver is asked of the one that takes the steps.
+
+    @property
+    def stop(self) -> Stop:
+        """See :class:`Driver`."""
+        return self.fine.stop
+
+    @stop.setter
+    def stop(self, stop: Stop) -> None:
+        self.fine.stop, self.coarse = stop, None
+
+    @property
+    def books_bare_work(self) -> bool:  # type: ignore[override]
+        """See :class:`Driver`."""
+        return self.fine.books_bare_work
+
+    @property
+    def failure(self) -> str | None:  # type: ignore[override]
+        """See :class:`Driver`."""
+        return self.fine.failure if self.coarse is None else self.coarse.driver.failure
+
+    def sized(self, state: State) -> State:
+        """A state with room for what the criteria keep, nothing locked."""
+        return _sized(state, self.evaluator.model.nu, self.managed)
+
+    def advance(self, state: State, until: float, steps: int) -> int:
+        """See :class:`Driver`."""
+        while True:
+            while self._due(state):
+                self._decide(state)
+            before = int(state.counters[STEPS])
+            status = self._advance(state, until, steps)
+            taken = int(state.counters[STEPS]) - before
+            if self.managed:
+                state.criteria[criteria_memory.SAVED] += taken * int(state.locked.sum())
+            steps -= taken
+            if status != PAUSED or steps <= 0:
+                return status
+
+    def _advance(self, state: State, until: float, steps: int) -> int:
+        """Steps to the next decision: those of the run to ``until``, which decisions break off but do not change."""
+        number = float(state.criteria[criteria_memory.DECISIONS]) if self.managed else math.inf
+        if self.managed and self.counted:
+            steps = min(steps, round(number * self.counted) - int(state.counters[STEPS]))
+        locked = self.resolution.locked_parts(state)
+        if not locked.any():
+            self.coarse = None
+            self.fine.pause_at(self._time(number))
+            return self.fine.advance(state, until, steps)
+        coarse = self._ready(state, locked)
+        coarse.take(state)
+        coarse.driver.pause_at(self._time(number))
+        status = coarse.driver.advance(coarse.state, until, steps)
+        coarse.give(state)
+        return status
+
+    def _time(self, number: float) -> float:
+        """Of a decision, with room for what rounding does to the time."""
+        return (number - 1e-9) * self.every
+
+    def _ready(self, state: State, locked: np.ndarray) -> Coarse:
+        """What advances a state with these parts locked."""
+        made = self.resolution.made(state.q, locked)
+        if self.coarse is None or self.coarse.merging is not made[1]:
+            self.coarse = Coarse(self.evaluator, self.fine, state, locked, made, self.make)
+        return self.coarse
+
+    def forget(self) -> None:
+        """Drops the coarse models that are kept; they are made again when they are needed, to the same bits."""
+        self.resolution.forget()
+        self.coarse = None
+
+    def lock_now(self, state: State, parts: np.ndarray) -> None:
+        """Locks some joints and modes (parts,), bool, whatever the conditions say."""
+        self.resolution.lock(state, parts & ~self.resolution.locked_parts(state))
+        self._ready(state, self.resolution.locked_parts(state))
+
+    def release_now(self, state: State, parts: np.ndarray) -> None:
+        """Releases some joints and modes (parts,), bool, whatever the conditions say."""
+        locked = self.resolution.locked_parts(state)
+        for members in self.members:
+            mine = members.parts[(parts & locked)[members.parts]]
+            if mine.size:
+                self.resolution.release(state, members, mine)
+        if self.resolution.locked_parts(state).any():
+            self._ready(state, self.resolution.locked_parts(state))
+
+    def potential_shift(self, state: State) -> float:
+        """Fixman's potential of the joints that move less that of all, where there is one [energy]."""
+        return self.resolution.potential_shift(state)
+
+    def freedoms(self, state: State) -> int:
+        """Degrees of freedom that share the kinetic energy at present."""
+        return self.evaluator.degrees_of_freedom - int(state.locked.sum())
+
+    def changes(self, state: State) -> tuple[int, int]:
+        """How many joints and modes have been locked and released since the start."""
+        return int(state.criteria[criteria_memory.LOCKS]), int(state.criteria[criteria_memory.RELEASES])
+
+    def decisions(self, state: State) -> int:
+        """How many decisions have been made."""
+        return int(state.criteria[criteria_memory.DECISIONS])
+
+    def active_part(self, state: State) -> float:
+        """Part of the speeds that moved, on average over the steps."""
+        steps = int(state.counters[STEPS])
+        return 1.0 - float(state.criteria[criteria_memory.SAVED]) / (steps * state.locked.size) if steps else 1.0
+
+    def chattering(self, state: State) -> list[str]:
+        """Bodies whose joints lock and release as fast as their conditions can hold, and modes, as "rod.mode2"."""
+        rows, found = criteria_memory.rows(state.criteria), []
+        for members in self.members:
+            for i, row in zip(members.parts.tolist(), members.rows.tolist(), strict=True):
+                if rows[row, criteria_memory.SHORT] >= CHATTERS:
+                    name = self.evaluator.model.names[self.joints.body(self.evaluator.model, i)]
+                    found.append(name if i < self.joints.links else f"{name}.mode{self.joints.number(i)}")
+        return found
+
+    def _due(self, state: State) -> bool:
+        if not self.managed:
+            return False
+        number = int(state.criteria[criteria_memory.DECISIONS])
+        if self.counted:
+            return int(state.counters[STEPS]) >= number * self.counted
+        return float(state.time[0]) >= self._time(number)
+
+    def looking(self, state: State, number: int) -> Looking:
+        """What the conditions of a decision look at."""
+        resolution = self.resolution
+
+        def space(present: bool) -> Space:
+            return resolution.space(state, resolution.locked_parts(state) if present else resolution.nothing)
+
+        return Looking(self.evaluator, self.joints, state, number, self.every, self.seed, space)
+
+    def _decide(self, state: State) -> None:
+        number = int(state.criteria[criteria_memory.DECISIONS])
+        looking = self.looking(state, number)
+        rows = criteria_memory.rows(state.criteria)
+        wanted: list[tuple[Members, np.ndarray, np.ndarray]] = []
+        locked = self.resolution.locked_parts(state)
+        for members in self.members:
+            if isinstance(members.group.lock, Energy):
+                continue
+            now, release = locked[members.parts], np.zeros(members.parts.size, dtype=bool)
+            to_lock = release.copy()
+            for condition, function, column, able, out in (
+                (members.group.lock, members.lock_function, criteria_memory.HELD_LOCK, ~now, to_lock),
+                (members.group.release, members.release_function, criteria_memory.HELD_RELEASE, now, release),
+            ):
+                if condition is None or not able.any():
+                    continue
+                truth = looking.truth(condition, members, function, rows) & able
+                held = np.where(truth, rows[members.rows, column] + 1, 0)
+                rows[members.rows, column] = held
+                out[:] = held >= condition.window
+            wanted.append((members, to_lock, release))
+        changed = False
+        for members, _, release in wanted:
+            if release.any():
+                self.resolution.release(state, members, members.parts[release])
+                changed = True
+        chosen = np.zeros(locked.size, dtype=bool)
+        for members, to_lock, _ in wanted:
+            chosen[members.parts[to_lock]] = True
+        after = self.resolution.locked_parts(state) | chosen
+        if after[self.joints.freedoms > 0].all() and any(m.group.lock and m.group.lock.chances for m in self.members):
+            chosen[:] = False  # by chance it will be another time
+        if chosen.any():
+            self.resolution.lock(state, chosen)
+            changed = True
+        for members, to_lock, release in wanted:
+            self._book(members, to_lock | release, rows, number)
+        for members in self.members:
+            if isinstance(members.group.lock, Energy):
+                tried = self.resolution.attempt(state, members, looking)
+                if tried.any():
+                    self._book(members, tried, rows, number)
+                    changed = True
+        if changed:
+            state.criteria[criteria_memory.CHANGES] += 1
+            state.history[:] = 0.0
+        state.criteria[criteria_memory.DECISIONS] = number + 1
+
+    def _book(self, members: Members, changed: np.ndarray, rows: np.ndarray, number: int) -> None:
+        """Remembers the time of changes, and how many in a row came as soon as they could."""
+        group, at = members.group, members.rows[changed]
+        windows = [c.window for c in (group.lock, group.release) if c is not None]
+        short = max(windows) * self.every * 1.5
+        time = number * self.every
+        fast = (time - rows[at, criteria_memory.SINCE] < short) & (number > 0)
+        by_chance = any(c is not None and c.chances for c in (group.lock, group.release))
+        rows[at, criteria_memory.SHORT] = np.where(fast & (not by_chance), rows[at, criteria_memory.SHORT] + 1, 0)
+        rows[at, criteria_memory.SINCE] = time
+        rows[at, criteria_memory.HELD_LOCK] = rows[at, criteria_memory.HELD_RELEASE] = 0.0
+
+
+def _sized(state: State, nu: int, managed: int) -> State:
+    return state._replace(
+        locked=np.zeros(nu, dtype=np.bool_), kept=np.zeros((2, nu)), criteria=np.zeros(criteria_memory.size(managed))
+    )
+
+
+def _refuse(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> None:
+    """Raises CaseError for what cannot change its resolution."""
+    check(combination_of(evaluator, integrator, policy, adaptive=True))
+    try:
+        check_forces_follow(evaluator.model)
+    except ModelError as error:
+        raise CaseError(f"adaptive: {error}") from None
+    given = evaluator.system.forces.table(JointActuation)
+    if given is not None and given.functions is not None:
+        raise CaseError(
+            "adaptive: a function that acts on all joints cannot know which of them are locked; give tables for bodies"
+        )

@@ -1,0 +1,262 @@
+"""Which joints and modes of a state are locked, and the transitions that lock and release them."""
+
+from typing import Any
+
+import numpy as np
+
+from articulon.adaptive import criteria_memory
+from articulon.adaptive.criteria import STREAM, Looking, Members
+from articulon.adaptive.lockable import Joints, check_loops
+from articulon.adaptive.merged_bodies import Merging, merged
+from articulon.adaptive.momentum_exchange import Space, canonical, lock, relative_to, with_energy
+from articulon.adaptive.settings import Energy, Random
+from articulon.adaptive.tried_locks import attempts
+from articulon.dynamics import kinetic_energy
+from articulon.errors import CaseError, ModelError
+from articulon.forces.brownian import brownian_of
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.fixman import Fixman
+from articulon.model import Model, State
+from articulon.transitions import Reservoir, release
+
+KNOWN = 4
+"""Coarse models that are kept."""
+
+
+class Resolution:
+    """The transitions of a state: its speeds, what is locked, and what the reservoir has.
+
+    Parameters
+    ----------
+    evaluator
+        Of the fine model.
+    joints
+        Its parts.
+    seed
+        Of the run.
+    """
+
+    def __init__(self, evaluator: Evaluator, joints: Joints, seed: int) -> None:
+        self.evaluator, self.joints, self.seed = evaluator, joints, seed
+        self.known: list[tuple[np.ndarray, Model, Merging]] = []
+        self.nothing = np.zeros(joints.freedoms.size, dtype=bool)
+        self.whole = merged(evaluator.model, joints, evaluator.model.q0, self.nothing)
+        self.fixman = evaluator.system.forces.table(Fixman)
+
+    def made(self, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
+        """The coarse model with these parts locked at their coordinates, and the map to it; the last few are kept."""
+        if not locked.any():
+            return self.whole
+        for held, model, merging in self.known:
+            if np.array_equal(merging.locked, locked) and np.array_equal(q[merging.held], held):
+                return model, merging
+        model, merging = merged(self.evaluator.model, self.joints, q, locked.copy())
+        self.known = [(q[merging.held], model, merging), *self.known[: KNOWN - 1]]
+        return model, merging
+
+    def locked_parts(self, state: State) -> np.ndarray:
+        """Joints and modes that are locked, shape (parts,)."""
+        result = np.zeros(self.joints.freedoms.size, dtype=bool)
+        result[self.joints.u[state.locked]] = True
+        return result
+
+    def forget(self) -> None:
+        """Drops the coarse models that are kept; they are made again when they are needed, to the same bits."""
+        self.known = []
+
+    def space(self, state: State, locked: np.ndarray) -> Space:
+        """Speeds with these parts locked."""
+        return Space(self.evaluator.model, self.joints, state.q, locked, self.made(state.q, locked))
+
+    def lock(self, state: State, chosen: np.ndarray) -> None:
+        """Locks some parts (parts,), bool, that are free."""
+        locked = self.locked_parts(state)
+        after = locked | chosen
+        self._check(state, after)
+        outer, inner = self.space(state, locked), self.space(state, after)
+        done = lock(outer, inner, state.u)
+        new = chosen[self.joints.u]
+        state.u[:], state.acceleration[new] = done.speeds, 0.0
+        state.kept[0, new], state.kept[1, new] = done.relative[new], done.energies[new]
+        state.locked[new] = True
+        state.reservoir[0] += done.energies.sum()
+        state.criteria[criteria_memory.LOCKS] += chosen.sum()
+        self._weigh(state, outer, inner)
+
+    def release(self, state: State, members: Members, parts: np.ndarray) -> None:
+        """Releases these parts of a group, as the group says."""
+        locked = self.locked_parts(state)
+        after = locked.copy()
+        after[parts] = False
+        inner, outer = self.space(state, locked), self.space(state, after)
+        group, new = members.group, np.zeros(locked.size, dtype=bool)
+        new[parts] = True
+        speeds = new[self.joints.u]
+        count = int(state.criteria[criteria_memory.RELEASES])
+        if group.choice == "published" or (group.choice == "nearest" and group.metric == "euclidean"):
+            self._release_chosen(state, members, speeds, parts.size)
+            self._weigh(state, inner, outer)
+            return
+        if group.choice == "canonical":
+            # The energy that is given scales what is drawn, unless it is that of thermal motion itself.
+            kT = self._thermal(members, state) if group.energy == "temperature" else 1.0
+            d = canonical(inner, outer, kT, self.seed, STREAM, count)
+        else:
+            d = relative_to(inner, outer, state.kept[0])
+        wanted = None
+        if group.energy == "reservoir":
+            wanted = float(state.kept[1, speeds].sum())
+        elif group.energy != "temperature":
+            wanted = parts.size * float(group.energy)
+        elif group.choice == "nearest":
+            wanted = 0.5 * int(speeds.sum()) * self._thermal(members, state)
+        if wanted is not None:
+            d = with_energy(outer, d, max(wanted, 0.0), self._who(members, parts))
+        state.u[:] = state.u + d
+        self._freed(state, speeds, outer.energy(d), parts.size)
+        self._weigh(state, inner, outer)
+
+    def _release_chosen(self, state: State, members: Members, speeds: np.ndarray, count: int) -> None:
+        """A release by :func:`articulon.release`."""
+        group, model = members.group, self.evaluator.model
+        wanted: dict[str, Any] = {}
+        if group.energy == "temperature":
+            wanted = {"share": self._thermal(members, state) / model.units.boltzmann}
+        elif group.energy != "reservoir":
+            wanted = {"energy": kinetic_energy(model, state.q, state.u) + count * float(group.energy)}
+        done = release(
+            model,
+            state.q,
+            state.u,
+            speeds,
+            choice=group.choice,
+            metric=group.metric,
+            reservoir=Reservoir(speeds, state.kept[0], max(float(state.kept[1, speeds].sum()), 0.0)),
+            locked=state.locked,
+            seed=self.seed,
+            draw=int(state.criteria[criteria_memory.RELEASES]),
+            **wanted,
+        )
+        state.u[:] = done.speeds
+        state.u[state.locked & ~speeds] = 0.0
+        self._freed(state, speeds, done.energy_after - done.energy_before, count)
+
+    def _freed(self, state: State, speeds: np.ndarray, energy: float, count: int) -> None:
+        state.locked[speeds] = False
+        state.kept[:, speeds] = 0.0
+        state.acceleration[speeds] = 0.0
+        state.reservoir[0] -= energy
+        state.criteria[criteria_memory.RELEASES] += count
+
+    def attempt(self, state: State, members: Members, looking: Looking) -> np.ndarray:
+        """Locks by energy and releases at random, one after the other; which of the members have changed, bool."""
+        group, condition = members.group, members.group.lock
+        assert isinstance(condition, Energy)
+        below = float(condition.below)
+        locked, nothing = self.locked_parts(state), np.zeros(members.parts.size, dtype=bool)
+        if below == 0.0 and not locked[members.parts].any():
+            return nothing
+        count = min(condition.attempts or members.parts.size, members.parts.size)
+        chosen = looking.random.permutation(members.parts.size)[:count]
+        parts = members.parts[chosen]
+        # Of the locked ones only those are tried that chance releases.
+        probability = group.release.probability if isinstance(group.release, Random) else 0.0
+        parts = parts[~locked[parts] | (looking.random.random(count) < probability)]
+        if not parts.size:
+            return nothing
+        free = locked.copy()
+        free[parts] = False
+        space = self.space(state, free)
+        kT = self._thermal(members, state) if group.energy == "temperature" else 0.0
+        start = self.joints.start
+        draws: dict[int, Any] = {}
+        along: dict[int, np.ndarray] = {}
+        for i in parts.tolist():
+            if group.energy == "temperature":
+                draws[i] = lambda n: _thermal_below(looking.random, n, kT, below)
+            else:
+                energy = float(state.kept[1, start[i]]) if group.energy == "reservoir" else float(group.energy)
+                draws[i] = lambda n, e=energy: _direction(looking.random, n, e)
+            if group.choice == "nearest" and locked[i]:
+                along[i] = state.kept[0, start[i] : start[i] + self.joints.freedoms[i]].copy()
+        done = attempts(space, parts, locked, state.u, below, draws, along)
+        if not done.taken and not done.given:
+            return nothing
+        self._check(state, done.locked)
+        before = self.space(state, locked) if self.fixman else space
+        state.u[:] = done.speeds
+        for i, energy in done.given.items():
+            own = self.joints.u == i
+            self._freed(state, own, energy, 1)
+        for i, (relative, energy) in done.taken.items():
+            own = slice(int(start[i]), int(start[i]) + int(self.joints.freedoms[i]))
+            state.locked[own] = True
+            state.kept[0, own] = relative
+            state.kept[1, start[i]] = energy
+            state.acceleration[own] = 0.0
+            state.reservoir[0] += energy
+            state.criteria[criteria_memory.LOCKS] += 1
+        if self.fixman:
+            self._weigh(state, before, self.space(state, done.locked))
+        return np.isin(members.parts, [*done.given, *done.taken])
+
+    def _weigh(self, state: State, before: Space, after: Space) -> None:
+        """Books what a transition changes of Fixman's potential, which is that of the joints that move."""
+        if self.fixman is not None:
+            half_kT = float(self.fixman.half_kT[0])
+            state.reservoir[1] += half_kT * (before.log_determinant() - after.log_determinant())
+
+    def potential_shift(self, state: State) -> float:
+        """Fixman's potential of the joints that move less that of all, where there is one [energy]."""
+        if self.fixman is None or not state.locked.any():
+            return 0.0
+        half_kT = float(self.fixman.half_kT[0])
+        locked = self.locked_parts(state)
+        fine, coarse = self.space(state, self.nothing), self.space(state, locked)
+        return half_kT * (coarse.log_determinant() - fine.log_determinant())
+
+    def _check(self, state: State, locked: np.ndarray) -> None:
+        model = self.evaluator.model
+        if locked[self.joints.freedoms > 0].all():
+            raise ModelError(
+                "adaptive: every joint would be locked and nothing could move; leave at least one out of the groups"
+            )
+        check_loops(model, self.joints, state.q, locked)
+
+    def _who(self, members: Members, parts: np.ndarray) -> str:
+        more = f" and {parts.size - 1} more" if parts.size > 1 else ""
+        return f"adaptive, {members.name}, {self.joints.name(self.evaluator.model, int(parts[0]))}{more}"
+
+    def _thermal(self, members: Members, state: State) -> float:
+        """kT of released motion [energy]."""
+        model = self.evaluator.model
+        if members.group.temperature is not None:
+            return model.units.boltzmann * float(members.group.temperature)
+        thermostat, noise = self.evaluator.thermostat, brownian_of(model)
+        if thermostat is not None:
+            bath = self.evaluator.system.bath
+            at = max(int(np.searchsorted(bath.times, float(state.time[0]), side="right")) - 1, 0)
+            value = float(np.interp(float(state.time[0]), bath.times, bath.temperatures))
+            return model.units.boltzmann * (value if bath.choice[3] else float(bath.temperatures[at]))
+        if noise is not None:
+            return model.units.boltzmann * float(noise.temperature)
+        raise CaseError(
+            f"{members.name}: released joints are to have the energy of thermal motion, and nothing says its "
+            "temperature; give the group one, or add a thermostat"
+        )
+
+
+def _thermal_below(random: np.random.Generator, n: int, kT: float, below: float) -> np.ndarray:
+    """Relative motion of thermal energy, of those draws that lie below a bound."""
+    if not below > 0.0:
+        return np.zeros(n)
+    while True:
+        z = np.sqrt(kT) * random.standard_normal(n)
+        if 0.5 * float(z @ z) < below:
+            return z
+
+
+def _direction(random: np.random.Generator, n: int, energy: float) -> np.ndarray:
+    """Relative motion of a given energy in any direction."""
+    z = random.standard_normal(n)
+    return z * np.sqrt(2.0 * energy / float(z @ z))

@@ -1,0 +1,169 @@
+"""Flexible bodies some of whose modes are locked: the same nodes, undeformed where the locked modes hold them.
+
+With η = η_l + η_a, locked and active modal coordinates, every integral that enters the equations of motion is expanded
+about η_l, which is exact since none is of a higher power than the second (:mod:`articulon.model.mode_tables`):
+
+    h(η_l), A(η_l), N_a(η_l)    in place of h0, A0, N0_a          X0 + Φ_l η_l, ½ Ψ_l η_l    of the nodes' X and p
+    −K_al η_l                   a constant force on the modes that are left
+
+A body without modes that move is rigid, and what sits on its nodes sits on it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.adaptive.lockable import Joints, ModeIndex
+from articulon.model import Forest
+from articulon.model.joints import WELD
+from articulon.model.mode_tables import Flexible
+from articulon.model.modes import ModeShapes
+
+
+class Deformed(NamedTuple):
+    """A forest with its flexible bodies as their locked modes deform them, seen as one of rigid bodies."""
+
+    forest: Forest
+    """Positions of nodes, rotations of those that move no more, first moments and inertias; no tables of modes."""
+    fixed: np.ndarray
+    """Links that do not move against their parents, shape (links,)."""
+    welded: np.ndarray
+    """Links whose joints are locked, shape (links,)."""
+    left: np.ndarray
+    """Flexible bodies that have modes that move, shape (bodies,)."""
+    active: np.ndarray
+    """Modes that move, shape (modes,)."""
+    coriolis: np.ndarray
+    """N_j(η_l), shape (modes, 9)."""
+    pull: np.ndarray
+    """−K_jl η_l, shape (modes,)."""
+    half_turn: np.ndarray
+    """½ Ψ_l η_l, shape (nodes, 3)."""
+
+
+def deformed(forest: Forest, joints: Joints, q: np.ndarray, locked: np.ndarray) -> Deformed | None:
+    """What locked parts (parts,) at coordinates q make of flexible bodies; None where there are none."""
+    tables, index = forest.flexible, joints.modes
+    if tables is None or index is None:
+        return None
+    held = locked[joints.links :]
+    eta = np.where(held, q[index.q], 0.0)
+    rest = tables.coriolis[index.own]
+    coriolis, pull = rest.copy(), np.zeros(eta.size)
+    across = eta[index.column]
+    np.add.at(coriolis, index.row, across[:, None] * tables.coriolis_slope[index.own_pair])
+    np.add.at(pull, index.row, -across * tables.stiffness[index.own_pair])
+    # A(η) = A0 + Σ_j η_j (N0_jᵀ + N_j(η)), its symmetric part.
+    both = coriolis + rest
+    six = 0.5 * (both[:, _UPPER] + both[:, _LOWER])
+    moment, inertia, position = forest.moment.copy(), forest.inertia.copy(), forest.position.copy()
+    np.add.at(moment, index.link, eta[:, None] * tables.first[index.own])
+    np.add.at(inertia, index.link, eta[:, None] * six)
+    there, half_turn = eta[index.node_mode][:, None], np.zeros(tables.half_turn.shape)
+    np.add.at(position, index.node_link[index.node], there * tables.displacement)
+    np.add.at(half_turn, index.node, 0.5 * there * tables.turn)
+    left = np.bincount(index.body, ~held, minlength=tables.q_start.size) > 0
+    moves = np.zeros(joints.links + 1, dtype=bool)  # the last is the ground
+    moves[:-1][tables.body >= 0] = left
+    on_node, welded = tables.node >= 0, locked[: joints.links]
+    fixed = np.where(on_node, ~moves[forest.parent], (welded | (forest.kind == WELD)) & ~moves[:-1])
+    rotation, still = forest.rotation.copy(), fixed[index.node_link]
+    turned = np.insert(half_turn[still], 0, 1.0, axis=1)
+    rotation[index.node_link[still]] = turned / np.linalg.norm(turned, axis=1)[:, None]
+    rigid = forest._replace(moment=moment, inertia=inertia, position=position, rotation=rotation, flexible=None)
+    return Deformed(rigid, fixed, welded, left, ~held, coriolis, pull, half_turn)
+
+
+_UPPER, _LOWER = [0, 1, 2, 4, 5, 8], [0, 3, 6, 4, 7, 8]
+"""Of the nine numbers of N those that make the six of a symmetric matrix."""
+
+
+def tables_left(
+    tables: Flexible,
+    index: ModeIndex,
+    held: Deformed,
+    links: np.ndarray,
+    parent: np.ndarray,
+    numbers: tuple[np.ndarray, np.ndarray],
+) -> Flexible:
+    """The tables of the flexible bodies that have modes left.
+
+    Parameters
+    ----------
+    tables, index
+        Those of the fine forest.
+    held
+        What locked modes make of it.
+    links
+        The fine link that each coarse one is, shape (coarse links,).
+    parent
+        The coarse links' parents, shape (coarse links,).
+    numbers
+        Which coarse coordinate each fine one is, and which coarse speed, shapes (nq,) and (nu,).
+    """
+    body = tables.body[links]
+    body = np.where((body >= 0) & held.left[body], body, -1) if held.left.size else body
+    bodies, nodes = body[body >= 0], tables.node[links][tables.node[links] >= 0]
+    rank, node_rank = _ranks(bodies, held.left.size), _ranks(nodes, tables.node_mode.size)
+    mode = _in_order(rank[index.body], held.active)
+    pair = _in_order(rank[index.body[index.row]], held.active[index.row] & held.active[index.column])
+    node_mode = _in_order(node_rank[index.node], held.active[index.node_mode] & (node_rank[index.node] >= 0))
+    counts = np.bincount(rank[index.body[mode]], minlength=bodies.size)
+    start, pair_start = _starts(counts), _starts(counts * counts)
+    node_counts = np.bincount(node_rank[index.node[node_mode]], minlength=nodes.size)
+    carries = np.zeros(parent.size, dtype=np.int64)
+    carries[parent[parent >= 0]] = 1
+    own, own_pair = index.own[mode], index.own_pair[pair]
+    return Flexible(
+        body=np.where(body >= 0, np.append(rank, -1)[body], -1),
+        node=np.where(tables.node[links] >= 0, np.append(node_rank, -1)[tables.node[links]], -1),
+        carries=carries,
+        mode=start,
+        pair=pair_start,
+        own_mode=start[:-1].copy(),
+        own_pair=pair_start[:-1].copy(),
+        q_start=numbers[0][index.q[mode[start[:-1]]]],
+        u_start=numbers[1][index.u[mode[start[:-1]]]],
+        first=tables.first[own],
+        coriolis=held.coriolis[mode],
+        coriolis_slope=tables.coriolis_slope[own_pair],
+        coupling_slope=tables.coupling_slope[own_pair],
+        mass=tables.mass[own_pair],
+        stiffness=tables.stiffness[own_pair],
+        damping=tables.damping[own_pair],
+        pull=held.pull[mode],
+        node_mode=_starts(node_counts)[:-1].copy(),
+        half_turn=held.half_turn[nodes],
+        displacement=tables.displacement[node_mode],
+        turn=tables.turn[node_mode],
+    )
+
+
+def shapes_left(shapes: ModeShapes, eta: np.ndarray, active: np.ndarray) -> ModeShapes:
+    """The modes of a body that move, about the deformation of the others; ``eta`` (modes,) are their coordinates,
+    ``active`` (modes,) says which move."""
+    fixed = np.where(active, 0.0, eta)
+    return shapes._replace(
+        positions=shapes.positions + shapes.shapes @ fixed,
+        shapes=shapes.shapes[:, :, active],
+        rotations=shapes.rotations[:, :, active],
+        stiffness=shapes.stiffness[np.ix_(active, active)],
+        damping=shapes.damping[np.ix_(active, active)],
+    )
+
+
+def _ranks(chosen: np.ndarray, count: int) -> np.ndarray:
+    """The place of each of so many among those that are chosen, −1 for the others."""
+    result = np.full(count, -1)
+    result[chosen] = np.arange(chosen.size)
+    return result
+
+
+def _in_order(rank: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Those that are chosen, by the rank of their owners."""
+    found = np.flatnonzero(chosen)
+    return found[np.argsort(rank[found], kind="stable")]
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

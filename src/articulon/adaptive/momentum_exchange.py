@@ -1,0 +1,188 @@
+"""What locking and releasing joints and modes does to the speeds: impulses within the model, its momentum in the
+remaining motions kept (Poursina, 2012, 3; ``physics-notes`` of the method: u_f = P u_c + d with Pᵀ M d = 0).
+
+To lock is to project: the coarse speeds have the momentum that the fine ones had in every motion that is left. To
+release adds relative motion d that has no momentum in the motions that there were, so that ½ dᵀ M d is exactly the
+kinetic energy that is put in. Both take two O(n) recursions: M u by Newton and Euler, M⁻¹ p by articulated bodies.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulon.adaptive.lockable import Joints
+from articulon.adaptive.merged_bodies import Merging, merged
+from articulon.adaptive.thermal_draws import inverse_columns, thermal_speeds
+from articulon.dynamics import articulated, kinetic_energies, mass_matrix, newton_euler, solvers
+from articulon.dynamics.flexible.flexible_newton_euler import inverse_dynamics as flexible_inverse_dynamics
+from articulon.dynamics.mass_determinant import determinant_arrays, log_determinant_at
+from articulon.dynamics.momentum_sampling import draw_arrays
+from articulon.errors import ModelError
+from articulon.model import Model, kernel_tables
+from articulon.model.forest_tables import workspace
+from articulon.rng import fill_normals
+
+
+class Space:
+    """The motions that a model has with some of its joints and modes locked.
+
+    Parameters
+    ----------
+    model, joints
+        The fine model and its parts.
+    q
+        Its coordinates.
+    locked
+        Parts that are locked, shape (parts,).
+    made
+        The coarse model and the map, where they are known.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        joints: Joints,
+        q: np.ndarray,
+        locked: np.ndarray,
+        made: tuple[Model, Merging] | None = None,
+    ) -> None:
+        self.fine, self.joints, self.locked = model, joints, locked
+        self.model, self.merging = made or merged(model, joints, q, locked)
+        self.q = q[self.merging.q]
+        links, nu = self.model.forest.parent.size, self.model.nu
+        self.forest = kernel_tables(self.model).forest
+        self.ws, self.still = workspace(self.forest), workspace(self.forest)
+        self.zero_u, self.zero_w, self.zero_g = np.zeros(nu), np.zeros((links, 6)), np.zeros(3)
+        self.force = np.zeros((links, 6))
+
+    def momentum(self, u: np.ndarray) -> np.ndarray:
+        """M u, in and out over all speeds of the fine model; zero at those that are locked."""
+        p = np.empty(self.model.nu)
+        rigid = self.model.forest.flexible is None
+        (newton_euler.inverse_dynamics if rigid else flexible_inverse_dynamics)(
+            self.forest,
+            self.q,
+            self.zero_u,
+            u[self.merging.u],
+            self.zero_w,
+            self.zero_g,
+            self.ws,
+            self.force,
+            p,
+        )
+        return self.merging.fine_speeds(p)
+
+    def solve(self, p: np.ndarray) -> np.ndarray:
+        """The speeds with momentum p in these motions, both over all speeds of the fine model; with loops, the speeds
+        that the loops allow with this momentum in every motion that they allow."""
+        if not self.model.nu:
+            return np.zeros(self.fine.nu)
+        tau = p[self.merging.u]
+        if self.model.loops.kind.size:
+            arguments = (0.0, self.q, self.zero_u, tau, self.zero_w, self.zero_g, self.ws)
+            u = solvers.accelerations(self.model, "articulated", *arguments)
+        else:
+            u = np.empty(self.model.nu)
+            articulated.forward_dynamics(self.forest, self.q, self.zero_u, tau, self.zero_w, self.zero_g, self.ws, u)
+        return self.merging.fine_speeds(u)
+
+    def energy(self, u: np.ndarray) -> float:
+        """Kinetic energy of speeds of the fine model."""
+        if not self.model.nu:
+            return 0.0
+        return float(kinetic_energies.kinetic_energy_at(self.forest, self.q, u[self.merging.u], self.ws))
+
+    def thermal(self, seed: int, stream: int, count: int, kT: float) -> np.ndarray:
+        """Speeds of the fine model drawn from N(0, kT M⁻¹)."""
+        draw = draw_arrays(self.model.nu)
+        if self.model.forest.flexible is None:
+            thermal_speeds(self.forest, self.q, seed, stream, count, self.still, draw)
+        elif self.model.nu:  # modes are coupled to each other: the root of the whole mass matrix
+            fill_normals(seed, stream, count, draw.speeds)
+            draw.speeds[:] = np.linalg.solve(np.linalg.cholesky(mass_matrix(self.model, self.q)).T, draw.speeds)
+        u = self.merging.fine_speeds(np.sqrt(kT) * draw.speeds)
+        # What loops do not allow is projected out: a draw from what they do allow.
+        return self.solve(self.momentum(u)) if self.model.loops.kind.size else u
+
+    def columns(self, speeds: np.ndarray) -> np.ndarray:
+        """M⁻¹ e_k for some speeds of the fine model, over all of these, shape (speeds, nu)."""
+        rows = np.empty((speeds.size, self.model.nu))
+        inverse_columns(
+            self.forest,
+            self.q,
+            self.merging.u_of[speeds],
+            self.still,
+            np.zeros(self.model.nu),
+            self.zero_w,
+            rows,
+        )
+        result = np.zeros((speeds.size, self.fine.nu))
+        result[:, self.merging.u] = rows
+        return result
+
+    def log_determinant(self) -> float:
+        """ln det M of these motions."""
+        if not self.model.nu:
+            return 0.0
+        links = self.forest.parent.size
+        return float(log_determinant_at(self.forest, self.q, self.still, determinant_arrays(links, self.model.nu)))
+
+
+@dataclass(frozen=True)
+class Locking:
+    """What locking does."""
+
+    speeds: np.ndarray
+    """Of the fine model, zero at what is locked, shape (nu,)."""
+    relative: np.ndarray
+    """What it takes out, those before less those after, shape (nu,)."""
+    energies: np.ndarray
+    """Kinetic energy that each locked joint or mode loses, at its first speed; their sum is what the model loses
+    [energy], shape (nu,)."""
+
+
+def lock(before: Space, after: Space, u: np.ndarray) -> Locking:
+    """Speeds after joints or modes have been locked: those with the momentum of u in every motion of ``after``."""
+    speeds = after.solve(before.momentum(u))
+    relative = u - speeds
+    shares = 0.5 * relative * before.momentum(relative)
+    # In exact arithmetic d has momentum in what is locked alone.
+    energies, joints = np.zeros(u.size), before.joints
+    new = after.locked & ~before.locked
+    owner = joints.u[new[joints.u]]
+    per_part = np.bincount(owner, shares[new[joints.u]], minlength=new.size)
+    energies[joints.start[new]] = per_part[new]
+    return Locking(speeds, relative, energies)
+
+
+def relative_to(before: Space, after: Space, speeds: np.ndarray) -> np.ndarray:
+    """Speeds d of ``after`` with the given ones at the joints and modes that ``before`` has locked, and without
+    momentum in any motion of ``before``."""
+    new = before.locked[before.joints.u] & ~after.locked[before.joints.u]
+    given = np.where(new, speeds, 0.0)
+    return given - before.solve(after.momentum(given))
+
+
+def canonical(before: Space, after: Space, kT: float, seed: int, stream: int, count: int) -> np.ndarray:
+    """Relative speeds d drawn from those that speeds of N(0, kT M⁻¹) have against the motions of ``before``."""
+    drawn = after.thermal(seed, stream, count, kT)
+    return drawn - before.solve(after.momentum(drawn))
+
+
+def with_energy(after: Space, d: np.ndarray, wanted: float, who: str) -> np.ndarray:
+    """Relative speeds d times the number that gives them a kinetic energy; raises ModelError where d is none or the
+    energy cannot be."""
+    if wanted < 0.0:
+        raise ModelError(
+            f"{who}: to release with {wanted:.6g} less energy than the locked motion has is impossible: with its "
+            "momentum kept, the locked motion has the least kinetic energy of all; give a larger energy"
+        )
+    have = after.energy(d)
+    if have == 0.0:
+        if wanted == 0.0:
+            return d
+        raise ModelError(
+            f"{who}: there are no relative speeds to give {wanted:.6g} of energy to: the joints were locked at rest; "
+            "use choice = 'canonical'"
+        )
+    return np.sqrt(wanted / have) * d

@@ -1,0 +1,109 @@
+"""Which step a case with contacts allows: what ``articulon analyse`` finds of one, without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from articulon.cases.case import Case, table_of
+from articulon.cases.loading import find, load_case
+from articulon.cases.overrides import checked_overrides
+from articulon.errors import CaseError
+from articulon.forces.contact.contact_engine import contact_of
+from articulon.forces.contact.materials import Contact
+from articulon.time_scales.contact_step_limit import ContactScales, contact_scales, unit_symbols, with_unit
+
+
+@dataclass(frozen=True)
+class ContactAnalysis:
+    """What is found of a case with contacts."""
+
+    case: Case
+    """The case."""
+    scales: ContactScales
+    """The times of its materials, at the speed at which spheres are taken to meet."""
+    step: float | None
+    """The step that the case takes [time]; None where the rule chooses it."""
+    notes: tuple[str, ...]
+    """What to know."""
+
+
+def load_for_analysis(
+    name_or_path: str | Path, overrides: Mapping[str, Any] | None = None, *, allow_code: bool = False
+) -> Case:
+    """A case as :func:`articulon.load_case` reads it, also one with contacts that has no step yet, as it is the step
+    that is sought: its integrator then has None."""
+    given = checked_overrides({} if overrides is None else overrides)
+    table = table_of(find(name_or_path))
+    integrator, forces = table.get("integrator"), table.get("forces")
+    touching = isinstance(forces, list) and any(isinstance(f, dict) and f.get("kind") == "contact" for f in forces)
+    if not touching or not isinstance(integrator, dict) or "step" in integrator or "integrator.step" in given:
+        return load_case(name_or_path, overrides, allow_code=allow_code)
+    # Any time will do.
+    duration = given.get("run.duration", table.get("run", {}).get("duration"))
+    given = given if duration is None else {**given, "integrator.step": duration}
+    case = load_case(name_or_path, given, allow_code=allow_code)
+    return replace(case, integrator=case.integrator.model_copy(update={"step": None}))
+
+
+def analyse_contacts(case: Case, speed: float | str | None = None) -> ContactAnalysis:
+    """Says which step a case with contacts allows.
+
+    Parameters
+    ----------
+    case
+        The case.
+    speed
+        At which spheres are taken to meet [velocity]; by default what the case lets expect: the speeds that it begins
+        with and those of walls, and what gravity gives on the way to the lowest of them.
+
+    Raises
+    ------
+    CaseError
+        For a case without contacts.
+    """
+    model, units = case.build_model(), case.units
+    given = None if speed is None else units.value(speed, "velocity", "speed")
+    law, scales = contact_of(model), contact_scales(model, given)
+    if law is None or scales is None:
+        raise CaseError(f"{case.source}: this is no case with contacts")
+    step = getattr(case.integrator, "step", None)
+    return ContactAnalysis(case, scales, None if step is None else float(step), tuple(_notes(case, law, scales, step)))
+
+
+def _notes(case: Case, law: Contact, scales: ContactScales, step: float | None) -> list[str]:
+    unit, velocity = unit_symbols(case.units)
+    notes = [
+        f"Recommended step: {with_unit(scales.recommended, unit)}, a twentieth of the shortest of these times. An "
+        "elastic collision is then off by less than a thousandth, what a damped one returns by up to 0.6/N^(5/4) if it "
+        "takes N steps, and a Rayleigh wave, which carries a push on to a grain's other contacts, needs many steps to "
+        "cross it.",
+        f"Limit: {with_unit(scales.limit, unit)}, {scales.binding(velocity)}. A run with a longer step is refused.",
+    ]
+    if step is not None:
+        ratio = float(step) / scales.recommended
+        compared = "is the recommended one" if abs(ratio - 1.0) < 0.05 else f"is {ratio:.2g} times the recommended one"
+        beyond = " and beyond the limit" if float(step) > scales.limit else ""
+        notes.append(f"The case's step, {with_unit(float(step), unit, 4)}, {compared}{beyond}.")
+    else:
+        notes.append("The case has no step yet.")
+    allowed = float(law.largest_overlap)
+    deep = sorted((pair for pair in scales.pairs if pair.overlap > allowed), key=lambda pair: -pair.overlap)
+    for pair in deep[:1]:
+        # Depths go with E*^(-2/5) by Hertz's law, and with k^(-1/2) by a linear one.
+        power, modulus = (2.5, "Young's modulus") if pair.modulus else (2.0, "stiffness")
+        others = f" ({len(deep) - 1} other pairs go too deep as well)" if len(deep) > 1 else ""
+        notes.append(
+            f"'{pair.kinds[0]}' and '{pair.kinds[1]}' that meet at {with_unit(pair.speed, velocity)} go "
+            f"{pair.overlap:.1%} of a radius deep, beyond the {allowed:.0%} to which the law holds{others}: if any "
+            f"come to be so fast, a stiffer material is needed, with {(pair.overlap / allowed) ** power:.2g} times the "
+            f"{modulus}. The run says how deep they went."
+        )
+    if law.damping == "viscous":
+        notes.append(
+            "With damping = 'viscous' the coefficient of restitution depends on the speed; damping = 'restitution' "
+            "keeps it."
+        )
+    return notes

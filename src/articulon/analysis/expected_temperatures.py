@@ -1,0 +1,113 @@
+"""Temperatures of the speeds and of the positions, and how far they should spread."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.analysis.run_models import case_of, check_run, model_of
+from articulon.analysis.time_averages import Average, first_frame, kept, statistical_inefficiency
+from articulon.errors import ArticulonError
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.sites.site_positions import site_positions
+from articulon.inputs import number
+from articulon.simulation.results import Run
+
+GRADIENT, LAPLACIAN = "gradient_squared", "laplacian"
+"""Observables of the configurational temperature."""
+
+
+class Spread(NamedTuple):
+    """How far the kinetic temperature spreads."""
+
+    mean: float
+    """Its mean [temperature]."""
+    measured: float
+    """Its standard deviation over the frames [temperature]."""
+    canonical: float
+    """That of the canonical ensemble, √(2/N) times the mean, for N degrees of freedom [temperature]."""
+
+
+def configurational_temperature(run: Run, skip: float = 0.2) -> Average:
+    """k T_conf = ⟨|∇Φ|²⟩/⟨∇²Φ⟩ [temperature], with the error of a ratio of means.
+
+    Φ is the potential energy of all sites, walls included; gradient and Laplacian are over the translations of free
+    bodies (Rugh, Phys. Rev. Lett. 78, 772, 1997; Butler et al., J. Chem. Phys. 109, 6519, 1998).
+
+    Parameters
+    ----------
+    run
+        A run.
+    skip
+        Fraction of the frames at the start that are left out.
+
+    Raises
+    ------
+    ArticulonError
+        Where it is not defined: the summary of the run says why.
+    """
+    check_run(run)
+    if GRADIENT not in run.observables:
+        reason = (run.summary.get("temperatures") or {}).get("not_defined", "no force has a Laplacian")
+        raise ArticulonError(f"the configurational temperature is not defined in this run: {reason}")
+    boltzmann = model_of(run).units.boltzmann
+    return ratio_of_means(kept(run, GRADIENT, skip), kept(run, LAPLACIAN, skip), boltzmann)
+
+
+def ratio_of_means(squares: np.ndarray, laplacians: np.ndarray, boltzmann: float) -> Average:
+    """⟨|∇Φ|²⟩/(k ⟨∇²Φ⟩) and its standard error, to first order in the errors of the means."""
+    ratio = float(squares.mean() / laplacians.mean())
+    residual = (squares - ratio * laplacians) / laplacians.mean()
+    count = residual.size / statistical_inefficiency(residual)
+    error = float(residual.std(ddof=1)) / math.sqrt(count) if residual.size > 1 else math.nan
+    return Average(ratio / boltzmann, error / boltzmann, count)
+
+
+def temperature_spread(run: Run, skip: float = 0.2) -> Spread:
+    """Mean and standard deviation of the kinetic temperature, beside the canonical one."""
+    values = kept(run, "temperature_kinetic", skip)
+    mean = float(values.mean())
+    return Spread(mean, float(values.std()), mean * math.sqrt(2.0 / freedoms(run)))
+
+
+def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float = 0.2) -> float:
+    """σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T) [temperature]: the standard deviation of the kinetic temperature of free
+    particles under a modified Nosé–Hoover thermostat, where 2 kd N k T/Q is well above the fastest frequency.
+
+    The thermostat then balances what the forces do: its ζ + kd ζ' follows q'ᵀΓ/q'ᵀMq', and with it ζ'. The forces are
+    taken from the run's frames.
+
+    Parameters
+    ----------
+    run
+        A run.
+    derivative_gain, mass
+        kd [time] and Q [energy time²] of the thermostat.
+    skip
+        Fraction of the frames at the start that are left out.
+    """
+    model = model_of(run)
+    derivative_gain = number(derivative_gain, "derivative_gain", ArticulonError)
+    mass = number(mass, "mass", ArticulonError)
+    if not (derivative_gain > 0.0 and mass > 0.0):
+        raise ArticulonError(f"derivative_gain and mass must be positive, got {derivative_gain:g} and {mass:g}")
+    late = slice(first_frame(len(run.times), skip), None)
+    values = pushes(Evaluator(model), run.q[late], run.u[late])
+    return mass * float(values.std()) / (derivative_gain * freedoms(run) * model.units.boltzmann)
+
+
+def pushes(evaluator: Evaluator, coordinates: np.ndarray, speeds: np.ndarray) -> np.ndarray:
+    """q'ᵀΓ/q'ᵀMq' of the site forces on free particles [1/time], shape (frames,), at coordinates (frames, nq) and
+    speeds (frames, nu)."""
+    model, found = evaluator.model, []
+    for q, u in zip(coordinates, speeds, strict=True):
+        v = np.asarray(u).reshape(-1, 3)
+        forces = evaluator.on_sites(site_positions(model, np.asarray(q, dtype=float)))
+        found.append(float((forces * v).sum()) / float(model.masses @ (v**2).sum(axis=1)))
+    return np.array(found)
+
+
+def freedoms(run: Run) -> int:
+    """Degrees of freedom that share the kinetic energy."""
+    thermostat = case_of(run).thermostat
+    return int(run.summary["degrees_of_freedom"] if thermostat is None else thermostat.freedoms(model_of(run)))

@@ -1,0 +1,99 @@
+"""How particles stand about each other; computed by freud (Ramasubramani et al., Comput. Phys. Commun. 254, 107275,
+2020)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.analysis.run_models import model_of
+from articulon.analysis.time_averages import first_frame
+from articulon.errors import ArticulonError
+from articulon.inputs import number, shown, whole, words
+from articulon.model import Model
+from articulon.simulation.results import Run
+
+MOST_BINS = 1_000_000
+
+
+class RadialDistribution(NamedTuple):
+    """g(r), the density of particles about a particle over their mean density."""
+
+    distances: np.ndarray
+    """Middles of the bins [length], shape (bins,)."""
+    values: np.ndarray
+    """g there, shape (bins,)."""
+    neighbours: np.ndarray
+    """Mean number of particles nearer than the outer edge of each bin, shape (bins,)."""
+
+
+def radial_distribution(
+    run: Run,
+    kinds: tuple[str, str] | None = None,
+    *,
+    cutoff: float | None = None,
+    bins: int = 100,
+    skip: float = 0.2,
+) -> RadialDistribution:
+    """Mean radial distribution function of the particles of a run in a periodic box.
+
+    Parameters
+    ----------
+    run
+        A run of free particles in a box that is periodic in all directions: without one there is no mean density.
+    kinds
+        Kind of the particles in the middle, and of those about them; all about all by default.
+    cutoff
+        Largest distance [length]; 0.49 of the least distance between opposite faces by default.
+    bins
+        Number of bins.
+    skip
+        Fraction of the frames at the start that are left out.
+
+    Raises
+    ------
+    ArticulonError
+        Where freud is missing, for a kind that does not exist, or a box that is not periodic.
+    """
+    try:
+        import freud
+    except ImportError:
+        raise ArticulonError("radial_distribution needs freud: pip install freud-analysis") from None
+    model = model_of(run)
+    bins, first = whole(bins, "bins", least=1, most=MOST_BINS, error=ArticulonError), first_frame(len(run.times), skip)
+    pair = None if kinds is None else words(kinds, "kinds", ArticulonError)
+    if pair is not None and len(pair) != 2:
+        raise ArticulonError(f"kinds: expected two, of those in the middle and those about them, got {shown(kinds)}")
+    box = model.box
+    if box is None or not box.periodic.all():
+        raise ArticulonError("radial_distribution: there is no mean density without a box periodic in all directions")
+    middle, around = (_bodies_of_kind(model, None if pair is None else kind) for kind in (pair or ("", "")))
+    vectors = box.vectors
+    faces = 1.0 / np.linalg.norm(np.linalg.inv(vectors), axis=0)
+    (lx, ly, lz), (xy, xz, yz) = np.diag(vectors), (vectors[1, 0], vectors[2, 0], vectors[2, 1])
+    # HOOMD's tilts, which freud takes, are over the length that they tilt along.
+    cell = freud.box.Box(lx, ly, lz, xy / ly, xz / lz, yz / lz)
+    reach = 0.49 * float(faces.min()) if cutoff is None else number(cutoff, "cutoff", ArticulonError)
+    if not 0.0 < reach < 0.5 * float(faces.min()):
+        raise ArticulonError(
+            f"cutoff: must be positive and less than half of the box, {0.5 * faces.min():g}, got {reach:g}"
+        )
+    rdf = freud.density.RDF(bins=bins, r_max=reach)
+    same = middle.size == around.size and bool((middle == around).all())
+    corner = np.array([float(x) for x in box.origin]) + 0.5 * vectors.sum(axis=0)
+    for positions in np.asarray(run.positions)[first:]:
+        centred = cell.wrap(positions - corner)
+        query = {"mode": "ball", "r_max": reach, "exclude_ii": same}
+        rdf.compute((cell, centred[around]), query_points=centred[middle], neighbors=query, reset=False)
+    counted = np.cumsum(rdf.bin_counts) / (middle.size * (len(run.times) - first))
+    return RadialDistribution(np.asarray(rdf.bin_centers), np.asarray(rdf.rdf), counted)
+
+
+def _bodies_of_kind(model: Model, kind: str | None) -> np.ndarray:
+    """Bodies that carry a site of a kind, or any; raises ArticulonError for one that does not exist."""
+    sites = model.sites
+    if kind is None:
+        return np.unique(sites.body[sites.body >= 0])
+    if kind not in sites.kinds:
+        raise ArticulonError(f"there are no particles of the kind '{kind}'; the kinds are {', '.join(sites.kinds)}")
+    found = sites.body[(sites.kind == sites.kinds.index(kind)) & (sites.body >= 0)]
+    return np.unique(found)

@@ -1,0 +1,48 @@
+"""The model behind a run, and its bodies by name."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.errors import ArticulonError
+from articulon.inputs import shown, words
+from articulon.model import Model
+from articulon.simulation.results import Run
+
+
+def case_of(run: Run) -> Case:
+    """The case of a run, read from its folder where it is not known."""
+    check_run(run)
+    if run.case is None:
+        run.case = Case.read(run.folder / "case.toml")
+    return run.case
+
+
+def check_run(run: object) -> None:
+    """Raises ArticulonError for what is no run."""
+    if not isinstance(run, Run):
+        raise ArticulonError(f"expected a run, as articulon.run or articulon.open_run gives it, got {shown(run)}")
+
+
+def model_of(run: Run) -> Model:
+    """The model of a run; see :attr:`articulon.simulation.results.Run.model`."""
+    check_run(run)
+    if run.known_model is None:
+        case_of(run)
+    return run.model
+
+
+def chosen_bodies(model: Model, names: str | Sequence[str]) -> np.ndarray:
+    """Indices of the bodies with these names, where one that ends in ``*`` stands for all that begin with it; raises
+    ArticulonError where there is none."""
+    found: list[int] = []
+    for name in words(names, "bodies", ArticulonError):
+        prefix = name.removesuffix("*")
+        match = [
+            k for k, body in enumerate(model.names) if (body.startswith(prefix) if name.endswith("*") else body == name)
+        ]
+        if not match:
+            raise ArticulonError(f"there is no body '{name}'; the first is called '{model.names[0]}'")
+        found += match
+    return np.array(sorted(set(found)), dtype=np.int64)

@@ -1,0 +1,99 @@
+"""Means over time with the error that correlated frames leave."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.errors import ArticulonError
+from articulon.inputs import floats, number, shown
+from articulon.simulation.results import Run
+
+
+class Average(NamedTuple):
+    """A mean over time."""
+
+    mean: float
+    """The mean."""
+    error: float
+    """Its standard error, by the number of independent samples."""
+    samples: float
+    """How many independent samples the frames are worth."""
+
+
+def statistical_inefficiency(values: np.ndarray) -> float:
+    """g = 1 + 2 Σ (1 − t/n) C(t): n frames are worth n/g independent ones.
+
+    The sum ends where the normalised autocorrelation C first falls below zero (Chodera et al., J. Chem. Theory Comput.
+    3, 26, 2007).
+
+    Parameters
+    ----------
+    values
+        Equally spaced in time, shape (frames,).
+    """
+    try:
+        given = floats(values)
+    except ValueError as reason:
+        raise ArticulonError(f"values: {reason}") from None
+    if given.ndim != 1 or not given.size:
+        raise ArticulonError(f"values: expected numbers equally spaced in time, got an array of shape {given.shape}")
+    deviation = given - np.mean(given)
+    count = deviation.size
+    if count < 3 or not deviation.any():
+        return 1.0
+    correlation = autocorrelation(deviation[:, None])
+    normalised = correlation / correlation[0]
+    negative = np.flatnonzero(normalised <= 0.0)
+    end = int(negative[0]) if negative.size else count
+    lags = np.arange(1, end)
+    return float(max(1.0, 1.0 + 2.0 * ((1.0 - lags / count) * normalised[1:end]).sum()))
+
+
+def average(run: Run, observable: str, skip: float = 0.2) -> Average:
+    """Mean of an observable over the frames, with its standard error.
+
+    Parameters
+    ----------
+    run
+        A run, or anything with its ``observables``.
+    observable
+        Name among ``run.observables``, such as ``"temperature_kinetic"``.
+    skip
+        Fraction of the frames at the start that are left out.
+
+    Raises
+    ------
+    ArticulonError
+        For an observable that the run does not have.
+    """
+    values = kept(run, observable, skip)
+    count = values.size / statistical_inefficiency(values)
+    spread = float(values.std(ddof=1)) if values.size > 1 else float("nan")
+    return Average(float(values.mean()), spread / np.sqrt(count), count)
+
+
+def kept(run: Run, observable: str, skip: float) -> np.ndarray:
+    """An observable without the frames at the start; raises ArticulonError where there is none such."""
+    if not hasattr(run, "observables"):
+        raise ArticulonError(f"expected a run, or anything with its observables, got {shown(run)}")
+    if not isinstance(observable, str) or observable not in run.observables:
+        known = ", ".join(sorted(run.observables))
+        raise ArticulonError(f"the run has no observable {shown(observable)}; it has {known}")
+    values = np.asarray(run.observables[observable], dtype=float)
+    return values[first_frame(values.size, skip) :]
+
+
+def first_frame(frames: int, skip: float) -> int:
+    """The first frame that is kept; raises ArticulonError for a fraction that leaves none."""
+    if not 0.0 <= number(skip, "skip", ArticulonError) < 1.0:
+        raise ArticulonError(f"skip must be a fraction of the frames, from 0 to less than 1, got {shown(skip)}")
+    return min(int(skip * frames), frames - 1)
+
+
+def autocorrelation(values: np.ndarray) -> np.ndarray:
+    """⟨Σ_k x_k(s) x_k(s + t)⟩ over all origins s, for every lag t; values (frames, n), result (frames,)."""
+    count = len(values)
+    size = 1 << (2 * count - 1).bit_length()
+    spectrum = np.fft.rfft(values, size, axis=0)
+    power = (spectrum.real**2 + spectrum.imag**2).sum(axis=1)
+    return np.fft.irfft(power, size)[:count] / np.arange(count, 0, -1)

@@ -1,0 +1,45 @@
+"""Running cases by name, and results that know their case."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from articulon.cases.case import Case
+from articulon.cases.loading import load_case
+from articulon.errors import CaseError
+from articulon.inputs import flag, path_of
+from articulon.simulation import case_run as simulate
+from articulon.simulation.results import Run
+from articulon.simulation.run_request import Progress
+
+__all__ = ["Run", "open_run", "run"]
+
+
+def run(
+    case: Case | str | Path,
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    allow_code: bool = False,
+) -> Run:
+    """Run a case, also one given by its name or path; see :func:`articulon.simulation.case_run.run` for the rest.
+
+    With ``allow_code`` functions that the case names may run: they are code, of whoever wrote the case.
+    """
+    if out is not None:
+        out = path_of(out, "run, out", CaseError)
+    resume, allow_code = flag(resume, "run, resume", CaseError), flag(allow_code, "run, allow_code", CaseError)
+    if not isinstance(case, Case):
+        case, overrides = load_case(case, overrides, allow_code=allow_code), None
+    elif allow_code:
+        case = replace(case, allow_code=True)
+    return simulate.run(case, out, resume, progress, overrides)
+
+
+def open_run(folder: str | Path, *, allow_code: bool = False) -> Run:
+    """The results in the folder of a run, with the case that it was made from; see :func:`articulon.open_run`."""
+    found = simulate.open_run(path_of(folder, "open_run, folder", CaseError))
+    return Run(found.folder, Case.read(found.folder / simulate.CASE, allow_code=allow_code))

@@ -1,0 +1,42 @@
+"""A model made in Python in the place of one that a case declares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from articulon.errors import CaseError
+from articulon.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class GivenModel:
+    """A model that has been built; it stands where a case has the declaration of its model."""
+
+    builder: ClassVar[str] = "explicit"
+    model: Model
+    """The model, with its forces."""
+    inferred: tuple[str, ...] = ()
+    """See :attr:`articulon.cases.case.Case.inferred`."""
+
+    def model_dump(self) -> dict[str, Any]:
+        """The model written out, as in ``[model]`` of a case."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> dict[str, Any]:
+        from articulon.cases.model_as_case import written_out
+        from articulon.cases.written_model import ExplicitModel
+
+        # By way of the declaration, so that the case has the digest of the file that it is written to.
+        declared = ExplicitModel.from_mapping(written_out(self.model), "simulate", "model")
+        return declared.resolved(self.model.units).model_dump()
+
+    def check_writable(self) -> None:
+        """Raises CaseError for a model that no case file can hold, with the reason."""
+        from articulon.cases.model_as_case import obstacle
+
+        reason = obstacle(self.model)
+        if reason is not None:
+            raise CaseError(f"this model cannot be written into a case file: {reason}")

@@ -1,0 +1,253 @@
+"""Models of grains: single ones, regions filled with them, chains of spheres, and any bodies that are written out."""
+
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from articulon.building import ModelBuilder
+from articulon.cases.explicit_joints import Vector
+from articulon.cases.packings import check_room, grid_count, grid_places, random_places, sizes
+from articulon.cases.written_model import WrittenOut
+from articulon.declaration import Declaration, Dimension, Quantity, Seed, Whole
+from articulon.errors import CaseError, ModelError
+from articulon.model import Free, Spherical
+from articulon.sizes import BODY, PARTICLE, check_size
+from articulon.units import UnitSystem
+
+Radius = Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+Density = Annotated[Quantity | None, Dimension("mass_density", minimum=0, exclusive=True)]
+Mass = Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True)]
+STILL: Vector = (0.0, 0.0, 0.0)
+GRID_PLACE = 300
+"""Memory that a place of a grid takes while grains are laid out [bytes]."""
+
+
+class Weighed(Declaration):
+    """What has either a density or a mass."""
+
+    density: Density = None
+    """Of solid spheres [mass/length³]."""
+    mass: Mass = None
+    """Of each sphere, instead [mass]."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.density is None) == (self.mass is None):
+            raise ValueError("give either a density or a mass")
+        return self
+
+    def weight(self, radius: float) -> float:
+        """Mass of a sphere [mass], once resolved."""
+        if self.density is not None:
+            return 4.0 / 3.0 * float(np.pi) * radius**3 * float(self.density)
+        return float(self.mass or 0.0)
+
+
+class SingleGrain(Weighed):
+    """One grain at a given place."""
+
+    name: Annotated[str, Field(min_length=1)]
+    """Unique among the bodies."""
+    kind: str = "grain"
+    """Chooses its material."""
+    radius: Radius
+    """[length]."""
+    position: Annotated[Vector, Dimension("length")] = STILL
+    """Of its centre, world frame [length]."""
+    velocity: Annotated[Vector, Dimension("velocity")] = STILL
+    """Of its centre, world frame [velocity]."""
+    spin: Annotated[Vector, Dimension("angular_velocity")] = STILL
+    """World frame [angle/time]."""
+
+
+class Fill(Weighed):
+    """A region that is filled with grains which do not touch.
+
+    ``grid`` puts them on a cubic grid, the lowest places first, as far apart as the largest with a ``gap``, in which
+    each is moved at random. ``random`` throws them in one by one, the largest first, wherever there is room (random
+    sequential addition, which finds room up to a solid fraction of about 0.3).
+    """
+
+    name: str = "grain"
+    """What the grains are numbered with."""
+    kind: str = "grain"
+    """Chooses their material."""
+    count: Annotated[Whole, Field(ge=1)] | None = None
+    """How many; as many as the grid holds by default."""
+    radius: Radius
+    """Of each, or of the smallest [length]."""
+    largest_radius: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """Of the largest, where they are not all equal [length]."""
+    distribution: Literal["uniform", "equal-volumes"] = "uniform"
+    """How many there are of each radius between the two: equally many, or equal volumes of each, p(R) ∝ 1/R³."""
+    low: Annotated[Vector, Dimension("length")]
+    """Corner of the region with the least coordinates, or one end of a cylinder's axis [length]."""
+    high: Annotated[Vector, Dimension("length")]
+    """The opposite corner, or the other end [length]."""
+    shape: Literal["box", "cylinder"] = "box"
+    """Of the region."""
+    cylinder_radius: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
+    """Of a cylindrical region [length]."""
+    arrangement: Literal["grid", "random"] = "grid"
+    """How places are found."""
+    gap: Annotated[Quantity, Dimension("dimensionless", minimum=0)] = 0.1
+    """Between the largest grains on the grid, in their diameters."""
+    velocity: Annotated[Vector, Dimension("velocity")] = STILL
+    """Of all [velocity]."""
+    velocity_spread: Annotated[Quantity, Dimension("velocity", minimum=0)] = 0.0
+    """Standard deviation of each component of their velocities from that [velocity]."""
+    seed: Seed = 1
+    """Chooses radii, places and velocities."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if (self.shape == "cylinder") != (self.cylinder_radius is not None):
+            raise ValueError("cylinder_radius: goes with shape = 'cylinder', and a cylinder needs it")
+        if self.arrangement == "random" and self.count is None:
+            raise ValueError("count: is required where grains are thrown in at random")
+        return self
+
+    def resolved(self, units: UnitSystem, where: str = "") -> Self:
+        """A copy in the given units; raises CaseError for a region or radii that cannot be."""
+        fill = super().resolved(units, where)
+        low, high = (np.array([float(x) for x in corner]) for corner in (fill.low, fill.high))
+        if fill.shape == "box" and not (high > low).all():
+            raise CaseError(f"{where}.high: expected each coordinate beyond that of low, got {list(self.high)}")
+        if fill.shape == "cylinder" and not (high != low).any():
+            raise CaseError(f"{where}.high: expected another end of the axis than low, got {list(self.high)}")
+        if fill.largest_radius is not None and float(fill.largest_radius) < float(fill.radius):
+            raise CaseError(f"{where}.largest_radius: {self.largest_radius!r} is smaller than radius, {self.radius!r}")
+        return fill
+
+    def populate(self, builder: ModelBuilder, where: str) -> None:
+        """Add the grains; raises ModelError where they do not fit."""
+        if self.count is not None:
+            check_size(self.count, PARTICLE, "grains", f"{where}.count")
+        rng = np.random.Generator(np.random.PCG64(self.seed))
+        smallest = float(self.radius)
+        largest = smallest if self.largest_radius is None else float(self.largest_radius)
+        region = tuple(np.array([float(x) for x in corner]) for corner in (self.low, self.high))
+        around = None if self.cylinder_radius is None else float(self.cylinder_radius)
+        if self.arrangement == "grid":
+            laid_out = grid_count(region, around, largest, float(self.gap), self.count)
+            check_size(laid_out, GRID_PLACE, "places of a grid", f"{where}.radius")
+            places = grid_places(region, around, largest, float(self.gap), rng, self.count)
+            count = len(places) if self.count is None else self.count
+            if not 0 < count <= len(places):
+                raise ModelError(
+                    f"{where}: the region holds {len(places)} grains on a grid for radii up to {largest:g}, and "
+                    f"{count} are asked for; enlarge it, ask for fewer, lessen gap, or take arrangement = 'random'"
+                )
+            places, radii = places[:count], sizes(count, smallest, largest, self.distribution, rng)
+        else:
+            count = self.count or 0
+            check_room(region, around, count, smallest, where)
+            radii = np.sort(sizes(count, smallest, largest, self.distribution, rng))[::-1]
+            places = random_places(region, around, radii, rng)
+            if len(places) < count:
+                raise ModelError(
+                    f"{where}: after {len(places)} of {count} grains there is no more room to be found at random; "
+                    "enlarge the region, ask for fewer, or take arrangement = 'grid'"
+                )
+        velocities = np.tile([float(x) for x in self.velocity], (count, 1))
+        velocities += float(self.velocity_spread) * rng.standard_normal((count, 3))
+        builder.add_grains(
+            places,
+            radii,
+            kind=self.kind,
+            density=self.density,
+            mass=self.mass,
+            velocities=velocities if velocities.any() else None,
+            name=self.name,
+        )
+
+
+class Chain(Weighed):
+    """Equal spheres in a row, each joined to the one before half-way between them."""
+
+    name: str = "chain"
+    """What its bodies are numbered with, from 0."""
+    kind: str = "grain"
+    """Chooses its material."""
+    links: Annotated[Whole, Field(ge=1)]
+    """How many spheres."""
+    radius: Radius
+    """Of each [length]."""
+    gap: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
+    """Between neighbours while the chain is straight [length]."""
+    start: Annotated[Vector, Dimension("length")]
+    """Centre of the first sphere, world frame [length]."""
+    direction: Annotated[Vector, Dimension("dimensionless")] = (0.0, 0.0, 1.0)
+    """From the first to the last, world frame; of any length but zero."""
+    velocity: Annotated[Vector, Dimension("velocity")] = STILL
+    """Of the whole chain [velocity]."""
+
+    def resolved(self, units: UnitSystem, where: str = "") -> Self:
+        """A copy in the given units; raises CaseError for a direction of no length."""
+        chain = super().resolved(units, where)
+        if not any(chain.direction):
+            raise CaseError(f"{where}.direction: expected three numbers, not all zero, got {list(self.direction)}")
+        return chain
+
+    def populate(self, builder: ModelBuilder, where: str) -> None:
+        """Add the bodies and their spheres: the first free, the others on spherical joints."""
+        check_size(self.links, BODY, "spheres", f"{where}.links")
+        R = float(self.radius)
+        mass = self.weight(R)
+        along = np.array([float(x) for x in self.direction])
+        half = (R + 0.5 * float(self.gap)) * along / np.linalg.norm(along)
+        parent = None
+        for k in range(self.links):
+            first = k == 0
+            com = np.zeros(3) if first else half
+            parent = builder.add_body(
+                f"{self.name}-{k}",
+                mass=mass,
+                inertia=0.4 * mass * R**2,
+                com=com,
+                parent=parent,
+                joint=Free() if first else Spherical(),
+                position=(0.0, 0.0, 0.0) if first else (half if k == 1 else 2.0 * half),
+                q=(*(float(x) for x in self.start), 1.0, 0.0, 0.0, 0.0) if first else None,
+                u=(*(float(x) for x in self.velocity), 0.0, 0.0, 0.0) if first else None,
+            )
+            builder.add_site(parent, position=com, kind=self.kind, radius=R)
+
+
+class Grains(WrittenOut):
+    """Grains one by one and by the region, chains of spheres, and bodies, sites, loops and drives as in a model that is
+    written out."""
+
+    builder: Literal["grains"] = "grains"
+    grains: tuple[SingleGrain, ...] = ()
+    """Single grains."""
+    fills: tuple[Fill, ...] = ()
+    """Regions filled with grains."""
+    chains: tuple[Chain, ...] = ()
+    """Chains of spheres."""
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not (self.grains or self.fills or self.chains or self.bodies):
+            raise ValueError("give it grains, fills, chains or bodies")
+        return self
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the bodies, then chains, single grains and fills, for a declaration that has been resolved."""
+        super().populate(builder)
+        for k, chain in enumerate(self.chains):
+            chain.populate(builder, f"model.chains[{k}]")
+        for grain in self.grains:
+            builder.add_grain(
+                grain.name,
+                radius=grain.radius,
+                position=grain.position,
+                kind=grain.kind,
+                density=grain.density,
+                mass=grain.mass,
+                velocity=grain.velocity,
+                spin=grain.spin,
+            )
+        for k, fill in enumerate(self.fills):
+            fill.populate(builder, f"model.fills[{k}]")

@@ -1,0 +1,128 @@
+"""A model written out, as ``[model]`` of a case file has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from articulon.cases.explicit_joints import GROUND
+from articulon.model import Model
+from articulon.model.array_rotations import matrices
+from articulon.model.joints.axis import AxisJoint
+
+
+def obstacle(model: Model) -> str | None:
+    """Why no case file can hold a model; None where one can."""
+    if model.modes:
+        return f"body '{model.names[next(iter(model.modes))]}' is flexible, and its modes are not in a file"
+    driven = [drive.name for drive in model.drives if drive.function is not None]
+    if driven:
+        return f"the motion of '{driven[0]}' is a Python function"
+    if GROUND in model.names:
+        return f"a body is called '{GROUND}'"
+    for k, force in enumerate(model.forces):
+        if callable(getattr(force, "function", None)):
+            return f"forces[{k}].function is a Python function; name one in a file, as 'file.py:name'"
+    return None
+
+
+def written_out(model: Model) -> dict[str, Any]:
+    """The tables of a model's bodies, sites, loops and drives, in its units."""
+    return {
+        "builder": "explicit",
+        "bodies": [_body(model, body) for body in range(model.bodies)],
+        "sites": _sites(model),
+        "loops": [
+            {
+                "name": loop.name,
+                **_joint(loop.joint),
+                "parent": _name(model, loop.parent),
+                "child": _name(model, loop.child),
+                "position": loop.position.tolist(),
+                "rotation": loop.rotation.tolist(),
+                "child_position": loop.child_position.tolist(),
+                "child_rotation": loop.child_rotation.tolist(),
+            }
+            for loop in model.loop_joints
+        ],
+        "drives": [
+            {
+                "name": drive.name,
+                "body": model.names[drive.body],
+                "component": drive.component,
+                "times": drive.times.tolist(),
+                "values": drive.values.tolist(),
+            }
+            for drive in model.drives
+            if drive.function is None
+        ],
+    }
+
+
+def _name(model: Model, body: int) -> str:
+    return GROUND if body < 0 else model.names[body]
+
+
+def _joint(joint: Any) -> dict[str, Any]:
+    axis = {"axis": [float(a) for a in joint.axis]} if isinstance(joint, AxisJoint) else {}
+    return {"joint": type(joint).__name__.lower(), **axis}
+
+
+def _body(model: Model, body: int) -> dict[str, Any]:
+    xx, xy, xz, yy, yz, zz = model.inertias[body].tolist()
+    position, rotation = _frame(model, body)
+    found = {
+        "name": model.names[body],
+        "mass": float(model.masses[body]),
+        "inertia": [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]],
+        "com": model.centres[body].tolist(),
+        "parent": _name(model, int(model.parents[body])),
+        **_joint(model.joints[body]),
+        "position": position.tolist(),
+        "rotation": rotation.tolist(),
+    }
+    joint, link = model.joints[body], int(model.link[body])
+    if joint.nq:
+        q, u = int(model.forest.q_start[link]), int(model.forest.u_start[link])
+        found["q"] = model.q0[q : q + joint.nq].tolist()
+        found["u"] = model.u0[u : u + joint.nu].tolist()
+    return found
+
+
+def _frame(model: Model, body: int) -> tuple[np.ndarray, np.ndarray]:
+    """The joint frame of a body in its parent's frame: position and Euler parameters."""
+    link, parent = int(model.link[body]), int(model.parents[body])
+    if model.joints[body].nq:  # in the frame of the parent's link
+        position, rotation = model.forest.position[link], model.forest.rotation[link]
+    else:
+        position, rotation = model.offset_position[body], model.offset_rotation[body]
+    if parent < 0:
+        return position, rotation
+    away, turned = model.offset_position[parent], model.offset_rotation[parent]
+    if not away.any() and turned[0] == 1.0:  # most parents carry their link's frame, and nothing is rounded
+        return position, rotation
+    back = turned * np.array([1.0, -1.0, -1.0, -1.0])
+    found = _product(back, rotation)
+    return matrices(turned).T @ (position - away), found / np.linalg.norm(found)
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Of two quaternions, scalar first."""
+    vector = a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
+    return np.array([a[0] * b[0] - a[1:] @ b[1:], *vector])
+
+
+def _sites(model: Model) -> list[dict[str, Any]]:
+    sites = model.sites
+    return [
+        {
+            "body": _name(model, int(sites.body[k])),
+            "position": sites.position[k].tolist(),
+            "charge": float(sites.charge[k]),
+            "kind": sites.kinds[int(sites.kind[k])],
+            "group": sites.groups[int(sites.group[k])],
+            "radius": float(sites.radius[k]),
+        }
+        for k in range(sites.body.size)
+    ]

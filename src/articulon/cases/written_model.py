@@ -1,0 +1,282 @@
+"""A model written out in the case file: its bodies with their joints, its sites, its loops and driven joints."""
+
+from typing import Annotated, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field, ValidationInfo, field_validator
+
+from articulon.building import ModelBuilder
+from articulon.cases.explicit_joints import (
+    GROUND,
+    JointName,
+    Rotation,
+    Vector,
+    as_case_error,
+    axis_of,
+    closest,
+    joint_of,
+)
+from articulon.cases.explicit_loops import ExplicitDrive, ExplicitLoop
+from articulon.cases.explicit_modes import AnyModes
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.errors import CaseError
+from articulon.model import body_checks
+from articulon.model.joints import BY_NAME
+from articulon.units import UnitSystem, expectation
+
+
+class ExplicitBody(Declaration):
+    """One body and the joint that connects it to its parent."""
+
+    name: Annotated[str, Field(min_length=1)]
+    """Unique among the bodies."""
+    modes: AnyModes | None = None
+    """Of a flexible body; its frame is that of handle 1. The coordinates [length] and speeds of its modes follow those
+    of the joint in q and u, and are zero where they are left out."""
+    mass: Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True), Field(validate_default=True)] = None
+    """[mass]; may be left out where the nodes of modes have masses, to which it adds at handle 1."""
+    inertia: Annotated[Quantity | Vector | tuple[Vector, Vector, Vector], Dimension("inertia")] = 0.0
+    """About the centre of mass, body frame [mass length²]: a number, three principal moments, or a 3x3 matrix."""
+    com: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
+    """Centre of mass in the body's frame [length]."""
+    parent: str = GROUND
+    """The body that this one is joined to; it may come later in the file."""
+    joint: JointName
+    """The joint to the parent."""
+    axis: Annotated[Vector | None, Dimension("dimensionless")] = None
+    """Direction of a revolute or prismatic joint in the joint frame; (0, 0, 1) by default."""
+    position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
+    """Origin of the joint frame in the parent's frame [length]."""
+    rotation: Annotated[Rotation, Dimension("dimensionless")] = (1.0, 0.0, 0.0, 0.0)
+    """The joint frame in the parent's: Euler parameters, scalar first."""
+    q: Quantity | tuple[Quantity, ...] | None = None
+    """Initial coordinates of the joint, each in its own dimension; zero displacement by default, or what
+    closes the loops."""
+    u: Quantity | tuple[Quantity, ...] | None = None
+    """Initial speeds of the joint; at rest by default, or what the loops ask for."""
+    node: Annotated[Whole, Field(ge=0)] | None = None
+    """Node of the flexible parent that the joint frame sits on; position and rotation are then in the node's frame."""
+
+    @field_validator("mass")
+    @classmethod
+    def _massive(cls, mass: float | str | None, others: ValidationInfo) -> float | str | None:
+        """Of modes that are at fault nothing is known, and nothing is said here."""
+        if mass is None and "modes" in others.data and others.data["modes"] is None:
+            raise ValueError(f"is required: {expectation('mass')}, or modes, whose nodes have masses")
+        return mass
+
+    def resolved(self, units: UnitSystem, where: str = "") -> Self:
+        """A copy in the given units, checked for what no body can be; raises CaseError naming the key."""
+        body = super().resolved(units, where)
+        kind = BY_NAME[self.joint]
+        # What is left out stays so: it may follow from loops, where what is given must not.
+        q = None if self.q is None else self._motion("q", self.q, kind.coordinates, units, where)
+        u = None if self.u is None else self._motion("u", self.u, kind.speeds, units, where)
+        axis = axis_of(self.joint, body.axis, where)
+
+        def name(key: str) -> str:
+            return f"{where}.{key}, body '{self.name}'"
+
+        with as_case_error():
+            inertia = body_checks.symmetric(body.inertia, units, name("inertia"))
+            body_checks.possible_inertias(inertia[None], lambda _: name("inertia"))
+            body_checks.unit_quaternions(np.array([body.rotation], dtype=float), lambda _: name("rotation"))
+            if kind.quaternion is not None and q is not None:
+                turn = np.array([q[kind.quaternion : kind.quaternion + 4]], dtype=float)
+                body_checks.unit_quaternions(turn, lambda _: name("q"))
+        return body.model_copy(update={"q": q, "u": u, "axis": axis})
+
+    def _motion(
+        self,
+        key: str,
+        value: Quantity | tuple[Quantity, ...],
+        named: tuple[tuple[str, str], ...],
+        units: UnitSystem,
+        where: str,
+    ) -> tuple[float, ...]:
+        given = value if isinstance(value, tuple) else (value,)
+        dimensions = [dimension for _, dimension in named]
+        if self.modes is not None:
+            # How many modes there are is known when they are made; the builder counts them.
+            modal = "length" if key == "q" else "velocity"
+            dimensions += [modal] * (len(given) - len(dimensions))
+        if len(given) != len(dimensions):
+            what = "coordinates" if key == "q" else "speeds"
+            raise CaseError(
+                f"{where}.{key}, body '{self.name}': a {self.joint} joint has {len(dimensions)} {what} "
+                f"({', '.join(dimensions) or 'none'}), got {len(given)}"
+            )
+        return tuple(
+            units.value(part, dimension, f"{where}.{key}[{k}]")
+            for k, (part, dimension) in enumerate(zip(given, dimensions, strict=True))
+        )
+
+
+class ExplicitSite(Declaration):
+    """A point where pair forces act."""
+
+    body: str
+    """The body that carries it, or ``"ground"``."""
+    position: Annotated[Vector, Dimension("length")] = (0.0, 0.0, 0.0)
+    """In the body's frame, or the world's [length]."""
+    charge: Annotated[Quantity, Dimension("charge")] = 0.0
+    """[charge]."""
+    kind: str = "site"
+    """Chooses the force law of its pairs."""
+    group: str | None = None
+    """Chooses which pairs there are; the kind's name by default."""
+    node: Annotated[Whole, Field(ge=0)] | None = None
+    """Node of a flexible body that carries it; the position is then in the node's frame."""
+    radius: Annotated[Quantity, Dimension("length", minimum=0)] = 0.0
+    """Of a contact sphere about it [length]; 0 for a point that touches nothing."""
+
+
+class WrittenOut(Declaration):
+    """Bodies, sites, loops and drives one by one: what every model has that a case writes out."""
+
+    error_class: ClassVar = CaseError
+
+    bodies: tuple[ExplicitBody, ...] = ()
+    """In any order; the model has them with parents first and otherwise as they are written."""
+    sites: tuple[ExplicitSite, ...] = ()
+    """The points where pair forces act."""
+    loops: tuple[ExplicitLoop, ...] = ()
+    """Joints that close loops."""
+    drives: tuple[ExplicitDrive, ...] = ()
+    """Coordinates of joints that follow given motions."""
+
+    def resolved(self, units: UnitSystem, where: str = "model") -> Self:
+        """A copy in the given units; raises CaseError for a missing parent, parents in a ring, or a body that is named
+        and does not exist."""
+        self._connected(where)
+        model = super().resolved(units, where)
+        joints = {body.name: body.joint for body in self.bodies}
+        drives = tuple(
+            drive.of_joint(joints[drive.body], units, f"{where}.drives[{k}]") for k, drive in enumerate(model.drives)
+        )
+        return model.model_copy(update={"drives": drives})
+
+    def _connected(self, where: str) -> None:
+        number: dict[str, int] = {}
+        for k, body in enumerate(self.bodies):
+            key = f"{where}.bodies[{k}].name"
+            if body.name == GROUND:
+                raise CaseError(f"{key}: '{GROUND}' is what bodies without a parent are joined to; choose another name")
+            if body.name in number:
+                raise CaseError(f"{key}: '{body.name}' is already the name of {where}.bodies[{number[body.name]}]")
+            number[body.name] = k
+        for k, body in enumerate(self.bodies):
+            if body.parent != GROUND and body.parent not in number:
+                raise CaseError(
+                    f"{where}.bodies[{k}].parent: body '{body.name}' is joined to '{body.parent}', which is no body of "
+                    f"this model{closest(body.parent, [*number, GROUND])}"
+                )
+        for k, site in enumerate(self.sites):
+            if site.body != GROUND and site.body not in number:
+                raise CaseError(
+                    f"{where}.sites[{k}].body: there is no body '{site.body}' to carry this site"
+                    f"{closest(site.body, [*number, GROUND])}"
+                )
+        self._constrained(where, [*number])
+        self._parents_first(where)
+
+    def _constrained(self, where: str, bodies: list[str]) -> None:
+        """Raises CaseError for a loop or drive of a body that does not exist, or of a name that another has."""
+        for k, loop in enumerate(self.loops):
+            for key, end in (("parent", loop.parent), ("child", loop.child)):
+                if end != GROUND and end not in bodies:
+                    raise CaseError(
+                        f"{where}.loops[{k}].{key}: there is no body '{end}' for the loop '{loop.name}' to join"
+                        f"{closest(end, [*bodies, GROUND])}"
+                    )
+        for k, drive in enumerate(self.drives):
+            if drive.body not in bodies:
+                raise CaseError(
+                    f"{where}.drives[{k}].body: there is no body '{drive.body}' whose joint could be driven"
+                    f"{closest(drive.body, bodies)}"
+                )
+        taken: dict[str, str] = {}
+        names = [(f"{where}.loops[{k}]", loop.name) for k, loop in enumerate(self.loops)]
+        names += [
+            (f"{where}.drives[{k}]", drive.name or f"drive of {drive.body}") for k, drive in enumerate(self.drives)
+        ]
+        for key, name in names:
+            if name in taken:
+                raise CaseError(f"{key}.name: '{name}' is already the name of {taken[name]}")
+            taken[name] = key
+
+    def _parents_first(self, where: str) -> list[ExplicitBody]:
+        """The bodies in file order, but each after its parent; raises CaseError for a loop."""
+        by_name = {body.name: body for body in self.bodies}
+        placed: dict[str, ExplicitBody] = {}
+        for body in self.bodies:
+            path: dict[str, ExplicitBody] = {}
+            name = body.name
+            while name != GROUND and name not in placed:
+                if name in path:
+                    ring = list(path)[list(path).index(name) :]
+                    chain = " -> ".join(f"'{member}'" for member in [*ring, name])
+                    key = f"{where}.bodies[{self.bodies.index(by_name[name])}].parent"
+                    raise CaseError(
+                        f"{key}: the parents of these bodies form a loop: {chain}; every model is a forest, so one of "
+                        f"them must be joined to '{GROUND}' or to a body outside the loop"
+                    )
+                path[name] = by_name[name]
+                name = by_name[name].parent
+            placed.update(reversed(path.items()))
+        return list(placed.values())
+
+    def beside(self, source: str) -> Self:
+        """A copy with the files of modes found beside a case file; raises CaseError for one that is not there or has
+        changed."""
+        bodies = tuple(
+            body
+            if body.modes is None
+            else body.model_copy(update={"modes": body.modes.beside(source, f"model.bodies[{k}].modes")})
+            for k, body in enumerate(self.bodies)
+        )
+        return self.model_copy(update={"bodies": bodies})
+
+    def populate(self, builder: ModelBuilder) -> None:
+        """Add the bodies, sites, loops and drives to a builder, for a declaration that has been resolved."""
+        number = {body.name: k for k, body in enumerate(self.bodies)}
+        for body in self._parents_first("model"):
+            where = f"model.bodies[{number[body.name]}].modes, body '{body.name}'"
+            builder.add_body(
+                body.name,
+                mass=body.mass,
+                inertia=body.inertia,
+                com=body.com,
+                parent=None if body.parent == GROUND else body.parent,
+                joint=joint_of(body.joint, body.axis),
+                position=body.position,
+                rotation=body.rotation,
+                q=body.q,
+                u=body.u,
+                modes=None if body.modes is None else body.modes.modes(builder.units, where),
+                node=body.node,
+            )
+        for site in self.sites:
+            carrier = None if site.body == GROUND else site.body
+            builder.add_site(
+                carrier,
+                position=site.position,
+                charge=site.charge,
+                kind=site.kind,
+                group=site.group,
+                node=site.node,
+                radius=site.radius,
+            )
+        for loop in self.loops:
+            loop.populate(builder)
+        for k, drive in enumerate(self.drives):
+            drive.populate(builder, f"model.drives[{k}]")
+
+
+class ExplicitModel(WrittenOut):
+    """A model of what is written out and nothing else."""
+
+    builder: Literal["explicit"] = "explicit"
+    """What a model without a named builder is."""
+    bodies: Annotated[tuple[ExplicitBody, ...], Field(min_length=1)]
+    """In any order; the model has them with parents first and otherwise as they are written."""

@@ -1,0 +1,238 @@
+"""The commands that run cases."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from articulon.cli.commands import EXIT_CHECK, AllowCode, CaseName, Out, Overrides, app, assignments, fail
+from articulon.cli.output import echo
+from articulon.cli.verdict_line import is_trusted, print_verdict
+from articulon.errors import ArticulonError, CaseError, DivergenceError
+from articulon.runs.progress import RunProgress
+
+if TYPE_CHECKING:
+    from articulon.cases import Case
+
+RUNS = Path("runs")
+"""Where results go by default, a folder for each case."""
+
+REPORT = "report.html"
+"""What the report of a run is called in its folder."""
+WRITTEN_BY_A_RUN = ("case.toml", "trajectory.h5", "checkpoint.npz", "checkpoint_prev.npz", "summary.json")
+"""Files that show that a folder holds a run."""
+
+
+@app.command()
+def run(
+    case: CaseName,
+    out: Out = None,
+    overrides: Overrides = [],  # noqa: B006
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Continue the run that the folder holds, or begin it where there is none yet."),
+    ] = False,
+    allow_code: AllowCode = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Exit with 3 unless the verdict on a scaled run is 'trusted': suspect, violated and inconclusive are "
+            "not. The results are kept.",
+        ),
+    ] = False,
+) -> None:
+    """Run a case and write its results and report; the last line is the verdict on a scaled run."""
+    from articulon.cases import load_case
+
+    description = load_case(case, assignments(overrides), allow_code=allow_code)
+    description.check_code()
+    folder = RUNS / description.folder_name if out is None else out
+    check_folder(folder, description, resume)
+    progress = RunProgress()
+
+    from articulon.runs.entry import run as run_case
+
+    try:
+        done = run_case(description, out=folder, resume=resume, progress=progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_continue(case, folder, overrides, allow_code)) from None
+    except DivergenceError:
+        progress.close()
+        if (folder / WRITTEN_BY_A_RUN[-1]).is_file():
+            from articulon.storage.file_reading import read_summary
+
+            print_verdict(read_summary(folder))
+        raise
+    finally:
+        progress.close()
+
+    _print_summary(done.summary)
+    failed = _print_checks(done.summary.get("checks") or [])
+    for note in done.summary.get("notes") or []:
+        echo(f"note    {note}")
+    echo(f"results {folder}\nreport  {folder / REPORT}")
+    if description.run.gsd:
+        from articulon.runs.gsd_export import write_gsd
+
+        echo(f"spheres {write_gsd(folder)}")
+    doubted = strict and not is_trusted(done.summary)
+    if failed:
+        fail("; ".join(failed), "check failed")
+    if doubted:
+        fail("--strict asks for a run that is trusted", "not trusted")
+    print_verdict(done.summary)
+    if failed or doubted:
+        raise typer.Exit(EXIT_CHECK)
+
+
+@app.command()
+def compare(
+    case: CaseName,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="A,B", help="Variants to run; by default those that the case names."),
+    ] = None,
+    vary: Annotated[
+        list[str], typer.Option("--vary", metavar="KEY=V1,V2", help="Run once for each value of a key. Repeatable.")
+    ] = [],  # noqa: B006
+    overrides: Overrides = [],  # noqa: B006
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results; by default runs/<case>-compare.")
+    ] = None,
+    allow_code: AllowCode = False,
+) -> None:
+    """Run variants of a case side by side and print how they differ."""
+    from articulon.cases import load_case
+    from articulon.cases.advice import foreign, how_to_vary
+    from articulon.cases.overrides import parts, values_of
+
+    description = load_case(case, assignments(overrides), allow_code=allow_code)
+    description.check_code()
+    names = None if against is None else [name.strip() for name in against.split(",") if name.strip()]
+    for name in names or ():
+        description.variant(name)
+    varied: dict[str, list[Any]] = {}
+    for text in vary:
+        key, _, values = text.partition("=")
+        found = values_of(values)
+        if not found:
+            raise CaseError(f"cannot read --vary {text!r}; write key=value1,value2")
+        parts(key)
+        for value in found:
+            try:
+                description.with_overrides({key.strip(): value})
+            except CaseError as error:
+                advice = how_to_vary(case, overrides, key.strip(), value, vary) if foreign(description, key) else ""
+                raise CaseError(f"{error}{advice}") from None
+        varied[key.strip()] = found
+    folder = RUNS / f"{description.folder_name}-compare" if out is None else out
+
+    from articulon.comparisons.comparison import compare as compare_variants
+
+    progress = RunProgress()
+    try:
+        compare_variants(description, against=names, vary=varied, out=folder, progress=progress)
+    finally:
+        progress.close()
+    if not (names or varied or description.variants):
+        echo("note    this case names no variants to compare; make some by --vary KEY=V1,V2, such as a step")
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+) -> None:
+    """Write the report of a run again."""
+    from articulon.simulation.results import check_run
+
+    check_run(folder)
+
+    from articulon.report.html import write_report
+
+    echo(write_report(folder))
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+    gsd: Annotated[bool, typer.Option("--gsd", help="The contact spheres, for OVITO, freud and HOOMD-blue.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The file; by default spheres.gsd in the folder.")
+    ] = None,
+) -> None:
+    """Write the results of a run in a format of other programs."""
+    from articulon.simulation.results import check_run
+
+    check_run(folder)
+    if not gsd:
+        raise ArticulonError("say which format: --gsd writes the contact spheres")
+
+    from articulon.runs.gsd_export import write_gsd
+
+    echo(write_gsd(folder, out))
+
+
+def check_folder(folder: Path, case: Case, resume: bool) -> None:
+    """Raises unless a folder is free for a run, or holds the one that is to be continued."""
+    held = [name for name in WRITTEN_BY_A_RUN if os.path.lexists(folder / name)]
+    if held and not resume:
+        raise ArticulonError(
+            f"{folder} holds another run ({held[0]}); continue it with --resume, or choose another folder by --out"
+        )
+    if resume and "case.toml" in held:
+        case.check_continues(folder / "case.toml")
+
+
+def _how_to_continue(case: str, folder: Path, overrides: list[str], allow_code: bool) -> str:
+    from shlex import join
+
+    changes = [part for text in overrides for part in ("--set", text)]
+    command = join(
+        [
+            "articulon",
+            "run",
+            case,
+            *changes,
+            "--out",
+            str(folder),
+            "--resume",
+            *(["--allow-code"] if allow_code else []),
+        ]
+    )
+    checkpoint = folder / "checkpoint.npz"
+    if checkpoint.exists():
+        return f"the checkpoint is {checkpoint}; continue with\n  {command}"
+    return f"no checkpoint had been written to {folder} yet"
+
+
+def _print_summary(summary: Any) -> None:
+    """The figures of a summary that are single numbers or words, one a line, and what moved where that changed."""
+    plain = {key: value for key, value in summary.items() if isinstance(value, str | int | float) and value != ""}
+    if not summary.get("core_drag"):
+        plain.pop("core_drag", None)
+    width = max(map(len, plain), default=0)
+    for key, value in plain.items():
+        shown = f"{value:.6g}" if isinstance(value, float) else value
+        echo(f"{key.replace('_', ' '):<{width}}  {shown}")
+    if summary.get("adaptive"):
+        from articulon.report.activity_figure import activity_words
+
+        echo(f"{'what moved':<{width}}  {activity_words(summary['adaptive'])}")
+
+
+def _print_checks(checks: list[Any]) -> list[str]:
+    """Each check with what it found, one a line; returns those that failed."""
+    lines = {}
+    for check in checks:
+        value = "not a number" if check["value"] is None else f"{check['value']:.3g}"
+        found = f"{value}, allowed {check['bound']:.3g} {check['unit']}".rstrip()
+        if check.get("measured") is not None:
+            found = f"{check['measured']:.12g}, should be {check['reference']:.12g}, error {found}"
+        lines[f"{check['what']}: {found}"] = check["passed"]
+    for line, passed in lines.items():
+        echo(f"{'passed' if passed else 'FAILED'}  {line}")
+    return [line for line, passed in lines.items() if not passed]

@@ -1,0 +1,1 @@
+"""Variants of a case run side by side: what each costs, and how far it strays from the unscaled motion."""

@@ -1,0 +1,126 @@
+"""The fair rivals of scaling: friction taken implicitly, and no inertia at all, both without any scaling.
+
+Against an explicit rule almost anything saves. What scaling is for, longer steps than the fastest relaxation times
+allow, an unscaled friction-implicit rule does too, and overdamped Brownian dynamics of the bodies does where inertia
+does not matter; both are free of the errors of scaling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from articulon.cases.case import Case
+from articulon.comparisons.compared import Compared
+from articulon.comparisons.variant_runs import Entry
+from articulon.errors import CaseError
+from articulon.forces.stokes_drag import StokesDrag
+from articulon.integrate import INTEGRATORS
+from articulon.report.readable_numbers import number, percent, wall_time
+from articulon.simulation.run_request import Progress
+from articulon.simulation.step_search import longest_step
+
+RULES = {"friction-implicit": "the unscaled friction-implicit rule", "overdamped": "unscaled overdamped dynamics"}
+"""Rules that scaling is held against, and what they are called."""
+
+
+TIE = 1.05
+"""Paces that differ by less are the same: wall times of one run differ as much from time to time."""
+
+
+def with_baselines(case: Case, chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
+    """The entries, and behind them an unscaled run by each of the rules that none of them has yet, where anything is
+    scaled and there is drag. Those that would take long are estimated and not run."""
+    scaled = any(not entry.unscaled for entry in chosen)
+    if not scaled or not any(isinstance(force, StokesDrag) for force in case.forces):
+        return list(chosen)
+    found = list(chosen)
+    for rule in RULES:
+        if any(entry.unscaled and entry.rule == rule for entry in chosen):
+            continue
+        entry = _variant(case, rule) or _made(case, rule, progress)
+        if entry is not None:
+            found.append(entry)
+    return found
+
+
+def _variant(case: Case, rule: str) -> Entry | None:
+    """The first unscaled variant of the case by a rule."""
+    for name in case.variants:
+        variant = case.variant(name)
+        if variant.scaling.policy == "none" and variant.integrator.rule == rule:
+            return Entry(name, variant, 0, optional=True, variant=name)
+    return None
+
+
+def _made(case: Case, rule: str, progress: Progress) -> Entry | None:
+    """The case itself by a rule, with the longest step that begins it accurately; None where it cannot be."""
+    declared = declaration_of(rule)
+    if declared is None:
+        return None
+    try:
+        step = longest_step(case, declared, rule)
+        if step is None:
+            return None
+        changes = {"scaling": {"policy": "none"}, "integrator": {"rule": rule, "step": step}}
+        return Entry(rule, case.with_overrides(changes), 0, optional=True)
+    except CaseError as error:
+        progress.message(f"{rule}: left out of the comparison: {error}")
+        return None
+
+
+def declaration_of(rule: str) -> type | None:
+    """The declaration of the rule with a name; None where there is none."""
+    return INTEGRATORS.members.get(rule)
+
+
+def sentences(done: Compared) -> list[str]:
+    """What each scaled run is worth beside the fair rivals, in words."""
+    found = []
+    for row in done.rows:
+        if row["scaling"]["policy"] == "none" or row["status"] == "not run":
+            continue
+        for other in done.rows:
+            fair = other["scaling"]["policy"] == "none" and other["rule"] in RULES and other["group"] == row["group"]
+            if fair and other["other_physics"] == row["other_physics"]:
+                text = sentence(row, other)
+                if text:
+                    found.append(text)
+    return found
+
+
+def _own_error(other: Mapping[str, Any]) -> str:
+    """What overdamped dynamics are wrong by themselves."""
+    if other["rule"] != "overdamped":
+        return ""
+    late = other.get("lateness_relative")
+    by = "" if late is None else f", by which it is {percent(abs(late), 2)} {'late' if late > 0.0 else 'early'}"
+    return f" It leaves out inertia{by}."
+
+
+def sentence(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """A scaled run beside an unscaled one, for equal physical times; empty where a run took no measurable time."""
+    own, theirs = (float(one["wall_seconds"]) for one in (row, other))
+    if own <= 0.0 or theirs <= 0.0 or not row["physical_time"] or not other["physical_time"]:
+        return ""
+    ratio = (theirs / float(other["physical_time"])) / (own / float(row["physical_time"]))
+    about = "about " if other["wall_seconds_are"] == "estimated" else ""
+    what, walls = RULES[other["rule"]], f"{about}{wall_time(theirs)} against {wall_time(own)}{_clock(row)}"
+    if ratio * TIE < 1.0:
+        return (
+            f"Scaling is beaten: {what} ('{other['name']}') covers the same time {number(1.0 / ratio, 2)} times as "
+            f"fast as '{row['name']}' ({walls}), without the errors of scaling.{_own_error(other)}"
+        )
+    pace = "as fast as" if ratio < TIE else f"{number(ratio, 2)} times as fast as"
+    verdict = row["verdict"]
+    worth = "" if verdict in (None, "trusted") else f", but its verdict is '{verdict}'"
+    return f"'{row['name']}' is {pace} {what} ('{other['name']}'; {walls}){worth}."
+
+
+def _clock(row: Mapping[str, Any]) -> str:
+    """That less physical time passes in a run than it simulates, where that is so."""
+    simulated = row.get("simulated_time")
+    if not simulated or abs(float(row["physical_time"]) / float(simulated) - 1.0) < 1e-9:
+        return ""
+    rate = number(float(row["physical_time"]) / float(simulated), 2)
+    return f"; the clock of '{row['name']}' runs at {rate} of the true rate"

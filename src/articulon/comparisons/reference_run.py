@@ -1,0 +1,92 @@
+"""The unscaled reference run of a comparison, made where the case has none.
+
+A scaled run is no reference: a run that is equally late looks right beside it. If no run of a group is unscaled, one is
+made: by friction-implicit steps if there is drag, otherwise by the rule of the case. If neither is possible, or would
+take long, the comparison says that its reference is scaled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from articulon.cases.case import Case
+from articulon.comparisons.compared import Compared
+from articulon.comparisons.timed_runs import PATIENCE, estimated
+from articulon.comparisons.variant_runs import Entry
+from articulon.errors import ArticulonError
+from articulon.forces.stokes_drag import StokesDrag
+from articulon.integrate import FrictionImplicit
+from articulon.report.readable_numbers import wall_time
+from articulon.simulation.run_request import Progress
+from articulon.simulation.step_search import longest_step
+
+__all__ = ["reference_sentences", "with_reference"]
+
+
+def with_reference(chosen: Sequence[Entry], progress: Progress) -> list[Entry]:
+    """The entries, with an unscaled reference in front of each group whose reference is scaled. A reference that the
+    case names is kept. If no unscaled run can be made, the reference entry says why."""
+    found: list[Entry] = []
+    steps: dict[str, float | None] = {}
+    for group in dict.fromkeys(entry.group for entry in chosen):
+        mine = [entry for entry in chosen if entry.group == group]
+        reference = next(entry for entry in mine if entry.is_reference)
+        if reference.unscaled or reference.named:
+            found += mine
+            continue
+        made = _made(reference, steps)
+        if isinstance(made, str):
+            progress.message(f"no unscaled run to measure from: {made}")
+            found += [replace(entry, without=made) if entry is reference else entry for entry in mine]
+            continue
+        while made.name in {entry.name for entry in mine}:
+            made = replace(made, name=f"{made.name}-reference")
+        found += [made, *(replace(entry, is_reference=False) for entry in mine if not entry.stands_in)]
+    return found
+
+
+def _made(reference: Entry, steps: dict[str, float | None]) -> Entry | str:
+    """The case of an entry, unscaled; or why there is none."""
+    case, unscaled = reference.case, {"scaling": {"policy": "none"}}
+    try:
+        step = _implicit_step(case, steps)
+        if step is not None:
+            implicit = {**unscaled, "integrator": {"rule": "friction-implicit", "step": step}}
+            changed, name = case.with_overrides(implicit), "friction-implicit"
+            return Entry(name + reference.suffix, changed, reference.group, is_reference=True)
+        entry = Entry("unscaled" + reference.suffix, case.with_overrides(unscaled), reference.group, is_reference=True)
+        seconds, _ = estimated(entry, float(case.run.duration))
+    except ArticulonError as error:
+        return str(error)
+    if seconds <= PATIENCE:
+        return entry
+    return f"it would take about {wall_time(seconds)} by the rule {entry.rule}"
+
+
+def _implicit_step(case: Case, steps: dict[str, float | None]) -> float | None:
+    """The longest accurate friction-implicit step of the unscaled case [time]; None where that rule does not serve
+    it."""
+    if not any(isinstance(force, StokesDrag) for force in case.forces):
+        return None
+    plain = case.with_overrides({"scaling": {"policy": "none"}, "run.seed": 1}).digest()
+    if plain not in steps:
+        steps[plain] = longest_step(case, FrictionImplicit, "friction-implicit")
+    return steps[plain]
+
+
+def reference_sentences(done: Compared) -> list[str]:
+    """For each scaled reference a sentence that says so, with its own verdict."""
+    found = []
+    for row in done.rows:
+        if not row["is_reference"] or row["scaling"]["policy"] == "none":
+            continue
+        verdict = f"its own verdict is '{row['verdict']}'" if row["verdict"] else "it has no verdict"
+        why = f": {row['without_unscaled']}" if row["without_unscaled"] else ""
+        unscaled = any(o["group"] == row["group"] and o["scaling"]["policy"] == "none" for o in done.rows)
+        start = "" if unscaled else f"No run here is unscaled{why}. "
+        found.append(
+            f"{start}'{row['name']}', from which others are measured, is scaled, and {verdict}: deviations and "
+            "lateness say how far runs are from it, not how true they are."
+        )
+    return found

@@ -1,0 +1,283 @@
+"""Which runs a comparison consists of, and the one noise path that they all follow."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from articulon.cases.case import Case
+from articulon.cases.overrides import checked_values, parts
+from articulon.comparisons.path_measures import other_physics
+from articulon.errors import CaseError
+from articulon.forces.brownian import Brownian, brownian_of, fastest_relaxation
+from articulon.inputs import words
+from articulon.integrate import FrictionImplicit
+from articulon.time_scales.noise_windows import frame_interval
+
+ITSELF = "case"
+"""Name of the case as it is given, among its variants."""
+WITHOUT_PHYSICS = ("scaling", "integrator", "adaptive")
+"""Sections whose values change how a run is made and not what it should show: their runs have one reference."""
+HOLDING = ("friction-implicit", "overdamped")
+"""Rules that hold the noise for a step, and do not resolve the fastest relaxation."""
+FINER = 16
+"""An unscaled explicit run that is not asked for joins the noise path only where it makes its windows no finer than by
+this factor: every other run draws all windows."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run of a comparison."""
+
+    name: str
+    """What it is called, and its folder."""
+    case: Case
+    """What is run."""
+    group: int
+    """Entries of one group have the same physics and one reference."""
+    is_reference: bool = False
+    """Whether the others of its group are measured from it."""
+    optional: bool = False
+    """Whether it is left out where it would take long: nobody has asked for it."""
+    variant: str = ""
+    """What the case calls it, where it is a variant."""
+    suffix: str = ""
+    """Of a reference: the part of its name that distinguishes its group, such as ``"-seed=2"``."""
+    named: bool = False
+    """Whether the case names it as its reference."""
+    stands_in: bool = False
+    """Whether it is scaled and only serves as the reference: nobody asked for it."""
+    without: str = ""
+    """Of a scaled reference: why no unscaled run takes its place."""
+
+    @property
+    def unscaled(self) -> bool:
+        """Whether no force is scaled."""
+        return self.case.scaling.policy == "none"
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether joints or modes lock and release, so that it is to be measured from a run with everything active."""
+        return _adapts(self.case)
+
+    @property
+    def rule(self) -> str:
+        """Name of the rule."""
+        return str(self.case.integrator.rule)
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the rule resolves the fastest relaxation."""
+        return self.rule not in HOLDING
+
+    @property
+    def implicit(self) -> bool:
+        """Whether the rule takes the friction implicitly."""
+        return isinstance(self.case.integrator, FrictionImplicit)
+
+
+def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequence[Any]] | None) -> list[Entry]:
+    """The runs of a comparison, in each group the reference first.
+
+    Without ``vary`` they are the case itself and its variants, those of ``against`` or else those that the case names
+    for comparison. With it they are the case with every combination of the values, and the variants of ``against``.
+    Where no variants are asked for, an unscaled explicit one is offered, to say what the others save, unless values of
+    a case that is one are asked for.
+    The reference is the one that the case names, unless others are asked for; else the case itself where it is
+    unscaled, or the first unscaled one of the runs, friction-implicit ones first, or of the case's other variants that
+    take long steps. Where there is none the case itself stands in its place, until :func:`with_reference` finds one.
+
+    Raises
+    ------
+    CaseError
+        For a variant or key that does not exist, or a value that cannot be.
+    """
+    varied = combinations(checked_values({} if vary is None else vary))
+    names = list(words(against, "against", CaseError)) if against is not None else [] if vary else _compared(case)
+    # A case that is unscaled and explicit itself shows what others would be held against.
+    itself = case.scaling.policy == "none" and not isinstance(case.integrator, FrictionImplicit)
+    rivals = [] if against is not None or (vary and itself) else _unscaled_explicit(case, names)
+    groups: dict[tuple[tuple[str, str], ...], int] = {}
+    found: list[Entry] = []
+    for values in varied:
+        physics = {key: value for key, value in values.items() if parts(key)[0] not in WITHOUT_PHYSICS}
+        key = tuple((name, repr(value)) for name, value in physics.items())
+        suffix = f"-{label(physics)}" if physics else ""
+        here = case.with_overrides(physics) if physics else case
+        if key not in groups:
+            groups[key] = len(groups)
+            first, *rest = _first(here, groups[key], suffix, names, against is not None, rivals)
+            found += [replace(first, stands_in=bool(values) and not first.variant and not first.unscaled), *rest]
+        whole = case.with_overrides(values) if values else case
+        found.append(Entry(label(values) if values else ITSELF, whole, groups[key]))
+    return [entry for group in range(len(groups)) for entry in _distinct(e for e in found if e.group == group)]
+
+
+def combinations(vary: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Every combination of the values of keys; one without any where nothing varies."""
+    return [dict(zip(vary, values, strict=True)) for values in product(*vary.values())]
+
+
+def label(values: Mapping[str, Any]) -> str:
+    """A name for a combination of values, fit for a folder: ``"a2=0.1"``."""
+    words = [f"{parts(key)[-1]}={value}" for key, value in values.items()]
+    return re.sub(r"[^A-Za-z0-9._=+-]+", "_", "-".join(words)).strip("_")
+
+
+def _compared(case: Case) -> list[str]:
+    """The variants that a case names for comparison, and its reference."""
+    named = list(case.comparison.variants or case.variants)
+    reference = case.comparison.reference
+    if reference is not None and reference not in named:
+        named.insert(0, reference)
+    return named
+
+
+def _unscaled_explicit(case: Case, names: Sequence[str]) -> list[str]:
+    """The first unscaled explicit variant of the case's physics beside those with the given names, if there is any."""
+    others = {name: case.variant(name) for name in case.variants if name not in names}
+    return [
+        name
+        for name, other in others.items()
+        if other.scaling.policy == "none" and other.integrator.rule not in HOLDING and not other_physics(other, case)[0]
+    ][:1]
+
+
+def _first(
+    case: Case, group: int, suffix: str, names: Sequence[str], asked: bool, rivals: Sequence[str]
+) -> list[Entry]:
+    """The variants of a group, with its reference at the front and the rivals that nobody asks for at the end."""
+    variants, offered = ({name: case.variant(name) for name in some} for some in (names, rivals))
+    # What is asked for is measured from; otherwise the case stands for itself.
+    itself = [ITSELF] if case.scaling.policy == "none" and not _adapts(case) else []
+    reference, named = case.comparison.reference, True
+    if reference is None or (asked and reference not in names):
+        # A run that may take long is not made to be measured from without being asked for.
+        among = _unscaled(variants)
+        kept = {} if reference is None else {reference: case.variant(reference)}
+        alike = {n: v for n in case.variants if not other_physics(v := case.variant(n), case)[0]}
+        others = _unscaled(kept | alike, long_steps=True)
+        reference, named = next(iter([*([] if asked else itself), *among, *itself, *others, ITSELF])), False
+    first = case if reference == ITSELF else case.variant(reference)
+    rest = [
+        Entry(name + suffix, variant, group, optional=not asked, variant=name)
+        for name, variant in (variants | offered).items()
+        if name != reference
+    ]
+    alone = suffix.removeprefix("-") if reference == ITSELF and suffix else reference + suffix
+    variant = "" if reference == ITSELF else reference
+    return [Entry(alone, first, group, is_reference=True, variant=variant, suffix=suffix, named=named), *rest]
+
+
+def _unscaled(variants: Mapping[str, Case], long_steps: bool = False) -> list[str]:
+    """Names of the unscaled variants in which all is active, friction-implicit ones first and overdamped ones last;
+    with ``long_steps`` only those that do not resolve the fastest relaxation."""
+    found = [name for name, v in variants.items() if v.scaling.policy == "none" and not _adapts(v)]
+    if long_steps:
+        found = [name for name in found if variants[name].integrator.rule in HOLDING]
+    # Dynamics without inertia are an approximation themselves.
+    order = {"friction-implicit": 0, "overdamped": 2}
+    return sorted(found, key=lambda name: order.get(variants[name].integrator.rule, 1))
+
+
+def _adapts(case: Case) -> bool:
+    """Whether the resolution changes."""
+    return case.adaptive is not None and case.adaptive.on
+
+
+def _distinct(found: Iterable[Entry]) -> list[Entry]:
+    """The entries without those that would be the same run again, and only unscaled explicit ones optional."""
+    seen: dict[str, Entry] = {}
+    names: dict[str, int] = {}
+    for entry in found:
+        optional = entry.optional and entry.unscaled and entry.explicit
+        digest = entry.case.digest()
+        before = seen.get(digest)
+        if before is None:
+            seen[digest] = replace(entry, optional=optional)
+            continue
+        # The case itself is called by its values where they are among those that are asked for.
+        named = replace(before, name=entry.name, stands_in=False) if before.stands_in else before
+        seen[digest] = replace(named, optional=before.optional and optional)
+    result = []
+    for entry in seen.values():
+        count = names[entry.name] = names.get(entry.name, 0) + 1
+        result.append(entry if count == 1 else replace(entry, name=f"{entry.name}-{count}"))
+    return result
+
+
+def unscaled_rival(chosen: Sequence[Entry], group: int, kind: str) -> Entry | None:
+    """The unscaled run of a group by an explicit rule, or by the rule that is named; one with everything active and the
+    reference before others."""
+    found = [
+        e for e in chosen if e.group == group and e.unscaled and (e.explicit if kind == "explicit" else e.rule == kind)
+    ]
+    found.sort(key=lambda entry: entry.adaptive)
+    return next(iter(found), None)
+
+
+def on_one_noise_path(found: Sequence[Entry]) -> list[Entry]:
+    """The entries with windows of noise such that those of each group follow one noise path.
+
+    For each the number K of held windows in the time between frames is the least power of two that makes them no
+    longer than it would hold them by itself. The fine windows of the group are those of the largest K, and the others
+    hold the mean of several. A friction-implicit step is one held window. Groups without noise stay as they are.
+
+    Raises
+    ------
+    CaseError
+        Where the frames of a group are not equally far apart.
+    """
+    result = []
+    for group in dict.fromkeys(entry.group for entry in found):
+        result += _shared([entry for entry in found if entry.group == group])
+    return result
+
+
+def _shared(group: Sequence[Entry]) -> list[Entry]:
+    noisy = [entry for entry in group if any(isinstance(force, Brownian) for force in entry.case.forces)]
+    if not noisy:
+        return list(group)
+    interval = frame_interval(noisy[0].case)
+    for entry in noisy[1:]:
+        if abs(frame_interval(entry.case) - interval) > 1e-9 * interval:
+            raise CaseError(
+                f"{entry.case.source}: '{noisy[0].name}' and '{entry.name}' have different times between frames, "
+                "and so no noise path in common; give them one run.frame_interval"
+            )
+    counts = {entry.name: held_windows(entry.case, interval) for entry in noisy}
+    needed = [counts[entry.name] for entry in noisy if not entry.optional] or list(counts.values())
+    finest = max(needed)
+    joining = [count for count in counts.values() if count <= FINER * finest]
+    finest = max(joining)
+    return [
+        _with_windows(e, interval, counts[e.name], finest) if counts.get(e.name, 0) in joining else e for e in group
+    ]
+
+
+def held_windows(case: Case, interval: float) -> int:
+    """The least power of two of held windows in an interval that are no longer than the case would hold the noise."""
+    model = case.build_model()
+    force = brownian_of(model)
+    integrator: Any = case.integrator
+    if integrator.rule in HOLDING:
+        wanted = float(integrator.step)
+    elif force is not None and force.window is not None:
+        wanted = float(force.window) * force.average
+    else:
+        wanted = fastest_relaxation(model) / (4.0 * case.scaling.noise_factor())
+    return 2 ** max(0, math.ceil(math.log2(interval / wanted * (1.0 - 1e-9))))
+
+
+def _with_windows(entry: Entry, interval: float, count: int, finest: int) -> Entry:
+    changes: dict[str, Any] = {
+        "forces.brownian.window": interval / finest,
+        "forces.brownian.average": finest // count,
+    }
+    if not entry.explicit:
+        changes["integrator.step"] = interval / count
+    return replace(entry, case=entry.case.with_overrides(changes))

@@ -1,0 +1,190 @@
+"""Divide and conquer with loops: every row's unit force is one more right-hand side of the assembly.
+
+The first column is the open forest. Each further column is what the unit force of one row does, so that J M⁻¹ Jᵀ is
+read off the accelerations and the multipliers follow (Mukherjee and Anderson 2007: the forces of a loop joint lie in
+the orthogonal complement of its motion).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.dynamics.dca.assembly_tree import AssemblyTree, assembly_tree
+from articulon.dynamics.dca.block_kinematics import BlockScratch, block_scratch, locate_by_blocks
+from articulon.dynamics.dca.divide_and_conquer import (
+    AssemblyScratch,
+    assembly_scratch,
+    solve_assembly,
+    solve_assembly_parallel,
+)
+from articulon.dynamics.kinematics import move, place
+from articulon.dynamics.loops.conditions import (
+    LoopScratch,
+    evaluate_motions,
+    mark_live_rows,
+    on_links,
+    row_accelerations,
+    row_biases,
+    row_wrenches,
+)
+from articulon.dynamics.loops.semidefinite import factorise_semidefinite, solve_semidefinite
+from articulon.kernels import jit, kernel
+from articulon.model import Forest
+from articulon.model.loop_declarations import DRIVE
+
+PARALLEL_LINKS = 1024
+"""From this many links on, the assembly is shared out among threads, and so are the kinematics."""
+
+
+class DividedScratch(NamedTuple):
+    """Arrays for divide and conquer; deleting them changes nothing."""
+
+    loops: LoopScratch
+    """Of the rows."""
+    tree: AssemblyTree
+    """In which order links are assembled."""
+    assembly: AssemblyScratch
+    """Of the assembly."""
+    blocks: BlockScratch
+    """Of the kinematics on several threads."""
+    moving: np.ndarray
+    """1 for the column of the motion, 0 for those of unit forces, shape (1 + rows,)."""
+    tau: np.ndarray
+    """Generalised forces of every column, shape (1 + rows, nu)."""
+    wrench: np.ndarray
+    """Wrenches of every column, shape (1 + rows, links, 6)."""
+    udot: np.ndarray
+    """Accelerations of the joints of every column, shape (1 + rows, nu)."""
+    acceleration: np.ndarray
+    """Accelerations of the links of every column, angular then linear, shape (1 + rows, links, 6)."""
+
+
+def divided_scratch(forest: Forest, loops: LoopScratch, nu: int) -> DividedScratch:
+    """Zeroed arrays for a forest."""
+    columns, links, tree = 1 + loops.residual.size, forest.mass.size, assembly_tree(forest)
+    moving = np.zeros(columns, dtype=np.int64)
+    moving[0] = 1
+    return DividedScratch(
+        loops,
+        tree,
+        assembly_scratch(forest, tree, columns),
+        block_scratch(tree),
+        moving,
+        np.zeros((columns, nu)),
+        np.zeros((columns, links, 6)),
+        np.zeros((columns, nu)),
+        np.zeros((columns, links, 6)),
+    )
+
+
+@jit
+def set_columns(forest, loops, tau, wrench, ws, solver):
+    """The forces of every column: the given ones, then the unit force of each row."""
+    arrays = solver.loops
+    copy_into(solver.tau[0], tau)
+    copy_into(solver.wrench[0].reshape(-1), wrench.reshape(-1))
+    row_wrenches(loops, ws, arrays.wrench)
+    mark_live_rows(forest, loops, ws, arrays)
+    for r in range(loops.kind.size):
+        column, total = solver.tau[1 + r], solver.wrench[1 + r]
+        for k in range(column.size):
+            column[k] = 0.0
+        if loops.kind[r] == DRIVE:
+            column[loops.speed[r]] = 1.0
+            continue
+        a, b = loops.link_a[r], loops.link_b[r]
+        for k in range(6):  # only these two links ever have an entry in this column
+            if b >= 0:
+                total[b, k] = arrays.wrench[r, k]
+            if a >= 0:
+                total[a, k] = arrays.wrench[r, 6 + k]
+
+
+@jit
+def combine_columns(loops, gravity, ws, solver, udot):
+    """The multipliers from the columns' accelerations, and the accelerations with all rows fulfilled."""
+    arrays, rows = solver.loops, loops.kind.size
+    copy_into(udot, solver.udot[0])
+    A = arrays.matrix
+    for r in range(rows):
+        for s in range(rows):
+            if loops.kind[r] == DRIVE:
+                A[r, s] = solver.udot[1 + s, loops.speed[r]]
+            else:
+                A[r, s] = on_links(loops, arrays.wrench, r, solver.acceleration[1 + s], 3, 0)
+    for r in range(rows):
+        for s in range(r):
+            A[r, s] = A[s, r] = 0.5 * (A[r, s] + A[s, r])
+    arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
+    row_biases(loops, ws, arrays.gamma)
+    ground = (-gravity[0], -gravity[1], -gravity[2])
+    total = solver.acceleration[0]
+    for r in range(rows):
+        arrays.multiplier[r] = 0.0
+    # The second turn removes the rounding of the first, which grows with the condition of J M⁻¹ Jᵀ.
+    for _ in range(2):
+        row_accelerations(loops, udot, ground, total, arrays)
+        for r in range(rows):
+            arrays.residual[r] = -arrays.residual[r]
+        step = arrays.correction
+        solve_semidefinite(A, arrays.scale, arrays.pivot, arrays.rank[0], arrays.residual, step)
+        for r in range(rows):
+            arrays.multiplier[r] += step[r]
+            column, links = solver.udot[1 + r], solver.acceleration[1 + r]
+            for k in range(udot.size):
+                udot[k] += step[r] * column[k]
+            for i in range(total.shape[0]):
+                for k in range(6):
+                    total[i, k] += step[r] * links[i, k]
+
+
+@jit
+def one_column(tau, wrench, udot):
+    """The arrays of a forest without loops as the only column, in place."""
+    return tau.reshape(1, -1), wrench.reshape(1, wrench.shape[0], 6), udot.reshape(1, -1)
+
+
+@jit
+def solve_divided(forest, loops, tau, wrench, gravity, ws, solver, udot):
+    """Accelerations (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
+    s = solver
+    if loops.kind.size == 0:
+        t, w, u = one_column(tau, wrench, udot)
+        solve_assembly(forest, s.tree, t, w, s.moving, gravity, ws, s.assembly, u, s.acceleration)
+        return
+    set_columns(forest, loops, tau, wrench, ws, s)
+    solve_assembly(forest, s.tree, s.tau, s.wrench, s.moving, gravity, ws, s.assembly, s.udot, s.acceleration)
+    combine_columns(loops, gravity, ws, s, udot)
+
+
+@jit
+def solve_divided_parallel(forest, loops, tau, wrench, gravity, ws, solver, udot):
+    """The same with the assemblies of a level shared out among threads."""
+    s = solver
+    if loops.kind.size == 0:
+        t, w, u = one_column(tau, wrench, udot)
+        solve_assembly_parallel(forest, s.tree, t, w, s.moving, gravity, ws, s.assembly, u, s.acceleration)
+        return
+    set_columns(forest, loops, tau, wrench, ws, s)
+    solve_assembly_parallel(forest, s.tree, s.tau, s.wrench, s.moving, gravity, ws, s.assembly, s.udot, s.acceleration)
+    combine_columns(loops, gravity, ws, s, udot)
+
+
+@kernel
+def divided_forward_dynamics(forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, solver, udot):
+    """udot (nu,) of the forest with its loops and driven joints."""
+    place(forest, q, ws, 0, forest.mass.size)
+    move(forest, u, ws, 0, forest.mass.size)
+    evaluate_motions(motions, functions, time, solver.loops.motion)
+    solve_divided(forest, loops, tau, wrench, gravity, ws, solver, udot)
+
+
+@kernel
+def divided_forward_dynamics_parallel(
+    forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, solver, udot
+):
+    """The same on all threads."""
+    locate_by_blocks(forest, solver.tree, q, u, ws, solver.blocks)
+    evaluate_motions(motions, functions, time, solver.loops.motion)
+    solve_divided_parallel(forest, loops, tau, wrench, gravity, ws, solver, udot)

@@ -1,0 +1,298 @@
+"""Blocks of links in the divide-and-conquer algorithm: the articulated-body algorithm with a handle at the far end.
+
+Inward, the links' joints are eliminated one after the other, as in ``articulated.py``, while T, C and d keep account of
+how the block's tip follows; outward, with the carrier's acceleration and the wrench on the tip known, the links are
+accelerated. The equations are in ``two_handle``.
+
+A freedom that is *locked* is not eliminated: with a given u' its motion acts like a velocity product,
+
+    p ← p + U u'    d ← d + y u'    τ = D (u' − s)    with s the u' that it would have if it were free and unforced,
+
+so that K, T and C are those of the coarser model, and τ is what holds it. ``MASKED`` says whether there can be any: it
+is a constant of each compilation, and a solver without locks pays nothing for them (``masked.py`` compiles the other).
+"""
+
+from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale, store_from
+from articulon.dynamics import joints
+from articulon.dynamics.dca.two_handle import (
+    HELD,
+    NOTHING,
+    diagonal_add,
+    free_transfer,
+    freedom_gain,
+    inertia_add,
+    inertia_apply,
+    less_square,
+    link_bias,
+    link_inertia,
+    load_inertia,
+    load_whole,
+    shift_inertia,
+    shift_transfer,
+    store_inertia,
+    store_transfer,
+    store_whole,
+    transfer_apply,
+)
+from articulon.dynamics.dca.two_handle_modes import (
+    accelerate_block_modes,
+    add_modes,
+    add_swept,
+    begin_block_correction,
+    begin_block_modes,
+    condense_block_correction,
+    condense_block_modes,
+    follow_block_modes,
+    keep_modes,
+    load_block_modes,
+    push_block_modes,
+)
+from articulon.dynamics.kinematics import frames
+from articulon.kernels import routine
+
+MASKED = False
+"""Whether freedoms can be locked."""
+
+
+@routine
+def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
+    """Inward through the links of a block: their joints are eliminated one after the other."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    quaternion, rotations, twist = ws.quaternion, ws.rotation, ws.twist
+    reach, velocity_products = ws.reach, ws.bias
+    links, insides, spines = tree.link, tree.inside, tree.spine
+    carries, firsts, loads = tree.carries, tree.first, tree.load
+    inertia, scales, bias, drift = scratch.inertia, scratch.scale, scratch.bias, scratch.drift
+    gathered, push, gain, answer = scratch.gathered, scratch.push, scratch.gain, scratch.answer
+    flexibility, rate, locked, given = scratch.flexibility, scratch.rate, scratch.locked, scratch.given
+    columns = tau.shape[0]
+    for k in range(6):
+        scales[node, k] = 0.0
+        for c in range(columns):
+            bias[node, c, k] = drift[node, c, k] = 0.0
+    T, C, whole = HELD, NOTHING, NOTHING
+    begin_block_modes(forest, tree, node, ws, moving, scratch)
+    for m in range(tree.end[node] - 1, tree.start[node] - 1, -1):
+        i = links[m]
+        kind, p, spine, load_node = kinds[i], parent[i], spines[i], loads[i]
+        frame, R = frames(kind, parent, rotation, quaternion, rotations, i)
+        K = link_inertia(forest, ws, i, R)
+        for c in range(columns):
+            n, f = scale(-1.0, load_from(wrench[c], i, 3)), scale(-1.0, load_from(wrench[c], i, 0))
+            if moving[c]:
+                n, f = link_bias(K, load_from(twist, i, 3), load_from(wrench[c], i, 3), load_from(wrench[c], i, 0))
+                n, f = add_swept(forest, ws, i, n, f)
+            if carries[i]:
+                n, f = add(n, load_from(push[c], i, 0)), add(f, load_from(push[c], i, 3))
+            if load_node >= 0:
+                n, f = add(n, load_from(bias[load_node], c, 0)), add(f, load_from(bias[load_node], c, 3))
+            store_from(push[c], i, 0, n)
+            store_from(push[c], i, 3, f)
+        if carries[i]:
+            K = inertia_add(K, load_inertia(gathered, i))
+        if load_node >= 0:
+            K = inertia_add(K, load_whole(inertia, load_node))
+        axis, r = load(axes, i), load(reach, i)
+        if not insides[i]:
+            diagonal_add(scales, node, shift_inertia(r, K))
+        K, T, C = condense_block_modes(forest, node, tau, ws, i, spine, K, T, C, scratch, MASKED)
+        for k in range(joints.freedoms(kind)):
+            j = u_start[i] + k
+            w, v = joints.column(kind, axis, k, frame, R)
+            uw, uv, d = freedom_gain(K, w, v)
+            held = MASKED and locked[j]
+            if not held:
+                K = less_square(K, d, uw, uv)
+            flexibility[j] = d
+            store_from(gain, j, 0, scale(d, uw))
+            store_from(gain, j, 3, scale(d, uv))
+            yw, yv = ZERO, ZERO
+            if spine:
+                yw, yv = transfer_apply(T, w, v)
+                if not held:
+                    C = less_square(C, -d, yw, yv)
+                    T = free_transfer(T, d, yw, yv, uw, uv)
+                store_from(answer, j, 0, scale(d, yw))
+                store_from(answer, j, 3, scale(d, yv))
+            for c in range(columns):
+                n, f = load_from(push[c], i, 0), load_from(push[c], i, 3)
+                s = d * (tau[c, j] - dot(w, n) - dot(v, f))
+                rate[c, j] = s
+                if held:
+                    s = given[c, j]
+                store_from(push[c], i, 0, add(n, scale(s, uw)))
+                store_from(push[c], i, 3, add(f, scale(s, uv)))
+                if spine:
+                    store_from(drift[node], c, 0, add(load_from(drift[node], c, 0), scale(s, yw)))
+                    store_from(drift[node], c, 3, add(load_from(drift[node], c, 3), scale(s, yv)))
+        cw, cv = load_from(velocity_products, i, 0), load_from(velocity_products, i, 3)
+        bn, bf = inertia_apply(K, cw, cv)
+        load_block_modes(forest, ws, i, spine, K, T, scratch)
+        for c in range(columns):
+            n, f = load_from(push[c], i, 0), load_from(push[c], i, 3)
+            if moving[c]:
+                n, f = add(n, bn), add(f, bf)
+                if spine:
+                    dw, dv = transfer_apply(T, cw, cv)
+                    store_from(drift[node], c, 0, add(load_from(drift[node], c, 0), dw))
+                    store_from(drift[node], c, 3, add(load_from(drift[node], c, 3), dv))
+            push_block_modes(forest, ws, i, n, f, rate[c])
+            n = add(n, cross(r, f))
+            if insides[i]:
+                if not firsts[i]:
+                    n, f = add(n, load_from(push[c], p, 0)), add(f, load_from(push[c], p, 3))
+                store_from(push[c], p, 0, n)
+                store_from(push[c], p, 3, f)
+            else:
+                store_from(bias[node], c, 0, add(load_from(bias[node], c, 0), n))
+                store_from(bias[node], c, 3, add(load_from(bias[node], c, 3), f))
+        K = shift_inertia(r, K)
+        if spine:
+            T = shift_transfer(r, T)
+        if insides[i]:
+            if not firsts[i]:
+                K = inertia_add(K, load_inertia(gathered, p))
+            store_inertia(gathered, p, K)
+        else:
+            whole = inertia_add(whole, K)
+    store_whole(inertia, node, whole)
+    if tree.tip[node] >= 0:
+        store_transfer(scratch.transfer, node, T)
+        store_whole(scratch.inverse, node, C)
+
+
+@routine
+def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration):
+    """Outward through the links of a block: u' = rate − gainᵀ A + answerᵀ g."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    quaternion, rotations, reach, velocity_products = ws.quaternion, ws.rotation, ws.reach, ws.bias
+    links, insides, spines = tree.link, tree.inside, tree.spine
+    inflow, pull = scratch.inflow, scratch.pull
+    gain, answer, rate = scratch.gain, scratch.answer, scratch.rate
+    bias, drift = scratch.bias, scratch.drift
+    locked, given, reaction, flexibility = scratch.locked, scratch.given, scratch.reaction, scratch.flexibility
+    columns = udot.shape[0]
+    for c in range(columns):
+        for k in range(6):  # done with; a correction sets out from zero
+            bias[node, c, k] = drift[node, c, k] = 0.0
+    for m in range(tree.start[node], tree.end[node]):
+        i = links[m]
+        p, kind, axis, r = parent[i], kinds[i], load(axes, i), load(reach, i)
+        frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
+        for c in range(columns):
+            if insides[i]:
+                aw, av = load_from(acceleration[c], p, 0), load_from(acceleration[c], p, 3)
+            else:
+                aw, av = load_from(inflow[node], c, 0), load_from(inflow[node], c, 3)
+            av = add(av, cross(aw, r))
+            if moving[c]:
+                aw = add(aw, load_from(velocity_products, i, 0))
+                av = add(av, load_from(velocity_products, i, 3))
+            aw, av = follow_block_modes(forest, ws, i, udot[c], aw, av)
+            for k in range(joints.freedoms(kind) - 1, -1, -1):
+                j = u_start[i] + k
+                s = rate[c, j] - dot(load_from(gain, j, 0), aw) - dot(load_from(gain, j, 3), av)
+                if spines[i]:
+                    s += dot(load_from(answer, j, 0), load_from(pull[node], c, 0))
+                    s += dot(load_from(answer, j, 3), load_from(pull[node], c, 3))
+                if MASKED and locked[j]:
+                    reaction[c, j] = (given[c, j] - s) / flexibility[j]
+                    s = given[c, j]
+                udot[c, j] = s
+                w, v = joints.column(kind, axis, k, frame, body)
+                aw, av = add(aw, scale(s, w)), add(av, scale(s, v))
+            pw, pv = load_from(pull[node], c, 0), load_from(pull[node], c, 3)
+            accelerate_block_modes(forest, ws, i, rate[c], aw, av, pw, pv, scratch, udot[c], reaction[c], MASKED)
+            store_from(acceleration[c], i, 0, aw)
+            store_from(acceleration[c], i, 3, av)
+
+
+@routine
+def correct_block_inward(forest, tree, node, ws, scratch):
+    """Inward through a block on which corrected loads hang: only p, d and the rates change."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
+    links, insides, spines = tree.link, tree.inside, tree.spine
+    carries, firsts, loads = tree.carries, tree.first, tree.load
+    bias, drift, push, rate = scratch.bias, scratch.drift, scratch.push, scratch.rate
+    gain, answer, flexibility, locked = scratch.gain, scratch.answer, scratch.flexibility, scratch.locked
+    for c in range(rate.shape[0]):
+        begin_block_correction(forest, tree, node, rate[c])
+        for m in range(tree.end[node] - 1, tree.start[node] - 1, -1):
+            i = links[m]
+            kind, p, r, axis = kinds[i], parent[i], load(reach, i), load(axes, i)
+            frame, R = frames(kind, parent, rotation, quaternion, rotations, i)
+            n, f = ZERO, ZERO
+            if carries[i]:
+                n, f = load_from(push[c], i, 0), load_from(push[c], i, 3)
+            if loads[i] >= 0:
+                n, f = add(n, load_from(bias[loads[i]], c, 0)), add(f, load_from(bias[loads[i]], c, 3))
+            n, f = condense_block_correction(
+                forest, ws, i, n, f, rate[c], drift[node, c], spines[i], scratch, scratch.reaction[c], MASKED
+            )
+            for k in range(joints.freedoms(kind)):
+                j = u_start[i] + k
+                w, v = joints.column(kind, axis, k, frame, R)
+                s = -dot(w, n) - dot(v, f)
+                rate[c, j] = flexibility[j] * s
+                if MASKED and locked[j]:
+                    continue
+                n, f = add(n, scale(s, load_from(gain, j, 0))), add(f, scale(s, load_from(gain, j, 3)))
+                if spines[i]:
+                    for h in range(6):
+                        drift[node, c, h] += s * answer[j, h]
+            push_block_modes(forest, ws, i, n, f, rate[c])
+            n = add(n, cross(r, f))
+            if not insides[i]:
+                n, f = add(n, load_from(bias[node], c, 0)), add(f, load_from(bias[node], c, 3))
+                store_from(bias[node], c, 0, n)
+                store_from(bias[node], c, 3, f)
+                continue
+            if not firsts[i]:
+                n, f = add(n, load_from(push[c], p, 0)), add(f, load_from(push[c], p, 3))
+            store_from(push[c], p, 0, n)
+            store_from(push[c], p, 3, f)
+
+
+@routine
+def correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration):
+    """Outward through a block: what changes of u' and of the accelerations; ``push`` keeps it for what hangs there."""
+    parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
+    quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
+    links, insides, spines, laden = tree.link, tree.inside, tree.spine, tree.laden[node]
+    inflow, pull, change = scratch.inflow, scratch.pull, scratch.push
+    gain, answer, rate = scratch.gain, scratch.answer, scratch.rate
+    locked, reaction, flexibility = scratch.locked, scratch.reaction, scratch.flexibility
+    for m in range(tree.start[node], tree.end[node]):
+        i = links[m]
+        p, kind, axis, r = parent[i], kinds[i], load(axes, i), load(reach, i)
+        frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
+        for c in range(udot.shape[0]):
+            if insides[i]:
+                aw, av = load_from(change[c], p, 0), load_from(change[c], p, 3)
+            else:
+                aw, av = load_from(inflow[node], c, 0), load_from(inflow[node], c, 3)
+            av = add(av, cross(aw, r))
+            aw, av = follow_block_modes(forest, ws, i, rate[c], aw, av)
+            for k in range(joints.freedoms(kind) - 1, -1, -1):
+                j = u_start[i] + k
+                s = -dot(load_from(gain, j, 0), aw) - dot(load_from(gain, j, 3), av)
+                if laden:
+                    s += rate[c, j]
+                if spines[i]:
+                    s += dot(load_from(answer, j, 0), load_from(pull[node], c, 0))
+                    s += dot(load_from(answer, j, 3), load_from(pull[node], c, 3))
+                if MASKED and locked[j]:
+                    reaction[c, j] -= s / flexibility[j]
+                    continue
+                udot[c, j] += s
+                w, v = joints.column(kind, axis, k, frame, body)
+                aw, av = add(aw, scale(s, w)), add(av, scale(s, v))
+            keep_modes(forest, i, rate[c], laden)
+            pw, pv = load_from(pull[node], c, 0), load_from(pull[node], c, 3)
+            accelerate_block_modes(forest, ws, i, rate[c], aw, av, pw, pv, scratch, rate[c], reaction[c], MASKED)
+            add_modes(forest, i, rate[c], udot[c])
+            store_from(change[c], i, 0, aw)
+            store_from(change[c], i, 3, av)
+            store_from(acceleration[c], i, 0, add(load_from(acceleration[c], i, 0), aw))
+            store_from(acceleration[c], i, 3, add(load_from(acceleration[c], i, 3), av))

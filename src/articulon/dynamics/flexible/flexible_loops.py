@@ -1,0 +1,84 @@
+"""Loops and driven joints of forests with flexible bodies.
+
+J M⁻¹ Jᵀ is found row by row: the accelerations under the unit force of each row, of links at rest, O(n) each. At rest
+no velocity products of deformations act either, since all of them hold an angular velocity or the bias of a node.
+"""
+
+from articulon.algebra.vectors import copy_into, dot, load_from
+from articulon.dynamics.by_forest import for_flexible
+from articulon.dynamics.flexible.flexible_kinematics import carrying_modes
+from articulon.dynamics.loops.conditions import ROUNDING, acts, mark_live_rows, norm, on_links, row_wrenches
+from articulon.dynamics.loops.constrained_articulated import (
+    add_entries,
+    at_rest,
+    factor_loops,
+    solve_tree_and_keep,
+)
+from articulon.dynamics.loops.semidefinite import factorise_semidefinite
+from articulon.model.joints import WELD
+from articulon.model.loop_declarations import DRIVE
+
+acts_on_joint, add_entries_of_joint = acts.rigid, add_entries.rigid
+
+
+@for_flexible(acts)
+def acts_on_modes(forest, ws, i, n, f, moment, force, locked):
+    """Whether a moment and force on link i have more power in its joint, or in the modes that move it as a node, than
+    the rounding of their sizes."""
+    if forest.kind[i] != WELD:
+        return acts_on_joint(forest, ws, i, n, f, moment, force, locked)
+    _, count, _, row, _, at = carrying_modes(forest, i)
+    for k in range(count):
+        if locked is not None and locked[at + k]:
+            continue
+        sw, sv = load_from(ws.modal.column, row + k, 0), load_from(ws.modal.column, row + k, 3)
+        if abs(dot(sw, n) + dot(sv, f)) > ROUNDING * (moment * norm(sw) + force * norm(sv)):
+            return True
+    return False
+
+
+@for_flexible(add_entries)
+def add_entries_of_modes(forest, ws, i, n, f, row):
+    """Adds what a moment and force on link i do to the speeds of its joint, or to those of the modes that move it."""
+    if forest.kind[i] != WELD:
+        add_entries_of_joint(forest, ws, i, n, f, row)
+        return
+    _, count, _, first, _, at = carrying_modes(forest, i)
+    for k in range(count):
+        sw, sv = load_from(ws.modal.column, first + k, 0), load_from(ws.modal.column, first + k, 3)
+        row[at + k] += dot(sw, n) + dot(sv, f)
+
+
+@for_flexible(factor_loops)
+def factor_flexible_loops(forest, loops, ws, arrays):
+    """Factors of J M⁻¹ Jᵀ at links that have been placed; their accelerations stay as they are."""
+    A, tau, total, kept = arrays.matrix, arrays.tau, arrays.total, ws.modal.accelerations
+    row_wrenches(loops, ws, arrays.wrench)
+    mark_live_rows(forest, loops, ws, arrays)
+    copy_into(kept.reshape(-1), ws.acceleration.reshape(-1))
+    still = at_rest(ws, arrays)
+    for r in range(loops.kind.size):
+        for k in range(tau.size):
+            tau[k] = 0.0
+        for i in range(total.shape[0]):
+            for k in range(6):
+                total[i, k] = 0.0
+        if loops.kind[r] == DRIVE:
+            tau[loops.speed[r]] = 1.0
+        else:
+            for k in range(6):
+                if loops.link_b[r] >= 0:
+                    total[loops.link_b[r], k] += arrays.wrench[r, k]
+                if loops.link_a[r] >= 0:
+                    total[loops.link_a[r], k] += arrays.wrench[r, 6 + k]
+        solve_tree_and_keep(forest, tau, total, (0.0, 0.0, 0.0), still, arrays.response, arrays.articulated[:0])
+        for s in range(loops.kind.size):
+            if loops.kind[s] == DRIVE:
+                A[s, r] = arrays.response[loops.speed[s]]
+            else:
+                A[s, r] = on_links(loops, arrays.wrench, s, ws.acceleration, 3, 0)
+    for r in range(loops.kind.size):
+        for s in range(r):
+            A[r, s] = A[s, r] = 0.5 * (A[r, s] + A[s, r])
+    copy_into(ws.acceleration.reshape(-1), kept.reshape(-1))
+    arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)

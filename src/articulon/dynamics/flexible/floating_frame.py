@@ -1,0 +1,98 @@
+"""The equations of motion of one flexible body in its floating frame, about the frame's origin, handle 1.
+
+With the twist (ω, v) of the frame, h = h(η) and so on (``model/mode_tables.py``), and sums over repeated indices,
+
+    moment   n = A α + h × a + B η'' + ω × A ω + 2 η'_j N_j ω
+    force    f = m a + α × h + S1 η'' + ω × (ω × h) + 2 ω × S1 η'
+    modal    Q = Bᵀ α + S1ᵀ a + M η'' − ωᵀ N_j ω + 2 ω·B1_jk η'_k
+
+(Shabana, Dynamics of Multibody Systems, 5.5; Poursina 2012, 4.1, whose Γ_RR, Γ_RF and Γ_FF are the inertias here). B_j
+is the axial part of N_j. What a node carries adds to them with the node's velocities at unit twist and modal speeds.
+"""
+
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    apply_t,
+    cross,
+    dot,
+    load,
+    load_from,
+    load_matrix,
+    scale,
+    store_from,
+)
+from articulon.kernels import jit
+
+
+@jit
+def axial(N):
+    """B_j = Σ m X × Φ_j from N_j."""
+    return (N[1][2] - N[2][1], N[2][0] - N[0][2], N[0][1] - N[1][0])
+
+
+@jit
+def begin_modes(forest, ws, i):
+    """Γ_FR, Γ_FF, the modal bias and the velocity products of body i alone, which has been placed and moved."""
+    tables, modal = forest.flexible, ws.modal
+    b = tables.body[i]
+    start, count, pair = tables.mode[b], tables.mode[b + 1] - tables.mode[b], tables.pair[b]
+    R, turning = load_matrix(ws.rotation, i), load_from(ws.twist, i, 3)
+    w = apply_t(R, turning)
+    n, f = ZERO, ZERO
+    for j in range(count):
+        N, S = load_matrix(modal.coriolis, start + j), load(tables.first, tables.own_mode[b] + j)
+        spin = apply(N, w)
+        n = add(n, scale(2.0 * modal.speed[start + j], spin))
+        f = add(f, scale(2.0 * modal.speed[start + j], S))
+        store_from(modal.coupling, start + j, 0, apply(R, axial(N)))
+        store_from(modal.coupling, start + j, 3, apply(R, S))
+        swept = ZERO
+        for k in range(count):
+            row = tables.own_pair[b] + j * count + k
+            swept = add(swept, scale(modal.speed[start + k], load(tables.coupling_slope, row)))
+            modal.matrix[pair + j * count + k] = tables.mass[row]
+        modal.rate[start + j] = 2.0 * dot(w, swept) - dot(w, spin)
+    store_from(modal.swept, b, 0, apply(R, n))
+    store_from(modal.swept, b, 3, cross(turning, apply(R, f)))
+
+
+@jit
+def factorise_modes(matrix, start, count):
+    """Γ_FF = L Lᵀ in place, row by row from ``start``; below and on the diagonal."""
+    for j in range(count):
+        for k in range(j + 1):
+            s = matrix[start + j * count + k]
+            for c in range(k):
+                s -= matrix[start + j * count + c] * matrix[start + k * count + c]
+            if k < j:
+                matrix[start + j * count + k] = s / matrix[start + k * count + k]
+            else:
+                matrix[start + j * count + k] = s**0.5
+
+
+@jit
+def modal_speeds_of(forest, ws, i):
+    """S1 η' and B η' of body i, floating frame."""
+    tables, modal = forest.flexible, ws.modal
+    b = tables.body[i]
+    start, own = tables.mode[b], tables.own_mode[b]
+    p, spin = ZERO, ZERO
+    for j in range(tables.mode[b + 1] - start):
+        p = add(p, scale(modal.speed[start + j], load(tables.first, own + j)))
+        spin = add(spin, scale(modal.speed[start + j], axial(load_matrix(modal.coriolis, start + j))))
+    return p, spin
+
+
+@jit
+def modal_kinetic_energy(forest, ws, i):
+    """½ η'ᵀ M η' of body i."""
+    tables, modal = forest.flexible, ws.modal
+    b = tables.body[i]
+    start, count, total = tables.mode[b], tables.mode[b + 1] - tables.mode[b], 0.0
+    for j in range(count):
+        for k in range(count):
+            row = tables.own_pair[b] + j * count + k
+            total += 0.5 * tables.mass[row] * modal.speed[start + j] * modal.speed[start + k]
+    return total

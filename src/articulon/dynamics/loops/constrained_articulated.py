@@ -1,0 +1,323 @@
+"""The articulated-body algorithm with loops: O(n + m d + m² d + m³) for m rows on paths of d joints.
+
+The recursion solves the tree as if it were open. A unit force of a row is then carried inward along its two paths with
+the joints already eliminated; what it does to each joint on the way, over the root of that joint's inertia, makes a row
+of E, and J M⁻¹ Jᵀ = E Eᵀ. The multipliers follow from the error of the open tree's accelerations, and a second
+recursion takes their forces in. Rows that follow from others are left out by the pivoted factorisation.
+
+What several entry points call is a kernel of its own here, so that it is compiled once and not into each of them.
+"""
+
+import math
+
+from articulon.algebra.inertia import force_of, moment_of
+from articulon.algebra.vectors import add, copy_into, cross, dot, load, load_from, load_symmetric
+from articulon.dynamics import joints
+from articulon.dynamics.articulated import accelerate, eliminate_and_keep
+from articulon.dynamics.by_forest import by_forest
+from articulon.dynamics.kinematics import accelerate_at_constant_speeds, drift, frames, move, place
+from articulon.dynamics.loops.conditions import (
+    add_loop_forces,
+    evaluate_motions,
+    mark_live_rows,
+    on_links,
+    row_accelerations,
+    row_biases,
+    row_rates,
+    row_residuals,
+    row_wrenches,
+)
+from articulon.dynamics.loops.semidefinite import factorise_semidefinite, solve_semidefinite
+from articulon.kernels import jit, kernel
+from articulon.model.forest_tables import Workspace
+from articulon.model.joints.base import TRANSLATION
+from articulon.model.loop_declarations import DRIVE
+
+CLOSED = 1e-14
+"""Error of a row, over the size of what it is the difference of, at which a projection of positions ends."""
+OPEN = 1e-9
+"""Error, over the same size, above which a state is not on its loops."""
+MOST_PROJECTIONS = 8
+
+
+@jit
+def factor_paths(forest, loops, ws, arrays):
+    """W = S L⁻ᵀ, V = I S L⁻ᵀ and L⁻¹ of the joints on paths, with Sᵀ I S = L Lᵀ."""
+    parent, kinds, axes, rotation = forest.parent, forest.kind, forest.axis, forest.rotation
+    quaternion, rotations = ws.quaternion, ws.rotation
+    columns, inverse, kept = arrays.columns, arrays.inverse, arrays.articulated
+    for place_, i in enumerate(loops.path):
+        kind = kinds[i]
+        frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
+        A = load_symmetric(kept, i)
+        H = (load_from(kept, i, 6), load_from(kept, i, 9), load_from(kept, i, 12))
+        M = (kept[i, 15], kept[i, 16], kept[i, 17], kept[i, 18], kept[i, 19], kept[i, 20])
+        W, V, K = columns[place_, 0], columns[place_, 1], inverse[place_]
+        count = joints.freedoms(kind)
+        for k in range(count):
+            sw, sv = joints.column(kind, load(axes, i), k, frame, body)
+            n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
+            for c in range(3):
+                W[k, c], W[k, 3 + c] = sw[c], sv[c]
+                V[k, c], V[k, 3 + c] = n[c], f[c]
+            for c in range(6):
+                K[k, c] = 1.0 if c == k else 0.0
+            # Gram–Schmidt in the inertia: column k loses what it shares with those before it.
+            for j in range(k):
+                shared = 0.0
+                for c in range(6):
+                    shared += W[j, c] * V[k, c]
+                for c in range(6):
+                    W[k, c] -= shared * W[j, c]
+                    V[k, c] -= shared * V[j, c]
+                    K[k, c] -= shared * K[j, c]
+            size = 0.0
+            for c in range(6):
+                size += W[k, c] * V[k, c]
+            size = 1.0 / math.sqrt(size)
+            for c in range(6):
+                W[k, c] *= size
+                V[k, c] *= size
+                K[k, c] *= size
+
+
+@jit
+def _carry(forest, loops, ws, arrays, row, i, n, f, driven):
+    """Carries the moment n and force f on link i through its joint to the parent's origin, writing what they do to the
+    joint into the row of E; ``driven`` is the joint's own driven speed, −1 for none."""
+    at = loops.place[i]
+    first = loops.column[at]
+    W, V, K = arrays.columns[at, 0], arrays.columns[at, 1], arrays.inverse[at]
+    for k in range(joints.freedoms(forest.kind[i])):
+        e = dot((W[k, 0], W[k, 1], W[k, 2]), n) + dot((W[k, 3], W[k, 4], W[k, 5]), f)
+        if driven >= 0:
+            e += K[k, driven]
+        arrays.whitened[row, first + k] = e
+    for k in range(joints.freedoms(forest.kind[i])):
+        e = arrays.whitened[row, first + k]
+        n = (n[0] - e * V[k, 0], n[1] - e * V[k, 1], n[2] - e * V[k, 2])
+        f = (f[0] - e * V[k, 3], f[1] - e * V[k, 4], f[2] - e * V[k, 5])
+    return add(n, cross(load(ws.reach, i), f)), f
+
+
+@jit
+def whiten_rows(forest, loops, ws, arrays):
+    """E (rows, speeds on paths): what each row's unit force does to the joints between its links and the ground."""
+    parent, wrench, whitened = forest.parent, arrays.wrench, arrays.whitened
+    for r in range(loops.kind.size):
+        for k in range(whitened.shape[1]):
+            whitened[r, k] = 0.0
+        a, b = loops.link_a[r], loops.link_b[r]
+        zero = (0.0, 0.0, 0.0)
+        fb, nb, fa, na = zero, zero, zero, zero
+        driven = -1
+        if loops.kind[r] == DRIVE:
+            driven = loops.speed[r] - forest.u_start[b]
+        else:
+            fb, nb = load_from(wrench, r, 0), load_from(wrench, r, 3)
+            fa, na = load_from(wrench, r, 6), load_from(wrench, r, 9)
+        # Parents come before their children, so that the outer of the two links is the one with the larger index.
+        while a >= 0 or b >= 0:
+            if a == b:
+                nb, fb = add(na, nb), add(fa, fb)
+                na, fa = zero, zero
+                a = -1
+            if b > a:
+                nb, fb = _carry(forest, loops, ws, arrays, r, b, nb, fb, driven)
+                b, driven = parent[b], -1
+            else:
+                na, fa = _carry(forest, loops, ws, arrays, r, a, na, fa, -1)
+                a = parent[a]
+
+
+@by_forest
+def factor_loops(forest, loops, ws, arrays):
+    """Factors of J M⁻¹ Jᵀ at links whose articulated inertias have been kept."""
+    row_wrenches(loops, ws, arrays.wrench)
+    mark_live_rows(forest, loops, ws, arrays)
+    factor_paths(forest, loops, ws, arrays)
+    whiten_rows(forest, loops, ws, arrays)
+    E, A = arrays.whitened, arrays.matrix
+    for r in range(E.shape[0]):
+        for s in range(r + 1):
+            total = 0.0
+            for k in range(E.shape[1]):
+                total += E[r, k] * E[s, k]
+            A[r, s] = A[s, r] = total
+    arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
+
+
+@kernel
+def solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, kept):
+    """Accelerations of the open forest at links that have been placed and moved."""
+    links = forest.mass.size
+    eliminate_and_keep(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, 0, links, kept)
+    accelerate(forest, gravity, ws, udot, 0, links)
+
+
+@kernel
+def solve_loops(forest, loops, tau, wrench, gravity, ws, arrays, udot):
+    """Accelerations (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
+    ground = (-gravity[0], -gravity[1], -gravity[2])
+    solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, arrays.articulated)
+    factor_loops(forest, loops, ws, arrays)
+    row_biases(loops, ws, arrays.gamma)
+    copy_into(arrays.tau, tau)
+    copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
+    for r in range(loops.kind.size):
+        arrays.multiplier[r] = 0.0
+    # The second turn removes the rounding of the first, which grows with the condition of J M⁻¹ Jᵀ.
+    for _ in range(2):
+        row_accelerations(loops, udot, ground, ws.acceleration, arrays)
+        correct_multipliers(loops, arrays)
+        solve_tree_and_keep(forest, arrays.tau, arrays.total, gravity, ws, udot, arrays.articulated[:0])
+
+
+@jit
+def correct_multipliers(loops, arrays):
+    """Adds to λ what removes the residual, and its forces to the scratch forces."""
+    step = arrays.correction
+    for r in range(arrays.residual.size):
+        arrays.residual[r] = -arrays.residual[r]
+    solve_semidefinite(arrays.matrix, arrays.scale, arrays.pivot, arrays.rank[0], arrays.residual, step)
+    for r in range(step.size):
+        arrays.multiplier[r] += step[r]
+    add_loop_forces(loops, arrays.wrench, step, arrays.tau, arrays.total)
+
+
+@jit
+def respond(forest, loops, still, arrays):
+    """M⁻¹ Jᵀ λ for the λ that removes the residual, into ``response``; links are placed and J is factorised."""
+    for k in range(arrays.tau.size):
+        arrays.tau[k] = 0.0
+    flat = arrays.total.reshape(-1)
+    for k in range(flat.size):
+        flat[k] = 0.0
+    correct_multipliers(loops, arrays)
+    nothing = (0.0, 0.0, 0.0)
+    solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated[:0])
+
+
+@jit
+def at_rest(ws, arrays):
+    """The workspace with links at rest: its recursions then solve M x = f without velocity products."""
+    return Workspace(
+        ws.quaternion,
+        ws.rotation,
+        ws.position,
+        ws.reach,
+        arrays.still,
+        arrays.no_bias,
+        ws.gathered,
+        ws.record,
+        ws.acceleration,
+        ws.modal,
+    )
+
+
+@jit
+def largest_error(loops, q, ws, arrays):
+    """The largest |φ|, and the largest over the size of the numbers that φ is the difference of, with its row."""
+    absolute, relative, worst = 0.0, 0.0, 0
+    for r in range(loops.kind.size):
+        size = loops.size[r]
+        if loops.kind[r] == DRIVE:
+            size = max(abs(q[loops.coordinate[r]]), size)
+        elif loops.kind[r] == TRANSLATION:
+            for i in (loops.link_a[r], loops.link_b[r]):
+                if i >= 0:
+                    p = load(ws.position, i)
+                    size = max(size, abs(p[0]) + abs(p[1]) + abs(p[2]))
+        error = abs(arrays.residual[r])
+        absolute = max(absolute, error)
+        if not error <= relative * size:  # a number that is none is the worst
+            relative, worst = error / size, r
+    return absolute, relative, worst
+
+
+@kernel
+def project(forest, loops, motions, functions, time, q, u, ws, arrays):
+    """Moves q, then u, onto the loops by the smallest step in the metric of the mass matrix.
+
+    How far they were off, max |φ| and max |φ'|, is left in ``drift``, and what could not be removed in ``left``.
+    """
+    links = forest.mass.size
+    still = at_rest(ws, arrays)
+    nothing = (0.0, 0.0, 0.0)
+    evaluate_motions(motions, functions, time, arrays.motion)
+    before = math.inf
+    for turn in range(MOST_PROJECTIONS + 1):
+        place(forest, q, ws, 0, links)
+        row_residuals(loops, q, ws, arrays.motion, arrays.residual)
+        error, relative, worst = largest_error(loops, q, ws, arrays)
+        if turn == 0:
+            arrays.drift[0] = error
+        arrays.left[0], arrays.rank[1] = relative, worst
+        if relative <= CLOSED or turn == MOST_PROJECTIONS or not relative < 0.5 * before:
+            break
+        before = relative
+        solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated)
+        factor_loops(forest, loops, ws, arrays)
+        respond(forest, loops, still, arrays)
+        drift(forest, q, arrays.response, 1.0)
+    solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated)
+    factor_loops(forest, loops, ws, arrays)
+    move(forest, u, ws, 0, links)
+    row_rates(loops, u, ws, arrays.wrench, arrays.motion, arrays.residual)
+    fastest = 0.0
+    for r in range(loops.kind.size):
+        fastest = max(fastest, abs(arrays.residual[r]))
+    arrays.drift[1] = fastest
+    respond(forest, loops, still, arrays)
+    for k in range(u.size):
+        u[k] += arrays.response[k]
+
+
+@kernel
+def constrained_forward_dynamics(forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, solver, udot):
+    """udot (nu,) of the forest with its loops and driven joints."""
+    place(forest, q, ws, 0, forest.mass.size)
+    move(forest, u, ws, 0, forest.mass.size)
+    evaluate_motions(motions, functions, time, solver.loops.motion)
+    solve_loops(forest, loops, tau, wrench, gravity, ws, solver.loops, udot)
+
+
+@by_forest
+def add_entries(forest, ws, i, n, f, row):
+    """Adds what a moment and force on link i, about its origin, do to the speeds that move it against its parent."""
+    kind = forest.kind[i]
+    frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
+    for k in range(joints.freedoms(kind)):
+        sw, sv = joints.column(kind, load(forest.axis, i), k, frame, body)
+        row[forest.u_start[i] + k] += dot(sw, n) + dot(sv, f)
+
+
+@kernel
+def loop_equations(forest, loops, motions, functions, time, q, u, ws, arrays, residual, rates, products, jacobian):
+    """φ, φ' and J' u into ``residual``, ``rates`` and ``products`` (rows,), J into ``jacobian`` (rows, nu), zeroed."""
+    place(forest, q, ws, 0, forest.mass.size)
+    move(forest, u, ws, 0, forest.mass.size)
+    evaluate_motions(motions, functions, time, arrays.motion)
+    row_residuals(loops, q, ws, arrays.motion, residual)
+    row_wrenches(loops, ws, arrays.wrench)
+    mark_live_rows(forest, loops, ws, arrays)
+    row_rates(loops, u, ws, arrays.wrench, arrays.motion, rates)
+    row_biases(loops, ws, arrays.gamma)
+    accelerate_at_constant_speeds(forest, ws)
+    for r in range(loops.kind.size):
+        products[r] = (
+            0.0
+            if loops.kind[r] == DRIVE
+            else arrays.gamma[r] + on_links(loops, arrays.wrench, r, ws.acceleration, 3, 0)
+        )
+    for r in range(loops.kind.size):
+        if loops.kind[r] == DRIVE:
+            jacobian[r, loops.speed[r]] = 1.0
+            continue
+        for side in range(2):
+            i = loops.link_b[r] if side == 0 else loops.link_a[r]
+            f, n = load_from(arrays.wrench, r, 6 * side), load_from(arrays.wrench, r, 6 * side + 3)
+            while i >= 0:
+                add_entries(forest, ws, i, n, f, jacobian[r])
+                n = add(n, cross(load(ws.reach, i), f))
+                i = forest.parent[i]

@@ -1,0 +1,148 @@
+"""The passes of the dynamics: where links are, how they move, and their accelerations by each algorithm."""
+
+from typing import Any
+
+from articulon.dynamics.articulated import accelerate, eliminate
+from articulon.dynamics.dca import constrained_assembly
+from articulon.dynamics.dca.block_kinematics import locate_by_blocks
+from articulon.dynamics.embedding import (
+    embed_dependents,
+    embedded_accelerations,
+    rates_of_speeds,
+    speeds_of_rates,
+)
+from articulon.dynamics.kane import solve_kane
+from articulon.dynamics.kinematics import coordinate_rates, move, place
+from articulon.dynamics.loops.conditions import drive_power, evaluate_motions
+from articulon.dynamics.loops.constrained_articulated import project, solve_loops, solve_tree_and_keep
+from articulon.dynamics.threaded_forests import locate_parallel, solve_parallel
+from articulon.kernels import jit
+from articulon.passes import pass_of, pass_that_allocates
+
+
+@jit
+def scaled(gravity, factor):
+    """Gravity (3,) times a factor (1,), as the recursions take it."""
+    s = factor[0]
+    return (s * gravity[0], s * gravity[1], s * gravity[2])
+
+
+@pass_of
+def place_links(forest, q, ws):
+    """Positions and rotations of all links."""
+    place(forest, q, ws, 0, forest.mass.size)
+
+
+@pass_of
+def move_links(forest, u, ws):
+    """Velocities and velocity-product accelerations of links that have been placed."""
+    move(forest, u, ws, 0, forest.mass.size)
+
+
+@pass_of
+def locate_in_parallel(forest, q, u, ws):
+    """The same as both, with the trees shared out among threads."""
+    locate_parallel(forest, q, u, ws)
+
+
+@pass_of
+def locate_blocks_in_parallel(forest, tree, q, u, ws, blocks):
+    """The same for long chains, block by block."""
+    locate_by_blocks(forest, tree, q, u, ws, blocks)
+
+
+@pass_of
+def rate_coordinates(forest, q, u, rate):
+    """q' of speeds u."""
+    coordinate_rates(forest, q, u, rate)
+
+
+@pass_of
+def solve(forest, mass, moment, inertia, tau, wrench, gravity, factor, ws, udot):
+    """Accelerations of links that have been placed and moved, with the inertias given, by the articulated recursion."""
+    eliminate(forest, mass, moment, inertia, tau, wrench, ws, 0, mass.size)
+    accelerate(forest, scaled(gravity, factor), ws, udot, 0, mass.size)
+
+
+@pass_of
+def solve_in_parallel(forest, tau, wrench, gravity, factor, ws, udot):
+    """Accelerations of links that have been placed and moved, with the trees shared out among threads."""
+    solve_parallel(forest, tau, wrench, scaled(gravity, factor), ws, udot)
+
+
+@pass_of
+def find_motions(motions, functions, time, motion):
+    """Value, rate and acceleration of every given motion at a time (1,)."""
+    evaluate_motions(motions, functions, time[0], motion)
+
+
+@pass_of
+def solve_looped(forest, loops, tau, wrench, gravity, factor, ws, scratch, udot):
+    """Accelerations by the articulated recursion, with loops and driven joints."""
+    solve_loops(forest, loops, tau, wrench, scaled(gravity, factor), ws, scratch, udot)
+
+
+@pass_that_allocates
+def solve_by_kane(forest, loops, tau, wrench, gravity, factor, ws, solver, udot):
+    """Accelerations by Kane's method."""
+    s = factor[0]
+    solve_kane(forest, loops, tau, wrench, (s * gravity[0], s * gravity[1], s * gravity[2]), ws, solver, udot)
+
+
+@pass_of
+def solve_divided(forest, loops, tau, wrench, gravity, factor, ws, solver, udot):
+    """Accelerations by divide and conquer."""
+    constrained_assembly.solve_divided(forest, loops, tau, wrench, scaled(gravity, factor), ws, solver, udot)
+
+
+@pass_of
+def solve_divided_in_parallel(forest, loops, tau, wrench, gravity, factor, ws, solver, udot):
+    """Accelerations by divide and conquer, on all threads."""
+    constrained_assembly.solve_divided_parallel(forest, loops, tau, wrench, scaled(gravity, factor), ws, solver, udot)
+
+
+@pass_of
+def power_drives(loops, u, multiplier, power):
+    """The power (1,) of the forces that drive joints."""
+    power[0] = drive_power(loops, u, multiplier)
+
+
+@pass_of
+def find_speeds(forest, q, rate, u):
+    """u of the rates q', Euler parameters' among them."""
+    speeds_of_rates(forest, q, rate, u)
+
+
+@pass_of
+def solve_and_keep(forest, tau, wrench, gravity, factor, ws, udot, articulated):
+    """Accelerations by the articulated recursion, whose articulated inertias are kept."""
+    solve_tree_and_keep(forest, tau, wrench, scaled(gravity, factor), ws, udot, articulated)
+
+
+@pass_of
+def embed(forest, ws, articulated, q, rate, udot, dependent, second):
+    """q'' with the accelerations of Euler parameters."""
+    embedded_accelerations(forest, ws, articulated, q, rate, udot, dependent, second)
+
+
+@pass_of
+def close_loops(forest, loops, motions, functions, time, q, u, ws, scratch):
+    """Moves q and u onto loops and driven joints; how far they were off is left in the scratch."""
+    project(forest, loops, motions, functions, time[0], q, u, ws, scratch)
+
+
+@pass_of
+def embed_dependent(forest, q, rate, dependent, switches):
+    """Dependent Euler parameters and rates from the independent ones."""
+    embed_dependents(forest, q, rate, dependent, switches)
+
+
+@pass_of
+def find_rates(forest, q, u, rate):
+    """q' of the speeds u, Euler parameters' among them."""
+    rates_of_speeds(forest, q, u, rate)
+
+
+def divided_in_parallel(model: Any) -> bool:
+    """Whether divide and conquer works on all threads for a model."""
+    return bool(model.forest.mass.size >= constrained_assembly.PARALLEL_LINKS and model.forest.flexible is None)

@@ -1,0 +1,172 @@
+"""Spheres on bodies of any kind: where they are and how they move, and what their contacts do to the links."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, scale, store_from, sub
+from articulon.forces.contact.contact_history import KEEP, LIST_PAIRS, LIST_WALLS
+from articulon.forces.contact.contact_pairs import add_across
+from articulon.forces.contact.contact_tables import (
+    ARM,
+    COUPLE,
+    CROWDED,
+    FORCE,
+    FREE,
+    KIND,
+    LIGHT,
+    LOAD,
+    MOTION,
+    NORMAL,
+    PULL,
+    RADIUS,
+    SPIN,
+    TORQUE,
+    V,
+    X,
+)
+from articulon.forces.sites.cells import IMAGES, LOST, OVERFLOW
+from articulon.kernels import jit
+
+
+class Carried(NamedTuple):
+    """The spheres of a model on its links."""
+
+    link: np.ndarray
+    """Link that carries each, −1 for the ground, shape (spheres,)."""
+    local: np.ndarray
+    """Its centre there, or in the world [length], shape (spheres, 3)."""
+    wrench: np.ndarray
+    """Force and moment about its origin that contacts exert on each link, world frame, shape (links, 6)."""
+
+
+@jit
+def follow_images(particles, motion, first, last):
+    """Brings some images to where their spheres have gone, moving as these do."""
+    n = particles.order.size
+    for m in range(first, last):
+        root = particles.parent[m]
+        for a in range(MOTION):
+            motion[n + m, a] = motion[root, a]
+        for a in range(3):
+            motion[n + m, X + a] += particles.shift[a, m]
+
+
+@jit
+def place_spheres(carried, ws, system):
+    """Centres of the spheres, in the order of the model."""
+    site, link = system.particles.site, carried.link
+    for s in range(link.size):
+        x = load(carried.local, s)
+        if link[s] >= 0:
+            x = add(load(ws.position, link[s]), apply(load_matrix(ws.rotation, link[s]), x))
+        site[0, s], site[1, s], site[2, s] = x
+
+
+@jit
+def farthest_sphere(system):
+    """The square of the longest way that a sphere has gone since the last list; NaN before that, or where it has no
+    number."""
+    site, reference, worst = system.particles.site, system.particles.reference, 0.0
+    for s in range(site.shape[1]):
+        d = (site[0, s] - reference[0, s], site[1, s] - reference[1, s], site[2, s] - reference[2, s])
+        way = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
+        if not way < np.inf:
+            return np.nan
+        worst = max(worst, way)
+    return worst
+
+
+@jit
+def list_spheres(system, lists, refresh):
+    """Lists anew what is near to what, at the places in ``site``, with the contacts that are kept."""
+    particles, spheres = system.particles, system.spheres
+    particles.reference[0, 0] = np.nan
+    refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, system.spheres.radius)
+    if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
+        return
+    lists[LIST_PAIRS](system)
+    lists[LIST_WALLS](system)
+    for p in range(particles.order.size):
+        s = particles.order[p]
+        spheres.motion[p, RADIUS] = spheres.radius[s]
+        spheres.motion[p, LIGHT] = spheres.light[s]
+        spheres.motion[p, KIND] = system.numbers[s]
+
+
+@jit
+def crowded(system):
+    """Whether some list had too little room."""
+    return system.particles.counts[OVERFLOW] + system.candidates.counts[CROWDED] + system.walls.counts[CROWDED] > 0
+
+
+@jit
+def follow_spheres(system, lists, refresh):
+    """Brings lists up to date with the places in ``site``; whether all is well."""
+    if not farthest_sphere(system) <= system.grid.reach[1]:
+        lists[KEEP](system)
+        list_spheres(system, lists, refresh)
+    return not crowded(system) and system.particles.counts[LOST] == 0
+
+
+@jit
+def move_spheres(carried, ws, system):
+    """Positions, velocities and angular velocities of the spheres in the order of cells, and positions of their
+    images."""
+    particles, motion = system.particles, system.spheres.motion
+    site, order, wrap, n = particles.site, particles.order, particles.wrap, particles.order.size
+    for p in range(n):
+        s = order[p]
+        i, v, w = carried.link[s], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if i >= 0:
+            w = load_from(ws.twist, i, 3)
+            arm = sub((site[0, s], site[1, s], site[2, s]), load(ws.position, i))
+            v = add(load_from(ws.twist, i, 0), cross(w, arm))
+        for a in range(3):
+            motion[p, X + a], motion[p, V + a], motion[p, SPIN + a] = site[a, s] + wrap[a, p], v[a], w[a]
+    follow_images(particles, motion, 0, particles.counts[IMAGES])
+
+
+@jit
+def add_wall_contact(walls, slot, f, t):
+    """Adds a contact with a wall, and what resists rolling and twisting there, to the force and the torque on its
+    sphere."""
+    record = walls.record
+    pull = load_from(record, slot, FORCE)
+    t = sub(t, scale(record[slot, ARM], cross(load_from(record, slot, NORMAL), pull)))
+    if walls.resistance.shape[0] > 0:
+        t = add(t, load_from(walls.resistance, slot, COUPLE))
+    return add(f, pull), t
+
+
+@jit
+def take_load(load, p):
+    """The force and the torque that contacts between spheres have added up for that of a place; leaves nothing of
+    them."""
+    force, torque = load_from(load, p, PULL), load_from(load, p, TORQUE)
+    for a in range(LOAD):
+        load[p, a] = 0.0
+    return force, torque
+
+
+@jit
+def sum_contacts(carried, ws, system):
+    """Wrenches of all contacts on the links: those of pairs as they have been summed, then those of walls."""
+    candidates, walls, particles = system.candidates, system.walls, system.particles
+    wrench, order, site = carried.wrench, particles.order, particles.site
+    one = wrench.reshape(-1)
+    for k in range(one.size):
+        one[k] = 0.0
+    for p in range(order.size):
+        s = order[p]
+        i = carried.link[s]
+        add_across(candidates, system.spheres.load, p, p)
+        f, t = take_load(system.spheres.load, p)
+        if i < 0:
+            continue
+        for slot in range(walls.start[p], walls.start[p + 1]):
+            if walls.touches[slot] != FREE:
+                f, t = add_wall_contact(walls, slot, f, t)
+        arm = sub((site[0, s], site[1, s], site[2, s]), load(ws.position, i))
+        store_from(wrench, i, 0, add(load_from(wrench, i, 0), f))
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), add(t, cross(arm, f))))

@@ -1,0 +1,210 @@
+"""The passes over contacts, compiled for each law."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from numba import types
+
+from articulon.forces.contact import (
+    contact_batches,
+    contact_candidates,
+    contact_history,
+    contact_law,
+    contact_pairs,
+    rolling_resistance,
+    wall_lists,
+    wall_pass,
+)
+from articulon.forces.contact.contact_tables import KEPT_TYPE, PASS, SYSTEM
+from articulon.kernels import kernel, leaf_variant, prepare, specialised
+
+LIST = types.void(SYSTEM)
+"""Signature of what lists candidates and keeps contacts."""
+
+
+@kernel
+def no_pass(system, time, h):
+    """Nothing."""
+
+
+@kernel
+def no_list(system):
+    """Nothing."""
+
+
+class Law(NamedTuple):
+    """A law and its parts, as leaves; see ``laws.py``."""
+
+    label: str
+    contact: Any
+    arms: Any
+    parts: dict[str, Any]
+    """As the loops over pairs name them."""
+
+
+@cache
+def law_leaves(normal: str, tangential: str, damping: str, tail: bool, convention: str) -> Law:
+    """A law."""
+    names = (normal, tangential, damping, "tail" if tail else "clipped", convention)
+    label = "_".join(names).replace("-", "_")
+    lammps = convention == "lammps"
+    carried = leaf_variant(contact_law.carried, f"carried_{label}", LAMMPS=lammps)
+    grips, restores = tangential != "none", damping == "restitution"
+    width = leaf_variant(contact_law.contact_width, f"contact_width_{label}", HERTZ=normal == "hertz")
+    damping_of = leaf_variant(contact_law.damping_of, f"damping_of_{label}", RESTORES=restores)
+    forces = leaf_variant(
+        contact_law.forces, f"forces_{label}", GRIPS=grips, RESTORES=restores, TAIL=tail, LAMMPS=lammps
+    )
+    contact = leaf_variant(
+        contact_law.contact,
+        f"contact_{label}",
+        GRIPS=grips,
+        carried=carried,
+        contact_width=width,
+        damping_of=damping_of,
+        forces=forces,
+    )
+    arms = leaf_variant(contact_law.arms, f"arms_{label}", LAMMPS=lammps)
+    before = leaf_variant(contact_law.viscous_before, f"viscous_before_{label}", TAIL=tail, LAMMPS=lammps)
+    parts = {
+        "CARRIED": carried,
+        "CONTACT_WIDTH": width,
+        "DAMPING_OF": damping_of,
+        "FORCES": forces,
+        "ARMS": arms,
+        "VISCOUS_BEFORE": before,
+        "lever": leaf_variant(contact_batches.lever, f"lever_{label}", ARMS=arms, LAMMPS=lammps),
+        "RESTORES": restores,
+        "LAMMPS": lammps,
+    }
+    return Law(label, contact, arms, parts)
+
+
+@cache
+def pair_leaf(law: str, one_kind: bool, **parts: Any) -> tuple[str, Any]:
+    """The name of what takes the pairs of a block of places, and it."""
+    name = f"{law}{'_one_kind' if one_kind else ''}"
+    entry = leaf_variant(contact_batches.entry, f"entry_{name}", ONE_KIND=one_kind)
+    stages = {
+        stage.py_func.__name__: leaf_variant(stage, f"{stage.py_func.__name__}_{name}", entry=entry, **parts)
+        for stage in (
+            contact_batches.measure,
+            contact_batches.find_velocities,
+            contact_batches.turn,
+            contact_batches.act,
+            contact_batches.book,
+        )
+    }
+    gather = leaf_variant(contact_pairs.gather, f"gather_{name}", ONE_KIND=one_kind)
+    return name, leaf_variant(contact_pairs.pair_block, f"pair_block_{name}", gather=gather, **stages)
+
+
+@cache
+def pair_kernel(name: str, block: Any, parallel: bool) -> Any:
+    """The pass over pairs of spheres, of a leaf of some name."""
+    how = f"{name}_{'parallel' if parallel else 'serial'}"
+    strip = leaf_variant(contact_pairs.pair_strip, f"pair_strip_{name}", pair_block=block)
+    share = specialised(
+        contact_pairs.share_pairs, f"share_pairs_{how}", parallel=parallel, allocates=True, pair_strip=strip
+    )
+    return prepare(specialised(contact_pairs.pair_pass, f"pair_pass_{how}", allocates=True, SHARE=share), PASS)
+
+
+@cache
+def resistance_kernel(normal: str, convention: str, parallel: bool) -> Any:
+    """The pass that resists rolling and twisting."""
+    lammps = convention == "lammps"
+    name = f"{normal}_{convention}"
+    carried = leaf_variant(contact_law.carried, f"carried_rolling_{name}", LAMMPS=lammps)
+    resist = leaf_variant(rolling_resistance.resist, f"resist_{name}", HERTZ=normal == "hertz", carried=carried)
+    strip = leaf_variant(rolling_resistance.resist_strip, f"resist_strip_{name}", resist=resist)
+    how = f"{name}_{'parallel' if parallel else 'serial'}"
+    share = specialised(
+        rolling_resistance.share_resistance,
+        f"share_resistance_{how}",
+        parallel=parallel,
+        allocates=True,
+        resist_strip=strip,
+    )
+    whole = specialised(rolling_resistance.resistance_pass, f"resistance_pass_{how}", allocates=True, SHARE=share)
+    return prepare(whole, PASS)
+
+
+@cache
+def list_kernel(parallel: bool) -> Any:
+    """What lists pairs of spheres."""
+    how = "parallel" if parallel else "serial"
+    count, fill, give = (
+        specialised(function, f"{function.__name__}_{how}", parallel=parallel, allocates=True)
+        for function in (contact_candidates.count_all, contact_candidates.fill_all, contact_candidates.return_all)
+    )
+    return prepare(
+        specialised(
+            contact_candidates.list_pairs, f"list_pairs_{how}", allocates=True, COUNT=count, FILL=fill, RETURN=give
+        ),
+        LIST,
+    )
+
+
+@cache
+def keep_kernel(parallel: bool, whole: bool) -> Any:
+    """What keeps all contacts, for a list or with whole records for a state."""
+    how = "parallel" if parallel else "serial"
+    count, share = (
+        specialised(function, f"{function.__name__}_contacts_{how}", parallel=parallel, allocates=True)
+        for function in (contact_history.count_all, contact_history.keep_all)
+    )
+    name = f"keep_{'records' if whole else 'pasts'}_{how}"
+    return prepare(specialised(contact_history.keep, name, allocates=True, COUNT=count, SHARE=share, WHOLE=whole), LIST)
+
+
+@cache
+def state_kernels(parallel: bool) -> tuple[Any, ...]:
+    """What takes contacts from a state, what finds their order there, and what gives them to it."""
+    how = "parallel" if parallel else "serial"
+    line, table, contact_pairs = types.int64[::1], types.float64[:, ::1], types.int64[:, ::1]
+    found = []
+    for function, taken in (
+        (contact_history.take_pairs, (table, line, KEPT_TYPE)),
+        (contact_history.order_pairs, (line, line, line, types.int64)),
+        (contact_history.give_pairs, (KEPT_TYPE, line, line, types.int64, contact_pairs, table)),
+    ):
+        name = f"{function.__name__}_{how}"
+        one = specialised(
+            function, name, parallel=parallel and function is not contact_history.order_pairs, allocates=True
+        )
+        found.append(prepare(one, types.void(*taken)))
+    return tuple(found)
+
+
+@cache
+def wall_kernel(label: str, law: Any, arms: Any, parallel: bool) -> Any:
+    """The pass over spheres and walls."""
+    how = "parallel" if parallel else "serial"
+    act = leaf_variant(wall_pass.act, f"act_{label}", CONTACT=law, arms=arms)
+    block = leaf_variant(wall_pass.wall_block, f"wall_block_{label}", act=act)
+    share = specialised(
+        wall_pass.share_walls, f"share_walls_{label}_{how}", parallel=parallel, allocates=True, wall_block=block
+    )
+    whole = f"wall_pass_{label}_{how}"
+    lists, keep = wall_list_kernel(parallel), keep_kernel(parallel, False)
+    return prepare(specialised(wall_pass.wall_pass, whole, allocates=True, SHARE=share, LIST=lists, KEEP=keep), PASS)
+
+
+@cache
+def wall_list_kernel(parallel: bool) -> Any:
+    """What lists spheres and walls."""
+    how = "parallel" if parallel else "serial"
+    find, count, fill = (
+        specialised(function, f"{function.__name__}_{how}", parallel=parallel, allocates=True)
+        for function in (wall_lists.find_outside, wall_lists.count_walls, wall_lists.fill_walls)
+    )
+    name = f"list_walls_{how}"
+    whole = specialised(wall_lists.list_walls, name, allocates=True, FIND=find, COUNT=count, FILL=fill)
+    return prepare(whole, LIST)
+
+
+@cache
+def wall_setter() -> Any:
+    """What puts walls where they are at a time."""
+    return prepare(wall_pass.set_walls, types.void(SYSTEM, types.float64))

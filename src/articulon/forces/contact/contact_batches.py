@@ -1,0 +1,319 @@
+"""The law of some contacts at once, as a few vector loops over the fields of a batch.
+
+One loop with all of it would wait for one contact's roots and quotients before it began with the next ones.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from articulon.forces.contact.contact_law import DAMPING, KINETIC, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING, TINY
+from articulon.forces.contact.contact_powers import surface_velocity
+from articulon.forces.contact.contact_tables import (
+    ARM,
+    CLOSING,
+    DISPLACEMENT,
+    ELASTIC,
+    FORCE,
+    FRICTION_TO_COME,
+    FRICTION_WORK,
+    NORMAL,
+    OTHER_ARM,
+    PARTS,
+    PULL,
+    SLIDES,
+    SPRING_WORK,
+    STICKS,
+    TANGENTIAL_VISCOUS,
+    TORQUE,
+    VISCOUS_TO_COME,
+    VISCOUS_WORK,
+)
+from articulon.kernels import jit
+
+LANES = 32
+"""Contacts whose law is evaluated together."""
+STRIDE = 36
+"""From one of their fields to the next: some more, so that not all of them lie in the same lines of the cache."""
+PLACE_I, VELOCITY_I, SPIN_I, PLACE_J, VELOCITY_J, SPIN_J, OLD = range(0, 28, 4)
+"""Fields that are gathered: the rows of the two spheres in ``Spheres.motion``, and what is remembered of the contact.
+What a contact does, a row as in ``Spheres.load`` with torques for arms of one length, comes in the place of the
+first."""
+RADIUS_I, LIGHT_I, KIND_I, RADIUS_J, LIGHT_J, KIND_J = range(3, 27, 4)
+WIDTH, DEPTH, DAMPED, MASS, SURFACE, TURNED = 28, 29, 30, 31, 32, 35
+"""Between the loops: ``contact_width``, overlap, ``damping_of``, m*, velocity of the surfaces, and tangential
+displacement in the new tangent plane."""
+VISCOUS, ACROSS = 38, 39
+"""Viscous normal force, and tangential force."""
+NEW, SLIDES_NOW, DEEP = 42, 58, 59
+"""The record as it will be, whether the surfaces slide, and the overlap by the smaller radius."""
+SIZE, OVERLAP, STATE = range(60, 63)
+"""R*; the overlap, negative where the two are apart; and what ``Candidates.touches`` has. What stands behind the last
+contact of a batch parts, and does nothing."""
+TABLE = 63
+"""The row of the table, where there are several kinds."""
+FIELDS = TABLE + KINETIC + 1
+OLD_DISPLACEMENT, OLD_CLOSING = OLD + DISPLACEMENT, OLD + CLOSING
+NEW_DISPLACEMENT, NEW_CLOSING, NEW_FORCE, NEW_ELASTIC, NEW_NORMAL, NEW_ARM, NEW_VISCOUS, NEW_OTHER_ARM = (
+    NEW + column for column in (DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM)
+)
+PULL_SPARE, TORQUE_SPARE = PULL + 3, TORQUE + 3
+"""Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
+CARRIED: Any = None
+CONTACT_WIDTH: Any = None
+DAMPING_OF: Any = None
+FORCES: Any = None
+ARMS: Any = None
+VISCOUS_BEFORE: Any = None
+"""Stand for the parts of the law."""
+ONE_KIND = False
+"""Whether there is but one kind."""
+RESTORES, LAMMPS = True, False
+"""As in ``laws.py``."""
+
+
+@jit
+def put(batch, field, k, value):
+    """Sets a field of the k-th contact. An index without a sign is not counted from the end."""
+    batch[np.uint64(field * STRIDE) + np.uint64(k)] = value
+
+
+@jit
+def get(batch, field, k):
+    """A field of the k-th contact."""
+    return batch[np.uint64(field * STRIDE) + np.uint64(k)]
+
+
+@jit
+def put3(batch, field, k, v):
+    """Sets a vector of the k-th contact, in the loops below."""
+    batch[field * STRIDE + k], batch[(field + 1) * STRIDE + k], batch[(field + 2) * STRIDE + k] = v
+
+
+@jit
+def get3(batch, field, k):
+    """A vector of the k-th contact, in the loops below."""
+    return batch[field * STRIDE + k], batch[(field + 1) * STRIDE + k], batch[(field + 2) * STRIDE + k]
+
+
+@jit
+def entry(batch, column, k, one):
+    """A column of the table for the k-th contact; ``one`` where there is but one kind."""
+    return one if ONE_KIND else batch[(TABLE + column) * STRIDE + k]
+
+
+@jit
+def standing(batch, k):
+    """Whether a contact stuck and slid at the last evaluation, and whether it is one now: 1 or 0."""
+    state = batch[STATE * STRIDE + k]
+    here = 1.0 if state < PARTS else 0.0
+    before = state - PARTS * (1.0 - here)
+    slid = max(before - STICKS, 0.0)
+    return before - SLIDES * slid, slid, here
+
+
+@jit
+def measure(batch, count, rows):
+    """Normals, arms and overlaps, with what depends on these alone."""
+    c0 = rows[0, DAMPING]
+    for k in range(count):
+        xi, yi, zi = get3(batch, PLACE_I, k)
+        xj, yj, zj = get3(batch, PLACE_J, k)
+        dx, dy, dz = xi - xj, yi - yj, zi - zj
+        Ri, Rj = batch[RADIUS_I * STRIDE + k], batch[RADIUS_J * STRIDE + k]
+        light = batch[LIGHT_I * STRIDE + k] + batch[LIGHT_J * STRIDE + k]
+        r = math.sqrt(dx * dx + dy * dy + dz * dz)
+        reach, least = Ri + Rj, min(Ri, Rj)
+        # One division for four quotients.
+        here, there = reach * light, r * least
+        inverse = 1.0 / (here * there)
+        by_r, by_least, by_reach, ms = (
+            inverse * here * least,
+            inverse * here * r,
+            inverse * there * light,
+            inverse * there * reach,
+        )
+        delta = reach - r
+        depth = max(delta, 0.0)
+        Rs = Ri * Rj * by_reach
+        a = CONTACT_WIDTH(Rs, depth)
+        put3(batch, NEW_NORMAL, k, (dx * by_r, dy * by_r, dz * by_r))
+        batch[WIDTH * STRIDE + k] = a
+        batch[DEPTH * STRIDE + k] = depth
+        batch[DAMPED * STRIDE + k] = DAMPING_OF(a, ms, entry(batch, DAMPING, k, c0))
+        batch[MASS * STRIDE + k] = ms
+        batch[DEEP * STRIDE + k] = depth * by_least
+        batch[SIZE * STRIDE + k] = Rs
+        batch[OVERLAP * STRIDE + k] = delta
+
+
+@jit
+def find_velocities(batch, count):
+    """Velocities of the surfaces."""
+    for k in range(count):
+        ai, aj, bi, bj = ARMS(batch[RADIUS_I * STRIDE + k], batch[RADIUS_J * STRIDE + k], batch[DEPTH * STRIDE + k])
+        batch[NEW_ARM * STRIDE + k] = bi
+        batch[NEW_OTHER_ARM * STRIDE + k] = bj
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        wix, wiy, wiz = get3(batch, SPIN_I, k)
+        wjx, wjy, wjz = get3(batch, SPIN_J, k)
+        vix, viy, viz = get3(batch, VELOCITY_I, k)
+        vjx, vjy, vjz = get3(batch, VELOCITY_J, k)
+        ux, uy, uz = surface_velocity(vix - vjx, viy - vjy, viz - vjz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
+        put3(batch, SURFACE, k, (ux, uy, uz))
+        batch[NEW_CLOSING * STRIDE + k] = ux * nx + uy * ny + uz * nz
+
+
+@jit
+def turn(batch, count, h):
+    """Tangential displacements in the new tangent planes."""
+    for k in range(count):
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        wix, wiy, wiz = get3(batch, SPIN_I, k)
+        wjx, wjy, wjz = get3(batch, SPIN_J, k)
+        spin = 0.5 * ((wix + wjx) * nx + (wiy + wjy) * ny + (wiz + wjz) * nz)
+        x, y, z = get3(batch, OLD_DISPLACEMENT, k)
+        put3(batch, TURNED, k, CARRIED(x, y, z, nx, ny, nz, spin, h))
+
+
+@jit
+def act(batch, count, h, rows):
+    """The forces."""
+    k0, kt0, ct0, s0, m0 = (
+        rows[0, STIFFNESS],
+        rows[0, SHEAR],
+        rows[0, TANGENTIAL_DAMPING],
+        rows[0, STATIC],
+        rows[0, KINETIC],
+    )
+    for k in range(count):
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        vx, vy, vz = get3(batch, SURFACE, k)
+        x, y, z = get3(batch, TURNED, k)
+        elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z = FORCES(
+            batch[DEPTH * STRIDE + k],
+            batch[WIDTH * STRIDE + k],
+            batch[MASS * STRIDE + k],
+            batch[DAMPED * STRIDE + k],
+            nx,
+            ny,
+            nz,
+            vx,
+            vy,
+            vz,
+            x,
+            y,
+            z,
+            batch[OLD_CLOSING * STRIDE + k],
+            h,
+            entry(batch, STIFFNESS, k, k0),
+            entry(batch, SHEAR, k, kt0),
+            entry(batch, TANGENTIAL_DAMPING, k, ct0),
+            entry(batch, STATIC, k, s0),
+            entry(batch, KINETIC, k, m0),
+        )
+        here = standing(batch, k)[2]
+        put3(batch, NEW_DISPLACEMENT, k, (x, y, z))
+        put3(batch, ACROSS, k, (here * fx, here * fy, here * fz))
+        batch[VISCOUS * STRIDE + k] = here * viscous
+        batch[NEW_ELASTIC * STRIDE + k] = here * elastic
+        put3(batch, NEW_VISCOUS, k, (here * wx, here * wy, here * wz))
+        batch[SLIDES_NOW * STRIDE + k] = slides
+
+
+@jit
+def sum_forces(batch, count):
+    """The whole forces, for records."""
+    for k in range(count):
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        fx, fy, fz = get3(batch, ACROSS, k)
+        pull = batch[NEW_ELASTIC * STRIDE + k] + batch[VISCOUS * STRIDE + k]
+        put3(batch, NEW_FORCE, k, (pull * nx + fx, pull * ny + fy, pull * nz + fz))
+
+
+@jit
+def lever(batch, k):
+    """What the torques' arms add to the velocity of the surfaces, at the velocity arms."""
+    if not LAMMPS:
+        return 0.0, 0.0, 0.0
+    ai, aj, bi, bj = ARMS(batch[RADIUS_I * STRIDE + k], batch[RADIUS_J * STRIDE + k], batch[DEPTH * STRIDE + k])
+    wix, wiy, wiz = get3(batch, SPIN_I, k)
+    wjx, wjy, wjz = get3(batch, SPIN_J, k)
+    nx, ny, nz = get3(batch, NEW_NORMAL, k)
+    return surface_velocity(0.0, 0.0, 0.0, bi - ai, wix, wiy, wiz, bj - aj, wjx, wjy, wjz, nx, ny, nz)
+
+
+@jit
+def book(batch, count, h, rows, seen):
+    """Adds to the lines of a block what contacts have done since the last evaluation, a time h ago: the mean of the
+    forces then and now times the way of the surfaces. That is the trapezoidal rule, of second order in h/t_c but in the
+    first step of a contact, and of first order in h v/R, by which the normal turns.
+
+    Forces of then are the law's at the overlap δ + h v_n, with the tangential displacement that is remembered; friction
+    is as strong as the normal force of then, and along k ξ' + c v⁻ of then, with the velocity of now. The
+    damping of then, −γ v⁻, times the way of now, h v, is −½ h γ (v⁻² + v²) to second order; the first part was seen
+    then as one to come, so that no velocity need be remembered. A contact that has ended does the second half of its
+    last work.
+    """
+    k0, kt0, c0, ct0 = rows[0, STIFFNESS], rows[0, SHEAR], rows[0, DAMPING], rows[0, TANGENTIAL_DAMPING]
+    m0 = rows[0, KINETIC]
+    spring, viscous, friction, viscous_to_come, friction_to_come = 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(count):
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        ux, uy, uz = get3(batch, SURFACE, k)
+        x, y, z = get3(batch, TURNED, k)
+        fx, fy, fz = get3(batch, ACROSS, k)
+        wx, wy, wz = get3(batch, NEW_VISCOUS, k)
+        ex, ey, ez = lever(batch, k)
+        vn, ms = batch[NEW_CLOSING * STRIDE + k], batch[MASS * STRIDE + k]
+        stuck, slid, here = standing(batch, k)
+        sx, sy, sz = ux - vn * nx, uy - vn * ny, uz - vn * nz
+        tx, ty, tz = sx + ex, sy + ey, sz + ez
+        depth = max(batch[OVERLAP * STRIDE + k] + h * vn, 0.0)
+        a = CONTACT_WIDTH(batch[SIZE * STRIDE + k], depth)
+        damping = DAMPING_OF(a, ms, entry(batch, DAMPING, k, c0))
+        stretched = -entry(batch, SHEAR, k, kt0) * a * (x * tx + y * ty + z * tz)
+        stretches = (fx - wx) * tx + (fy - wy) * ty + (fz - wz) * tz
+        v2, ct = sx * tx + sy * ty + sz * tz, entry(batch, TANGENTIAL_DAMPING, k, ct0)
+        damped = 0.5 * ct * (damping if RESTORES else ms) * v2
+        damps = 0.5 * ct * (batch[DAMPED * STRIDE + k] if RESTORES else ms) * v2
+        slides = here * batch[SLIDES_NOW * STRIDE + k]
+        sticks = here - slides
+        if LAMMPS:  # a spring that has not been stretched yet gives no friction
+            gx, gy, gz = get3(batch, NEW_DISPLACEMENT, k)
+            slid = slid if x * x + y * y + z * z > 0.0 else 0.0
+            slides = slides if gx * gx + gy * gy + gz * gz > 0.0 else 0.0
+        elastic = entry(batch, STIFFNESS, k, k0) * a * depth
+        pull = VISCOUS_BEFORE(elastic, damping, batch[OLD_CLOSING * STRIDE + k], vn)
+        slips = stretched - damped
+        if not LAMMPS:  # friction of then is as strong as the normal force, and along the trial force
+            eta = ct * (damping if RESTORES else ms)
+            kt = entry(batch, SHEAR, k, kt0) * a
+            gx, gy, gz = kt * x + eta * sx, kt * y + eta * sy, kt * z + eta * sz
+            along = gx * tx + gy * ty + gz * tz
+            size = math.sqrt(gx * gx + gy * gy + gz * gz)
+            slips = -entry(batch, KINETIC, k, m0) * abs(elastic + pull) * along / max(size, TINY)
+        spring += stuck * stretched + sticks * stretches
+        friction += slid * slips + slides * stretches
+        viscous += ((stuck + slid) * pull + batch[VISCOUS * STRIDE + k]) * vn - stuck * damped - 2.0 * sticks * damps
+        viscous_to_come -= sticks * damps
+        friction_to_come -= slides * damps if LAMMPS else 0.0
+    seen[SPRING_WORK] += 0.5 * h * spring
+    seen[VISCOUS_WORK] += 0.5 * h * viscous
+    seen[FRICTION_WORK] += 0.5 * h * friction
+    seen[VISCOUS_TO_COME] += viscous_to_come
+    seen[FRICTION_TO_COME] += friction_to_come
+
+
+@jit
+def list_loads(batch, count):
+    """What each contact does, in the place of the first fields, torques for arms of one length."""
+    for k in range(count):
+        nx, ny, nz = get3(batch, NEW_NORMAL, k)
+        fx, fy, fz = get3(batch, ACROSS, k)
+        pull = batch[NEW_ELASTIC * STRIDE + k] + batch[VISCOUS * STRIDE + k]
+        put3(batch, PULL, k, (pull * nx + fx, pull * ny + fy, pull * nz + fz))
+        put3(batch, TORQUE, k, (nz * fy - ny * fz, nx * fz - nz * fx, ny * fx - nx * fy))
+        batch[PULL_SPARE * STRIDE + k] = 0.0
+        batch[TORQUE_SPARE * STRIDE + k] = 0.0

@@ -1,0 +1,176 @@
+"""Which pairs of spheres are within reach.
+
+The list of neighbours (``forces/sites/neighbours.py``), here with each pair once, has one reach, that of the two
+largest spheres. Of it those pairs are taken that their own radii and the skin bring within reach.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from articulon.forces.contact.contact_history import clear_contact, load_past
+from articulon.forces.contact.contact_tables import CROWDED, LISTED, LOAD, PLACES, RING
+from articulon.kernels import jit
+
+
+@jit
+def shorten_row(particles, neighbours, spheres, skin, p):
+    """Leaves in the row of a place those within reach that it is the first of; returns how many."""
+    x, y, z, radius, order, parent = (
+        particles.x,
+        particles.y,
+        particles.z,
+        particles.charge,  # in whose column spheres have their radii
+        particles.order,
+        particles.parent,
+    )
+    n, row = order.size, neighbours.places[p]
+    owner, reach, found = spheres.owner, radius[p] + skin, 0
+    shared = owner.size > 0
+    for k in range(neighbours.number[p]):
+        q = np.int64(row[k])
+        j = q if q < n else np.int64(parent[q - n])
+        dx, dy, dz = x[p] - x[q], y[p] - y[q], z[p] - z[q]
+        most = reach + radius[q]
+        near = j > p and dx * dx + dy * dy + dz * dz < most * most
+        if near and not (shared and owner[order[j]] == owner[order[p]]):
+            row[found] = row[k]
+            found += 1
+    neighbours.number[p] = found
+    return found
+
+
+@jit
+def count_block(particles, neighbours, spheres, candidates, skin, first, last):
+    """Candidates of some places, each at its place's end."""
+    start = candidates.start
+    for p in range(first, last):
+        start[p + 1] = shorten_row(particles, neighbours, spheres, skin, p)
+
+
+@jit
+def sum_starts(candidates):
+    """Where rows start from how long they are; whether there is room."""
+    start = candidates.start
+    start[0] = 0
+    for p in range(start.size - 1):
+        start[p + 1] += start[p]
+    candidates.counts[LISTED] = start[start.size - 1]
+    candidates.counts[CROWDED] = candidates.counts[LISTED] > candidates.root.size
+    return candidates.counts[CROWDED] == 0
+
+
+@jit
+def end_of_strip(candidates, p):
+    """The place behind the strip of a place."""
+    strip, k = candidates.strip, 1
+    while PLACES * strip[k] <= p:
+        k += 1
+    return PLACES * strip[k]
+
+
+@jit
+def fill_block(particles, neighbours, spheres, candidates, first, last):
+    """Writes the candidates of some places, none of which touch so far."""
+    n, end = particles.order.size, end_of_strip(candidates, first)
+    start, root = candidates.start, candidates.root
+    for p in range(first, last):
+        for a in range(LOAD):
+            spheres.load[p, a] = 0.0
+        for slot in range(start[p], start[p + 1]):
+            q = np.int64(neighbours.places[p, slot - start[p]])
+            j = q if q < n else np.int64(particles.parent[q - n])
+            candidates.first[slot], candidates.second[slot], root[slot] = p, q, j
+            candidates.into[slot] = j if j < end and j - first < RING else -1
+            clear_contact(slot, candidates.touches, candidates.resistance)
+
+
+@jit
+def return_block(particles, candidates, kept, first, last):
+    """Gives some of the contacts that are kept to their slots, which no others are given to."""
+    place, order, n = particles.place, particles.order, particles.order.size
+    start, root = candidates.start, candidates.root
+    for k in range(first, last):
+        if kept.other[k] >= n:  # of a wall
+            continue
+        i, j = np.int64(place[kept.first[k]]), np.int64(place[kept.other[k]])
+        p, q = min(i, j), max(i, j)
+        for slot in range(start[p], start[p + 1]):
+            if root[slot] == q:
+                load_past(kept, k, order[p] > order[q], candidates, slot)
+                break
+
+
+@jit
+def list_across(spheres, candidates):
+    """Gives those slots whose other sphere is in a later strip, or too far behind, rows of their own, those of each
+    place in the order of slots; ``counts`` says where there are too few."""
+    across, into, root, places = candidates.across, candidates.into, candidates.root, spheres.radius.shape[0]
+    for p in range(places + 1):
+        across[p] = 0
+    total, strips, earliest = candidates.counts[LISTED], candidates.strip.size - 1, candidates.earliest
+    for b in range(earliest.size):
+        earliest[b] = strips
+    for slot in range(total):
+        if into[slot] < 0:
+            across[root[slot] + 1] += 1
+            source, b = candidates.belongs[candidates.first[slot] // PLACES], root[slot] // PLACES
+            earliest[b] = min(earliest[b], source)
+    for p in range(places):
+        across[p + 1] += across[p]
+    if places + across[places] > spheres.load.shape[0] - RING * strips:
+        candidates.counts[CROWDED] = 1
+        return
+    for slot in range(total):
+        if into[slot] < 0:
+            p = root[slot]
+            row = places + across[p]
+            candidates.source[across[p]] = slot
+            across[p] += 1
+            into[slot] = row
+            for a in range(LOAD):
+                spheres.load[row, a] = 0.0
+    for p in range(places, 0, -1):
+        across[p] = across[p - 1]
+    across[0] = 0
+
+
+def count_all(particles, neighbours, spheres, candidates, skin):
+    """Counts the candidates of all places."""
+    n = spheres.radius.shape[0]
+    for b in prange((n + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        count_block(particles, neighbours, spheres, candidates, skin, first, min(first + PLACES, n))
+
+
+def fill_all(particles, neighbours, spheres, candidates):
+    """Writes the candidates of all places."""
+    n = particles.order.size
+    for b in prange((n + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        fill_block(particles, neighbours, spheres, candidates, first, min(first + PLACES, n))
+
+
+def return_all(particles, candidates, kept):
+    """Gives all contacts that are kept to their slots."""
+    count = kept.counts[LISTED]
+    for b in prange((count + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        return_block(particles, candidates, kept, first, min(first + PLACES, count))
+
+
+COUNT: Any = None
+FILL: Any = None
+RETURN: Any = None
+"""Stand for these, compiled."""
+
+
+def list_pairs(system):
+    """Lists the candidates of all places; ``counts`` says where there is too little room."""
+    skin = system.skin[0]
+    COUNT(system.particles, system.neighbours, system.spheres, system.candidates, skin)
+    if sum_starts(system.candidates):
+        FILL(system.particles, system.neighbours, system.spheres, system.candidates)
+        RETURN(system.particles, system.candidates, system.kept)
+        list_across(system.spheres, system.candidates)

@@ -1,0 +1,255 @@
+"""How contacts outlive a list, and how they come from a state and go to it: by pair, in the numbers of the model, while
+slots change."""
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from articulon.forces.contact.contact_tables import (
+    ARM,
+    CLOSING,
+    COUPLE,
+    DISPLACEMENT,
+    FORCE,
+    FREE,
+    LISTED,
+    MEMORY,
+    NORMAL,
+    OTHER_ARM,
+    PAST_SINCE,
+    PAST_STANDING,
+    PLACES,
+    RECORD,
+    RESISTANCE,
+    SINCE,
+    STANDING,
+    TANGENTIAL_VISCOUS,
+)
+from articulon.kernels import jit
+
+LIST_PAIRS, LIST_WALLS, KEEP, KEEP_RECORDS = range(4)
+"""Passes that list and keep contacts, in ``Contacts.lists``."""
+RESISTS = STANDING + 1
+"""First of the columns of ``KEPT`` that have what resists rolling and twisting."""
+
+
+@jit
+def turn_record(record, slot):
+    """A record as the other of the two has it."""
+    for a in range(3):
+        record[slot, DISPLACEMENT + a] = -record[slot, DISPLACEMENT + a]
+        record[slot, FORCE + a] = -record[slot, FORCE + a]
+        record[slot, NORMAL + a] = -record[slot, NORMAL + a]
+        record[slot, TANGENTIAL_VISCOUS + a] = -record[slot, TANGENTIAL_VISCOUS + a]
+    swapped = record[slot, ARM]
+    record[slot, ARM] = record[slot, OTHER_ARM]
+    record[slot, OTHER_ARM] = swapped
+
+
+@jit
+def copy_memory(source, row, target, into, turned):
+    """Copies what the law asks of a contact's past, the first columns of a record; ``turned`` where the first sphere of
+    the one is the second of the other."""
+    s = -1.0 if turned else 1.0
+    for a in range(3):
+        target[into, DISPLACEMENT + a] = s * source[row, DISPLACEMENT + a]
+    target[into, CLOSING] = source[row, CLOSING]
+
+
+@jit
+def copy_resistance(source, row, first, target, into, start, turned):
+    """Copies what resists rolling and twisting, from the column ``first`` on to the column ``start`` on. Swapping the
+    two bodies turns the normal and their relative spin, so that only the couple changes its sign."""
+    s = -1.0 if turned else 1.0
+    for a in range(RESISTANCE):
+        target[into, start + a] = (s if a < COUPLE + 3 else 1.0) * source[row, first + a]
+
+
+@jit
+def store_record(record, touches, since, resistance, slot, column, k, turned):
+    """Keeps a whole contact; ``turned`` where the slot's first sphere is to be the second."""
+    for a in range(RECORD):
+        column[k, a] = record[slot, a]
+    if turned:
+        turn_record(column, k)
+    column[k, SINCE], column[k, STANDING] = since[slot], touches[slot]
+    if resistance.shape[0] > 0:
+        copy_resistance(resistance, slot, 0, column, k, RESISTS, turned)
+
+
+@jit
+def load_wall_contact(kept, k, walls, slot):
+    """Gives a slot what is kept of its contact with a wall."""
+    column = kept.column
+    for a in range(RECORD):
+        walls.record[slot, a] = column[k, a]
+    walls.since[slot], walls.touches[slot] = column[k, SINCE], np.int8(column[k, STANDING])
+    if walls.resistance.shape[0] > 0:
+        copy_resistance(column, k, RESISTS, walls.resistance, slot, 0, False)
+
+
+@jit
+def store_past(candidates, slot, kept, k, turned):
+    """Keeps what the law, and what resists rolling and twisting, ask of the past of a contact between spheres."""
+    past = kept.past
+    copy_memory(candidates.memory, slot, past, k, turned)
+    past[k, PAST_SINCE], past[k, PAST_STANDING] = candidates.since[slot], candidates.touches[slot]
+    if candidates.resistance.shape[0] > 0:
+        copy_resistance(candidates.resistance, slot, 0, kept.column, k, RESISTS, turned)
+
+
+@jit
+def load_past(kept, k, turned, candidates, slot):
+    """Gives a slot what is kept of its contact; records are written before they are read."""
+    past = kept.past
+    copy_memory(past, k, candidates.memory, slot, turned)
+    candidates.since[slot], candidates.touches[slot] = past[k, PAST_SINCE], np.int8(past[k, PAST_STANDING])
+    if candidates.resistance.shape[0] > 0:
+        copy_resistance(kept.column, k, RESISTS, candidates.resistance, slot, 0, turned)
+
+
+@jit
+def clear_contact(slot, touches, resistance):
+    """Leaves no contact in a slot."""
+    touches[slot] = FREE
+    if resistance.shape[0] > 0:
+        for a in range(RESISTANCE):
+            resistance[slot, a] = 0.0
+
+
+@jit
+def count_block(candidates, walls, first, last):
+    """Contacts in the rows of some places, those with walls among them."""
+    found = 0
+    for slot in range(candidates.start[first], candidates.start[last]):
+        found += candidates.touches[slot] != FREE
+    for slot in range(walls.start[first], walls.start[last]):
+        found += walls.touches[slot] != FREE
+    return found
+
+
+@jit
+def keep_block(particles, candidates, walls, kept, first, last, whole, k):
+    """Keeps the contacts in the rows of some places, from the k-th on, each one's walls last."""
+    order, spheres = particles.order, particles.order.size
+    for p in range(first, last):
+        i = order[p]
+        kept.start[i] = k
+        for slot in range(candidates.start[p], candidates.start[p + 1]):
+            if candidates.touches[slot] != FREE:
+                j = order[candidates.root[slot]]
+                kept.first[k], kept.other[k] = i, j
+                if whole:
+                    record, resistance = candidates.record, candidates.resistance
+                    store_record(record, candidates.touches, candidates.since, resistance, slot, kept.column, k, i > j)
+                else:
+                    store_past(candidates, slot, kept, k, i > j)
+                k += 1
+        for slot in range(walls.start[p], walls.start[p + 1]):
+            if walls.touches[slot] != FREE:
+                kept.first[k], kept.other[k] = i, spheres + walls.feature[slot]
+                store_record(walls.record, walls.touches, walls.since, walls.resistance, slot, kept.column, k, False)
+                k += 1
+        kept.stop[i] = k
+
+
+@jit
+def sum_blocks(kept):
+    """Where the contacts of each block of places begin, from how many they are. There is room for as many as slots."""
+    block = kept.block
+    block[0] = 0
+    for b in range(1, block.size):
+        block[b] += block[b - 1]
+    kept.counts[LISTED] = block[block.size - 1]
+
+
+def count_all(candidates, walls, kept):
+    """Counts the contacts of all places."""
+    n, block = candidates.start.size - 1, kept.block
+    for b in prange((n + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        block[b + 1] = count_block(candidates, walls, first, min(first + PLACES, n))
+
+
+def keep_all(particles, candidates, walls, kept, whole):
+    """Keeps the contacts of all places."""
+    n, block = candidates.start.size - 1, kept.block
+    for b in prange((n + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        keep_block(particles, candidates, walls, kept, first, min(first + PLACES, n), whole, block[b])
+
+
+COUNT: Any = None
+SHARE: Any = None
+"""Stand for these, compiled."""
+WHOLE = False
+"""Whether records of pairs of spheres are kept too."""
+
+
+def keep(system):
+    """Keeps all contacts, those in the row of each place one behind the other. A state takes whole records; a list but
+    what the law asks for of contacts between spheres."""
+    COUNT(system.candidates, system.walls, system.kept)
+    sum_blocks(system.kept)
+    SHARE(system.particles, system.candidates, system.walls, system.kept, WHOLE)
+
+
+@jit
+def take_block(memory, source, column, past, first, last):
+    """Takes some contacts from a state."""
+    for k in range(first, last):
+        s = source[k]
+        for a in range(column.shape[1]):
+            column[k, a] = memory[s, a]
+        for a in range(MEMORY):
+            past[k, a] = memory[s, a]
+        past[k, PAST_SINCE], past[k, PAST_STANDING] = memory[s, SINCE], memory[s, STANDING]
+
+
+def take_pairs(memory, source, kept):
+    """Takes contacts from a state, the k-th from its row ``source[k]``."""
+    column, past = kept.column, kept.past
+    for b in prange((source.size + PLACES - 1) // PLACES):
+        first = PLACES * np.int64(b)
+        take_block(memory, source, column, past, first, min(first + PLACES, source.size))
+
+
+def order_pairs(first, other, order, spheres):
+    """Writes into ``order`` which of the contacts that are kept comes k-th by its lower number and then by its higher
+    one."""
+    begin, end = np.zeros(spheres + 1, np.int64), np.zeros(spheres, np.int64)
+    for k in range(order.size):
+        begin[min(first[k], other[k]) + 1] += 1
+    for s in range(spheres):
+        begin[s + 1] += begin[s]
+        end[s] = begin[s]
+    for k in range(order.size):
+        low, high = min(first[k], other[k]), max(first[k], other[k])
+        at = end[low]
+        end[low] += 1
+        while at > begin[low] and max(first[order[at - 1]], other[order[at - 1]]) > high:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = k
+
+
+@jit
+def give_block(first, other, column, order, sites, walls, pairs, memory, begin, end):
+    """Gives some contacts to a state, in order."""
+    for k in range(begin, end):
+        m = order[k]
+        low, high = min(first[m], other[m]), max(first[m], other[m])
+        pairs[k, 0] = sites[low]
+        pairs[k, 1] = sites[high] if high < sites.size else walls + high - sites.size
+        for a in range(column.shape[1]):
+            memory[k, a] = column[m, a]
+
+
+def give_pairs(kept, order, sites, walls, pairs, memory):
+    """Gives contacts to a state in that order: sites, or ``walls`` and the feature of a wall, and what is
+    remembered."""
+    first, other, column = kept.first, kept.other, kept.column
+    for b in prange((order.size + PLACES - 1) // PLACES):
+        begin = PLACES * np.int64(b)
+        give_block(first, other, column, order, sites, walls, pairs, memory, begin, min(begin + PLACES, order.size))

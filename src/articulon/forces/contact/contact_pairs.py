@@ -1,0 +1,302 @@
+"""The pass over pairs of spheres: which of the candidates touch, and what forces they exert.
+
+Those that touch, or did so at the last evaluation, are gathered, some at a time, in an array in which the law is a few
+vector loops; what it finds goes back to what is remembered of each, and to the rows of the two spheres in
+``Spheres.load``. A thread takes the places of a strip in their order, and adds what a contact does to a sphere of a
+later strip, or far behind in the same one, to a row of that contact's own: so no two threads write to one place, and
+the bits do not depend on how many there are.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from articulon.forces.contact.contact_batches import (
+    DEEP,
+    FIELDS,
+    KIND_I,
+    KIND_J,
+    LANES,
+    NEW,
+    NEW_ARM,
+    NEW_OTHER_ARM,
+    OLD,
+    PLACE_I,
+    PLACE_J,
+    SLIDES_NOW,
+    SPIN_I,
+    SPIN_J,
+    STATE,
+    STRIDE,
+    TABLE,
+    VELOCITY_I,
+    VELOCITY_J,
+    act,
+    book,
+    find_velocities,
+    get,
+    list_loads,
+    measure,
+    put,
+    sum_forces,
+    turn,
+)
+from articulon.forces.contact.contact_law import KINETIC, NEVER
+from articulon.forces.contact.contact_tables import (
+    BEGUN,
+    CLOSING,
+    DEEP_FIRST,
+    DEEP_OTHER,
+    DEEPEST,
+    DURATIONS,
+    ENDED,
+    FREE,
+    LISTED,
+    LOAD,
+    LONGEST,
+    MEMORY,
+    MOTION,
+    PARTS,
+    PLACES,
+    RECORD,
+    SEEN,
+    SLIDES,
+    SPIN,
+    STICKS,
+    V,
+    X,
+)
+from articulon.forces.contact.row_exchange import LANES as FOUR
+from articulon.forces.contact.row_exchange import add_columns, add_row, find_near, put_columns, take_columns
+from articulon.forces.sites.prefetching import LINE, prefetch
+from articulon.kernels import jit
+
+AHEAD = 96
+"""Slots before a contact is looked at that its spheres are asked for."""
+MINE, OTHERS, FROM, INTO = range(0, 4 * LANES, LANES)
+"""Where the numbers that go with the contacts of a batch begin, LANES of each: the places of the two spheres, and the
+rows that take what the contact does to them."""
+ROWS = 4 * LANES
+BITS = (1 << FOUR) - 1
+"""Of a set of four."""
+BY_PLACE = 0, -1
+"""In place of a ring, where the row of each place is that of its number. A ring is its first row, and the bits of a
+place that say which row of it is the place's."""
+ONE_KIND = False
+"""Whether there is but one kind."""
+
+
+@jit
+def find_deepest(batch, count, slots, order, candidates, seen):
+    """The largest overlap of a block so far, and whose it is."""
+    deeper = 0.0
+    for k in range(count):
+        deeper += 1.0 if batch[DEEP * STRIDE + k] > seen[DEEPEST] else 0.0
+    if deeper > 0.0:
+        for k in range(count):
+            deep, slot = get(batch, DEEP, k), slots[np.uint64(k)]
+            if deep > seen[DEEPEST]:
+                seen[DEEPEST] = deep
+                seen[DEEP_FIRST], seen[DEEP_OTHER] = order[candidates.first[slot]], order[candidates.root[slot]]
+
+
+@jit
+def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
+    """What the law has found, to what is remembered of each contact, and to the rows of its spheres; to the records
+    too, where they are asked for ``whole``."""
+    touches, memory, full = candidates.touches, candidates.memory, count - count % FOUR
+    for k in range(0, full, FOUR):
+        put_columns(memory, MEMORY, slots, k, 0, batch, NEW * STRIDE + k, STRIDE)
+    for k in range(full, count):
+        slot = slots[np.uint64(k)]
+        for a in range(MEMORY):
+            memory[slot, a] = get(batch, NEW + a, k)
+    for k in range(count):
+        now = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
+        touches[slots[np.uint64(k)]] = now if get(batch, STATE, k) < PARTS else FREE
+    find_deepest(batch, count, slots, order, candidates, seen)
+    if whole:
+        sum_forces(batch, count)
+        for k in range(count):
+            slot = slots[np.uint64(k)]
+            for a in range(RECORD):
+                candidates.record[slot, a] = get(batch, NEW + a, k)
+    for k in range(0, count, FOUR):
+        arms = NEW_ARM * STRIDE + k, NEW_OTHER_ARM * STRIDE + k
+        add_columns(load, rows, FROM + k, INTO + k, batch, k, STRIDE, arms[0], arms[1])
+
+
+@jit
+def add_across(candidates, load, p, mine):
+    """Adds to the row of a place, ``mine``, what contacts from afar do, and leaves nothing of it."""
+    for c in range(candidates.across[p], candidates.across[p + 1]):
+        if candidates.touches[candidates.source[c]] != FREE:
+            add_row(load, np.uint64(mine), np.uint64(candidates.across.shape[0] - 1 + c))
+
+
+@jit
+def is_by_place(ring):
+    """Whether it is no ring."""
+    return ring[1] < 0
+
+
+@jit
+def row_in(ring, p):
+    """The row of a place in a ring."""
+    return ring[0] + (p & ring[1])
+
+
+@jit
+def row_into(ring, into, places):
+    """The row that a slot's contact adds to for its other sphere."""
+    return into if into >= places else row_in(ring, into)
+
+
+@jit
+def end_contact(slot, time, candidates, seen):
+    """Ends a contact, which has its last work to do."""
+    lasted = time - candidates.since[slot]
+    seen[ENDED] += 1.0
+    seen[DURATIONS] += lasted
+    seen[LONGEST] = max(seen[LONGEST], lasted)
+    candidates.touches[slot] += PARTS
+
+
+@jit
+def begin_contact(slot, time, candidates, seen):
+    """Begins a contact, of which nothing is remembered."""
+    for a in range(MEMORY):
+        candidates.memory[slot, a] = 0.0
+    candidates.memory[slot, CLOSING] = NEVER
+    candidates.since[slot] = time
+    seen[BEGUN] += 1.0
+
+
+@jit
+def ask_ahead(spheres, candidates, ring, at):
+    """Asks for what the contacts of some slots from ``at`` on will need and may have left the cache: what is remembered
+    of them, how the other sphere moves, and the row for what they do to it."""
+    last, places = candidates.counts[LISTED] - 1, spheres.radius.shape[0]
+    for k in range(at, at + LANES, LINE // (8 * MEMORY)):
+        prefetch(candidates.memory, MEMORY * k)
+    for k in range(at, min(at + LANES, last)):
+        slot = np.uint64(k)
+        other, into = MOTION * np.int64(candidates.second[slot]), np.int64(candidates.into[slot])
+        prefetch(spheres.motion, other)
+        prefetch(spheres.motion, other + LINE // 8)
+        if into >= places or is_by_place(ring):  # the rows of a ring are at hand
+            for line in range(LOAD * 8 // LINE):
+                prefetch(spheres.load, LOAD * into + line * (LINE // 8))
+
+
+@jit
+def find_slots(spheres, candidates, at, end, time, slots, found, seen):
+    """Appends those slots from ``at`` on, LANES at most, whose spheres touch or did so, and begins and ends contacts;
+    without a branch that could not be foreseen. Returns how many there are then."""
+    for k in range(at, min(at + LANES, end), FOUR):
+        bits = find_near(
+            spheres.motion, MOTION, candidates.first, candidates.second, candidates.touches, k, end, slots, found
+        )
+        near, touched = bits & BITS, bits >> FOUR & BITS
+        found += bits >> (2 * FOUR)
+        if near != touched:
+            for m in range(FOUR):
+                slot, bit = np.uint64(k + m), 1 << m
+                if near & bit and not touched & bit:
+                    begin_contact(slot, time, candidates, seen)
+                elif touched & bit and not near & bit:
+                    end_contact(slot, time, candidates, seen)
+    return found
+
+
+@jit
+def padded(count):
+    """The next multiple of four."""
+    return (count + FOUR - 1) // FOUR * FOUR
+
+
+@jit
+def gather(spheres, candidates, table, ring, slots, rows, count, batch):
+    """Gathers some contacts; behind them the last one again, up to a multiple of four."""
+    motion, kinds, full, places = spheres.motion, table.kinds[0], padded(count), spheres.radius.shape[0]
+    for k in range(count, full):
+        slots[np.uint64(k)] = slots[np.uint64(count - 1)]
+    for k in range(full):
+        slot = slots[np.uint64(k)]
+        p, into = np.int64(candidates.first[slot]), np.int64(candidates.into[slot])
+        rows[np.uint64(MINE) + np.uint64(k)] = np.uint64(p)
+        rows[np.uint64(OTHERS) + np.uint64(k)] = np.uint64(candidates.second[slot])
+        rows[np.uint64(FROM) + np.uint64(k)] = np.uint64(row_in(ring, p))
+        rows[np.uint64(INTO) + np.uint64(k)] = np.uint64(row_into(ring, into, places))
+        put(batch, STATE, k, candidates.touches[slot])
+    for k in range(count, full):
+        put(batch, STATE, k, PARTS)
+    for k in range(0, full, FOUR):
+        mine, others = MINE + k, OTHERS + k
+        take_columns(motion, MOTION, rows, mine, X, batch, PLACE_I * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION, rows, mine, V, batch, VELOCITY_I * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION, rows, mine, SPIN, batch, SPIN_I * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION, rows, others, X, batch, PLACE_J * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION, rows, others, V, batch, VELOCITY_J * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION, rows, others, SPIN, batch, SPIN_J * STRIDE + k, STRIDE)
+        take_columns(candidates.memory, MEMORY, slots, k, 0, batch, OLD * STRIDE + k, STRIDE)
+    if not ONE_KIND:
+        for k in range(full):
+            row = kinds * int(get(batch, KIND_I, k)) + int(get(batch, KIND_J, k))
+            for a in range(KINETIC + 1):
+                put(batch, TABLE + a, k, table.rows[row, a])
+
+
+@jit
+def pair_block(order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen):
+    """The contacts in the rows of some places; what they do is added up in a ring, or by place."""
+    load, law = spheres.load, table.rows
+    for a in range(SEEN):
+        seen[a] = 0.0
+    at, end, found = candidates.start[first], candidates.start[last], 0
+    while at < end or found > 0:
+        while at < end and found < LANES:
+            ask_ahead(spheres, candidates, ring, at + AHEAD)
+            found = find_slots(spheres, candidates, at, end, time, slots, found, seen)
+            at += LANES
+        count = min(found, LANES)
+        gather(spheres, candidates, table, ring, slots, rows, count, batch)
+        full = padded(count)
+        measure(batch, full, law)
+        find_velocities(batch, full)
+        turn(batch, full, h)
+        act(batch, full, h, law)
+        book(batch, full, h, law, seen)
+        list_loads(batch, full)
+        write_back(batch, slots, rows, count, order, candidates, load, whole, seen)
+        found -= count
+        for k in range(found):
+            slots[np.uint64(k)] = slots[np.uint64(k + count)]
+
+
+@jit
+def pair_strip(order, spheres, candidates, table, s, time, h, batch, slots, rows):
+    """The contacts in the rows of a strip, with whole records."""
+    n, strip, seen = spheres.radius.shape[0], candidates.strip, candidates.block
+    for b in range(strip[s], strip[s + 1]):
+        first = PLACES * b
+        last = min(first + PLACES, n)
+        pair_block(order, spheres, candidates, table, BY_PLACE, first, last, time, h, True, batch, slots, rows, seen[b])
+
+
+def share_pairs(order, spheres, candidates, table, time, h):
+    """All strips. Loops that are shared out take no tuples of tuples."""
+    strips = candidates.strip.shape[0] - 1
+    for s in prange(strips):
+        batch, slots, rows = np.zeros(FIELDS * STRIDE), np.zeros(2 * LANES, np.uint64), np.zeros(ROWS, np.uint64)
+        pair_strip(order, spheres, candidates, table, np.int64(s), time, h, batch, slots, rows)
+
+
+SHARE: Any = None
+"""Stands for this, compiled."""
+
+
+def pair_pass(system, time, h):
+    """All pairs of spheres that touch, with whole records, at a time, a time h after the last pass."""
+    SHARE(system.particles.order, system.spheres, system.candidates, system.table, time, h)

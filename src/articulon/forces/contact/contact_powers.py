@@ -1,0 +1,117 @@
+"""Powers of the forces of contacts: of walls by the lines of the ledger, of pairs as a whole."""
+
+from articulon.algebra.vectors import cross, dot, load_from, scale, sub
+from articulon.forces.contact.contact_tables import (
+    ARM,
+    COUPLE,
+    ELASTIC,
+    FORCE,
+    FREE,
+    NORMAL,
+    NORMAL_WORK,
+    OTHER_ARM,
+    PLACES,
+    SLIDES,
+    SPIN,
+    TANGENTIAL_VISCOUS,
+    WORKS,
+    V,
+)
+from articulon.kernels import jit, kernel
+
+
+@jit
+def surface_velocity(dvx, dvy, dvz, a, wix, wiy, wiz, b, wjx, wjy, wjz, nx, ny, nz):
+    """Velocity of the first surface against the second: the first point lies at −a n from its centre, the second at
+    b n."""
+    wx, wy, wz = a * wix + b * wjx, a * wiy + b * wjy, a * wiz + b * wjz
+    return dvx - (wy * nz - wz * ny), dvy - (wz * nx - wx * nz), dvz - (wx * ny - wy * nx)
+
+
+@jit
+def power_of_couple(resistance, slot, w):
+    """Of what resists rolling and twisting, at an angular velocity of the first body against the second."""
+    return dot(load_from(resistance, slot, COUPLE), w)
+
+
+@jit
+def powers_at_wall(walls, slot, v, w):
+    """Powers of a wall's forces on a grain that moves at v and spins at w, line by line: at the velocity against the
+    wall, of the elastic normal force, the tangential spring, the viscous forces and friction; and at the wall's own."""
+    record, velocity, slides = walls.record, walls.velocity, walls.touches[slot] == SLIDES
+    n, f, t = (
+        load_from(record, slot, NORMAL),
+        load_from(record, slot, FORCE),
+        load_from(record, slot, TANGENTIAL_VISCOUS),
+    )
+    u = load_from(velocity, slot, 0)
+    moving = dot(f, u)
+    against = sub(sub(v, scale(record[slot, ARM], cross(w, n))), u)
+    along, elastic, vn, damping = dot(f, n), record[slot, ELASTIC], dot(against, n), dot(t, against)
+    tangential = dot(f, against) - along * vn
+    spring, friction = 0.0 if slides else tangential - damping, tangential if slides else 0.0
+    viscous = (along - elastic) * vn + damping
+    if walls.resistance.shape[0] > 0:
+        turning = load_from(velocity, slot, 3)
+        moving += power_of_couple(walls.resistance, slot, turning)
+        friction += power_of_couple(walls.resistance, slot, sub(w, turning))
+    return elastic * vn, spring, viscous, friction, moving
+
+
+@jit
+def power_block(spheres, candidates, first, last, seen):
+    """The power of all forces of some places at the velocities that are in ``motion``, in the line of elastic forces,
+    to which belongs what is left of it."""
+    motion, record, touches = spheres.motion, candidates.record, candidates.touches
+    for a in range(WORKS):
+        seen[a] = 0.0
+    for p in range(first, last):
+        for slot in range(candidates.start[p], candidates.start[p + 1]):
+            if touches[slot] == FREE:
+                continue
+            j = candidates.root[slot]
+            nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
+            ux, uy, uz = surface_velocity(
+                motion[p, V] - motion[j, V],
+                motion[p, V + 1] - motion[j, V + 1],
+                motion[p, V + 2] - motion[j, V + 2],
+                record[slot, ARM],
+                motion[p, SPIN],
+                motion[p, SPIN + 1],
+                motion[p, SPIN + 2],
+                record[slot, OTHER_ARM],
+                motion[j, SPIN],
+                motion[j, SPIN + 1],
+                motion[j, SPIN + 2],
+                nx,
+                ny,
+                nz,
+            )
+            seen[NORMAL_WORK] += dot(load_from(record, slot, FORCE), (ux, uy, uz))
+            if candidates.resistance.shape[0] > 0:
+                seen[NORMAL_WORK] += power_of_couple(
+                    candidates.resistance, slot, sub(load_from(motion, p, SPIN), load_from(motion, j, SPIN))
+                )
+
+
+@kernel
+def pair_powers(system):
+    """Powers of all pairs, at the velocities that are in ``motion``, left with their blocks in place of what the pass
+    has seen of works."""
+    spheres, candidates = system.spheres, system.candidates
+    n, seen = spheres.radius.shape[0], candidates.block
+    for b in range(seen.shape[0]):
+        first = PLACES * b
+        power_block(spheres, candidates, first, min(first + PLACES, n), seen[b])
+
+
+@jit
+def wall_powers(system, lines):
+    """Adds the powers of all walls, at the velocities that are in ``motion``."""
+    walls, motion = system.walls, system.spheres.motion
+    for p in range(system.spheres.radius.shape[0]):
+        for slot in range(walls.start[p], walls.start[p + 1]):
+            if walls.touches[slot] != FREE:
+                found = powers_at_wall(walls, slot, load_from(motion, p, V), load_from(motion, p, SPIN))
+                for line in range(WORKS):
+                    lines[line] += found[line]

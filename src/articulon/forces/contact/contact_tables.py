@@ -1,0 +1,337 @@
+"""What the kernels of contacts read and write."""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.forces.contact.wall_tables import WallLists, Walls, empty_lists, wall_tables
+from articulon.forces.sites.cells import grid
+from articulon.forces.sites.prefetching import LINE
+from articulon.forces.sites.site_tables import Cell, Grid, Neighbours, Particles, empty_neighbours, empty_particles
+
+BEYOND = 8
+"""Places beyond the last sphere and image, and beyond the last slot of what is read for some slots at a time."""
+X, V, SPIN = 0, 4, 8
+RADIUS, LIGHT, KIND = 3, 7, 11
+MOTION = 12
+"""Columns of ``Spheres.motion``: position and radius, velocity and inverse mass, angular velocity and kind. A sphere's
+row is a line and a half of memory."""
+PULL, TORQUE = 0, 4
+LOAD = 8
+"""Columns of ``Spheres.load``, a line of memory: the sums of forces, and of torques about the centre. One column behind
+each stays empty."""
+MEMORY = 4
+"""Columns of ``Candidates.memory``, the first four of a record: all that the law asks of a contact's past."""
+DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM = 0, 3, 4, 7, 8, 11, 12, 15
+RECORD = 16
+"""Columns of a contact's record, two lines of memory: the tangential displacement (3) of the first sphere against the
+second and the relative velocity along the normal, as they were at the last evaluation; force on the first (3) and the
+elastic part of it along the normal; unit normal (3) from the second to the first; the viscous part of the tangential
+force (3). The arms are those of the torque, −arm n × F, on the two spheres; a wall has the overlap in place of its."""
+COUPLE, ROLL, TWIST = 0, 3, 6
+RESISTANCE = 7
+"""Columns of what resists rolling and twisting: the couple (3) on the first sphere, the rolling displacement (3) and
+the angle of twist."""
+FREE, STICKS, SLIDES = 0, 1, 2
+"""What a pair within reach does."""
+PARTS = 4
+"""Added to that while a pass goes through the pairs of a block, where the two no longer touch."""
+SINCE, STANDING = RECORD, RECORD + 1
+KEPT = STANDING + 1 + RESISTANCE
+"""Columns of a contact in the state: record, when the two touched, whether it sticks or slides, resistance."""
+PAST_SINCE, PAST_STANDING = MEMORY, MEMORY + 1
+PAST = 8
+"""Columns of what a list keeps of a contact between spheres, a line of memory: the first of its record, when the two
+touched, and whether it sticks or slides. Two stay empty."""
+LISTED, CROWDED = 0, 1
+"""Places in ``Candidates.counts``: candidates, and whether there was too little room for them."""
+FAULT, SPHERE, AT_WALL = 2, 3, 4
+"""Further places in ``WallSlots.counts``: what has gone wrong, and the sphere and the wall of it."""
+LEFT, PASSED, OVERRUN = 1, 2, 3
+"""What: a sphere has left the box, has gone through a mesh, or overlaps more triangles than there is room for."""
+NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK, WALL_WORK = range(5)
+WORKS = 5
+"""Lines of the ledger: elastic normal forces, tangential springs, viscous forces, friction and what resists rolling, by
+the relative velocity of the two surfaces; and what walls that move do. Of pairs of spheres, springs, viscous forces and
+friction are summed contact by contact (``batches.book``), and what is left of the work of all is of elastic forces."""
+BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST, DEEP_FIRST, DEEP_OTHER = range(WORKS, WORKS + 7)
+VISCOUS_TO_COME, FRICTION_TO_COME = WORKS + 7, WORKS + 8
+SEEN = WORKS + 9
+"""What a pass sees in a block of places: works since the last pass, contacts that begin and end, the sum and the
+longest of the durations of those that end, the largest overlap by the smaller radius, and whose it is, as in
+``Kept.first`` and ``other``; and powers of damping in the half kick to come, as far as they are known."""
+
+
+class Spheres(NamedTuple):
+    """The spheres in the order of cells, as the particles beside them are."""
+
+    motion: np.ndarray
+    """Where each is and how it moves, the images of periodic faces behind; shape (spheres + images, 12)."""
+    radius: np.ndarray
+    """In the order of the model [length], shape (spheres,)."""
+    light: np.ndarray
+    """Inverse mass of what carries each, in the order of the model [1/mass], shape (spheres,)."""
+    owner: np.ndarray
+    """What carries each, in the order of the model: those of one owner never touch, shape (spheres,); or (0,), where
+    each has its own."""
+    load: np.ndarray
+    """What contacts do to each; behind, what contacts from afar in the order do, a row for each of these candidates;
+    and at the end rings, in which each thread of a sweep has the rows of the places that it is at. Zero once it has
+    been taken; shape (spheres + rows + strips × 4096, 8)."""
+
+
+class Candidates(NamedTuple):
+    """Pairs of spheres within reach, each once: in the row of the one with the lower place."""
+
+    start: np.ndarray
+    """First slot of each place, shape (spheres + 1,)."""
+    first: np.ndarray
+    """Place of the sphere in whose row a slot is, shape (capacity + 8,)."""
+    second: np.ndarray
+    """Place of the other sphere, or of its image, shape (capacity + 8,)."""
+    root: np.ndarray
+    """Place of the other sphere itself, shape (capacity,)."""
+    into: np.ndarray
+    """Row of ``Spheres.load`` for what a slot's contact does to the other sphere: that sphere's own if it is of the
+    same strip and near in the order, otherwise one of this slot's, shape (capacity,)."""
+    across: np.ndarray
+    """First of those rows whose other sphere is in each place, shape (spheres + 1,)."""
+    source: np.ndarray
+    """Slot that each of those rows is of, shape (capacity,)."""
+    strip: np.ndarray
+    """First block of places of each strip, which one thread goes through in order, shape (strips + 1,)."""
+    belongs: np.ndarray
+    """Strip of each block, shape (blocks,)."""
+    earliest: np.ndarray
+    """Of each block, the earliest strip whose contacts have rows for its places, or the number of strips where there is
+    none, shape (blocks,)."""
+    done: np.ndarray
+    """Marks: whether all contacts in the rows of a strip have been gone through, shape (strips,)."""
+    late: np.ndarray
+    """Whether the places of a block could not move with their contacts, shape (blocks,)."""
+    touches: np.ndarray
+    """Whether the two are free of each other, stick or slide, shape (capacity + 8,)."""
+    since: np.ndarray
+    """When the two touched [time], shape (capacity,); of no meaning where they do not, as the record."""
+    memory: np.ndarray
+    """Tangential displacement and relative velocity along the normal, as in a record, shape (capacity, 4)."""
+    record: np.ndarray
+    """Written where whole records are asked for, shape (capacity, 16)."""
+    resistance: np.ndarray
+    """Shape (capacity, 7), or (0, 7) where nothing resists rolling and twisting."""
+    counts: np.ndarray
+    """Candidates, and whether there was too little room, shape (2,)."""
+    block: np.ndarray
+    """What the pass has seen in each block of places, shape (blocks, 14)."""
+
+
+class WallSlots(NamedTuple):
+    """Pairs of a sphere and a feature of a wall within reach. The sphere is the first of the two."""
+
+    start: np.ndarray
+    """First slot of each place, shape (spheres + 1,)."""
+    place: np.ndarray
+    """Place of the sphere, shape (capacity,)."""
+    feature: np.ndarray
+    """What the sphere touches, shape (capacity,)."""
+    wall: np.ndarray
+    """The wall that has it, shape (capacity,)."""
+    touches: np.ndarray
+    """As of pairs: the first slots of a place, in the order of features; shape (capacity,)."""
+    velocity: np.ndarray
+    """Of the wall's material where they touch [length/time], and the wall's angular velocity, shape (capacity, 6)."""
+    since: np.ndarray
+    """As of pairs, shape (capacity,)."""
+    record: np.ndarray
+    """All that is remembered, written at every evaluation, shape (capacity, 16)."""
+    resistance: np.ndarray
+    """As of pairs, shape (capacity, 7), or (0, 7)."""
+    counts: np.ndarray
+    """Slots, whether there was too little room, what has gone wrong, and the sphere and the wall of it, shape (5,)."""
+    block: np.ndarray
+    """As of pairs, shape (blocks, 14)."""
+
+
+class Kept(NamedTuple):
+    """Contacts by pair: what outlives a list, and what a state holds."""
+
+    start: np.ndarray
+    """First of those that were in the row of each sphere, with its walls behind; shape (spheres,)."""
+    stop: np.ndarray
+    """Behind the last of them, shape (spheres,)."""
+    first: np.ndarray
+    """Sphere in whose row it was, in the order of the model, shape (capacity,)."""
+    other: np.ndarray
+    """The other sphere, or the number of spheres and the feature of a wall, shape (capacity,)."""
+    past: np.ndarray
+    """See ``PAST``, of contacts between spheres, as the sphere of the lower number has it; not written where whole
+    records are kept for a state, shape (capacity, 8)."""
+    column: np.ndarray
+    """See ``KEPT``, likewise; of contacts between spheres a list writes but what resists rolling and twisting, shape
+    (capacity, 25)."""
+    block: np.ndarray
+    """First of those in the rows of each block of places, shape (blocks + 1,)."""
+    counts: np.ndarray
+    """Contacts, shape (1,)."""
+
+
+class ContactTable(NamedTuple):
+    """The law of each pair of kinds."""
+
+    rows: np.ndarray
+    """A row for each ordered pair of kinds (first * kinds + second), shape (kinds², 12)."""
+    kinds: np.ndarray
+    """Number of kinds, shape (1,)."""
+
+
+class ContactSystem(NamedTuple):
+    """Contacts as kernels see them."""
+
+    cell: Cell
+    particles: Particles
+    neighbours: Neighbours
+    grid: Grid
+    spheres: Spheres
+    candidates: Candidates
+    walls: WallSlots
+    shapes: Walls
+    near_walls: WallLists
+    kept: Kept
+    table: ContactTable
+    numbers: np.ndarray
+    """Kind of each sphere in the order of the model, shape (spheres,)."""
+    skin: np.ndarray
+    """Skin [length], shape (1,)."""
+
+
+PLACES = 512
+"""Places whose contacts a thread takes together, and contacts that it takes from a state or gives to it."""
+RING = 4096
+"""Rows of a ring, a power of two: those of a block of places and of the neighbours behind it. They stay in a second
+cache."""
+LAYERS = 6
+"""Of a cube of spheres that make a strip: most contacts are then within one, and many threads have some to do."""
+
+
+def blocks_of(spheres: int) -> int:
+    """Number of blocks of places."""
+    return (spheres + PLACES - 1) // PLACES
+
+
+def strips_of(spheres: int) -> np.ndarray:
+    """First block of each strip, and their number. Whatever the number of threads, sums are taken strip by strip."""
+    blocks, wanted = blocks_of(spheres), spheres ** (1.0 / 3.0) / LAYERS
+    # Numbers that most numbers of threads divide.
+    strips = max(k for k in (1, 2, 4, 6, *(m << e for e in range(40) for m in (8, 12))) if k <= max(wanted, 1.0))
+    return np.arange(strips + 1) * blocks // strips
+
+
+def aligned_zeros(rows: int, columns: int) -> np.ndarray:
+    """Zeros whose first row begins with a line of the cache, shape (rows, columns)."""
+    size = rows * columns
+    raw = np.zeros(size + LINE // 8)
+    skipped = -raw.ctypes.data % LINE // 8
+    return raw[skipped : skipped + size].reshape(rows, columns)
+
+
+def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
+    """Room for a number of candidates."""
+    strips = strips_of(spheres)
+    return Candidates(
+        np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(capacity + BEYOND, dtype=np.int32),
+        np.zeros(capacity + BEYOND, dtype=np.int32),
+        np.zeros(capacity, dtype=np.int32),
+        np.zeros(capacity, dtype=np.int32),
+        np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int32),
+        strips,
+        np.repeat(np.arange(len(strips) - 1), np.diff(strips)),
+        np.zeros(blocks_of(spheres), dtype=np.int64),
+        np.zeros(len(strips) - 1, dtype=np.int64),
+        np.zeros(blocks_of(spheres), dtype=np.int8),
+        np.zeros(capacity + BEYOND, dtype=np.int8),
+        np.zeros(capacity),
+        aligned_zeros(capacity, MEMORY),
+        aligned_zeros(capacity, RECORD),
+        np.zeros((capacity if resists else 0, RESISTANCE)),
+        np.zeros(2, dtype=np.int64),
+        np.zeros((blocks_of(spheres), SEEN)),
+    )
+
+
+def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
+    """Room for a number of spheres near walls."""
+    return WallSlots(
+        np.zeros(spheres + 1, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int8),
+        np.zeros((capacity, 6)),
+        np.zeros(capacity),
+        aligned_zeros(capacity, RECORD),
+        np.zeros((capacity if resists else 0, RESISTANCE)),
+        np.zeros(5, dtype=np.int64),
+        np.zeros((blocks_of(spheres), SEEN)),
+    )
+
+
+def empty_spheres(spheres: int, images: int, candidates: int) -> Spheres:
+    """Room for a number of spheres, of their images and of candidates."""
+    radius, light, owner = np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)
+    rings = RING * (len(strips_of(spheres)) - 1)
+    return Spheres(
+        aligned_zeros(spheres + images, MOTION), radius, light, owner, aligned_zeros(spheres + candidates + rings, LOAD)
+    )
+
+
+def empty_kept(spheres: int, capacity: int) -> Kept:
+    """Room for a number of contacts."""
+    return Kept(
+        np.zeros(spheres, dtype=np.int64),
+        np.zeros(spheres, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
+        aligned_zeros(capacity, PAST),
+        np.zeros((capacity, KEPT)),
+        np.zeros(blocks_of(spheres) + 1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+def empty_system(
+    spheres: int,
+    images: int = 0,
+    near: int = 8,
+    candidates: int = 0,
+    walls: int = 0,
+    contacts: int = 0,
+    rows: int = 0,
+    resists: bool = False,
+) -> ContactSystem:
+    """Arrays for a number of spheres, images, places in a row of the list of neighbours, candidates, spheres near
+    walls, contacts, and candidates that are far from each other in the order."""
+    return ContactSystem(
+        Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
+        empty_particles(spheres, images, BEYOND),
+        empty_neighbours(spheres, near),
+        grid(max(spheres, 1), max(images, 1), 1.0, 1.0),
+        empty_spheres(spheres, images, rows),
+        empty_candidates(spheres, candidates, resists),
+        empty_wall_slots(spheres, walls, resists),
+        wall_tables(),
+        empty_lists(0, spheres, blocks_of(spheres), 0, 0),
+        empty_kept(spheres, contacts),
+        ContactTable(np.zeros((1, 12)), np.ones(1, dtype=np.int64)),
+        np.zeros(spheres, dtype=np.int64),
+        np.zeros(1),
+    )
+
+
+SYSTEM, KEPT_TYPE = numba.typeof(empty_system(1)), numba.typeof(empty_kept(1, 1))
+"""Numba's types of it and of the contacts that are kept."""
+PASS = types.void(SYSTEM, types.float64, types.float64)
+"""Signature of a pass over all contacts at a time and with the time since the last one."""

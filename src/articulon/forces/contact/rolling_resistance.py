@@ -1,0 +1,162 @@
+"""The pass over contacts that resists rolling and twisting.
+
+Two spheres that turn against each other at w = ω_i − ω_j roll at v = R* w × n, as if at a distance R* from where they
+touch. A spring and a damper oppose the rolling displacement ∫ v dt with a force F_r = −k_r ξ_r − c_r v, which is at
+most μ_r F_n, and which stands for the couple R* n × F_r on i and its opposite on j: no force acts on either (Luding,
+Granular Matter 10, 235, 2008; Santos et al., Phys. Rev. E 102, 032903, 2020). The twist about the normal is opposed
+likewise, by a couple of at most μ_t F_n with μ_t a length.
+
+Couples are evaluated after the forces of a contact, by its normal force. What they do counts as friction.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
+from articulon.forces.contact.contact_law import (
+    ROLLING,
+    ROLLING_DAMPING,
+    ROLLING_STIFFNESS,
+    SHEAR,
+    TINY,
+    TWISTING,
+    TWISTING_DAMPING,
+    TWISTING_STIFFNESS,
+    carried,
+)
+from articulon.forces.contact.contact_tables import (
+    ARM,
+    COUPLE,
+    FORCE,
+    FREE,
+    FRICTION_WORK,
+    KIND,
+    NORMAL,
+    OTHER_ARM,
+    PLACES,
+    RADIUS,
+    RESISTANCE,
+    ROLL,
+    SPIN,
+    TORQUE,
+    TWIST,
+)
+from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
+from articulon.kernels import jit
+
+HERTZ = True
+"""Whether stiffnesses grow as √δ."""
+
+
+@jit
+def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
+    """Brings the couple, the rolling displacement and the twist of a contact to a time h later.
+
+    Parameters
+    ----------
+    record, resistance, slot
+        Of the contact.
+    w, mean
+        Angular velocity of the first body against the second, and the mean of the two.
+    R, delta
+        R* and the overlap.
+    rows, row
+        Table of the law, and the row of the two kinds.
+    h
+        Time since the last evaluation.
+    """
+    n = load_from(record, slot, NORMAL)
+    push = abs(dot(load_from(record, slot, FORCE), n))
+    k, c, most = rows[row, ROLLING_STIFFNESS], rows[row, ROLLING_DAMPING], rows[row, ROLLING] * push
+    if k == 0.0:
+        k = rows[row, SHEAR] * (math.sqrt(R * max(delta, 0.0)) if HERTZ else 1.0)
+    x, y, z = load_from(resistance, slot, ROLL)
+    v = scale(R, cross(w, n))
+    roll = add(carried(x, y, z, n[0], n[1], n[2], dot(mean, n), h), scale(h, v))
+    force = sub(scale(-k, roll), scale(c, v))
+    trial = math.sqrt(dot(force, force))
+    if trial > most:
+        force = scale(most / max(trial, TINY), force)
+        # Spring and damper stretch together, as those of the tangential force do.
+        roll = scale(1.0 / max(h * k + c, TINY), sub(scale(c, sub(roll, scale(h, v))), scale(h, force)))
+    k, c, most = rows[row, TWISTING_STIFFNESS], rows[row, TWISTING_DAMPING], rows[row, TWISTING] * push
+    rate = dot(w, n)
+    twist = resistance[slot, TWIST] + h * rate
+    moment = -k * twist - c * rate
+    if abs(moment) > most:
+        moment = math.copysign(most, moment)
+        twist = (c * (twist - h * rate) - h * moment) / max(h * k + c, TINY)
+    store_from(resistance, slot, COUPLE, add(scale(R, cross(n, force)), scale(moment, n)))
+    store_from(resistance, slot, ROLL, roll)
+    resistance[slot, TWIST] = twist
+
+
+@jit
+def forget(resistance, slot):
+    """Leaves nothing of a contact that has ended."""
+    for a in range(RESISTANCE):
+        resistance[slot, a] = 0.0
+
+
+@jit
+def add_couple(load, p, s, couple):
+    """Adds a couple to the torque on the sphere of a row, with its sign."""
+    for a in range(3):
+        load[p, TORQUE + a] += s * couple[a]
+
+
+@jit
+def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
+    """The contacts of a strip of places. Couples between spheres are added to what contacts do to them, and the work of
+    the mean of the last ones and the new ones to the line of friction; those of walls, with the kicks."""
+    motion, load, rows, kinds = spheres.motion, spheres.load, table.rows, table.kinds[0]
+    record, resistance, touches = candidates.record, candidates.resistance, candidates.touches
+    for p in range(first, last):
+        wi, Ri = load_from(motion, p, SPIN), motion[p, RADIUS]
+        seen = candidates.block[p // PLACES]
+        for slot in range(candidates.start[p], candidates.start[p + 1]):
+            j, before = candidates.root[slot], load_from(resistance, slot, COUPLE)
+            wj, Rj = load_from(motion, j, SPIN), motion[j, RADIUS]
+            seen[FRICTION_WORK] += 0.5 * h * dot(before, sub(wi, wj))
+            if touches[slot] == FREE:
+                forget(resistance, slot)
+                continue
+            delta = Ri + Rj - record[slot, ARM] - record[slot, OTHER_ARM]
+            row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
+            mean = scale(0.5, add(wi, wj))
+            resist(record, resistance, slot, sub(wi, wj), mean, Ri * Rj / (Ri + Rj), delta, rows, row, h)
+            couple = load_from(resistance, slot, COUPLE)
+            seen[FRICTION_WORK] += 0.5 * h * dot(couple, sub(wi, wj))
+            add_couple(load, p, 1.0, couple)
+            add_couple(load, candidates.into[slot], -1.0, couple)
+        for slot in range(walls.start[p], walls.start[p + 1]):
+            if walls.touches[slot] == FREE:
+                forget(walls.resistance, slot)
+                continue
+            k = walls.wall[slot]
+            wj = load_from(shapes.pose, k, WALL_SPIN)
+            row = kinds * int(motion[p, KIND]) + shapes.material[k]
+            mean = scale(0.5, add(wi, wj))
+            delta = walls.record[slot, OTHER_ARM]
+            resist(walls.record, walls.resistance, slot, sub(wi, wj), mean, Ri, delta, rows, row, h)
+
+
+def share_resistance(spheres, candidates, walls, shapes, table, h):
+    """All strips. Loops that are shared out take no tuples of tuples."""
+    n, strip, strips = spheres.radius.shape[0], candidates.strip, candidates.strip.shape[0] - 1
+    for b in prange(strips):
+        s = np.int64(b)
+        last = min(PLACES * strip[s + 1], n)
+        resist_strip(spheres, candidates, walls, shapes, table, PLACES * strip[s], last, h)
+
+
+SHARE: Any = None
+"""Stands for this, compiled."""
+
+
+def resistance_pass(system, time, h):
+    """Couples of all contacts, whose forces have been evaluated, at a time, a time h after the last pass."""
+    SHARE(system.spheres, system.candidates, system.walls, system.shapes, system.table, h)

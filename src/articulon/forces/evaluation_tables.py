@@ -1,0 +1,125 @@
+"""A model's tables as kernels read them, and the scratch of its evaluation."""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.dynamics.loops.conditions import MOTION
+from articulon.dynamics.loops.given_motions import motion_functions
+from articulon.dynamics.solvers import solver_scratch
+from articulon.forces.channel_forces import ChannelForces, channel_forces
+from articulon.forces.contact.contact_engine import Contacts, contact_of
+from articulon.forces.model_tables import force_tables
+from articulon.forces.sites.site_evaluation import SiteForces
+from articulon.forces.sites.site_positions import only_particles
+from articulon.forces.solver_tables import Forces
+from articulon.forces.user_functions import UserFunctions
+from articulon.model import Forest, Loops, Model, Motions, Workspace, kernel_tables, workspace
+from articulon.passes import Bound, Pass, functions
+from articulon.thermostats.base import OVERDAMPS, WAY, BaseThermostat, Bath, no_bath, variables_of
+
+
+class System(NamedTuple):
+    """A model as kernels see it."""
+
+    forest: Forest
+    forces: Forces
+    loops: Loops
+    motions: Motions
+    bath: Bath
+
+
+class ModelTables:
+    """The tables of a model, its users' functions, and the scratch of its evaluation.
+
+    Parameters
+    ----------
+    model
+        The model.
+    seed
+        Of the Brownian forces.
+    window
+        Length of a fine window of noise [time]; needed where the model has Brownian forces.
+    average
+        Fine windows averaged in each held one.
+    solver
+        Name of the equation-of-motion algorithm.
+    rotations
+        ``"speeds"``, or ``"euler-parameters"`` for these by their accelerations.
+    thermostat
+        A thermostat; those that are equations of motion act in every evaluation, others in steps that know them.
+    target_factor
+        What a scaling policy multiplies the thermostat's target by.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        seed: int = 0,
+        window: float = 1.0,
+        average: int = 1,
+        solver: str = "articulated",
+        rotations: str = "speeds",
+        thermostat: BaseThermostat | None = None,
+        target_factor: float = 1.0,
+    ) -> None:
+        self.model, self.solver_name, self.rotations, self.thermostat = model, solver, rotations, thermostat
+        self.target_factor = target_factor
+        bath = no_bath() if thermostat is None else thermostat.table(model, seed, target_factor)
+        self.particles = only_particles(model)
+        self.sites = SiteForces(model)
+        law = contact_of(model)
+        self.contacts = None if law is None else Contacts(model, law)
+        self.users = UserFunctions(others=self.sites.users)
+        tables = force_tables(model, seed, window, average, self.sites, bath, self.users)
+        forest, loops, motions = kernel_tables(model)
+        self.system = System(forest, tables, loops, motions, bath)
+        self.bath = np.zeros((2, variables_of(bath)))
+        self.overdamped = bool(bath.choice[WAY] == OVERDAMPS)
+        self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
+        self.motion_functions = functions(motion_functions(model), MOTION)
+        self._on_sites: list[tuple[Bound, tuple[Any, ...]]] = []
+
+    # What free particles do without is made when it is first asked for.
+
+    @cached_property
+    def ws(self) -> Workspace:
+        """Scratch of the dynamics."""
+        return workspace(self.system.forest)
+
+    @cached_property
+    def channels(self) -> ChannelForces:
+        """Forces by channel at the latest evaluation."""
+        links, bodies = self.system.forest.parent.size, self.system.forces.drag.link.size
+        channels = channel_forces(links, self.model.nu, bodies, variables_of(self.system.bath))
+        return channels._replace(bath=self.bath)
+
+    @cached_property
+    def solver(self) -> Any:
+        """Scratch of the equation-of-motion algorithm."""
+        return solver_scratch(self.model, self.solver_name, self.rotations)
+
+    def bind_sites(self, which: Pass, *arguments: Any) -> Bound:
+        """Binds a pass to the site forces, the functions that they need and further arguments, and binds it anew
+        whenever lists get more room."""
+        bound = which.bind(*self._site_arguments(), *arguments)
+        self._on_sites.append((bound, arguments))
+        return bound
+
+    def _site_arguments(self) -> tuple[Any, ...]:
+        total, terms, refresh = self.sites.bound_functions
+        return self.sites.system, total, terms, refresh
+
+    def grow(self) -> None:
+        """Make more room for lists of neighbours."""
+        self.sites.grow()
+        self._take_lists()
+
+    def _take_lists(self) -> None:
+        """Hands lists that are others than before to all that reads them."""
+        if self.system.forces.sites is self.sites.system:
+            return
+        self.system = self.system._replace(forces=self.system.forces._replace(sites=self.sites.system))
+        for bound, arguments in self._on_sites:
+            bound.rebind(*self._site_arguments(), *arguments)

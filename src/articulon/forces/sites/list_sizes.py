@@ -1,0 +1,96 @@
+"""How the neighbours of a model's sites are listed, and how much room that takes: known before anything is compiled."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.sites.nearest_images import widths
+from articulon.forces.sites.neighbours import SKIN, VECTOR
+from articulon.forces.sites.site_positions import only_particles
+from articulon.forces.sites.site_terms import PairTerm, SumTerm, Term
+from articulon.model import Model
+from articulon.sizes import check_size
+
+IMAGE, NEIGHBOUR = 100, 4
+"""Memory of an image of a site, and of a place in a list [bytes]."""
+
+
+class Listing(NamedTuple):
+    """Which neighbours are listed."""
+
+    sites: int
+    """Number of sites that forces act between."""
+    cutoff: float
+    """The longest of all terms [length]."""
+    skin: float
+    """How far beyond it neighbours are listed [length]."""
+    lists: bool
+    """Whether any term sums over neighbours."""
+    everything: bool
+    """Whether all sites are neighbours, so that there is nothing to list."""
+
+
+def terms_of(model: Model) -> list[Term]:
+    """All terms between sites."""
+    return [term for force in model.forces if hasattr(force, "site_terms") for term in force.site_terms(model)]
+
+
+def has_site_forces(model: Model) -> bool:
+    """Whether a model has forces of this kind, or moves as one that has nothing else."""
+    return any(hasattr(force, "site_terms") for force in model.forces) or only_particles(model)
+
+
+def listing_of(model: Model, terms: Sequence[Term]) -> Listing:
+    """What the terms of a model need; raises ModelError for a force without an end in a periodic box."""
+    sites = model.sites.body.size if has_site_forces(model) else 0
+    pairs = [term for term in terms if isinstance(term, PairTerm)]
+    cutoffs = [term.cutoff for term in pairs]
+    cutoffs += [term.reach for term in terms if isinstance(term, SumTerm) and term.reach > 0.0]
+    cutoff = max(cutoffs, default=0.0)
+    periodic = bool(np.isfinite(widths(model)).any())
+    if periodic and not np.isfinite(cutoff):
+        raise ModelError("a pair force without a cutoff has no end in a periodic box; give it a cutoff")
+    lists = bool(cutoffs)
+    everything = lists and bool(np.isinf(cutoffs).all()) and not periodic
+    skins = [term.skin for term in pairs if term.skin is not None]
+    skin = max(skins) if skins else SKIN * cutoff if np.isfinite(cutoff) else np.inf
+    return Listing(sites, cutoff, skin, lists, everything)
+
+
+def room_for(model: Model, listing: Listing) -> tuple[int, int]:
+    """Room for images and for neighbours of a site: what an even distribution would need, and some more.
+
+    Raises
+    ------
+    ModelError
+        Where memory has no room for them.
+    """
+    n, box = listing.sites, model.box
+    if not listing.lists or listing.everything:
+        return 1, 1
+    if not np.isfinite(listing.cutoff):
+        check_size(float(n) ** 2, NEIGHBOUR, "pairs of neighbours", "forces", "give them a cutoff", ModelError)
+        return 1, n + 3 * VECTOR
+    reach = np.float64(listing.cutoff + listing.skin)
+    with np.errstate(over="ignore"):
+        if box is None:
+            volume = max(n * np.float64(0.5 * listing.cutoff) ** 3, 1e-300)
+            density, images = n / volume, 1.0
+        else:
+            density = n / box.volume
+            images = float(np.prod(1.0 + np.where(box.periodic, 2.0 * reach / widths(model), 0.0)))
+        near = min(density * 4.0 / 3.0 * np.pi * reach**3, 1e18)
+    advice = "give the forces a shorter cutoff and skin, or take a larger box"
+    where = f"forces: a cutoff of {listing.cutoff:.4g} and a skin of {listing.skin:.4g}"
+    check_size(n * images, IMAGE, "images of sites", where, advice, ModelError)
+    neighbours = min(int(1.15 * near) + 8, n * int(np.ceil(images) + 1) + 2 * VECTOR)
+    check_size(float(n) * neighbours, NEIGHBOUR, "neighbours of sites", where, advice, ModelError)
+    return int(1.1 * n * (images - 1.0)) + 128, neighbours // VECTOR * VECTOR + 3 * VECTOR
+
+
+def check_listing(model: Model) -> None:
+    """Raises ModelError where the lists of a model's site forces have no end, or no room in memory."""
+    if has_site_forces(model):
+        room_for(model, listing_of(model, terms_of(model)))

@@ -1,0 +1,349 @@
+"""Site forces made ready for a model: their tables, compiled loops, and lists of neighbours that grow as they must."""
+
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
+from itertools import zip_longest
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
+from articulon.errors import ArticulonError
+from articulon.forces.sites.cells import FAR, LOST, OVERFLOW, grid
+from articulon.forces.sites.exclusions import exclusion_table
+from articulon.forces.sites.list_sizes import has_site_forces, listing_of, room_for, terms_of
+from articulon.forces.sites.nearest_images import cell_of
+from articulon.forces.sites.neighbours import (
+    REFRESH,
+    VECTOR,
+    refresh_parallel,
+    refresh_places,
+    refresh_serial,
+)
+from articulon.forces.sites.pair_sums import PARALLEL_ALL, PARALLEL_SITES, compiled, no_rows, pair_table
+from articulon.forces.sites.site_positions import site_places
+from articulon.forces.sites.site_tables import (
+    ENERGY,
+    FORCES,
+    MEASURE,
+    MEASURES,
+    W_XX,
+    W_ZZ,
+    Cell,
+    SiteSystem,
+    SiteTable,
+    empty_neighbours,
+    empty_particles,
+)
+from articulon.forces.sites.site_terms import Level, PairTerm, SumTerm, Term
+from articulon.forces.sites.vector_appending import LANES
+from articulon.kernels import first_class, jit, kernel, prepare
+from articulon.model import Model, State
+from articulon.passes import Function, functions
+
+SLOTS = 4
+"""Terms for which there is room at first; more make the kernels compile again."""
+LEVELS: tuple[Level, ...] = ("bonded", "short", "long")
+
+
+@first_class
+def no_forces(table, cell, particles, neighbours):
+    pass
+
+
+@first_class
+def no_measure(table, cell, particles, neighbours, result):
+    pass
+
+
+@jit
+def clear_forces(particles):
+    """Sets the forces to zero."""
+    fx, fy, fz = particles.fx, particles.fy, particles.fz
+    for p in range(fx.size):
+        fx[p], fy[p], fz[p] = 0.0, 0.0, 0.0
+
+
+@jit
+def add_forces(system, functions):
+    """Forces of all terms at sites that are up to date; not a number where they cannot be found."""
+    particles = system.particles
+    clear_forces(particles)
+    if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
+        fx = particles.fx
+        for p in range(fx.size):
+            fx[p] = np.nan
+        return
+    for k in range(len(functions)):
+        functions[k](system.tables[k], system.cell, particles, system.neighbours)
+
+
+@kernel
+def site_forces(system, functions, refresh):
+    """Brings the lists up to date with ``particles.site`` and adds the forces of all terms, in cell order."""
+    refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
+    add_forces(system, functions)
+
+
+@kernel
+def site_measures(system, measures, refresh, result):
+    """The same for the measures; not a number where they cannot be found."""
+    refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
+    counts = system.particles.counts
+    lost = counts[OVERFLOW] + counts[LOST] > 0
+    for m in range(result.size):
+        result[m] = np.nan if lost else 0.0
+    if not lost:
+        for k in range(len(measures)):
+            measures[k](system.tables[k], system.cell, system.particles, system.neighbours, result)
+
+
+class SiteForces:
+    """The site forces of a model.
+
+    Parameters
+    ----------
+    model
+        The model; without a site force it has no sites here.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        terms = terms_of(model)
+        self.listing = listing_of(model, terms)
+        room = room_for(model, self.listing)
+        some, sites = slice(None) if has_site_forces(model) else slice(0, 0), model.sites
+        self.sites = self.listing.sites
+        self.cell = cell_of(model)
+        self.kinds, self.charges = sites.kind[some].astype(np.int64), sites.charge[some].copy()
+        self.link, self.local = site_places(model, some)
+        self.excluded_start, self.excluded = _exclusions(model, self.sites)
+        self.pairs = [term for term in terms if isinstance(term, PairTerm)]
+        self.users = [term.users for term in terms if isinstance(term, SumTerm) and term.users is not None]
+        self.constant = np.sum([term.constant for term in terms] or [(0.0, 0.0)], axis=0)
+        self.parallel = self.sites >= (PARALLEL_ALL if self.listing.everything else PARALLEL_SITES)
+        self._compile(terms)
+        self._make_room(*room)
+        self.touched = False
+        """Whether Python has asked for forces since a driver last left its own."""
+
+    # What a model without forces between sites has no use for is made when it is first asked for.
+
+    @cached_property
+    def refresh(self) -> Any:
+        """What brings the lists up to date, compiled."""
+        how = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
+        return prepare(how, REFRESH)
+
+    @cached_property
+    def sum_signature(self) -> Any:
+        """Signature of ``sum``."""
+        return types.void(numba.typeof(self.system), self._functions_of(FORCES), types.FunctionType(REFRESH))
+
+    @cached_property
+    def sum(self) -> Any:
+        """The forces of all terms, compiled."""
+        return prepare(site_forces, self.sum_signature)
+
+    @cached_property
+    def add(self) -> Any:
+        """Their measures, compiled."""
+        how = types.FunctionType(REFRESH)
+        signature = types.void(numba.typeof(self.system), self._functions_of(MEASURE), how, types.float64[::1])
+        return prepare(site_measures, signature)
+
+    def _functions_of(self, kind: Any) -> Any:
+        return types.UniTuple(types.FunctionType(kind), len(self.tables))
+
+    def _compile(self, terms: Sequence[Term]) -> None:
+        forces, measures, tables, levels = [], [], [], []
+        kinds = len(self.model.sites.kinds)
+        for plain, charged in _fused(self.pairs):
+            first, second = (no_rows(kinds) if term is None else term.rows for term in (plain, charged))
+            names = tuple("none" if term is None else term.name for term in (plain, charged))
+            laws = tuple(None if term is None else term.law for term in (plain, charged))
+            pair = compiled(names, laws, kinds == 1, self.listing.everything, self.parallel)
+            forces.append(pair[0])
+            measures.append(pair[1])
+            tables.append(pair_table(first, second, self.model.units.coulomb))
+            levels.append(next(term.level for term in (plain, charged) if term is not None))
+        for term in terms:
+            if isinstance(term, SumTerm):
+                forces.append(prepare(term.forces, FORCES))
+                measures.append(prepare(term.measure, MEASURE))
+                tables.append(term.table)
+                levels.append(term.level)
+        slots = SLOTS if len(forces) <= SLOTS else -(-len(forces) // SLOTS) * SLOTS
+        empty = SiteTable(np.zeros((0, 1)), np.zeros((0, 4), dtype=np.int64), np.zeros(0))
+        no_forces.compile(FORCES)
+        no_measure.compile(MEASURE)
+        for _ in range(len(forces), slots):
+            forces.append(no_forces)
+            measures.append(no_measure)
+            tables.append(empty)
+            levels.append("bonded")
+        self.forces, self.measures, self.tables = tuple(forces), tuple(measures), tuple(tables)
+        self.level = np.array([LEVELS.index(level) for level in levels])
+
+    def _make_room(self, images: int, neighbours: int) -> None:
+        self._room = images, neighbours
+        particles = empty_particles(self.sites, images, LANES)
+        cutoff, skin = self.listing.cutoff, self.listing.skin
+        finite = bool(self.listed) and np.isfinite(cutoff)
+        reach = cutoff + skin if finite else 1e75
+        lists = empty_neighbours(self.sites, neighbours)._replace(
+            excluded_start=self.excluded_start, excluded=self.excluded
+        )
+        self.system = SiteSystem(
+            self.cell,
+            particles,
+            lists,
+            grid(self.sites if self.listed else 1, images, reach, skin if finite else 1e75),
+            self.kinds,
+            self.charges,
+            self.link,
+            self.local,
+            self.tables,
+            self.level,
+        )
+        for coordinate in (particles.x, particles.y, particles.z):
+            coordinate[-1] = FAR
+        if not self.listed:
+            particles.kind[: self.sites], particles.charge[: self.sites] = self.kinds, self.charges
+            particles.reference[:] = 0.0  # there is nothing to list, however far they go
+
+    @cached_property
+    def bound_functions(self) -> tuple[Function, tuple[Function, ...], Function]:
+        """What a pass takes: the sum, the forces of all terms, and what brings lists up to date."""
+        return Function(self.sum, self.sum_signature), functions(self.forces, FORCES), Function(self.refresh, REFRESH)
+
+    @property
+    def listed(self) -> int:
+        """Number of sites whose neighbours are listed."""
+        return self.sites if self.listing.lists and not self.listing.everything else 0
+
+    def restore(self, state: State) -> None:
+        """Set out from the lists of a state."""
+        particles = self.system.particles
+        if not self.listed or np.array_equal(particles.reference, state.rebuild, equal_nan=True):
+            return
+        if np.isfinite(state.rebuild).all():
+            particles.reference[:] = np.nan
+            particles.site[:] = state.rebuild
+            self._refresh()
+        else:
+            particles.reference[:] = np.nan
+
+    def save(self, state: State) -> None:
+        """Keep in a state what fixes the order of sums."""
+        if self.listed:
+            state.rebuild[:] = self.system.particles.reference
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether there was too little room for a list."""
+        return bool(self.system.particles.counts[OVERFLOW])
+
+    def grow(self) -> None:
+        """Make more room, and list anew at the next evaluation."""
+        images, neighbours = self._room
+        most = self.sites + images
+        more = min(neighbours + neighbours // 2, most) // VECTOR * VECTOR + 3 * VECTOR
+        self._make_room(images + images // 2 + 64, more)
+
+    def _refresh(self) -> None:
+        s = self.system
+        while True:
+            self.refresh(s.cell, s.particles, s.neighbours, s.grid, s.kinds, s.charges)
+            if not self.overflowed:
+                return
+            site = s.particles.site.copy()
+            self.grow()
+            s = self.system
+            s.particles.site[:] = site
+
+    def _raise(self) -> None:
+        for users in self.users:
+            if users.error is not None:
+                what = f"{type(users.error).__name__}: {users.error}"
+                raise ArticulonError(f"a force of kind '{users.kind}' failed: {what}") from users.error
+
+    def evaluate(self, positions: np.ndarray) -> np.ndarray:
+        """Forces on the sites at their positions (sites, 3) [force], shape (sites, 3); NaN where a position is."""
+        self.system.particles.site[:] = positions.T
+        self.touched = True
+        self._refresh()
+        self.sum(self.system, self.forces, self.refresh)
+        self._raise()
+        p = self.system.particles
+        return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
+
+    def measure(self, positions: np.ndarray) -> np.ndarray:
+        """Energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian at positions (sites, 3), tails and all, shape (8,)."""
+        self.system.particles.site[:] = positions.T
+        self._refresh()
+        result = np.zeros(MEASURES)
+        self.add(self.system, self.measures, self.refresh, result)
+        self._raise()
+        result[ENERGY] += self.constant[0]
+        result[W_XX : W_ZZ + 1] += self.constant[1] / 3.0
+        return result
+
+
+@cache
+def no_sites() -> SiteSystem:
+    """What stands for these in a model that has none."""
+    empty = SiteTable(np.zeros((0, 1)), np.zeros((0, 4), dtype=np.int64), np.zeros(0))
+    particles = empty_particles(0, 1, LANES)
+    return SiteSystem(
+        Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64)),
+        particles,
+        empty_neighbours(0, 1),
+        grid(1, 1, 1.0, 1.0),
+        np.zeros(0, dtype=np.int64),
+        np.zeros(0),
+        np.zeros(0, dtype=np.int64),
+        np.zeros((0, 3)),
+        (empty,) * SLOTS,
+        np.zeros(SLOTS, dtype=np.int64),
+    )
+
+
+def _fused(pairs: list[PairTerm]) -> Iterable[tuple[PairTerm | None, PairTerm | None]]:
+    """Laws that share a loop: one that is of charges and one that is not."""
+    plain, charged = ([term for term in pairs if term.charged is kind] for kind in (False, True))
+    return zip_longest(plain, charged)
+
+
+def _exclusions(model: Model, sites: int) -> tuple[np.ndarray, np.ndarray]:
+    """Excluded partners of each site: where they start, and who they are, sorted."""
+    return exclusion_table(model) if sites else (np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+@jit
+def place_particles(system, ws):
+    """World positions of the sites, in the model's order."""
+    links, local, rotation, position = system.link, system.local, ws.rotation, ws.position
+    site = system.particles.site
+    for s in range(links.size):
+        i, p = links[s], load(local, s)
+        if i >= 0:
+            p = add(load(position, i), apply(load_matrix(rotation, i), p))
+        site[0, s], site[1, s], site[2, s] = p[0], p[1], p[2]
+
+
+@jit
+def particle_wrenches(system, ws, wrench):
+    """Adds the forces on the sites, found before, to the wrenches of their links."""
+    links, position, place, site = system.link, ws.position, system.particles.place, system.particles.site
+    fx, fy, fz = system.particles.fx, system.particles.fy, system.particles.fz
+    for s in range(links.size):
+        i = links[s]
+        if i >= 0:
+            p = place[s]
+            f, o = (fx[p], fy[p], fz[p]), load(position, i)
+            arm = (site[0, s] - o[0], site[1, s] - o[1], site[2, s] - o[2])
+            store_from(wrench, i, 0, add(load_from(wrench, i, 0), f))
+            store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arm, f)))

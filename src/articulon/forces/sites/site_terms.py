@@ -1,0 +1,69 @@
+"""What a declared site force comes to: laws of pairs, summed over neighbours, and terms that sum by themselves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from articulon.forces.sites.site_tables import SiteTable
+from articulon.forces.user_functions import UserFunctions
+
+Level = Literal["bonded", "short", "long"]
+"""How fast a term's force changes: what r-RESPA evaluates how often."""
+
+
+@dataclass(frozen=True)
+class PairTerm:
+    """A law of pairs, summed over neighbours.
+
+    ``law(r2, rows, k, charges)`` is a leaf that returns U(r), −U'(r)/r and U'' + 2U'/r. It reads its parameters from
+    row k of the table, of which the first is the square of the cutoff, where the loop cuts it off; ``charges`` is the
+    product of the two charges with Coulomb's constant [energy length].
+    """
+
+    law: Any
+    """The leaf."""
+    name: str
+    """Of the law, unique among laws: compiled loops are kept under it."""
+    rows: np.ndarray
+    """A row for each ordered pair of kinds, shape (kinds², width)."""
+    cutoff: float
+    """The largest of the cutoffs, infinity for none [length]."""
+    charged: bool = False
+    """Whether the law is one of charges: those share a loop with one that is not."""
+    constant: tuple[float, float] = (0.0, 0.0)
+    """Energy and trace of the virial that do not depend on positions: tails, self terms [energy]."""
+    skin: float | None = None
+    """How far beyond the cutoff neighbours are listed, where the user says so [length]."""
+    level: Level = "short"
+
+
+@dataclass(frozen=True)
+class SumTerm:
+    """A term that sums by itself."""
+
+    forces: Callable[..., None]
+    """Kernel of the signature ``FORCES``."""
+    measure: Callable[..., None]
+    """Kernel of the signature ``MEASURE``."""
+    table: SiteTable
+    """What they read."""
+    level: Level = "bonded"
+    constant: tuple[float, float] = (0.0, 0.0)
+    """As for a pair term."""
+    users: UserFunctions | None = None
+    """What knows of an error in Python code that the kernels call."""
+    reach: float = 0.0
+    """How far it looks for partners in the list of neighbours; 0 where it needs none [length]."""
+
+
+@dataclass(frozen=True)
+class ConstantTerm:
+    """A part of the energy that depends on no position."""
+
+    constant: tuple[float, float]
+    """As for a pair term."""
+
+
+Term = PairTerm | SumTerm | ConstantTerm

@@ -1,0 +1,182 @@
+"""Walls that repel sites: the faces of the box where space does not repeat."""
+
+from functools import cache
+from typing import Any, Literal, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from articulon.declaration import nearest
+from articulon.errors import ModelError
+from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of
+from articulon.forces.sites.laws.lennard_jones import LEAVES, lennard_jones
+from articulon.forces.sites.listed_members import add_virial
+from articulon.forces.sites.mixing import LennardJonesKind
+from articulon.forces.sites.site_positions import site_positions
+from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
+from articulon.forces.sites.site_terms import SumTerm
+from articulon.kernels import jit, specialised
+from articulon.model import Model
+
+Face = Literal["x-", "x+", "y-", "y+", "z-", "z+"]
+FACES: tuple[Face, ...] = ("x-", "x+", "y-", "y+", "z-", "z+")
+
+
+class LennardJonesWall(CutPairs):
+    """U = 4ε[(σ/d)¹² − (σ/d)⁶] for every site, d its distance to a face of the box (Guy 2018, 3.10).
+
+    The two faces of a direction are named after it: ``x-`` passes through the corner where the box starts. A site
+    beyond a face has no energy there, and ends the run.
+    """
+
+    kind: Literal["lennard-jones-wall"] = "lennard-jones-wall"
+    faces: tuple[Face, ...] | Literal["all"] = "all"
+    """Faces that act; all of the directions that are not periodic."""
+    parameters: dict[str, LennardJonesKind]
+    """By kind of site."""
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        if self.faces == ():
+            raise ValueError("faces: there are none; name some, or leave the key out for all")
+        if self.faces != "all" and len(set(self.faces)) != len(self.faces):
+            raise ValueError("faces: one is given twice")
+        return self
+
+    def check(self, model: Model, where: str) -> None:
+        """Raises ModelError without a box, for faces of periodic directions or with walls from elsewhere already, for
+        kinds that are not there or have no parameters, and for a site that is not inside the walls at the start."""
+        self.check_switch(where)
+        for k, other in enumerate(model.forces):
+            if other is self:
+                break
+            if isinstance(other, LennardJonesWall):
+                for face in set(self.faces_of(model, where)) & set(other.faces_of(model, f"forces[{k}]")):
+                    raise ModelError(f"{where}.faces: {face} has a wall already, by forces[{k}]; leave one of them out")
+        table = self.table(model, where)
+        kinds = model.sites.kinds
+        for kind in self.parameters:
+            if kind not in kinds:
+                raise ModelError(f"{where}.parameters: there are no sites of the kind '{kind}'{nearest(kind, kinds)}")
+        sites = table.members[:, 0]
+        x = site_positions(model, model.q0)[sites]
+        for face, wall in zip(self.faces_of(model, where), table.constants.reshape(-1, 4), strict=True):
+            distance = x @ wall[:3] + wall[3]
+            beyond = np.flatnonzero(~(distance > 0.0))
+            if beyond.size:
+                s = int(sites[beyond[0]])
+                body = model.names[int(model.sites.body[s])]
+                raise ModelError(
+                    f"{where}: site {s} on body '{body}' is {-distance[beyond[0]]:.6g} beyond the face {face} at the "
+                    "start; move it inside, or make the box larger"
+                )
+
+    def table(self, model: Model, where: str) -> SiteTable:
+        """A row of the law for each kind, (site, kind) as members, inward normal and offset of each face."""
+        sites = model.sites
+        walls = np.array([face_plane(model, face) for face in self.faces_of(model, where)])
+        moving = np.flatnonzero(sites.body >= 0)
+        powers = []
+        for k, kind in enumerate(sites.kinds):
+            if kind not in self.parameters and (sites.kind[moving] == k).any():
+                raise ModelError(f"{where}.parameters: the kind '{kind}' has none")
+            well = self.parameters.get(kind)
+            epsilon, sigma = (0.0, 0.0) if well is None else (float(well.epsilon), float(well.sigma))
+            powers.append((4.0 * epsilon * sigma**12, 4.0 * epsilon * sigma**6))
+        A, B = np.array(powers).reshape(-1, 2).T
+        truncation, rc, start, _ = ends_of(self)
+        energy, slope = A / rc**12 - B / rc**6, -12.0 * A / rc**13 + 6.0 * B / rc**7
+        rows = cut_rows(np.stack([A, B], axis=1), rc, truncation, start, energy, slope)
+        members = np.full((moving.size, 4), -1, dtype=np.int64)
+        members[:, 0], members[:, 1] = moving, sites.kind[moving]
+        return SiteTable(rows, members, walls.ravel())
+
+    def site_terms(self, model: Model) -> list[SumTerm]:
+        """The walls as they are summed."""
+        forces, measure = _kernels(self.truncation)
+        return [SumTerm(forces, measure, self.table(model, self.kind))]
+
+    def distances(self, model: Model, point: np.ndarray) -> list[tuple[Face, float]]:
+        """How far inside of every face that acts a point (3,) lies [length]."""
+        planes = [(face, face_plane(model, face)) for face in self.faces_of(model)]
+        return [(face, float(plane[:3] @ point + plane[3])) for face, plane in planes]
+
+    def faces_of(self, model: Model, where: str = "") -> tuple[Face, ...]:
+        """The faces that act in a model."""
+        box = model.box
+        if box is None:
+            raise ModelError(f"{where}: walls are faces of the box, and there is none; give the model a box")
+        free = tuple(face for face in FACES if not box.periodic["xyz".index(face[0])])
+        if not free:
+            raise ModelError(f"{where}.faces: the box is periodic in all directions, so that it has no walls")
+        if self.faces == "all":
+            return free
+        for face in self.faces:
+            if face not in free:
+                raise ModelError(f"{where}.faces: the box is periodic in {face[0]}, so that {face} is no wall")
+        return self.faces
+
+
+def face_plane(model: Model, face: Face) -> np.ndarray:
+    """Inward normal n and offset c of a face: a point r is n·r + c inside of it, shape (4,)."""
+    assert model.box is not None
+    across = np.linalg.inv(model.box.vectors)[:, "xyz".index(face[0])]
+    width = 1.0 / np.linalg.norm(across)
+    normal = across * width
+    low = -float(normal @ np.array([float(v) for v in model.box.origin]))
+    return np.array([*normal, low]) if face[1] == "-" else np.array([*-normal, width - low])
+
+
+WALL = lennard_jones
+"""Stands for the law of a wall in the loops below."""
+
+
+@jit
+def square_inside(distance):
+    """The square of the distance to a face; not a number beyond the face, where a law would not see the sign."""
+    return np.nan if distance < 0.0 else distance * distance
+
+
+def wall_forces(table, cell, particles, neighbours):
+    """Adds −∇U of each site and face."""
+    x, y, z, place = particles.x, particles.y, particles.z, particles.place
+    fx, fy, fz, members, walls = particles.fx, particles.fy, particles.fz, table.members, table.constants
+    rows = table.rows
+    for m in range(members.shape[0]):
+        p, k = place[members[m, 0]], members[m, 1]
+        for w in range(0, walls.size, 4):
+            d = walls[w] * x[p] + walls[w + 1] * y[p] + walls[w + 2] * z[p] + walls[w + 3]
+            d2 = square_inside(d)
+            g = WALL(d2, rows, k, 0.0)[1]
+            f = 0.0 if d2 >= rows[k, 0] else g * d
+            fx[p] += f * walls[w]
+            fy[p] += f * walls[w + 1]
+            fz[p] += f * walls[w + 2]
+
+
+def wall_measure(table, cell, particles, neighbours, result):
+    """Adds the measures of each site and face; in the virial, a site is as far from its partner as from the face."""
+    x, y, z, place = particles.x, particles.y, particles.z, particles.place
+    members, walls = table.members, table.constants
+    rows = table.rows
+    for m in range(members.shape[0]):
+        p, k = place[members[m, 0]], members[m, 1]
+        for w in range(0, walls.size, 4):
+            d = walls[w] * x[p] + walls[w + 1] * y[p] + walls[w + 2] * z[p] + walls[w + 3]
+            d2 = square_inside(d)
+            if d2 >= rows[k, 0]:
+                continue
+            U, g, laplacian = WALL(d2, rows, k, 0.0)
+            result[ENERGY] += U
+            result[LAPLACIAN] += laplacian + 2.0 * g  # U'' alone: the distance has one direction
+            dx, dy, dz = d * walls[w], d * walls[w + 1], d * walls[w + 2]
+            add_virial(result, g * dx, g * dy, g * dz, dx, dy, dz)
+
+
+@cache
+def _kernels(truncation: Truncation) -> tuple[Any, Any]:
+    leaf, name = LEAVES[truncation]
+    return (
+        specialised(wall_forces, f"wall_forces_{name}", WALL=leaf),
+        specialised(wall_measure, f"wall_measure_{name}", WALL=leaf),
+    )

@@ -1,0 +1,66 @@
+"""The tables of forces that kernels read: what solvers know themselves, and the terms."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.forces.base import Force, Term
+from articulon.forces.sites.site_tables import SiteSystem
+
+
+class Drag(NamedTuple):
+    """Stokes drag at centres of mass, and the noise that belongs to it."""
+
+    link: np.ndarray
+    """shape (bodies,)."""
+    centre: np.ndarray
+    """Centre of mass in the link's frame [length], shape (bodies, 3)."""
+    translational: np.ndarray
+    """[mass/time], shape (bodies,)."""
+    rotational: np.ndarray
+    """[mass length²/time], shape (bodies,)."""
+    flow: np.ndarray
+    """Velocity of the medium, world frame [length/time], shape (bodies, 3)."""
+    mass: np.ndarray
+    """Drag of a link as if it were a mass [mass/time], shape (links,)."""
+    moment: np.ndarray
+    """Its first moment about the link's origin, link frame, shape (links, 3)."""
+    inertia: np.ndarray
+    """Its inertia about the link's origin, link frame, shape (links, 6)."""
+
+
+class Noise(NamedTuple):
+    """Brownian forces and torques, held constant over numbered windows."""
+
+    amplitude: np.ndarray
+    """√(2βkT) of translation and rotation of the bodies of ``Drag`` [force √time, torque √time], shape (bodies, 2)."""
+    window: np.ndarray
+    """Length of a fine window [time], shape (1,)."""
+    choice: np.ndarray
+    """Shape (0 none, 1 normal, 2 uniform, 3 direction), fine windows averaged in each window, seed, stream, and
+    whether the instantaneous temperature is used, shape (5,)."""
+    bath: np.ndarray
+    """k_B T of the bath [energy], shape (1,)."""
+
+
+class Forces(NamedTuple):
+    """All forces of a model: what solvers know themselves, and the terms."""
+
+    drag: Drag
+    noise: Noise
+    gravity: np.ndarray
+    """Acceleration of free fall, world frame [length/time²], shape (3,)."""
+    sites: SiteSystem
+    contact: np.ndarray
+    """Wrenches of contacts on the links, which their driver holds through each step, world frame, shape (links, 6), or
+    (0, 6) without contacts."""
+    wrench_channels: np.ndarray
+    """Channels with forces on bodies."""
+    joint_channels: np.ndarray
+    """Channels with forces on joints."""
+    terms: tuple[Term, ...]
+    """All other forces."""
+
+    def table(self, kind: type[Force]) -> Any:
+        """The table of a kind of force, None where there is none."""
+        return next((term.table for term in self.terms if term.kind is kind), None)

@@ -1,0 +1,247 @@
+"""Velocity Verlet for free spheres in contact.
+
+Half a kick, the drift, the contacts at the velocities of the half step, and half a kick by the same forces, as granular
+codes have it: tangential displacements are then summed by the midpoint rule, and damping is half a step late.
+"""
+
+import math
+
+import numpy as np
+
+from articulon.forces.contact.carried_spheres import crowded
+from articulon.forces.contact.contact_history import KEEP, LIST_PAIRS, LIST_WALLS
+from articulon.forces.contact.contact_tables import (
+    BEGUN,
+    DEEP_FIRST,
+    DEEP_OTHER,
+    DEEPEST,
+    DURATIONS,
+    ENDED,
+    FAULT,
+    FRICTION_TO_COME,
+    FRICTION_WORK,
+    LONGEST,
+    NORMAL_WORK,
+    SPRING_WORK,
+    VISCOUS_TO_COME,
+    VISCOUS_WORK,
+)
+from articulon.forces.contact.wall_motion import walls_stand
+from articulon.forces.sites.cells import LOST, OVERFLOW
+from articulon.integrate.grain_passes import (
+    DONE,
+    DONE_TIME,
+    DRIFTS,
+    DUE,
+    DUE_TIME,
+    FINITE,
+    HIGH,
+    KICKS,
+    LASTS,
+    LINES,
+    LOW,
+    POINT,
+    RECORDS,
+    TIME,
+    TOUCHES,
+    WAY,
+)
+from articulon.integrate.status import DIVERGED, REACHED
+from articulon.kernels import jit, kernel
+from articulon.model.state import EVALUATIONS, STEPS, WINDOW
+
+TOO_NARROW = 100
+"""Beside the values of ``status``: a list needs more room."""
+WALLS, RESISTANCE = range(2)
+"""Passes over contacts."""
+SWEEP, COLLECT, DISTRIBUTE = range(3)
+"""Passes over grains."""
+
+
+@jit
+def list_contacts(system, grains, moving, lists, refresh):
+    """Lists anew what is near to what, with all that contacts remember: from the order of the model, in which the
+    grains lie in ``line``."""
+    particles = system.particles
+    particles.reference[0, 0] = np.nan
+    refresh[0](system.cell, particles, system.neighbours, system.grid, system.numbers, system.spheres.radius)
+    if particles.counts[OVERFLOW] + particles.counts[LOST] == 0:
+        lists[LIST_PAIRS](system)
+        lists[LIST_WALLS](system)
+        moving[DISTRIBUTE](system, grains)
+
+
+@jit
+def farthest(grains):
+    """The square of the longest way that any grain has gone, ``middle`` taken off; NaN where one has no number."""
+    worst = 0.0
+    for b in range(grains.partial.shape[0]):
+        d = grains.partial[b, WAY]
+        if not d < np.inf:
+            return np.nan
+        worst = max(worst, d)
+    return worst
+
+
+@jit
+def list_again(system, grains, gone):
+    """Whether two grains may have come nearer to each other by the skin since the last list, or one to a wall."""
+    middle, reach2 = grains.middle, system.grid.reach[1]
+    common = math.sqrt(middle[0] * middle[0] + middle[1] * middle[1] + middle[2] * middle[2])
+    return gone > reach2 or math.sqrt(gone) + common > 2.0 * math.sqrt(reach2)
+
+
+@jit
+def forget_middle(grains):
+    """Nothing is taken off the ways of grains."""
+    for a in range(3):
+        grains.middle[a] = 0.0
+
+
+@jit
+def find_middle(system, grains):
+    """Sets ``middle`` in the order of the model; to nothing where walls move, whose lists leave half the skin to
+    them."""
+    line, reference = grains.line, system.particles.reference
+    for a in range(3):
+        low, high = np.inf, -np.inf
+        for s in range(line.shape[0]):
+            way = line[s, POINT + a] - reference[a, s]
+            low, high = min(low, way), max(high, way)
+        grains.middle[a] = 0.5 * (low + high)
+    if not walls_stand(system.shapes):
+        forget_middle(grains)
+
+
+@jit
+def follow_middle(system, grains):
+    """The same after a drift."""
+    partial = grains.partial
+    for a in range(3):
+        low, high = np.inf, -np.inf
+        for b in range(partial.shape[0]):
+            low, high = min(low, partial[b, LOW + a]), max(high, partial[b, HIGH + a])
+        grains.middle[a] = 0.5 * (low + high)
+    if not walls_stand(system.shapes):
+        forget_middle(grains)
+
+
+@jit
+def sum_seen(seen, times):
+    """Adds what the blocks of a pass have seen of contacts that begin and end."""
+    for b in range(seen.shape[0]):
+        times[0] += seen[b, BEGUN]
+        times[1] += seen[b, ENDED]
+        times[2] += seen[b, DURATIONS]
+        times[3] = max(times[3], seen[b, LONGEST])
+        if seen[b, DEEPEST] > times[4]:
+            times[4], times[5], times[6] = seen[b, DEEPEST], seen[b, DEEP_FIRST], seen[b, DEEP_OTHER]
+
+
+@jit
+def sweep(system, grains, moving, touches, time, h, whole, kicks, done, due, drift):
+    """Asks for a sweep; see ``Grains.ask``."""
+    ask = grains.ask
+    ask[TOUCHES], ask[TIME], ask[LASTS], ask[RECORDS] = touches, time, h, whole
+    ask[KICKS], ask[DONE_TIME], ask[DUE_TIME], ask[DRIFTS] = kicks, done, due, drift
+    moving[SWEEP](system, grains)
+
+
+@jit
+def evaluate(system, contacts, grains, moving, time, h, whole, done, due, drift, times):
+    """All contacts, at a time and a time h after they were last evaluated; the second half kick by them, for a time
+    ``done``, with the works of it and of the next one, for a time ``due``; and the first half kick and the drift over
+    a time ``drift``, unless that is zero. What walls do has to be known; what resists rolling comes between."""
+    if system.candidates.resistance.shape[0] > 0:
+        sweep(system, grains, moving, 1.0, time, h, 1.0, 0.0, 0.0, 0.0, 0.0)
+        contacts[RESISTANCE](system, time, h)
+        sweep(system, grains, moving, 0.0, time, h, 0.0, 1.0, done, due, drift)
+    else:
+        sweep(system, grains, moving, 1.0, time, h, whole, 1.0, done, due, drift)
+    sum_seen(system.candidates.block, times)
+    sum_seen(system.walls.block, times)
+
+
+@jit
+def summed(grains, column):
+    """The sum of a column of the blocks, in order."""
+    total = 0.0
+    for b in range(grains.partial.shape[0]):
+        total += grains.partial[b, column]
+    return total
+
+
+@jit
+def sort_works(seen, works):
+    """Takes from the work of all contacts between spheres, which is in the line of elastic forces, what the last pass
+    has seen of other lines."""
+    for b in range(seen.shape[0]):
+        for line in (SPRING_WORK, VISCOUS_WORK, FRICTION_WORK):
+            works[line] += seen[b, line]
+            works[NORMAL_WORK] -= seen[b, line]
+
+
+@jit
+def sort_works_to_come(seen, works, time):
+    """The same of what it has seen to come, within a time."""
+    for b in range(seen.shape[0]):
+        for line, column in ((VISCOUS_WORK, VISCOUS_TO_COME), (FRICTION_WORK, FRICTION_TO_COME)):
+            works[line] += time * seen[b, column]
+            works[NORMAL_WORK] -= time * seen[b, column]
+
+
+@kernel
+def begin_grains(contacts, moving, system, grains, time, h, times):
+    """Forces at a time, before any step from there."""
+    half = 0.5 * h
+    contacts[WALLS](system, time, 0.0)
+    if crowded(system):
+        return
+    evaluate(system, contacts, grains, moving, time, 0.0, 0.0, 0.0, half, 0.0, times)
+    for k in range(LINES):
+        grains.works[1, k] += half * summed(grains, DUE + k)
+    sort_works_to_come(system.candidates.block, grains.works[1], half)
+
+
+@kernel
+def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, steps):
+    """Advances the grains by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
+    TOO_NARROW."""
+    particles, works, half = system.particles, grains.works[1], 0.5 * h
+    if steps > 0:
+        sweep(system, grains, moving, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, h)
+    for left in range(steps, 0, -1):
+        step = counters[STEPS]
+        gone = farthest(grains)
+        if not gone < np.inf:
+            return DIVERGED
+        if list_again(system, grains, gone):
+            moving[COLLECT](system, grains)
+            lists[KEEP](system)
+            list_contacts(system, grains, moving, lists, refresh)
+            if crowded(system):
+                return TOO_NARROW
+            if particles.counts[LOST] > 0:
+                return DIVERGED
+            forget_middle(grains)
+        else:
+            follow_middle(system, grains)
+        time, last = h * (step + 1), left == 1
+        contacts[WALLS](system, time, h)
+        if crowded(system):  # a wall has moved, and more is near it
+            return TOO_NARROW
+        if system.walls.counts[FAULT] != 0:
+            return DIVERGED
+        whole, drift = (1.0, 0.0) if last else (0.0, h)
+        evaluate(system, contacts, grains, moving, time, h, whole, half, half, drift, times)
+        for k in range(LINES):
+            works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
+        sort_works(system.candidates.block, works)
+        sort_works_to_come(system.candidates.block, works, half)
+        if not summed(grains, FINITE) < np.inf:
+            return DIVERGED
+        counters[STEPS] = step + 1
+        counters[WINDOW] += 1
+        counters[EVALUATIONS] += 1
+        clock[0] = time
+    return REACHED

@@ -1,0 +1,307 @@
+"""Velocity Verlet for bodies on joints, rigid or flexible, whose spheres touch.
+
+Half a kick by what forces do, u += ½ h M⁻¹F; the motion that is free of all forces over the step, in which velocity
+products act alone; the contacts at the speeds that it ends with; and half a kick by the forces that there are then.
+Contacts stand still while equations of motion are solved, so that any algorithm solves them.
+
+A kick changes the kinetic energy by just F·(u + u⁺)/2 times its length, since M stands still, and both momenta by the
+sums of the forces. The free motion keeps all three; classical Runge-Kutta steps do so to (h ω)⁵, which is rounding, as
+speeds of joints are small by the frequency of a contact that steps must follow. Were velocity products part of the
+kicks, as they are where forces change little in a step, the books would be off by (h u'/u)², which in a collision is
+(h/t_c)². The method of the whole is of second order (Strang, SIAM J. Numer. Anal. 5, 506, 1968).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.rotations import normalised, quaternion_at
+from articulon.algebra.vectors import copy_into
+from articulon.dynamics.loops.constrained_articulated import OPEN
+from articulon.dynamics.motion_passes import move_links, place_links
+from articulon.forces.base import At
+from articulon.forces.contact.carried_spheres import (
+    crowded,
+    follow_spheres,
+    list_spheres,
+    move_spheres,
+    place_spheres,
+    sum_contacts,
+)
+from articulon.forces.contact.contact_history import KEEP_RECORDS
+from articulon.forces.contact.contact_powers import pair_powers, wall_powers
+from articulon.forces.contact.contact_tables import CROWDED, FAULT, WALL_WORK, WORKS
+from articulon.forces.derivatives import close, evaluate
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.filling import booking
+from articulon.forces.sites.cells import LOST, OVERFLOW
+from articulon.integrate.grain_verlet import RESISTANCE, TOO_NARROW, WALLS, sort_works, sort_works_to_come, sum_seen
+from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
+from articulon.integrate.variables import blocks
+from articulon.kernels import jit, kernel
+from articulon.model import Model, kernel_tables
+from articulon.model.state import CONTACT, DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHASTIC, WINDOW
+from articulon.passes import Program, run
+
+BEGUN, DONE, DUE, LINES_DONE, LINES_DUE = 0, 1, 9, 17, 22
+HISTORY = 27
+"""Places in ``State.history``: 1 after the first step; works by channel, up to the end of the half kick that is to
+come, and of that half kick; and the same of the lines of contacts."""
+
+
+class Scratch(NamedTuple):
+    """Arrays of a step; deleting them changes nothing."""
+
+    y: np.ndarray
+    """q, u and works, as the right-hand side takes them."""
+    dy: np.ndarray
+    """Their rates."""
+    free: np.ndarray
+    """The same without any forces."""
+    trial: np.ndarray
+    """q, u and works within a step of the free motion."""
+    total: np.ndarray
+    """Weighed sum of its rates."""
+    none: np.ndarray
+    """Factors of the channels without which there are no forces, shape (8,)."""
+    quaternion: np.ndarray
+    """First of each set of four Euler parameters in q, shape (quaternions,)."""
+    mean: np.ndarray
+    """Mean speeds of a kick, shape (nu,)."""
+    works: np.ndarray
+    """A row for each of what the places in the history hold, flat as there, shape (27,)."""
+
+
+def scratch(model: Model) -> Scratch:
+    """Arrays for a model."""
+    y, dy, free, trial, total = np.zeros((5, model.nq + model.nu + 8))
+    quaternion = blocks(kernel_tables(model).forest, model.nq, model.nu).quaternion
+    mean, works = np.zeros(model.nu), np.zeros(HISTORY)
+    return Scratch(y, dy, free, trial, total, np.zeros(8), quaternion, mean, works)
+
+
+class Passes(NamedTuple):
+    """Programs of a step, and the arrays through which they are called."""
+
+    locate: np.ndarray
+    """Places and moves the links at q and u."""
+    book: np.ndarray
+    """Power of the channels at ``mean``."""
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    power: np.ndarray
+    """Of the channels, unscaled, shape (8,)."""
+
+
+def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
+    """The programs of a model's steps: as kernels take them, and to be kept."""
+    forest, ws, channels, rhs = e.system.forest, e.ws, e.channels, e.rhs
+    q, u = np.zeros(e.model.nq), np.zeros(e.model.nu)
+    friction = channels.wrench[DAMPING], channels.wrench[STOCHASTIC]
+    at = At(forest, ws, q, arrays.mean, rhs.time, rhs.window, channels, *friction)
+    programs = [
+        Program([place_links.bind(forest, q, ws), move_links.bind(forest, u, ws)]),
+        Program([move_links.bind(forest, arrays.mean, ws), *booking(e, at)]),
+    ]
+    return Passes(programs[0].code, programs[1].code, q, u, channels.power), programs
+
+
+@jit
+def locate(passes, y, nq):
+    """Places and moves the links at q and u of y."""
+    copy_into(passes.q, y[:nq])
+    copy_into(passes.u, y[nq : nq + passes.u.size])
+    run(passes.locate)
+
+
+@jit
+def look(pairs, contacts, carried, ws, touching, time, h, times):
+    """Evaluates all contacts at links that have been placed and moved, and sums what they do to the links; nothing of
+    it where a wall has moved, and more is near it than there is room for."""
+    move_spheres(carried, ws, touching)
+    contacts[WALLS](touching, time, h)
+    if touching.walls.counts[CROWDED] != 0:
+        return
+    pairs(touching, time, h)
+    contacts[RESISTANCE](touching, time, h)
+    sum_seen(touching.candidates.block, times)
+    sum_seen(touching.walls.block, times)
+    sum_contacts(carried, ws, touching)
+
+
+@jit
+def book(passes, carried, touching, time, ws, works, channel, line):
+    """Adds to works what all forces do in a time at the mean speeds: by channel, and of contacts by line."""
+    run(passes.book)
+    for c in range(8):
+        works[channel + c] += time * passes.power[c]
+    move_spheres(carried, ws, touching)
+    pair_powers(touching)
+    seen = touching.candidates.block
+    for b in range(seen.shape[0]):
+        for k in range(WORKS):
+            works[line + k] += time * seen[b, k]
+    for k in range(WORKS):
+        seen[0, k] = 0.0
+    wall_powers(touching, seen[0])
+    for k in range(WORKS):
+        works[line + k] += time * seen[0, k]
+
+
+@jit
+def flow(rhs, state, arrays, time, h):
+    """The motion over a time h without forces: a classical Runge-Kutta step of q and u."""
+    y, rate, trial, total, none = arrays.y, arrays.free, arrays.trial, arrays.total, arrays.none
+    window, n = state.counters[WINDOW], y.size - 8
+    copy_into(trial, y)
+    evaluate(rhs, time, window, none, trial, rate)
+    for k in range(n):
+        total[k] = rate[k]
+        trial[k] = y[k] + 0.5 * h * rate[k]
+    for way in (0.5, 1.0):
+        evaluate(rhs, time, window, none, trial, rate)
+        for k in range(n):
+            total[k] += 2.0 * rate[k]
+            trial[k] = y[k] + way * h * rate[k]
+    evaluate(rhs, time, window, none, trial, rate)
+    for k in range(n):
+        y[k] += h / 6.0 * (total[k] + rate[k])
+    for k in arrays.quaternion:
+        y[k], y[k + 1], y[k + 2], y[k + 3] = normalised(quaternion_at(y, k))
+
+
+@jit
+def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
+    """M⁻¹F at links whose contacts have been looked at, and the kick over ``done``; works of it and of the next one.
+
+    It is u' less what u' is without forces; drag takes the speeds that the step is going to end with.
+    """
+    y, dy, free, mean, works = arrays.y, arrays.dy, arrays.free, arrays.mean, arrays.works
+    nu, half, window = mean.size, 0.5 * h, state.counters[WINDOW]
+    nq = y.size - nu - 8
+    for k in range(nu):  # the speeds that the step is going to end with, as far as is known
+        mean[k] = y[nq + k]
+        y[nq + k] += done * state.acceleration[k]
+    evaluate(rhs, time, window, arrays.none, y, free)
+    evaluate(rhs, time, window, state.factor, y, dy)
+    for k in range(nu):
+        a = dy[nq + k] - free[nq + k]
+        state.acceleration[k] = a
+        y[nq + k] = mean[k] + done * a
+        mean[k] += 0.5 * done * a
+    sort_works(touching.candidates.block, works[LINES_DONE : LINES_DONE + WORKS])
+    # What is to come of the half kick before is done now.
+    book(passes, carried, touching, done, ws, works, DONE, LINES_DONE)
+    for k in range(DUE, DUE + 8):
+        works[k] = 0.0
+    for k in range(LINES_DUE, LINES_DUE + WORKS):
+        works[k] = 0.0
+    for k in range(nu):
+        mean[k] = y[nq + k] + 0.5 * half * state.acceleration[k]
+    book(passes, carried, touching, half, ws, works, DUE, LINES_DUE)
+    sort_works_to_come(touching.candidates.block, works[LINES_DUE : LINES_DUE + WORKS], half)
+    for k in range(8):
+        works[DONE + k] += works[DUE + k]
+    for k in range(WORKS):
+        works[LINES_DONE + k] += works[LINES_DUE + k]
+
+
+@jit
+def give(state, touching, lists, arrays, nq, nu):
+    """Gives all to the state but the contacts, which then lie in ``kept``."""
+    y, works, reference = arrays.y, arrays.works, touching.particles.reference
+    copy_into(state.q, y[:nq])
+    copy_into(state.u, y[nq : nq + nu])
+    copy_into(state.history, works)
+    state.history[BEGUN] = 1.0
+    for k in range(WORKS):
+        state.contact_work[0, k] = works[LINES_DONE + k] - works[LINES_DUE + k]
+    for c in range(8):
+        state.work[c] = works[DONE + c] - works[DUE + c]
+    state.work[CONTACT] -= state.contact_work[0, WALL_WORK]
+    state.work[EXTERNAL] += state.contact_work[0, WALL_WORK]
+    for a in range(3):
+        for s in range(reference.shape[1]):
+            state.contact_rebuild[a, s] = reference[a, s]
+    lists[KEEP_RECORDS](touching)
+
+
+@kernel
+def advance_touching(
+    rhs,
+    closing,
+    passes,
+    pairs,
+    contacts,
+    lists,
+    refresh,
+    touching,
+    carried,
+    h,
+    state,
+    counters,
+    clock,
+    times,
+    ws,
+    arrays,
+    steps,
+):
+    """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite or a
+    sphere is where it cannot be, NOT_CLOSED, or TOO_NARROW where a list needs more room. Then the state is not to be
+    used."""
+    y, particles = arrays.y, touching.particles
+    nq, nu = state.q.size, state.u.size
+    u, half = y[nq : nq + nu], 0.5 * h
+    copy_into(y[:nq], state.q)
+    copy_into(u, state.u)
+    copy_into(arrays.works, state.history)
+    for a in range(3):  # what fixes the order of sums
+        for s in range(particles.site.shape[1]):
+            particles.site[a, s] = state.contact_rebuild[a, s]
+    locate(passes, y, nq)
+    if state.history[BEGUN] == 0.0:
+        place_spheres(carried, ws, touching)
+    list_spheres(touching, lists, refresh)
+    if crowded(touching):
+        return TOO_NARROW
+    place_spheres(carried, ws, touching)
+    if state.history[BEGUN] == 0.0:
+        look(pairs, contacts, carried, ws, touching, clock[0], 0.0, times)
+        if touching.walls.counts[CROWDED] != 0:
+            return TOO_NARROW
+        kick(rhs, passes, state, touching, carried, ws, arrays, clock[0], h, 0.0)
+    for _ in range(steps):
+        step = counters[STEPS]
+        time = h * (step + 1)
+        for k in range(nu):
+            u[k] += half * state.acceleration[k]
+        flow(rhs, state, arrays, clock[0], h)
+        if closing.code.shape[0] > 0:
+            close(closing, rhs, time, y)
+            if not closing.left[0] <= OPEN:
+                return NOT_CLOSED
+            for k in range(2):
+                state.drift[k] = max(state.drift[k], closing.drift[k])
+        locate(passes, y, nq)
+        place_spheres(carried, ws, touching)
+        if not follow_spheres(touching, lists, refresh):
+            return TOO_NARROW if crowded(touching) else DIVERGED
+        look(pairs, contacts, carried, ws, touching, time, h, times)
+        if touching.walls.counts[CROWDED] != 0:
+            return TOO_NARROW
+        if touching.walls.counts[FAULT] != 0:
+            return DIVERGED
+        kick(rhs, passes, state, touching, carried, ws, arrays, time, h, half)
+        total = 0.0
+        for k in range(nq + nu):
+            total += y[k] * y[k]
+        if not total < np.inf:
+            return DIVERGED
+        counters[STEPS] = step + 1
+        counters[WINDOW] += 1
+        counters[EVALUATIONS] += 1
+        clock[0] = time
+    give(state, touching, lists, arrays, nq, nu)
+    return REACHED if particles.counts[OVERFLOW] + particles.counts[LOST] == 0 else DIVERGED

@@ -1,0 +1,149 @@
+"""The tables that kernels read: a forest of links, joints between them, and where every body sits on its link.
+
+A *link* is a moving rigid body of the solver: a body with all that is welded to it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.model.mode_tables import Flexible, ModalWorkspace, modal_workspace
+
+
+class Forest(NamedTuple):
+    """A forest of links, parents first; the links of a tree are contiguous."""
+
+    parent: np.ndarray
+    """Parent link, −1 for the ground, shape (links,)."""
+    kind: np.ndarray
+    """Joint kind, shape (links,)."""
+    q_start: np.ndarray
+    """First coordinate of the joint, shape (links,)."""
+    u_start: np.ndarray
+    """First speed of the joint, shape (links,)."""
+    position: np.ndarray
+    """Origin of the joint frame in the parent's frame [length], shape (links, 3)."""
+    rotation: np.ndarray
+    """Joint frame to parent's frame, Euler parameters, shape (links, 4)."""
+    axis: np.ndarray
+    """Joint axis in the joint frame, shape (links, 3)."""
+    mass: np.ndarray
+    """[mass], shape (links,)."""
+    moment: np.ndarray
+    """First moment of mass m c about the link's origin, link frame [mass length], shape (links, 3)."""
+    inertia: np.ndarray
+    """Inertia about the link's origin, link frame, (xx, xy, xz, yy, yz, zz) [mass length²], shape (links, 6)."""
+    slot: np.ndarray
+    """Where the articulated inertia of the link's children is gathered, −1 for a leaf, shape (links,)."""
+    first: np.ndarray
+    """1 where the link is the first of its siblings to arrive at the parent's slot, shape (links,)."""
+    tree: np.ndarray
+    """First link of every tree, and the number of links, shape (trees + 1,)."""
+    flexible: Flexible | None = None
+    """Of the flexible bodies; None where there are none, which is another type to the compiler."""
+
+
+class Loops(NamedTuple):
+    """Conditions on a forest, one a row: of joints that close loops, and of coordinates that follow a given motion.
+
+    ``a`` carries the joint frame and ``b`` the joint's moving side; see ``joints/base.py`` for what a row asks.
+    """
+
+    kind: np.ndarray
+    """TRANSLATION, ROTATION or DRIVE, shape (rows,)."""
+    loop: np.ndarray
+    """Loop that the row belongs to, drives counted after the loops, shape (rows,)."""
+    link_a: np.ndarray
+    """−1 for the ground, shape (rows,)."""
+    link_b: np.ndarray
+    """The driven link of a DRIVE; −1 for the ground, shape (rows,)."""
+    point_a: np.ndarray
+    """Origin of the joint frame in link a's frame [length], shape (rows, 3)."""
+    point_b: np.ndarray
+    """Origin of the moving side in link b's frame [length], shape (rows, 3)."""
+    fixed: np.ndarray
+    """Direction in link a's frame, shape (rows, 3)."""
+    moving: np.ndarray
+    """Direction in link b's frame, shape (rows, 3)."""
+    coordinate: np.ndarray
+    """The coordinate of a DRIVE, else −1, shape (rows,)."""
+    speed: np.ndarray
+    """The speed of a DRIVE, else −1, shape (rows,)."""
+    motion: np.ndarray
+    """The motion of a DRIVE, else −1, shape (rows,)."""
+    path: np.ndarray
+    """Links between the ground and any link of a row, outermost first, shape (path,)."""
+    place: np.ndarray
+    """Where each link stands in ``path``, −1 where it does not, shape (links,)."""
+    size: np.ndarray
+    """What an error of each row is measured by: the model's length for rows that are lengths, 1 for others, shape
+    (rows,)."""
+    rank: np.ndarray
+    """How many of the rows are independent on the motions that the loops allow, shape (1,). Off them, by the error of a
+    step, redundant rows disagree a little and would otherwise seem to lock the mechanism."""
+    column: np.ndarray
+    """First of the speeds of each link on a path, these counted alone, and their number, shape (path + 1,)."""
+
+
+class Motions(NamedTuple):
+    """Given motions of coordinates: piecewise cubic, or by a function."""
+
+    start: np.ndarray
+    """First knot of each motion, shape (motions + 1,)."""
+    knots: np.ndarray
+    """[time]."""
+    coefficients: np.ndarray
+    """Cubic polynomial from each knot on, highest power first, shape (knots, 4)."""
+    function: np.ndarray
+    """Function of each motion, −1 for a table, shape (motions,)."""
+
+
+class KernelTables(NamedTuple):
+    """A model's tables as kernels take them."""
+
+    forest: Forest
+    """Its links."""
+    loops: Loops
+    """The conditions on its motion."""
+    motions: Motions
+    """Its given motions."""
+
+
+class Workspace(NamedTuple):
+    """Scratch of the dynamics; deleting it changes nothing. World axes throughout."""
+
+    quaternion: np.ndarray
+    """Link to world, shape (links, 4)."""
+    rotation: np.ndarray
+    """Link to world, row-major matrix, shape (links, 9)."""
+    position: np.ndarray
+    """Origin of the link [length], shape (links, 3)."""
+    reach: np.ndarray
+    """From the parent's origin to the link's [length], shape (links, 3)."""
+    twist: np.ndarray
+    """Velocity of the link's origin [length/time], then angular velocity [rad/time], shape (links, 6)."""
+    bias: np.ndarray
+    """Velocity-product acceleration of the joint, angular then linear, shape (links, 6)."""
+    gathered: np.ndarray
+    """Articulated inertia and bias force arriving from children, shape (slots, 27)."""
+    record: np.ndarray
+    """What the elimination of the joint leaves for the outward pass, shape (links, 12)."""
+    acceleration: np.ndarray
+    """Angular, then linear of the origin, shape (links, 6)."""
+    modal: ModalWorkspace | None = None
+    """Of the flexible bodies; None where there are none."""
+
+
+def workspace(forest: Forest) -> Workspace:
+    """Scratch arrays for a forest."""
+    n = forest.parent.size
+    slots = max(int(forest.slot.max(initial=-1)) + 1, 1)
+    widths = {"quaternion": 4, "rotation": 9, "twist": 6, "bias": 6, "record": 12, "acceleration": 6}
+    return Workspace(
+        **{
+            name: np.zeros((slots, 27)) if name == "gathered" else np.zeros((n, widths.get(name, 3)))
+            for name in Workspace._fields
+            if name != "modal"
+        },
+        modal=None if forest.flexible is None else modal_workspace(forest.flexible, forest.moment, forest.inertia),
+    )

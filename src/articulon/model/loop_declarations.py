@@ -1,0 +1,163 @@
+"""Loops and driven joints: what a user declares, and the rows of conditions that kernels read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulon.model.array_rotations import matrices
+from articulon.model.forest_tables import Forest, Loops, Motions
+from articulon.model.freezing import Frozen
+from articulon.model.joints import BY_KIND, Joint
+from articulon.model.joints.base import TRANSLATION
+
+DRIVE = 2
+"""Kind of a row by which a joint's coordinate follows a given motion; the others are in ``joints/base.py``."""
+
+
+@dataclass(frozen=True)
+class LoopJoint(Frozen):
+    """A joint that closes a loop between two bodies."""
+
+    name: str
+    """Unique among the loops and drives."""
+    joint: Joint
+    """Its kind."""
+    parent: int
+    """Body in which the joint frame is fixed, −1 for the ground."""
+    child: int
+    """Body in which the joint's moving side is fixed, −1 for the ground."""
+    position: np.ndarray
+    """Origin of the joint frame in the parent's frame [length], shape (3,)."""
+    rotation: np.ndarray
+    """Joint frame to parent's frame, Euler parameters, shape (4,)."""
+    child_position: np.ndarray
+    """Origin of the moving side in the child's frame [length], shape (3,)."""
+    child_rotation: np.ndarray
+    """Moving side to child's frame, Euler parameters, shape (4,)."""
+
+
+@dataclass(frozen=True)
+class Drive(Frozen):
+    """A coordinate of a joint that follows a given motion."""
+
+    name: str
+    """Unique among the loops and drives."""
+    body: int
+    """Body whose joint is driven."""
+    component: int
+    """Which of the joint's coordinates."""
+    times: np.ndarray
+    """Knots of a table [time], shape (knots,); empty where a function gives the motion."""
+    values: np.ndarray
+    """The coordinate at the knots, shape (knots,)."""
+    function: Callable[[float, np.ndarray], None] | None
+    """``function(time, result)`` writes the coordinate, its rate and its acceleration into ``result`` (3,)."""
+
+
+def motion_tables(drives: tuple[Drive, ...]) -> tuple[Motions, tuple[Callable[..., Any], ...]]:
+    """Piecewise cubic motions (not-a-knot splines, twice differentiable) and the functions of those without a table."""
+    # SciPy's splines take a second to import, which a model without drives need not pay.
+    starts, knots, coefficients, choice = [0], [], [], []
+    functions: list[Callable[..., Any]] = []
+    for drive in drives:
+        if drive.function is not None:
+            choice.append(len(functions))
+            functions.append(drive.function)
+        else:
+            from scipy.interpolate import CubicSpline
+
+            spline = CubicSpline(drive.times, drive.values)
+            knots.append(drive.times)
+            coefficients.append(np.vstack([spline.c.T, np.zeros((1, 4))]))
+            choice.append(-1)
+        starts.append(starts[-1] + drive.times.size)
+    return (
+        Motions(
+            np.array(starts, dtype=np.int64),
+            np.concatenate([*knots, np.zeros(0)]),
+            np.concatenate([*coefficients, np.zeros((0, 4))]),
+            np.array(choice, dtype=np.int64),
+        ),
+        tuple(functions),
+    )
+
+
+def loop_rows(
+    joints: tuple[LoopJoint, ...],
+    drives: tuple[Drive, ...],
+    forest: Forest,
+    link: np.ndarray,
+    offset_position: np.ndarray,
+    offset_rotation: np.ndarray,
+) -> Loops:
+    """The rows of all loops, then of all drives. Points and directions are moved from bodies to their links."""
+    kinds, owners, links, points, directions, scalars = [], [], [], [], [], []
+
+    def on_link(body: int, position: np.ndarray, rotation: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        """Link, point, and matrix of a frame that is fixed in a body."""
+        R = matrices(rotation)
+        if body < 0:
+            return -1, position, R
+        B = matrices(offset_rotation[body])
+        return int(link[body]), offset_position[body] + B @ position, B @ R
+
+    for k, loop in enumerate(joints):
+        a, point_a, A = on_link(loop.parent, loop.position, loop.rotation)
+        b, point_b, B = on_link(loop.child, loop.child_position, loop.child_rotation)
+        for row in loop.joint.rows():
+            kinds.append(row.kind)
+            owners.append(k)
+            links.append((a, b))
+            points.append((point_a, point_b))
+            directions.append((A @ np.array(row.fixed), B @ np.array(row.moving)))
+            scalars.append((-1, -1, -1))
+    for k, drive in enumerate(drives):
+        i = int(link[drive.body])
+        kinds.append(DRIVE)
+        owners.append(len(joints) + k)
+        links.append((-1, i))
+        points.append((np.zeros(3), np.zeros(3)))
+        directions.append((np.zeros(3), np.zeros(3)))
+        scalars.append((forest.q_start[i] + drive.component, forest.u_start[i] + drive.component, k))
+    ends = np.array(links, dtype=np.int64).reshape(-1, 2)
+    path = _paths(forest.parent, ends)
+    place = np.full(forest.parent.size, -1, dtype=np.int64)
+    place[path] = np.arange(path.size)
+    at = np.array(points, dtype=np.float64).reshape(-1, 2, 3)
+    length = max(float(np.abs(forest.position).max(initial=0.0)), float(np.abs(at).max(initial=0.0))) or 1.0
+    driven = [BY_KIND[int(forest.kind[link[drive.body]])].coordinates[drive.component][1] for drive in drives]
+    of_loops = kinds[: len(kinds) - len(drives)]
+    is_length = [kind == TRANSLATION for kind in of_loops] + [dimension == "length" for dimension in driven]
+    freedoms = [BY_KIND[kind].nu for kind in forest.kind[path].tolist()]
+    along = np.array(directions, dtype=np.float64).reshape(-1, 2, 3)
+    which = np.array(scalars, dtype=np.int64).reshape(-1, 3)
+    return Loops(
+        kind=np.array(kinds, dtype=np.int64),
+        loop=np.array(owners, dtype=np.int64),
+        link_a=ends[:, 0].copy(),
+        link_b=ends[:, 1].copy(),
+        point_a=at[:, 0].copy(),
+        point_b=at[:, 1].copy(),
+        fixed=along[:, 0].copy(),
+        moving=along[:, 1].copy(),
+        coordinate=which[:, 0].copy(),
+        speed=which[:, 1].copy(),
+        motion=which[:, 2].copy(),
+        path=path,
+        place=place,
+        size=np.where(is_length, length, 1.0),
+        rank=np.array([len(kinds)], dtype=np.int64),
+        column=np.cumsum([0, *freedoms]),
+    )
+
+
+def _paths(parent: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Links between the ends of any row and the ground, outermost first."""
+    on = np.zeros(parent.size, dtype=bool)
+    for i in ends.ravel().tolist():
+        while i >= 0 and not on[i]:
+            on[i] = True
+            i = int(parent[i])
+    return np.flatnonzero(on)[::-1].copy()

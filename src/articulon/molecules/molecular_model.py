@@ -1,0 +1,218 @@
+"""From an articulation to a model: bodies with the mass and inertia of their atoms, joints about the bonds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from articulon.building import ModelBuilder
+from articulon.errors import ModelError
+from articulon.forces.stokes_drag import StokesDrag
+from articulon.inputs import finite, floats, shown, words
+from articulon.model import Free, Model, Revolute, Spherical, Xyz
+from articulon.model.joints import Joint
+from articulon.molecules.articulation import Articulation, Torsion
+from articulon.molecules.elements import van_der_waals_radii
+from articulon.molecules.structure import Structure, check_structure
+
+UNITS = "Da-nm-ps"
+AXIS = (0.0, 0.0, 1.0)
+"""Of every revolute joint, in its own frame."""
+
+
+def assembled(
+    structure: Structure,
+    articulation: Articulation,
+    *,
+    charges: Any = 0.0,
+    kinds: Sequence[str] | None = None,
+    forces: Sequence[Any] = (),
+) -> Model:
+    """The model of a structure under given forces; see :func:`build`."""
+    builder = ModelBuilder(units=UNITS)
+    populate(builder, structure, articulation, charges=charges, kinds=kinds)
+    for force in forces:
+        builder.add_force(force)
+    return builder.build()
+
+
+def populate(
+    builder: ModelBuilder,
+    structure: Structure,
+    articulation: Articulation,
+    *,
+    charges: Any = 0.0,
+    kinds: Sequence[str] | None = None,
+) -> range:
+    """Add bodies, loops and sites of a structure to a builder whose units are Da, nm and ps; see :func:`build`.
+
+    Returns the indices of the bodies; those of the sites have the same first atom first.
+    """
+    if not isinstance(builder, ModelBuilder):
+        raise ModelError(f"populate: expected a ModelBuilder, got {shown(builder)}")
+    if builder.units.name != UNITS:
+        raise ModelError(f"molecules are built in the units '{UNITS}', not '{builder.units.name}'")
+    check_cut(structure, articulation, "molecules")
+    x, members = structure.positions, articulation.members
+    count = len(members)
+    origins, frames = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
+    position, rotation = np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
+    mass, com, inertia = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3, 3))
+    joints: list[Joint] = []
+    q: list[float] = []
+    for k, atoms in enumerate(members):
+        weights = structure.masses[atoms]
+        mass[k] = weights.sum()
+        centre = weights @ x[atoms] / mass[k]
+        parent = articulation.parent[k]
+        if parent < 0:
+            origins[k] = centre
+            joints.append(Xyz() if articulation.joint[k] == "xyz" else Free())
+            q.extend(centre if articulation.joint[k] == "xyz" else (*centre, 1.0, 0.0, 0.0, 0.0))
+        else:
+            joint_frame, angle = np.eye(3), 0.0
+            if articulation.joint[k] == "revolute":
+                torsion = articulation.torsions[articulation.torsion[k]]
+                joint_frame, frames[k], angle = _frames(x, torsion.towards_child(articulation.cluster))
+                joints.append(Revolute(axis=AXIS))
+                q.append(angle)
+            else:
+                joints.append(Spherical())
+                q.extend((1.0, 0.0, 0.0, 0.0))
+            origins[k] = x[articulation.axis[k, 1]]
+            position[k] = frames[parent].T @ (origins[k] - origins[parent])
+            rotation[k] = frames[parent].T @ joint_frame
+        com[k] = frames[k].T @ (centre - origins[k])
+        arms = (x[atoms] - centre) @ frames[k]
+        squares = (arms**2).sum(axis=1)
+        inertia[k] = weights @ squares * np.eye(3) - np.einsum("a,ai,aj->ij", weights, arms, arms)
+    bodies = builder.add_bodies(
+        count,
+        mass=mass,
+        joint=joints,
+        inertia=inertia,
+        com=com,
+        parents=np.where(articulation.parent < 0, -1, articulation.parent + len(builder._names)),
+        position=position,
+        rotation=_quaternions(rotation),
+        q=np.array(q),
+        names=body_names(structure, articulation),
+    )
+    for loop in articulation.loops:
+        _add_loop(builder, structure, articulation, loop, bodies.start, origins, frames)
+    try:
+        amounts = np.broadcast_to(floats(charges), (len(structure),))
+    except ValueError as reason:
+        raise ModelError(f"charges: expected one for all or {len(structure)} of them: {reason}") from None
+    finite(amounts, "charges")
+    names = structure.elements if kinds is None else words(kinds, "kinds")
+    if len(names) != len(structure):
+        raise ModelError(f"kinds: expected {len(structure)}, one for each atom, got {len(names)}")
+    for a, k in enumerate(articulation.cluster.tolist()):
+        place = frames[k].T @ (x[a] - origins[k])
+        builder.add_site(bodies.start + k, position=place, charge=amounts[a], kind=names[a], group="atoms")
+    return bodies
+
+
+def check_cut(structure: Structure, articulation: Articulation, where: str) -> None:
+    """Raises ModelError for what is no structure, and no articulation of it."""
+    check_structure(structure, where)
+    if not isinstance(articulation, Articulation):
+        raise ModelError(f"{where}: expected an articulation, as perceive gives it, got {shown(articulation)}")
+    if len(articulation.cluster) != len(structure):
+        raise ModelError("the articulation is of another structure: perceive this one")
+
+
+def body_names(structure: Structure, articulation: Articulation) -> list[str]:
+    """One name for each body: chain and residue for a root, with the bond for what turns about one."""
+    names: list[str] = []
+    used: dict[str, int] = {}
+    for k, (a, b) in enumerate(articulation.axis.tolist()):
+        if a < 0:
+            first = int(articulation.members[k][0])
+            name = structure.residues[structure.residue[first]].label
+        else:
+            name = structure.bond_label(min(a, b), max(a, b))
+        used[name] = used.get(name, 0) + 1
+        names.append(name if used[name] == 1 else f"{name}({used[name]})")
+    return names
+
+
+def body_radii(structure: Structure, articulation: Articulation) -> np.ndarray:
+    """Radius of the homogeneous sphere with each body's radius of gyration, its atoms being spheres themselves [nm].
+
+    R² = (5/3) Σ m (d² + (3/5) a²)/M with d the distance of an atom from the centre of mass and a its van der Waals
+    radius: a single atom has R = a. Shape (bodies,).
+    """
+    sizes = van_der_waals_radii(structure.elements)
+    radii = []
+    for atoms in articulation.members:
+        x, m = structure.positions[atoms], structure.masses[atoms]
+        squares = ((x - m @ x / m.sum()) ** 2).sum(axis=1)
+        radii.append(np.sqrt(m @ (5.0 / 3.0 * squares + sizes[atoms] ** 2) / m.sum()))
+    return np.array(radii)
+
+
+def stokes_drag(structure: Structure, articulation: Articulation, viscosity: Any) -> StokesDrag:
+    """Stokes drag on each body as on a sphere of its size (:func:`body_radii`), in a medium of a viscosity
+    [mass/(length time)]. Bodies do not shield each other (free draining)."""
+    check_cut(structure, articulation, "stokes_drag")
+    radii = body_radii(structure, articulation).tolist()
+    return StokesDrag(viscosity=viscosity, radius=dict(zip(body_names(structure, articulation), radii, strict=True)))
+
+
+def _frames(x: np.ndarray, atoms: tuple[int, int, int, int]) -> tuple[np.ndarray, np.ndarray, float]:
+    """Joint frame and body frame of a torsion in the world, as matrices, and the angle between them.
+
+    Both have z along the bond; x points towards the first atom in the one and the last in the other, so that the angle
+    is the dihedral.
+    """
+    i, j, k, l = x[list(atoms)]  # noqa: E741
+    z = (k - j) / np.linalg.norm(k - j)
+    near, far = _across(i - j, z), _across(l - k, z)
+    joint = np.stack([near, np.cross(z, near), z], axis=1)
+    body = np.stack([far, np.cross(z, far), z], axis=1)
+    return joint, body, float(np.arctan2(joint[:, 1] @ far, near @ far))
+
+
+def _across(arm: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """Direction of an arm seen along an axis."""
+    flat = arm - (arm @ axis) * axis
+    return flat / np.linalg.norm(flat)
+
+
+def _quaternions(matrices: np.ndarray) -> np.ndarray:
+    """Euler parameters, scalar first, of rotation matrices, (n, 3, 3) to (n, 4)."""
+    from scipy.spatial.transform import Rotation
+
+    return np.roll(Rotation.from_matrix(matrices).as_quat(), 1, axis=1)
+
+
+def _add_loop(
+    builder: ModelBuilder,
+    structure: Structure,
+    articulation: Articulation,
+    loop: Torsion,
+    first: int,
+    origins: np.ndarray,
+    frames: np.ndarray,
+) -> None:
+    """Close a cut bond: a revolute joint about it, or a spherical one at its end where residues are rigid."""
+    atoms = loop.towards_child(articulation.cluster)
+    if articulation.level == "residue":
+        joint: Joint = Spherical()
+        frame = np.eye(3)
+    else:
+        joint, (frame, _, _) = Revolute(axis=AXIS), _frames(structure.positions, atoms)
+    at = structure.positions[atoms[2]]
+    ends = [(frames[k].T @ (at - origins[k]), _quaternions((frames[k].T @ frame)[None])[0]) for k in loop[3:]]
+    builder.add_loop(
+        structure.bond_label(min(atoms[1:3]), max(atoms[1:3])),
+        joint=joint,
+        parent=first + loop.parent,
+        child=first + loop.child,
+        position=ends[0][0],
+        rotation=ends[0][1],
+        child_position=ends[1][0],
+        child_rotation=ends[1][1],
+    )

@@ -1,0 +1,74 @@
+"""Models of molecules with their forces, in one call."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from articulon.errors import ModelError
+from articulon.inputs import shown
+from articulon.model import Model
+from articulon.molecules.articulation import Articulation
+from articulon.molecules.force_field import ForceFieldName, Solvent
+from articulon.molecules.force_field import force_field as parameters
+from articulon.molecules.molecular_model import assembled, check_cut
+from articulon.molecules.structure import Structure
+
+
+def build(
+    structure: Structure,
+    articulation: Articulation,
+    *,
+    force_field: str | None = None,
+    solvent: str = "vacuum",
+    cutoff: float | str | None = None,
+    charges: Any = 0.0,
+    kinds: Sequence[str] | None = None,
+    forces: Sequence[Any] = (),
+) -> Model:
+    """The model of a structure, in Da, nm and ps.
+
+    Bodies are the clusters, in their order; site k is atom k. The coordinate of a revolute joint is the dihedral angle
+    of its torsion, so ``model.q0`` holds φ, ψ, χ₁ ... of the file [rad]. A root's frame has its origin at the centre of
+    mass of its cluster and the world's axes.
+
+    Parameters
+    ----------
+    structure
+        From :func:`read_structure`.
+    articulation
+        From :func:`perceive`, of the same structure.
+    force_field, solvent, cutoff
+        Of :func:`force_field`, ``"amber14"`` in ``"obc2"`` say, or none; it chooses charges and kinds.
+    charges
+        Of the sites [charge], one for all or shape (atoms,).
+    kinds
+        Of the sites, which choose the force law of their pairs; the elements by default.
+    forces
+        Further declared forces, as for ``ModelBuilder.add_force``.
+
+    Raises
+    ------
+    ModelError
+        Naming the body, for what cannot be built.
+    """
+    check_cut(structure, articulation, "build")
+    if not isinstance(forces, Sequence) or isinstance(forces, str):
+        raise ModelError(f"build, forces: expected a list of forces, got {shown(forces)}")
+    if force_field is not None:
+        options: dict[str, Any] = {"solvent": solvent, "cutoff": cutoff, "articulation": articulation}
+        found = parameters(structure, force_field, **options)  # type: ignore[arg-type]
+        charges, kinds, forces = found.charges, found.kinds, (*found.forces, *forces)
+    return assembled(structure, articulation, charges=charges, kinds=kinds, forces=forces)
+
+
+def force_field_model(
+    structure: Structure,
+    articulation: Articulation,
+    name: ForceFieldName = "amber14",
+    *,
+    solvent: Solvent = "vacuum",
+    cutoff: float | str | None = None,
+    forces: Sequence[Any] = (),
+) -> Model:
+    """The model of :func:`build` under a force field, and further forces."""
+    found = parameters(structure, name, solvent=solvent, cutoff=cutoff, articulation=articulation)
+    return build(structure, articulation, charges=found.charges, kinds=found.kinds, forces=(*found.forces, *forces))

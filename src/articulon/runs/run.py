@@ -1,0 +1,236 @@
+"""A run as users have it: results, in memory or in a folder, and what can be done with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from articulon.analysis.run_models import case_of
+from articulon.cases.case import Case
+from articulon.cases.simulated_model import longer_case, resumed
+from articulon.errors import ArticulonError, CaseError, DivergenceError
+from articulon.inputs import path_of
+from articulon.model.state import STEPS
+from articulon.runs.progress import shown_by
+from articulon.simulation import results
+from articulon.simulation.case_run import run
+from articulon.simulation.memory_progress import joined
+from articulon.simulation.notebook import table_of_words
+from articulon.simulation.run_request import Progress
+
+REPORT = "report.html"
+"""What the report of a run is called in its folder."""
+
+
+class Run(results.Run):
+    """A run: its results in the units of its case, whether they are in memory or in a folder.
+
+    :func:`articulon.simulate`, :func:`articulon.run`, :func:`articulon.open_run` and :func:`articulon.resume` return
+    one. Arrays are read or computed when they are first asked for.
+    """
+
+    @classmethod
+    def of(cls, run: results.Run) -> Self:
+        """The same results."""
+        made = cls.__new__(cls)
+        made.__dict__.update(run.__dict__)
+        return made
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the run into a folder: case, frames, state, figures and report, as :func:`articulon.run` writes them.
+
+        A run in memory goes on there, by ``articulon run case.toml --out FOLDER --resume`` or by :meth:`extend` of
+        :func:`articulon.open_run`; the run itself stays in memory.
+
+        Parameters
+        ----------
+        folder
+            A folder that holds no run; it is made where it is missing.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        CaseError
+            For a model that no case file can hold: flexible bodies, or forces and motions that are Python functions.
+        ArticulonError
+            For a folder that holds a run, for a run that is in a folder already, one whose frames are not equally far
+            apart, and for a full disk.
+        """
+        from articulon.report.html import write_report_of
+        from articulon.simulation.saving import save
+
+        if self.memory is None:
+            raise ArticulonError(f"{self.folder}: this run is in its folder already; copy the folder")
+        place = path_of(folder, "run.save, folder", CaseError)
+        save(self, place)
+        write_report_of(self, place / REPORT)
+        return place
+
+    def report(self, file: str | Path | None = None) -> Path:
+        """Write the report of the run, one HTML file with its figures, readable without a network.
+
+        Parameters
+        ----------
+        file
+            The file; ``report.html`` in the folder of the run by default, and in the present one for a run in memory.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ArticulonError
+            For results that cannot be read, and a file that cannot be written.
+        """
+        from articulon.report.html import write_report_of
+
+        default = Path(REPORT) if self.in_memory else self.folder / REPORT
+        return write_report_of(self, default if file is None else path_of(file, "run.report, file", CaseError))
+
+    def extend(
+        self,
+        duration: float | str | None = None,
+        *,
+        frames: int | None = None,
+        progress: Progress | bool | None = None,
+    ) -> Self:
+        """Go on from where the run ended, to the bits of an unbroken one; the run then holds all frames.
+
+        Parameters
+        ----------
+        duration
+            How much longer [time]; a string carries its unit. None for a run that was interrupted: to the end that was
+            asked for.
+        frames
+            Of a run in memory: number of equal intervals between the frames that come, as long as those before by
+            default. In a folder they are always as long.
+        progress
+            See :func:`articulon.run`.
+
+        Returns
+        -------
+        Run
+            This run.
+
+        Raises
+        ------
+        CaseError
+            For a duration that is no whole number of steps or, in a folder, of the intervals between frames.
+        ArticulonError
+            For a run in a folder that was ended by what its case watches, or has not come to its end and is given a
+            duration.
+        DivergenceError, KeyboardInterrupt
+            As for :func:`articulon.simulate` and :func:`articulon.run`. The run then holds what has been computed.
+        """
+        if self.memory is None:
+            self._extend_folder(duration, frames, shown_by(progress))
+            return self
+        try:
+            part = resumed(self, duration, frames=frames, progress=shown_by(progress), where="extend")
+        except (KeyboardInterrupt, DivergenceError) as error:
+            done = getattr(error, "run", None)
+            if isinstance(done, results.Run):
+                self._take(done)
+                error.run = self  # type: ignore[union-attr]
+            raise
+        self._take(part)
+        return self
+
+    def _take(self, part: results.Run) -> None:
+        """Add the frames of a run that goes on from this one."""
+        assert self.memory is not None and part.memory is not None
+        memory = joined(self.memory, part.memory)
+        self.__dict__.clear()
+        self.__init__(case=part.case, memory=memory)  # type: ignore[misc]
+
+    def _extend_folder(self, duration: float | str | None, frames: int | None, progress: Progress) -> None:
+        if frames is not None:
+            raise CaseError("extend: frames: in a folder frames are as far apart as they were; leave them out")
+        folder = self.folder
+        case = case_of(self)
+        if duration is None and self.complete:
+            raise CaseError("extend: duration: the run has come to its end; say how much longer it is to go on")
+        if duration is not None and not self.complete:
+            raise ArticulonError(
+                f"{folder}: extend: the run was {self.summary['status']} before its end; go on with run.extend(), and "
+                "longer after that"
+            )
+        if duration is not None and self.summary.get("stop_time") is not None:
+            raise ArticulonError(f"{folder}: extend: the run has {self.summary['status']}, which ended it")
+        longer = case if duration is None else longer_case(case, duration)
+        try:
+            run(longer, folder, True, progress, extends=None if longer is case else case)
+        finally:
+            self.__dict__.clear()
+            self.__init__(folder=folder, case=Case.read(folder / results.CASE, allow_code=case.allow_code))  # type: ignore[misc]
+        self.report()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how the run ended, its figures and its arrays."""
+        memory = self.memory
+        if memory is not None:
+            figures: dict[str, Any] = {"status": memory.status, "steps": int(memory.state.counters[STEPS])}
+            unit, time, wall = "", float(memory.state.time[0]), memory.wall_seconds
+            unit = "" if memory.model.units.time is None else memory.model.units.symbols[2]
+            where = "memory; run.save(folder) writes it into a folder"
+        else:
+            figures, where = self.summary, str(self.folder)
+            unit, time, wall = figures.get("time_unit", ""), figures["simulated_time"], figures["wall_seconds"]
+        verdict = figures.get("fidelity") or {}
+        title = "Run" if self.case is None else f"Run of {self.case.name}"
+        return table_of_words(
+            title,
+            {
+                "status": str(figures["status"]),
+                "simulated": f"{time:.6g} {unit}".rstrip(),
+                "steps": f"{figures['steps']:,}",
+                "wall time": f"{wall:.3g} s",
+                "what": getattr(self.case, "words", ""),
+                "verdict": str(verdict.get("verdict", "")),
+                "in": where,
+                "arrays": "times, q, u, positions, rotations, observables",
+            },
+        )
+
+    def fidelity(
+        self, tolerance: float | str | None = None, error: Literal["time", "position"] = "time", budget: float = 0.05
+    ) -> dict[str, Any] | None:
+        """Whether a scaled run in memory can be trusted; None where nothing was scaled.
+
+        An unscaled simulation is made beside it, from its first frame on; see ``docs/fidelity.md``. The verdict on a
+        run in a folder is in its ``summary``, made by what ``[fidelity]`` of its case says.
+
+        Parameters
+        ----------
+        tolerance
+            Relative error that is trusted, also as ``"2 %"``; that of the policy by default where it has one, or else
+            0.02.
+        error
+            What the tolerance is about: when places are reached, relative to the duration, or where bodies are at each
+            moment, relative to the range of each motion.
+        budget
+            What the unscaled simulation may cost, as a part of the evaluations of forces; some thousands are always
+            allowed for small models, and 0 is for none.
+
+        Returns
+        -------
+        dict
+            ``verdict``, one of "trusted", "suspect", "violated" and "inconclusive"; the ``worst`` motion; ``broken``,
+            ``since``, the ``premises`` and what they ``cost``, as in ``summary.json`` of a run.
+
+        Raises
+        ------
+        CaseError
+            For a tolerance, a budget or a kind of error that cannot be.
+        ArticulonError
+            For a run in a folder.
+        """
+        from articulon.simulation.memory_verdict import judged_in_memory
+
+        return judged_in_memory(self, self._memory("fidelity"), tolerance, error, budget)

@@ -1,0 +1,351 @@
+"""Running a case: a folder with its trajectory, checkpoints and summary, and going on where a run was broken off."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from articulon import kernels
+from articulon.adaptive import AdaptiveDriver
+from articulon.errors import ArticulonError, CaseError, CheckpointError, DivergenceError
+from articulon.fidelity.run_temperatures import scaling_notes
+from articulon.forces.brownian import brownian_of
+from articulon.scaling import NoScaling, TwoFactor
+from articulon.simulation import restoring
+from articulon.simulation.case_checks import Frames, prepared_checks
+from articulon.simulation.interruption import Interruption
+from articulon.simulation.loop import FolderRecorder, Recorder, advance
+from articulon.simulation.preparation import Prepared, blank_state, first_state, prepare
+from articulon.simulation.results import CASE, Run, check_run
+from articulon.simulation.run_request import Description, Progress, Silent
+from articulon.simulation.spinning import spins
+from articulon.simulation.summary import FILE as SUMMARY
+from articulon.simulation.summary import summary, write_summary
+from articulon.storage.atomic_writing import write_text
+from articulon.storage.checkpoint import NEWEST, PREVIOUS, Checkpoint, open_checkpoint
+from articulon.storage.folder_claim import claimed
+from articulon.storage.model_layout import trajectory_layout, write_model_topology
+from articulon.storage.trajectory import TrajectoryReader, TrajectoryWriter
+from articulon.thermostats.base import SCALES
+from articulon.thermostats.total_momentum import keeps_momentum
+from articulon.time_scales.thermal_turning import turning_note
+
+__all__ = ["CASE", "RUNS", "TOPOLOGY", "TRAJECTORY", "Run", "open_run", "run"]
+
+TRAJECTORY, TOPOLOGY = "trajectory.h5", "topology.pdb"
+HELD = (CASE, TRAJECTORY, NEWEST, PREVIOUS, SUMMARY)
+"""Files that show that a folder holds a run."""
+RUNS = Path("runs")
+"""Where results go by default, a folder for each case."""
+
+
+def run(
+    case: Description,
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    extends: Description | None = None,
+) -> Run:
+    """Run a case and keep its results in a folder; see :func:`articulon.run` for the arguments and what is raised.
+
+    ``progress`` None shows nothing. ``extends`` is what the folder holds, where ``case`` is the same for a longer time
+    with frames at the same interval: then that run goes on, to the bits of one that was made as long at once.
+    """
+    if isinstance(case, str | Path):
+        raise TypeError(f"expected a case, got the name {str(case)!r}: read it with articulon.load_case")
+    if overrides:
+        case = case.with_overrides(overrides)
+    case.check_code()
+    folder = RUNS / case.folder_name if out is None else Path(out)
+    shown = Silent() if progress is None else progress
+    with Interruption() as interruption, claimed(folder, shown.message), ExitStack() as stack:
+        begun = _check_folder(folder, case, resume, extends)
+        stack.enter_context(_announcing(shown))
+        stack.enter_context(_threads(case.run.threads, shown))
+        began, earlier = time.monotonic(), _wall_seconds(folder)
+        saved, notes = _saved(folder, case, shown, stack, extends) if resume else (None, [])
+        with interruption.at_once():  # while kernels are compiled there is nothing to lose
+            prepared = prepare(case, None if saved is None else restoring.saved_threshold(saved))
+        checks = prepared_checks(case.checks, prepared.model, prepared.observer.dimensions, case.source)
+        done = None if saved is None else restoring.saved_progress(saved, prepared)
+        shorter = None if extends is None else extends.digest()
+        if saved is not None and done is not None and restoring.saved_case(saved) == shorter:
+            done = done._replace(finished=False)
+        state = (
+            first_state(prepared) if saved is None else restoring.saved_state(saved, blank_state(prepared), prepared)
+        )
+        for spin in spins(prepared.model, state.time, state.q[None], state.u[None]):
+            shown.message(spin.note(prepared.model))
+        notes = [*_notes(prepared), *notes]
+        if not begun:
+            write_text(folder / CASE, case.to_toml(), new=True)
+        write_model_topology(folder / TOPOLOGY, prepared.model, case.title)
+        layout = trajectory_layout(prepared.model, prepared.observer.dimensions, case.digest())
+        frames = done.frames if done is not None else 0 if resume else None
+        writer = TrajectoryWriter(folder / TRAJECTORY, layout, frames, shorter=shorter)
+        recorder = FolderRecorder(folder, prepared, writer, state)
+
+        def report(status: str, wall: float | None = None) -> None:
+            # Once the wall time of a run is known, what else is asked of it does not count.
+            with_pairs, wall = wall is not None, wall or earlier + time.monotonic() - began
+            figures = summary(
+                prepared,
+                state,
+                status,
+                wall,
+                notes,
+                None if status == "running" else Run(folder),
+                recorder.stop_time if np.isfinite(recorder.stop_time) else None,
+                with_pairs,
+            )
+            driver = prepared.driver
+            if isinstance(driver, AdaptiveDriver) and driver.chattering(state):
+                figures["notes"] = [*figures["notes"], _chatter(driver.chattering(state))]
+            if recorder.finished and checks:
+                frames = _frames(folder, prepared)
+                figures["checks"] = [check.outcome(frames).record() for check in checks]
+            write_summary(folder, figures)
+
+        if done is not None:
+            _restore(recorder, done)
+            if extends is not None:
+                # In this order, so that a run that is killed between two of them can be extended once more.
+                recorder.checkpoint()
+                write_text(folder / CASE, case.to_toml())
+            if recorder.finished:
+                reached = np.isfinite(recorder.stop_time)
+                report(case.run.stop.label if reached else "complete", earlier)
+                shown.message(f"the run in {folder} has already ended; nothing is left to do")
+                return Run(folder, case, prepared.model)
+        unit = "" if case.units.time is None else case.units.symbols[2]
+        shown.start(recorder.times[-1], unit, float(state.time[0]))
+        try:
+            status = advance(recorder, shown, interruption, report)
+        except ArticulonError as error:
+            if recorder.writer.frames_on_disk:
+                # What has diverged may have done so because it was scaled: then its verdict says so.
+                judged = isinstance(error, DivergenceError) and not isinstance(prepared.policy, NoScaling)
+                _attempt(report, "failed", earlier + time.monotonic() - began if judged else None)
+            raise
+        if status == "interrupted":
+            report(status)
+            raise KeyboardInterrupt(f"interrupted at t = {state.time[0]:.9g} {unit}; continue with resume=True")
+        wall = Run(folder).summary["wall_seconds"]
+        shown.finish(_ending(status, recorder, unit))
+        if not isinstance(prepared.policy, NoScaling):
+            report(status, wall)
+    return Run(folder, case, prepared.model)
+
+
+def open_run(folder: str | Path) -> Run:
+    """The results in the folder of a run, which may still be going; raises ArticulonError where there is none."""
+    folder = Path(folder)
+    check_run(folder)
+    return Run(folder)
+
+
+@contextmanager
+def _announcing(shown: Progress) -> Iterator[None]:
+    """Says once that kernels are compiled, when they are."""
+    said: list[str] = []
+
+    def once(text: str) -> None:
+        if not said:
+            said.append(text)
+            shown.message(text)
+
+    before, kernels.announce = kernels.announce, once
+    try:
+        yield
+    finally:
+        kernels.announce = before
+
+
+def check_free(folder: Path) -> None:
+    """Raises ArticulonError for a folder that holds a run."""
+    held = [name for name in HELD if os.path.lexists(folder / name)]
+    if held:
+        raise ArticulonError(
+            f"{folder} holds another run ({held[0]}); continue it by --resume, in Python resume=True, or "
+            "choose another folder by --out, in Python out="
+        )
+
+
+def _check_folder(folder: Path, case: Description, resume: bool, extends: Description | None) -> bool:
+    """Whether the run of a folder has begun; raises ArticulonError unless the folder is free for a run, or holds the
+    one that is to be continued."""
+    if not resume:
+        check_free(folder)
+    begun = os.path.lexists(folder / CASE)
+    if begun:
+        try:
+            case.check_continues(folder / CASE)
+        except CaseError:
+            if extends is None:
+                raise
+            extends.check_continues(folder / CASE)
+    return begun
+
+
+@contextmanager
+def _threads(wanted: int | None, progress: Progress) -> Iterator[None]:
+    """Runs with a number of threads, at most as many as there are; without one, with as many as Numba has been told."""
+    before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS
+    if wanted is not None and wanted > most:
+        progress.message(f"run.threads is {wanted}, and this machine has {most}; the results are the same")
+    numba.set_num_threads(min(wanted or before, most))
+    try:
+        with kernels.one_blas_thread():
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def _saved(
+    folder: Path, case: Description, progress: Progress, stack: ExitStack, extends: Description | None
+) -> tuple[Checkpoint | None, list[str]]:
+    """The last checkpoint, which the stack closes, and notes on it; none where there is no run yet, or one was broken
+    off before its first.
+
+    Raises
+    ------
+    CheckpointError
+        Where frames have been written and no checkpoint is there, so that beginning again would lose them, where none
+        can be read, or where it is that of another case.
+    """
+    if not any(os.path.lexists(folder / name) for name in (NEWEST, PREVIOUS)):
+        if not any(os.path.lexists(folder / name) for name in HELD):
+            progress.message(f"there is nothing to resume in {folder}: the run starts from t = 0")
+            return None, []
+        if os.path.lexists(folder / TRAJECTORY):
+            _check_barely_begun(folder / TRAJECTORY, case)
+        progress.message(f"the run in {folder} was broken off before its first checkpoint: it starts from t = 0")
+        return None, []
+    saved = stack.enter_context(open_checkpoint(folder))
+    known = [one.digest() for one in (case, extends) if one is not None]
+    if restoring.saved_case(saved) not in known:
+        raise CheckpointError(
+            f"{saved.path} is of another case than {folder / CASE}: put the right files back, or start the run "
+            "again in another folder without --resume"
+        )
+    if saved.note is not None:
+        progress.message(saved.note)
+    return saved, [] if saved.note is None else [saved.note]
+
+
+def _check_barely_begun(trajectory: Path, case: Description) -> None:
+    """Raises CheckpointError for a trajectory that is more than the first frame of a case, which comes before the first
+    checkpoint."""
+    with TrajectoryReader(trajectory) as reader:
+        frames, own = len(reader), reader.layout.case == case.digest()
+    if frames > 1 or not own:
+        what = f"holds {frames} frames" if own else "is of another case or seed"
+        raise CheckpointError(
+            f"{trajectory} {what}, and there is no checkpoint to continue from: put {NEWEST} back, or start the run "
+            "again in another folder without --resume"
+        )
+
+
+def _restore(recorder: Recorder, done: restoring.Progress) -> None:
+    recorder.prepared.observer.start_energy = done.start_energy
+    recorder.last_step, recorder.stop_time, recorder.finished = done.last_step, done.stop_time, done.finished
+
+
+def _wall_seconds(folder: Path) -> float:
+    """What a run has taken so far, by its summary; 0 where there is none."""
+    try:
+        return float(Run(folder).summary["wall_seconds"])
+    except (ArticulonError, KeyError, TypeError, ValueError):
+        return 0.0
+
+
+def _frames(folder: Path, prepared: Prepared) -> Frames:
+    """What the run in a folder leaves to be checked."""
+    done, dimensions = Run(folder), prepared.observer.dimensions
+    return Frames(
+        prepared.model,
+        done.times,
+        done.q,
+        done.u,
+        done.observables,
+        dimensions,
+        prepared.policy.varies,
+    )
+
+
+def _notes(prepared: Prepared) -> list[str]:
+    case, notes = prepared.case, [*prepared.windows.notes, *(f"inferred: {line}" for line in prepared.case.inferred)]
+    unit = case.units.symbols[2]
+    end, duration = case.run.frame_times()[-1], float(case.run.duration)
+    if end < duration * (1.0 - 1e-9):
+        notes.append(
+            f"run.duration: the run ends at its last frame, {end:.9g} {unit}, since {duration:.9g} {unit} is no whole "
+            "number of frame intervals"
+        )
+    if prepared.threshold is not None:
+        notes.append(prepared.threshold.note(case.units))
+    thermostat = case.thermostat
+    if (
+        thermostat is not None
+        and thermostat.way == SCALES
+        and thermostat.centre_of_mass == "free"
+        and keeps_momentum(prepared.model)
+    ):
+        notes.append(
+            "thermostat.centre_of_mass: no force changes the total momentum, and this thermostat has no noise that "
+            "does; its three degrees of freedom are counted and not sampled: use 'removed'"
+        )
+    noise = brownian_of(prepared.model)
+    if noise is not None and thermostat is not None:
+        notes.append(
+            f"thermostat: '{thermostat.kind}' and the force 'brownian' are two baths at once; where their temperatures "
+            "differ heat flows between them, and the temperature of the run is neither"
+        )
+    if prepared.windows.step is not None:
+        note = turning_note(case.integrator, prepared.model, prepared.windows.step, unit)
+        notes += [] if note is None else [note]
+    thermostat = prepared.evaluator.thermostat
+    if thermostat is not None:
+        notes += scaling_notes(case.scaling, float(prepared.evaluator.system.bath.temperatures[0]))
+    if isinstance(case.scaling, TwoFactor):
+        b2 = float(case.scaling.b2)
+        clock = f"scaling: the two-factor policy relaxes positions more slowly by 1/b2 = {1 / b2:g}"
+        if noise is not None:
+            T = float(noise.temperature)
+            clock += (
+                f" and samples them at b2 T = {b2 * T:g} K; speeds are those of a2 b2² T = "
+                f"{float(case.scaling.a2) * b2 * b2 * T:g} K, and the kinetic temperature shown, divided by a2, is "
+                f"{b2 * b2 * T:g} K"
+            )
+        notes.append(clock)
+    return notes
+
+
+def _chatter(names: list[str]) -> str:
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    body, _, mode = names[0].rpartition(".mode")
+    what = f"mode {mode} of body '{body}'" if body and mode.isdigit() else f"the joint of body '{names[0]}'"
+    return (
+        f"adaptive: {what}{more} chatters: it locks and releases as fast as its conditions "
+        "can hold; move their bounds apart, or let them hold for a longer window"
+    )
+
+
+def _ending(status: str, recorder: Recorder, unit: str) -> str:
+    if np.isfinite(recorder.stop_time):
+        return f"{status} at {recorder.stop_time:.6g} {unit}"
+    return f"{status}: {recorder.state.time[0]:.6g} {unit}"
+
+
+def _attempt(report: Any, status: str, wall: float | None) -> None:
+    """The summary of a run that has failed, unless what it failed by prevents that too."""
+    try:
+        report(status, wall)
+    except ArticulonError:
+        return

@@ -1,0 +1,166 @@
+"""What every check of a run is, and what is taken of a quantity over time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+
+from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.dynamics.momenta import momentum
+from articulon.errors import CaseError
+from articulon.model import Model
+from articulon.storage.model_layout import label
+
+Take: TypeAlias = Literal["final", "largest", "smallest", "mean", "standard-deviation", "period"]
+"""What is taken of a quantity over time; a period is the mean time between its upward passages through zero."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What a run leaves to be checked."""
+
+    model: Model
+    """The model."""
+    times: np.ndarray
+    """[time], shape (frames,)."""
+    q: np.ndarray
+    """Coordinates, shape (frames, nq)."""
+    u: np.ndarray
+    """Speeds, shape (frames, nu)."""
+    observables: Mapping[str, np.ndarray]
+    """By name, each of shape (frames,)."""
+    dimensions: Mapping[str, str]
+    """Those of the observables, by name."""
+    varies: bool = False
+    """Whether the factors of the channels change along the run."""
+
+    @cached_property
+    def momenta(self) -> np.ndarray:
+        """P, L, Σ|p| and Σ|l| of every frame, shape (frames, 8)."""
+        return np.array([momentum(self.model, q, u) for q, u in zip(self.q, self.u, strict=True)])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check has found."""
+
+    what: str
+    """What was checked, for people."""
+    value: float
+    """What should be zero."""
+    bound: float
+    """The largest magnitude of it that passes."""
+    unit: str = ""
+    """Unit of all numbers here; empty for a pure number."""
+    measured: float | None = None
+    """What was compared with a reference, if anything was."""
+    reference: float | None = None
+    """That reference."""
+
+    @property
+    def passed(self) -> bool:
+        """Not where the value is not a number."""
+        return abs(self.value) <= self.bound
+
+    def record(self) -> dict[str, Any]:
+        """The entry in ``summary.json``."""
+        found = {"what": self.what, "value": self.value, "bound": self.bound, "passed": self.passed, "unit": self.unit}
+        if self.measured is not None:
+            found |= {"measured": self.measured, "reference": self.reference}
+        return found
+
+
+class Check(Declaration):
+    """Base of the checks."""
+
+    error_class: ClassVar = CaseError
+
+    what: str | None = None
+    """What the summary and the report call it."""
+
+    def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
+        """A copy in the units of a model, whose observables have these dimensions; raises ModelError or CaseError
+        for what does not exist there."""
+        return self
+
+    def outcome(self, frames: Frames) -> Outcome:
+        """What the frames of a run show."""
+        raise NotImplementedError
+
+
+class ValueCheck(Check):
+    """Base of the checks that compare a quantity over time with a reference."""
+
+    take: Take = "final"
+    """What of it is compared."""
+    after: Annotated[Quantity, Dimension("time", minimum=0)] = 0.0
+    """Time from which frames are looked at [time]."""
+    reference: Quantity
+    """What it should be, in the quantity's own dimension; a time for a period."""
+    tolerance: Quantity
+    """How far it may be from that."""
+
+    def dimension(self, model: Model, observables: Mapping[str, str], where: str) -> str:
+        """Of the quantity; raises CaseError or ModelError where there is none such."""
+        raise NotImplementedError
+
+    def series(self, frames: Frames) -> np.ndarray:
+        """The quantity, shape (frames,)."""
+        raise NotImplementedError
+
+    def name(self) -> str:
+        """What the quantity is called."""
+        raise NotImplementedError
+
+    def prepared(self, model: Model, observables: Mapping[str, str], where: str) -> Self:
+        """See :class:`Check`."""
+        found = self.dimension(model, observables, where)
+        dimension = "time" if self.take == "period" else found
+        values = {
+            key: model.units.value(given, dimension, f"{where}.{key}")
+            for key, given in (("reference", self.reference), ("tolerance", self.tolerance))
+        }
+        if values["tolerance"] < 0.0:
+            raise CaseError(f"{where}.tolerance: must be at least 0, got {self.tolerance!r}")
+        values["after"] = model.units.value(self.after, "time", f"{where}.after")
+        return self.model_copy(update=values)
+
+    def outcome(self, frames: Frames) -> Outcome:
+        """See :class:`Check`."""
+        late = frames.times >= float(self.after) * (1.0 - 1e-9)
+        values = self.series(frames) if late.any() else np.full(late.size, np.nan)
+        measured, reference = taken(self.take, frames.times[late], values[late]), float(self.reference)
+        period = self.take == "period"
+        dimension = "time" if period else self.dimension(frames.model, frames.dimensions, "")
+        taken_of = self.take in ("period", "mean", "standard-deviation")
+        what = self.what or f"{self.take.replace('-', ' ')} {'of the ' if taken_of else ''}{self.name()}"
+        if not late.any():
+            what += f" (the run ends before checks.after, {float(self.after):g})"
+        unit = label(frames.model.units, dimension)
+        return Outcome(what, measured - reference, float(self.tolerance), unit, measured, reference)
+
+
+def taken(take: Take, times: np.ndarray, values: np.ndarray) -> float:
+    """What is taken of values over the times of frames, shapes (frames,); not a number where there is nothing."""
+    if not values.size:
+        return np.nan
+    if take != "period":
+        of = {"final": values[-1], "largest": values.max(), "smallest": values.min(), "mean": values.mean()}
+        return float(values.std() if take == "standard-deviation" else of[take])
+    upward = [t for t, rising in passages(times, values) if rising]
+    return (upward[-1] - upward[0]) / (len(upward) - 1) if len(upward) > 1 else np.nan
+
+
+def passages(times: np.ndarray, values: np.ndarray) -> list[tuple[float, bool]]:
+    """When a spline of fifth degree through the values passes through zero, and whether it rises there."""
+    # SciPy's splines take a second to import, which a run without such a check need not pay.
+    from scipy.interpolate import PPoly, make_interp_spline
+
+    if len(times) < 6:
+        return []
+    spline = make_interp_spline(times, values, k=5)
+    roots = PPoly.from_spline(spline).roots(discontinuity=False, extrapolate=False)
+    inside = roots[np.isfinite(roots) & (roots > times[0]) & (roots < times[-1])]
+    return [(float(t), bool(spline.derivative()(t) > 0.0)) for t in inside]

@@ -1,0 +1,130 @@
+"""What ``summary.json`` says of contacts: how the spheres lie, the ledger, and whether the law and the step hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from articulon.forces.contact.contact_engine import contact_of
+from articulon.model import Model, State
+from articulon.simulation.contact_statistics import DEEPEST, WORKS
+from articulon.time_scales.contact_durations import SMALLER
+from articulon.time_scales.contact_step_limit import contact_scales, unit_symbols, with_unit
+
+FINAL = (
+    "contacts",
+    "coordination_number",
+    "rattlers",
+    "sliding_contacts",
+    "normal_force_mean",
+    "normal_force_largest",
+    "contacts_begun",
+    "contacts_ended",
+    "contact_time_mean",
+    "contact_time_longest",
+)
+"""Observables whose last value the summary has."""
+MUCH_LONGER = 2.0
+"""Steps that are longer than the recommended one by this factor or more are spoken of."""
+LINES = ("kinetic_translation", "kinetic_rotation", "energy_normal_elastic", "energy_external", *WORKS)
+"""Lines of the ledger, as far as there are such observables."""
+
+
+def energy_put_in(observables: Mapping[str, np.ndarray]) -> float:
+    """What has gone into the motion: the first kinetic and elastic energy, and the most that gravity, walls and other
+    forces have added [energy]."""
+    start = float(observables["kinetic_energy"][0] + observables["energy_normal_elastic"][0])
+    added = sum(
+        float(np.maximum(values, 0.0).max())
+        for name, values in observables.items()
+        if name.startswith("work_") and name not in (*WORKS, "work_contact")
+    )
+    return start + added
+
+
+def contact_figures(
+    model: Model, state: State, step: float | None, observables: Mapping[str, np.ndarray]
+) -> dict[str, Any] | None:
+    """The figures of a run's contacts; None for a model without any.
+
+    Parameters
+    ----------
+    model
+        The model.
+    state
+        The last state.
+    step
+        Length of a fixed step [time], None where the rule chooses it.
+    observables
+        Arrays over the frames by name.
+    """
+    law, scales = contact_of(model), contact_scales(model)
+    if law is None or scales is None or "contacts" not in observables:
+        return None
+    elastic = observables["energy_normal_elastic"]
+    total = energy_put_in(observables)
+    balance = float(np.abs(observables["energy_balance"]).max())
+    # What touches at the start is first evaluated in the first step.
+    kept = (observables["work_normal_elastic"] + elastic)[1:]
+    drift = float(np.abs(kept - kept[:1]).max(initial=0.0))
+    stress = {name: float(observables[name][-1]) for name in observables if name.startswith("contact_stress_")}
+    return {
+        **{name: float(observables[name][-1]) for name in FINAL},
+        "overlap_largest": float(state.contact_times[DEEPEST]),
+        "overlap_allowed": float(law.largest_overlap),
+        **stress,
+        "step": step,
+        "step_recommended": scales.recommended,
+        "step_limit": scales.limit,
+        "step_limit_of": scales.binding(unit_symbols(model.units)[1]),
+        "speed_expected": scales.speed,
+        "ledger": {name: float(observables[name][-1]) for name in LINES if name in observables},
+        "energy_put_in": total,
+        "ledger_error": balance,
+        "ledger_error_relative": balance / total if total > 0.0 else None,
+        "elastic_error": drift,
+        "elastic_error_relative": drift / total if total > 0.0 else None,
+    }
+
+
+def contact_notes(model: Model, figures: Mapping[str, Any] | None, deepest: tuple[str, str] | None) -> list[str]:
+    """What a person must know of a run's contacts.
+
+    Parameters
+    ----------
+    model
+        The model.
+    figures
+        See :func:`contact_figures`.
+    deepest
+        Between what the largest overlap by the smaller radius was, None where nothing has touched.
+    """
+    if figures is None:
+        return []
+    notes = []
+    if figures["overlap_largest"] > figures["overlap_allowed"]:
+        who = "" if deepest is None else f", between {deepest[0]} and {deepest[1]}"
+        notes.append(
+            f"contacts: the largest overlap was {figures['overlap_largest']:.2%} of the smaller radius{who}, beyond "
+            f"the {figures['overlap_allowed']:.0%} to which the law of small deformations holds: take a stiffer "
+            "material, or slower spheres"
+        )
+    if figures["step"] is None:
+        return notes
+    unit, _ = unit_symbols(model.units)
+    step, limit, recommended = (figures[key] for key in ("step", "step_limit", "step_recommended"))
+    if step > limit:
+        notes.append(
+            f"contacts: the step, {with_unit(step, unit, 4)}, is beyond the limit of stability, "
+            f"{with_unit(limit, unit, 4)}, {figures['step_limit_of']}, as integrator.force_step allows: nothing here "
+            "can be trusted"
+        )
+    elif step >= MUCH_LONGER * recommended:
+        notes.append(
+            f"contacts: the step, {with_unit(step, unit)}, is {step / recommended:.2g} times the recommended one, "
+            f"{with_unit(recommended, unit)}: the fastest collision or wave takes {SMALLER * recommended / step:.2g} "
+            f"steps instead of {SMALLER:g}, and forces and restitution are off accordingly"
+        )
+    return notes

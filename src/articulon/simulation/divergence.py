@@ -1,0 +1,72 @@
+"""What was wrong where a run left the numbers that mean anything."""
+
+from pathlib import Path
+
+import numpy as np
+
+from articulon.errors import DivergenceError
+from articulon.forces.evaluation import Evaluator
+from articulon.model import CHANNELS, Model, State
+from articulon.model.state import EXTERNAL, STEPS
+from articulon.simulation.observers import evaluate
+from articulon.simulation.spinning import spins
+
+
+def diagnosis(
+    evaluator: Evaluator,
+    fixed_step: float | None,
+    state: State,
+    checkpoint: Path | None,
+    failure: str | None = None,
+    culprit: int | None = None,
+) -> DivergenceError:
+    """The error for a run whose last whole step is ``state``: the link that accelerates most there, and why, or the
+    ``failure`` and the link that the driver names.
+
+    Angular accelerations and torques are compared with linear ones at the link's radius of gyration.
+    """
+    model = evaluator.model
+    evaluate(evaluator, state)
+    forest, channels = model.forest, evaluator.channels
+    with np.errstate(all="ignore"):
+        # Nodes of flexible bodies have no mass and no size.
+        square = forest.inertia[:, [0, 3, 5]].sum(axis=1) / (2.0 * forest.mass)
+        radius = np.sqrt(np.where(forest.mass > 0.0, square, 0.0))
+        acceleration = evaluator.ws.acceleration
+        size = np.linalg.norm(acceleration[:, 3:], axis=1) + radius * np.linalg.norm(acceleration[:, :3], axis=1)
+    finite = bool(np.isfinite(size).all())
+    link = int(np.argmax(size)) if finite else int(np.argmin(np.isfinite(size)))
+    reason = "the step has become too short to go on" if finite else "the acceleration is not finite"
+    if finite and fixed_step is not None:
+        reason = "the next step is not finite, and the acceleration is largest"
+    reason, link = failure or reason, link if culprit is None else culprit
+    later = forest.u_start[forest.u_start > forest.u_start[link]]
+    end = int(later.min()) if later.size else model.nu
+    with np.errstate(all="ignore"):
+        forces = np.linalg.norm(channels.wrench[:, link, :3], axis=1)
+        torques = np.linalg.norm(channels.wrench[:, link, 3:], axis=1)
+        torques += np.linalg.norm(channels.joint[:, forest.u_start[link] : end], axis=1)
+        size = state.factor * (forces + (torques / radius[link] if radius[link] > 0.0 else 0.0))
+    size[EXTERNAL] += state.factor[EXTERNAL] * forest.mass[link] * np.linalg.norm(evaluator.system.forces.gravity)
+    size[~np.isfinite(size)] = np.inf
+    body = int(model.head[link])
+    return DivergenceError(
+        reason,
+        time=float(state.time[0]),
+        step=int(state.counters[STEPS]) + 1,
+        body=model.names[body],
+        joint=model.joint_name(body),
+        channel=CHANNELS[int(np.argmax(size))],
+        checkpoint=checkpoint,
+        time_unit="" if model.units.time is None else model.units.symbols[2],
+        advice=getattr(failure, "advice", None) or _of_spin(model, state),
+    )
+
+
+def _of_spin(model: Model, state: State) -> str | None:
+    """What to do where a flexible body turns so fast that its deformation grows without bound."""
+    growing = [spin for spin in spins(model, state.time, state.q[None], state.u[None]) if spin.grows is not None]
+    if not growing:
+        return None
+    note = growing[0].note(model)
+    return f"{note[:1].upper()}{note[1:]}."

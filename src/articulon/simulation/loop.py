@@ -1,0 +1,235 @@
+"""The loop: from frame to frame in chunks of steps, with Python in control between them."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from articulon.errors import ArticulonError
+from articulon.integrate.choice import DIVERGED, PAUSED, REACHED, STOPPED
+from articulon.integrate.scipy_adapter import SciPyDriver
+from articulon.model import State
+from articulon.model.state import STEPS
+from articulon.simulation.chunks import CHUNK_SECONDS, Chunks
+from articulon.simulation.divergence import diagnosis
+from articulon.simulation.interruption import Interruption
+from articulon.simulation.memory_run import Row
+from articulon.simulation.observers import users_errors
+from articulon.simulation.preparation import Prepared
+from articulon.simulation.run_request import Progress
+from articulon.storage.checkpoint import NEWEST, write_checkpoint
+from articulon.storage.trajectory import Frame, TrajectoryWriter
+
+
+class Recorder:
+    """What is kept of a run on its way; the base of the two places where it can be kept.
+
+    Parameters
+    ----------
+    prepared
+        The run.
+    state
+        Where it begins or goes on; it is advanced in place.
+    times
+        Of all its frames [time].
+    """
+
+    checkpoint_file: Path | None = None
+    """What a run goes on from after a failure."""
+    keeps_poses = True
+    """Whether frames are kept with the places of bodies, which follow from the coordinates."""
+
+    def __init__(self, prepared: Prepared, state: State, times: Sequence[float]) -> None:
+        self.prepared, self.state, self.times = prepared, state, times
+        self.stop_time = np.nan
+        self.finished = False
+        self.last_step = -1
+
+    @property
+    def frames(self) -> int:
+        """Frames that have been taken, those before a continuation included."""
+        raise NotImplementedError  # of a subclass
+
+    def keep(self, frame: Frame) -> None:
+        """Add a frame."""
+        raise NotImplementedError  # of a subclass
+
+    def checkpoint(self) -> None:
+        """Make safe what has been computed."""
+
+    def finish(self) -> None:
+        """The last frame has been taken."""
+
+    def frame(self) -> None:
+        """Take a frame of the state."""
+        with users_errors(self.prepared.evaluator, self.state):
+            found = self.prepared.observer.frame(self.state, self.keeps_poses)
+        self.keep(found)
+        self.last_step = int(self.state.counters[STEPS])
+
+    def stopped(self) -> None:
+        """The condition that ends the run before its time is fulfilled: when that was, and a last frame."""
+        self.stop_time = self.prepared.observer.passage(self.state, float(self.prepared.case.run.stop.advance))
+        if self.state.counters[STEPS] > self.last_step:
+            self.frame()
+
+
+class MemoryRecorder(Recorder):
+    """Keeps the frames in memory, after ``before`` others that an earlier part has taken."""
+
+    keeps_poses = False
+
+    def __init__(
+        self, prepared: Prepared, state: State, times: Sequence[float], rows: list[Row] | None = None, before: int = 0
+    ) -> None:
+        super().__init__(prepared, state, times)
+        self.names = list(prepared.observer.dimensions)
+        self.rows: list[Row] = [] if rows is None else rows
+        self.before = before
+
+    @property
+    def frames(self) -> int:
+        """See :class:`Recorder`."""
+        return self.before + len(self.rows)
+
+    def keep(self, frame: Frame) -> None:
+        """See :class:`Recorder`."""
+        # What stops a run does so at the end of a step, between the times of two frames.
+        time = frame.time if np.isfinite(self.stop_time) else self.times[self.frames]
+        self.rows.append(Row.of(frame, time, self.state, self.names))
+
+
+class FolderRecorder(Recorder):
+    """Writes the frames into a folder, with checkpoints that count on them."""
+
+    def __init__(self, folder: Path, prepared: Prepared, writer: TrajectoryWriter, state: State) -> None:
+        super().__init__(prepared, state, [float(time) for time in prepared.case.run.frame_times()])
+        self.folder, self.writer = folder, writer
+        self.checkpoint_file = folder / NEWEST
+
+    @property
+    def frames(self) -> int:
+        """See :class:`Recorder`."""
+        return self.writer.frames
+
+    def keep(self, frame: Frame) -> None:
+        """See :class:`Recorder`."""
+        self.writer.append(frame)
+
+    def finish(self) -> None:
+        """See :class:`Recorder`."""
+        self.writer.finish()
+
+    def checkpoint(self) -> None:
+        """Write the trajectory, then the state."""
+        self.writer.flush()
+        threshold, observer = self.prepared.threshold, self.prepared.observer
+        write_checkpoint(
+            self.folder,
+            {f"state_{name}": array for name, array in self.state._asdict().items()}
+            | {
+                "case": np.frombuffer(bytes.fromhex(self.prepared.case.digest()), dtype=np.uint8),
+                "frames": np.array(self.writer.frames),
+                "last_step": np.array(self.last_step),
+                "finished": np.array(self.finished),
+                "start_energy": np.array(observer.start_energy),
+                "stop_time": np.array(self.stop_time),
+                "threshold": np.empty(0) if threshold is None else threshold.row(),
+            },
+        )
+
+
+def advance(
+    recorder: Recorder,
+    progress: Progress,
+    interruption: Interruption,
+    report: Callable[[str], None],
+) -> str:
+    """Advances a run to its end; returns how it ended: "complete", the label of what stopped it, or "interrupted".
+
+    Parameters
+    ----------
+    recorder
+        The state and what is kept.
+    progress
+        Shows how it goes.
+    interruption
+        Says when to stop before the end.
+    report
+        Called with the status after every checkpoint.
+
+    Raises
+    ------
+    DivergenceError
+        Where the numbers stop meaning anything; all that was computed before has been kept.
+    """
+    prepared, state = recorder.prepared, recorder.state
+    case = prepared.case
+    times, chunks, saved = recorder.times, Chunks(prepared.driver, CHUNK_SECONDS), time.monotonic()
+    if recorder.frames == 0:
+        prepared.observer.begin(state)
+        recorder.frame()
+        recorder.checkpoint()
+        report("running")
+    while recorder.frames < len(times):
+        if interruption.requested:
+            recorder.checkpoint()
+            return "interrupted"
+        until, began, before = times[recorder.frames], time.monotonic(), int(state.counters[STEPS])
+        ended = _advance(recorder, until, chunks.steps, interruption)
+        taken, spent = int(state.counters[STEPS]) - before, time.monotonic() - began
+        if ended == DIVERGED:
+            recorder.checkpoint()
+            step, driver = prepared.observer.fixed_step, prepared.driver
+            raise diagnosis(prepared.evaluator, step, state, recorder.checkpoint_file, driver.failure, driver.culprit)
+        if ended == STOPPED:
+            recorder.stopped()
+            return _ended(recorder, report, case.run.stop.label)
+        if ended == REACHED:
+            recorder.frame()
+        chunks.took(taken, spent)
+        size = prepared.observer.fixed_step or float(state.step[0])
+        progress.update(float(state.time[0]), size, int(state.counters[STEPS]))
+        if time.monotonic() - saved >= case.run.checkpoint_interval:
+            recorder.checkpoint()
+            report("running")
+            saved = time.monotonic()
+    return _ended(recorder, report, "complete")
+
+
+def _ended(recorder: Recorder, report: Callable[[str], None], status: str) -> str:
+    recorder.finished = True
+    recorder.finish()
+    recorder.checkpoint()
+    report(status)
+    return status
+
+
+def _advance(recorder: Recorder, until: float, steps: int, interruption: Interruption) -> int:
+    """A chunk; where a user's force fails, the state before it is kept."""
+    state, prepared = recorder.state, recorder.prepared
+    before = state.copy()
+    try:
+        with users_errors(prepared.evaluator, state):
+            if isinstance(prepared.driver, SciPyDriver):
+                return _all_at_once(prepared, state, before, until, interruption)
+            return prepared.driver.advance(state, until, steps)
+    except ArticulonError:
+        state.take(before)
+        recorder.checkpoint()
+        raise
+
+
+def _all_at_once(prepared: Prepared, state: State, before: State, until: float, interruption: Interruption) -> int:
+    """A whole frame of SciPy's solvers, which are Python and may be broken off: the state is then that before."""
+    try:
+        with interruption.at_once():
+            status = prepared.driver.advance(state, until, 1)
+    except KeyboardInterrupt:
+        status = PAUSED
+    if status == PAUSED or isinstance(prepared.evaluator.users.error, KeyboardInterrupt):
+        state.take(before)
+        prepared.evaluator.users.forget()
+        return PAUSED
+    return status

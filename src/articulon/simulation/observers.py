@@ -1,0 +1,324 @@
+"""What is looked at in every frame. Looking changes nothing: it writes to scratch that every step fills anew."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from articulon.adaptive import AdaptiveDriver
+from articulon.dynamics import body_poses
+from articulon.errors import ArticulonError
+from articulon.fidelity.residual_observer import ResidualObserver
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.model_tables import channels_of
+from articulon.forces.sites.site_positions import only_particles
+from articulon.forces.user_force import UserForce
+from articulon.kernels import kernel
+from articulon.model import CHANNELS, Model, State
+from articulon.model.joints import UNBOUND
+from articulon.model.state import (
+    CONFORMATIONAL,
+    CONTACT,
+    DAMPING,
+    EXTERNAL,
+    POTENTIAL,
+    STEPS,
+    THERMOSTAT,
+    THERMOSTAT_RATE,
+    WINDOW,
+)
+from articulon.simulation.contact_statistics import ContactObserver
+from articulon.simulation.site_observables import SiteObserver
+from articulon.simulation.thermostat_observer import ThermostatObserver
+from articulon.storage.trajectory import Frame
+from articulon.thermostats.chains import chain_rates
+from articulon.thermostats.schedule import target
+
+NO_POSES = np.empty((0, 3)), np.empty((0, 4))
+"""Of no body."""
+NET_FORCE = ("net_force_1", "net_force_2", "net_force_3")
+"""Noise-free, drag-free force on the slowest tree, by component."""
+
+
+@kernel
+def thermostat_rates(bath, kinetic, time, variables, rates):
+    """Rates of a thermostat's variables."""
+    chain_rates(bath, 2.0 * kinetic, target(bath, time), variables, rates)
+
+
+def slowest_tree(model: Model, evaluator: Evaluator) -> tuple[int, float]:
+    """The tree with the longest relaxation time Σm/Σβ, and that time [time]; tree 0 and infinity without any drag.
+
+    Where some trees float freely it is one of these: the ground takes part of the net force on the others.
+    """
+    starts = model.forest.tree[:-1]
+    if not starts.size:
+        return 0, np.inf
+    mass = np.add.reduceat(model.forest.mass, starts)
+    drag = np.add.reduceat(evaluator.system.forces.drag.mass, starts)
+    if not drag.any():
+        return 0, np.inf
+    floats = (drag > 0.0) & np.isin(model.forest.kind[starts], UNBOUND)
+    times = np.divide(mass, drag, out=np.zeros_like(mass), where=floats if floats.any() else drag > 0.0)
+    slowest = int(np.argmax(times))
+    return slowest, float(times[slowest])
+
+
+def survey(evaluator: Evaluator, state: State, start: int, end: int) -> np.ndarray:
+    """T, then Σ|F| by channel, then the net potential, contact and external force on the links from start to end, at a
+    state, shape (12,)."""
+    result = np.zeros(12)
+    if evaluator.particles:
+        _survey_particles(evaluator, state, start, end, result)
+    else:
+        evaluate(evaluator, state)
+        kinetic, sums = evaluator.look()
+        result[0], result[1:9] = kinetic, sums
+        forest, forces = evaluator.system.forest, evaluator.system.forces
+        net = evaluator.channels.wrench[[POTENTIAL, CONTACT, EXTERNAL], start:end, :3].sum(axis=(0, 1))
+        result[9:12] = net + forest.mass[start:end].sum() * forces.gravity
+    return result
+
+
+def _survey_particles(evaluator: Evaluator, state: State, start: int, end: int, result: np.ndarray) -> None:
+    """The same for free particles, without a tree."""
+    masses, bath = evaluator.model.masses, evaluator.system.bath
+    velocities = state.u.reshape(-1, 3)
+    forces = evaluator.on_sites(state.q.reshape(-1, 3))
+    result[0] = kinetic = 0.5 * float(masses @ (velocities**2).sum(axis=1))
+    result[1 + POTENTIAL] = np.linalg.norm(forces, axis=1).sum()
+    result[9:12] = forces[start:end].sum(axis=0)
+    if evaluator.bath.size:
+        evaluator.bath[0] = state.bath
+        thermostat_rates(bath, kinetic, float(state.time[0]), state.bath, evaluator.bath[1])
+        momenta = float(masses @ np.linalg.norm(velocities, axis=1))
+        zeta, rate = evaluator.thermostat_rates()
+        result[1 + THERMOSTAT], result[1 + THERMOSTAT_RATE] = abs(zeta) * momenta, abs(rate) * momenta
+
+
+def evaluate(evaluator: Evaluator, state: State, factor: np.ndarray | None = None) -> np.ndarray:
+    """Fills the channels at a state; returns the derivative of (q, u, works).
+
+    Raises
+    ------
+    ArticulonError
+        Where a force that a user wrote has failed.
+    """
+    y = evaluator.variables(state)
+    dy = np.empty_like(y)
+    with users_errors(evaluator, state):
+        factors = state.factor if factor is None else factor
+        evaluator.rates(factors, float(state.time[0]), int(state.counters[WINDOW]), y, dy)
+    return dy
+
+
+@contextmanager
+def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
+    """Raises what a user's force has raised, jitted or in plain Python, as an ArticulonError."""
+    error: BaseException | None = None
+    try:
+        yield
+    except Exception as raised:
+        # Kernels raise nothing of their own.
+        if evaluator.users.error is None and evaluator.system.forces.table(UserForce) is None:
+            raise
+        error = evaluator.users.error or raised
+    error = error or evaluator.users.error
+    if error is None:
+        return
+    time = f"{state.time[0]:.9g} {evaluator.model.units.symbols[2]}"
+    place = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
+    kind = (evaluator.users.failed or evaluator.users).kind
+    raise ArticulonError(
+        f"a force of kind '{kind}' failed after t = {time}, step {state.counters[STEPS]}: {type(error).__name__}: "
+        f"{error}{place}"
+    ) from error
+
+
+def poses_at(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and Euler parameters of the bodies, without a tree where there is none."""
+    if only_particles(model):
+        return q.reshape(-1, 3).copy(), np.tile([1.0, 0.0, 0.0, 0.0], (model.bodies, 1))
+    return body_poses(model, q)
+
+
+class Observer:
+    """Takes the frames of a run.
+
+    Parameters
+    ----------
+    evaluator
+        The forces.
+    fixed_step
+        Length of a fixed step [time], or None where the state says what the step is.
+    stop
+        Body and unit direction whose ``advance`` is observed, or None.
+    varies
+        Whether the scaling factors change along the run.
+    books_bare_work
+        Whether the rule books works without the factors.
+    scaled
+        Whether the run scales anything.
+    adaptive
+        What locks and releases joints, or None.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        fixed_step: float | None = None,
+        stop: tuple[int, np.ndarray] | None = None,
+        varies: bool = False,
+        books_bare_work: bool = False,
+        scaled: bool = False,
+        adaptive: AdaptiveDriver | None = None,
+    ) -> None:
+        self.evaluator, self.adaptive = evaluator, adaptive
+        self.model = model = evaluator.model
+        self.fixed_step = fixed_step
+        self.stop = stop
+        present = channels_of(model, evaluator.system.bath)
+        self.channels = [CHANNELS.index(name) for name in present]
+        self.energies = evaluator.energy_channels
+        self.bare_works = self.energies if varies and books_bare_work else []
+        self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
+        self.sites = SiteObserver(evaluator)
+        self.contacts = None if evaluator.contacts is None else ContactObserver(model, evaluator.contacts)
+        self.slowest, self.relaxation = slowest_tree(model, evaluator)
+        tree = model.forest.tree
+        self.slowest_range = (int(tree[self.slowest]), int(tree[self.slowest + 1])) if tree.size > 1 else (0, 0)
+        self.residual = ResidualObserver(evaluator, self.channels, self.slowest_range[0], scaled)
+        self._looked, self._energies = np.empty(12), np.empty(8)
+        self.start_energy = 0.0
+        self.start_place = np.zeros(3) if stop is None else self._centre(body_poses(model, model.q0))
+
+    @property
+    def dimensions(self) -> dict[str, str]:
+        """Dimension of every observable by name."""
+        names = {"kinetic_energy": "energy", "energy_balance": "energy", "temperature_kinetic": "temperature"}
+        names["step_size"] = "time"
+        for c in self.energies:
+            names[f"energy_{CHANNELS[c]}"] = "energy"
+        for c in self.bare_works:
+            names[f"bare_work_{CHANNELS[c]}"] = "energy"
+        for c in self.channels:
+            names[f"work_{CHANNELS[c]}"] = "energy"
+            names[f"force_{CHANNELS[c]}"] = "force"
+            names[f"factor_{CHANNELS[c]}"] = "dimensionless"
+        names.update(dict.fromkeys(NET_FORCE, "force"))
+        names.update(self.thermostat.dimensions)
+        names.update(self.residual.dimensions)
+        names.update(self.sites.dimensions)
+        if self.contacts is not None:
+            names.update(self.contacts.dimensions)
+        if self.model.loops.kind.size:
+            names["loop_drift"] = names["loop_drift_rate"] = "dimensionless"
+        if self.stop is not None:
+            names["advance"] = "length"
+        if self.adaptive is not None:
+            names["active_freedoms"] = names["transitions"] = "dimensionless"
+            names["reservoir_energy"] = names["reservoir_potential"] = "energy"
+        return names
+
+    def begin(self, state: State) -> None:
+        """Remember the kinetic energy from which the balance is counted."""
+        self._survey(state)
+        self.start_energy = float(self._looked[0])
+        self.residual.warm_up()
+
+    def _survey(self, state: State) -> None:
+        self._looked = survey(self.evaluator, state, *self.slowest_range)
+
+    def frame(self, state: State, with_poses: bool = True) -> Frame:
+        """The frame of a state; its positions and rotations are empty where they are neither asked for nor needed."""
+        evaluator, model = self.evaluator, self.model
+        self._survey(state)
+        kinetic = float(self._looked[0])
+        # Friction that is scaled scales the temperature with it; a thermostat's is that of its target.
+        scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
+        if evaluator.overdamped:  # there are no speeds
+            scaled = 0.0
+        freedoms = evaluator.degrees_of_freedom if self.adaptive is None else self.adaptive.freedoms(state)
+        thermal = model.units.boltzmann * freedoms * scaled
+        observables = {
+            "kinetic_energy": kinetic,
+            "energy_balance": kinetic - self.start_energy - float(state.work.sum()) + float(state.reservoir[0]),
+            "temperature_kinetic": 2.0 * kinetic / thermal if thermal else np.nan,
+            "step_size": float(state.step[0]) if self.fixed_step is None else self.fixed_step,
+        }
+        for c in self.channels:
+            observables[f"work_{CHANNELS[c]}"] = float(state.work[c])
+            observables[f"force_{CHANNELS[c]}"] = float(self._looked[1 + c])
+            observables[f"factor_{CHANNELS[c]}"] = float(state.factor[c])
+        for c in self.bare_works:
+            observables[f"bare_work_{CHANNELS[c]}"] = float(state.bare_work[c])
+        observables.update(self.residual.look())
+        observables.update(zip(NET_FORCE, self._looked[9:12].tolist(), strict=True))
+        if evaluator.sites.sites:
+            forces = self.sites.forces()
+            measures = evaluator.measure(state.q)
+            observables.update(self.sites.observables(forces, measures, kinetic / scaled if scaled else kinetic))
+        if self.energies:
+            self._energies[:] = evaluator.energies(state.q, measures if evaluator.sites.sites else None)
+            if self.adaptive is not None:
+                self._energies[CONFORMATIONAL] += self.adaptive.potential_shift(state)
+            for c in self.energies:
+                observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
+        observables.update(self.thermostat.look(state, kinetic, self._energies))
+        if self.adaptive is not None:
+            observables.update(self._adaptive(state, freedoms))
+            if "conserved_energy" in observables:
+                observables["conserved_energy"] += float(state.reservoir.sum())
+        needed = with_poses or self.stop is not None or self.contacts is not None
+        poses = poses_at(model, state.q) if needed else NO_POSES
+        if model.loops.kind.size:
+            observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.drift)
+        if self.stop is not None:
+            observables["advance"] = self._advance(poses)
+        if self.contacts is not None:
+            observables.update(self.contacts.observables(state, kinetic, *poses))
+            observables["force_contact"] = float(np.linalg.norm(self.contacts.forces(state), axis=1).sum())
+        return Frame(
+            step=int(state.counters[STEPS]),
+            time=float(state.time[0]),
+            positions=poses[0],
+            rotations=poses[1],
+            q=state.q.copy(),
+            u=state.u.copy(),
+            observables=observables,
+        )
+
+    def _adaptive(self, state: State, freedoms: int) -> dict[str, float]:
+        """What has been locked and released so far, and what that has taken out."""
+        assert self.adaptive is not None
+        return {
+            "active_freedoms": float(freedoms),
+            "transitions": float(sum(self.adaptive.changes(state))),
+            "reservoir_energy": float(state.reservoir[0]),
+            "reservoir_potential": float(state.reservoir[1]),
+        }
+
+    def passage(self, state: State, advance: float) -> float:
+        """When the watched body had come just as far as ``advance`` [length], for a state within a step after [time]:
+        by its present speed."""
+        rates = evaluate(self.evaluator, state)[: self.model.nq]
+        # The coordinates' rates are exact; how far a centre of mass moves with them is differenced over a distance that
+        # is small against bodies and large against rounding.
+        beyond = self._advance(body_poses(self.model, state.q)) - advance
+        small = 1e-6 / max(float(np.abs(rates).max(initial=0.0)), 1e-300)
+        ahead, behind = (self._advance(body_poses(self.model, state.q + s * rates)) for s in (small, -small))
+        speed = (ahead - behind) / (2.0 * small)
+        return float(state.time[0] - beyond / speed) if speed > 0.0 else float(state.time[0])
+
+    def _advance(self, poses: tuple[np.ndarray, np.ndarray]) -> float:
+        assert self.stop is not None
+        return float(self.stop[1] @ (self._centre(poses) - self.start_place))
+
+    def _centre(self, poses: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """The watched body's centre of mass, world frame [length]."""
+        assert self.stop is not None
+        body = self.stop[0]
+        position, (w, *vector) = poses[0][body], poses[1][body]
+        c = self.model.centres[body]
+        turn = 2.0 * np.cross(vector, c)
+        return position + c + w * turn + np.cross(vector, turn)

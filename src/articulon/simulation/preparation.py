@@ -1,0 +1,270 @@
+"""A case made ready to run: its model, forces, policy, windows and driver."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulon.adaptive import AdaptiveDriver
+from articulon.dynamics.loops.given_motions import check_motions
+from articulon.errors import CaseError, ModelError
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.joint_actuation import check_actuations
+from articulon.forces.selection import body_index
+from articulon.forces.sites.list_sizes import check_listing
+from articulon.forces.stokes_drag import StokesDrag
+from articulon.integrate import FIXED
+from articulon.integrate.choice import Driver, driver
+from articulon.integrate.status import advance_stop
+from articulon.integrate.thermostatting import check_thermostat
+from articulon.model import Model, State
+from articulon.scaling import NoScaling, SmoothAdaptive, ThresholdAdaptive
+from articulon.scaling.base import INPUTS, ZETA, ZETA_RATE
+from articulon.simulation.minimisation import minimise
+from articulon.simulation.observers import Observer, survey
+from articulon.simulation.run_request import Description
+from articulon.simulation.starting import check_start, thermal_start
+from articulon.simulation.threshold_search import Threshold, find_threshold
+from articulon.time_scales.contact_step_limit import check_contact_step
+from articulon.time_scales.noise_windows import Timed, Windows, windows_of
+
+
+@dataclass
+class Prepared:
+    """All that a run needs beside its state."""
+
+    case: Description
+    """The case."""
+    model: Model
+    """What is simulated."""
+    evaluator: Evaluator
+    """Its forces."""
+    windows: Windows
+    """The times that it is cut into."""
+    policy: Any
+    """The scaling policy, its threshold found."""
+    damping: float
+    """The core's translational drag coefficient β [mass/time], 0 without drag."""
+    parameters: np.ndarray
+    """Of the policy's law."""
+    driver: Driver
+    """What advances the state."""
+    observer: Observer
+    """What looks at it."""
+    threshold: Threshold | None
+    """How the threshold was found, where the case gives none."""
+
+
+def core_drag(model: Model, core: str | None, source: str = "") -> float:
+    """Translational drag β of a body, or the largest there is [mass/time]; 0 where there is none.
+
+    Raises
+    ------
+    CaseError
+        For a body that does not exist.
+    """
+    found: dict[int, float] = {}
+    for k, force in enumerate(model.forces):
+        if isinstance(force, StokesDrag):
+            bodies, translational, _ = force.coefficients(model, f"forces[{k}]")
+            found.update(zip(bodies.tolist(), translational.tolist(), strict=True))
+    if core is None:
+        return max(found.values(), default=0.0)
+    try:
+        return found.get(body_index(model, core, "scaling.core"), 0.0)
+    except ModelError as error:
+        raise CaseError(f"{source}: {error}") from None
+
+
+def checked(case: Description, windows: Windows | None = None, model: Model | None = None) -> tuple[Model, Windows]:
+    """The model of a case and the windows of its time, where they are not known already; all is checked that can be
+    before kernels are compiled.
+
+    Raises
+    ------
+    CaseError
+        For what cannot be run.
+    """
+    model = case.build_model() if model is None else model
+    policy, duration = case.scaling, float(case.run.duration)
+    try:
+        check_listing(model)
+        check_motions(model, duration)
+        check_actuations(model, duration)
+    except ModelError as error:
+        raise CaseError(f"{case.source}: {error}") from None
+    _drag_of_core(case, model)
+    try:
+        check_thermostat(case.thermostat, case.integrator, policy, model, duration)
+    except CaseError as error:
+        raise CaseError(f"{case.source}: {error}") from None
+    windows = windows_of(case, model) if windows is None else windows
+    check_contact_step(model, case.integrator, windows.step or getattr(case.integrator, "step", None), case.source)
+    return model, windows
+
+
+def _drag_of_core(case: Timed, model: Model) -> float:
+    """The drag of the core of a policy; raises CaseError where it divides by none."""
+    policy = case.scaling
+    damping = core_drag(model, getattr(policy, "core", None), case.source)
+    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive) and damping <= 0.0:
+        whose = "no body" if policy.core is None else f"not the body '{policy.core}'"
+        raise CaseError(
+            f"{case.source}: scaling: {policy.policy} divides by the drag of the core, and {whose} has any; "
+            "add stokes-drag to the forces, or choose another scaling.core"
+        )
+    return damping
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """A policy with all that its law needs."""
+
+    policy: Any
+    """The policy, its threshold found."""
+    damping: float
+    """The core's translational drag coefficient β [mass/time], 0 without drag."""
+    parameters: np.ndarray
+    """Of the law."""
+    threshold: Threshold | None
+    """How the threshold was found, where none is given."""
+
+
+def scaling_of(
+    case: Timed,
+    model: Model,
+    threshold: Threshold | None = None,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Scaling:
+    """The policy of a run with the drag of its core, its threshold found where it has none.
+
+    Parameters
+    ----------
+    case
+        The run, its policy in the units of the model.
+    model
+        What is run.
+    threshold
+        What an earlier part of the run has found; None finds it where it is needed.
+    start
+        Coordinates (nq,) and speeds (nu,) from which it is found, those of the model by default.
+
+    Raises
+    ------
+    CaseError
+        For a core that does not exist or has no drag, and where no threshold can be found.
+    """
+    policy, damping = case.scaling, _drag_of_core(case, model)
+    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive) and policy.threshold is None:
+        threshold = threshold or find_threshold(case, model, damping, start)
+        policy = policy.model_copy(update={"threshold": threshold.value})
+    try:
+        parameters = policy.parameters(damping)
+    except ValueError as error:
+        raise CaseError(f"{case.source}: scaling: {error}") from None
+    return Scaling(policy, damping, parameters, threshold)
+
+
+def prepare(
+    case: Description,
+    threshold: Threshold | None = None,
+    windows: Windows | None = None,
+    model: Model | None = None,
+) -> Prepared:
+    """Builds the model and compiles what is not in the cache.
+
+    Parameters
+    ----------
+    case
+        The case.
+    threshold
+        What an earlier part of the run has found; None finds it where it is needed.
+    windows
+        Those of an earlier part of the run, whose steps and noise go on; None makes them.
+    model
+        What the case describes, where it has been built already.
+
+    Raises
+    ------
+    CaseError
+        For what cannot be run.
+    """
+    model, windows = checked(case, windows, model)
+    scaling = scaling_of(case, model, threshold)
+    policy = scaling.policy
+    dynamics = case.dynamics
+    evaluator = Evaluator(
+        model,
+        case.run.seed,
+        windows.window,
+        windows.average,
+        dynamics.solver,
+        dynamics.rotations,
+        case.thermostat,
+        policy.target_factor(),
+    )
+    integrator = case.integrator
+    if isinstance(integrator, FIXED):
+        integrator = integrator.model_copy(update={"step": windows.step})
+    try:
+        arguments = evaluator, integrator, policy, scaling.parameters, evaluator.initial_state()
+        advance: Driver
+        if case.adaptive is not None and case.adaptive.on:
+            advance = AdaptiveDriver(*arguments, case.adaptive, case.run.seed)
+        else:
+            advance = driver(*arguments)
+    except CaseError as error:
+        raise CaseError(f"{case.source}: {error}") from None
+    stop = None
+    if case.run.stop is not None:
+        direction = np.array([float(x) for x in case.run.stop.direction])
+        body = model.body(case.run.stop.body)
+        if model.link[body] < 0:
+            raise CaseError(f"{case.source}: run.stop.body: '{case.run.stop.body}' is welded to the ground")
+        stop = body, direction / np.linalg.norm(direction)
+        advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
+    step, scaled = windows.step or getattr(integrator, "step", None), not isinstance(policy, NoScaling)
+    adaptive = advance if isinstance(advance, AdaptiveDriver) else None
+    observer = Observer(evaluator, step, stop, policy.varies, advance.books_bare_work, scaled, adaptive)
+    return Prepared(
+        case,
+        model,
+        evaluator,
+        windows,
+        policy,
+        scaling.damping,
+        scaling.parameters,
+        advance,
+        observer,
+        scaling.threshold,
+    )
+
+
+def blank_state(prepared: Prepared) -> State:
+    """A state at time zero with an array for everything that the run keeps."""
+    driver = prepared.driver
+    state = prepared.evaluator.initial_state(driver.history, prepared.policy.speed_factor(), driver.memory)
+    return driver.sized(state) if isinstance(driver, AdaptiveDriver) else state
+
+
+def first_state(prepared: Prepared) -> State:
+    """The state at time zero, with the factors that the policy's law gives there."""
+    try:
+        return start_state(prepared)
+    except ModelError as error:
+        raise CaseError(f"{prepared.case.source}: {error}") from None
+
+
+def start_state(prepared: Prepared) -> State:
+    """The same; raises ModelError, without the file, for a state that no run can begin from."""
+    evaluator, state = prepared.evaluator, blank_state(prepared)
+    if prepared.case.run.minimise:
+        state.q[:] = minimise(prepared.model, state.q)
+    if prepared.case.run.speeds == "thermal":
+        state.u[:] = thermal_start(evaluator, state.q, prepared.case.run.seed)
+    check_start(evaluator, state, prepared.observer.fixed_step)
+    looked, sums = survey(evaluator, state, 0, 0), np.zeros(INPUTS)
+    sums[:8] = looked[1:9]
+    sums[ZETA], sums[ZETA_RATE] = evaluator.thermostat_rates()
+    prepared.policy.law(prepared.parameters, sums, state.factor)
+    return state

@@ -1,0 +1,197 @@
+"""A run that has been made: its arrays, from its folder or from memory, under one set of names."""
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from articulon.errors import ArticulonError
+from articulon.model import CHANNELS, Model, State
+from articulon.simulation.memory_run import Memory
+from articulon.storage.file_reading import read_summary
+from articulon.storage.trajectory import TrajectoryReader
+
+T = TypeVar("T")
+
+CASE = "case.toml"
+"""The case of a run, as resolved."""
+
+
+def check_run(folder: Path) -> None:
+    """Raises ArticulonError where a folder holds no run, or cannot be looked into."""
+    try:
+        there = (folder / CASE).is_file()
+    except OSError as failure:  # a name that is too long, a folder that may not be entered
+        raise ArticulonError(f"{folder}: cannot be read: {failure.strerror}; give the folder of a run") from None
+    if not there:
+        raise ArticulonError(f"{folder} holds no run (there is no {CASE} in it); give the folder of a run")
+
+
+class Run:
+    """The results of a run, in the units of its case. Arrays are read or computed when they are first asked for.
+
+    Parameters
+    ----------
+    folder
+        The folder of the run; None for one in memory.
+    case
+        The case as resolved, where it is known.
+    model
+        What was simulated, where it has been built already.
+    memory
+        What a run in memory has kept; None for one in a folder.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        case: Any = None,
+        model: Model | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        self._folder = None if folder is None else Path(folder)
+        self.case = case
+        self.memory = memory
+        if model is not None:
+            self.model = model
+
+    def __repr__(self) -> str:
+        return f"Run({str(self._folder)!r})" if self.memory is None else f"Run({self.memory.words()})"
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the results are in memory alone."""
+        return self._folder is None
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run; raises ArticulonError for one in memory."""
+        if self._folder is None:
+            raise ArticulonError("this run is in memory and has no folder; write it into one by run.save(folder)")
+        return self._folder
+
+    @cached_property
+    def model(self) -> Model:
+        """What was simulated; built from the case where it is not known. Functions that the case names are loaded only
+        where they are allowed: without, forces by them cannot be evaluated, and a case whose joints they drive is
+        refused."""
+        if self.memory is not None:
+            return self.memory.model
+        if self.case is None:
+            raise ArticulonError(f"{self.folder}: the case of this run is not known; open it by articulon.open_run")
+        # Without what drives a coordinate the model would have another degree of freedom.
+        model: Model = self.case.build_model(run_code=self.case.allow_code or self.case.driven_by_code)
+        return model
+
+    @property
+    def known_model(self) -> Model | None:
+        """What was simulated, where it has been built already; None where it has not."""
+        return self.memory.model if self.memory is not None else self.__dict__.get("model")
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The figures of the run, the same as ``summary.json``. Those of a run in memory are made when they are first
+        asked for; where it is scaled, unscaled motion is then computed beside it for the verdict."""
+        return read_summary(self.folder) if self.memory is None else self.memory.summary(self)
+
+    @cached_property
+    def observables(self) -> dict[str, np.ndarray]:
+        """Energies, works, temperatures, factors and "time" by name, each of shape (frames,)."""
+        if self.memory is not None:
+            return self.memory.observables()
+        return self._read(lambda reader: {"time": reader.times, **reader.observables})
+
+    @property
+    def times(self) -> np.ndarray:
+        """Times of the frames [time], shape (frames,)."""
+        return self.observables["time"]
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """Origins of the bodies, world frame [length], shape (frames, bodies, 3)."""
+        return self._poses[0] if self.memory is not None else self._read(lambda reader: reader.positions)
+
+    @cached_property
+    def rotations(self) -> np.ndarray:
+        """Euler parameters, scalar first, body to world, shape (frames, bodies, 4)."""
+        return self._poses[1] if self.memory is not None else self._read(lambda reader: reader.rotations)
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """Joint coordinates, shape (frames, nq)."""
+        return self.memory.q() if self.memory is not None else self._read(lambda reader: reader.coordinates)
+
+    @cached_property
+    def u(self) -> np.ndarray:
+        """Joint speeds, shape (frames, nu)."""
+        return self.memory.u() if self.memory is not None else self._read(lambda reader: reader.speeds)
+
+    @property
+    def kinetic_energy(self) -> np.ndarray:
+        """[energy], shape (frames,)."""
+        return self.observables["kinetic_energy"]
+
+    @cached_property
+    def potential_energy(self) -> np.ndarray:
+        """Energy of all potential and conformational terms and of gravity, unscaled [energy], shape (frames,)."""
+        return self._by_channel("energy").sum(axis=1)
+
+    @cached_property
+    def works(self) -> np.ndarray:
+        """Work done by each channel since the start [energy], in the order of ``articulon.model.CHANNELS``, shape
+        (frames, 8)."""
+        return self._by_channel("work")
+
+    @cached_property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies, in the order of the arrays."""
+        return self.memory.model.names if self.memory is not None else self._read(lambda r: r.layout.body_names)
+
+    @property
+    def complete(self) -> bool:
+        """Whether it came to its end, or to what stops it; False where it was interrupted or has failed."""
+        if self.memory is not None:
+            return self.memory.complete
+        return self.summary["status"] not in ("running", "interrupted", "failed")
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be known of it: a step that was shortened, a threshold that was found, flexible bodies that were
+        deformed beyond the range of their modes or turned too fast for them."""
+        return list(self.summary.get("notes") or ()) if self.memory is None else self.memory.said(self)
+
+    @property
+    def step(self) -> float | None:
+        """The step where all are equal but for those that frames or windows of noise cut short [time]; None where the
+        error of each step chose it."""
+        return self.summary.get("step") if self.memory is None else self.memory.step
+
+    @property
+    def state(self) -> State:
+        """Everything from which a run in memory goes on: that of its last frame, or where it was interrupted. Raises
+        ArticulonError for a run in a folder, whose checkpoint holds it."""
+        return self._memory("state").state
+
+    def _memory(self, what: str) -> Memory:
+        """What a run in memory has kept; raises ArticulonError for one in a folder."""
+        if self.memory is None:
+            raise ArticulonError(f"{self.folder}: only a run in memory has '{what}'; this one is in its folder")
+        return self.memory
+
+    @cached_property
+    def _poses(self) -> tuple[np.ndarray, np.ndarray]:
+        assert self.memory is not None
+        return self.memory.poses()
+
+    def _by_channel(self, kind: str) -> np.ndarray:
+        """Observables of all channels, 0 where nothing acts, shape (frames, 8)."""
+        found = np.zeros((self.times.size, len(CHANNELS)))
+        for c, name in enumerate(CHANNELS):
+            found[:, c] = self.observables.get(f"{kind}_{name}", 0.0)
+        return found
+
+    def _read(self, what: Callable[[TrajectoryReader], T]) -> T:
+        with TrajectoryReader(self.folder / "trajectory.h5") as reader:
+            return what(reader)

@@ -1,0 +1,57 @@
+"""The verdict on a run, of a case or in memory: what it is made from."""
+
+from typing import Any
+
+from articulon.adaptive import AdaptiveDriver
+from articulon.fidelity.premises import fidelity_of
+from articulon.fidelity.record import Record, Settings
+from articulon.fidelity.verdict import TOLERANCE
+from articulon.model import State
+from articulon.model.state import EVALUATIONS
+from articulon.simulation.frames import Frames
+from articulon.simulation.preparation import Prepared
+
+
+def judged(
+    prepared: Prepared, state: State, run: Frames, found: dict[str, Any] | None, wall_seconds: float, with_pairs: bool
+) -> dict[str, Any]:
+    """The :func:`articulon.fidelity.premises.fidelity_of` a scaled run of a case that has come to a state."""
+    observer, settings = prepared.observer, prepared.case.fidelity
+    asked = Settings(tolerance_of(settings.tolerance, prepared.policy), settings.error, float(settings.budget))
+    return fidelity_of(
+        record_of(prepared, state, run, asked),
+        found,
+        observer.relaxation,
+        observer.residual.seconds,
+        wall_seconds,
+        with_pairs,
+    )
+
+
+def record_of(prepared: Prepared, state: State, run: Frames, settings: Settings) -> Record:
+    """What a verdict on a run is made from."""
+    case = prepared.case
+    stop = None
+    if prepared.observer.stop is not None:
+        stop = (*prepared.observer.stop, float(case.run.stop.advance))
+    return Record(
+        prepared.model,
+        prepared.evaluator,
+        case.integrator,
+        prepared.policy,
+        run.q,
+        run.u,
+        run.observables,
+        int(state.counters[EVALUATIONS]),
+        int(case.run.seed),
+        prepared.windows.window,
+        stop,
+        isinstance(prepared.driver, AdaptiveDriver),
+        settings,
+    )
+
+
+def tolerance_of(given: float | None, policy: Any) -> float:
+    """The relative error that is trusted: the one that is given, or that of the policy, or 2 %."""
+    found = getattr(policy, "tolerance", None) if given is None else given
+    return TOLERANCE if found is None else float(found)

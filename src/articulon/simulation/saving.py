@@ -1,0 +1,80 @@
+"""Writing a run from memory into a folder, as if it had been made there."""
+
+from pathlib import Path
+
+from articulon.errors import ArticulonError
+from articulon.simulation.case_run import TOPOLOGY, TRAJECTORY, check_free
+from articulon.simulation.loop import FolderRecorder
+from articulon.simulation.memory_run import Memory, Row
+from articulon.simulation.observers import poses_at
+from articulon.simulation.results import CASE, Run
+from articulon.simulation.summary import write_summary
+from articulon.storage.atomic_writing import write_text
+from articulon.storage.folder_claim import claimed
+from articulon.storage.model_layout import trajectory_layout, write_model_topology
+from articulon.storage.trajectory import Frame, TrajectoryWriter
+
+
+def save(run: Run, folder: Path) -> None:
+    """Write the case, the frames, the state and the figures of a run in memory into a folder.
+
+    Parameters
+    ----------
+    run
+        The run.
+    folder
+        A folder that holds no run; it is made where it is missing.
+
+    Raises
+    ------
+    CaseError
+        For a model that no case file can hold.
+    ArticulonError
+        For a folder that holds a run, a run whose frames a case cannot describe, or a full disk.
+    """
+    memory = run.memory
+    assert memory is not None
+    text = run.case.to_toml()
+    _check_frames(memory)
+    summary = run.summary
+    with claimed(folder, lambda _: None):
+        check_free(folder)
+        write_text(folder / CASE, text, new=True)
+        write_model_topology(folder / TOPOLOGY, memory.model, run.case.title)
+        prepared = memory.prepared
+        prepared.observer.start_energy = memory.start_energy
+        layout = trajectory_layout(memory.model, memory.dimensions, run.case.digest())
+        recorder = FolderRecorder(folder, prepared, TrajectoryWriter(folder / TRAJECTORY, layout), memory.state)
+        for row in memory.rows:
+            recorder.keep(_frame(memory, row))
+        recorder.last_step, recorder.stop_time = memory.rows[-1].number, memory.stop_time
+        recorder.finished = memory.complete
+        recorder.finish()
+        recorder.checkpoint()
+        write_summary(folder, summary)
+
+
+def _check_frames(memory: Memory) -> None:
+    """Raises ArticulonError where the frames are not those that the case describes: it would be another run."""
+    times = memory.setup.case.run.frame_times()
+    for k, row in enumerate(memory.rows):
+        here = k < len(times) and abs(row.time - times[k]) <= 1e-12 * times[-1]
+        if not here and not (k == len(memory.rows) - 1 and memory.stop_time == memory.stop_time):
+            raise ArticulonError(
+                "run.save: the frames of this run are not equally far apart from its beginning on, and no case "
+                "describes them; save the run that it goes on from, or make it at once"
+            )
+
+
+def _frame(memory: Memory, row: Row) -> Frame:
+    positions, rotations = poses_at(memory.model, row.q)
+    observables = dict(zip(memory.dimensions, row.values.tolist(), strict=True))
+    return Frame(
+        step=row.number,
+        time=row.time,
+        positions=positions,
+        rotations=rotations,
+        q=row.q,
+        u=row.u,
+        observables=observables,
+    )

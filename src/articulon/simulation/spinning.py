@@ -1,0 +1,232 @@
+"""Flexible bodies that turn too fast for their modes.
+
+A body that turns is pulled outwards, and the pull straightens it: a real one is stiffer than at rest. Linear modes lack
+that (Kane, Ryan and Banerjee, J. Guid. Control Dyn. 10, 139, 1987), and keep the part that softens. About a steady spin
+ω of the frame of handle 1 modal coordinates follow
+
+    M η'' + 2 B η' + (K − G) η = 0,    G_jk = Σ m (ω × Φ_j)·(ω × Φ_k),    B_jk = ω · Σ m Φ_k × Φ_j
+
+where that frame is held, and the linearised equations of motion of the whole body where it floats freely. From some ω
+on, near the first frequency √(K/M), a solution grows: deformation then has no bound.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from articulon.dynamics.multibody_functions import body_velocities
+from articulon.model import Model
+from articulon.model.joints import UNBOUND
+from articulon.model.modes import InertiaIntegrals, inertia_integrals
+from articulon.time_scales.contact_step_limit import with_unit
+
+NOTED = 0.3
+"""Part of the first frequency from which on a spin is noted: a tenth of the stiffness is then missing."""
+GROWS = 1e-6
+"""Growth of a solution, by the first frequency, that is more than rounding."""
+TUMBLES = 1.2, 0.05
+"""Growth of a deformation that is more than that of the tumbling of a rigid body: times it, and by the first frequency
+besides."""
+FRAMES = 200
+"""Frames of a run that are looked at, at most."""
+
+FULL = [0, 1, 2, 1, 3, 4, 2, 4, 5]
+
+
+@dataclass(frozen=True)
+class Spin:
+    """How fast a flexible body has turned."""
+
+    body: str
+    """Its name."""
+    largest: float
+    """Its largest angular velocity [angle/time]."""
+    across: float
+    """The largest part of one that pulls its nodes outwards [angle/time]."""
+    first: float
+    """The first frequency of its modes [angle/time]."""
+    grows: float | None
+    """When a deformation that grows without bound was first found [time]; None where none was."""
+
+    @property
+    def noted(self) -> bool:
+        """Whether it is fast enough to be noted."""
+        return self.across > NOTED * self.first
+
+    def note(self, model: Model) -> str:
+        """A line for people."""
+        units = model.units
+        rate, time = ("", "") if units.time is None else (units.label("angular_velocity"), units.symbols[2])
+        turns = (
+            f"body '{self.body}' turns at up to {with_unit(self.largest, rate)}, and the first frequency of its modes "
+            f"is {with_unit(self.first, rate)}"
+        )
+        if self.grows is not None:
+            return (
+                f"{turns}: as fast as it turns from t = {with_unit(self.grows, time, 9)} on, its deformation grows "
+                "without bound, since linear modes leave out that turning stiffens a body; take a slower spin, stiffer "
+                "modes, or several bodies on joints in its place, which stiffen as they should"
+            )
+        part = (self.across / self.first) ** 2
+        return (
+            f"{turns}: linear modes leave out that turning stiffens a body, so that its stiffness is off by some "
+            f"{100 * part:.2g} %"
+        )
+
+
+def spins(model: Model, times: np.ndarray, q: np.ndarray, u: np.ndarray) -> list[Spin]:
+    """How fast the flexible bodies have turned, those fast enough to be noted.
+
+    Parameters
+    ----------
+    model
+        The model.
+    times
+        Of the frames [time], shape (frames,).
+    q, u
+        Coordinates (frames, nq) and speeds (frames, nu) at these.
+    """
+    if not model.modes or not len(times):
+        return []
+    looked = np.unique(np.linspace(0, len(times) - 1, min(len(times), FRAMES)).round().astype(np.int64)).tolist()
+    velocities = np.array([body_velocities(model, q[frame], u[frame])[:, 3:] for frame in looked])
+    found = []
+    for body in model.modes:
+        mine, spinning = velocities[:, body], _Spinning(model, body)
+        across = np.array([spinning.across(spin) for spin in mine])
+        fast = [k for k in range(len(looked)) if not across[k] <= NOTED * spinning.first]
+        grows = (float(times[looked[k]]) for k in fast if spinning.growth(mine[k]) > 0.0)
+        largest = float(np.linalg.norm(mine, axis=1).max())
+        spin = Spin(model.names[body], largest, float(across.max()), spinning.first, next(grows, None))
+        if spin.noted:
+            found.append(spin)
+    return found
+
+
+class _Spinning:
+    """What of a flexible body, with the masses that its nodes carry, enters its motion about a steady spin."""
+
+    def __init__(self, model: Model, body: int) -> None:
+        forest, shapes, link = model.forest, model.modes[body], int(model.link[body])
+        carried = _carried(model, body)
+        whole = shapes._replace(masses=shapes.masses + carried)
+        self.stiffness = shapes.stiffness
+        self.integrals: InertiaIntegrals = inertia_integrals(whole)
+        # What floats freely gives way; what hangs on something is taken to be held.
+        self.floats = int(forest.parent[link]) < 0 and int(forest.kind[link]) in UNBOUND
+        X = shapes.positions
+        dyads = (carried[:, None] * X).T @ X
+        self.total = float(forest.mass[link] + carried.sum())
+        self.moment = forest.moment[link] + carried @ X
+        self.inertia = forest.inertia[link][FULL].reshape(3, 3) + np.trace(dyads) * np.eye(3) - dyads
+        mass = self.integrals.M
+        if self.floats:
+            mass = mass - self.integrals.S1 @ self.integrals.S1.T / self.total
+        squares = linalg.eigh(self.stiffness, mass, eigvals_only=True)
+        # Modes without stiffness are none that a spin could soften.
+        stiff = squares > 1e-12 * max(float(squares[-1]), 0.0)
+        self.first = math.sqrt(float(squares[stiff][0])) if stiff.any() else math.inf
+        middle = whole.masses @ X / whole.masses.sum() if self.floats else 0.0
+        self.arms, self.weights = X - middle, whole.masses
+
+    def across(self, spin: np.ndarray) -> float:
+        """The part of a spin (3,), body frame, that pulls nodes outwards [angle/time]: all of it across a slender body,
+        nothing along it."""
+        square = float(self.weights @ (self.arms**2).sum(axis=1))
+        pull = float(self.weights @ (np.cross(spin, self.arms) ** 2).sum(axis=1))
+        return math.sqrt(pull / square) if square > 0.0 else 0.0
+
+    def growth(self, spin: np.ndarray) -> float:
+        """The fastest growth of a deformation about a steady spin (3,), body frame [1/time]; 0 where none grows."""
+        if not np.isfinite(spin).all():
+            return math.inf
+        size = max(self.first, float(np.linalg.norm(spin)))
+        if not self.floats:
+            fastest = _fastest(self._held(spin))
+            return fastest if fastest > GROWS * size else 0.0
+        bent = np.concatenate([spin, np.zeros(2 * self.stiffness.shape[0])])
+        fastest, rigid = _fastest(_slope(self._floating, bent)), _fastest(_slope(self._rigid, spin))
+        # A rigid body about the axis of its middle moment of inertia tumbles too.
+        limit = GROWS * size if rigid <= GROWS * size else TUMBLES[0] * rigid + TUMBLES[1] * self.first
+        return fastest if fastest > limit else 0.0
+
+    def _held(self, spin: np.ndarray) -> np.ndarray:
+        """The rates of (η, η') in these, the frame turning steadily."""
+        n, i = self.stiffness.shape[0], self.integrals
+        softening = np.einsum("a,jkab,b->jk", spin, i.N1.reshape(n, n, 3, 3), spin)
+        gyration = np.einsum("a,jka->jk", spin, i.B1)
+        rates = np.zeros((2 * n, 2 * n))
+        rates[:n, n:] = np.eye(n)
+        rates[n:, :n] = -linalg.solve(i.M, self.stiffness - 0.5 * (softening + softening.T), assume_a="pos")
+        rates[n:, n:] = -2.0 * linalg.solve(i.M, gyration, assume_a="pos")
+        return rates
+
+    def _floating(self, x: np.ndarray) -> np.ndarray:
+        """The rates of x = (ω, η, η'), of a body on which nothing acts (Shabana, 5.5; docs/flexible.md)."""
+        n, i = self.stiffness.shape[0], self.integrals
+        omega, eta, speed = x[:3], x[3 : 3 + n], x[3 + n :]
+        A = self.inertia + np.einsum("jab,j->ab", i.A1[:, FULL].reshape(n, 3, 3), eta)
+        h = self.moment + eta @ i.S1
+        B = i.B0 + np.einsum("jka,k->ja", i.B1, eta)
+        N = i.N0.reshape(n, 3, 3) + np.einsum("jkab,k->jab", i.N1.reshape(n, n, 3, 3), eta)
+        mass = np.zeros((6 + n, 6 + n), dtype=x.dtype)
+        mass[:3, :3], mass[:3, 3:6], mass[3:6, :3] = A, _cross(h), -_cross(h)
+        mass[3:6, 3:6] = self.total * np.eye(3)
+        mass[:3, 6:], mass[6:, :3], mass[3:6, 6:], mass[6:, 3:6], mass[6:, 6:] = B.T, B, i.S1.T, i.S1, i.M
+        force = np.concatenate(
+            [
+                np.cross(omega, A @ omega) + 2.0 * np.einsum("j,jab,b->a", speed, N, omega),
+                np.cross(omega, np.cross(omega, h)) + 2.0 * np.cross(omega, speed @ i.S1),
+                -np.einsum("a,jab,b->j", omega, N, omega)
+                + 2.0 * np.einsum("a,jka,k->j", omega, i.B1, speed)
+                + self.stiffness @ eta,
+            ]
+        )
+        found = np.linalg.solve(mass, -force)
+        return np.concatenate([found[:3], speed, found[6:]])
+
+    def _rigid(self, omega: np.ndarray) -> np.ndarray:
+        """The rate of ω of the same body without its modes."""
+        centre = self.moment / self.total
+        about = self.inertia - self.total * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+        return np.linalg.solve(about, -np.cross(omega, about @ omega))
+
+
+def _slope(rates: Callable[[np.ndarray], np.ndarray], steady: np.ndarray) -> np.ndarray:
+    """The derivative of rates at a state, by steps along the imaginary axis, which cancel nothing."""
+    columns = []
+    for k in range(steady.size):
+        x = steady.astype(complex)
+        x[k] += 1e-30j
+        columns.append(rates(x).imag * 1e30)
+    return np.array(columns).T
+
+
+def _fastest(rates: np.ndarray) -> float:
+    return float(np.linalg.eigvals(rates).real.max())
+
+
+def _cross(a: np.ndarray) -> np.ndarray:
+    """The matrix of a ×."""
+    x, y, z = a
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]], dtype=a.dtype)
+
+
+def _carried(model: Model, body: int) -> np.ndarray:
+    """Mass that each node of a flexible body carries, with all that hangs on it [mass], shape (nodes,)."""
+    forest, shapes = model.forest, model.modes[body]
+    carried, own = np.zeros(shapes.masses.size), int(model.link[body])
+    tables = forest.flexible
+    assert tables is not None
+    below = forest.mass.copy()
+    for link in range(below.size - 1, -1, -1):
+        parent = int(forest.parent[link])
+        if parent >= 0:
+            below[parent] += below[link]
+    for link in np.flatnonzero((tables.node >= 0) & (forest.parent == own)).tolist():
+        nearest = int(np.argmin(((shapes.positions - forest.position[link]) ** 2).sum(axis=1)))
+        carried[nearest] += below[link]
+    return carried

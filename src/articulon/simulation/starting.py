@@ -1,0 +1,167 @@
+"""Where a run begins: at the model's initial state or downhill from it, and whether particles overlap there."""
+
+import numpy as np
+
+from articulon.adaptive.lockable import joints_of
+from articulon.adaptive.momentum_exchange import Space
+from articulon.dynamics import kinetic_energy
+from articulon.errors import ModelError
+from articulon.forces.brownian import brownian_of
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.fixman import fixman_of
+from articulon.forces.sites.site_positions import site_positions
+from articulon.forces.sites.site_walls import LennardJonesWall
+from articulon.model import Model, State
+from articulon.simulation.contact_start import check_overlaps
+from articulon.thermostats.total_momentum import without_momentum
+
+START_STREAM = 12
+"""The stream of random numbers that initial speeds are drawn from."""
+FAR_TOO_HOT = 1e4
+"""Repulsion of a pair over kT beyond which it is an overlap and no collision: a steep wall U ∝ r⁻¹² is climbed to
+10⁴ kT by speeds a hundred times the thermal one."""
+STEEPNESS = 12.0
+"""Of that wall: U = F r/12."""
+
+
+def check_start(evaluator: Evaluator, state: State, step: float | None = None) -> None:
+    """Raises ModelError, naming two sites and how to part them, where site forces at a state are no forces to start
+    with: not finite, those of a repulsion far beyond thermal energy, or such as throw one site past the other in the
+    first step. Spheres that overlap too deeply are refused too, sites outside reflecting walls, and Fixman's potential
+    of another temperature than that of the bath.
+
+    Parameters
+    ----------
+    evaluator
+        The forces.
+    state
+        Where the run begins.
+    step
+        The first step, where it is fixed [time].
+    """
+    _check_fixman(evaluator)
+    check_overlaps(evaluator.model, state.q)
+    sites, model = evaluator.sites, evaluator.model
+    if not sites.sites:
+        return
+    positions = site_positions(model, state.q)
+    _check_walls(model, positions)
+    forces = np.linalg.norm(evaluator.on_sites(positions), axis=1)
+    faulty = np.flatnonzero(~np.isfinite(forces))
+    worst = int(faulty[0]) if faulty.size else int(np.argmax(forces))
+    near = _displacements(model, positions - positions[worst])
+    near[worst] = np.inf
+    other = int(np.argmin(near))
+    thermal = model.units.boltzmann * _temperature(evaluator, state)
+    hot = thermal > 0.0 and forces[worst] * near[other] / STEEPNESS > FAR_TOO_HOT * thermal
+    body = int(model.sites.body[worst])
+    thrown = step is not None and body >= 0 and forces[worst] * step**2 > 2.0 * model.masses[body] * near[other]
+    if not (faulty.size or hot or thrown):
+        return
+    names = [_name(model, site) for site in (worst, other)]
+    gap, face = min(
+        (
+            (d, f)
+            for force in model.forces
+            if isinstance(force, LennardJonesWall)
+            for f, d in force.distances(model, positions[worst])
+        ),
+        default=(np.inf, ""),
+    )
+    if gap < near[other]:
+        near[other], names[1] = gap, f"the wall {face}"
+    if near[other] == 0.0:
+        raise ModelError(f"{names[0]} and {names[1]} begin at one point, where no force parts them; move one of them")
+    reduced = model.units.mass is None
+    force, length = ("", "") if reduced else (f" {model.units.label(name)}" for name in ("force", "length"))
+    how = "not finite" if faulty.size else f"{forces[worst]:.3g}{force}"
+    raise ModelError(
+        f"{names[0]} and {names[1]} begin {near[other]:.4g}{length} apart, and the force on the first is {how}: they "
+        "overlap. Move them apart, or let the run begin downhill from here: run.minimise = true in the case, and "
+        "q = articulon.minimise(model) in Python"
+    )
+
+
+def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int) -> np.ndarray:
+    """Speeds (nu,) drawn at the temperature of the thermostat or of the Brownian forces, without total momentum where
+    the thermostat says so.
+
+    Raises
+    ------
+    ModelError
+        Where there is neither.
+    """
+    model, thermostat = evaluator.model, evaluator.thermostat
+    if thermostat is None and brownian_of(model) is None:
+        raise ModelError("run.speeds: 'thermal' speeds need a temperature; add a thermostat or Brownian forces")
+    kT = model.units.boltzmann * _temperature(evaluator, State(*(np.zeros(1) for _ in State._fields)))
+    joints = joints_of(model)
+    space = Space(model, joints, np.array(q), np.zeros(joints.freedoms.size, dtype=bool))
+    u = space.thermal(seed, START_STREAM, 0, kT)
+    removed = thermostat is not None and thermostat.centre_of_mass == "removed"
+    return without_momentum(model, q, u) if removed else u
+
+
+def _check_fixman(evaluator: Evaluator) -> None:
+    """Raises ModelError where Fixman's potential is that of another temperature than the bath's: what it takes out of
+    the positions would then be wrong."""
+    fixman, noise = fixman_of(evaluator.model), brownian_of(evaluator.model)
+    if fixman is None or evaluator.target_factor != 1.0:
+        return
+    kinds = [] if noise is None else [("Brownian forces", float(noise.temperature))]
+    if evaluator.thermostat is not None:
+        kinds += [("thermostat", T) for T in evaluator.system.bath.temperatures.tolist()]
+    own = float(fixman.temperature)
+    for what, T in kinds:
+        if abs(T - own) > 1e-9 * max(T, own):
+            raise ModelError(
+                f"the force 'fixman' has the temperature {own:g} and the {what} {T:g}: positions would keep part of "
+                "the bias that it is there to take out; give both one temperature, steady over the run"
+            )
+
+
+def _check_walls(model: Model, positions: np.ndarray) -> None:
+    """Raises ModelError for a site outside reflecting walls, which would throw it nowhere."""
+    if model.box is None:
+        return
+    for axis, kind in enumerate(model.box.boundaries):
+        low = float(model.box.origin[axis])
+        high = low + float(model.box.lengths[axis])
+        outside = np.flatnonzero((positions[:, axis] < low) | (positions[:, axis] > high))
+        if kind == "reflecting" and outside.size:
+            site = int(outside[0])
+            raise ModelError(
+                f"{_name(model, site)} begins outside the reflecting walls of the box, at {'xyz'[axis]} = "
+                f"{positions[site, axis]:.6g}, which must lie between {low:g} and {high:g}; move it inside"
+            )
+
+
+def _temperature(evaluator: Evaluator, state: State) -> float:
+    """Of the thermostat, the Brownian forces or the initial speeds, whichever there is first [temperature]."""
+    model = evaluator.model
+    if evaluator.thermostat is not None:
+        return float(evaluator.system.bath.temperatures[0])
+    noise = brownian_of(model)
+    if noise is not None:
+        return float(noise.temperature)
+    twice = 2.0 * kinetic_energy(model, state.q, state.u)
+    return twice / (model.units.boltzmann * max(1, model.degrees_of_freedom))
+
+
+def _displacements(model: Model, vectors: np.ndarray) -> np.ndarray:
+    """Lengths of vectors (n, 3) to the nearest images in the model's box."""
+    box = model.box
+    if box is not None and box.periodic.any():
+        edges = box.vectors
+        for k in (2, 1, 0):
+            if box.periodic[k]:
+                vectors = vectors - np.rint(vectors[:, k] / edges[k, k])[:, None] * edges[k]
+    return np.linalg.norm(vectors, axis=1)
+
+
+def _name(model: Model, site: int) -> str:
+    """A site for people: its body, with the site's number where a body has several."""
+    body = int(model.sites.body[site])
+    several = int((model.sites.body == body).sum()) > 1
+    carrier = "the ground" if body < 0 else f"body '{model.names[body]}'"
+    return f"site {site} of {carrier}" if several else carrier

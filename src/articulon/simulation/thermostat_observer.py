@@ -1,0 +1,75 @@
+"""What is looked at of a thermostat: its target, ζ, kd ζ', and the energy that it conserves."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from articulon.forces.evaluation import Evaluator
+from articulon.model import CHANNELS, State
+from articulon.model.state import THERMOSTAT, THERMOSTAT_RATE
+from articulon.simulation.ledger import without_energy
+from articulon.thermostats.base import GAIN, OVERDAMPS, WAY
+
+EXCHANGING = ("thermostat", "thermostat_rate")
+
+
+class ThermostatObserver:
+    """Takes a thermostat's part of the frames of a run; nothing without one.
+
+    Parameters
+    ----------
+    evaluator
+        The forces, evaluated at the state that is looked at.
+    present
+        Names of the channels that forces act in.
+    energies
+        Names of those with an energy function.
+    varies
+        Whether their factors change along the run.
+    """
+
+    def __init__(self, evaluator: Evaluator, present: Iterable[str], energies: Iterable[str], varies: bool) -> None:
+        self.evaluator, self.bath = evaluator, evaluator.system.bath
+        counted = set(energies) - without_energy(evaluator.model)
+        self.conserves = not varies and self.bath.choice[WAY] != OVERDAMPS and set(present) <= counted | set(EXCHANGING)
+        self.energies = [CHANNELS.index(name) for name in energies]
+
+    @property
+    def dimensions(self) -> dict[str, str]:
+        """Dimension of every observable by name."""
+        if self.evaluator.thermostat is None:
+            return {}
+        names = {"temperature_target": "temperature"}
+        if self.bath.masses.size:
+            names["thermostat_zeta"] = names["thermostat_rate"] = "frequency"
+        return names | ({"conserved_energy": "energy"} if self.conserves else {})
+
+    def look(self, state: State, kinetic: float, energies: np.ndarray) -> dict[str, float]:
+        """The observables at a state with a kinetic energy and energies by channel (8,) [energy]."""
+        names = self.dimensions
+        if not names:
+            return {}
+        found = {"temperature_target": self.target(float(state.time[0]))}
+        if self.bath.masses.size:
+            rate = float(self.evaluator.bath[1, 0])
+            found["thermostat_zeta"] = float(state.bath[0])
+            found["thermostat_rate"] = float(self.bath.constants[GAIN]) * rate
+        if self.conserves:
+            total = kinetic + sum(float(state.factor[c] * energies[c]) for c in self.energies)
+            found["conserved_energy"] = total + self.reservoir(state)
+        return found
+
+    def target(self, time: float) -> float:
+        """Target temperature that is aimed at, without a scaling policy's factor [temperature]."""
+        times, values = self.bath.times, self.bath.temperatures / self.evaluator.target_factor
+        if self.bath.choice[3]:
+            return float(np.interp(time, times, values))
+        return float(values[max(int(np.searchsorted(times, time, side="right")) - 1, 0)])
+
+    def reservoir(self, state: State) -> float:
+        """Energy that the speeds have given to the thermostat: by its own variables where it has some, so that they are
+        held against the motion, else by its work [energy]."""
+        if not state.bath.size:
+            return -float(state.work[THERMOSTAT])
+        stored = 0.5 * float(self.bath.masses @ state.bath[:-1] ** 2) + float(state.bath[-1])
+        return float(state.factor[THERMOSTAT]) * stored - float(state.work[THERMOSTAT_RATE])

@@ -1,0 +1,125 @@
+"""The threshold α of the published adaptive rule, found by a short unscaled run.
+
+Guy (2018, 5.2) identifies α "with respect to the magnitudes of the other forces as measured in short-time unscaled
+cases" and says no more. Here: the case is run unscaled from its initial state, with its own integrator, noise and seed,
+for 200 of the fastest relaxation times m/β, or for 200 steps of the friction-implicit rule. In 50 equal intervals Σ|F|
+over the bodies is sampled by channel at their ends and averaged; α is the largest of these means among the channels
+other than the potential, divided by the core's drag coefficient.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import CaseError
+from articulon.forces.brownian import brownian_of, fastest_relaxation
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate import FIXED
+from articulon.integrate.choice import DIVERGED, driver
+from articulon.model import CHANNELS, Model
+from articulon.model.state import POTENTIAL
+from articulon.scaling import NoScaling
+from articulon.simulation.observers import evaluate, users_errors
+from articulon.time_scales.contact_step_limit import with_unit
+from articulon.time_scales.noise_windows import Timed
+from articulon.units import UnitSystem
+
+RELAXATIONS = 200
+"""Length of the run in relaxation times or steps."""
+SAMPLES = 50
+"""Moments at which the forces are sampled."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A threshold and how it was found."""
+
+    value: float
+    """α [length/time]."""
+    channel: str
+    """The channel with the largest mean Σ|F| beside the potential."""
+    mean_force: float
+    """That mean [force]."""
+    duration: float
+    """Simulated time of the unscaled run [time]."""
+
+    def record(self) -> dict[str, Any]:
+        """For the summary."""
+        return {
+            **asdict(self),
+            "how": f"largest mean of Σ|F| beside the potential over {SAMPLES} samples of a short unscaled run, "
+            "divided by the core's drag coefficient",
+        }
+
+    def note(self, units: UnitSystem) -> str:
+        """A line for people."""
+        value, duration = (
+            with_unit(number, "" if units.time is None else symbol, 6)
+            for number, symbol in ((self.value, units.label("velocity")), (self.duration, units.symbols[2]))
+        )
+        return (
+            f"scaling.threshold: {value}, found by an unscaled run of {duration}, in which the channel "
+            f"'{self.channel}' was the largest beside the potential"
+        )
+
+    def row(self) -> np.ndarray:
+        """For a checkpoint."""
+        return np.array([self.value, CHANNELS.index(self.channel), self.mean_force, self.duration])
+
+    @staticmethod
+    def of_row(row: np.ndarray) -> "Threshold | None":
+        """From a checkpoint's row; None from an empty one."""
+        if not row.size:
+            return None
+        value, channel, force, duration = row.tolist()
+        return Threshold(value, CHANNELS[int(channel)], force, duration)
+
+
+def find_threshold(
+    case: Timed, model: Model, damping: float, start: tuple[np.ndarray, np.ndarray] | None = None
+) -> Threshold:
+    """Runs a case unscaled for a short time; ``damping`` is the core's β [mass/time]. It begins with the coordinates
+    and speeds of ``start``, those of the model by default.
+
+    Raises
+    ------
+    CaseError
+        Where that run diverges, or nothing but the potential acts in it.
+    """
+    integrator, relaxation, average = case.integrator, fastest_relaxation(model), 1
+    brownian = brownian_of(model)
+    if brownian is not None:
+        average = brownian.average
+    if isinstance(integrator, FIXED):
+        held = float(integrator.step)
+        duration = RELAXATIONS * held
+    else:
+        duration = RELAXATIONS * relaxation
+        held = duration / (4 * RELAXATIONS)
+    evaluator = Evaluator(model, case.run.seed, held / average, average)
+    policy = NoScaling()
+    advance = driver(evaluator, integrator, policy, policy.parameters(damping), model.initial_state())
+    state = evaluator.initial_state(advance.history, memory=advance.memory)
+    if start is not None:
+        evaluator.start(state, *start)
+    total = np.zeros(8)
+    for sample in range(1, SAMPLES + 1):
+        with users_errors(evaluator, state):
+            ended = advance.advance(state, duration * sample / SAMPLES, 2**62)
+        if ended == DIVERGED:
+            raise CaseError(
+                f"{case.source}: the short unscaled run that finds scaling.threshold diverged at t = "
+                f"{state.time[0]:.9g} {case.units.symbols[2]}; check the integrator's step or tolerances and the sites "
+                "at the start, or give scaling.threshold"
+            )
+        evaluate(evaluator, state)
+        total += evaluator.look()[1]
+    mean = total / SAMPLES
+    mean[POTENTIAL] = -1.0
+    channel = int(np.argmax(mean))
+    if mean[channel] <= 0.0:
+        raise CaseError(
+            f"{case.source}: scaling.threshold: nothing but the potential acts, so no threshold can be found; give one"
+        )
+    return Threshold(float(mean[channel] / damping), CHANNELS[channel], float(mean[channel]), float(duration))

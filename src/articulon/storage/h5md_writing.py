@@ -1,0 +1,243 @@
+"""Writing `trajectory.h5` in one canonical way, with a checksum for every chunk; see `h5md` for what is where."""
+
+from __future__ import annotations
+
+import errno
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from articulon.storage import seals
+from articulon.storage.h5md_layout import (
+    BODIES,
+    BOX,
+    EDGES,
+    POSITION,
+    SPHERES,
+    STEP,
+    TIME,
+    TrajectoryLayout,
+    observable_path,
+    record,
+)
+
+# One file format whatever the version of the HDF5 library, and one that every HDF5 since 2016 reads: the first in which
+# all that it writes about chunks has checksums.
+_FORMAT = ("v110", "v110")
+
+CHUNK = 2**18
+"""Bytes of a chunk at most; several fit into the cache of any program that reads frame by frame."""
+_OVERHEAD = 64  # bytes at most that a chunk takes beside its values
+_METADATA = 4096  # bytes at most that a dataset or group takes beside its chunks
+
+
+def room(layout: TrajectoryLayout, frames: int) -> int:
+    """What a file with so many frames takes on the disk at most [bytes]."""
+    columns = record(layout)
+    total = _METADATA * (24 + len(columns.names or ()))
+    spheres = 0 if layout.sphere_radii is None else 40 * layout.sphere_radii.size
+    for texts in (layout.body_names, layout.coordinate_names, layout.coordinate_units, layout.speed_names):
+        total += len(texts) * (4 * max(map(len, texts), default=0) + 1)
+    for name in columns.names or ():
+        shape = (frames, *columns[name].shape)
+        if 0 not in shape:
+            chunk = _chunk(shape, columns[name].base)
+            count = math.prod(-(-a // b) for a, b in zip(shape, chunk, strict=True))
+            total += count * (math.prod(chunk) * columns[name].base.itemsize + _OVERHEAD)
+    return int(1.01 * (total + spheres + 2 * layout.masses.nbytes))
+
+
+class FrameSink:
+    """A new file that takes frames in order and ends with exactly as many as it was made for.
+
+    Parameters
+    ----------
+    path
+        The file, which is replaced.
+    layout
+        What all frames have in common.
+    frames
+        How many there will be.
+
+    Raises
+    ------
+    OSError
+        Here and in its methods, when the operating system refuses.
+    """
+
+    def __init__(self, path: Path, layout: TrajectoryLayout, frames: int) -> None:
+        self._frames, self._taken = frames, 0
+        self._pending: dict[str, list[np.ndarray]] = {name: [] for name in record(layout).names or ()}
+        with _as_os_errors():
+            # Chunks are written as they are given, past HDF5's cache, which would write them in an order of its own.
+            self._file = h5py.File(
+                path, "w", libver=_FORMAT, userblock_size=seals.SIZE, rdcc_nbytes=0, rdcc_nslots=1, locking=False
+            )
+            try:
+                self._datasets = _create(self._file, layout, frames)
+            except BaseException:
+                self._file.close()
+                raise
+
+    def __enter__(self) -> FrameSink:
+        return self
+
+    def __exit__(self, kind: type | None, *exception: object) -> None:
+        if kind is not None:
+            with suppress(Exception):  # that of the failure must not be hidden
+                self._file.close()
+            return
+        if self._taken != self._frames:
+            self._file.close()
+            raise ValueError(f"{self._taken} frames were given, and {self._frames} are to be in the file")
+        with _as_os_errors():
+            self._write(self._taken, last=True)
+            self._file.close()
+
+    def append(self, count: int, columns: Mapping[str, np.ndarray]) -> None:
+        """Take so many frames, by the fields of `record`; chunks that they complete are written."""
+        for name, blocks in self._pending.items():
+            blocks.append(columns[name])
+        self._taken += count
+        with _as_os_errors():
+            self._write(self._taken)
+
+    def _write(self, taken: int, last: bool = False) -> None:
+        """Write what is complete, in the order in which it would be if frames came one by one."""
+        due: list[tuple[int, int, str, int]] = []
+        for place, (name, blocks) in enumerate(self._pending.items()):
+            dataset = self._datasets[name]
+            rows = dataset.chunks[0] if dataset.chunks else max(1, taken)
+            waiting = sum(map(len, blocks))
+            first = taken - waiting
+            due += [(start + rows, place, name, start) for start in range(first, taken - rows + 1, rows)]
+            if last and waiting % rows:
+                due.append((taken, place, name, taken - waiting % rows))
+        for end, _, name, start in sorted(due):
+            blocks = self._pending[name]
+            values = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
+            count = end - start
+            if values.size:
+                self._datasets[name][start:end] = values[:count]
+            self._pending[name] = [values[count:]]
+
+
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
+    """h5py reports some failures of writing as RuntimeError, the errno in the text."""
+    try:
+        yield
+    except RuntimeError as failure:
+        code = errno.ENOSPC if f"errno = {errno.ENOSPC}," in str(failure) else errno.EIO
+        raise OSError(code, str(failure)) from failure
+
+
+def _chunk(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
+    """Shape of the chunks of a dataset of a shape without zeros: equal numbers of whole rows, so that the last chunk is
+    nearly full, or equal parts of one row where it is long."""
+    row = math.prod(shape[1:]) * dtype.itemsize
+    if row <= CHUNK or len(shape) == 1:
+        return (_equal_part(shape[0], max(1, CHUNK // row)), *shape[1:])
+    return (1, _equal_part(shape[1], max(1, CHUNK * shape[1] // row)), *shape[2:])
+
+
+def _equal_part(whole: int, most: int) -> int:
+    """The size of the fewest equal parts that are no larger than the most."""
+    parts = -(-whole // most)
+    return -(-whole // parts)
+
+
+def _dataset(group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype, data: Any = None) -> h5py.Dataset:
+    """A dataset whose values have checksums, if it has any values."""
+    chunked = {} if 0 in shape else {"chunks": _chunk(shape, dtype), "fletcher32": True}
+    return group.create_dataset(name, shape, dtype=dtype, data=data, **chunked)
+
+
+def _constant(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
+    return _dataset(group, name, values.shape, values.dtype, values)
+
+
+def _create(file: h5py.File, layout: TrajectoryLayout, frames: int) -> dict[str, h5py.Dataset]:
+    """Everything but the values of frames; returns the datasets that these go into."""
+    root = file.create_group("h5md")
+    root.attrs["version"] = np.array([1, 1], dtype="<i4")
+    root.create_group("author").attrs["name"] = layout.author
+    creator = root.create_group("creator")
+    creator.attrs["name"] = layout.creator
+    creator.attrs["version"] = layout.creator_version
+
+    columns = record(layout)
+    datasets: dict[str, h5py.Dataset] = {}
+    for name in columns.names or ():
+        column = columns[name]
+        datasets[name] = _dataset(file, name, (frames, *column.shape), column.base)
+        if name not in (STEP, TIME, POSITION):
+            element = file[name.rpartition("/")[0]]
+            element["step"] = datasets[STEP]
+            element["time"] = datasets[TIME]
+
+    bodies = file[BODIES]
+    _label(_constant(bodies, "mass", layout.masses), layout.mass_unit)
+    _constant(bodies, "name", _fixed_strings(layout.body_names))
+    _create_spheres(file, layout)
+    box = file.require_group(BOX)
+    box.attrs["dimension"] = 3
+    box.attrs["boundary"] = np.array([b"none" if layout.box_edges is None else b"periodic"] * 3)
+
+    _label(datasets[TIME], layout.time_unit)
+    _label(datasets[POSITION], layout.length_unit)
+    if layout.box_edges is not None:
+        _label(datasets[EDGES], layout.length_unit)
+    for name, unit in layout.observables.items():
+        _label(datasets[observable_path(name)], unit)
+
+    own = file["articulon"]
+    own.attrs["length_factor"] = layout.length_factor
+    own.attrs["time_factor"] = layout.time_factor
+    if layout.case:
+        own.attrs["case"] = np.bytes_(layout.case)
+    if layout.box_edges is not None:
+        own.attrs["box_edges"] = layout.box_edges
+    for element, names, units in (
+        (own["coordinates"], layout.coordinate_names, layout.coordinate_units),
+        (own["speeds"], layout.speed_names, layout.speed_units),
+    ):
+        if names:
+            _constant(element, "names", _fixed_strings(names))
+        if units:
+            _constant(element, "units", _fixed_strings(units))
+            if len(set(units)) == 1:
+                _label(element["value"], units[0])
+    return datasets
+
+
+def _create_spheres(file: h5py.File, layout: TrajectoryLayout) -> None:
+    if layout.sphere_bodies is None or layout.sphere_positions is None or layout.sphere_radii is None:
+        return
+    largest = np.zeros(layout.masses.size + 1)
+    np.maximum.at(largest, layout.sphere_bodies, layout.sphere_radii)
+    spheres = file.create_group(SPHERES)
+    _constant(spheres, "body", layout.sphere_bodies.astype("<i8"))
+    for dataset in (
+        _constant(file[BODIES], "radius", layout.length_factor * largest[:-1]),
+        _constant(spheres, "position", layout.length_factor * layout.sphere_positions),
+        _constant(spheres, "radius", layout.length_factor * layout.sphere_radii),
+    ):
+        _label(dataset, layout.length_unit)
+
+
+def _label(dataset: h5py.Dataset, unit: str | None) -> None:
+    if unit:
+        dataset.attrs["unit"] = unit
+
+
+def _fixed_strings(strings: tuple[str, ...]) -> np.ndarray:
+    """UTF-8 strings of one length: no heap in the file, so that its bytes follow from the strings alone."""
+    encoded = [string.encode() for string in strings]
+    length = max((len(string) for string in encoded), default=0)
+    return np.array(encoded, dtype=h5py.string_dtype("utf-8", max(length, 1)))

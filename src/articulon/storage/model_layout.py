@@ -1,0 +1,99 @@
+"""A model as the files of a run show it: names, units, topology."""
+
+import os
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+
+from articulon import __version__
+from articulon.dynamics import body_poses
+from articulon.model import Model
+from articulon.model.joints import BY_KIND
+from articulon.storage.topology import write_topology
+from articulon.storage.trajectory import TrajectoryLayout
+from articulon.units import UnitSystem
+
+
+def file_units(units: UnitSystem) -> tuple[tuple[str, float] | None, tuple[str, float] | None]:
+    """Units of length and time in the trajectory, and what to multiply the case's numbers by.
+
+    Nanometres and nanoseconds, which MDAnalysis knows, for systems at or below the micrometre; None in reduced units.
+    """
+    if units.length is None or units.time is None:
+        return None, None
+    if units.length > 1e-6:
+        return (units.symbols[1], 1.0), (units.symbols[2], 1.0)
+    # Powers of ten are exact as decimals and not as floats.
+    length, time = (float(Decimal(repr(value)) * 10**9) for value in (units.length, units.time))
+    return ("nm", length), ("ns", time)
+
+
+def label(units: UnitSystem, dimension: str) -> str:
+    """Label of a dimension's unit, empty where it has none."""
+    if not dimension or dimension == "dimensionless" or (units.mass is None and dimension != "angle"):
+        return ""
+    return units.label(dimension)
+
+
+def trajectory_layout(model: Model, observables: dict[str, str], case: str) -> TrajectoryLayout:
+    """The layout of a model's trajectory; ``observables`` are dimensions by name, ``case`` the digest of the case."""
+    units, forest = model.units, model.forest
+    names: list[list[str]] = [[""] * model.nq, [""] * model.nu]
+    labels: list[list[str]] = [[""] * model.nq, [""] * model.nu]
+    for i, kind in enumerate(forest.kind.tolist()):
+        head = model.names[int(model.head[i])]
+        joint = BY_KIND[kind]
+        for side, (start, named) in enumerate(((forest.q_start, joint.coordinates), (forest.u_start, joint.speeds))):
+            for k, (name, dimension) in enumerate(named, start=int(start[i])):
+                names[side][k] = f"{head}.{name}"
+                labels[side][k] = label(units, dimension)
+    length, time = file_units(units)
+    for body, shapes in model.modes.items():
+        link, carried_by = int(model.link[body]), model.joints[body]
+        q_start, u_start = int(forest.q_start[link]) + carried_by.nq, int(forest.u_start[link]) + carried_by.nu
+        for j in range(shapes.stiffness.shape[0]):
+            name = f"{model.names[body]}.mode{j + 1}"
+            names[0][q_start + j], labels[0][q_start + j] = name, label(units, "length")
+            names[1][u_start + j], labels[1][u_start + j] = f"{name}.rate", label(units, "velocity")
+    spheres = np.flatnonzero(model.sites.radius > 0.0)
+    return TrajectoryLayout(
+        body_names=model.names,
+        masses=model.masses,
+        mass_unit=None if units.mass is None else units.symbols[0],
+        nq=model.nq,
+        nu=model.nu,
+        coordinate_names=tuple(names[0]),
+        coordinate_units=tuple(labels[0]),
+        speed_names=tuple(names[1]),
+        speed_units=tuple(labels[1]),
+        observables={name: label(units, dimension) for name, dimension in observables.items()},
+        length_unit=None if length is None else length[0],
+        time_unit=None if time is None else time[0],
+        length_factor=1.0 if length is None else length[1],
+        time_factor=1.0 if time is None else time[1],
+        sphere_bodies=model.sites.body[spheres] if spheres.size else None,
+        sphere_positions=model.sites.position[spheres] if spheres.size else None,
+        sphere_radii=model.sites.radius[spheres] if spheres.size else None,
+        author=os.environ.get("USER") or os.environ.get("LOGNAME") or "unknown",
+        creator_version=__version__,
+        case=case,
+    )
+
+
+def write_model_topology(path: Path, model: Model, title: str) -> None:
+    """The bodies as they are at time zero, in the trajectory's unit of length."""
+    length, _ = file_units(model.units)
+    unit, factor = (None, 1.0) if length is None else length
+    positions, _ = body_poses(model, model.q0)
+    # What is welded to the ground is no tree; it is shown as one of its own.
+    trees = np.append(model.tree_of_link, model.trees)[model.link]
+    bonds = [(int(parent), body) for body, parent in enumerate(model.parents) if parent >= 0]
+    radii = None
+    if (model.sites.radius > 0.0).any():
+        largest = np.zeros(model.bodies + 1)
+        np.maximum.at(largest, model.sites.body, model.sites.radius)
+        radii = factor * largest[:-1]
+    write_topology(
+        path, model.names, factor * positions, trees.tolist(), bonds, length_unit=unit, title=title, radii=radii
+    )

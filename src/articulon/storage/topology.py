@@ -1,0 +1,198 @@
+"""`topology.pdb`: the bodies of a model as a PDB file, so that molecular viewers can open the trajectory.
+
+One atom stands for a body, one residue for a tree, and CONECT records join every body to its parent. PDB has fixed
+columns, which a model may not fit; then:
+
+- **Names** longer than four characters become their leading letters and their last digits (at most three), four in
+  all: "nanoparticle" is "nano", "ligand12-body4" is "l124". A REMARK gives the full name while serial numbers are
+  decimal; `trajectory.h5` has the full names always.
+- **Coordinates** are in ångström if the length unit is nm, Å or pm. If they do not fit the columns (below -999 or
+  above 9999) the model is shifted to the origin, and if it is larger than that, shrunk by a power of ten. In any other
+  unit, or none, one unit stands for one ångström, shrunk or enlarged by a power of ten where needed. A REMARK says
+  what was done. The trajectory is never shifted or scaled, and a viewer that loads it uses its coordinates.
+- **Serial numbers** above 99,999 are written in hybrid-36 (Grosse-Kunstleve), which MDAnalysis, PyMOL and VMD read.
+  CONECT records cannot hold those everywhere, so a model of that size is written without any.
+- **Residue numbers** start again at 0 after 9999, as is usual.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from articulon.storage.atomic_writing import write_text
+
+_ANGSTROM = {"pm": 0.01, "angstrom": 1.0, "Angstrom": 1.0, "nm": 10.0}
+_LOWEST, _HIGHEST = -999.999, 9999.999  # what eight columns with three decimals hold
+_LARGEST_DECIMAL = 99_999
+_RESIDUES = 10_000
+
+
+def write_topology(
+    path: Path,
+    body_names: Sequence[str],
+    positions: np.ndarray,
+    trees: Sequence[int],
+    bonds: Sequence[tuple[int, int]],
+    *,
+    length_unit: str | None = "nm",
+    title: str = "",
+    radii: np.ndarray | None = None,
+) -> None:
+    """Write a PDB file with one atom for each body.
+
+    Parameters
+    ----------
+    path
+        The file, `topology.pdb` in the folder of a run. It is replaced atomically.
+    body_names
+        Names of the bodies, in the order of the model, length n.
+    positions
+        Origins of the bodies, world frame [length_unit], shape (n, 3).
+    trees
+        Index of the tree of every body, from 0, length n.
+    bonds
+        Pairs of indices of bodies (parent, child), from 0.
+    length_unit
+        "nm", "angstrom" or "pm"; any other unit, or None, is drawn as described above.
+    title
+        Goes into the TITLE record.
+    radii
+        Of the bodies' contact spheres [length_unit], shape (n,), for the column of B factors; None if there are none.
+
+    Raises
+    ------
+    ValueError
+        When lengths do not match, a position is not finite or a bond names no body.
+    ArticulonError
+        When the file cannot be written.
+    """
+    positions = np.asarray(positions, dtype=np.float64)
+    n = len(body_names)
+    if positions.shape != (n, 3) or len(trees) != n:
+        raise ValueError(f"{n} names, positions of shape {positions.shape} and {len(trees)} trees do not match")
+    if not np.isfinite(positions).all():
+        body = int(np.argmin(np.isfinite(positions).all(axis=1)))
+        raise ValueError(f"the position of body '{body_names[body]}' is not finite")
+    if any(not 0 <= index < n for pair in bonds for index in pair):
+        raise ValueError(f"a bond names a body outside 0 to {n - 1}")
+    drawn, remark, scale = _fit(positions, length_unit)
+    shown = None if radii is None else scale * np.asarray(radii, dtype=np.float64)
+    write_text(path, "\n".join(_records(body_names, drawn, trees, bonds, remark, title, shown)) + "\n")
+
+
+def short_name(name: str) -> str:
+    """The at most four characters that stand for a body: leading letters, then its last digits (at most three).
+
+    >>> short_name("core"), short_name("nanoparticle"), short_name("ligand12-body4"), short_name("β")
+    ('core', 'nano', 'l124', 'X')
+    """
+    kept = [character for character in name if character in string.ascii_letters + string.digits]
+    if len(kept) <= 4:
+        return "".join(kept) or "X"
+    letters = "".join(character for character in kept if character.isalpha())
+    digits = "".join(character for character in kept if character.isdigit())[-3 if letters else -4 :]
+    return letters[: 4 - len(digits)] + digits
+
+
+def hybrid36(value: int, width: int) -> str:
+    """A number from 0 in `width` columns: decimal, then upper-case, then lower-case base 36.
+
+    R. W. Grosse-Kunstleve, http://cci.lbl.gov/hybrid_36
+
+    >>> hybrid36(99_999, 5), hybrid36(100_000, 5), hybrid36(43_770_016, 5)
+    ('99999', 'A0000', 'a0000')
+
+    Raises
+    ------
+    ValueError
+        When the number needs more columns.
+    """
+    if value < 10**width:
+        return f"{value:{width}d}"
+    value -= 10**width
+    block = 26 * 36 ** (width - 1)
+    for digits in (string.digits + string.ascii_uppercase, string.digits + string.ascii_lowercase):
+        if value < block:
+            value += 10 * 36 ** (width - 1)
+            text = ""
+            for _ in range(width):
+                value, digit = divmod(value, 36)
+                text = digits[digit] + text
+            return text
+        value -= block
+    raise ValueError(f"a PDB file cannot number so many atoms in {width} columns")
+
+
+def _fit(positions: np.ndarray, length_unit: str | None) -> tuple[np.ndarray, str, float]:
+    """Coordinates that fit the columns, what was done to make them fit ("" if nothing), and ångström for one unit."""
+    known = length_unit in _ANGSTROM
+    scale = 1.0 if length_unit is None else _ANGSTROM.get(length_unit, 1.0)
+    drawn = positions * scale
+    if drawn.size == 0:
+        return drawn, "", scale
+    unit = "1 ANGSTROM" if known else f"1 {length_unit or 'REDUCED UNIT OF LENGTH'}"
+    span = float(np.ptp(drawn, axis=0).max())
+    fits = drawn.min() >= _LOWEST and drawn.max() <= _HIGHEST
+    if fits and (known or span == 0.0 or span >= 1.0):
+        return drawn, "" if known else f"1 ANGSTROM STANDS FOR {unit}.", scale
+    corner = drawn.min(axis=0)
+    exponent = 0
+    if span > _HIGHEST or (not known and 0.0 < span < 1.0):
+        exponent = 3 - math.ceil(math.log10(span))  # the largest extent is now in (100, 1000]
+    drawn = (drawn - corner) * 10.0**exponent
+    said = f"SHIFTED TO THE ORIGIN, {10.0**exponent:G} ANGSTROM STANDS FOR {unit}."
+    return drawn, said, scale * 10.0**exponent
+
+
+def _records(
+    body_names: Sequence[str],
+    drawn: np.ndarray,
+    trees: Sequence[int],
+    bonds: Sequence[tuple[int, int]],
+    remark: str,
+    title: str,
+    radii: np.ndarray | None = None,
+) -> Iterator[str]:
+    n = len(body_names)
+    numbered = n <= _LARGEST_DECIMAL
+    if title:
+        yield f"TITLE     {_ascii(title)[:70]}"
+    yield "REMARK 250 ONE ATOM IS A BODY, ONE RESIDUE A TREE OF BODIES."
+    if remark:
+        yield f"REMARK 250 COORDINATES: {_ascii(remark)}"
+    if radii is not None:
+        yield "REMARK 250 THE B FACTOR IS THE RADIUS OF THE BODY'S SPHERE, IN ANGSTROM AS DRAWN."
+    if not numbered:
+        yield f"REMARK 250 NO CONECT RECORDS: MORE THAN {_LARGEST_DECIMAL} BODIES."
+    short = [short_name(name) for name in body_names]
+    if numbered:
+        for serial, (name, shortened) in enumerate(zip(body_names, short, strict=True), start=1):
+            if name != shortened:
+                yield f"REMARK 250 ATOM {serial:5d} {shortened:4s} IS {_ascii(name)}"
+    factors = [0.0] * n if radii is None else np.minimum(radii, 999.99).tolist()
+    for index, (name, tree, (x, y, z), factor) in enumerate(zip(short, trees, drawn.tolist(), factors, strict=True)):
+        # No element: a body is none, and a viewer must not take "core" for carbon. It is drawn as an unknown atom.
+        yield (
+            f"HETATM{hybrid36(index + 1, 5)} {name:<4s} BOD A{(tree + 1) % _RESIDUES:4d}    "
+            f"{x:8.3f}{y:8.3f}{z:8.3f}{1.0:6.2f}{factor:6.2f}          {'':2s}"
+        )
+    if numbered:
+        neighbours: dict[int, list[int]] = {}
+        for parent, child in bonds:
+            neighbours.setdefault(parent, []).append(child)
+            neighbours.setdefault(child, []).append(parent)
+        for atom in sorted(neighbours):
+            bonded = sorted(neighbours[atom])
+            for start in range(0, len(bonded), 4):
+                yield "".join([f"CONECT{atom + 1:5d}", *(f"{other + 1:5d}" for other in bonded[start : start + 4])])
+    yield "END"
+
+
+def _ascii(text: str) -> str:
+    """Text that a PDB file can hold: one line, other characters as escapes."""
+    return " ".join(text.split()).encode("ascii", "backslashreplace").decode()

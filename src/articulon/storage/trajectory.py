@@ -1,0 +1,424 @@
+"""The trajectory of a run, `trajectory.h5`: an H5MD 1.1 file that can be opened at any moment, also after a kill.
+
+The file is never changed in place. Frames are gathered in a buffer; now and then a complete new file, the old frames
+and the new ones, is written beside the old one and renamed over it. When that happens follows the clock, so that
+copying costs at most about a twentieth of the run however long the trajectory; what is in the file does not, because
+its bytes are a function of its layout and frames alone (see `h5md`). An unbroken run and one that was killed and
+resumed therefore end with the same bytes. Every chunk of values has a checksum, and the file a seal, which is compared
+before a run goes on.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from shutil import disk_usage
+from typing import IO
+
+import numpy as np
+
+from articulon.errors import ArticulonError, CheckpointError
+from articulon.storage import h5md_layout, seals
+from articulon.storage.atomic_writing import replacing, write_failure
+from articulon.storage.h5md_layout import TrajectoryLayout
+from articulon.storage.h5md_reading import REMEDY, TrajectoryFile, read_layout
+from articulon.storage.h5md_writing import FrameSink, room
+
+__all__ = ["Frame", "TrajectoryLayout", "TrajectoryReader", "TrajectoryWriter"]
+
+_MEMORY = 64 * 2**20  # bytes of buffered frames held in memory, and of frames copied at a time
+_COPY_SHARE = 20.0  # the time between two writes is at least this many times what the last write took
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """One moment of a run, in the units of the case."""
+
+    step: int
+    """Number of the step, larger than in the frame before."""
+    time: float
+    """Simulated time [time]."""
+    positions: np.ndarray
+    """Origins of the bodies, world frame [length], shape (n, 3)."""
+    rotations: np.ndarray
+    """Quaternions (scalar first) from body frame to world frame, shape (n, 4)."""
+    q: np.ndarray
+    """Joint coordinates [per coordinate], shape (nq,)."""
+    u: np.ndarray
+    """Joint speeds [per speed], shape (nu,)."""
+    observables: Mapping[str, float] = field(default_factory=dict)
+    """Value of every observable of the layout by name [per observable]."""
+
+
+class TrajectoryWriter:
+    """Appends frames to a trajectory.
+
+    Parameters
+    ----------
+    path
+        The file, `trajectory.h5` in the run's folder, which must exist. The file itself appears with the first frame.
+    layout
+        What all frames have in common.
+    keep_frames
+        None for a new trajectory. To resume, the number of frames that the checkpoint knows of: later ones in the
+        file are dropped, atomically, before this returns.
+    interval
+        Shortest time between two writes of the file [s of wall time].
+    shorter
+        Digest of the case of a shorter run that this one extends: a file of it is taken, and written anew as one of the
+        longer case.
+
+    Raises
+    ------
+    ArticulonError
+        When a new trajectory would replace an existing file; when the existing file is damaged, by one bit even, or is
+        that of another model, case or seed.
+    CheckpointError
+        When the existing file holds fewer frames than `keep_frames`.
+
+    Notes
+    -----
+    Call `flush` before a checkpoint is written that counts on the frames; `flush_due` tells when both are worth their
+    cost.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        layout: TrajectoryLayout,
+        keep_frames: int | None = None,
+        *,
+        interval: float = 2.0,
+        shorter: str | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self.layout = layout
+        self._record = h5md_layout.record(layout)
+        self._buffer = _FrameBuffer(self._record, self.path.parent)
+        self._interval = interval
+        self._last_flush = time.monotonic()
+        self._flush_duration = 0.0
+        self._last_step: int | None = None
+        self._on_disk = 0
+        self._current = False  # whether the file holds the first frames of this trajectory, and no others
+        if keep_frames is None:
+            if os.path.lexists(self.path):
+                raise ArticulonError(f"{self.path} already exists; give another folder, or continue it with --resume")
+        elif keep_frames > 0:
+            self._resume(keep_frames, shorter)
+
+    @property
+    def frames(self) -> int:
+        """Number of frames appended so far, those before a resumption included."""
+        return self._on_disk + len(self._buffer)
+
+    @property
+    def frames_on_disk(self) -> int:
+        """Number of frames that a kill at this moment leaves in the file."""
+        return self._on_disk
+
+    @property
+    def flush_due(self) -> bool:
+        """Whether enough wall time has passed since the last write for another one to be cheap.
+
+        True while there is no file yet, so that it can be opened from the first frame on.
+        """
+        wait = max(self._interval, _COPY_SHARE * self._flush_duration)
+        return self._on_disk == 0 or time.monotonic() - self._last_flush >= wait
+
+    def append(self, frame: Frame) -> None:
+        """Add a frame; write the file if that is due.
+
+        Raises
+        ------
+        ValueError
+            When the frame does not fit the layout, or its step is not larger than the one before.
+        ArticulonError
+            When the disk is full. The file stays as it was after the last write.
+        """
+        record = self._as_record(frame)
+        self._last_step = int(frame.step)
+        try:
+            self._buffer.append(record)
+        except OSError as failure:
+            raise ArticulonError(write_failure(self.path, failure)) from failure
+        if self.flush_due:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write all frames appended so far to the file, atomically and durably.
+
+        Raises
+        ------
+        ArticulonError
+            When the file cannot be written. It stays as it was, and the frames stay in the buffer.
+        """
+        if self._current and len(self._buffer) == 0:
+            return
+        started = time.monotonic()
+        self._write(self._on_disk)
+        self._last_flush = time.monotonic()
+        self._flush_duration = self._last_flush - started
+
+    def finish(self) -> None:
+        """Write what is left. The file's bytes are now those of any run with these frames and this layout."""
+        self.flush()
+
+    def _resume(self, keep_frames: int, shorter: str | None) -> None:
+        if not _is_sealed(self.path):
+            raise ArticulonError(
+                f"{self.path} cannot be continued: it was written by an earlier version of articulon, or by another "
+                "program. Continue the run with the version that began it, or start it again in another folder"
+            )
+        with TrajectoryReader(self.path) as existing:
+            before = existing.layout
+            extended = shorter is not None and before.case == shorter != self.layout.case
+            self._check_continues(replace(before, case=self.layout.case) if extended else before)
+            found = len(existing)
+            if found < keep_frames:
+                raise CheckpointError(
+                    f"{self.path} holds {found} frames, but the checkpoint was taken after {keep_frames}: one of the "
+                    "two is not of this run. Put the right files back, or start again in another folder"
+                )
+            self._last_step = int(existing.steps[keep_frames - 1])
+        if found > keep_frames or extended:
+            self._write(keep_frames)
+        self._on_disk = keep_frames
+        self._current = True
+
+    def _check_continues(self, existing: TrajectoryLayout) -> None:
+        field_name = self.layout.difference(existing)
+        if field_name is None:
+            return
+        remedy = "Resume with the case that began it, or give another folder"
+        if field_name == "case":
+            raise ArticulonError(
+                f"{self.path} cannot be continued: it is the trajectory of another case or seed. {remedy}"
+            )
+        raise ArticulonError(
+            f"{self.path} cannot be continued: it was written for another model or case ({field_name} differs). "
+            f"{remedy}"
+        )
+
+    def _as_record(self, frame: Frame) -> np.ndarray:
+        layout = self.layout
+        if self._last_step is not None and frame.step <= self._last_step:
+            raise ValueError(f"frame of step {frame.step} appended after that of step {self._last_step}")
+        if frame.observables.keys() != layout.observables.keys():
+            differing = sorted(frame.observables.keys() ^ layout.observables.keys())
+            raise ValueError(f"frame of step {frame.step}: observables missing or not in the layout: {differing}")
+        record = np.zeros((), dtype=self._record)
+        record[h5md_layout.STEP] = frame.step
+        record[h5md_layout.TIME] = frame.time * layout.time_factor
+        for name, values in (
+            (h5md_layout.POSITION, np.asarray(frame.positions, dtype=np.float64) * layout.length_factor),
+            (h5md_layout.ORIENTATION, np.asarray(frame.rotations, dtype=np.float64)),
+            (h5md_layout.COORDINATES, np.asarray(frame.q, dtype=np.float64)),
+            (h5md_layout.SPEEDS, np.asarray(frame.u, dtype=np.float64)),
+        ):
+            if values.shape != self._record[name].shape:
+                raise ValueError(
+                    f"frame of step {frame.step}: {name} must have shape {self._record[name].shape}, got {values.shape}"
+                )
+            record[name] = values
+        if layout.box_edges is not None:
+            record[h5md_layout.EDGES] = layout.box_edges * layout.length_factor
+        for name, value in frame.observables.items():
+            record[h5md_layout.observable_path(name)] = value
+        return record
+
+    def _write(self, kept: int) -> None:
+        """Replace the file by its first `kept` frames and those in the buffer."""
+        frames = kept + len(self._buffer)
+        with replacing(self.path) as stream:
+            temporary = Path(stream.name)
+            # HDF5 recovers badly from a full disk; better to know beforehand.
+            needed = seals.SIZE + room(self.layout, frames)
+            if disk_usage(temporary.parent).free < needed:
+                raise OSError(errno.ENOSPC, f"{needed} bytes are needed")
+            _reserve(stream, needed)
+            with FrameSink(temporary, self.layout, frames) as sink:
+                for count, columns in chain(self._written(kept), self._buffered()):
+                    sink.append(count, columns)
+            seals.write_seal(stream)
+        self._on_disk = frames
+        self._current = True
+        self._buffer.clear()
+
+    def _written(self, kept: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """The first frames of the file as it is, some at a time: how many, and their columns."""
+        if not kept:
+            return
+        with closing(TrajectoryFile(self.path)) as existing:
+            rows = max(1, _MEMORY // self._record.itemsize)
+            for start in range(0, kept, rows):
+                count = min(rows, kept - start)
+                part = slice(start, start + count)
+                yield count, {name: existing.values(name, part) for name in self._record.names or ()}
+
+    def _buffered(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """The frames in the buffer, likewise."""
+        for block in self._buffer.blocks():
+            # Copies: a column that waits for its chunk to be full would hold all the others.
+            yield len(block), {name: np.array(block[name]) for name in self._record.names or ()}
+
+
+class _FrameBuffer:
+    """Frames that are not yet in the file: in memory up to a bound, beyond it in a nameless file of the same folder."""
+
+    def __init__(self, record: np.dtype, folder: Path) -> None:
+        self._record = record
+        self._folder = folder
+        self._memory: list[bytes] = []
+        self._spilled = 0
+        self._overflow: IO[bytes] | None = None
+
+    def __len__(self) -> int:
+        return self._spilled + len(self._memory)
+
+    def append(self, record: np.ndarray) -> None:
+        self._memory.append(record.tobytes())
+        if len(self._memory) * self._record.itemsize > _MEMORY:
+            self._spill()
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """The records in order, some at a time."""
+        if self._overflow is not None:
+            self._overflow.seek(0)
+            rows = max(1, _MEMORY // self._record.itemsize)
+            for start in range(0, self._spilled, rows):
+                count = min(rows, self._spilled - start)
+                yield np.frombuffer(self._overflow.read(count * self._record.itemsize), dtype=self._record)
+        if self._memory:
+            yield np.frombuffer(b"".join(self._memory), dtype=self._record)
+
+    def clear(self) -> None:
+        self._memory.clear()
+        self._spilled = 0
+        if self._overflow is not None:
+            self._overflow.close()
+            self._overflow = None
+
+    def _spill(self) -> None:
+        if self._overflow is None:
+            self._overflow = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives until clear()
+        # Whatever an earlier attempt left half-written lies beyond the records counted and is written over.
+        self._overflow.seek(self._spilled * self._record.itemsize)
+        self._overflow.write(b"".join(self._memory))
+        self._overflow.flush()
+        self._spilled += len(self._memory)
+        self._memory.clear()
+
+
+class TrajectoryReader:
+    """Reads a trajectory, in the units of the case; each array is read from the file when it is first asked for.
+
+    The file may belong to a run that is still going: the reader keeps seeing the frames that were there when it was
+    opened.
+
+    Parameters
+    ----------
+    path
+        The file, `trajectory.h5` in the folder of a run.
+
+    Raises
+    ------
+    ArticulonError
+        When the file is missing, damaged or not a trajectory of articulon; also when an array is read that is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        _is_sealed(self.path)
+        self._file = TrajectoryFile(self.path)
+        try:
+            self.layout = read_layout(self._file)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> TrajectoryReader:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._file.dataset(h5md_layout.STEP).shape[0]
+
+    def close(self) -> None:
+        """Close the file. Arrays that were read stay usable."""
+        self._file.close()
+
+    @cached_property
+    def steps(self) -> np.ndarray:
+        """Numbers of the steps, shape (frames,), int64."""
+        return self._file.values(h5md_layout.STEP)
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """Simulated times [time], shape (frames,)."""
+        return self._file.values(h5md_layout.TIME) / self.layout.time_factor
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """Origins of the bodies, world frame [length], shape (frames, n, 3)."""
+        return self._file.values(h5md_layout.POSITION) / self.layout.length_factor
+
+    @cached_property
+    def rotations(self) -> np.ndarray:
+        """Quaternions (scalar first) from body frame to world frame, shape (frames, n, 4)."""
+        return self._file.values(h5md_layout.ORIENTATION)
+
+    @cached_property
+    def coordinates(self) -> np.ndarray:
+        """Joint coordinates [per coordinate], shape (frames, nq)."""
+        return self._file.values(h5md_layout.COORDINATES)
+
+    @cached_property
+    def speeds(self) -> np.ndarray:
+        """Joint speeds [per speed], shape (frames, nu)."""
+        return self._file.values(h5md_layout.SPEEDS)
+
+    @cached_property
+    def observables(self) -> dict[str, np.ndarray]:
+        """Observables by name [per observable], each of shape (frames,)."""
+        return {name: self._file.values(h5md_layout.observable_path(name)) for name in self.layout.observables}
+
+
+def _is_sealed(path: Path) -> bool:
+    """Whether a file has a digest of its content, as all trajectories have but those of earlier versions.
+
+    It is compared before anything is read: HDF5 does not end on some files that are damaged.
+
+    Raises
+    ------
+    ArticulonError
+        When the file is missing, or not what articulon has written, to the last bit.
+    """
+    try:
+        if path.is_file():
+            return seals.check_seal(path)
+    except OSError as failure:
+        raise ArticulonError(f"{path} cannot be read: {failure.strerror}") from failure
+    except seals.BrokenSealError:
+        raise ArticulonError(
+            f"{path} cannot be opened: it is damaged, or was changed by another program, as its content does not match "
+            f"its digest. {REMEDY}"
+        ) from None
+    raise ArticulonError(f"there is no trajectory {path}; is the folder that of a run?")
+
+
+def _reserve(stream: IO[bytes], size: int) -> None:
+    """Sees that a file of this size can be made, where the system can tell: HDF5 does not survive a quota or a limit on
+    the size of files that is met while it writes. Raises OSError."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(stream.fileno(), 0, size)

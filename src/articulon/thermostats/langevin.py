@@ -1,0 +1,64 @@
+"""Langevin's thermostat: friction and noise, solved exactly over a step."""
+
+import math
+from typing import Annotated, ClassVar, Literal
+
+from articulon.declaration import Dimension, Quantity
+from articulon.errors import CaseError
+from articulon.kernels import jit
+from articulon.model import Model
+from articulon.rng import normal_pair
+from articulon.thermostats.base import KICKS, BaseThermostat
+
+
+@jit
+def ornstein_uhlenbeck(v, c, s, normal):
+    """v after a step of v' = −γ v + noise: c = e^{−γ h}, s = √((1 − c²) k T/m) and a standard normal number."""
+    return c * v + s * normal
+
+
+@jit
+def decay_and_noise(friction, h, kT):
+    """c and √((1 − c²) k T) of a step, without cancellation where γ h is small."""
+    return math.exp(-friction * h), math.sqrt(-math.expm1(-2.0 * friction * h) * kT)
+
+
+@jit
+def particle_normals(seed, stream, step, particle):
+    """Three independent standard normal numbers of a particle in a step."""
+    x, y = normal_pair(seed, stream, step, 2 * particle)
+    z, _ = normal_pair(seed, stream, step, 2 * particle + 1)
+    return x, y, z
+
+
+class Frictional(BaseThermostat):
+    """Base of the thermostats with friction and noise."""
+
+    friction: Annotated[Quantity, Dimension("frequency", minimum=0, exclusive=True)]
+    """γ, the inverse of the time in which speeds are forgotten [1/time]."""
+
+    def check(self, model: Model, where: str = "thermostat") -> None:
+        """See :class:`BaseThermostat`; also refuses to keep a momentum at zero that noise changes."""
+        if self.centre_of_mass == "removed":
+            raise CaseError(
+                f"{where}.centre_of_mass: noise moves the centre of mass, so its momentum cannot stay removed; use "
+                "'free'"
+            )
+        super().check(model, where)
+
+    def numbers(self) -> tuple[float, float, float]:
+        """γ."""
+        return 0.0, float(self.friction), 0.0
+
+
+class Langevin(Frictional):
+    """M u' = Γ − γ M u + √(2 γ k T) M^½ ξ, with the friction and the noise solved exactly between two halves of a step
+    (BAOAB: Leimkuhler and Matthews, Appl. Math. Res. Express 2013, 34).
+
+    Ensemble: canonical, whatever the friction and the model, for speeds and positions, with errors of second order in
+    the step that BAOAB makes small for positions. Momentum is not conserved and diffusion is slowed by γ: a strong
+    thermostat for sampling, not for dynamics. On trees and rigid bodies the noise is drawn from N(0, k T M⁻¹).
+    """
+
+    kind: Literal["langevin"] = "langevin"
+    way: ClassVar[int] = KICKS

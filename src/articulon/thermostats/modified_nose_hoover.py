@@ -1,0 +1,58 @@
+"""Guy's modified Nosé–Hoover thermostat (Guy 2018, 3.6)."""
+
+import math
+from typing import Annotated, Literal
+
+from articulon.declaration import Dimension, Quantity
+from articulon.kernels import first_class, jit
+from articulon.model.state import THERMOSTAT, THERMOSTAT_RATE
+from articulon.thermostats.base import FREEDOMS, GAIN
+from articulon.thermostats.chains import chain_step
+from articulon.thermostats.nose_hoover import OneVariable
+from articulon.thermostats.schedule import target
+
+
+@jit
+def rate_part(kinetic, freedoms, kT, gain, Q, h):
+    """K after a time h of K' = −2 kd ζ' K with ζ' = (2K − N k T)/Q, a logistic equation, exactly: 1/K is linear."""
+    rate, slope = 2.0 * gain * freedoms * kT / Q, 4.0 * gain / Q
+    grown = -math.expm1(-rate * h) / rate if rate > 0.0 else h
+    return kinetic / (math.exp(-rate * h) + slope * kinetic * grown)
+
+
+@first_class
+def advance_modified(bath, kinetic, time, h, count, factor, variables, works):
+    """The chain, between two halves of the part of ζ'."""
+    kT, Q = target(bath, time + 0.5 * h), bath.masses[0]
+    freedoms, gain = bath.constants[FREEDOMS], factor[THERMOSTAT_RATE] * bath.constants[GAIN]
+    first = rate_part(kinetic, freedoms, kT, gain, Q, 0.5 * h)
+    second = chain_step(bath, first, kT, h, factor[THERMOSTAT], variables)
+    third = rate_part(second, freedoms, kT, gain, Q, 0.5 * h)
+    works[THERMOSTAT] += second - first
+    works[THERMOSTAT_RATE] += (first - kinetic) + (third - second)
+    return math.sqrt(third / kinetic) if kinetic > 0.0 else 1.0
+
+
+class ModifiedNoseHoover(OneVariable):
+    """M q'' = Γ − (ζ + kd ζ') M q', Q ζ' = q'ᵀ M q' − N k T (Guy 2018, 3.6 and 4.1).
+
+    Ensemble: positions are canonical, speeds are nearly isokinetic. The part of ζ' damps the fluctuations of the
+    kinetic energy, whose canonical size is σ_T = T √(2/N): where 2 kd N k T/Q is well above the fastest frequency,
+    σ_T = T Q σ(q'ᵀΓ / q'ᵀMq')/(kd N k T). Take it as an isokinetic thermostat, not where fluctuations of the kinetic
+    energy matter, such as for heat capacities. The ledger books the two parts apart, as thermostat and thermostat_rate.
+
+    Speeds that hardly exchange energy with the rest slowly take all of it: the part of ζ' damps the fluctuations of the
+    others and leaves those. The total momentum of particles in a periodic box is the first to grow; take it out by
+    ``centre_of_mass = "removed"``. At a constant kinetic energy ½ N k T the positions are those of T N/(N − 1).
+
+    Conserved: K + Φ + ½ Q ζ² + N k ∫T ζ dt less the work of the part of ζ'.
+    """
+
+    kind: Literal["modified-nose-hoover"] = "modified-nose-hoover"
+    derivative_gain: Annotated[Quantity, Dimension("time", minimum=0)]
+    """kd [time]; 0 is the standard thermostat."""
+    advance = staticmethod(advance_modified)
+
+    def numbers(self) -> tuple[float, float, float]:
+        """kd."""
+        return float(self.derivative_gain), 0.0, 0.0

@@ -1,0 +1,73 @@
+"""The total momentum of a model: whether its forces keep it, and how it is taken out of the initial speeds."""
+
+import numpy as np
+
+from articulon.dynamics.momenta import momentum
+from articulon.errors import CaseError
+from articulon.model import Model
+from articulon.model.array_rotations import matrices
+from articulon.model.joints import UNBOUND
+
+KEPT_BY = (
+    "torsional-springs",
+    "lennard-jones",
+    "twelve-six",
+    "coulomb",
+    "weeks-chandler-andersen",
+    "morse",
+    "user-pair",
+    "harmonic-bonds",
+    "fene-bonds",
+    "harmonic-angles",
+    "periodic-dihedrals",
+    "harmonic-dihedrals",
+    "exclusions",
+    "ewald",
+)
+"""Kinds of forces that act between bodies alone."""
+
+
+def check_momentum_is_kept(model: Model, where: str) -> None:
+    """Raises CaseError where something changes the total momentum of a model."""
+    reason = _changed_by(model)
+    if reason is not None:
+        raise CaseError(f"{where}.centre_of_mass: {reason}, so the total momentum does not stay removed; use 'free'")
+
+
+def keeps_momentum(model: Model) -> bool:
+    """Whether nothing changes the total momentum of a model."""
+    return _changed_by(model) is None
+
+
+def _changed_by(model: Model) -> str | None:
+    forest = model.forest
+    roots = forest.tree[:-1]
+    for root in roots.tolist():
+        if int(forest.kind[root]) not in UNBOUND:
+            return f"the joint of '{model.names[int(model.head[root])]}' ties its tree to the ground"
+    if model.loops.kind.size and ((model.loops.link_a < 0) | (model.loops.link_b < 0)).any():
+        return "a loop is closed with the ground"
+    if model.box is not None and "reflecting" in model.box.boundaries:
+        return "the box has walls that throw particles back"
+    on_ground = bool((model.sites.body < 0).any()) or bool((model.link[model.sites.body] < 0).any())
+    for k, force in enumerate(model.forces):
+        kind = str(force.kind)
+        if kind == "site-pairs" and not on_ground:
+            continue
+        if kind == "fast-multipole" and not on_ground:
+            return f"forces[{k}], '{kind}', is a sum that cancels to its precision only"
+        if kind not in KEPT_BY or on_ground:
+            return f"forces[{k}], '{kind}', acts from outside on the model"
+    return None
+
+
+def without_momentum(model: Model, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Speeds (nu,) with the velocity of the centre of mass taken off every tree; all trees are free to move."""
+    forest, result = model.forest, u.copy()
+    velocity = momentum(model, q, u)[:3] / forest.mass.sum()
+    roots = forest.tree[:-1]
+    frames = matrices(forest.rotation[roots])
+    for root, frame in zip(roots.tolist(), frames, strict=True):
+        start = int(forest.u_start[root])
+        result[start : start + 3] -= frame.T @ velocity
+    return result

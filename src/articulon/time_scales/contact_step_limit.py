@@ -1,0 +1,245 @@
+"""Which step a run with contacts allows, by its materials, its spheres, and how fast they can meet.
+
+The recommended step is a twentieth of the shorter of two times: that of a collision, which without damping is then off
+by less than a thousandth, and that of a Rayleigh wave across a grain, which is the shorter one under Hertz's law. What
+damped collisions return is off by more, as docs/grains.md has it. Beyond the limit, velocity Verlet makes the stiffest
+spring of a contact swing ever wider, 2/ω, or a wave passes a whole grain in a step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import CaseError
+from articulon.forces.contact.contact_engine import carrying_masses, contact_of
+from articulon.forces.contact.contact_law import SHEAR, STIFFNESS
+from articulon.forces.contact.materials import Contact
+from articulon.model import Model
+from articulon.time_scales.contact_durations import (
+    SMALLER,
+    deepest_overlap,
+    hertz_time,
+    linear_time,
+    rayleigh_time,
+    stable_step,
+)
+from articulon.time_scales.contact_speeds import expected_speed
+from articulon.units import UnitSystem
+
+ROLLS = 3.5
+"""A sphere's surface is moved by a tangential force as a mass of 2/7 of its own would be, since it turns."""
+
+
+@dataclass(frozen=True)
+class PairScale:
+    """The times of a pair of materials, of the lightest spheres that there are of them."""
+
+    kinds: tuple[str, str]
+    """The two materials."""
+    wall: bool
+    """Whether the second is a wall."""
+    mass: float
+    """m* [mass]."""
+    radius: float
+    """R* [length]."""
+    modulus: float
+    """E* of Hertz's law [pressure], 0 for a linear spring."""
+    stiffness: float
+    """k of a linear spring [force/length], 0 with Hertz's law."""
+    speed: float
+    """At which they are taken to meet [velocity]."""
+    collision: float
+    """How long a collision lasts at it [time]."""
+    overlap: float
+    """How deep it goes, by the radius of the smaller sphere."""
+    limit: float
+    """Step beyond which the stiffest spring of the contact is not stable [time]."""
+
+    def collision_at(self, speed: float) -> float:
+        """How long a collision lasts at another speed [time]."""
+        if self.modulus:
+            return hertz_time(self.mass, self.radius, self.modulus, speed)
+        return self.collision
+
+
+@dataclass(frozen=True)
+class GrainScale:
+    """The Rayleigh time of a material, of the sphere of it that has the shortest."""
+
+    kind: str
+    """The material."""
+    radius: float
+    """Of that sphere [length]."""
+    density: float
+    """Of the body that carries it, as if that were the sphere [mass/length³]."""
+    time: float
+    """[time]; infinity for linear springs, which have no waves."""
+
+
+@dataclass(frozen=True)
+class ContactScales:
+    """What bounds the step of a model with contacts."""
+
+    speed: float
+    """The largest speed at which spheres are expected to meet: what they begin with, what walls move with, and what
+    gravity gives on the way to the lowest sphere or wall [velocity]."""
+    grains: tuple[GrainScale, ...]
+    """By material of spheres."""
+    pairs: tuple[PairScale, ...]
+    """By pair of materials."""
+
+    @property
+    def recommended(self) -> float:
+        """A twentieth of the shortest time [time]."""
+        return min(*(one.time for one in self.grains), *(one.collision for one in self.pairs), math.inf) / SMALLER
+
+    @property
+    def limit(self) -> float:
+        """Step that none may exceed [time]."""
+        return min(*(one.time for one in self.grains), *(one.limit for one in self.pairs), math.inf)
+
+    def binding(self, velocity_unit: str = "") -> str:
+        """What the limit is that of, in words; the unit of a velocity follows the speed with a space."""
+        grain = min(self.grains, key=lambda one: one.time)
+        pair = min(self.pairs, key=lambda one: one.limit)
+        if grain.time <= pair.limit:
+            return f"the time of a Rayleigh wave across a grain of '{grain.kind}'"
+        return (
+            f"2/ω of the stiffest spring between {_named(pair)} that meet at {with_unit(pair.speed, velocity_unit, 4)}"
+        )
+
+
+def contact_scales(model: Model, speed: float | None = None) -> ContactScales | None:
+    """The times of a model's contacts; None for a model that can have none.
+
+    Parameters
+    ----------
+    model
+        The model.
+    speed
+        At which spheres are taken to meet [velocity]; by default what the model lets expect.
+
+    Raises
+    ------
+    CaseError
+        For a speed that is not positive.
+    """
+    if speed is not None and not 0.0 < speed < math.inf:
+        raise CaseError(f"speed: spheres meet at a speed that is positive, not at {speed:g}")
+    law = contact_of(model)
+    if law is None or ((model.sites.radius > 0.0).sum() < 2 and not law.walls):
+        return None
+    expected = expected_speed(model, law) if speed is None else speed
+    names, rows = law.names(model), law.rows(model)
+    spheres = {name: _spheres(model, name) for name in names}
+    grains = tuple(
+        _grain_scale(law, name, radius, mass) for name, (radius, mass) in spheres.items() if np.isfinite(mass).any()
+    )
+    pairs = tuple(_pair_scales(law, names, rows, spheres, expected))
+    return ContactScales(expected, grains, pairs)
+
+
+def _spheres(model: Model, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Radii of the spheres of a kind, and the masses of what carries them, infinite on the ground."""
+    sites = model.sites
+    if kind not in sites.kinds:
+        return np.zeros(0), np.zeros(0)
+    own = (sites.kind == sites.kinds.index(kind)) & (sites.radius > 0.0)
+    return sites.radius[own], carrying_masses(model, sites.body[own])
+
+
+def _grain_scale(law: Contact, kind: str, radius: np.ndarray, mass: np.ndarray) -> GrainScale:
+    # At one material the time goes with R √ρ ∝ √(m/R).
+    least = int(np.argmin(mass / radius))
+    R = float(radius[least])
+    density = float(mass[least]) / (4.0 / 3.0 * math.pi * R**3)
+    material = law.materials[kind]
+    if law.normal != "hertz" or material.young is None or material.poisson is None:
+        return GrainScale(kind, R, density, math.inf)
+    poisson = float(material.poisson)
+    shear = float(material.young) / (2.0 * (1.0 + poisson))
+    return GrainScale(kind, R, density, rayleigh_time(R, density, shear, poisson))
+
+
+def _pair_scales(
+    law: Contact, names: tuple[str, ...], rows: np.ndarray, spheres: dict[str, Any], speed: float
+) -> Iterator[PairScale]:
+    for i, first in enumerate(names):
+        radius, mass = spheres[first]
+        if not np.isfinite(mass).any():
+            continue
+        a = int(np.argmin(mass**2 / radius))
+        for j, second in enumerate(names):
+            other_radius, other_mass = spheres[second]
+            movable, wall = bool(np.isfinite(other_mass).any()), not other_radius.size
+            if movable and j < i:
+                continue
+            if wall:
+                R, m, smaller = float(radius[a]), float(mass[a]), float(radius[a])
+            else:
+                b = int(np.argmin(np.where(np.isfinite(other_mass), other_mass**2 / other_radius, np.inf)))
+                R = float(radius[a] * other_radius[b] / (radius[a] + other_radius[b]))
+                m = float(1.0 / (1.0 / mass[a] + 1.0 / other_mass[b]))
+                smaller = float(min(radius[a], other_radius[b]))
+            row = rows[i * len(names) + j]
+            yield _pair_scale(law, (first, second), wall, m, R, smaller, row, speed)
+
+
+def _pair_scale(
+    law: Contact,
+    kinds: tuple[str, str],
+    wall: bool,
+    mass: float,
+    radius: float,
+    smaller: float,
+    row: np.ndarray,
+    speed: float,
+) -> PairScale:
+    if law.normal == "hertz":
+        modulus = 0.75 * float(row[STIFFNESS])
+        depth = deepest_overlap(mass, radius, modulus, speed)
+        a = math.sqrt(radius * depth)
+        normal, tangential = 2.0 * modulus * a, float(row[SHEAR]) * a
+        collision, stiffness = hertz_time(mass, radius, modulus, speed), 0.0
+    else:
+        modulus, stiffness = 0.0, float(row[STIFFNESS])
+        normal, tangential = stiffness, float(row[SHEAR])
+        collision, depth = linear_time(mass, stiffness), speed * math.sqrt(mass / stiffness)
+    stiffest = max(normal, ROLLS * tangential)
+    limit = stable_step(mass, stiffest) if stiffest > 0.0 else math.inf
+    return PairScale(kinds, wall, mass, radius, modulus, stiffness, speed, collision, depth / smaller, limit)
+
+
+def check_contact_step(model: Model, integrator: Any, step: float | None, source: str) -> None:
+    """Raises CaseError for a fixed step beyond the limit, unless ``integrator.force_step`` says that it is meant."""
+    if step is None or getattr(integrator, "force_step", None):
+        return
+    scales = contact_scales(model)
+    if scales is None or step <= scales.limit:
+        return
+    unit, velocity = unit_symbols(model.units)
+    raise CaseError(
+        f"{source}: integrator.step: {with_unit(step, unit, 6)} is beyond {with_unit(scales.limit, unit, 4)}, "
+        f"{scales.binding(velocity)}: a run is not stable there; take {with_unit(scales.recommended, unit)} or less "
+        "(articulon analyse says why), or set integrator.force_step = true"
+    )
+
+
+def unit_symbols(units: UnitSystem) -> tuple[str, str]:
+    """Symbols of the units of time and velocity; empty ones for reduced units."""
+    return ("", "") if units.time is None else (units.symbols[2], units.label("velocity"))
+
+
+def with_unit(value: float, symbol: str, digits: int = 3) -> str:
+    """A number with so many significant digits and its unit, if it has one."""
+    return f"{value:.{digits}g} {symbol}".rstrip()
+
+
+def _named(pair: PairScale) -> str:
+    first, second = pair.kinds
+    return f"spheres of '{first}' and {'a wall' if pair.wall else 'spheres'} of '{second}'"

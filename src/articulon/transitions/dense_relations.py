@@ -1,0 +1,52 @@
+"""The relations of a release from the dense mass matrix, in O(n³): for tests and for the benchmark's comparison."""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from articulon.dynamics.loops.loop_jacobians import loop_equations
+from articulon.dynamics.loops.semidefinite import INDEPENDENT
+from articulon.dynamics.multibody_functions import mass_matrix
+from articulon.model import Model
+from articulon.transitions.relations import Relations
+
+
+def dense_jumps(
+    matrix: np.ndarray, jacobian: np.ndarray, locked: np.ndarray, given: np.ndarray, target: np.ndarray | None = None
+) -> np.ndarray:
+    """Jumps x (columns, nu) with x = ``given`` at locked speeds, J x = ``target`` and no change of the momentum of the
+    free ones but for the loops' impulses: embedded in the mass matrix (nu, nu), the rows of J (rows, nu) by the
+    eigenvectors of J M⁻¹ Jᵀ, as many as are independent."""
+    free = np.flatnonzero(~locked)
+    fixed = np.flatnonzero(locked)
+    x = given.T.copy()
+    if not free.size:
+        return x.T
+    factor = cho_factor(matrix[np.ix_(free, free)], lower=True)
+    x[free] = -cho_solve(factor, matrix[np.ix_(free, fixed)] @ x[fixed])
+    rows = jacobian[:, free]
+    if rows.size:
+        response = cho_solve(factor, rows.T)
+        compliance = rows @ response
+        scale = 1.0 / np.sqrt(np.maximum(np.diag(compliance), np.finfo(float).tiny))
+        scale[np.abs(rows).max(axis=1) == 0.0] = 0.0
+        values, vectors = np.linalg.eigh(scale[:, None] * compliance * scale)
+        kept = values > INDEPENDENT**2
+        vectors = scale[:, None] * vectors[:, kept]
+        for _ in range(2):  # the second turn removes the rounding of the first
+            missing = (0.0 if target is None else target.T) - jacobian @ x
+            x[free] += response @ (vectors @ ((vectors.T @ missing) / values[kept, None]))
+    return x.T
+
+
+def dense_relations(model: Model, q: np.ndarray, locked: np.ndarray, released: np.ndarray) -> Relations:
+    """What :func:`articulon.transitions.relations.relations` finds, from the mass matrix."""
+    matrix, places = mass_matrix(model, q), np.flatnonzero(released)
+    jacobian, rank = np.zeros((0, model.nu)), 0
+    if model.loops.kind.size:
+        equations = loop_equations(model, q, np.zeros(model.nu))
+        jacobian = equations.jacobian[equations.live]
+        rank = int(model.loops.rank[0])
+    unit = np.zeros((places.size, model.nu))
+    unit[np.arange(places.size), places] = 1.0
+    columns = dense_jumps(matrix, jacobian, locked, unit)
+    return Relations(columns, columns @ matrix @ columns.T, columns @ columns.T, rank)
