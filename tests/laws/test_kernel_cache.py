@@ -178,6 +178,13 @@ def test_an_edited_force_is_compiled_anew(tmp_path: Path) -> None:
     assert found == [-6.0, -12.0]
 
 
+@pytest.mark.parametrize("patterns", kernel_cache._FLOORS, ids=lambda patterns: patterns[0])
+def test_every_floor_of_the_cache_has_sources(patterns: tuple[str, ...]) -> None:
+    """One that is called otherwise than its folder would be kept whatever is edited in it."""
+    package = Path(kernel_cache.__file__).parent
+    assert all(list(package.glob(pattern)) for pattern in patterns)
+
+
 def test_a_kernel_is_kept_by_the_sources_of_all_that_it_is_made_of(tmp_path: Path) -> None:
     """The code of a loop and of the law that has been put into it."""
     files = []

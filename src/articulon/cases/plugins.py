@@ -30,8 +30,8 @@ def load_plugin(path: str | Path) -> ModuleType:
 
     A class with a ``kind`` that derives from ``articulon.forces.base.Force``, or that has ``site_terms``, is a force;
     one that derives from ``articulon.thermostats.base.BaseThermostat`` a thermostat; one with a ``policy`` that derives
-    from ``articulon.scaling.base.ScalingPolicy`` a scaling policy. A ``tableau``, ``Multistep`` or ``pair`` under a name
-    in capitals is a formula: ``HEUN`` is the rule ``heun``. A file is run once.
+    from ``articulon.scaling.base.ScalingPolicy`` a scaling policy. A ``tableau``, ``Multistep`` or ``pair`` under a
+    name in capitals is a formula: ``HEUN`` is the rule ``heun``. A file is run once.
 
     Parameters
     ----------
