@@ -53,9 +53,6 @@ routine_that_allocates = numba.njit(**_ALLOCATES)
 routine = numba.njit(**LEAF)
 """For the parts of a kernel that are called from several places and are too long to inline at each."""
 
-first_class = numba.njit(fastmath=FASTMATH, error_model="numpy")
-"""For functions that are handed to a kernel as a value."""
-
 
 def _quiet(text: str) -> None:
     pass
@@ -131,6 +128,11 @@ def kernel(
     return wrap if function is None else wrap(function)
 
 
+def first_class(function: Callable) -> Any:
+    """Compile a function that is handed to kernels as a value, cached on disk; see :func:`ready`."""
+    return kernel(function, allocates=True)
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Dense algebra on one thread, so that its bits do not depend on how many there are."""
@@ -154,6 +156,15 @@ def prepare(function: Any, signature: Any) -> Any:
     return function
 
 
+def ready(function: Any, signature: Any) -> Any:
+    """A function that is handed to kernels as a value, compiled or loaded from the cache; a user's own is compiled in
+    this process, and may be compiled for other arguments too."""
+    if _is_kept(function):
+        return prepare(function, signature)
+    function.compile(signature)
+    return function
+
+
 def prepare_for(function: Any, arguments: Iterable[Any], signatures: dict[Any, Any]) -> Any:
     """The same for the types of arguments; of functions among them the signatures are given, and these are compiled
     too. Returns what is to be called with arguments of just these types, at which it does not look: asking for the
@@ -161,7 +172,7 @@ def prepare_for(function: Any, arguments: Iterable[Any], signatures: dict[Any, A
     found = []
     for one in arguments:
         if isinstance(one, Dispatcher):
-            one.compile(signatures[one])
+            ready(one, signatures[one])
             found.append(numba.types.FunctionType(signatures[one]))
         else:
             found.append(numba.typeof(one))

@@ -13,7 +13,7 @@ from articulon.forces.sites.site_tables import FORCES
 from articulon.integrate import ermak_mccammon, particle_passes, particle_verlet, respa
 from articulon.integrate.base import LINE, Driver
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, leap_of, no_stop
-from articulon.kernels import prepare
+from articulon.kernels import prepare, ready
 from articulon.model import Model, State
 from articulon.model.state import STEPS
 from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
@@ -49,8 +49,8 @@ class ParticleDriver(Driver):
             prepare(function, signature)
             for function, signature in zip(particle_passes.PASSES[parallel], signatures, strict=True)
         )
-        policy.law.compile(LAW)
-        self.relax.compile(BATH)
+        ready(policy.law, LAW)
+        ready(self.relax, BATH)
         self._prepare(state)
 
     def _prepare(self, state: State) -> None:

@@ -4,7 +4,6 @@ import math
 
 import numba
 import numpy as np
-from scipy import integrate
 
 from articulon.dynamics.loops.constrained_articulated import OPEN
 from articulon.forces.evaluation import Evaluator
@@ -12,14 +11,14 @@ from articulon.integrate.base import Driver, open_loop
 from articulon.integrate.integrators import LEAST, SciPy
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, no_stop, stop_reached
 from articulon.integrate.variables import blocks
-from articulon.kernels import kernel, prepare
+from articulon.kernels import kernel, prepare, ready
 from articulon.model import State, kernel_tables
 from articulon.model.state import EVALUATIONS, STEPS
 from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
 from articulon.thermostats.base import variables_of
 
-SOLVERS = {"scipy-bdf": integrate.BDF, "scipy-radau": integrate.Radau}
-"""Classes of SciPy by the name of the rule."""
+SOLVERS = {"scipy-bdf": "BDF", "scipy-radau": "Radau"}
+"""Names of SciPy's classes by that of the rule."""
 MOST_STEPS = 1e12
 """Steps of the present length to the time asked for: decades, at a millisecond each."""
 
@@ -48,7 +47,9 @@ class SciPyDriver(Driver):
         self, evaluator: Evaluator, integrator: SciPy, policy: ScalingPolicy, parameters: np.ndarray, state: State
     ) -> None:
         self.evaluator, self.parameters, self.law, self.stop = evaluator, parameters, policy.law, no_stop()
-        self.solver, model = SOLVERS[integrator.rule], evaluator.model
+        from scipy import integrate  # which takes as long to import as the rest of a run to prepare
+
+        self.solver, model = getattr(integrate, SOLVERS[integrator.rule]), evaluator.model
         variables = variables_of(evaluator.system.bath)
         self.blocks = blocks(kernel_tables(model).forest, model.nq, model.nu, bath=variables)
         self.first_step = math.inf if integrator.first_step is None else float(integrator.first_step)
@@ -58,7 +59,7 @@ class SciPyDriver(Driver):
             atol[start:end] = absolute[kind]
         longest = float(integrator.max_step or math.inf)
         self.options = {"rtol": max(float(integrator.rtol), LEAST), "atol": atol, "max_step": longest}
-        policy.law.compile(LAW)
+        ready(policy.law, LAW)
         prepare(stopped, (numba.typeof(self.stop), numba.typeof(evaluator.ws)))
 
     def advance(self, state: State, until: float, steps: int) -> int:

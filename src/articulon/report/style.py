@@ -16,6 +16,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import ScalarFormatter
 
 from articulon.units import UnitSystem
 
@@ -236,10 +237,28 @@ def logarithmic(axes: Axes, series: Iterable[np.ndarray], decades: float = 12.0)
     axes.set_ylim(lowest / 1.6, highest * 1.6)
 
 
+class PlainTicks(ScalarFormatter):
+    """Numbers at ticks as plain text, and their common power of ten as mathematics, whose every text takes
+    milliseconds to lay out."""
+
+    def format_ticks(self, values: Any) -> list[str]:
+        """The labels of ticks."""
+        return [label.removeprefix("$\\mathdefault{").removesuffix("}$") for label in super().format_ticks(values)]
+
+
+def with_plain_ticks(figure: Figure) -> None:
+    """Gives every axis that counts evenly plain numbers."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if type(axis.get_major_formatter()) is ScalarFormatter:
+                axis.set_major_formatter(PlainTicks())
+
+
 def svg(figure: Figure, prefix: str) -> str:
     """A figure as an ``<svg>`` element to stand in an HTML page; ids begin with ``prefix``, as a page has each once."""
     stream = io.StringIO()
     with applied():
+        with_plain_ticks(figure)
         figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     text = stream.getvalue()
     text = text[text.index("<svg") :].strip()

@@ -16,7 +16,6 @@ from typing import NoReturn
 import numpy as np
 from numpy.linalg import cholesky
 from scipy.linalg.lapack import dtrtrs
-from scipy.optimize import minimize
 
 from articulon.errors import TransitionError
 
@@ -216,6 +215,8 @@ def optimised(
     zero and from both ends of every axis of the sphere."""
     if surface.radius == 0.0:
         return surface.centre.copy()
+    from scipy.optimize import minimize  # a tenth of a second that only this choice needs
+
     m = len(reference)
     starts = [*np.eye(m), *-np.eye(m)]
     if np.any(reference):

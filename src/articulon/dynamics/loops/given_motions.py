@@ -8,7 +8,7 @@ from numba import types
 
 from articulon.dynamics.loops.conditions import MOTION, no_motion
 from articulon.errors import ModelError
-from articulon.kernels import prepare
+from articulon.kernels import prepare, ready
 from articulon.model import Model
 
 
@@ -21,7 +21,7 @@ def motion_functions(model: Model) -> tuple[Any, ...]:
 def _compiled(function: Any) -> Any:
     dispatcher = function if isinstance(function, numba.core.registry.CPUDispatcher) else numba.njit(function)
     try:
-        dispatcher.compile(MOTION)
+        ready(dispatcher, MOTION)
     except numba.core.errors.NumbaError as error:
         name = getattr(function, "__name__", repr(function))
         raise ModelError(f"drive, function {name}: cannot be compiled for (time, result): {error}") from None

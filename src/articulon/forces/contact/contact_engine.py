@@ -43,7 +43,7 @@ from articulon.forces.sites.cells import FAR, OVERFLOW, grid
 from articulon.forces.sites.exclusions import near_by_joints
 from articulon.forces.sites.nearest_images import cell_of
 from articulon.forces.sites.neighbours import REFRESH, VECTOR, refresh_parallel, refresh_serial
-from articulon.kernels import prepare
+from articulon.kernels import prepare, ready
 from articulon.model import Model, State
 from articulon.sizes import check_size
 
@@ -115,8 +115,8 @@ class Contacts:
         self.wall_tables = wall_tables(bodies, names, float(self.radius.max()) + self.skin, bounded)
         self.wall_room = (256, 256) if bodies else (0, 0)
         parts = law_leaves(law.normal, law.tangential, law.damping, law.attractive_tail, law.convention)
-        no_pass.compile(PASS)
-        no_list.compile(LIST)
+        ready(no_pass, PASS)
+        ready(no_list, LIST)
         self.pairs = pair_leaf(parts.label, len(names) == 1, **parts.parts)
         """The name of what takes the pairs of a block of places, and it."""
         self.passes = (

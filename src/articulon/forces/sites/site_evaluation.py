@@ -39,7 +39,7 @@ from articulon.forces.sites.site_tables import (
 )
 from articulon.forces.sites.site_terms import Level, PairTerm, SumTerm, Term
 from articulon.forces.sites.vector_appending import LANES
-from articulon.kernels import first_class, jit, kernel, prepare
+from articulon.kernels import first_class, jit, kernel, prepare, ready
 from articulon.model import Model, State
 from articulon.passes import Function, functions
 
@@ -177,11 +177,9 @@ class SiteForces:
                 levels.append(term.level)
         slots = SLOTS if len(forces) <= SLOTS else -(-len(forces) // SLOTS) * SLOTS
         empty = SiteTable(np.zeros((0, 1)), np.zeros((0, 4), dtype=np.int64), np.zeros(0))
-        no_forces.compile(FORCES)
-        no_measure.compile(MEASURE)
         for _ in range(len(forces), slots):
-            forces.append(no_forces)
-            measures.append(no_measure)
+            forces.append(ready(no_forces, FORCES))
+            measures.append(ready(no_measure, MEASURE))
             tables.append(empty)
             levels.append("bonded")
         self.forces, self.measures, self.tables = tuple(forces), tuple(measures), tuple(tables)
