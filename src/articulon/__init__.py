@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from articulon import forces as forces
     from articulon import modes as modes
     from articulon import molecules as molecules
+    from articulon import scaling as scaling
     from articulon import thermostats as thermostats
     from articulon.building import ModelBuilder as ModelBuilder
     from articulon.building import cartesian as cartesian
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from articulon.cases.plugins import load_plugin as load_plugin
     from articulon.comparisons.comparison import compare as compare
     from articulon.dynamics import body_poses as body_poses
-    from articulon.dynamics import forward_dynamics as forward_dynamics
-    from articulon.dynamics import inverse_dynamics as inverse_dynamics
     from articulon.dynamics import kinetic_energy as kinetic_energy
     from articulon.dynamics import loop_jacobian as loop_jacobian
     from articulon.dynamics import loop_residuals as loop_residuals
@@ -37,6 +36,8 @@ if TYPE_CHECKING:
     from articulon.errors import DivergenceError as DivergenceError
     from articulon.errors import ModelError as ModelError
     from articulon.errors import TransitionError as TransitionError
+    from articulon.forces.accelerations import forward_dynamics as forward_dynamics
+    from articulon.forces.accelerations import inverse_dynamics as inverse_dynamics
     from articulon.forces.evaluation import configurational_laplacian as configurational_laplacian
     from articulon.forces.evaluation import generalized_forces as generalized_forces
     from articulon.forces.evaluation import potential_energy as potential_energy
@@ -82,14 +83,13 @@ _HOMES = {
     "articulon.model.joints.universal": ("Universal",),
     "articulon.model.modes": ("Modes",),
     "articulon.dynamics": (
-        "forward_dynamics",
-        "inverse_dynamics",
         "mass_matrix",
         "kinetic_energy",
         "loop_jacobian",
         "loop_residuals",
         "body_poses",
     ),
+    "articulon.forces.accelerations": ("forward_dynamics", "inverse_dynamics"),
     "articulon.forces.evaluation": (
         "potential_energy",
         "generalized_forces",
@@ -120,6 +120,7 @@ _SUBPACKAGES = {
     "forces": "forces",
     "modes": "modes",
     "molecules": "molecules",
+    "scaling": "scaling",
     "thermostats": "thermostats",
 }
 

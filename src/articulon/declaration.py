@@ -30,9 +30,11 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
+from articulon.declaration_help import HelpSignature, HelpText, stated
 from articulon.errors import ArticulonError, CaseError, ModelError
 from articulon.inputs import LARGEST, SEEDS, clipped, integral, is_file, real, shown, truth
-from articulon.units import DIMENSIONS, UnitSystem, expectation
+from articulon.notebook_table import table_of_words
+from articulon.units import DIMENSIONS, UnitSystem, example, expectation
 
 
 def _number_or_text(value: Any) -> Any:
@@ -81,6 +83,11 @@ class Dimension:
         if self.name not in DIMENSIONS:
             raise ValueError(f"unknown dimension {self.name!r}; choose one of {', '.join(DIMENSIONS)}")
 
+    @property
+    def example(self) -> str:
+        """A quantity of this dimension as text, empty where it has no unit."""
+        return "" if self.name == "dimensionless" else example(self.name)
+
     def value(self, quantity: float | str, units: UnitSystem, where: str) -> float:
         """The quantity in the given units; raises CaseError as :meth:`UnitSystem.value` does, or below the minimum."""
         number = units.value(quantity, self.name, where)
@@ -97,6 +104,8 @@ class Declaration(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False)
 
+    positional: ClassVar[tuple[str, ...]] = ()
+    """Fields that may be given without their names, in this order: those of which nobody has to ask which they are."""
     error_class: ClassVar[type[ArticulonError]] = ModelError
     """What a faulty construction in Python raises; :meth:`from_mapping` always raises CaseError."""
     foreign: ClassVar[Mapping[str, str]] = {}
@@ -104,17 +113,59 @@ class Declaration(BaseModel):
     advice: ClassVar[Mapping[str, str]] = {}
     """Keys that must be given, each with what helps to choose its value."""
 
-    def __init__(self, /, **fields: Any) -> None:
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Lets ``help`` show the fields with their meaning."""
+        super().__pydantic_init_subclass__(**kwargs)
+        cls.__doc__ = HelpText(cls.__dict__.get("__doc__"))  # type: ignore[assignment]
+        cls.__signature__ = HelpSignature()  # type: ignore[assignment]
+
+    def __init__(self, /, *given: Any, **fields: Any) -> None:
         """Declare in Python; raises :attr:`error_class` with one line for each fault."""
+        if given:
+            fields = self._named(given, fields)
         try:
             super().__init__(**fields)
         except ValidationError as error:
             name = type(self).__name__
             raise self.error_class(explanation(error, type(self), name)) from None
 
+    @classmethod
+    def _named(cls, given: Sequence[Any], fields: dict[str, Any]) -> dict[str, Any]:
+        """Fields with those that have been given without their names."""
+        name, known = cls.__name__, cls.positional
+        if len(given) > len(known):
+            kinds = {"kind", "policy", "rule", "shape", "when"}
+            wanted = ", ".join(
+                f"{key}=..." for key in known or [key for key in cls.model_fields if key not in kinds][:2]
+            )
+            most = "no value" if not known else "one value" if len(known) == 1 else f"{len(known)} values"
+            raise cls.error_class(
+                f"{name}: takes {most} without a name, got {len(given)}; name them, as in {name}({wanted})"
+            )
+        for key, value in zip(known, given, strict=False):
+            if key in fields:
+                raise cls.error_class(f"{name}.{key}: is given twice, with its name and without")
+            fields = {**fields, key: value}
+        return fields
+
     # Tells pydantic that this is no other way of building the model, so that declarations inside declarations are
     # validated in one pass and a fault in the inner one is reported with its full path.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        """What it is shown with in one line: what has been stated, and not what is so by default."""
+        for name, field in stated(type(self)).items():
+            value = getattr(self, name)
+            if field.is_required() or value != field.get_default():
+                yield name, value
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what has been stated."""
+        return table_of_words(type(self).__name__, {name: clipped(repr(value)) for name, value in self.__repr_args__()})
 
     @model_validator(mode="before")
     @classmethod
@@ -223,6 +274,8 @@ def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | Non
         return f"expected {context['expected']}, got {shown(given)}"
     if kind == "value_error":
         return str(context["error"])
+    if dimension and kind == "dict_type":
+        return f"expected a table with, for each name, {expectation(dimension.name)}, got {shown(given)}"
     if dimension and kind in ("tuple_type", "list_type"):
         return f"expected a list with, at each place, {expectation(dimension.name)}, got {shown(given)}"
     if dimension:

@@ -299,6 +299,11 @@ def expectation(dimension: str) -> str:
     return _expectation(_definition(dimension))
 
 
+def example(dimension: str) -> str:
+    """A quantity of a dimension as text, such as ``"8 us"``."""
+    return _definition(dimension).example
+
+
 def _expectation(definition: _Definition) -> str:
     return f"{definition.noun} (for example '{definition.example}')"
 

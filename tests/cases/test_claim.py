@@ -72,7 +72,7 @@ def test_of_two_runs_that_begin_at_once_in_a_fresh_folder_one_runs(tmp_path: Pat
 
 def test_a_folder_is_claimed_before_anything_is_prepared(tmp_path: Path, monkeypatch: Any) -> None:
     case, out = case_of(tmp_path, BALL), tmp_path / "run"
-    monkeypatch.setattr("articulon.simulation.case_run.prepare", lambda *_: pytest.fail("prepared"))
+    monkeypatch.setattr(running, "prepare", lambda *_: pytest.fail("prepared"))
     said = rf"run: a run is going on here \(process {os.getpid()} on "
     with claimed(out, silent), pytest.raises(ArticulonError, match=said):
         ar.run(case, out)

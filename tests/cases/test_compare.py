@@ -381,7 +381,7 @@ def test_an_expensive_run_that_nobody_asks_for_is_estimated(
     assert not (done.folder / "explicit").exists()
     assert row["estimated_from"] == pytest.approx(20.0 * TAU, rel=1e-12)
     assert row["simulated_time"] == done.row("implicit")["simulated_time"]
-    assert "estimated from" in row["notes"][0] and "--against explicit" in row["notes"][0]
+    assert "estimated from" in row["notes"][0] and "against explicit" in row["notes"][0]
     found = done.row("implicit")["saving_explicit"]
     assert found["is"] == "estimated"
     assert found["ratio"] == pytest.approx(row["wall_seconds"] / done.row("implicit")["wall_seconds"], rel=1e-12)
@@ -416,7 +416,7 @@ def test_varied_runs_have_an_estimated_rival_and_no_saving_where_they_take_the_s
     case = ar.load_case(file, changes).with_overrides({"variants.explicit.scaling": {"policy": "none"}})
     done = comparing.compare(case, vary={"scaling.a2": [0.5, 0.2]}, out=tmp_path / "runs")
     assert done.row("explicit")["wall_seconds_are"] == "estimated"
-    assert "--against explicit" in done.row("explicit")["notes"][0]
+    assert "against explicit" in done.row("explicit")["notes"][0]
     for name in ("a2=0.5", "a2=0.2"):
         row = done.row(name)
         assert row["steps"] == done.row("implicit")["steps"] == 400
@@ -440,10 +440,10 @@ def test_a_missing_reference_has_a_reason(file: Path, tmp_path: Path) -> None:
 def test_a_folder_that_holds_other_runs_is_left_alone(
     done: comparing.Comparison, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ar.ArticulonError, match=r"implicit holds another run .*--out"):
+    with pytest.raises(ar.ArticulonError, match=r"implicit holds another run .*out="):
         comparing.compare(ar.load_case(file, {"run.duration": 0.5}), out=done.folder)
     monkeypatch.setattr(reference_cache, "engine", lambda: "another")
-    with pytest.raises(ar.ArticulonError, match=r"implicit holds this run as another version .*--out"):
+    with pytest.raises(ar.ArticulonError, match=r"implicit holds this run as another version .*out="):
         comparing.compare(ar.load_case(file), out=done.folder)
 
 

@@ -67,7 +67,7 @@ def test_a_structure_takes_the_place_of_a_sequence(tmp_path: Path) -> None:
     file = str(tmp_path / "a.pdb")
     model = ar.load_case("trp-zipper", {"model.structure": file}).build_model()
     assert model.sites.body.size == 22 and "generalized-born" in {force.kind for force in model.forces}
-    with pytest.raises(ar.CaseError, match=r"a\.pdb is a structure and no case; .* --set model.structure="):
+    with pytest.raises(ar.CaseError, match=r"a\.pdb is a structure and no case; .* model.structure = "):
         ar.load_case(file)
 
 

@@ -354,7 +354,7 @@ def test_a_case_names_what_plugins_define_and_runs_it_by_consent(tmp_path: Path)
     written(tmp_path, "case")
     file = tmp_path / "swing.toml"
     file.write_text(textwrap.dedent(CASE), encoding="utf-8")
-    with pytest.raises(ar.CaseError, match=r"swing.toml: plugins.files: 'force_case.py'.*not run.*--allow-code"):
+    with pytest.raises(ar.CaseError, match=r"swing.toml: plugins.files: 'force_case.py'.*not run.*allow_code=True"):
         ar.load_case(file)
     case = ar.load_case(file, allow_code=True)
     run = ar.run(case, tmp_path / "run")

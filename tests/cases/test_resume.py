@@ -173,7 +173,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path, mo
     def fill() -> None:
         monkeypatch.setattr(trajectory, "disk_usage", lambda _: usage._replace(free=size // 2))
 
-    with pytest.raises(ArticulonError, match=r"could not write .*trajectory\.h5: No space left on device.*--resume"):
+    with pytest.raises(ArticulonError, match=r"could not write .*trajectory\.h5: No space left on device.*resume=True"):
         ar.run(case, folder, progress=Shown(1, fill))
     assert ar.open_run(folder).summary["status"] == "failed"
     assert universe(folder).trajectory.n_frames >= 1

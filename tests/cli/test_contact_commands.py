@@ -46,7 +46,9 @@ def test_analyse_needs_no_step(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["analyse", str(tmp_path / "new.toml")])
     assert result.exit_code == 0
     assert "Recommended step" in result.stdout and "has no step yet" in result.stdout
-    with pytest.raises(CaseError, match=r"integrator\.step: is required: .*; articulon analyse recommends one"):
+    with pytest.raises(
+        CaseError, match=r"integrator\.step: is required: .*; articulon.analysis.analyse_contacts recommends one"
+    ):
         ar.load_case(tmp_path / "new.toml")
 
 

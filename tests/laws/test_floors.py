@@ -16,13 +16,13 @@ import articulon as ar
 PACKAGE = Path(ar.__file__).parent
 
 FLOORS = (
-    ("errors", "terminal"),
+    ("errors", "terminal", "notebook_table"),
     ("private_folders",),
     ("kernel_cache",),
     ("kernels",),
     ("passes",),
     ("algebra",),
-    ("units", "rng", "declaration", "inputs", "sizes", "array_files", "families"),
+    ("units", "rng", "declaration", "declaration_help", "inputs", "sizes", "array_files", "families"),
     ("model",),
     ("modes",),
     ("dynamics",),
@@ -207,7 +207,7 @@ def test_the_public_names_are_those_of_the_contract():
         *("cartesian", "close_loops", "loop_jacobian", "loop_residuals", "simulate", "resume"),
         "minimise",
         *("potential_energy", "generalized_forces", "virial", "pressure", "configurational_laplacian"),
-        *("forces", "thermostats", "adaptive", "analysis", "modes", "molecules"),
+        *("forces", "thermostats", "scaling", "adaptive", "analysis", "modes", "molecules"),
         *("lock", "release", "Transition", "Reservoir"),
         *("load_case", "load_plugin", "run", "open_run", "Run", "compare"),
         *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError", "TransitionError"),

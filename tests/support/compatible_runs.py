@@ -31,7 +31,17 @@ USUAL = {"particles": "particles", "r-respa": "particles", "ermak-mccammon": "pa
     name: name for name in ("grains", "touching")
 }
 """What an integrator moves that does not move bodies on joints."""
-OF_BODIES = {"loops", "drives", "friction", "flexible", "fixman", "noise", "instantaneous noise", "noise without drag"}
+OF_BODIES = {
+    "loops",
+    "drives",
+    "friction",
+    "flexible",
+    "fixman",
+    "velocity gradient",
+    "noise",
+    "instantaneous noise",
+    "noise without drag",
+}
 """Features of models of bodies on joints."""
 THERMOSTATS = {
     "nose-hoover": lambda: ar.thermostats.ModifiedNoseHoover(temperature=1.0, mass=5.0, derivative_gain=0.1),
@@ -119,7 +129,10 @@ def _add_bodies(builder: Any, features: set[str]) -> None:
     if "flexible" in features:
         shapes = ar.modes.beam(length=1.0, mass=2.0, bending=(2, 1), bending_stiffness=40.0, gyration=0.05)
         builder.add_body("beam", parent="core", joint=ar.Revolute(axis=z), position=(0.0, 0.0, 1.0), modes=shapes)
-    builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=1.0))
+    flow = {}
+    if "velocity gradient" in features:  # along x, where boxes are periodic
+        flow["velocity_gradient"] = [[0.0, 0.2, 0.1], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=1.0, **flow))
     if "friction" in features:
         builder.add_force(ar.forces.JointDamping(rotational=0.5))
     if "fixman" in features:

@@ -33,6 +33,8 @@ def contacts(run: Run) -> ContactRecords:
             raise ArticulonError("this run has no contact spheres; give bodies sites with a radius")
         return contact_records(state.contact_pairs, state.contact_memory, model.sites.radius)
     model = case_of(run).build_model(run_code=False) if run.known_model is None else run.known_model
+    if not (model.sites.radius > 0.0).any():
+        raise ArticulonError("this run has no contact spheres; give bodies sites with a radius")
     found = saved_contacts(run.folder, model)
     if found is None:
         raise ArticulonError(f"{run.folder}: there are no contacts of spheres, or no checkpoint that has them")

@@ -7,13 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from articulon.analysis.run_models import case_and_model, model_of
 from articulon.cases.case import Case, table_of
 from articulon.cases.loading import find, load_case
 from articulon.cases.overrides import checked_overrides
 from articulon.errors import CaseError
 from articulon.forces.contact.contact_engine import contact_of
 from articulon.forces.contact.materials import Contact
-from articulon.time_scales.contact_step_limit import ContactScales, contact_scales, unit_symbols, with_unit
+from articulon.model import Model
+from articulon.simulation.results import Run
+from articulon.time_scales.contact_step_limit import ContactScales, unit_symbols, with_unit
+from articulon.time_scales.contact_step_limit import contact_scales as scales_of
 
 
 @dataclass(frozen=True)
@@ -48,13 +52,33 @@ def load_for_analysis(
     return replace(case, integrator=case.integrator.model_copy(update={"step": None}))
 
 
-def analyse_contacts(case: Case, speed: float | str | None = None) -> ContactAnalysis:
+def contact_scales(model: Model | Run, speed: float | None = None) -> ContactScales | None:
+    """The times of the contacts of a model, or of the model of a run; None where there can be none.
+
+    Parameters
+    ----------
+    model
+        The model, or a run.
+    speed
+        At which spheres are taken to meet [velocity]; by default what the model lets expect.
+
+    Raises
+    ------
+    CaseError
+        For a speed that is not positive.
+    ArticulonError
+        For what is neither a model nor a run.
+    """
+    return scales_of(model if isinstance(model, Model) else model_of(model), speed)
+
+
+def analyse_contacts(case: Case | Run, speed: float | str | None = None) -> ContactAnalysis:
     """Says which step a case with contacts allows.
 
     Parameters
     ----------
     case
-        The case.
+        The case, or a run of it.
     speed
         At which spheres are taken to meet [velocity]; by default what the case lets expect: the speeds that it begins
         with and those of walls, and what gravity gives on the way to the lowest of them.
@@ -64,9 +88,10 @@ def analyse_contacts(case: Case, speed: float | str | None = None) -> ContactAna
     CaseError
         For a case without contacts.
     """
-    model, units = case.build_model(), case.units
+    case, model = case_and_model(case)
+    units = case.units
     given = None if speed is None else units.value(speed, "velocity", "speed")
-    law, scales = contact_of(model), contact_scales(model, given)
+    law, scales = contact_of(model), scales_of(model, given)
     if law is None or scales is None:
         raise CaseError(f"{case.source}: this is no case with contacts")
     step = getattr(case.integrator, "step", None)

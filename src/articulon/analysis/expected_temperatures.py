@@ -9,7 +9,7 @@ from articulon.analysis.run_models import case_of, check_run, model_of
 from articulon.analysis.time_averages import Average, first_frame, kept, statistical_inefficiency
 from articulon.errors import ArticulonError
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.sites.site_positions import site_positions
+from articulon.forces.sites.site_positions import only_particles, site_positions
 from articulon.inputs import number
 from articulon.simulation.results import Run
 
@@ -87,6 +87,8 @@ def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float
         Fraction of the frames at the start that are left out.
     """
     model = model_of(run)
+    if not only_particles(model):
+        raise ArticulonError("isokinetic_spread is that of free particles, and this run has other bodies or forces")
     derivative_gain = number(derivative_gain, "derivative_gain", ArticulonError)
     mass = number(mass, "mass", ArticulonError)
     if not (derivative_gain > 0.0 and mass > 0.0):

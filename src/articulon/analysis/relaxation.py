@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 
 from articulon.analysis.approach import Approach, approach_of
+from articulon.analysis.run_models import case_and_model
 from articulon.analysis.stiffness import stability_bound, stiffest
 from articulon.cases.case import Case
 from articulon.errors import ArticulonError
@@ -17,6 +18,7 @@ from articulon.integrate import Explicit
 from articulon.integrate.rules import EXPLICIT
 from articulon.model import Model
 from articulon.scaling.error_controlled import aimed_at
+from articulon.simulation.results import Run
 
 TOLERANCE = 0.02
 """Of the lag, where none is asked for."""
@@ -116,7 +118,7 @@ class RelaxationAnalysis:
             f"{unit}; a factor a2 lengthens every relaxation time, and with it the step, by 1/a2.",
             f"'{slowest.body}' relaxes slowest, in {slowest.translation:.3g} {unit}. A scaled run is late by about "
             f"{slowest.translation:.3g} {unit}/a2 times the rate at which the force on it changes: the fidelity "
-            "section of a run says how late, and articulon compare how much it saves, also against the rule "
+            "section of a run says how late, and a comparison of variants how much it saves, also against the rule "
             "friction-implicit.",
         ]
         if math.isfinite(self.step):
@@ -137,7 +139,7 @@ class RelaxationAnalysis:
         if found is None:
             return (
                 "No net force moves a body that floats freely, or loops bind it: the lag of a scaled run cannot be "
-                "predicted, and a2 is to be found by trial (articulon compare --vary scaling.a2=...)."
+                "predicted, and a2 is to be found by trial (compare runs that vary scaling.a2)."
             )
         end = "arrives after" if found.approach.arrives else "goes on for"
         constant, controlled = found.savings
@@ -158,20 +160,20 @@ class RelaxationAnalysis:
 
 
 def analyse_relaxation(
-    case: Case, tolerance: float = TOLERANCE, mean_free_path: str | float = MEAN_FREE_PATH
+    case: Case | Run, tolerance: float = TOLERANCE, mean_free_path: str | float = MEAN_FREE_PATH
 ) -> RelaxationAnalysis:
     """How fast the bodies of a case relax, and what scaling would do to it, without running it.
 
     Parameters
     ----------
     case
-        The case.
+        The case, or a run of it.
     tolerance
         Lag of a scaled run, relative to its time.
     mean_free_path
         λ of the medium [length], for Knudsen numbers.
     """
-    model = case.build_model()
+    case, model = case_and_model(case)
     numbers = knudsen_numbers(model, mean_free_path)
     found = [
         Relaxation(model.names[int(model.head[link])], translation, rotation, numbers.get(link))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from articulon.cases.case import Case
-from articulon.errors import ArticulonError
+from articulon.errors import ArticulonError, CaseError
 from articulon.inputs import shown, words
 from articulon.model import Model
 from articulon.simulation.results import Run
@@ -31,6 +31,16 @@ def model_of(run: Run) -> Model:
     if run.known_model is None:
         case_of(run)
     return run.model
+
+
+def case_and_model(given: Case | Run) -> tuple[Case, Model]:
+    """The case and the model of a case, or of a run, whose model has often been built already; raises CaseError for
+    anything else."""
+    if isinstance(given, Run):
+        return case_of(given), model_of(given)
+    if not isinstance(given, Case):
+        raise CaseError(f"expected a case, as articulon.load_case gives it, or a run, got {shown(given)}")
+    return given, given.build_model()
 
 
 def chosen_bodies(model: Model, names: str | Sequence[str]) -> np.ndarray:

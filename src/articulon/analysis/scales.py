@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from articulon.analysis.expected_temperatures import pushes
+from articulon.analysis.run_models import case_and_model
 from articulon.analysis.time_averages import first_frame
 from articulon.cases.case import Case
 from articulon.cases.simulated_model import simulated
@@ -157,7 +158,7 @@ class ThermostatAnalysis:
 
 
 def analyse_thermostat(
-    case: Case,
+    case: Case | Run,
     time_scale: float | str | None = None,
     window: float | str | None = None,
     progress: Progress | None = None,
@@ -167,7 +168,7 @@ def analyse_thermostat(
     Parameters
     ----------
     case
-        The case; its thermostat's Q and kd, where it has them, are where the search begins.
+        The case, or a run of it; its thermostat's Q and kd, where it has them, are where the search begins.
     time_scale
         At which the system is looked at [time]; the unit of time of the case by default.
     window
@@ -180,8 +181,8 @@ def analyse_thermostat(
     CaseError
         For a case without a thermostat, or whose bodies are no free particles.
     """
+    case, model = case_and_model(case)
     shown, units = Silent() if progress is None else progress, case.units
-    model = case.build_model()
     thermostat = case.thermostat
     if thermostat is None or not only_particles(model):
         raise CaseError(f"{case.source}: this is no case of free particles with a thermostat")

@@ -1,5 +1,6 @@
 """Means over time with the error that correlated frames leave."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ def average(run: Run, observable: str, skip: float = 0.2) -> Average:
     values = kept(run, observable, skip)
     count = values.size / statistical_inefficiency(values)
     spread = float(values.std(ddof=1)) if values.size > 1 else float("nan")
-    return Average(float(values.mean()), spread / np.sqrt(count), count)
+    return Average(float(values.mean()), spread / math.sqrt(count), count)
 
 
 def kept(run: Run, observable: str, skip: float) -> np.ndarray:

@@ -98,7 +98,7 @@ def tune(case: Case, tolerance: float, progress: Progress | None = None) -> Tuni
     if approach is None:
         raise CaseError(
             f"{case.source}: no net force moves a floating body against Stokes drag, so that there is no lag to tune "
-            "a2 by; try factors by articulon compare --vary scaling.a2=..."
+            "a2 by; try factors: compare runs that vary scaling.a2"
         )
     step = _step(plain)
     a2, pairs, correction = approach.safe_factor(tolerance), [], 1.0
@@ -139,7 +139,7 @@ def _step(case: Case) -> float:
     if found is None:
         raise CaseError(
             f"{case.source}: the friction-implicit rule, which unscaled runs are made by, cannot run this case: a2 is "
-            "to be tried by articulon compare --vary scaling.a2=..."
+            "to be tried: compare runs that vary scaling.a2"
         )
     return found
 
@@ -212,7 +212,7 @@ def _thermostatted(case: Case, shown: Progress) -> Tuning:
     if not only_particles(case.build_model()):
         raise CaseError(
             f"{case.source}: with a thermostat there is no a2 to tune, and Q and kd are found for free particles only "
-            "(Guy 2018, 4.6); articulon analyse says what else could save steps"
+            "(Guy 2018, 4.6); the analysis of the case says what else could save steps"
         )
     found = analyse_thermostat(case, progress=shown)
     assert case.thermostat is not None

@@ -21,6 +21,7 @@ from articulon.model.box import Box
 from articulon.model.joints import Joint
 from articulon.model.model import Model
 from articulon.model.modes import Modes
+from articulon.notebook_table import counted, table_of_words
 from articulon.sizes import PARTICLE, check_size
 from articulon.units import UnitSystem, unit_system
 
@@ -61,6 +62,26 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         }
         self._forces: list[Any] = []
         super().__init__()
+
+    def __repr__(self) -> str:
+        """In one line: what it has collected."""
+        return f"ModelBuilder({'; '.join(text for text in self._collected().values() if text)})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return table_of_words("ModelBuilder", self._collected())
+
+    def _collected(self) -> dict[str, str]:
+        """What has been added so far, in words."""
+        kinds = [str(getattr(force, "kind", type(force).__name__)) for force in self._forces]
+        loops = len(self._loops) + len(self._drives)
+        return {
+            "bodies": counted(len(self._names), "body", "bodies") or "no bodies",
+            "sites": counted(self._site_count, "site", "sites"),
+            "loops and drives": counted(loops, "loop or drive", "loops and drives"),
+            "forces": ", ".join(dict.fromkeys(kinds)) or "no forces",
+            "units": self.units.name,
+        }
 
     def add_body(
         self,
@@ -299,7 +320,20 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         return range(first, first + count)
 
     def add_force(self, force: Any) -> None:
-        """Add a declared force such as ``ar.forces.StokesDrag(viscosity=0.89, radius=0.2)``."""
+        """Add a force; all of them act together.
+
+        Parameters
+        ----------
+        force
+            One of ``articulon.forces``, such as ``ar.forces.StokesDrag(viscosity=0.89, radius=0.2)``. Its plain numbers
+            are in the units of the builder, and text carries its unit. What it names (bodies, kinds and groups of
+            sites) may be added later: it is looked for by :meth:`build`.
+
+        Raises
+        ------
+        ModelError
+            For what is no force, and a quantity that cannot be read.
+        """
         if not (isinstance(force, Declaration) and hasattr(force, "check")):
             raise ModelError(f"add_force: expected a force of ar.forces, got {shown(force)}")
         self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))

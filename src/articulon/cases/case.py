@@ -32,9 +32,9 @@ from articulon.inputs import DEEPEST, clipped, is_file, too_deep
 from articulon.integrate import Integrator
 from articulon.model import Model
 from articulon.model.box import Box
+from articulon.notebook_table import table_of_words
 from articulon.scaling import Policy
 from articulon.simulation.case_checks import Check
-from articulon.simulation.notebook import table_of_words
 from articulon.thermostats import Thermostat
 from articulon.units import UnitSystem, unit_system
 
@@ -255,7 +255,7 @@ class Case:
             shown = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
             raise CaseError(
                 f"{file.parent} holds another run: {shown} differ from {file}; give the case and overrides that it was "
-                "started with, or another folder by --out"
+                "started with, or another folder (out=...)"
             )
 
     @staticmethod

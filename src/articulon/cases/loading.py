@@ -73,6 +73,6 @@ def find(name_or_path: str | Path) -> Path:
     if STRUCTURES & set(path.suffixes):
         raise CaseError(
             f"{path} is a structure and no case; name it in one (docs/molecules.md), or give it to one, such as "
-            f"trp-zipper with --set model.structure={path}"
+            f"trp-zipper with model.structure = {path}"
         )
     return path

@@ -95,7 +95,24 @@ def fail(message: str, heading: str = "error") -> None:
     """Print a message to the standard error, its heading in red."""
     from rich.text import Text
 
-    console().print(Text.assemble((f"{heading}:", "bold red"), " ", printable(message)))
+    console().print(Text.assemble((f"{heading}:", "bold red"), " ", printable(as_options(message))))
+
+
+OPTIONS = {
+    "resume=True": "--resume",
+    "out=...": "--out DIR",
+    "allow_code=True of load_case, run or open_run": "--allow-code",
+    "allow_code=True": "--allow-code",
+    "articulon.analysis.analyse_contacts": "articulon analyse",
+}
+"""What users of the command line have for what users of Python are told."""
+
+
+def as_options(message: str) -> str:
+    """A message in the words of the command line."""
+    for argument, option in OPTIONS.items():
+        message = message.replace(argument, option)
+    return message
 
 
 def assignments(texts: list[str]) -> dict[str, Any]:

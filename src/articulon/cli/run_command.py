@@ -181,7 +181,7 @@ def check_folder(folder: Path, case: Case, resume: bool) -> None:
     held = [name for name in WRITTEN_BY_A_RUN if os.path.lexists(folder / name)]
     if held and not resume:
         raise ArticulonError(
-            f"{folder} holds another run ({held[0]}); continue it with --resume, or choose another folder by --out"
+            f"{folder} holds another run ({held[0]}); continue it (resume=True), or choose another folder (out=...)"
         )
     if resume and "case.toml" in held:
         case.check_continues(folder / "case.toml")

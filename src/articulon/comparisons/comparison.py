@@ -228,7 +228,7 @@ def _made(
                 time_unit = entry.case.units.label("time")
                 note = (
                     f"not run: it would take about {wall_time(estimate)}, estimated from {sample:.3g} {time_unit}; ask "
-                    f"for it with --against {entry.variant}"
+                    f"for it by name: against {entry.variant}"
                 ).replace("\u00a0", " ")
                 progress.message(f"{entry.name}: {note}")
                 return _left_out(entry, estimate, sample, float(reference["simulated_time"]), note), None

@@ -30,7 +30,7 @@ def check_folders(folder: Path, chosen: Sequence[Entry]) -> None:
             reason = "holds this run as another version of articulon made it"
         else:
             continue
-        raise ArticulonError(f"{place} {reason}; choose another folder by --out, or remove it")
+        raise ArticulonError(f"{place} {reason}; choose another folder (out=...), or remove it")
 
 
 def is_begun(place: Path) -> bool:

@@ -44,8 +44,8 @@ def forward_dynamics(
 ) -> np.ndarray:
     """Accelerations of the joints under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
 
-    Only the forces given here act, never the model's own. Loops and driven joints of the model are kept: the
-    accelerations fulfil their conditions, with whatever forces of constraint that takes.
+    Only the forces given here act; ``articulon.forward_dynamics`` adds the model's own. Loops and driven joints of the
+    model are kept: the accelerations fulfil their conditions, with whatever forces of constraint that takes.
 
     Parameters
     ----------

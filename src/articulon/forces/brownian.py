@@ -1,7 +1,7 @@
 """Brownian forces and torques, held constant over numbered windows (Guy 2018, 3.11 and 5.15 to 5.17)."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -29,6 +29,7 @@ class Brownian(Declaration):
     boundaries ⟨½mv²⟩ is ½kT tanh(x)/x with x = Δ/2τ.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("temperature",)
     kind: Literal["brownian"] = "brownian"
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
     """T of the medium [temperature]."""

@@ -1,7 +1,7 @@
 """A model made ready for evaluation: its tables, its compiled right-hand side and scratch; and its forces and energies
 for Python."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -20,7 +20,7 @@ from articulon.forces.sites.list_sizes import has_site_forces
 from articulon.forces.sites.site_evaluation import SiteForces
 from articulon.forces.sites.site_positions import only_particles, site_positions
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ, W_ZZ
-from articulon.inputs import shown, words
+from articulon.inputs import number, shown, words
 from articulon.model import CHANNELS, Model, State, kernel_tables, workspace
 from articulon.model.state import CONFORMATIONAL, EXTERNAL, POTENTIAL
 from articulon.passes import Program
@@ -221,7 +221,11 @@ def _sites_of(model: Model) -> SiteForces:
 
 
 def generalized_forces(
-    model: Model, q: np.ndarray, u: np.ndarray, channels: Sequence[str] | str | None = None
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    channels: Sequence[str] | str | None = None,
+    time: float = 0.0,
 ) -> np.ndarray:
     """Generalised forces (nu,) of the model's own terms, unscaled; for xyz bodies, the Cartesian forces.
 
@@ -234,6 +238,8 @@ def generalized_forces(
     channels
         Names of the channels to sum; all by default. The stochastic channel is that of the first window of seed 0, one
         unit of time long, and gives nothing unless it is named.
+    time
+        At which forces that depend on time are evaluated [time].
 
     Raises
     ------
@@ -245,11 +251,20 @@ def generalized_forces(
     unknown = sorted(named - set(CHANNELS))
     if unknown:
         raise ModelError(f"unknown channel {shown(unknown[0])}; the channels are {', '.join(CHANNELS)}")
+    return own_forces(Evaluator(model), q, u, time, named)
+
+
+def own_forces(
+    evaluator: Evaluator, q: np.ndarray, u: np.ndarray, time: float = 0.0, channels: Collection[str] | None = None
+) -> np.ndarray:
+    """Generalised forces (nu,) of a model's own terms in some channels at a time [time], unscaled; by default those of
+    all channels but the stochastic one."""
+    model = evaluator.model
+    named = set(CHANNELS) - {"stochastic"} if channels is None else channels
     factor = np.array([1.0 if name in named else 0.0 for name in CHANNELS])
-    evaluator = Evaluator(model)
     tau = np.empty(model.nu)
     y = np.concatenate([vector(q, model.nq, "q"), vector(u, model.nu, "u"), np.zeros(8)])
-    evaluator.rates(factor, 0.0, 0, y, np.empty_like(y))
+    evaluator.rates(factor, number(time, "time"), 0, y, np.empty_like(y))
     if evaluator.users.error is not None:
         raise evaluator.users.error
     wrench = evaluator.channels.total_wrench.copy()

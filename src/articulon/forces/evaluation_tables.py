@@ -10,6 +10,7 @@ from articulon.dynamics.loops.given_motions import motion_functions
 from articulon.dynamics.solvers import solver_scratch
 from articulon.forces.channel_forces import ChannelForces, channel_forces
 from articulon.forces.contact.contact_engine import Contacts, contact_of
+from articulon.forces.linear_flow import linear_flow
 from articulon.forces.model_tables import force_tables
 from articulon.forces.sites.site_evaluation import SiteForces
 from articulon.forces.sites.site_positions import only_particles
@@ -75,6 +76,7 @@ class ModelTables:
         tables = force_tables(model, seed, window, average, self.sites, bath, self.users)
         forest, loops, motions = kernel_tables(model)
         self.system = System(forest, tables, loops, motions, bath)
+        self.linear_flow = linear_flow(model, tables.drag)
         self.bath = np.zeros((2, variables_of(bath)))
         self.overdamped = bool(bath.choice[WAY] == OVERDAMPS)
         self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"

@@ -12,6 +12,7 @@ from articulon.forces.brownian import draw, noise_wrenches
 from articulon.forces.channel_forces import ChannelForces
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.gravity import gravity_power
+from articulon.forces.linear_flow import flowing
 from articulon.forces.modal_forces import modal_damping, modal_springs
 from articulon.forces.sites.site_evaluation import particle_wrenches, place_particles
 from articulon.forces.stokes_drag import drag_wrenches
@@ -203,6 +204,7 @@ def fill_friction(evaluator: ModelTables, at: At) -> Iterator[Bound]:
     forces, channels = evaluator.system.forces, at.channels
     if forces.drag.link.size:
         yield fill_drag.bind(forces.drag, at.ws, at.damping)
+    yield from flowing(evaluator.linear_flow, at.ws, at.damping)
     if forces.noise.choice[0]:
         held, freedoms = (channels.held, channels.held_window), float(at.u.size)
         yield fill_noise.bind(at.forest, forces.drag, forces.noise, at.window, freedoms, at.ws, *held, at.stochastic)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Fixman(Force):
     Energy and forces take one inward and one outward pass, O(n). Coordinates of single free bodies feel nothing.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("temperature",)
     energy_channel = CONFORMATIONAL
 
     kind: Literal["fixman"] = "fixman"

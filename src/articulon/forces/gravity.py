@@ -1,6 +1,6 @@
 """Gravity, applied as an acceleration of the inertial frame (POEMS, 5.3), booked in the channel ``external``."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store_from
 from articulon.declaration import Declaration, Dimension, Quantity
@@ -13,6 +13,7 @@ from articulon.model import Model
 class Gravity(Declaration):
     """A uniform acceleration of free fall: the force m g at every centre of mass."""
 
+    positional: ClassVar[tuple[str, ...]] = ("acceleration",)
     kind: Literal["gravity"] = "gravity"
     acceleration: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("acceleration")] = (0.0, 0.0, 0.0)
     """g, world frame [length/time²]."""

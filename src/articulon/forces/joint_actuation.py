@@ -66,13 +66,14 @@ class JointActuation(Force):
     """A generalised force of one joint, constant or from a table over time, or of all joints by a function.
 
     The force acts on one speed of a body's joint: a torque [torque] on a rotation, a force [force] on a translation;
-    of a spherical joint, about an axis of the body. ``JointActuation(body="rod", values=5)`` is constant. A function is
+    of a spherical joint, about an axis of the body. ``JointActuation("rod", 5)`` is constant. A function is
     called as ``function(time, q, u, parameters, tau)`` at every evaluation, with the model's coordinates (nq,) and
     speeds (nu,), and adds to the generalised forces ``tau`` (nu,), which are zero at the call. One made with
     ``numba.njit`` runs at full speed, on arrays that are the run's own: it may not change those that it reads, and not
     keep any. A plain Python one costs some microseconds more; it is given copies, which it may keep.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("body", "values")
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     on_joints: ClassVar[bool] = True
 

@@ -11,11 +11,12 @@ import numpy as np
 from pydantic import model_validator
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
-from articulon.declaration import Declaration, Dimension, Quantity, Whole, nearest
+from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import ModelError
 from articulon.forces.base import At, EnergyAt, Force, Merging
 from articulon.forces.selection import on_link
-from articulon.forces.sites.mixing import LennardJonesKind
+from articulon.forces.sites.between import group_pairs
+from articulon.forces.sites.mixing import LennardJonesKind, meeting
 from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
@@ -98,11 +99,7 @@ class SitePairs(Force):
         sites = model.sites
         if not sites.body.size:
             raise ModelError(f"{where}: the model has no sites for these forces; add them with add_site")
-        for pair in self.between or ():
-            for group in pair:
-                if group not in sites.groups:
-                    known = nearest(group, sites.groups)
-                    raise ModelError(f"{where}.between: there is no group of sites '{group}'{known}")
+        group_pairs(model, self.between, where)
         number = {kind: k for k, kind in enumerate(sites.kinds)}
         given: dict[tuple[int, int], tuple[float, float, float]] = {}
         for law in self.table:
@@ -119,7 +116,7 @@ class SitePairs(Force):
                     "zero; leave the pair out by `between` instead"
                 )
         result = {}
-        for a, b in self._meetings(model):
+        for a, b in meeting(model, tuple(self.groups(model))):
             first, second = sites.kinds[a], sites.kinds[b]
             if self.table:
                 if (a, b) not in given:
@@ -144,20 +141,6 @@ class SitePairs(Force):
             a, b = next(iter(given))
             raise ModelError(f"{where}.table: no {sites.kinds[a]} meets a {sites.kinds[b]}; remove their law")
         return result
-
-    def _meetings(self, model: Model) -> list[tuple[int, int]]:
-        """Pairs of kinds that meet, by indices, smaller first."""
-        sites = model.sites
-        met = set()
-        for g, h in self.groups(model):
-            for a in np.unique(sites.kind[sites.group == g]).tolist():
-                for b in np.unique(sites.kind[sites.group == h]).tolist():
-                    moving = (sites.body[(sites.kind == a) & (sites.group == g)] >= 0).any()
-                    moving = moving or (sites.body[(sites.kind == b) & (sites.group == h)] >= 0).any()
-                    alone = a == b and g == h and ((sites.kind == a) & (sites.group == g)).sum() < 2
-                    if moving and not alone:
-                        met.add((min(a, b), max(a, b)))
-        return sorted(met)
 
     def groups(self, model: Model) -> list[tuple[int, int]]:
         """Pairs of groups that interact, by indices."""

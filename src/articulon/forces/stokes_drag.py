@@ -1,4 +1,7 @@
-"""Stokes drag on spheres in a uniform flow, at their centres of mass (Guy 2018, 2.22 and 5.14)."""
+"""Stokes drag on spheres in a flow, at their centres of mass (Guy 2018, 2.22 and 5.14).
+
+Kernels here know uniform flows; what a gradient adds is in ``linear_flow.py``.
+"""
 
 import math
 from typing import Annotated, Literal, Self
@@ -24,9 +27,15 @@ from articulon.forces.solver_tables import Drag
 from articulon.kernels import jit
 from articulon.model import Model
 
+_Row = tuple[Quantity, Quantity, Quantity]
+
 
 class StokesDrag(Declaration):
-    """F = −β (v − flow) and N = −β_ω ω at each body's centre of mass, with β = 6πηR and β_ω = 8πηR³.
+    """F = −β (v − v_f) and N = −β_ω (ω − ½∇×v_f) at each body's centre of mass r, with β = 6πηR and β_ω = 8πηR³ and
+    the velocity of the medium v_f = flow + velocity_gradient r.
+
+    For spheres in a flow that is linear in r this is exact: Faxén's correction, R²/6 ∇²v_f, is zero. The bodies do not
+    disturb the flow for each other.
 
     Give either ``viscosity`` and ``radius``, or the coefficients themselves. Values may be one for all bodies or a
     table by body name; a name ending in ``*`` stands for all that begin with it.
@@ -42,7 +51,11 @@ class StokesDrag(Declaration):
     rotational: Annotated[Quantity | dict[str, Quantity] | None, Dimension("rotational_drag", minimum=0)] = None
     """β_ω [mass length²/time], instead of viscosity and radius."""
     flow: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("velocity")] = (0.0, 0.0, 0.0)
-    """Velocity of the medium, world frame [length/time]."""
+    """Velocity of the medium at the world's origin, world frame [length/time], shape (3,)."""
+    velocity_gradient: Annotated[tuple[_Row, _Row, _Row] | None, Dimension("frequency")] = None
+    """G of the flow v_f = flow + G r, where G[i][j] = ∂v_i/∂r_j: a row for each component of the velocity, world frame
+    [1/time], shape (3, 3). ``[[0, γ, 0], [0, 0, 0], [0, 0, 0]]`` is a flow along x that grows along y, and turns free
+    spheres by −γ/2 about z. Its trace is zero, since the medium is not compressed; none by default."""
     bodies: tuple[str, ...] | None = None
     """The bodies that it acts on; all by default."""
     shared_by_mass: Flag = False
@@ -58,10 +71,32 @@ class StokesDrag(Declaration):
             raise ValueError("shared_by_mass shares one drag among the bodies: give one radius or one coefficient")
         return self
 
+    def gradient(self) -> np.ndarray:
+        """G of a declaration in the model's units, zeros without one [1/time], shape (3, 3)."""
+        if self.velocity_gradient is None:
+            return np.zeros((3, 3))
+        return np.array([[float(number) for number in row] for row in self.velocity_gradient])
+
     def check(self, model: Model, where: str) -> None:
-        """Raises ModelError for bodies that do not exist, have no value, or have drag from elsewhere already."""
+        """Raises ModelError for bodies that do not exist, have no value, or have drag from elsewhere already, and for a
+        gradient that compresses the medium or does not go with the box."""
         self.coefficients(model, where)
         drag_table(model)
+        G = self.gradient()
+        if abs(np.trace(G)) > 1e-9 * np.abs(G).max(initial=0.0):
+            raise ModelError(
+                f"{where}.velocity_gradient: its trace is {np.trace(G):g}, and Stokes drag is that of a medium which "
+                "is not compressed; the diagonal adds up to zero"
+            )
+        if model.box is None:
+            return
+        for k in np.flatnonzero(model.box.periodic).tolist():
+            if np.abs(G @ model.box.vectors[k]).max() > 0.0:
+                raise ModelError(
+                    f"{where}.velocity_gradient: the box is periodic along its edge {'abc'[k]}, along which the "
+                    "velocity of the medium changes: images would have to move with it (Lees-Edwards boundaries), "
+                    "which they do not; make this boundary open, or leave the gradient out"
+                )
 
     def coefficients(self, model: Model, where: str = "stokes-drag") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Bodies, β [mass/time] and β_ω [mass length²/time], for a declaration in the model's units."""
@@ -108,6 +143,17 @@ def drag_table(model: Model) -> Drag:
     np.add.at(inertia, link, translational[:, None] * spread + turning)
     flows = np.array([rows[k][2] for k in bodies.tolist()]).reshape(-1, 3)
     return Drag(link, centre, translational, rotational, flows, mass, moment, inertia)
+
+
+def drag_gradients(model: Model) -> np.ndarray:
+    """Gradients of the flows about the bodies of :func:`drag_table` [1/time], shape (bodies, 3, 3)."""
+    found: dict[int, np.ndarray] = {}
+    for k, force in enumerate(model.forces):
+        if isinstance(force, StokesDrag):
+            G = force.gradient()
+            bodies = force.coefficients(model, f"forces[{k}]")[0]
+            found.update({int(body): G for body in bodies if model.link[body] >= 0})
+    return np.array([found[body] for body in sorted(found)]).reshape(-1, 3, 3)
 
 
 @jit

@@ -38,6 +38,7 @@ class TorsionalSprings(Force):
     the shortest way back changes side.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("stiffness",)
     kind: Literal["torsional-springs"] = "torsional-springs"
     energy_channel = CONFORMATIONAL
     on_joints: ClassVar[bool] = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numba
 import numpy as np
@@ -68,6 +68,7 @@ class UserForce(Force):
     which it may keep.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("function",)
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     kind: Literal["user"] = "user"

@@ -92,10 +92,7 @@ class Withheld:
         return ModelError(f"{where}: '{self.function}' is code that the case names, and it was not run. {CONSENT}")
 
 
-CONSENT = (
-    "If you trust the case and this code, allow it: --allow-code on the command line, allow_code=True of load_case, "
-    "run or open_run in Python"
-)
+CONSENT = "If you trust the case and this code, allow it by allow_code=True of load_case, run or open_run"
 """How to allow the code that a case names."""
 
 

@@ -13,6 +13,7 @@ from articulon.forces.brownian import brownian_of
 from articulon.forces.contact.contact_engine import contact_of
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.fixman import fixman_of
+from articulon.forces.linear_flow import flows_unevenly
 from articulon.forces.sites.site_positions import only_particles
 from articulon.integrate.grain_driver import only_grains
 from articulon.integrate.integrators import (
@@ -158,6 +159,7 @@ FEATURES: dict[str, Feature] = {
     "divide-and-conquer": Feature("solver `divide-and-conquer`", lambda c: c.solver == "divide-and-conquer"),
     "flexible": Feature("flexible bodies", lambda c: bool(c.model.modes)),
     "fixman": Feature("Fixman's potential", lambda c: fixman_of(c.model) is not None),
+    "velocity gradient": Feature("Stokes drag in a flow with a velocity gradient", lambda c: flows_unevenly(c.model)),
     "noise": Feature("Brownian forces", _noise),
     "instantaneous noise": Feature(
         "Brownian forces of the instantaneous temperature", lambda c: _noise(c, amplitude_from="instantaneous")

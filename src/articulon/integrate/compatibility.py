@@ -76,7 +76,7 @@ def _all(features: tuple[str, ...], refusal: Refusal) -> dict[str, Refusal]:
 
 
 _SOLVERS = ("kane", "divide-and-conquer")
-_OF_BODIES = ("loops", "drives", "friction", "flexible", "fixman", *NOISES)
+_OF_BODIES = ("loops", "drives", "friction", "flexible", "fixman", "velocity gradient", *NOISES)
 """What makes a model one of bodies on joints, whatever else it holds."""
 
 CELLS: dict[str, dict[str, Refusal]] = {
@@ -272,6 +272,30 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
             "add stokes-drag, or choose another policy",
             elsewhere=True,
         ),
+    ),
+    ("adaptive", "velocity gradient"): Refusal(
+        "adaptive",
+        "the drag of merged bodies is put together for a uniform flow, and this one has a velocity gradient",
+        "leave out velocity_gradient, or what locks and releases",
+    ),
+    ("velocity gradient", "following"): Refusal(
+        "scaling.policy",
+        "{policy} takes the flow for uniform, and this one has a velocity gradient",
+        "choose another policy, such as constant",
+    ),
+    **_each(
+        SPEED_BATHS,
+        "velocity gradient",
+        Refusal(
+            "thermostat",
+            "{thermostat} would take speeds of bodies that follow the flow for heat, which differ from place to place",
+            "leave out the thermostat, and add the forces brownian",
+        ),
+    ),
+    ("velocity gradient", "instantaneous noise"): Refusal(
+        "forces.brownian.amplitude_from",
+        "'instantaneous' would take speeds of bodies that follow the flow for heat, which differ from place to place",
+        "set it to 'bath'",
     ),
     ("drives", "following"): Refusal(
         "scaling.policy",

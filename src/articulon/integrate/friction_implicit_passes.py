@@ -39,6 +39,7 @@ from articulon.forces.base import At
 from articulon.forces.energies import find_kinetic_energy
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking, clear, fill_friction, filling, scaling
+from articulon.forces.linear_flow import booking_flow
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate import canonical, geodesic
 from articulon.kernels import jit
@@ -327,7 +328,11 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
         add_friction.bind(forest, forces.drag, arrays.clock[1:], factor, arrays.friction, *heavier, arrays.total),
         solve.bind(forest, *heavier, arrays.no_torque, arrays.total, none, fall, still, arrays.udot),
     ]
-    rubbed = [move_middle, book_friction.bind(forces.drag, ws, arrays.friction, arrays.powers)]
+    rubbed = [
+        move_middle,
+        book_friction.bind(forces.drag, ws, arrays.friction, arrays.powers),
+        *booking_flow(e.linear_flow, ws, arrays.friction[0], arrays.powers),
+    ]
     kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic)]
     way, bath = e.system.bath.choice[WAY], e.system.bath
     drifting = drift.bind(forest, q, u, ws, arrays.span)

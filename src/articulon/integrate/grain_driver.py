@@ -14,6 +14,7 @@ from articulon.forces.contact.materials import Contact
 from articulon.forces.contact.wall_faults import wall_fault
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.gravity import Gravity
+from articulon.forces.linear_flow import flows_unevenly
 from articulon.forces.sites.cells import OVERFLOW
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grain_verlet
@@ -31,7 +32,8 @@ _GRAINS: WeakKeyDictionary[Model, bool] = WeakKeyDictionary()
 
 
 def only_grains(model: Model) -> bool:
-    """Whether a model is one of grains in contact, with gravity and drag at most, which need no tree."""
+    """Whether a model is one of grains in contact, with gravity and drag in a uniform flow at most, which
+    need no tree."""
     if model not in _GRAINS:
         forest, sites, n = model.forest, model.sites, model.bodies
         _GRAINS[model] = bool(
@@ -49,6 +51,7 @@ def only_grains(model: Model) -> bool:
             and _isotropic(model.inertias)
             and any(isinstance(force, Contact) for force in model.forces)
             and all(isinstance(force, Contact | Gravity | StokesDrag) for force in model.forces)
+            and not flows_unevenly(model)
         )
     return _GRAINS[model]
 

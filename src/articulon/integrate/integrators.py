@@ -162,7 +162,9 @@ class Canonical(Declaration):
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
-    advice: ClassVar[Mapping[str, str]] = {"step": "articulon analyse recommends one where there are contacts"}
+    advice: ClassVar[Mapping[str, str]] = {
+        "step": "articulon.analysis.analyse_contacts recommends one where there are contacts"
+    }
 
     rule: CanonicalRule = "implicit-midpoint"
     """The formula: of order 4 for ``lobatto-iiia-iiib-3``, else of order 2."""

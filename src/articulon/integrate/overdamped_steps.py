@@ -35,6 +35,7 @@ from articulon.forces.base import At
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking, clear, fill_drag, fill_friction, filling, scaling
 from articulon.forces.gravity import gravity_wrenches
+from articulon.forces.linear_flow import flowing
 from articulon.integrate.law_inputs import ask, book_bare_works
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, TOO_LONG, stop_reached
 from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
@@ -235,8 +236,8 @@ def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
     drag = channels.wrench[DAMPING]
 
     def push(q: np.ndarray) -> list[Bound]:
-        flow = fill_drag.bind(forces.drag, still, drag)
-        return [place_links.bind(forest, q, ws), *filling(e, at._replace(q=q)), flow]
+        flow = [fill_drag.bind(forces.drag, still, drag), *flowing(e.linear_flow, still, drag)]
+        return [place_links.bind(forest, q, ws), *filling(e, at._replace(q=q)), *flow]
 
     noisy, metric = forces.noise.choice[0] != 0, arrays.kT[0] > 0.0
     shake = [clear.bind(friction), *fill_friction(e, at)]
@@ -251,6 +252,7 @@ def passes(e: Evaluator, arrays: Scratch) -> tuple[Passes, list[Program]]:
     balance.append(solve.bind(forest, *inertias, tau, wrench, none, fall, still, arrays.u))
     moving = at._replace(ws=ws, u=arrays.u)
     book = [move_links.bind(forest, arrays.u, ws), clear.bind(drag), fill_drag.bind(forces.drag, ws, drag)]
+    book.extend(flowing(e.linear_flow, ws, drag))
     programs = [
         Program(one)
         for one in (

@@ -1,6 +1,6 @@
 """The box of a model: where space repeats, ends, or goes on."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -21,6 +21,7 @@ class Box(Declaration):
     Coordinates are never wrapped: a periodic direction repeats the forces, not the positions.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("lengths",)
     lengths: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length", minimum=0, exclusive=True)]
     """lx, ly and lz [length]."""
     tilts: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("length")] = (0.0, 0.0, 0.0)

@@ -14,6 +14,7 @@ from articulon.model.joints import BY_KIND, Joint
 from articulon.model.loop_declarations import Drive, LoopJoint
 from articulon.model.modes import ModeShapes
 from articulon.model.state import State, initial_state
+from articulon.notebook_table import counted, table_of_words
 from articulon.units import UnitSystem
 
 
@@ -111,11 +112,26 @@ class Model(Frozen):
     """How the loops were closed when the model was built."""
 
     def __repr__(self) -> str:
-        sizes = [(self.bodies, "body", "bodies"), (self.nu, "speed", "speeds"), (self.sites.body.size, "site", "sites")]
-        sizes += [(len(self.loop_joints), "loop", "loops"), (len(self.modes), "flexible body", "flexible bodies")]
-        counted = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in sizes if count)
-        kinds = ", ".join(dict.fromkeys(str(getattr(force, "kind", force)) for force in self.forces)) or "no forces"
-        return f"Model({counted or 'no bodies'}; {kinds}; {self.units.name})"
+        words = self._words()
+        counts = ", ".join(text for name, text in words.items() if text and name not in ("forces", "units"))
+        return f"Model({counts or 'no bodies'}; {words['forces']}; {words['units']})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return table_of_words("Model", self._words())
+
+    def _words(self) -> dict[str, str]:
+        """How much there is of what."""
+        kinds = dict.fromkeys(str(getattr(force, "kind", force)) for force in self.forces)
+        return {
+            "bodies": counted(self.bodies, "body", "bodies"),
+            "speeds": counted(self.nu, "speed", "speeds"),
+            "sites": counted(self.sites.body.size, "site", "sites"),
+            "loops": counted(len(self.loop_joints), "loop", "loops"),
+            "flexible bodies": counted(len(self.modes), "flexible body", "flexible bodies"),
+            "forces": ", ".join(kinds) or "no forces",
+            "units": self.units.name,
+        }
 
     @cached_property
     def forest(self) -> Forest:

@@ -11,11 +11,11 @@ from articulon.cases.simulated_model import longer_case, resumed
 from articulon.errors import ArticulonError, CaseError, DivergenceError
 from articulon.inputs import path_of
 from articulon.model.state import STEPS
+from articulon.notebook_table import table_of_words
 from articulon.runs.progress import shown_by
 from articulon.simulation import results
 from articulon.simulation.case_run import run
 from articulon.simulation.memory_progress import joined
-from articulon.simulation.notebook import table_of_words
 from articulon.simulation.run_request import Progress
 
 REPORT = "report.html"
@@ -39,8 +39,8 @@ class Run(results.Run):
     def save(self, folder: str | Path) -> Path:
         """Write the run into a folder: case, frames, state, figures and report, as :func:`articulon.run` writes them.
 
-        A run in memory goes on there, by ``articulon run case.toml --out FOLDER --resume`` or by :meth:`extend` of
-        :func:`articulon.open_run`; the run itself stays in memory.
+        A run in memory goes on there, by :meth:`extend` of what :func:`articulon.open_run` gives, or by ``articulon run
+        case.toml --out FOLDER --resume`` at the command line; the run itself stays in memory.
 
         Parameters
         ----------

@@ -25,6 +25,7 @@ class Atomistic(ScalingPolicy):
     773,000 K, and molten ions disperse like a gas. ``atomistic-clock`` is the form that keeps the configuration.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["atomistic"] = "atomistic"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
     """The factor; Guy proposes ε = 1/(kd ζ') in the chosen unit of time as a first guess."""

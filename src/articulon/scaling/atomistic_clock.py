@@ -28,6 +28,7 @@ class AtomisticClock(ScalingPolicy):
     what it is for is to show so. The kinetic temperature is a2 Td, and is reported divided by a2.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["atomistic-clock"] = "atomistic-clock"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
     """The factor of the forces and of the target; the clock's is its root."""

@@ -25,6 +25,7 @@ class AtomisticTwoFactor(ScalingPolicy):
     the same, so that the configuration is that of **Td/(a2 b2)**.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("a2", "b2")
     policy: Literal["atomistic-two-factor"] = "atomistic-two-factor"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
     """The factor of ζ."""

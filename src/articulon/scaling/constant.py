@@ -1,6 +1,6 @@
 """One constant factor (Guy 2018, 2.14)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ def constant(parameters, sums, factor):
 class Constant(ScalingPolicy):
     """M q'' + C + a2 β D q' = a2 Γ: every force is multiplied by a2, as if every mass were divided by it."""
 
+    positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["constant"] = "constant"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
     """The factor, above 0 and usually far below 1."""

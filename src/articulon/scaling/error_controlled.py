@@ -106,6 +106,7 @@ class ErrorControlled(ScalingPolicy):
     followed. It takes an explicit Runge–Kutta rule or friction-implicit; with fixed steps nothing is saved by it.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("tolerance",)
     policy: Literal["error-controlled"] = "error-controlled"
     tolerance: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 0.02
     """Largest predicted delay: of the time that an event takes since the start, when it is late by that part of it."""

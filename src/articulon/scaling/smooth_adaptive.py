@@ -1,7 +1,7 @@
 """The published adaptive rule with a continuous switch, as Guy (2018, 5.9) proposes."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class SmoothAdaptive(ScalingPolicy):
     what it does.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["smooth-adaptive"] = "smooth-adaptive"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
     """The factor of the scaled forces."""

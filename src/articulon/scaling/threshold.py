@@ -1,6 +1,6 @@
 """The published adaptive rule: the potential is scaled only where it is large (Guy 2018, 5.6 and 5.7)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class ThresholdAdaptive(ScalingPolicy):
     1/a2: as published. The fidelity section of the summary says what it does.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("a2",)
     policy: Literal["threshold-adaptive"] = "threshold-adaptive"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
     """The factor of the scaled forces."""

@@ -1,6 +1,6 @@
 """One factor for the drag, another product for all else (Guy 2018, 2.15)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ def two_factor(parameters, sums, factor):
 class TwoFactor(ScalingPolicy):
     """M q'' + C + a2 β D q' = a2 b2 Γ: positions relax more slowly by 1/b2 and, with noise, are sampled at b2 T."""
 
+    positional: ClassVar[tuple[str, ...]] = ("a2", "b2")
     policy: Literal["two-factor"] = "two-factor"
     a2: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)]
     """The factor of the drag."""

@@ -172,8 +172,7 @@ def check_free(folder: Path) -> None:
     held = [name for name in HELD if os.path.lexists(folder / name)]
     if held:
         raise ArticulonError(
-            f"{folder} holds another run ({held[0]}); continue it by --resume, in Python resume=True, or "
-            "choose another folder by --out, in Python out="
+            f"{folder} holds another run ({held[0]}); continue it (resume=True), or choose another folder (out=...)"
         )
 
 
@@ -232,7 +231,7 @@ def _saved(
     if restoring.saved_case(saved) not in known:
         raise CheckpointError(
             f"{saved.path} is of another case than {folder / CASE}: put the right files back, or start the run "
-            "again in another folder without --resume"
+            "again in another folder"
         )
     if saved.note is not None:
         progress.message(saved.note)
@@ -248,7 +247,7 @@ def _check_barely_begun(trajectory: Path, case: Description) -> None:
         what = f"holds {frames} frames" if own else "is of another case or seed"
         raise CheckpointError(
             f"{trajectory} {what}, and there is no checkpoint to continue from: put {NEWEST} back, or start the run "
-            "again in another folder without --resume"
+            "again in another folder"
         )
 
 

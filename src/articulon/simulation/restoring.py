@@ -192,5 +192,5 @@ def _check_values(saved: Checkpoint, state: State, prepared: Prepared) -> None:
 def _fault(saved: Checkpoint, name: str, what: str) -> CheckpointError:
     return CheckpointError(
         f"{saved.path} cannot be continued from: its array '{name}' {what}. Put a good copy of the file back, or start "
-        "the run again in another folder without --resume"
+        "the run again in another folder"
     )

@@ -115,9 +115,11 @@ def write_failure(path: Path, failure: OSError | ValueError) -> str:
     number = failure.errno if isinstance(failure, OSError) else None
     reason = os.strerror(number) if number else str(failure)
     if number in NO_SPACE:
-        remedy = f"Free some space on the disk of {path.parent} (or raise the quota), then continue with --resume."
+        remedy = (
+            f"Free some space on the disk of {path.parent} (or raise the quota), then continue the run (resume=True)."
+        )
     else:
-        remedy = f"Check that {path.parent} exists and can be written to, then continue with --resume."
+        remedy = f"Check that {path.parent} exists and can be written to, then continue the run (resume=True)."
     return f"could not write {path}: {reason}. Files written before are whole and untouched. {remedy}"
 
 

@@ -124,7 +124,7 @@ def open_checkpoint(folder: Path) -> Checkpoint:
     except UnreadableError as failure:
         raise CheckpointError(
             f"no checkpoint in {folder} can be read: {NEWEST} {newest_failure}, and {PREVIOUS} {failure}. "
-            "Put a good copy of either file back, or start the run again in another folder without --resume."
+            "Put a good copy of either file back, or start the run again in another folder."
         ) from None
     note = (
         f"{NEWEST} in {folder} {newest_failure}; continuing from the checkpoint before it, {PREVIOUS}. "

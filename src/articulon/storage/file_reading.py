@@ -15,18 +15,18 @@ def read_summary(folder: Path) -> dict[str, Any]:
     file = folder / SUMMARY
     try:
         if file.exists() and not file.is_file():
-            raise ArticulonError(f"{file}: is no file; remove it, and --resume writes it again")
+            raise ArticulonError(f"{file}: is no file; remove it, and resume=True writes it again")
         found = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ArticulonError(f"{file}: cannot be read: {error.strerror}; is the folder that of a run?") from None
     except (ValueError, RecursionError) as error:
-        raise ArticulonError(f"{file}: is damaged ({error}); --resume writes it again") from None
+        raise ArticulonError(f"{file}: is damaged ({error}); resume=True writes it again") from None
     if not isinstance(found, dict):
-        raise ArticulonError(f"{file}: is damaged (it is no table); --resume writes it again")
+        raise ArticulonError(f"{file}: is damaged (it is no table); resume=True writes it again")
     for key, kinds in _ALWAYS.items():
         value = found.get(key)
         if not isinstance(value, kinds) or isinstance(value, bool):
-            raise ArticulonError(f"{file}: is damaged ('{key}' is missing or wrong); --resume writes it again")
+            raise ArticulonError(f"{file}: is damaged ('{key}' is missing or wrong); resume=True writes it again")
     return found
 
 

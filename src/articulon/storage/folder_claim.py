@@ -78,7 +78,7 @@ def _lock(folder: Path, made: list[Path]) -> int | None:
             os.close(descriptor)
             whose = f" ({who})" if who and who.isprintable() else ""
             raise ArticulonError(
-                f"{folder}: a run is going on here{whose}; wait for it, stop it, or choose another folder by --out"
+                f"{folder}: a run is going on here{whose}; wait for it, stop it, or choose another folder (out=...)"
             ) from None
         except OSError as failure:
             os.close(descriptor)
@@ -119,12 +119,12 @@ def _remove(made: list[Path]) -> None:
 def _refusal(folder: Path, failure: OSError | ValueError) -> str:
     number = failure.errno if isinstance(failure, OSError) else None
     if number == errno.ELOOP:
-        return f"{folder / LOCK} is a link, and was not followed; remove it, or choose another folder by --out"
+        return f"{folder / LOCK} is a link, and was not followed; remove it, or choose another folder (out=...)"
     if number == errno.ENOTDIR:
         file = next((place for place in (folder, *folder.parents) if place.exists() and not place.is_dir()), folder)
-        return f"{file} is a file, not a folder; choose another folder by --out"
+        return f"{file} is a file, not a folder; choose another folder (out=...)"
     reason = os.strerror(number) if number else str(failure)
-    return f"{folder} cannot be written to: {reason}; choose another folder by --out"
+    return f"{folder} cannot be written to: {reason}; choose another folder (out=...)"
 
 
 def _let_go() -> None:

@@ -111,7 +111,9 @@ class TrajectoryWriter:
         self._current = False  # whether the file holds the first frames of this trajectory, and no others
         if keep_frames is None:
             if os.path.lexists(self.path):
-                raise ArticulonError(f"{self.path} already exists; give another folder, or continue it with --resume")
+                raise ArticulonError(
+                    f"{self.path} already exists; give another folder (out=...), or continue it (resume=True)"
+                )
         elif keep_frames > 0:
             self._resume(keep_frames, shorter)
 

@@ -82,6 +82,7 @@ def variables_of(bath: Bath) -> int:
 class BaseThermostat(Declaration):
     """Base of every thermostat."""
 
+    positional: ClassVar[tuple[str, ...]] = ("temperature",)
     way: ClassVar[int]
     """What it does to the speeds."""
     advance: ClassVar[Any] = staticmethod(leave)

@@ -226,7 +226,7 @@ def check_contact_step(model: Model, integrator: Any, step: float | None, source
     raise CaseError(
         f"{source}: integrator.step: {with_unit(step, unit, 6)} is beyond {with_unit(scales.limit, unit, 4)}, "
         f"{scales.binding(velocity)}: a run is not stable there; take {with_unit(scales.recommended, unit)} or less "
-        "(articulon analyse says why), or set integrator.force_step = true"
+        "(articulon.analysis.analyse_contacts says why), or set integrator.force_step = true"
     )
 
 

@@ -1,7 +1,7 @@
 """What a user says of contacts: materials, the law, and walls."""
 
 import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -128,6 +128,7 @@ class Contact(Declaration):
       every speed (H. P. Kuwabara and K. Kono 1987; T. Antypov and J. A. Elliott, EPL 94, 50004, 2011), or γ_n m*.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("materials",)
     kind: Literal["contact"] = "contact"
     materials: dict[str, Material]
     """Materials, by kind of site and by the kind that walls name."""

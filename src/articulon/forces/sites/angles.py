@@ -1,7 +1,7 @@
 """Angles between three sites."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ from articulon.model import Model
 class HarmonicAngles(Declaration):
     """U = ½ k (θ − θ₀)² for each angle, θ at the middle of three sites."""
 
+    positional: ClassVar[tuple[str, ...]] = ("angles",)
     kind: Literal["harmonic-angles"] = "harmonic-angles"
     angles: Annotated[tuple[tuple[Whole, Whole, Whole], ...], Field(min_length=1)]
     """Three sites each, by index, the middle one at the vertex."""

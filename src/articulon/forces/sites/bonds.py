@@ -1,6 +1,6 @@
 """Bonds between two sites."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -20,6 +20,7 @@ Bonds = Annotated[tuple[tuple[Whole, Whole], ...], Field(min_length=1)]
 class HarmonicBonds(Declaration):
     """U = ½ k (r − r₀)² for each bond, r the distance of two sites."""
 
+    positional: ClassVar[tuple[str, ...]] = ("bonds",)
     kind: Literal["harmonic-bonds"] = "harmonic-bonds"
     bonds: Bonds
     """Pairs of sites, by index."""
@@ -50,6 +51,7 @@ class FeneBonds(Declaration):
     of the forces between all sites then (``bonds_apart = 1`` of the exclusions).
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("bonds",)
     kind: Literal["fene-bonds"] = "fene-bonds"
     bonds: Bonds
     """Pairs of sites, by index."""

@@ -1,6 +1,6 @@
 """A part of the potential energy that does not change, and acts on nothing."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
@@ -11,6 +11,7 @@ from articulon.model import Model
 class ConstantEnergy(Declaration):
     """U = constant: of terms within rigid bodies, so that the potential energy is the sum of all terms."""
 
+    positional: ClassVar[tuple[str, ...]] = ("energy",)
     kind: Literal["constant-energy"] = "constant-energy"
     energy: Annotated[Quantity, Dimension("energy")]
     """U [energy]."""

@@ -1,7 +1,7 @@
 """Dihedral angles of four sites."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -22,6 +22,7 @@ class PeriodicDihedrals(Declaration):
     """U = k [1 + cos(nφ − φ₀)] for each dihedral angle φ of four sites: 0 where the ends are on one side (cis), and
     positive where, seen along the axis, the far bond is turned clockwise from the near one (IUPAC)."""
 
+    positional: ClassVar[tuple[str, ...]] = ("dihedrals",)
     kind: Literal["periodic-dihedrals"] = "periodic-dihedrals"
     dihedrals: Dihedrals
     """Four sites each, by index, the axis between the middle ones."""
@@ -50,6 +51,7 @@ class PeriodicDihedrals(Declaration):
 class HarmonicDihedrals(Declaration):
     """U = ½ k (φ − φ₀)² for each dihedral angle φ of four sites, the difference taken within half a turn."""
 
+    positional: ClassVar[tuple[str, ...]] = ("dihedrals",)
     kind: Literal["harmonic-dihedrals"] = "harmonic-dihedrals"
     dihedrals: Dihedrals
     """Four sites each, by index, the axis between the middle ones."""

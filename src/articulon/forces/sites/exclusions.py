@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from articulon.declaration import Declaration, Number, Whole
 from articulon.errors import ModelError
+from articulon.forces.sites.between import chosen_pairs
 from articulon.forces.sites.bonds import FeneBonds, HarmonicBonds
 from articulon.forces.sites.laws.lennard_jones import lennard_jones
 from articulon.forces.sites.listed_members import add_virial, member_table
@@ -223,7 +224,7 @@ def _same_link(model: Model, joints: int) -> Any:
 
 def listed_pairs(model: Model, term: PairTerm, pairs: np.ndarray, factor: float, level: Level = "bonded") -> SumTerm:
     """A law of pairs over listed ones, by their nearest images, times a factor."""
-    sites = model.sites
+    sites, pairs = model.sites, pairs[chosen_pairs(model, term.between, pairs)]
     kinds = len(sites.kinds)
     members = np.full((len(pairs), 4), -1, dtype=np.int64)
     members[:, :2] = pairs

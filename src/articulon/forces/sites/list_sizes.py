@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.forces.sites.between import classes_of
 from articulon.forces.sites.nearest_images import widths
 from articulon.forces.sites.neighbours import SKIN, VECTOR
 from articulon.forces.sites.site_positions import only_particles
@@ -30,6 +31,8 @@ class Listing(NamedTuple):
     """Whether any term sums over neighbours."""
     everything: bool
     """Whether all sites are neighbours, so that there is nothing to list."""
+    some: bool = False
+    """Whether laws that act between some groups only leave pairs out of the lists."""
 
 
 def terms_of(model: Model) -> list[Term]:
@@ -53,10 +56,11 @@ def listing_of(model: Model, terms: Sequence[Term]) -> Listing:
     if periodic and not np.isfinite(cutoff):
         raise ModelError("a pair force without a cutoff has no end in a periodic box; give it a cutoff")
     lists = bool(cutoffs)
-    everything = lists and bool(np.isinf(cutoffs).all()) and not periodic
+    restricted = any(term.between is not None for term in pairs)
+    everything = lists and bool(np.isinf(cutoffs).all()) and not periodic and not restricted
     skins = [term.skin for term in pairs if term.skin is not None]
     skin = max(skins) if skins else SKIN * cutoff if np.isfinite(cutoff) else np.inf
-    return Listing(sites, cutoff, skin, lists, everything)
+    return Listing(sites, cutoff, skin, lists, everything, restricted and classes_of(model, terms).chooses)
 
 
 def room_for(model: Model, listing: Listing) -> tuple[int, int]:

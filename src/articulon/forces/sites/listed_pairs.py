@@ -1,6 +1,6 @@
 """Pairs of sites with parameters of their own."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,6 +22,7 @@ class ListedPairs(Declaration):
     The pairs also take part in the forces between all sites, unless exclusions leave them out.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("pairs",)
     kind: Literal["listed-pairs"] = "listed-pairs"
     pairs: Annotated[tuple[tuple[Whole, Whole], ...], Field(min_length=1)]
     """Pairs of sites, by index."""

@@ -45,15 +45,35 @@ def mixed(rule: Mixing, one: LennardJonesKind, two: LennardJonesKind) -> tuple[f
     return epsilon, 0.5 * (s + t)
 
 
-def meeting(model: Model) -> list[tuple[int, int]]:
+Groups = tuple[tuple[int, int], ...] | None
+"""Pairs of groups of sites that interact, by indices; None for all."""
+
+
+def meeting(model: Model, groups: Groups = None) -> list[tuple[int, int]]:
     """Pairs of kinds of which some sites meet, by indices, smaller first; sites on the ground meet no others there."""
     sites = model.sites
     kinds = len(sites.kinds)
+    if groups is not None:
+        return _meeting_between(model, groups)
     count = np.bincount(sites.kind, minlength=kinds)
     moving = np.bincount(sites.kind[sites.body >= 0], minlength=kinds) > 0
     return [
         (a, b) for a in range(kinds) for b in range(a, kinds) if (moving[a] or moving[b]) and (a != b or count[a] > 1)
     ]
+
+
+def _meeting_between(model: Model, groups: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+    """Pairs of kinds that meet in pairs of groups."""
+    sites, found = model.sites, set()
+    for g, h in groups:
+        for a in np.unique(sites.kind[sites.group == g]).tolist():
+            for b in np.unique(sites.kind[sites.group == h]).tolist():
+                first, second = (sites.kind == a) & (sites.group == g), (sites.kind == b) & (sites.group == h)
+                moving = bool((sites.body[first | second] >= 0).any())
+                alone = a == b and g == h and first.sum() < 2
+                if moving and not alone:
+                    found.add((min(a, b), max(a, b)))
+    return sorted(found)
 
 
 def pair_parameters(
@@ -64,6 +84,7 @@ def pair_parameters(
     mix: Callable[[Any, Any], tuple[float, ...]],
     read: Callable[[Any], tuple[float, ...]],
     pairs_key: str = "pairs",
+    groups: Groups = None,
 ) -> np.ndarray:
     """Parameters of every ordered pair of kinds, zero for those that never meet, shape (kinds², parameters).
 
@@ -81,6 +102,8 @@ def pair_parameters(
         The parameters of a pair from its own declaration.
     pairs_key
         What the key of ``by_pair`` is called in messages.
+    groups
+        Pairs of groups of sites that interact; all by default.
 
     Raises
     ------
@@ -105,8 +128,15 @@ def pair_parameters(
         if (one, two) in given:
             raise ModelError(f"{where}.{pairs_key}[{k}]: {pair.kinds[0]} and {pair.kinds[1]} are given twice")
         given[one, two] = read(pair)
-    found = dict(given)
-    for a, b in meeting(model):
+    found, meet = dict(given), meeting(model, groups)
+    if groups is not None:
+        if not meet:
+            raise ModelError(f"{where}.between: no two sites of these groups meet; leave the force out")
+        unused = next((pair for pair in given if pair not in meet), None)
+        if unused is not None:
+            first, second = (kinds[k] for k in unused)
+            raise ModelError(f"{where}.{pairs_key}: no {first} meets a {second} in these groups; remove their law")
+    for a, b in meet:
         if (a, b) in given:
             continue
         for kind in (kinds[a], kinds[b]):

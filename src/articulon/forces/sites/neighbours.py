@@ -5,6 +5,7 @@ loop, and gives the same bits for any number of threads (M. P. Allen and D. J. T
 Liquids, 2nd ed., 5.3, have the half list and the cells).
 """
 
+from functools import cache
 from typing import Any
 
 import numba
@@ -24,13 +25,15 @@ from articulon.forces.sites.cells import (
     sort_sites,
     wrap_sites,
 )
-from articulon.forces.sites.site_tables import EXAMPLE_TYPES
+from articulon.forces.sites.site_tables import EXAMPLE_TYPES, Grid
 from articulon.forces.sites.vector_appending import append_near
-from articulon.kernels import jit, kernel, specialised
+from articulon.kernels import jit, kernel, leaf_variant, specialised
 
 SKIN = 0.12
 """Skin by the largest cutoff. For a Lennard-Jones liquid it makes the least of the cost of the forces, which grows with
 the reach, and of the lists, which are built less often."""
+FIXED = 7
+"""Numbers in ``Grid.size`` that every grid has."""
 VECTOR = 8
 """Neighbours are listed in multiples of this, the rest being a place far away."""
 
@@ -79,6 +82,26 @@ def exclude(particles, neighbours, p, count):
 
 
 @jit
+def thin(particles, neighbours, grid, p, count):
+    """Takes out of the list of a place what does not belong there; returns how many are left."""
+    return exclude(particles, neighbours, p, count)
+
+
+@jit
+def thin_by_kind(particles, neighbours, grid, p, count):
+    """Also takes out places of kinds that no law lets interact, which ``with_choice`` has written into the grid."""
+    kind, row, kinds = particles.kind, neighbours.places[p], grid.size[FIXED]
+    first, kept = FIXED + 1 + kinds * np.int64(kind[p]), 0
+    for k in range(count):
+        row[kept] = row[k]
+        kept += grid.size[first + np.int64(kind[np.int64(row[k])])]
+    return exclude(particles, neighbours, p, kept)
+
+
+THIN = thin
+
+
+@jit
 def list_cell(particles, neighbours, grid, c, ranges):
     """Lists the neighbours of the sites of one cell; returns whether there was room."""
     x, y, z, far = particles.x, particles.y, particles.z, particles.x.size - 1
@@ -93,7 +116,7 @@ def list_cell(particles, neighbours, grid, c, ranges):
             n = append_near(x, y, z, begin, ranges[k, 1], x[p], y[p], z[p], reach2, p, row, n, room)
         if n > room:
             return False
-        n = exclude(particles, neighbours, p, n)
+        n = THIN(particles, neighbours, grid, p, n)
         neighbours.number[p] = n
         for k in range(n, n + VECTOR):
             row[k] = far
@@ -171,8 +194,9 @@ def refresh_places(cell, particles, neighbours, grid, kinds, charges):
     move_sites(particles)
 
 
-def _variant(parallel: bool) -> Any:
-    """``refresh`` with its passes shared among threads, or not."""
+def _variant(parallel: bool, by_kind: bool = False) -> Any:
+    """``refresh`` with its passes shared among threads, or not; with lists that leave out pairs of some kinds, or
+    not."""
     how = "parallel" if parallel else "serial"
 
     def one(function: Any) -> Any:
@@ -180,7 +204,22 @@ def _variant(parallel: bool) -> Any:
 
     passes = {"WRAP": one(wrap_sites), "NUMBER": one(number_sites), "PERMUTE": one(permute_sites)}
     sort = specialised(sort_sites, f"sort_{how}", allocates=True, **passes)
-    return specialised(refresh, f"refresh_{how}", allocates=True, SORT=sort, LIST=one(list_cells))
+    if not by_kind:
+        return specialised(refresh, f"refresh_{how}", allocates=True, SORT=sort, LIST=one(list_cells))
+    cell = leaf_variant(list_cell, "list_cell_by_kind", THIN=thin_by_kind)
+    lists = specialised(list_cells, f"list_cells_by_kind_{how}", parallel=parallel, allocates=True, list_cell=cell)
+    return specialised(refresh, f"refresh_by_kind_{how}", allocates=True, SORT=sort, LIST=lists)
+
+
+@cache
+def refresh_by_kind(parallel: bool) -> Any:
+    """``refresh`` for lists that leave out pairs of some kinds; the grid says which (:func:`with_choice`)."""
+    return _variant(parallel, by_kind=True)
+
+
+def with_choice(grid: Grid, wanted: np.ndarray) -> Grid:
+    """A grid that also says sites of which two kinds are listed, ``wanted`` (kinds, kinds)."""
+    return grid._replace(size=np.concatenate([grid.size[:FIXED], [len(wanted)], wanted.ravel().astype(np.int64)]))
 
 
 refresh_serial, refresh_parallel = _variant(False), _variant(True)

@@ -11,6 +11,7 @@ from numba import types
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.errors import ArticulonError
+from articulon.forces.sites.between import class_rows, classes_of
 from articulon.forces.sites.cells import FAR, LOST, OVERFLOW, grid
 from articulon.forces.sites.exclusions import exclusion_table
 from articulon.forces.sites.list_sizes import has_site_forces, listing_of, room_for, terms_of
@@ -18,9 +19,11 @@ from articulon.forces.sites.nearest_images import cell_of
 from articulon.forces.sites.neighbours import (
     REFRESH,
     VECTOR,
+    refresh_by_kind,
     refresh_parallel,
     refresh_places,
     refresh_serial,
+    with_choice,
 )
 from articulon.forces.sites.pair_sums import PARALLEL_ALL, PARALLEL_SITES, compiled, no_rows, pair_table
 from articulon.forces.sites.site_positions import site_places
@@ -117,7 +120,8 @@ class SiteForces:
         some, sites = slice(None) if has_site_forces(model) else slice(0, 0), model.sites
         self.sites = self.listing.sites
         self.cell = cell_of(model)
-        self.kinds, self.charges = sites.kind[some].astype(np.int64), sites.charge[some].copy()
+        self.classes = classes_of(model, terms)
+        self.kinds, self.charges = self.classes.of_site[some].astype(np.int64), sites.charge[some].copy()
         self.link, self.local = site_places(model, some)
         self.excluded_start, self.excluded = _exclusions(model, self.sites)
         self.pairs = [term for term in terms if isinstance(term, PairTerm)]
@@ -135,6 +139,8 @@ class SiteForces:
     def refresh(self) -> Any:
         """What brings the lists up to date, compiled."""
         how = refresh_places if not self.listed else refresh_parallel if self.parallel else refresh_serial
+        if self.listed and self.listing.some:
+            how = refresh_by_kind(self.parallel)
         return prepare(how, REFRESH)
 
     @cached_property
@@ -159,9 +165,12 @@ class SiteForces:
 
     def _compile(self, terms: Sequence[Term]) -> None:
         forces, measures, tables, levels = [], [], [], []
-        kinds = len(self.model.sites.kinds)
+        kinds = self.classes.kind.size
         for plain, charged in _fused(self.pairs):
-            first, second = (no_rows(kinds) if term is None else term.rows for term in (plain, charged))
+            first, second = (
+                no_rows(kinds) if term is None else class_rows(self.model, term, self.classes)
+                for term in (plain, charged)
+            )
             names = tuple("none" if term is None else term.name for term in (plain, charged))
             laws = tuple(None if term is None else term.law for term in (plain, charged))
             pair = compiled(names, laws, kinds == 1, self.listing.everything, self.parallel)
@@ -194,11 +203,12 @@ class SiteForces:
         lists = empty_neighbours(self.sites, neighbours)._replace(
             excluded_start=self.excluded_start, excluded=self.excluded
         )
+        cells = grid(self.sites if self.listed else 1, images, reach, skin if finite else 1e75)
         self.system = SiteSystem(
             self.cell,
             particles,
             lists,
-            grid(self.sites if self.listed else 1, images, reach, skin if finite else 1e75),
+            with_choice(cells, self.classes.wanted) if self.listing.some else cells,
             self.kinds,
             self.charges,
             self.link,

@@ -102,7 +102,8 @@ class Grid(NamedTuple):
     size: np.ndarray
     """Number of cells in each direction; how many cells away a neighbour can be; whether sites are listed but with
     later ones, and with images; layers of cells in a slab; and how far from a site in the order of cells its neighbours
-    should be, or 0, where slabs have one layer; shape (7,)."""
+    should be, or 0, where slabs have one layer; shape (7,). Where pairs of some kinds are not listed, there follow the
+    number of kinds and, for each ordered pair of them, whether it is listed."""
     cell: np.ndarray
     """Cell of each site in the model's order, then of each image in the order they were made."""
     start: np.ndarray
@@ -127,7 +128,7 @@ class SiteSystem(NamedTuple):
     neighbours: Neighbours
     grid: Grid
     kinds: np.ndarray
-    """Kind of each site, shape (sites,)."""
+    """Kind of each site, or the class that stands for it (``between.py``), shape (sites,)."""
     charges: np.ndarray
     """Charge of each site, shape (sites,)."""
     link: np.ndarray

@@ -37,6 +37,8 @@ class PairTerm:
     skin: float | None = None
     """How far beyond the cutoff neighbours are listed, where the user says so [length]."""
     level: Level = "short"
+    between: tuple[tuple[int, int], ...] | None = None
+    """Pairs of groups of sites that interact, by indices; None for all."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from articulon.errors import ModelError
+from articulon.forces.sites.between import pair_counts
 from articulon.model import Model
 
 
@@ -19,7 +20,11 @@ def check_tails(model: Model, where: str) -> None:
 
 
 def power_tails(
-    model: Model, powers: Sequence[tuple[int, np.ndarray]], cutoff: float, switch_start: float | None = None
+    model: Model,
+    powers: Sequence[tuple[int, np.ndarray]],
+    cutoff: float,
+    switch_start: float | None = None,
+    groups: Sequence[tuple[int, int]] | None = None,
 ) -> tuple[float, float]:
     """Energy and trace of the virial that the cutoff takes off U = Σ_n c_n/rⁿ, with g(r) = 1 beyond it [energy].
 
@@ -36,11 +41,12 @@ def power_tails(
         r_c [length].
     switch_start
         r_s, None for a law that is not switched [length].
+    groups
+        Pairs of groups of sites that interact; all by default.
     """
-    sites, box = model.sites, model.box
+    box = model.box
     assert box is not None
-    count = np.bincount(sites.kind, minlength=len(sites.kinds)).astype(float)
-    weight = (2.0 * math.pi / box.volume) * np.outer(count, count).ravel()
+    weight = (2.0 * math.pi / box.volume) * pair_counts(model, groups)
     energy = virial = 0.0
     for n, coefficient in powers:
         total = float(weight @ coefficient)

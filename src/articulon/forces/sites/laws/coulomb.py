@@ -1,13 +1,15 @@
 """Charges that act up to a cutoff."""
 
 import math
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
+from articulon.forces.sites.between import BetweenGroups
 from articulon.forces.sites.error_function import SMOOTH_PARTS, coefficients, number_of_terms
 from articulon.forces.sites.laws.cutoffs import check_cutoff, cut_rows
 from articulon.forces.sites.site_terms import PairTerm
@@ -28,8 +30,8 @@ Permittivity = Annotated[
 """A relative permittivity; ``"infinite"`` and the number mean a conductor."""
 
 
-class Coulomb(Declaration):
-    """U = q₁q₂/(4πε₀ε_r) φ(r) between all charged sites, up to a cutoff r_c.
+class Coulomb(BetweenGroups):
+    """U = q₁q₂/(4πε₀ε_r) φ(r) between all charged sites, or those of some pairs of groups, up to a cutoff r_c.
 
     ``truncated``
         φ = 1/r.
@@ -68,11 +70,14 @@ class Coulomb(Declaration):
             raise ValueError(f"damping goes with 'force-shifted' and 'wolf', not with '{self.truncation}'")
         if self.reaction_permittivity != "infinite" and self.truncation != "reaction-field":
             raise ValueError(f"reaction_permittivity goes with 'reaction-field', not with '{self.truncation}'")
+        if self.between is not None and self.truncation == "wolf":
+            raise ValueError("between does not go with 'wolf', whose charges are neutralised by all others around them")
         return self
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError where no site is charged, and for a cutoff that does not fit."""
         check_charges(model, where)
+        self.group_pairs(model, where)
         check_cutoff(model, self.cutoff, where)
         if self.cutoff is not None and self.damping != 0.0:
             coefficients(float(self.damping), float(self.cutoff), f"{where}.damping")
@@ -107,11 +112,13 @@ class Coulomb(Declaration):
             leaf, name = coulomb, "coulomb"
             parameters = np.tile([factor, field, slope], (kinds, 1))
             rows = cut_rows(parameters, rc, "shifted", None, energy, 0.0)
-        return [PairTerm(leaf, name, rows, rc, charged=True, constant=constant, skin=_number(self.skin))]
+        groups, skin = self.group_pairs(model, self.kind), _number(self.skin)
+        return [PairTerm(leaf, name, rows, rc, charged=True, constant=constant, skin=skin, between=groups)]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
         """The law without a cutoff, for pairs that are scaled."""
-        return bare_coulomb(model, float(self.relative_permittivity))
+        terms = bare_coulomb(model, float(self.relative_permittivity))
+        return [replace(term, between=self.group_pairs(model, self.kind)) for term in terms]
 
     def _reaction(self) -> float:
         """k r_c³."""

@@ -1,26 +1,35 @@
 """The Lennard-Jones law."""
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
 
 from articulon.declaration import Flag
 from articulon.errors import ModelError
+from articulon.forces.sites.between import BetweenGroups
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
-from articulon.forces.sites.mixing import LennardJonesKind, LennardJonesPair, Mixing, mixed, pair_parameters
+from articulon.forces.sites.mixing import (
+    Groups,
+    LennardJonesKind,
+    LennardJonesPair,
+    Mixing,
+    mixed,
+    pair_parameters,
+)
 from articulon.forces.sites.site_terms import PairTerm
 from articulon.forces.sites.tails import check_tails, power_tails
 from articulon.kernels import jit
 from articulon.model import Model
 
 
-class LennardJones(CutPairs):
-    """U = 4ε[(σ/r)¹² − (σ/r)⁶] between all sites.
+class LennardJones(BetweenGroups, CutPairs):
+    """U = 4ε[(σ/r)¹² − (σ/r)⁶] between all sites, or those of some pairs of groups.
 
     Parameters are those of the two kinds, combined by the mixing rule, unless the pair has its own.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("parameters",)
     kind: Literal["lennard-jones"] = "lennard-jones"
     parameters: dict[str, LennardJonesKind] = {}
     """By kind."""
@@ -50,16 +59,17 @@ class LennardJones(CutPairs):
 
     def powers(self, model: Model, where: str) -> np.ndarray:
         """4εσ¹² and 4εσ⁶ of every ordered pair of kinds, shape (kinds², 2)."""
-        return lennard_jones_powers(model, where, self.parameters, self.pairs, self.mixing)
+        groups = self.group_pairs(model, where)
+        return lennard_jones_powers(model, where, self.parameters, self.pairs, self.mixing, groups)
 
     def site_terms(self, model: Model) -> list[PairTerm]:
         """The law as it is summed."""
         powers = self.powers(model, self.kind)
-        return [power_term(model, powers, self, self.tail_correction)]
+        return [power_term(model, powers, self, self.tail_correction, self.group_pairs(model, self.kind))]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
         """The law without a cutoff, for pairs that are scaled."""
-        return [power_term(model, self.powers(model, self.kind))]
+        return [power_term(model, self.powers(model, self.kind), groups=self.group_pairs(model, self.kind))]
 
 
 def check_tail_fields(tail: bool, cutoff: object, truncation: Truncation) -> None:
@@ -76,6 +86,7 @@ def lennard_jones_powers(
     parameters: dict[str, LennardJonesKind],
     pairs: tuple[LennardJonesPair, ...],
     mixing: Mixing,
+    groups: Groups = None,
 ) -> np.ndarray:
     """4εσ¹² and 4εσ⁶ of every ordered pair of kinds, shape (kinds², 2)."""
     well = pair_parameters(
@@ -85,22 +96,25 @@ def lennard_jones_powers(
         pairs,
         lambda one, two: mixed(mixing, one, two),
         lambda pair: (float(pair.epsilon), float(pair.sigma)),
+        groups=groups,
     )
     epsilon, sigma6 = well[:, 0], well[:, 1] ** 6
     return np.stack([4.0 * epsilon * sigma6 * sigma6, 4.0 * epsilon * sigma6], axis=1)
 
 
-def power_term(model: Model, powers: np.ndarray, ends: CutPairs | None = None, tails: bool = False) -> PairTerm:
-    """The term A/r¹² − B/r⁶, A and B being the columns of ``powers``; uncut where there is nothing that ends it."""
+def power_term(
+    model: Model, powers: np.ndarray, ends: CutPairs | None = None, tails: bool = False, groups: Groups = None
+) -> PairTerm:
+    """The term A/r¹² − B/r⁶, A and B being the columns of ``powers``, between pairs of groups, all by default; uncut
+    where there is nothing that ends it."""
     truncation, rc, start, skin = ends_of(ends)
     A, B = powers.T
     energy = A / rc**12 - B / rc**6
     slope = -12.0 * A / rc**13 + 6.0 * B / rc**7
-    constant = power_tails(model, ((12, A), (6, -B)), rc, start) if tails else (0.0, 0.0)
+    constant = power_tails(model, ((12, A), (6, -B)), rc, start, groups) if tails else (0.0, 0.0)
     leaf, name = LEAVES[truncation]
-    return PairTerm(
-        leaf, name, cut_rows(powers, rc, truncation, start, energy, slope), rc, constant=constant, skin=skin
-    )
+    rows = cut_rows(powers, rc, truncation, start, energy, slope)
+    return PairTerm(leaf, name, rows, rc, constant=constant, skin=skin, between=groups)
 
 
 @jit

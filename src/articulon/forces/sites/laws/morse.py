@@ -1,13 +1,14 @@
 """Morse's law."""
 
 import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
+from articulon.forces.sites.between import BetweenGroups
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
 from articulon.forces.sites.laws.exponential import exponential
 from articulon.forces.sites.mixing import pair_parameters
@@ -34,12 +35,14 @@ class MorsePair(MorseKind):
     """The two kinds."""
 
 
-class Morse(CutPairs):
-    """U = D[(1 − e^{−a(r − r₀)})² − 1] between all sites (Morse, Phys. Rev. 34, 57, 1929), −D at r₀.
+class Morse(BetweenGroups, CutPairs):
+    """U = D[(1 − e^{−a(r − r₀)})² − 1] between all sites, or those of some pairs of groups (Morse, Phys.
+    Rev. 34, 57, 1929), −D at r₀.
 
     Where a pair has no parameters of its own, its D is √(D₁D₂), and a and r₀ are the means of the two kinds'.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("parameters",)
     kind: Literal["morse"] = "morse"
     parameters: dict[str, MorseKind] = {}
     """By kind."""
@@ -73,11 +76,12 @@ class Morse(CutPairs):
         E = np.exp(-a * (rc - r0)) if math.isfinite(rc) else np.zeros(len(wells))
         leaf, name = LEAVES[truncation]
         rows = cut_rows(wells, rc, truncation, start, D * E * (E - 2.0), -2.0 * a * D * E * (E - 1.0))
-        return PairTerm(leaf, name, rows, rc, skin=skin)
+        return PairTerm(leaf, name, rows, rc, skin=skin, between=self.group_pairs(model, self.kind))
 
     def _wells(self, model: Model, where: str) -> np.ndarray:
         """D, a and r₀ of every ordered pair of kinds, shape (kinds², 3)."""
-        return pair_parameters(model, where, self.parameters, self.pairs, _mixed, _read)
+        groups = self.group_pairs(model, where)
+        return pair_parameters(model, where, self.parameters, self.pairs, _mixed, _read, groups=groups)
 
 
 def _read(well: MorseKind) -> tuple[float, float, float]:

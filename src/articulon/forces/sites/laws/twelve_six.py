@@ -1,6 +1,6 @@
 """The law A/r¹² − B/r⁶ + C/r."""
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -8,6 +8,7 @@ from pydantic import model_validator
 from articulon.declaration import Flag
 from articulon.errors import ModelError
 from articulon.forces.site_pairs import PairLaw
+from articulon.forces.sites.between import BetweenGroups
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
 from articulon.forces.sites.laws.lennard_jones import check_tail_fields, power_term
 from articulon.forces.sites.mixing import pair_parameters
@@ -17,9 +18,11 @@ from articulon.kernels import jit
 from articulon.model import Model
 
 
-class TwelveSix(CutPairs):
-    """U = A/r¹² − B/r⁶ + C/r between all sites, A, B and C given for each pair of kinds (Guy 2018, 2.18 and 3.8)."""
+class TwelveSix(BetweenGroups, CutPairs):
+    """U = A/r¹² − B/r⁶ + C/r between all sites, or those of some pairs of groups, A, B and C given for each pair of
+    kinds (Guy 2018, 2.18 and 3.8)."""
 
+    positional: ClassVar[tuple[str, ...]] = ("table",)
     kind: Literal["twelve-six"] = "twelve-six"
     table: tuple[PairLaw, ...]
     """A law for each pair of kinds that meet."""
@@ -45,28 +48,36 @@ class TwelveSix(CutPairs):
     def laws(self, model: Model, where: str) -> np.ndarray:
         """A, B and C of every ordered pair of kinds, shape (kinds², 3)."""
         return pair_parameters(
-            model, where, {}, self.table, lambda *_: (), lambda law: (float(law.A), float(law.B), float(law.C)), "table"
+            model,
+            where,
+            {},
+            self.table,
+            lambda *_: (),
+            lambda law: (float(law.A), float(law.B), float(law.C)),
+            "table",
+            self.group_pairs(model, where),
         )
 
     def site_terms(self, model: Model) -> list[PairTerm]:
         """The law as it is summed."""
-        laws = self.laws(model, self.kind)
+        laws, groups = self.laws(model, self.kind), self.group_pairs(model, self.kind)
         if not laws[:, 2].any():
-            return [power_term(model, laws[:, :2], self, self.tail_correction)]
+            return [power_term(model, laws[:, :2], self, self.tail_correction, groups)]
         truncation, rc, start, skin = ends_of(self)
         A, B, C = laws.T
         energy = A / rc**12 - B / rc**6 + C / rc
         slope = -12.0 * A / rc**13 + 6.0 * B / rc**7 - C / rc**2
         leaf, name = LEAVES[truncation]
-        return [PairTerm(leaf, name, cut_rows(laws, rc, truncation, start, energy, slope), rc, skin=skin)]
+        rows = cut_rows(laws, rc, truncation, start, energy, slope)
+        return [PairTerm(leaf, name, rows, rc, skin=skin, between=groups)]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
         """The law without a cutoff, for pairs that are scaled: A/r¹² − B/r⁶, and C/r as one of charges."""
-        laws = self.laws(model, self.kind)
-        found = [power_term(model, laws[:, :2])]
+        laws, groups = self.laws(model, self.kind), self.group_pairs(model, self.kind)
+        found = [power_term(model, laws[:, :2], groups=groups)]
         if laws[:, 2].any():
             coulomb = cut_rows(laws * np.array([0.0, 0.0, 1.0]), np.inf, "truncated", None, 0.0, 0.0)
-            found.append(PairTerm(twelve_six, "twelve-six", coulomb, np.inf, charged=True))
+            found.append(PairTerm(twelve_six, "twelve-six", coulomb, np.inf, charged=True, between=groups))
         return found
 
 

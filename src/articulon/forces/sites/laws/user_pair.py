@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numba
 import numpy as np
@@ -12,6 +12,7 @@ from pydantic import ConfigDict
 
 from articulon.declaration import Declaration, Dimension, Number, Quantity
 from articulon.errors import ModelError
+from articulon.forces.sites.between import BetweenGroups
 from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.mixing import pair_parameters
 from articulon.forces.sites.site_terms import PairTerm
@@ -29,8 +30,9 @@ class UserPairParameters(Declaration):
     """In the units of the case."""
 
 
-class UserPair(Declaration):
-    """U(r) between all sites, by the user's ``function(r2, parameters) -> (U, -U'/r, U'' + 2U'/r)``.
+class UserPair(BetweenGroups):
+    """U(r) between all sites, or those of some pairs of groups, by the user's ``function(r2,
+    parameters) -> (U, -U'/r, U'' + 2U'/r)``.
 
     The function is jitted with ``numba.njit`` and compiled anew, with the flags of all kernels, into the loop over
     neighbours. It runs as fast as our own laws if it has no branches (write ``a if condition else b``) and calls
@@ -38,6 +40,7 @@ class UserPair(Declaration):
     for runs that do not ask for it. The law is cut off where it is; let the function bring it to zero there.
     """
 
+    positional: ClassVar[tuple[str, ...]] = ("function",)
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     kind: Literal["user-pair"] = "user-pair"
@@ -86,7 +89,8 @@ class UserPair(Declaration):
         function = self._function(self.kind)
         leaf, name = _leaf(function.py_func)
         rows = np.ascontiguousarray(np.insert(self._rows(model, self.kind), 0, rc**2, axis=1))
-        return PairTerm(leaf, name, rows, rc, skin=None if self.skin is None else float(self.skin))
+        skin = None if self.skin is None else float(self.skin)
+        return PairTerm(leaf, name, rows, rc, skin=skin, between=self.group_pairs(model, self.kind))
 
     def _rows(self, model: Model, where: str) -> np.ndarray:
         sizes = {len(pair.parameters) for pair in self.pairs} | ({len(self.parameters)} if self.parameters else set())
@@ -94,7 +98,13 @@ class UserPair(Declaration):
             raise ModelError(f"{where}.pairs: all parameters must be equally many, not {sorted(sizes)}")
         everyone = dict.fromkeys(model.sites.kinds) if self.parameters or not self.pairs else {}
         return pair_parameters(
-            model, where, everyone, self.pairs, lambda *_: self.parameters, lambda pair: pair.parameters
+            model,
+            where,
+            everyone,
+            self.pairs,
+            lambda *_: self.parameters,
+            lambda pair: pair.parameters,
+            groups=self.group_pairs(model, where),
         )
 
     def _function(self, where: str) -> Any:

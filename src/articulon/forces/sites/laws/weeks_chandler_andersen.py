@@ -1,12 +1,13 @@
 """The repulsive part of the Lennard-Jones law."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
 
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
+from articulon.forces.sites.between import BetweenGroups
 from articulon.forces.sites.laws.cutoffs import check_cutoff
 from articulon.forces.sites.laws.lennard_jones import lennard_jones, lennard_jones_powers
 from articulon.forces.sites.mixing import LennardJonesKind, LennardJonesPair, Mixing
@@ -14,10 +15,11 @@ from articulon.forces.sites.site_terms import PairTerm
 from articulon.model import Model
 
 
-class WeeksChandlerAndersen(Declaration):
-    """U = 4ε[(σ/r)¹² − (σ/r)⁶] + ε up to its minimum at 2^{1/6}σ, zero beyond (Weeks, Chandler and Andersen, J. Chem.
-    Phys. 54, 5237, 1971)."""
+class WeeksChandlerAndersen(BetweenGroups):
+    """U = 4ε[(σ/r)¹² − (σ/r)⁶] + ε up to its minimum at 2^{1/6}σ, zero beyond, between all sites, or those of some
+    pairs of groups (Weeks, Chandler and Andersen, J. Chem. Phys. 54, 5237, 1971)."""
 
+    positional: ClassVar[tuple[str, ...]] = ("parameters",)
     kind: Literal["weeks-chandler-andersen"] = "weeks-chandler-andersen"
     parameters: dict[str, LennardJonesKind] = {}
     """By kind."""
@@ -45,14 +47,16 @@ class WeeksChandlerAndersen(Declaration):
         """The law as it is summed."""
         rows = self._rows(model, self.kind)
         skin = None if self.skin is None else float(self.skin)
-        return [PairTerm(lennard_jones, "lennard-jones", rows, float(np.sqrt(rows[:, 0].max())), skin=skin)]
+        longest, groups = float(np.sqrt(rows[:, 0].max())), self.group_pairs(model, self.kind)
+        return [PairTerm(lennard_jones, "lennard-jones", rows, longest, skin=skin, between=groups)]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
         """The same, for pairs that are scaled: its end belongs to it."""
         return self.site_terms(model)
 
     def _rows(self, model: Model, where: str) -> np.ndarray:
-        A, B = lennard_jones_powers(model, where, self.parameters, self.pairs, self.mixing).T
+        groups = self.group_pairs(model, where)
+        A, B = lennard_jones_powers(model, where, self.parameters, self.pairs, self.mixing, groups).T
         some = B > 0.0
         safe = np.where(some, B, 1.0)
         # σ⁶ = A/B and ε = B²/4A; a pair of zero depth has no range.

@@ -1,4 +1,4 @@
-"""What a notebook shows of a case or a run: a small table of words, without anything to load."""
+"""What a notebook shows of a thing: a small table of words, without anything to load."""
 
 from collections.abc import Mapping
 from html import escape
@@ -21,3 +21,8 @@ def table_of_words(heading: str, rows: Mapping[str, str]) -> str:
         if text
     )
     return f"<div><strong>{escape(heading)}</strong><table><tbody>{body}</tbody></table></div>"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """How many there are, in words; empty for none."""
+    return f"{count} {one if count == 1 else many}" if count else ""

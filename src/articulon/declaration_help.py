@@ -1,0 +1,108 @@
+"""What ``help`` shows of a declaration: its fields with their meaning, and a signature that can be read.
+
+Both are put together when they are first asked for, from the texts below the fields in the source, so that importing a
+declaration reads no source.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Mapping
+from functools import cache
+from itertools import pairwise
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+UNITS = "Plain numbers are in the units of the model, or of the case; text carries its unit, as in the examples."
+"""Ends the text of what has quantities."""
+
+
+class HelpText:
+    """Stands for the docstring of a class: what its author wrote, and a section of parameters from its fields."""
+
+    def __init__(self, written: str | None) -> None:
+        self.written = written
+
+    def __get__(self, instance: object, owner: type) -> str:
+        return _text(owner, self.written or "")
+
+
+class HelpSignature:
+    """Stands for the signature of a class: its fields by name, first those that may be given without."""
+
+    def __get__(self, instance: object, owner: type) -> inspect.Signature:
+        positional: tuple[str, ...] = owner.positional  # type: ignore[attr-defined]
+        fields = stated(owner)
+        kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+        names = [*positional, *(name for name in fields if name not in positional)]
+        found = []
+        optional = False
+        for name in names:
+            default = inspect.Parameter.empty if fields[name].is_required() else fields[name].get_default()
+            kind = kinds[0] if name in positional else kinds[1]
+            # Python wants a default after one; the declaration itself says what is missing.
+            optional = optional or default is not inspect.Parameter.empty
+            if optional and kind is kinds[0] and default is inspect.Parameter.empty:
+                default = None
+            found.append(inspect.Parameter(name, kind, default=default))
+        return inspect.Signature(found)
+
+
+def stated(owner: Any) -> Mapping[str, FieldInfo]:
+    """The fields that a user states: not the word that says of which kind a declaration is."""
+    return {name: field for name, field in owner.model_fields.items() if not _is_tag(field)}
+
+
+def _is_tag(field: FieldInfo) -> bool:
+    words = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    return len(words) == 1 and field.get_default() == words[0]
+
+
+@cache
+def _text(owner: Any, written: str) -> str:
+    body, fields = inspect.cleandoc(written), stated(owner)
+    if not fields or "Parameters\n----------" in body:
+        return body
+    meanings: dict[str, str] = {}
+    for one in reversed(owner.__mro__):
+        if one is not object and not one.__module__.startswith("pydantic"):
+            meanings.update(_meanings(one))
+    lines = ["Parameters", "----------"]
+    for name in [*owner.positional, *(name for name in fields if name not in owner.positional)]:
+        lines.append(name)
+        lines.extend(textwrap.indent(_told(fields[name], meanings.get(name, "")), "    ").splitlines())
+    if any(hasattr(mark, "example") for field in fields.values() for mark in field.metadata):
+        lines += ["", UNITS]
+    return "\n".join([body, "", *lines]).lstrip("\n")
+
+
+def _told(field: FieldInfo, meaning: str) -> str:
+    """Meaning of a field, an example of its unit, and its default."""
+    said = [meaning] if meaning else []
+    example = next((mark.example for mark in field.metadata if hasattr(mark, "example")), "")
+    if example:
+        said.append(f"Such as '{example}'.")
+    if not field.is_required():
+        default = field.get_default()
+        if default is not None and default != () and default != {} and "by default" not in meaning:
+            said.append(f"By default {default!r}.")
+    return "\n".join(textwrap.wrap(" ".join(" ".join(said).split()), 112))
+
+
+@cache
+def _meanings(one: type) -> dict[str, str]:
+    """The texts below the fields of a class in its source; none where there is no source, as at a prompt."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(one)))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    found: dict[str, str] = {}
+    body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+    for field, text in pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
+            if isinstance(text.value, ast.Constant) and isinstance(text.value.value, str):
+                found[field.target.id] = inspect.cleandoc(text.value.value)
+    return found

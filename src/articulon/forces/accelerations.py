@@ -1,0 +1,153 @@
+"""Forward and inverse dynamics as users call them: of the forces that are given, and of the model's own if they ask."""
+
+import threading
+
+import numpy as np
+
+from articulon.dynamics import multibody_functions
+from articulon.errors import ModelError
+from articulon.forces.evaluation import Evaluator, own_forces
+from articulon.inputs import flag
+from articulon.model import Model
+
+_kept = threading.local()
+
+
+def forward_dynamics(
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    tau: np.ndarray | None = None,
+    wrenches: np.ndarray | None = None,
+    gravity: np.ndarray | None = None,
+    solver: str = "articulated",
+    time: float = 0.0,
+    *,
+    forces: bool = False,
+) -> np.ndarray:
+    """Accelerations of the joints under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
+
+    The model's own forces, those of ``add_force``, are ignored by default: only what is given here acts. With
+    ``forces=True`` they act too, in addition to what is given. Loops and driven joints of the model are always kept:
+    the accelerations fulfil their conditions, with whatever forces of constraint that takes.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q, u
+        Coordinates (nq,) and speeds (nu,).
+    tau
+        Generalised forces of the joints (nu,); None is zero.
+    wrenches
+        Force, then moment about the body's origin, world frame (bodies, 6); None is zero.
+    gravity
+        Acceleration of free fall, world frame [length/time²], shape (3,); None is zero. It acts in addition to a
+        ``Gravity`` among the model's own forces, where these act.
+    solver
+        Name of the algorithm: ``"articulated"``, O(n) (Featherstone 2008), ``"divide-and-conquer"``, O(log n) on enough
+        processors (Featherstone 1999), or ``"kane"``, O(n³), from partial velocities (Kane and Levinson 1985).
+    time
+        At which driven coordinates are looked up, and the model's own forces evaluated [time].
+    forces
+        Whether the model's own forces act too. They are unscaled, and Brownian forces are left out, as by
+        :func:`articulon.generalized_forces`.
+
+    Returns
+    -------
+    numpy.ndarray
+        u' (nu,): for every joint the rates of its speeds, in the order of ``model.u0``.
+
+    Raises
+    ------
+    ModelError
+        If an array has the wrong shape or holds what is no finite number, the solver is unknown, or the model's own
+        forces are asked for and contacts are among them: these remember how they came about, which a state alone does
+        not say.
+
+    Examples
+    --------
+    >>> import articulon as ar
+    >>> builder = ar.ModelBuilder(units="kg-m-s")
+    >>> ball = builder.add_body("ball", mass=2, inertia=1, joint=ar.Free())
+    >>> builder.add_force(ar.forces.Gravity((0, 0, -9.81)))
+    >>> model = builder.build()
+    >>> float(ar.forward_dynamics(model, model.q0, model.u0)[2])
+    0.0
+    >>> float(ar.forward_dynamics(model, model.q0, model.u0, forces=True)[2])
+    -9.81
+    """
+    if flag(forces, "forces", ModelError):
+        multibody_functions.check_model(model, "forward_dynamics")
+        tau = multibody_functions.vector(tau, model.nu, "tau") + _own(model, q, u, time, "forward_dynamics")
+    return multibody_functions.forward_dynamics(model, q, u, tau, wrenches, gravity, solver, time)
+
+
+def inverse_dynamics(
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    udot: np.ndarray,
+    wrenches: np.ndarray | None = None,
+    gravity: np.ndarray | None = None,
+    *,
+    forces: bool = False,
+    time: float = 0.0,
+) -> np.ndarray:
+    """Generalised forces τ that produce the accelerations ``udot`` (Featherstone 2008, table 5.1).
+
+    The model's own forces, those of ``add_force``, are ignored by default: τ is all that acts, beside what is given
+    here. With ``forces=True`` they act too, and τ is what has to be added to them.
+
+    Parameters
+    ----------
+    model
+        The model.
+    q, u, udot
+        Coordinates (nq,), speeds (nu,) and their rates (nu,).
+    wrenches
+        Force, then moment about the body's origin, world frame (bodies, 6); None is zero.
+    gravity
+        Acceleration of free fall, world frame [length/time²], shape (3,); None is zero.
+    forces
+        Whether the model's own forces act too; see :func:`articulon.forward_dynamics`.
+    time
+        At which these are evaluated [time].
+
+    Returns
+    -------
+    numpy.ndarray
+        τ (nu,), in the order of ``model.u0``.
+
+    Raises
+    ------
+    ModelError
+        As for :func:`articulon.forward_dynamics`.
+    """
+    found = multibody_functions.inverse_dynamics(model, q, u, udot, wrenches, gravity)
+    if flag(forces, "forces", ModelError):
+        found -= _own(model, q, u, time, "inverse_dynamics")
+    return found
+
+
+def _own(model: Model, q: np.ndarray, u: np.ndarray, time: float, where: str) -> np.ndarray:
+    """The model's own forces (nu,), but for Brownian ones."""
+    evaluator = _evaluator(model)
+    if evaluator.contacts is not None:
+        raise ModelError(
+            f"{where}: forces: contacts remember how they came about, and a state alone does not say what they do; "
+            "leave `forces` out and give what acts by wrenches"
+        )
+    try:
+        return own_forces(evaluator, q, u, time)
+    except BaseException:
+        _kept.evaluator = None  # a user's function has failed, and the evaluator would say so for ever
+        raise
+
+
+def _evaluator(model: Model) -> Evaluator:
+    """The model made ready for evaluation; every thread keeps that of the model which it has asked for last."""
+    latest: Evaluator | None = getattr(_kept, "evaluator", None)
+    if latest is None or latest.model is not model:
+        latest = _kept.evaluator = Evaluator(model)
+    return latest

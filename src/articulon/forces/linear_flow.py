@@ -1,0 +1,107 @@
+"""What a flow whose velocity changes from place to place adds to Stokes drag: β G r, and the torque of its vorticity.
+
+The drag of a sphere at r in a flow v + G r is −β (ṙ − v − G r), and its torque −β_ω (ω − ½∇×(G r)). What depends on
+speeds is that of a uniform flow. The rest, which this file has, depends on places alone, so that rules which solve for
+drag need not know it. It acts in the channel of the drag, and its work is work of the drag.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import (
+    add,
+    apply,
+    cross,
+    load,
+    load_from,
+    load_matrix,
+    store_from,
+)
+from articulon.forces.solver_tables import Drag
+from articulon.forces.stokes_drag import StokesDrag, drag_gradients
+from articulon.kernels import jit
+from articulon.model import Model, Workspace
+from articulon.passes import Bound, pass_of
+
+
+class LinearFlow(NamedTuple):
+    """Forces of the medium on bodies at rest, less those of its uniform part."""
+
+    link: np.ndarray
+    """Link of each body, shape (bodies,)."""
+    centre: np.ndarray
+    """Centre of mass in the link's frame [length], shape (bodies, 3)."""
+    pull: np.ndarray
+    """β G, world axes, row-major [mass/time²], shape (bodies, 9)."""
+    turn: np.ndarray
+    """½ β_ω ∇×(G r), world axes [torque], shape (bodies, 3)."""
+
+
+def linear_flow(model: Model, drag: Drag) -> LinearFlow | None:
+    """The table of a model with the drag that acts in it; None where no flow has a gradient."""
+    if not flows_unevenly(model):
+        return None
+    gradients = drag_gradients(model)
+    vorticity = np.stack(
+        [
+            gradients[:, 2, 1] - gradients[:, 1, 2],
+            gradients[:, 0, 2] - gradients[:, 2, 0],
+            gradients[:, 1, 0] - gradients[:, 0, 1],
+        ],
+        axis=1,
+    )
+    some = np.flatnonzero(gradients.any(axis=(1, 2)))
+    return LinearFlow(
+        drag.link[some],
+        np.ascontiguousarray(drag.centre[some]),
+        np.ascontiguousarray(drag.translational[some, None] * gradients[some].reshape(-1, 9)),
+        np.ascontiguousarray(0.5 * drag.rotational[some, None] * vorticity[some]),
+    )
+
+
+def flows_unevenly(model: Model) -> bool:
+    """Whether a flow of the model has a gradient."""
+    return any(isinstance(force, StokesDrag) and bool(force.gradient().any()) for force in model.forces)
+
+
+@jit
+def flow_wrenches(flow, ws, wrench):
+    """Adds the forces of the flow to the links' wrenches about their origins, world axes."""
+    links, centres, pull, turn = flow.link, flow.centre, flow.pull, flow.turn
+    for k in range(links.size):
+        i = links[k]
+        c = apply(load_matrix(ws.rotation, i), load(centres, k))
+        force = apply(load_matrix(pull, k), add(load(ws.position, i), c))
+        store_from(wrench, i, 0, add(load_from(wrench, i, 0), force))
+        store_from(wrench, i, 3, add(load_from(wrench, i, 3), add(load(turn, k), cross(c, force))))
+
+
+@pass_of
+def fill_flow(flow, ws, damping):
+    """The forces of the flow, added to the wrenches (links, 6)."""
+    flow_wrenches(flow, ws, damping)
+
+
+@pass_of
+def book_flow(flow, ws, wrench, powers):
+    """Adds their power to that of the drag, ``powers[1]``; ``wrench`` (links, 6) is scratch."""
+    wrench[:] = 0.0
+    flow_wrenches(flow, ws, wrench)
+    one, twist, total = wrench.reshape(-1), ws.twist.reshape(-1), 0.0
+    for k in range(one.size):
+        total += one[k] * twist[k]
+    powers[1] += total
+
+
+def flowing(flow: LinearFlow | None, ws: Workspace, damping: np.ndarray) -> Iterator[Bound]:
+    """The pass that fills it, where there is such a flow."""
+    if flow is not None:
+        yield fill_flow.bind(flow, ws, damping)
+
+
+def booking_flow(flow: LinearFlow | None, ws: Workspace, wrench: np.ndarray, powers: np.ndarray) -> Iterator[Bound]:
+    """The pass that books it, where there is such a flow."""
+    if flow is not None:
+        yield book_flow.bind(flow, ws, wrench, powers)
