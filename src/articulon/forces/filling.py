@@ -206,7 +206,7 @@ def fill_friction(evaluator: ModelTables, at: At) -> Iterator[Bound]:
         yield fill_drag.bind(forces.drag, at.ws, at.damping)
     yield from flowing(evaluator.linear_flow, at.ws, at.damping)
     if forces.noise.choice[0]:
-        held, freedoms = (channels.held, channels.held_window), float(at.u.size)
+        held, freedoms = (channels.held, channels.held_window), float(evaluator.model.degrees_of_freedom)
         yield fill_noise.bind(at.forest, forces.drag, forces.noise, at.window, freedoms, at.ws, *held, at.stochastic)
 
 

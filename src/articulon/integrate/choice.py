@@ -221,7 +221,15 @@ class FrictionImplicitDriver(FollowingDriver):
         """See :class:`Driver`."""
         self.failure = None
         left = round(until / self.step) - int(state.counters[STEPS])
+        looped = self.evaluator.model.loops.kind.size > 0
+        if looped:
+            self.evaluator.solver.loops.drift[:] = 0.0
         status = self.kernel(*self.arguments(state, min(left, steps)))
+        if looped:
+            np.maximum(state.drift, self.evaluator.solver.loops.drift, out=state.drift)
+        if status == NOT_CLOSED:
+            self.failure = f"steps of {self.step:.6g} may be too long, or {open_loop(self.evaluator)}"
+            return DIVERGED
         if status == NOT_CONVERGED:
             self.failure = (
                 f"the free flight of the bodies is not found in steps of {self.step:.6g}, so shorten integrator.step; "

@@ -124,7 +124,6 @@ CELLS: dict[str, dict[str, Refusal]] = {
         **_all(SPHERES, CONTACTS),
         "reflecting": REFLECTING,
         "euler-parameters": RATES,
-        **_all(("loops", "drives"), LOOPS),
         "friction": FRICTION,
         **_all(_SOLVERS, SOLVERS),
         "flexible": FLEXIBLE,

@@ -12,6 +12,8 @@ the bodies (``geodesic.py``): without drag and thermostat, symplectic velocity V
 
 A thermostat that multiplies all speeds does so before the first and after the last kick. Langevin's friction and noise
 are part of the middle, u⁺ = c u + √(1 − c²) w with c = e^{−γh} and w from N(0, kT M⁻¹): BAOAB on trees.
+
+Where there are loop constraints or driven joints every part stays on them (``friction_implicit_loops.py``).
 """
 
 import numpy as np
@@ -81,7 +83,8 @@ def thermostat(bath_step, passes, bath, time, h, count, arrays):
 @kernel
 def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, arrays, steps):
     """Advances the state by a number of steps of length h: REACHED, STOPPED, NOT_CONVERGED where a flight is too long,
-    or DIVERGED where a number is no longer finite; the state is then that of the last whole step."""
+    NOT_CLOSED where a drift does not come to its constraints, or DIVERGED where a number is no longer finite; the state
+    is then that of the last whole step."""
     q, u, work, counters, half = arrays.q, arrays.u, arrays.work, state.counters, 0.5 * h
     scales = passes.kinetic.shape[0] > 0
     copy_into(q, state.q)
@@ -117,7 +120,7 @@ def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, ar
             rub(passes, h, arrays)
         run(passes.move)
         run(passes.stir)
-        run(passes.drift)
+        run(passes.arrive)
         if arrays.status[0] != REACHED:
             return arrays.status[0]
         time = h * (step + 1)

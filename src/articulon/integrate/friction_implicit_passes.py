@@ -4,33 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.algebra.rotations import (
-    conjugate,
-    load_quaternion,
-    matrix,
-    normalised,
-    product,
-    store_quaternion,
-    turn_in_world,
-)
-from articulon.algebra.vectors import (
-    ZERO,
-    add,
-    apply,
-    apply_t,
-    copy_into,
-    load,
-    load_at,
-    load_from,
-    load_matrix,
-    scale,
-    store,
-    store_at,
-    store_from,
-    store_matrix,
-    sub,
-)
-from articulon.dynamics import joints
+from articulon.algebra.vectors import ZERO, add, copy_into, load, load_from, scale, store, store_from
 from articulon.dynamics.kinematics import move
 from articulon.dynamics.kinetic_energies import kinetic_energy
 from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
@@ -42,10 +16,19 @@ from articulon.forces.filling import booking, clear, fill_friction, filling, sca
 from articulon.forces.linear_flow import booking_flow
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate import canonical, geodesic
+from articulon.integrate.friction_implicit_loops import (
+    book_drives,
+    departure,
+    drift_tangent,
+    solve_tangent,
+    stir_tangent,
+)
+from articulon.integrate.steady_drift import drift
 from articulon.kernels import jit
+from articulon.model import Forest, Workspace
 from articulon.model.joints import FREE, SPHERICAL
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC, THERMOSTAT
-from articulon.passes import Program, compile_passes, pass_of
+from articulon.passes import Bound, Program, compile_passes, pass_of
 from articulon.thermostats.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
 from articulon.thermostats.chains import chain_rates
 from articulon.thermostats.langevin import decay_and_noise
@@ -156,49 +139,6 @@ def scratch(e: Evaluator, flight: canonical.Scratch | None = None) -> Scratch:
 
 
 @pass_of
-def drift(forest, q, u, ws, span):
-    """Moves links that have been placed and moved, for a time ``span`` (1,) at constant speeds, and places them anew.
-
-    Where a joint leaves all rotations free it is the link's angular velocity in the world that is kept, not the joint's
-    own speed: a light body that spins fast on a turning parent then feels no velocity-product acceleration for it.
-    """
-    time = span[0]
-    parent, kinds, q_start, u_start, axes = forest.parent, forest.kind, forest.q_start, forest.u_start, forest.axis
-    offset, rotation = forest.position, forest.rotation
-    quaternion, R, reach, position, twist = ws.quaternion, ws.rotation, ws.reach, ws.position, ws.twist
-    for i in range(parent.size):
-        p, kind, k, j = parent[i], kinds[i], q_start[i], u_start[i]
-        x, r, origin, pw = load(axes, i), load(offset, i), ZERO, ZERO
-        frame = load_quaternion(rotation, i)
-        if p >= 0:
-            frame = product(load_quaternion(quaternion, p), frame)
-            r, origin, pw = apply(load_matrix(R, p), r), load(position, p), load_from(twist, p, 3)
-        if kind == SPHERICAL or kind == FREE:
-            if kind == FREE:
-                store_at(q, k, add(load_at(q, k), scale(time, load_at(u, j))))
-                k, j = k + 3, j + 3
-            w = load_from(twist, i, 3)
-            e = turn_in_world(load_quaternion(quaternion, i), w, time)
-            body = matrix(e)
-            local = normalised(product(conjugate(frame), e))
-            q[k], q[k + 1], q[k + 2], q[k + 3] = local[0], local[1], local[2], local[3]
-            store_at(u, j, apply_t(body, sub(w, pw)))
-        else:
-            joints.drift(kind, q, k, u, j, time)
-            e, _ = joints.place(kind, x, q, k, frame)
-            body = matrix(e)
-            w = add(pw, joints.velocity(kind, x, u, j, matrix(frame) if joints.framed(kind) else body, body)[0])
-        if joints.translates(kind):
-            d = joints.place(kind, x, q, q_start[i], frame)[1]
-            r = add(r, apply(matrix(frame) if joints.framed(kind) else body, d))
-        store_from(twist, i, 3, w)
-        store_quaternion(quaternion, i, e)
-        store_matrix(R, i, body)
-        store(reach, i, r)
-        store(position, i, add(origin, r))
-
-
-@pass_of
 def keep_spins(forest, ws, turning):
     """Velocity-product accelerations of a kick, which leaves to ``drift`` what that does.
 
@@ -294,7 +234,9 @@ class Passes(NamedTuple):
     move: np.ndarray
     """Moves the links at u."""
     drift: np.ndarray
-    """Drift or flight over ``arrays.span``."""
+    """Drift or flight over ``arrays.span``, in the first half of the step."""
+    arrive: np.ndarray
+    """The same in the second half."""
     friction: np.ndarray
     """Accelerations by drag and noise."""
     book_friction: np.ndarray
@@ -310,37 +252,53 @@ class Passes(NamedTuple):
 def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Program]]:
     """The programs of a model's steps: as kernels take them, and to be kept."""
     forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
+    loops, looped, driven = e.system.loops, bool(e.system.loops.kind.size), bool(e.model.drives)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
     q, u, middle, udot, factor = arrays.q, arrays.u, arrays.middle, arrays.acceleration, arrays.factor
     gravity, fall, none = forces.gravity, factor[EXTERNAL:], np.zeros(3)
     at = At(forest, ws, q, u, arrays.time, arrays.window, channels, *arrays.friction)
-    sums, inertias = (channels.total_joint, channels.total_wrench), (forest.mass, forest.moment, forest.inertia)
+    sums = channels.total_joint, channels.total_wrench
     move_u, move_middle = move_links.bind(forest, u, ws), move_links.bind(forest, middle, ws)
     locate = [place_links.bind(forest, q, ws), move_u]
     kept = keep_spins.bind(forest, ws, arrays.turning)
-    accelerate = solve.bind(forest, *inertias, *sums, gravity, fall, still if flight else ws, udot)
-    book = [move_middle, *booking(e, at._replace(u=middle))]
+
+    def solving(inertias: Forest, forces: tuple[np.ndarray, ...], moved: Workspace, found: np.ndarray) -> Bound:
+        """The solution for accelerations under forces, those of gravity among them."""
+        if looped:
+            return solve_tangent.bind(inertias, loops, *forces, fall, moved, e.solver.loops, found)
+        return solve.bind(forest, inertias.mass, inertias.moment, inertias.inertia, *forces, fall, moved, found)
+
+    def driving(span: np.ndarray) -> list[Bound]:
+        """The work of drives over a time."""
+        return [book_drives.bind(loops, middle, e.solver.loops.multiplier, span, arrays.work)] if driven else []
+
+    accelerate = solving(forest, (*sums, gravity), still if flight else ws, udot)
+    book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span)]
     rubs = forces.drag.link.size > 0 or forces.noise.choice[0] != 0
-    heavier = arrays.mass, arrays.moment, arrays.inertia
+    heavier = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
+    inertias = arrays.mass, arrays.moment, arrays.inertia
     friction = [
         clear.bind(arrays.friction),
         *fill_friction(e, at),
-        add_friction.bind(forest, forces.drag, arrays.clock[1:], factor, arrays.friction, *heavier, arrays.total),
-        solve.bind(forest, *heavier, arrays.no_torque, arrays.total, none, fall, still, arrays.udot),
+        add_friction.bind(forest, forces.drag, arrays.clock[1:], factor, arrays.friction, *inertias, arrays.total),
+        solving(heavier, (arrays.no_torque, arrays.total, none), still, arrays.udot),
     ]
     rubbed = [
         move_middle,
         book_friction.bind(forces.drag, ws, arrays.friction, arrays.powers),
         *booking_flow(e.linear_flow, ws, arrays.friction[0], arrays.powers),
+        *driving(arrays.clock[1:]),
     ]
     kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic)]
     way, bath = e.system.bath.choice[WAY], e.system.bath
-    drifting = drift.bind(forest, q, u, ws, arrays.span)
-    if flight:
-        drifting = fly.bind(forest, q, u, arrays.span, ws, arrays.flight, arrays.no_torque, arrays.status)
+    first, second = _drifting(e, arrays, flight)
     remembers = arrays.bath.size > 0
     rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
-    stirring = stir.bind(forest, bath, arrays.clock, arrays.number, u, ws, still, arrays.draw, arrays.work)
+    stirred = bath, arrays.clock, arrays.number, u, ws, still, arrays.draw
+    if looped:
+        stirring = stir_tangent.bind(forest, loops, *stirred, e.solver.loops, arrays.work)
+    else:
+        stirring = stir.bind(forest, *stirred, arrays.work)
     programs = [
         Program(one)
         for one in (
@@ -351,7 +309,8 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
             (accelerate,) if flight else (move_middle, kept, accelerate),
             book,
             (move_u,),
-            (drifting,),
+            (first,),
+            (second,),
             friction if rubs else (),
             rubbed if rubs else (),
             kinetic if way == SCALES else (),
@@ -361,3 +320,23 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
     ]
     compile_passes(one for program in programs for one in program.passes)
     return Passes(*(program.code for program in programs)), programs
+
+
+def _drifting(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Bound, Bound]:
+    """The drifts of the two halves of a step."""
+    forest, ws = e.system.forest, e.ws
+    moved = arrays.q, arrays.u
+    flown = arrays.flight if flight else None
+    if e.system.loops.kind.size:
+        start = departure(e.model.nq, e.model.nu, e.system.loops.kind.size)
+        rows = e.system.loops, e.system.motions, e.motion_functions
+        rest = (ws, e.solver.loops, start, flown, arrays.no_torque, arrays.work, arrays.status)
+        first, second = (
+            drift_tangent.bind(forest, *rows, part, arrays.clock, arrays.span, *moved, *rest) for part in (0.5, 1.0)
+        )
+        return first, second
+    if flight:
+        flying = fly.bind(forest, *moved, arrays.span, ws, flown, arrays.no_torque, arrays.status)
+        return flying, flying
+    drifting = drift.bind(forest, *moved, ws, arrays.span)
+    return drifting, drifting

@@ -252,7 +252,7 @@ class FrictionImplicit(Declaration):
     """Half kick, half drift, a midpoint step with the drag taken as an inertia, half drift, half kick.
 
     Steps may be far longer than the fastest relaxation time m/β; they are bounded by the fastest force and by the angle
-    that a body turns in one step.
+    that a body turns in one step. Every part of a step stays on loop constraints and given motions.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED

@@ -54,7 +54,7 @@ RATES = of_rule(
 TOUCHING_RATES = of_rule("with contacts integrates speeds", "set dynamics.rotations = 'speeds'")
 LOOPS = of_rule(
     "takes no loops or driven joints",
-    "choose one of {explicit}, or leave the loops and drives out",
+    "choose one of friction-implicit, {explicit}, or leave the loops and drives out",
     ", and the model has {loop}",
 )
 CANONICAL_LOOPS = of_rule(

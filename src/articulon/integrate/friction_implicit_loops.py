@@ -1,0 +1,264 @@
+"""The passes of a friction-implicit step that take loop constraints and driven joints.
+
+Every part of a step leads from a state on the constraints to another one: φ(q, t) = 0 and J u = v, where J holds the
+rows' derivatives and v the rates of given motions.
+
+A kick, and a step of friction and noise, change the speeds at fixed coordinates by A Δu = h Γ + Jᵀλ with J Δu = 0. A is
+the mass matrix, or M + h/2 D with the drag, and J A⁻¹ Jᵀ λ = −J A⁻¹ h Γ. With Z a basis of the speeds that J leaves
+free, that is ZᵀAZ Δy = h ZᵀΓ: the step of the same model in independent speeds y. So a midpoint step of drag and noise
+keeps the Gaussian distribution kT (ZᵀMZ)⁻¹ of y exactly, and Langevin's noise w from N(0, kT M⁻¹) is that of y after
+the projection w − M⁻¹Jᵀ(J M⁻¹ Jᵀ)⁻¹ J w.
+
+A drift is RATTLE's (Andersen, J. Comput. Phys. 52, 24, 1983) around any map of (q, u) that is its own reverse in time:
+an impulse M⁻¹Jᵀλ at the start brings the end onto φ = 0, and one at the end brings the speeds there to J u = v. That is
+its own reverse again, so of second order, and symplectic where the map is. Compare the splitting of Leimkuhler and
+Matthews (Proc. R. Soc. A 472, 20160138, 2016) for bonds.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.dynamics.kinematics import accelerate_at_constant_speeds, move, place
+from articulon.dynamics.kinetic_energies import kinetic_energy
+from articulon.dynamics.loops.conditions import (
+    add_loop_forces,
+    evaluate_motions,
+    on_links,
+    row_accelerations,
+    row_rates,
+    row_residuals,
+    row_wrenches,
+)
+from articulon.dynamics.loops.constrained_articulated import (
+    CLOSED,
+    OPEN,
+    at_rest,
+    correct_multipliers,
+    factor_loops,
+    largest_error,
+    respond,
+    solve_tree_and_keep,
+)
+from articulon.dynamics.loops.semidefinite import solve_semidefinite
+from articulon.dynamics.momentum_sampling import draw_speeds
+from articulon.dynamics.motion_passes import scaled
+from articulon.integrate import geodesic
+from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
+from articulon.integrate.steady_drift import drift
+from articulon.kernels import jit, kernel
+from articulon.model.loop_declarations import DRIVE
+from articulon.model.state import EXTERNAL, THERMOSTAT
+from articulon.passes import pass_of
+from articulon.thermostats.base import FRICTION, SEED, STREAM
+from articulon.thermostats.langevin import decay_and_noise
+from articulon.thermostats.schedule import target
+
+at_steady_speeds = drift.leaf
+
+MOST_IMPULSES = 60
+"""Most iterations for the impulse of a drift. In each its error shrinks by the angle that the constraints turn."""
+ROUNDED = 1e-11
+"""Error, as ``CLOSED``, from which on an iteration that gains less than half has come to rounding."""
+
+
+class Departure(NamedTuple):
+    """What a drift sets out from; deleting it changes nothing."""
+
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    u: np.ndarray
+    """Speeds, shape (nu,)."""
+    wrench: np.ndarray
+    """The rows' unit forces, shape (rows, 12)."""
+
+
+def departure(nq: int, nu: int, rows: int) -> Departure:
+    """Zeroed arrays for a model."""
+    return Departure(np.zeros(nq), np.zeros(nu), np.zeros((rows, 12)))
+
+
+@kernel
+def factor(forest, loops, ws, arrays):
+    """Factors of J A⁻¹ Jᵀ at links whose articulated inertias have been kept: compiled once for all that follows."""
+    factor_loops(forest, loops, ws, arrays)
+
+
+@kernel
+def solve_along(forest, loops, tau, wrench, gravity, ws, arrays, udot):
+    """Accelerations with J u' = 0 at links that have been placed and moved: those of a part of a step in which the
+    coordinates, and with them J, stand still. The links' velocity-product accelerations, ``ws.bias``, are no part of
+    J u'."""
+    ground = (-gravity[0], -gravity[1], -gravity[2])
+    row_wrenches(loops, ws, arrays.wrench)
+    accelerate_at_constant_speeds(forest, ws)
+    for r in range(loops.kind.size):
+        arrays.multiplier[r] = arrays.gamma[r] = 0.0
+        if loops.kind[r] == DRIVE:
+            arrays.motion[loops.motion[r], 2] = 0.0
+        else:
+            arrays.gamma[r] = -on_links(loops, arrays.wrench, r, ws.acceleration, 3, 0)
+    solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, arrays.articulated)
+    factor(forest, loops, ws, arrays)
+    copy_into(arrays.tau, tau)
+    copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
+    # The second turn removes the rounding of the first, as in ``solve_loops``.
+    for _ in range(2):
+        row_accelerations(loops, udot, ground, ws.acceleration, arrays)
+        correct_multipliers(loops, arrays)
+        solve_tree_and_keep(forest, arrays.tau, arrays.total, gravity, ws, udot, arrays.articulated[:0])
+
+
+@pass_of
+def solve_tangent(forest, loops, tau, wrench, gravity, factor, ws, arrays, udot):
+    """Accelerations with J u' = 0; the inertias are those of ``forest``, which may have friction added."""
+    solve_along(forest, loops, tau, wrench, scaled(gravity, factor), ws, arrays, udot)
+
+
+@pass_of
+def book_drives(loops, u, multiplier, span, work):
+    """Work of the forces that drive joints over a time ``span`` (1,), at the mean speeds."""
+    for r in range(loops.kind.size):
+        if loops.kind[r] == DRIVE:
+            work[EXTERNAL] += span[0] * multiplier[r] * u[loops.speed[r]]
+
+
+@jit
+def book_impulse(loops, impulse, u, change, work):
+    """Work of the impulses that drive joints, on speeds that they change from u by ``change``."""
+    for r in range(loops.kind.size):
+        if loops.kind[r] == DRIVE:
+            k = loops.speed[r]
+            work[EXTERNAL] += impulse[r] * (u[k] + 0.5 * change[k])
+
+
+@jit
+def factor_here(forest, loops, ws, still, arrays):
+    """Factors of J M⁻¹ Jᵀ at links that have been placed."""
+    nothing = (0.0, 0.0, 0.0)
+    solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated)
+    factor(forest, loops, ws, arrays)
+
+
+@kernel
+def project_speeds(forest, loops, u, ws, arrays, work):
+    """Changes u to J u = v, v the rates in ``arrays.motion``, by the smallest step in the metric of the mass matrix, at
+    links that have been placed; returns how far J u was off."""
+    still = at_rest(ws, arrays)
+    factor_here(forest, loops, ws, still, arrays)
+    move(forest, u, ws, 0, forest.mass.size)
+    row_rates(loops, u, ws, arrays.wrench, arrays.motion, arrays.residual)
+    fastest = 0.0
+    for r in range(loops.kind.size):
+        fastest = max(fastest, abs(arrays.residual[r]))
+    respond(forest, loops, still, arrays)
+    book_impulse(loops, arrays.correction, u, arrays.response, work)
+    for k in range(u.size):
+        u[k] += arrays.response[k]
+    return fastest
+
+
+@jit
+def begin(forest, loops, q, u, ws, arrays, start):
+    """Keeps what a drift sets out from, with the factors of J M⁻¹ Jᵀ there, at links that have been placed."""
+    factor_here(forest, loops, ws, at_rest(ws, arrays), arrays)
+    copy_into(start.q, q)
+    copy_into(start.u, u)
+    copy_into(start.wrench.reshape(-1), arrays.wrench.reshape(-1))
+    for r in range(loops.kind.size):
+        arrays.multiplier[r] = 0.0
+    for k in range(u.size):
+        arrays.response[k] = 0.0
+    move(forest, u, ws, 0, forest.mass.size)
+
+
+@kernel
+def aim(forest, loops, time, q, u, ws, arrays, start):
+    """Corrects the impulses by what a drift over ``time`` has missed φ = 0 by, ``arrays.residual``, and goes back to
+    where it has set out from, with their speeds."""
+    still, nothing, links = at_rest(ws, arrays), (0.0, 0.0, 0.0), forest.mass.size
+    for r in range(loops.kind.size):
+        arrays.residual[r] *= -1.0 / time
+    solve_semidefinite(arrays.matrix, arrays.scale, arrays.pivot, arrays.rank[0], arrays.residual, arrays.correction)
+    for k in range(u.size):
+        arrays.tau[k] = 0.0
+    flat = arrays.total.reshape(-1)
+    for k in range(flat.size):
+        flat[k] = 0.0
+    for r in range(loops.kind.size):
+        arrays.multiplier[r] += arrays.correction[r]
+    add_loop_forces(loops, start.wrench, arrays.multiplier, arrays.tau, arrays.total)
+    copy_into(q, start.q)
+    place(forest, q, ws, 0, links)
+    solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated[:0])
+    for k in range(u.size):
+        u[k] = start.u[k] + arrays.response[k]
+    move(forest, u, ws, 0, links)
+
+
+@jit
+def arrived(loops, turn, q, ws, arrays, before):
+    """Whether a drift has come to φ = 0 as closely as it will, and its error over the size of the rows."""
+    row_residuals(loops, q, ws, arrays.motion, arrays.residual)
+    error, relative, worst = largest_error(loops, q, ws, arrays)
+    if turn == 0:
+        arrays.drift[0] = max(arrays.drift[0], error)
+    arrays.left[0], arrays.rank[1] = relative, worst
+    rounded = relative < ROUNDED and not relative < 0.5 * before
+    return relative <= CLOSED or rounded or turn == MOST_IMPULSES or not relative < math.inf, relative
+
+
+@kernel
+def land(forest, loops, u, ws, arrays, start, work, status):
+    """Ends a drift that has been aimed: the speeds' own impulses and the work of drives."""
+    if not arrays.left[0] <= OPEN:
+        status[0] = max(status[0], NOT_CLOSED if arrays.left[0] < math.inf else DIVERGED)
+        return
+    book_impulse(loops, arrays.multiplier, start.u, arrays.response, work)
+    arrays.drift[1] = max(arrays.drift[1], project_speeds(forest, loops, u, ws, arrays, work))
+
+
+@jit
+def travel(forest, q, u, span, ws, flight, no_torque):
+    """A drift as if there were no constraints: a free flight, or one at steady speeds where ``flight`` is None."""
+    if flight is None:
+        at_steady_speeds(forest, q, u, ws, span)
+        return REACHED
+    return geodesic.fly(forest, q, u, span[0], ws, flight, no_torque)
+
+
+@pass_of
+def drift_tangent(
+    forest, loops, motions, functions, part, clock, span, q, u, ws, arrays, start, flight, no_torque, work, status
+):
+    """A drift over a time ``span`` (1,) that ends on the constraints of the time ``clock[0] + part · clock[1]``."""
+    evaluate_motions(motions, functions, clock[0] + part * clock[1], arrays.motion)
+    begin(forest, loops, q, u, ws, arrays, start)
+    before = math.inf
+    for turn in range(MOST_IMPULSES + 1):
+        found = travel(forest, q, u, span, ws, flight, no_torque)
+        if found != REACHED:
+            status[0] = max(status[0], found)
+            return
+        ended, before = arrived(loops, turn, q, ws, arrays, before)
+        if ended:
+            break
+        aim(forest, loops, span[0], q, u, ws, arrays, start)
+    land(forest, loops, u, ws, arrays, start, work, status)
+
+
+@pass_of
+def stir_tangent(forest, loops, bath, clock, count, u, ws, still, draw, arrays, work):
+    """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed and
+    moved, on the speeds that the loops leave free; adds its work."""
+    time, h = clock[0], clock[1]
+    before = kinetic_energy(forest, ws)
+    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
+    draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
+    for k in range(u.size):
+        u[k] = c * u[k] + s * draw.speeds[k]
+    project_speeds(forest, loops, u, ws, arrays, work)
+    move(forest, u, ws, 0, forest.mass.size)
+    work[THERMOSTAT] += kinetic_energy(forest, ws) - before

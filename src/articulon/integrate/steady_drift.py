@@ -1,0 +1,73 @@
+"""The drift of a friction-implicit step at steady speeds."""
+
+from articulon.algebra.rotations import (
+    conjugate,
+    load_quaternion,
+    matrix,
+    normalised,
+    product,
+    store_quaternion,
+    turn_in_world,
+)
+from articulon.algebra.vectors import (
+    ZERO,
+    add,
+    apply,
+    apply_t,
+    load,
+    load_at,
+    load_from,
+    load_matrix,
+    scale,
+    store,
+    store_at,
+    store_from,
+    store_matrix,
+    sub,
+)
+from articulon.dynamics import joints
+from articulon.model.joints import FREE, SPHERICAL
+from articulon.passes import pass_of
+
+
+@pass_of
+def drift(forest, q, u, ws, span):
+    """Moves links that have been placed and moved, for a time ``span`` (1,) at constant speeds, and places them anew.
+
+    Where a joint leaves all rotations free it is the link's angular velocity in the world that is kept, not the joint's
+    own speed: a light body that spins fast on a turning parent then feels no velocity-product acceleration for it.
+    """
+    time = span[0]
+    parent, kinds, q_start, u_start, axes = forest.parent, forest.kind, forest.q_start, forest.u_start, forest.axis
+    offset, rotation = forest.position, forest.rotation
+    quaternion, R, reach, position, twist = ws.quaternion, ws.rotation, ws.reach, ws.position, ws.twist
+    for i in range(parent.size):
+        p, kind, k, j = parent[i], kinds[i], q_start[i], u_start[i]
+        x, r, origin, pw = load(axes, i), load(offset, i), ZERO, ZERO
+        frame = load_quaternion(rotation, i)
+        if p >= 0:
+            frame = product(load_quaternion(quaternion, p), frame)
+            r, origin, pw = apply(load_matrix(R, p), r), load(position, p), load_from(twist, p, 3)
+        if kind == SPHERICAL or kind == FREE:
+            if kind == FREE:
+                store_at(q, k, add(load_at(q, k), scale(time, load_at(u, j))))
+                k, j = k + 3, j + 3
+            w = load_from(twist, i, 3)
+            e = turn_in_world(load_quaternion(quaternion, i), w, time)
+            body = matrix(e)
+            local = normalised(product(conjugate(frame), e))
+            q[k], q[k + 1], q[k + 2], q[k + 3] = local[0], local[1], local[2], local[3]
+            store_at(u, j, apply_t(body, sub(w, pw)))
+        else:
+            joints.drift(kind, q, k, u, j, time)
+            e, _ = joints.place(kind, x, q, k, frame)
+            body = matrix(e)
+            w = add(pw, joints.velocity(kind, x, u, j, matrix(frame) if joints.framed(kind) else body, body)[0])
+        if joints.translates(kind):
+            d = joints.place(kind, x, q, q_start[i], frame)[1]
+            r = add(r, apply(matrix(frame) if joints.framed(kind) else body, d))
+        store_from(twist, i, 3, w)
+        store_quaternion(quaternion, i, e)
+        store_matrix(R, i, body)
+        store(reach, i, r)
+        store(position, i, add(origin, r))
