@@ -28,6 +28,7 @@ import numpy as np
 from scipy.linalg import expm, lu_factor, lu_solve
 
 from articulon.dynamics.multibody_functions import body_poses, moved
+from articulon.forces.capacity import with_capacity
 from articulon.forces.derivatives import call_rows
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.site_positions import site_positions
@@ -323,13 +324,15 @@ class _Balance:
         e, nq = self.evaluator, self.model.nq
         y = np.ascontiguousarray(np.hstack([q, u, np.zeros((len(q), 8))]))
         dy = np.empty_like(y)
-        while True:
+
+        def attempt() -> bool | None:
             call_rows(e.rhs, factor, y, dy)
             if e.users.error is not None:
                 raise e.users.error
-            if not e.sites.overflowed:
-                return dy[:, nq : nq + self.model.nu].copy()
-            e.grow()
+            return None if e.sites.overflowed else True
+
+        with_capacity(attempt, e.grow)
+        return dy[:, nq : nq + self.model.nu].copy()
 
     def at(self, q: np.ndarray) -> _Moment:
         """The balance at coordinates q. Drag is linear in the speeds; the quadratic velocity products cancel between a

@@ -10,6 +10,7 @@ import numpy as np
 from articulon.dynamics import embedding, newton_euler
 from articulon.dynamics.multibody_functions import check_model, inverse_dynamics, vector
 from articulon.errors import ModelError
+from articulon.forces.capacity import with_capacity
 from articulon.forces.contact.contact_tables import KEPT
 from articulon.forces.derivatives import Closing, RightHandSide, call, call_closing, closing, right_hand_side
 from articulon.forces.energies import energy_passes, find_kinetic_energy
@@ -51,11 +52,12 @@ class Evaluator(ModelTables):
 
     def rates(self, factor: np.ndarray, time: float, window: int, y: np.ndarray, dy: np.ndarray) -> None:
         """Calls the right-hand side from Python, with more room for lists of neighbours where there is too little."""
-        while True:
+
+        def attempt() -> bool | None:
             call(self.rhs, time, window, factor, y, dy)
-            if not self.sites.overflowed:
-                return
-            self.grow()
+            return None if self.sites.overflowed else True
+
+        with_capacity(attempt, self.grow)
 
     def close(self, time: float, y: np.ndarray) -> None:
         """Moves q and u of y onto loops and given motions."""

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from numba import types
 
+from articulon.forces.capacity import with_capacity
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.status import DIVERGED, STOPPED, Stop, leap, thrown
 from articulon.model import State
@@ -63,15 +64,16 @@ class Driver:
         if not sites.listed:
             return self.go(state, until, steps)
         before = state.copy()
-        while True:
+
+        def attempt() -> int | None:
+            state.take(before)
             sites.restore(state)
             status = self.go(state, until, steps)
-            if not sites.overflowed:
-                sites.save(state)
-                return status
-            # Nothing is lost where a list was too short: the steps are taken again with more room.
-            self.evaluator.grow()
-            state.take(before)
+            return None if sites.overflowed else status
+
+        status = with_capacity(attempt, self.evaluator.grow)
+        sites.save(state)
+        return status
 
     def pause_at(self, time: float) -> None:
         """Has the steps pause, PAUSED, at the end of the first that ends at a time or later, whose length that does not

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.forces.capacity import with_capacity
 from articulon.forces.contact.contact_engine import Contacts
 from articulon.forces.contact.contact_tables import CROWDED
 from articulon.forces.contact.materials import Contact
@@ -122,22 +123,23 @@ class GrainDriver(Driver):
             return REACHED
         began = perf_counter()
         self.grains.ask[grain_passes.THREADS] = numba.get_num_threads()
-        while True:
-            self.contacts.restore(state)
-            contacts = self.contacts
+        contacts, stepping = self.contacts, 0.0
+        counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
+
+        def attempt() -> int | None:
+            nonlocal stepping
+            contacts.restore(state)
             self.load(contacts.system, self.grains, self.moving, contacts.lists, contacts.refresh, state)
-            counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
+            counters[:], clock[:], times[:] = state.counters, state.time, state.contact_times
             if self._crowded():
-                contacts.grow()
-                continue
+                return None
             if state.history[0] == 0.0:
                 now = float(clock[0])
                 grain_verlet.begin_grains(
                     contacts.passes, self.moving, contacts.system, self.grains, now, self.step, times
                 )
                 if self._crowded():
-                    contacts.grow()
-                    continue
+                    return None
             stepping = perf_counter()
             status = grain_verlet.advance_grains(
                 contacts.passes,
@@ -153,17 +155,17 @@ class GrainDriver(Driver):
                 steps,
             )
             stepping = perf_counter() - stepping
-            if status == grain_verlet.TOO_NARROW:
-                contacts.grow()
-                continue
-            self.last = int(counters[STEPS])
-            if status != REACHED:
-                return DIVERGED
-            self.store(contacts.system, self.grains, self.moving, contacts.lists, self.step, state)
-            state.counters[:], state.time[:], state.contact_times[:] = counters, clock, times
-            contacts.save(state)
-            self.overhead = perf_counter() - began - stepping
-            return REACHED
+            return None if status == grain_verlet.TOO_NARROW else int(status)
+
+        status = with_capacity(attempt, contacts.grow)
+        self.last = int(counters[STEPS])
+        if status != REACHED:
+            return DIVERGED
+        self.store(contacts.system, self.grains, self.moving, contacts.lists, self.step, state)
+        state.counters[:], state.time[:], state.contact_times[:] = counters, clock, times
+        contacts.save(state)
+        self.overhead = perf_counter() - began - stepping
+        return REACHED
 
     def _crowded(self) -> bool:
         system = self.contacts.system

@@ -7,6 +7,7 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.forces.capacity import with_capacity
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.neighbours import REFRESH
 from articulon.forces.sites.site_tables import FORCES
@@ -100,14 +101,16 @@ class ParticleDriver(Driver):
         sites, kept = self.evaluator.sites, _small(state)
         if sites.touched:  # forces at other positions may stand where the driver left its own
             self.moving.held[0], sites.touched = 0, False
-        while True:
+
+        def attempt() -> int | None:
+            _restore(state, kept)
             sites.restore(state)
             status = self.go(state, until, steps)
-            if status != particle_verlet.CROWDED:
-                sites.save(state)
-                return status
-            self.evaluator.grow()
-            _restore(state, kept)
+            return None if status == particle_verlet.CROWDED else status
+
+        status = with_capacity(attempt, self.evaluator.grow)
+        sites.save(state)
+        return status
 
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.forces.capacity import with_capacity
 from articulon.forces.contact.carried_spheres import Carried
 from articulon.forces.contact.contact_tables import PASS
 from articulon.forces.contact.wall_faults import wall_fault
@@ -85,9 +86,12 @@ class TouchingDriver(Driver):
         if steps <= 0:
             return REACHED
         e, contacts, kept = self.evaluator, self.contacts, state.copy()
-        while True:
+        counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
+
+        def attempt() -> int | None:
+            state.take(kept)
             contacts.restore(state)
-            counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
+            counters[:], clock[:], times[:] = kept.counters, kept.time, kept.contact_times
             status = touching_verlet.advance_touching(
                 e.rhs,
                 e.closing,
@@ -107,15 +111,14 @@ class TouchingDriver(Driver):
                 self.scratch,
                 steps,
             )
-            if status != TOO_NARROW:
-                break
-            contacts.grow()
-            state.take(kept)
+            return None if status == TOO_NARROW else int(status)
+
+        status = with_capacity(attempt, contacts.grow)
         self.last = int(counters[STEPS])
         if status == REACHED:
             state.counters[:], state.time[:], state.contact_times[:] = counters, clock, times
             contacts.save(state)
-        return int(status)
+        return status
 
     last: int = 0
     """Steps that had been taken when a chunk ended."""

@@ -11,6 +11,7 @@ from numba import types
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, store_from
 from articulon.errors import ArticulonError
+from articulon.forces.capacity import with_capacity
 from articulon.forces.sites.between import class_rows, classes_of
 from articulon.forces.sites.cells import FAR, LOST, OVERFLOW, grid
 from articulon.forces.sites.exclusions import exclusion_table
@@ -262,15 +263,15 @@ class SiteForces:
         self._make_room(images + images // 2 + 64, more)
 
     def _refresh(self) -> None:
-        s = self.system
-        while True:
-            self.refresh(s.cell, s.particles, s.neighbours, s.grid, s.kinds, s.charges)
-            if not self.overflowed:
-                return
-            site = s.particles.site.copy()
-            self.grow()
+        site = self.system.particles.site.copy()
+
+        def attempt() -> bool | None:
             s = self.system
             s.particles.site[:] = site
+            self.refresh(s.cell, s.particles, s.neighbours, s.grid, s.kinds, s.charges)
+            return None if self.overflowed else True
+
+        with_capacity(attempt, self.grow)
 
     def _raise(self) -> None:
         for users in self.users:
