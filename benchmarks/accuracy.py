@@ -36,5 +36,5 @@ def residual(model: Model, c: Chain, udot: np.ndarray) -> float:
 
 
 def bias(model: Model, c: Chain) -> np.ndarray:
-    """Forces of inertia and gravity without accelerations, (freedoms,)."""
+    """Forces of inertia and gravity without accelerations, (degrees of freedom,)."""
     return inverse_dynamics(model, c.q, c.u, np.zeros(model.nu), gravity=GRAVITY)

@@ -44,7 +44,7 @@ class Chain:
     """How many chains."""
 
     @property
-    def freedoms(self) -> int:
+    def degrees_of_freedom(self) -> int:
         """Degrees of freedom of all."""
         return self.u.size
 
@@ -56,7 +56,7 @@ class Solver:
     call: Callable[[], Any]
     """Computes the accelerations once."""
     accelerations: Callable[[], np.ndarray]
-    """What the last call found, in the engine's own order, (freedoms,)."""
+    """What the last call found, in the engine's own order, (degrees of freedom,)."""
 
 
 def chain(kind: str, bodies: int, trees: int = 1) -> Chain:
@@ -104,7 +104,7 @@ def ours(c: Chain, model: Model, kernel: Any = articulated.forward_dynamics) -> 
 def pinocchio(c: Chain) -> Solver | None:
     """Pinocchio's ``aba``; None where it is not installed or the chain is too long for it."""
     pin = installed("pinocchio")
-    if pin is None or c.freedoms > PINOCCHIO_FREEDOMS:
+    if pin is None or c.degrees_of_freedom > PINOCCHIO_FREEDOMS:
         return None
     model, last = pin.Model(), 0
     model.gravity = pin.Motion(GRAVITY, np.zeros(3))
@@ -116,7 +116,7 @@ def pinocchio(c: Chain) -> Solver | None:
         last = model.addJoint(last, joint, place, f"joint-{k}")
         model.appendBodyToJoint(last, inertia, pin.SE3.Identity())
     q = c.q if c.kind == "revolute" else c.q.reshape(-1, 4)[:, [1, 2, 3, 0]].ravel()
-    data, u, tau = pin.Data(model), c.u, np.zeros(c.freedoms)
+    data, u, tau = pin.Data(model), c.u, np.zeros(c.degrees_of_freedom)
     return Solver(lambda: pin.aba(model, data, q, u, tau), lambda: np.array(data.ddq))
 
 

@@ -52,8 +52,8 @@ def melt(cells: int = CELLS) -> Melt:
     positions = edge * (corners[:, None, :] + basis).reshape(-1, 3)
     velocities = np.random.default_rng(87287).normal(size=positions.shape)
     velocities -= velocities.mean(axis=0)
-    freedoms = positions.size - 3
-    velocities *= np.sqrt(TEMPERATURE * freedoms / np.vdot(velocities, velocities))
+    degrees_of_freedom = positions.size - 3
+    velocities *= np.sqrt(TEMPERATURE * degrees_of_freedom / np.vdot(velocities, velocities))
     return Melt(cells * edge, positions, velocities)
 
 

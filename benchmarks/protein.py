@@ -192,7 +192,7 @@ def _largest(ours: dict[str, dict[str, Any]], limit: float) -> float:
     return float(max(kept, key=float, default=steps[0]))
 
 
-def _drift(energies: list[float], interval: float, kT: float, freedoms: int) -> dict[str, Any]:
+def _drift(energies: list[float], interval: float, kT: float, degrees_of_freedom: int) -> dict[str, Any]:
     """Slope of the energy and its fluctuation about the line."""
     E = np.array(energies)
     if len(E) < LOOKS or not np.isfinite(E).all():
@@ -200,7 +200,7 @@ def _drift(energies: list[float], interval: float, kT: float, freedoms: int) -> 
     t = interval * np.arange(len(E))
     slope, at = np.polyfit(t, E, 1)
     return {
-        "drift": float(slope) / kT * 1e3 / freedoms,
+        "drift": float(slope) / kT * 1e3 / degrees_of_freedom,
         "fluctuation": float((E - slope * t - at).std()) / kT,
     }
 
@@ -237,8 +237,8 @@ def _their_drift(structure: Structure, duration: float, kT: float, seed: int) ->
         verlet.step(chunk)
         now = context.getState(energy=True)
         energies.append((now.getPotentialEnergy() + now.getKineticEnergy())._value)
-    freedoms = 3 * len(structure) - context.getSystem().getNumConstraints()
-    return _drift(energies, 0.002 * chunk, kT, freedoms)
+    degrees_of_freedom = 3 * len(structure) - context.getSystem().getNumConstraints()
+    return _drift(energies, 0.002 * chunk, kT, degrees_of_freedom)
 
 
 def speeds(structure: Structure, cutoff: float | None, step: float, steps: int, rounds: int) -> dict[str, Any]:

@@ -59,18 +59,21 @@ def slope_and_bound(means: np.ndarray, length: float) -> tuple[float, float, flo
 def main() -> None:
     began = time.monotonic()
     model = ar.load_case(CASE).build_model()
-    freedoms, block = model.nu, model.units.value(BLOCK, "time", "block") / model.units.value("1 ns", "time", "ns")
+    degrees_of_freedom, block = (
+        model.nu,
+        model.units.value(BLOCK, "time", "block") / model.units.value("1 ns", "time", "ns"),
+    )
     found = blocks(model)
-    slope, error, bound = (value / freedoms for value in slope_and_bound(found.mean(axis=1), block))
+    slope, error, bound = (value / degrees_of_freedom for value in slope_and_bound(found.mean(axis=1), block))
     write_section(
         "energy-drift",
         f"""
 ## Drift of energy
 
 `python -m validation.energy_drift`, {time.monotonic() - began:.0f} s. `{CASE}` at constant energy:
-{model.bodies} bodies with {freedoms} degrees of freedom, all pairs without a cutoff, walls, velocity Verlet with steps
-of {STEP} for {BLOCKS * block:g} ns after {EQUILIBRATION} under Langevin's thermostat at {TEMPERATURE:g} K. Total energy
-is sampled {BLOCKS * SAMPLES:,} times; its slope is that of the means of {BLOCKS} blocks, whose scatter about the line
+{model.bodies} bodies with {degrees_of_freedom} degrees of freedom, all pairs without a cutoff, walls, velocity
+Verlet with steps of {STEP} for {BLOCKS * block:g} ns after {EQUILIBRATION} under Langevin's thermostat at
+{TEMPERATURE:g} K. Total energy is sampled {BLOCKS * SAMPLES:,} times; its slope is that of the means of {BLOCKS} blocks, whose scatter about the line
 counts all correlation shorter than a block.
 
 | | kT per ns and degree of freedom |

@@ -35,9 +35,9 @@ def row(system: str, name: str) -> list[str]:
     if name == "modified":  # nearly isokinetic, as it says of itself
         check_isokinetic(system)
         return [system, name, "", "isokinetic", "", "", "", f"{slope:.1f}"]
-    energies, freedoms = sampled(system, name, 1.5)[0], freedoms_of(system, name)
-    mean, width = kinetic_deviations(energies, 1.5, freedoms)
-    planted = kinetic_deviations(energies, 1.5 * PLANTED, freedoms)[0]
+    energies, degrees_of_freedom = sampled(system, name, 1.5)[0], freedoms_of(system, name)
+    mean, width = kinetic_deviations(energies, 1.5, degrees_of_freedom)
+    planted = kinetic_deviations(energies, 1.5 * PLANTED, degrees_of_freedom)[0]
     largest, square, allowed = share_deviations(system, name)
     assert max(mean, width) < BEYOND < planted
     assert largest < 5.0
@@ -59,9 +59,9 @@ def main() -> None:
 
 `python -m validation.ensembles`, {time.perf_counter() - began:.0f} s. Samples: {frames}. Deviations in standard errors,
 by physical_validation (Merz and Shirts 2018): of mean and width of the kinetic energy from Maxwell's distribution, and
-of the mean from one that is 3 % hotter; of ⟨u p⟩ from kT, the largest of all freedoms and the mean square; of the slope
-of ln P₂(U)/P₁(U) over potential energies at two temperatures. The modified thermostat is nearly isokinetic, and its
-positions are canonical.
+of the mean from one that is 3 % hotter; of ⟨u p⟩ from kT, the largest of all degrees of freedom and the mean square;
+of the slope of ln P₂(U)/P₁(U) over potential energies at two temperatures. The modified thermostat is nearly
+isokinetic, and its positions are canonical.
 
 {table(["system", "thermostat", "mean", "width", "mean, 3 % off", "⟨u p⟩", "⟨u p⟩, square", "slope"], rows)}
 """,

@@ -78,8 +78,8 @@ def test_the_variant_with_every_joint_free_is_the_case_without_the_section(tmp_p
 def test_domains_of_the_protein_begin_rigid(tmp_path):
     case = ar.load_case("adaptive-protein", {"run.duration": "2 ps", "run.frames": 4})
     run = ar.run(case, tmp_path / "protein")
-    # Sixteen hinge residues of three freedoms, the ends of the two domains' hinges that carry the next rigid part, and
-    # the first residue's six.
+    # Sixteen hinge residues of three degrees of freedom, the ends of the two domains' hinges that carry the next rigid
+    # part, and the first residue's six.
     assert run.observables["active_freedoms"].tolist() == [645.0, 54.0, 54.0, 54.0, 54.0]
     assert ar.load_case("adaptive-protein").variant("all-active").adaptive.on is False
 

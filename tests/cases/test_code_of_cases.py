@@ -146,13 +146,13 @@ def test_looking_at_a_run_runs_nothing(sent: Path, key: str) -> None:
     file = written(sent, NAMED[key])
     done = ar.run(file, sent / "out", allow_code=True)
     assert ran(sent)
-    freedoms = done.summary["degrees_of_freedom"]
+    degrees_of_freedom = done.summary["degrees_of_freedom"]
     (sent / "out" / "report.html").unlink(missing_ok=True)
     result = invoke("report", "out")
     assert result.exit_code == 0, result.output
     # The model of the report is without what drives the wheel.
     page = (sent / "out" / "report.html").read_text(encoding="utf-8")
-    assert re.search(rf"bodies, degrees of freedom</\w+>\s*<\w+>1, {freedoms}</", page)
+    assert re.search(rf"bodies, degrees of freedom</\w+>\s*<\w+>1, {degrees_of_freedom}</", page)
     opened = ar.open_run(sent / "out")
     assert opened.positions.shape == (len(opened.times), 1, 3)
     from articulon.report.figures import figures

@@ -39,7 +39,7 @@ def test_the_shipped_step_stays_finite_with_noise_at_the_published_gap(seed):
     state = model.initial_state()
     advance = driver(Evaluator(model, seed, step), case.integrator, policy, policy.parameters(0.0), state)
     assert advance.advance(state, 5000 * step, 2**62) == REACHED
-    # 102 freedoms in equipartition spread by sqrt(2/102) about 300 K; five times that is no runaway.
+    # 102 degrees of freedom in equipartition spread by sqrt(2/102) about 300 K; five times that is no runaway.
     kT = 300.0 * model.units.boltzmann
     assert 2.0 * ar.kinetic_energy(model, state.q, state.u) / (model.nu * kT) < 1.0 + 5.0 * np.sqrt(2.0 / model.nu)
 

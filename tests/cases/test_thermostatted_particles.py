@@ -217,10 +217,10 @@ def test_a_sweep_over_the_gains_draws_responses_and_costs(file: Path, tmp_path: 
 
 def test_a_run_may_begin_downhill(file: Path, tmp_path: Path) -> None:
     """Particles that overlap are refused, and parted where the case asks for it."""
-    crowded = {"model.jitter": 0.45, "run.duration": 0.1, "checks": []}
+    capacity_exceeded = {"model.jitter": 0.45, "run.duration": 0.1, "checks": []}
     with pytest.raises(ar.CaseError, match=r"overlap.*run\.minimise = true"):
-        ar.run(ar.load_case(file, crowded), tmp_path / "refused")
-    run = ar.run(ar.load_case(file, {**crowded, "run.minimise": True}), tmp_path / "parted")
+        ar.run(ar.load_case(file, capacity_exceeded), tmp_path / "refused")
+    run = ar.run(ar.load_case(file, {**capacity_exceeded, "run.minimise": True}), tmp_path / "parted")
     model = run.case.build_model()
     # Repelling particles at this density come to rest apart.
     assert run.observables["energy_potential"][0] < 1e-3 * ar.potential_energy(model, model.q0)
@@ -315,7 +315,7 @@ duration = 1.0
 
 
 def test_the_molten_salts_are_those_of_the_paper() -> None:
-    """Counts, masses, the cube of 157 nm³ and the start, whose temperature is that of all freedoms."""
+    """Counts, masses, the cube of 157 nm³ and the start, whose temperature is that of all degrees of freedom."""
     for name, bodies, charge in (("molten-salt-100", 100, 0.0), ("molten-salt-1025", 1025, -10.0)):
         model = ar.load_case(name).build_model()
         assert model.bodies == bodies

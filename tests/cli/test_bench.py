@@ -122,9 +122,9 @@ def test_a_model_and_its_workspace_take_less_than_2_kb_per_body_also_while_it_is
     counted = memory.bytes_of(model, chains.scratch(model))
     assert peak < 2000 * c.bodies
     # Beside what is counted there are the wrenches, torques and accelerations of the call: 6, 1 and 1 numbers.
-    call = 8 * (6 * c.bodies + 2 * c.freedoms)
+    call = 8 * (6 * c.bodies + 2 * c.degrees_of_freedom)
     np.testing.assert_allclose(held, counted + call, rtol=0.01)
-    assert found.accelerations().size == c.freedoms
+    assert found.accelerations().size == c.degrees_of_freedom
 
 
 def test_what_is_shared_is_counted_once() -> None:

@@ -6,7 +6,7 @@ import pytest
 import articulon as ar
 from articulon.errors import CaseError, ModelError
 from articulon.forces.contact.compiled_passes import wall_list_kernel
-from articulon.forces.contact.contact_tables import CROWDED, PLACES, empty_system
+from articulon.forces.contact.contact_tables import EXCEEDED, PLACES, empty_system
 from articulon.forces.contact.meshes import surface
 from articulon.forces.contact.wall_declarations import BoxWalls, Cylinder, Mesh, Plane, bodies_of
 from articulon.forces.contact.wall_lists import walls_moved
@@ -87,9 +87,9 @@ class Probe:
         near = empty_lists(self.walls.shape.size, n, blocks, 200 * n, 200 * n)
         system = system._replace(shapes=self.walls, near_walls=near)
         system.particles.reference[:] = points.T
-        system.spheres.radius[:], system.spheres.light[:] = self.radius, 1.0
+        system.spheres.radius[:], system.spheres.inverse_mass[:] = self.radius, 1.0
         wall_list_kernel(False)(system)
-        assert not system.walls.counts[CROWDED]
+        assert not system.walls.counts[EXCEEDED]
         return near
 
     def __call__(self, x):

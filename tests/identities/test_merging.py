@@ -31,7 +31,7 @@ def random_lock(seed, bodies=20):
     description = random_forest(rng, bodies)
     model = to_articulon(description, random_coordinates(description, rng))
     joints = joints_of(model)
-    locked = (rng.random(joints.freedoms.size) < 0.5) & (joints.freedoms > 0)
+    locked = (rng.random(joints.degrees_of_freedom.size) < 0.5) & (joints.degrees_of_freedom > 0)
     if locked.all():
         locked[0] = False
     return model, np.array(model.q0), rng.normal(size=model.nu), locked, joints

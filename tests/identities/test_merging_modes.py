@@ -38,12 +38,12 @@ def random_lock(seed):
     builder.add_force(ar.forces.Gravity(acceleration=tuple(rng.normal(size=3))))
     model = builder.build()
     joints = joints_of(model)
-    locked = (rng.random(joints.freedoms.size) < 0.5) & (joints.freedoms > 0)
+    locked = (rng.random(joints.degrees_of_freedom.size) < 0.5) & (joints.degrees_of_freedom > 0)
     if seed % 3 == 0:
         for body in list(model.modes)[:2]:
             locked[joints.modes_of(model, body)] = True
-    if locked[joints.freedoms > 0].all():
-        locked[np.flatnonzero(joints.freedoms)[0]] = False
+    if locked[joints.degrees_of_freedom > 0].all():
+        locked[np.flatnonzero(joints.degrees_of_freedom)[0]] = False
     return model, np.array(model.q0), rng.normal(size=model.nu), locked, joints
 
 
@@ -180,7 +180,7 @@ def test_loops_through_flexible_bodies_are_kept(seed):
             continue
         q, joints = np.array(model.q0), joints_of(model)
         J, M = ar.loop_jacobian(model, q), ar.mass_matrix(model, q)
-        locked = (rng.random(joints.freedoms.size) < 0.3) & (joints.freedoms > 0)
+        locked = (rng.random(joints.degrees_of_freedom.size) < 0.3) & (joints.degrees_of_freedom > 0)
         held = locked[joints.u]
         allowed = null_space(np.vstack([J, np.eye(model.nu)[held]])).T
         sizes = np.linalg.svd(J[:, ~held], compute_uv=False)

@@ -152,7 +152,7 @@ def toxin():
 
 @pytest.mark.parametrize("disulfides, torsions", [("loops", 3), ("welds", 0)])
 def test_disulfides_close_loops(toxin, disulfides, torsions):
-    """A bridge's three torsions turn or do not; each loop takes five freedoms, none of them twice."""
+    """A bridge's three torsions turn or do not; each loop takes five degrees of freedom, none of them twice."""
     articulation = perceive(toxin, disulfides=disulfides)
     model = build(toxin, articulation)
     sulfur = {k for k, name in enumerate(toxin.names) if name == "SG"}

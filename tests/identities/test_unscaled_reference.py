@@ -164,7 +164,7 @@ def test_rates_of_coordinates_follow_from_the_speeds() -> None:
     h = 1e-3
     for _ in range(20):  # away from where springs are at rest
         q = q + h * rng.normal(size=q.size)
-        drift.settle(q)
+        drift.project(q)
     u, rates = drift.speeds(0.0, q), drift.rates(0.0, q)
     from articulon.dynamics.multibody_functions import moved
 
@@ -173,7 +173,7 @@ def test_rates_of_coordinates_follow_from_the_speeds() -> None:
     # The difference errs by the square of the turn.
     np.testing.assert_allclose(rates, expected, atol=1e-6 * np.abs(u).max())
     q *= 3.0
-    drift.settle(q)
+    drift.project(q)
     for group in groups_of(model):
         if group.turns:
             assert np.linalg.norm(q[group.coordinate : group.coordinate + 4]) == pytest.approx(1.0)

@@ -4,7 +4,7 @@ joint by joint.
 
 Frames are 2.5 units of time apart and friction is 1, so that kinetic energies have forgotten each other. A right result
 may be off by four standard errors, one in 16,000; a temperature that is wrong by 5 % must lie beyond. It does so in all
-but one in 10,000 samples only where it is expected 7.7 standard errors away: of n frames with f freedoms, at
+but one in 10,000 samples only where it is expected 7.7 standard errors away: of n frames with f degrees of freedom, at
 0.0476 √(f n / 2). Frames of one scheme in one state (3,000, f from 9 to 15) are too few for that, and are asked to be
 right alone; all frames of a scheme are expected at 12.6, and both schemes' frames of a state at 7.8 to 10.
 """
@@ -84,7 +84,7 @@ def states(s: Sample) -> dict[tuple[bool, ...], np.ndarray]:
     return {state: np.flatnonzero((s.locked == state).all(axis=1)) for state in map(tuple, np.unique(s.locked, axis=0))}
 
 
-def freedoms(state: tuple[bool, ...]) -> int:
+def degrees_of_freedom(state: tuple[bool, ...]) -> int:
     """Six of the floating link, and three of each joint that moves."""
     return 15 - 3 * sum(state)
 
@@ -100,13 +100,13 @@ def test_joints_lock_and_release_and_the_temperature_stays(scheme: str) -> None:
     s = sample(scheme, 250)
     every = states(s)
     assert len(every) == 4 and min(frames.size for frames in every.values()) > 25
-    count = np.array([freedoms(tuple(state)) for state in s.locked])
+    count = np.array([degrees_of_freedom(tuple(state)) for state in s.locked])
     assert off(2.0 * s.kinetic / count, 1.0, np.sqrt(np.mean(2.0 / count))) < BEYOND
     assert stats.kstest(stats.gamma.cdf(s.kinetic, 0.5 * count), "uniform").pvalue > 1e-4
     assert np.nansum(s.shares, axis=1) == pytest.approx(2.0 * s.kinetic, rel=1e-9)
 
 
-def distributions(kinetic: np.ndarray, temperature: float, freedoms: int) -> tuple[float, float, float]:
+def distributions(kinetic: np.ndarray, temperature: float, degrees_of_freedom: int) -> tuple[float, float, float]:
     """physical_validation's distances of T(μ) and T(σ) in standard errors, and Kolmogorov and Smirnov's p."""
     validation = pytest.importorskip("physical_validation")
     data = validation.data
@@ -120,9 +120,11 @@ def distributions(kinetic: np.ndarray, temperature: float, freedoms: int) -> tup
             pressure_conversion=1.0,
             time_conversion=1.0,
         ),
-        ensemble=data.EnsembleData("NVT", natoms=freedoms, volume=1.0, temperature=temperature),
+        ensemble=data.EnsembleData("NVT", natoms=degrees_of_freedom, volume=1.0, temperature=temperature),
         # So many point masses, of whose motions constraints leave one in three.
-        system=data.SystemData(natoms=freedoms, nconstraints=2 * freedoms, ndof_reduction_tra=0, ndof_reduction_rot=0),
+        system=data.SystemData(
+            natoms=degrees_of_freedom, nconstraints=2 * degrees_of_freedom, ndof_reduction_tra=0, ndof_reduction_rot=0
+        ),
         observables=data.ObservableData(kinetic_energy=kinetic),
     )
     options: dict[str, Any] = {"verbosity": 0, "bootstrap_seed": 1, "data_is_uncorrelated": True}
@@ -138,7 +140,7 @@ def test_kinetic_energies_of_every_lock_state_have_the_distribution_of_its_freed
     every = states(s)
     assert len(every) == 4
     for state, frames in every.items():
-        kinetic, count = s.kinetic[frames], freedoms(state)
+        kinetic, count = s.kinetic[frames], degrees_of_freedom(state)
         mean, width, p = distributions(kinetic, 1.0, count)
         assert mean < BEYOND and width < BEYOND and p > 1e-4, (state, frames.size, mean, width, p)
         # Frames are independent: neighbours of one state correlate by chance alone.
@@ -152,18 +154,19 @@ def test_kinetic_energies_of_every_lock_state_have_the_distribution_of_its_freed
 def test_a_temperature_that_is_wrong_by_five_percent_shows_in_every_scheme_and_every_lock_state() -> None:
     samples = [sample(scheme, 12_000) for scheme in SCHEMES]
     for s in samples:
-        count = np.array([freedoms(tuple(state)) for state in s.locked])
+        count = np.array([degrees_of_freedom(tuple(state)) for state in s.locked])
         for wrong in (PLANTED, 1.0 / PLANTED):
             assert off(2.0 * s.kinetic / count / wrong, 1.0, np.sqrt(np.mean(2.0 / count))) > BEYOND
     for state in states(samples[0]):
         kinetic = np.concatenate([s.kinetic[states(s)[state]] for s in samples])
         for wrong in (PLANTED, 1.0 / PLANTED):
-            assert distributions(kinetic, wrong, freedoms(state))[0] > BEYOND, (state, kinetic.size)
+            assert distributions(kinetic, wrong, degrees_of_freedom(state))[0] > BEYOND, (state, kinetic.size)
 
 
 @pytest.mark.slow
 def test_every_joint_has_its_share_in_every_lock_state() -> None:
-    """χ² of three freedoms: mean 3, variance 6. All frames together would show a joint whose share is wrong by 5 %."""
+    """χ² of three degrees of freedom: mean 3, variance 6. All frames together would show a joint whose share is wrong
+    by 5 %."""
     joints = {"base": slice(0, 6), "link-2": slice(6, 9), "link-3": slice(9, 12), "link-4": slice(12, 15)}
     for name, own in joints.items():
         size, every = own.stop - own.start, []

@@ -201,15 +201,15 @@ def test_a_canonical_run_that_locks_and_releases_keeps_its_temperature_in_every_
     active = (u != 0.0).sum(axis=1)
     states = np.unique(active)
     assert states.size >= 4
-    for freedoms in states:
-        mine = np.flatnonzero(active == freedoms)
+    for degrees_of_freedom in states:
+        mine = np.flatnonzero(active == degrees_of_freedom)
         if mine.size < 400:
             continue
-        parts = [2.0 * kinetic[part].mean() / freedoms for part in np.array_split(mine, 20)]
+        parts = [2.0 * kinetic[part].mean() / degrees_of_freedom for part in np.array_split(mine, 20)]
         assert np.mean(parts) == pytest.approx(1.0, abs=4.5 * np.std(parts, ddof=1) / np.sqrt(20))
-        squares = [(2.0 * kinetic[part] / freedoms - 1.0) ** 2 for part in np.array_split(mine, 20)]
+        squares = [(2.0 * kinetic[part] / degrees_of_freedom - 1.0) ** 2 for part in np.array_split(mine, 20)]
         means = [part.mean() for part in squares]
-        assert np.mean(means) == pytest.approx(2.0 / freedoms, abs=4.5 * np.std(means, ddof=1) / np.sqrt(20))
+        assert np.mean(means) == pytest.approx(2.0 / degrees_of_freedom, abs=4.5 * np.std(means, ddof=1) / np.sqrt(20))
     q = run.q[later][:, 7:].reshape(-1, 4, 4)
     angle = 2.0 * np.arccos(np.clip(np.abs(q[..., 0]), 0.0, 1.0))
     x = np.linspace(0.0, np.pi, 20001)

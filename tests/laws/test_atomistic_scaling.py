@@ -109,7 +109,7 @@ def test_positions_are_sampled_at_the_temperature_that_the_policy_says(policy: A
     assert policy.configurational_factor() == pytest.approx(expected)
     assert positions.error < 0.04 * expected
     assert abs(positions.mean - expected) < 4.0 * positions.error
-    # 192 freedoms in 100 frames, of which about every other is independent: √(2/192/50) = 0.014.
+    # 192 degrees of freedom in 100 frames, of which about every other is independent: √(2/192/50) = 0.014.
     assert kinetic == pytest.approx(policy.target_factor(), rel=0.05)
 
 

@@ -3,8 +3,8 @@ physical_validation (Merz and Shirts, PLOS ONE 13, e0202764, 2018).
 
 A right temperature must lie within four standard errors, and there must be samples enough that one that is 3 % wrong
 lies beyond. Particles are sampled under every thermostat; bodies under one that draws speeds through their mass matrix
-and jointed chains under one that counts their freedoms. What else there is of both, with the same samples and bounds,
-takes a quarter of an hour: ``python -m validation.ensembles``.
+and jointed chains under one that counts their degrees of freedom. What else there is of both, with the same samples and
+bounds, takes a quarter of an hour: ``python -m validation.ensembles``.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ SAMPLED = [*(("particles", name) for name in EVERY), *OF_BODIES]
 
 @pytest.mark.parametrize(("system", "name"), [pair for pair in SAMPLED if pair[1] != "modified"])
 def test_kinetic_energies_are_those_of_maxwell(system, name):
-    energies, freedoms = sampled(system, name, 1.5)[0], freedoms_of(system, name)
-    mean, width = kinetic_deviations(energies, 1.5, freedoms)
+    energies, degrees_of_freedom = sampled(system, name, 1.5)[0], freedoms_of(system, name)
+    mean, width = kinetic_deviations(energies, 1.5, degrees_of_freedom)
     assert max(mean, width) < BEYOND
-    assert kinetic_deviations(energies, 1.5 * PLANTED, freedoms)[0] > BEYOND
+    assert kinetic_deviations(energies, 1.5 * PLANTED, degrees_of_freedom)[0] > BEYOND
     largest, square, allowed = share_deviations(system, name)
     assert largest < 5.0
     assert square < allowed

@@ -366,7 +366,7 @@ def test_the_instantaneous_temperature_sets_the_noise_of_a_thermostatted_run() -
         run = Running(model, Explicit(rule="euler", step=h), window=h, u=u).to(h)
         return run.u - u * (1.0 - h)
 
-    # ½ Σ v² = 3 v² is the kinetic energy of six freedoms: T = v².
+    # ½ Σ v² = 3 v² is the kinetic energy of six degrees of freedom: T = v².
     assert noise(2.0) == pytest.approx(2.0 * noise(1.0), rel=1e-6)
     assert np.abs(noise(1.0)).min() > 0.0
 

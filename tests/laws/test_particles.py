@@ -168,5 +168,5 @@ def test_a_mixture_conserves_energy_and_takes_a_thermostat():
     assert np.abs(energy(run) - energy(run)[0]).max() < 1e-5
     bath = ar.thermostats.Langevin(temperature=0.5, friction=2.0)
     kept = ar.simulate(model, 40.0, rule="friction-implicit", step=0.005, u=u, frames=200, thermostat=bath)
-    # ½ N k T of 24 freedoms; some 40 independent samples of relative deviation √(2/24).
+    # ½ N k T of 24 degrees of freedom; some 40 independent samples of relative deviation √(2/24).
     assert kept.kinetic_energy[50:].mean() == pytest.approx(0.5 * model.nu * 0.5, rel=4 * (2 / 24 / 40) ** 0.5)

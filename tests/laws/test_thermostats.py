@@ -19,7 +19,7 @@ from articulon.kernels import kernel
 from articulon.model import kernel_tables, workspace
 from articulon.model.state import THERMOSTAT, THERMOSTAT_RATE
 from articulon.rng import normal_pair
-from articulon.thermostats.base import BATH, FREEDOMS, SCALES, Bath, variables_of
+from articulon.thermostats.base import BATH, DEGREES_OF_FREEDOM, SCALES, Bath, variables_of
 from tests.support.random_models import random_coordinates, random_forest, to_articulon
 
 TREE = ("spherical", "revolute", "universal", "prismatic")
@@ -66,13 +66,13 @@ def model():
     return tree()
 
 
-def table(thermostat, freedoms=15.0):
+def table(thermostat, degrees_of_freedom=15.0):
     """A thermostat's table for a number of degrees of freedom and k = 1."""
     schedule = np.array([float(thermostat.temperature)])
     return Bath(
         np.array([SCALES, 7, 2, 0]),
-        np.array([freedoms, 1.0, *thermostat.numbers()]),
-        thermostat.thermostat_masses(freedoms * schedule[0], schedule[0]),
+        np.array([degrees_of_freedom, 1.0, *thermostat.numbers()]),
+        thermostat.thermostat_masses(degrees_of_freedom * schedule[0], schedule[0]),
         np.zeros(1),
         schedule,
     )
@@ -150,12 +150,12 @@ def test_the_part_of_the_rate_is_the_logistic_equation_exactly(gain):
         assert works[THERMOSTAT_RATE] == pytest.approx(exact - kinetic, abs=1e-6)
 
 
-@pytest.mark.parametrize("freedoms", [1, 2, 3, 16])
-def test_velocity_rescaling_samples_the_canonical_kinetic_energy_exactly(freedoms):
+@pytest.mark.parametrize("degrees_of_freedom", [1, 2, 3, 16])
+def test_velocity_rescaling_samples_the_canonical_kinetic_energy_exactly(degrees_of_freedom):
     """K is Gamma(N/2, kT) whatever the step, and its mean decays by e^{−h/τ}."""
     thermostat = THERMOSTATS.StochasticVelocityRescaling(temperature=1.5, time=0.5)
     thermostat.advance.compile(BATH)
-    bath, works, factor = table(thermostat, float(freedoms)), np.zeros(8), np.ones(8)
+    bath, works, factor = table(thermostat, float(degrees_of_freedom)), np.zeros(8), np.ones(8)
     none, kinetic, sample = np.zeros(0), 1.0, []
     for count in range(40000):
         before = kinetic
@@ -163,11 +163,12 @@ def test_velocity_rescaling_samples_the_canonical_kinetic_energy_exactly(freedom
         sample.append(kinetic)
         assert abs(works[THERMOSTAT] - (kinetic - 1.0)) < 1e-7, (count, before)
     # After 2 τ a sample still remembers e^{−2} of the one before: every fourth is independent.
-    assert stats.kstest(sample[::4], stats.gamma(0.5 * freedoms, scale=1.5).cdf).pvalue > 1e-3
+    assert stats.kstest(sample[::4], stats.gamma(0.5 * degrees_of_freedom, scale=1.5).cdf).pvalue > 1e-3
     assert (
-        stats.kstest(sample[::4], stats.gamma(0.5 * freedoms, scale=1.5 * 1.03).cdf).pvalue < (0.5, 1e-3)[freedoms > 10]
+        stats.kstest(sample[::4], stats.gamma(0.5 * degrees_of_freedom, scale=1.5 * 1.03).cdf).pvalue
+        < (0.5, 1e-3)[degrees_of_freedom > 10]
     )
-    start, mean = 30.0, 0.75 * freedoms
+    start, mean = 30.0, 0.75 * degrees_of_freedom
     after = [
         start * thermostat.advance(bath, start, 0.0, 0.1, count, factor, none, works) ** 2 for count in range(20000)
     ]
@@ -249,8 +250,8 @@ def test_the_thermostat_counts_the_freedoms_that_move():
     model = builder.build()
     free = THERMOSTATS.NoseHoover(temperature=1, mass=1)
     removed = THERMOSTATS.NoseHoover(temperature=1, mass=1, centre_of_mass="removed")
-    assert free.table(model, 0).constants[FREEDOMS] == 15.0
-    assert removed.table(model, 0).constants[FREEDOMS] == 12.0
+    assert free.table(model, 0).constants[DEGREES_OF_FREEDOM] == 15.0
+    assert removed.table(model, 0).constants[DEGREES_OF_FREEDOM] == 12.0
 
 
 def test_momentum_that_is_removed_stays_removed():

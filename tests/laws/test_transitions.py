@@ -195,7 +195,7 @@ def test_a_released_share_of_equilibrium_keeps_the_maxwell_distribution() -> Non
 
 @pytest.mark.slow
 def test_a_fixed_energy_of_the_same_mean_does_not() -> None:
-    """Its fluctuations are missing: three freedoms of twelve that carry 1.5 kT each time."""
+    """Its fluctuations are missing: three degrees of freedom of twelve that carry 1.5 kT each time."""
     assert probability_of_maxwell(*cycles(share=False, count=20_000)) < 1e-3
 
 

@@ -155,13 +155,13 @@ def sampled(system, name, temperature):
 
 
 def freedoms_of(system, name):
-    return thermostat_of(system, name, 1.0).freedoms(built(system)[0])
+    return thermostat_of(system, name, 1.0).degrees_of_freedom(built(system)[0])
 
 
-def kinetic_deviations(energies, temperature, freedoms):
+def kinetic_deviations(energies, temperature, degrees_of_freedom):
     """How far the mean and the width of kinetic energies are off, in standard errors (mean and σ of Maxwell's)."""
     mean, width = kinetic.check_mean_std(
-        energies, temperature, freedoms, 1.0, 0, 200, 1, False, None, None, None, False
+        energies, temperature, degrees_of_freedom, 1.0, 0, 200, 1, False, None, None, None, False
     )
     return abs(mean), abs(width)
 
@@ -202,21 +202,21 @@ def second_temperature(system):
 
 def check_isokinetic(system):
     """Of the modified thermostat: a right mean of the kinetic energy, and next to no width."""
-    energies, freedoms = sampled(system, "modified", 1.5)[0], freedoms_of(system, "modified")
-    assert energies.mean() == pytest.approx(0.5 * freedoms * 1.5, rel=1e-2)
-    assert kinetic_deviations(energies, 1.5, freedoms)[1] > 10.0
-    assert energies.std() < 0.1 * 1.5 * np.sqrt(0.5 * freedoms)
+    energies, degrees_of_freedom = sampled(system, "modified", 1.5)[0], freedoms_of(system, "modified")
+    assert energies.mean() == pytest.approx(0.5 * degrees_of_freedom * 1.5, rel=1e-2)
+    assert kinetic_deviations(energies, 1.5, degrees_of_freedom)[1] > 10.0
+    assert energies.std() < 0.1 * 1.5 * np.sqrt(0.5 * degrees_of_freedom)
 
 
 def share_deviations(system, name):
     """Equipartition, ⟨u_i p_i⟩ = kT of every freedom, each with its own error from blocks or runs: the largest
     deviation, the mean square of all, and what the latter may be. In such errors deviations are those of Student's t,
-    whose second and fourth moments bound the mean square over all freedoms."""
-    shares, freedoms = sampled(system, name, 1.5)[2], freedoms_of(system, name)
+    whose second and fourth moments bound the mean square over all degrees of freedom."""
+    shares, degrees_of_freedom = sampled(system, name, 1.5)[2], freedoms_of(system, name)
     count = 40 if RUNS[system] == 1 else RUNS[system]
     blocks = shares[: len(shares) // count * count].reshape(count, -1, shares.shape[1]).mean(axis=1)
     error = blocks.std(axis=0, ddof=1) / np.sqrt(count)
-    off = np.abs(blocks.mean(axis=0) - 1.5 * freedoms / shares.shape[1]) / error
+    off = np.abs(blocks.mean(axis=0) - 1.5 * degrees_of_freedom / shares.shape[1]) / error
     second = (count - 1) / (count - 3)
     fourth = 3.0 * (count - 1) ** 2 / ((count - 3) * (count - 5))
     return off.max(), (off**2).mean(), second + BEYOND * np.sqrt((fourth - second**2) / off.size)

@@ -1,4 +1,4 @@
-"""Articulon models of trees of rigid and flexible bodies, and the same with all their freedoms moved about."""
+"""Trees of rigid and flexible bodies, and the same with all their degrees of freedom moved about."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from tests.support.reference import EXTENDED, Reference
 SOLVERS = ("articulated", "kane", "divide-and-conquer")
 LOOP_KINDS = ("weld", "revolute", "prismatic", "spherical", "xyz", "universal")
 ROWS = {"weld": 6, "revolute": 5, "prismatic": 5, "spherical": 3, "xyz": 3, "universal": 4}
-"""Constraints that each joint imposes: six less its freedoms."""
+"""Constraints that each joint imposes: six less its degrees of freedom."""
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 X, Y, Z = np.eye(3)
 

@@ -94,9 +94,9 @@ class AdaptiveDriver(Driver):
         self.fine.stop, self.coarse = stop, None
 
     @property
-    def books_bare_work(self) -> bool:  # type: ignore[override]
+    def books_unscaled_work(self) -> bool:  # type: ignore[override]
         """See :class:`Driver`."""
-        return self.fine.books_bare_work
+        return self.fine.books_unscaled_work
 
     @property
     def failure(self) -> str | None:  # type: ignore[override]
@@ -173,7 +173,7 @@ class AdaptiveDriver(Driver):
         """Fixman's potential of the joints that move less that of all, where there is one [energy]."""
         return self.resolution.potential_shift(state)
 
-    def freedoms(self, state: State) -> int:
+    def degrees_of_freedom(self, state: State) -> int:
         """Degrees of freedom that share the kinetic energy at present."""
         return self.evaluator.degrees_of_freedom - int(state.locked.sum())
 
@@ -248,7 +248,9 @@ class AdaptiveDriver(Driver):
         for members, to_lock, _ in wanted:
             chosen[members.parts[to_lock]] = True
         after = self.resolution.locked_parts(state) | chosen
-        if after[self.joints.freedoms > 0].all() and any(m.group.lock and m.group.lock.chances for m in self.members):
+        if after[self.joints.degrees_of_freedom > 0].all() and any(
+            m.group.lock and m.group.lock.chances for m in self.members
+        ):
             chosen[:] = False  # by chance it will be another time
         if chosen.any():
             self.resolution.lock(state, chosen)

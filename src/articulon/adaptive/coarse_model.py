@@ -20,7 +20,7 @@ from articulon.integrate.variables import blocks
 from articulon.model import Model, State, kernel_tables
 from articulon.passes import Function
 from articulon.scaling.base import LAW
-from articulon.thermostats.base import BATH, FREEDOMS, variables_of
+from articulon.thermostats.base import BATH, DEGREES_OF_FREEDOM, variables_of
 
 MADE = ("ws", "channels", "solver", "_right_hand_side", "_closing", "_energies", "_looking")
 """What an evaluator makes for its model when it is first asked."""
@@ -98,7 +98,7 @@ def _evaluator(fine: Evaluator, model: Model, merging: Merging) -> Evaluator:
     bath = fine.system.bath
     if fine.thermostat is not None:
         constants = bath.constants.copy()
-        constants[FREEDOMS] = float(fine.thermostat.freedoms(model))
+        constants[DEGREES_OF_FREEDOM] = float(fine.thermostat.degrees_of_freedom(model))
         bath = bath._replace(constants=constants)
     result._on_sites = []
     forest, loops, motions = kernel_tables(model)

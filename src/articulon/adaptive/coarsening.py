@@ -166,7 +166,7 @@ def locked_model(model: Model, q: np.ndarray, locked: Sequence[str | int] | np.n
     """
     check_model(model, "locked_model")
     joints = joints_of(model)
-    parts = np.zeros(joints.freedoms.size, dtype=bool)
+    parts = np.zeros(joints.degrees_of_freedom.size, dtype=bool)
     if isinstance(locked, np.ndarray) and locked.dtype == bool:
         if locked.shape != (model.nu,):
             raise ModelError(f"locked_model, locked: expected a mask of {model.nu} speeds, got shape {locked.shape}")

@@ -152,7 +152,7 @@ class Looking:
 
     def sizes(self, values: np.ndarray) -> np.ndarray:
         """|·| over the speeds of each joint and mode, shape (parts,)."""
-        return np.sqrt(np.bincount(self.joints.u, values * values, minlength=self.joints.freedoms.size))
+        return np.sqrt(np.bincount(self.joints.u, values * values, minlength=self.joints.degrees_of_freedom.size))
 
     def rates(self) -> np.ndarray:
         """u' with every joint free, shape (nu,)."""

@@ -39,7 +39,7 @@ class Resolution:
     def __init__(self, evaluator: Evaluator, joints: Joints, seed: int) -> None:
         self.evaluator, self.joints, self.seed = evaluator, joints, seed
         self.known: list[tuple[np.ndarray, Model, Merging]] = []
-        self.nothing = np.zeros(joints.freedoms.size, dtype=bool)
+        self.nothing = np.zeros(joints.degrees_of_freedom.size, dtype=bool)
         self.whole = merged(evaluator.model, joints, evaluator.model.q0, self.nothing)
         self.fixman = evaluator.system.forces.table(Fixman)
 
@@ -56,7 +56,7 @@ class Resolution:
 
     def locked_parts(self, state: State) -> np.ndarray:
         """Joints and modes that are locked, shape (parts,)."""
-        result = np.zeros(self.joints.freedoms.size, dtype=bool)
+        result = np.zeros(self.joints.degrees_of_freedom.size, dtype=bool)
         result[self.joints.u[state.locked]] = True
         return result
 
@@ -178,7 +178,7 @@ class Resolution:
                 energy = float(state.kept[1, start[i]]) if group.energy == "reservoir" else float(group.energy)
                 draws[i] = lambda n, e=energy: _direction(looking.random, n, e)
             if group.choice == "nearest" and locked[i]:
-                along[i] = state.kept[0, start[i] : start[i] + self.joints.freedoms[i]].copy()
+                along[i] = state.kept[0, start[i] : start[i] + self.joints.degrees_of_freedom[i]].copy()
         done = attempts(space, parts, locked, state.u, below, draws, along)
         if not done.taken and not done.given:
             return nothing
@@ -189,7 +189,7 @@ class Resolution:
             own = self.joints.u == i
             self._freed(state, own, energy, 1)
         for i, (relative, energy) in done.taken.items():
-            own = slice(int(start[i]), int(start[i]) + int(self.joints.freedoms[i]))
+            own = slice(int(start[i]), int(start[i]) + int(self.joints.degrees_of_freedom[i]))
             state.locked[own] = True
             state.kept[0, own] = relative
             state.kept[1, start[i]] = energy
@@ -217,7 +217,7 @@ class Resolution:
 
     def _check(self, state: State, locked: np.ndarray) -> None:
         model = self.evaluator.model
-        if locked[self.joints.freedoms > 0].all():
+        if locked[self.joints.degrees_of_freedom > 0].all():
             raise ModelError(
                 "adaptive: every joint would be locked and nothing could move; leave at least one out of the groups"
             )

@@ -1,7 +1,7 @@
 """What of a model locks: the joint of each link as a whole, and each mode of a flexible body by itself.
 
 These are the *parts* of a model: first the joints, numbered as the links, then the modes, numbered as in the tables of
-flexible bodies. Nodes and welded bodies are links whose joints have no freedoms.
+flexible bodies. Nodes and welded bodies are links whose joints have no degrees of freedom.
 """
 
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ class Joints:
     """Part of each speed, shape (nu,)."""
     start: np.ndarray
     """First speed of each part, shape (parts,)."""
-    freedoms: np.ndarray
+    degrees_of_freedom: np.ndarray
     """Number of speeds of each part, shape (parts,)."""
     looped: np.ndarray
     """Parts between the two ends of some loop, shape (parts,)."""
@@ -107,17 +107,20 @@ def joints_of(model: Model) -> Joints:
     for owner, start, count in zip(owners, starts, sizes, strict=True):
         which = np.repeat(np.arange(links), count)
         owner[np.repeat(start - (np.cumsum(count) - count), count) + np.arange(count.sum())] = which
-    start, freedoms = forest.u_start, sizes[1]
+    start, degrees_of_freedom = forest.u_start, sizes[1]
     looped = np.zeros(links, dtype=bool)
     for a, b in zip(model.loops.link_a.tolist(), model.loops.link_b.tolist(), strict=True):
         looped[sorted(set(_ancestors(forest, a)) ^ set(_ancestors(forest, b)))] = True
     if index is not None:
         modes = np.arange(index.body.size)
         owners[0][index.q], owners[1][index.u] = links + modes, links + modes
-        start, freedoms = np.append(start, index.u), np.append(freedoms, np.ones(modes.size, dtype=np.int64))
+        start, degrees_of_freedom = (
+            np.append(start, index.u),
+            np.append(degrees_of_freedom, np.ones(modes.size, dtype=np.int64)),
+        )
         # Which of its nodes a loop's path leaves a body by is not asked: a loop that modes can bend counts them all.
         looped = np.append(looped, np.full(modes.size, bool(looped.any())))
-    return Joints(*owners, start, freedoms, looped, links, index)
+    return Joints(*owners, start, degrees_of_freedom, looped, links, index)
 
 
 _SIZES = ("nq", "nu")
@@ -228,16 +231,16 @@ def whole_joints(model: Model, mask: ArrayLike, where: str = "locked") -> np.nda
     if given.shape != (model.nu,):
         raise ModelError(f"{where}: expected a mask over the {model.nu} speeds, got the shape {given.shape}")
     joints = joints_of(model)
-    count = np.bincount(joints.u[given], minlength=joints.freedoms.size)
-    part = np.flatnonzero((count > 0) & (count < joints.freedoms))
+    count = np.bincount(joints.u[given], minlength=joints.degrees_of_freedom.size)
+    part = np.flatnonzero((count > 0) & (count < joints.degrees_of_freedom))
     if part.size:
         i = int(part[0])
         body = joints.body(model, i)
         raise ModelError(
-            f"{where}: {count[i]} of the {joints.freedoms[i]} axes of the {model.joint_name(body)} joint of body "
-            f"'{model.names[body]}' would be locked; bodies are merged only where a whole joint is locked"
+            f"{where}: {count[i]} of the {joints.degrees_of_freedom[i]} axes of the {model.joint_name(body)} joint of "
+            f"body '{model.names[body]}' would be locked; bodies are merged only where a whole joint is locked"
         )
-    return (count > 0) & (joints.freedoms > 0)
+    return (count > 0) & (joints.degrees_of_freedom > 0)
 
 
 def check_loops(model: Model, joints: Joints, q: np.ndarray, locked: np.ndarray) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from articulon.adaptive.momentum_exchange import Space
 
 Draw = Callable[[int], np.ndarray]
-"""Gives the relative motion of a joint of so many freedoms, in units in which its kinetic energy is ½ z·z."""
+"""Gives the relative motion of a joint of so many degrees of freedom, in units in which its kinetic energy is ½ z·z."""
 
 
 @dataclass
@@ -151,7 +151,7 @@ def attempts(
     along
         For a part that is locked: relative speeds whose direction it takes; absent for that of the draw.
     """
-    start, count = space.joints.start[parts], space.joints.freedoms[parts]
+    start, count = space.joints.start[parts], space.joints.degrees_of_freedom[parts]
     end = np.cumsum(count)
     speeds = np.repeat(start - (end - count), count) + np.arange(count.sum())
     tries = Tries(space, speeds, np.repeat(locked[parts], count), u)
@@ -165,7 +165,7 @@ def attempts(
         relative = tries.v[own].copy()
         energy, impulse = tries.energy(own)
         # The last joint that moves stays free: a try that is turned down leaves the others' balance as it is.
-        if energy < below and np.count_nonzero(~outcome.locked & (space.joints.freedoms > 0)) > 1:
+        if energy < below and np.count_nonzero(~outcome.locked & (space.joints.degrees_of_freedom > 0)) > 1:
             tries.lock(own, impulse)
             outcome.locked[i] = True
             outcome.taken[i] = (relative, energy)

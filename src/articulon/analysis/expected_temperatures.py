@@ -67,7 +67,7 @@ def temperature_spread(run: Run, skip: float = 0.2) -> Spread:
     """Mean and standard deviation of the kinetic temperature, beside the canonical one."""
     values = kept(run, "temperature_kinetic", skip)
     mean = float(values.mean())
-    return Spread(mean, float(values.std()), mean * math.sqrt(2.0 / freedoms(run)))
+    return Spread(mean, float(values.std()), mean * math.sqrt(2.0 / degrees_of_freedom(run)))
 
 
 def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float = 0.2) -> float:
@@ -95,7 +95,7 @@ def isokinetic_spread(run: Run, derivative_gain: float, mass: float, skip: float
         raise ArticulonError(f"derivative_gain and mass must be positive, got {derivative_gain:g} and {mass:g}")
     late = slice(first_frame(len(run.times), skip), None)
     values = pushes(Evaluator(model), run.q[late], run.u[late])
-    return mass * float(values.std()) / (derivative_gain * freedoms(run) * model.units.boltzmann)
+    return mass * float(values.std()) / (derivative_gain * degrees_of_freedom(run) * model.units.boltzmann)
 
 
 def pushes(evaluator: Evaluator, coordinates: np.ndarray, speeds: np.ndarray) -> np.ndarray:
@@ -109,7 +109,9 @@ def pushes(evaluator: Evaluator, coordinates: np.ndarray, speeds: np.ndarray) ->
     return np.array(found)
 
 
-def freedoms(run: Run) -> int:
+def degrees_of_freedom(run: Run) -> int:
     """Degrees of freedom that share the kinetic energy."""
     thermostat = case_of(run).thermostat
-    return int(run.summary["degrees_of_freedom"] if thermostat is None else thermostat.freedoms(model_of(run)))
+    return int(
+        run.summary["degrees_of_freedom"] if thermostat is None else thermostat.degrees_of_freedom(model_of(run))
+    )

@@ -133,7 +133,7 @@ class ThermostatAnalysis:
     """The case."""
     temperature: float
     """Td [temperature]."""
-    freedoms: int
+    degrees_of_freedom: int
     """N."""
     window: float
     """The time that is looked at [time]."""
@@ -154,7 +154,7 @@ class ThermostatAnalysis:
     @property
     def canonical(self) -> float:
         """√(2/N) Td [temperature]."""
-        return self.temperature * math.sqrt(2.0 / self.freedoms)
+        return self.temperature * math.sqrt(2.0 / self.degrees_of_freedom)
 
 
 def analyse_thermostat(
@@ -190,11 +190,11 @@ def analyse_thermostat(
     chosen = 1.0 if time_scale is None else units.value(time_scale, "time", "time_scale")
     given = thermostat.temperature
     temperature = float(given.values[0] if isinstance(given, TemperatureTable) else given)
-    freedoms = thermostat.freedoms(model)
+    degrees_of_freedom = thermostat.degrees_of_freedom(model)
     if temperature <= 0.0:
         raise CaseError(f"{case.source}: thermostat.temperature: nothing swings at a temperature of 0")
-    look = _Look(case, model, temperature, freedoms, span, shown)
-    wanted, thermal = span / SWINGS, freedoms * units.boltzmann * temperature
+    look = _Look(case, model, temperature, degrees_of_freedom, span, shown)
+    wanted, thermal = span / SWINGS, degrees_of_freedom * units.boltzmann * temperature
     stretches: list[Stretch] = []
     masses = thermostat.table(model, 0).masses
     mass = float(masses[0]) if masses.size == 1 else 2.0 * thermal * (wanted / (2.0 * math.pi)) ** 2
@@ -207,7 +207,7 @@ def analyse_thermostat(
             break
         mass *= (wanted / found.period) ** 2
     settles = wanted / math.pi
-    tightens = found.push * mass / (TIGHT * math.sqrt(2.0 / freedoms) * thermal)
+    tightens = found.push * mass / (TIGHT * math.sqrt(2.0 / degrees_of_freedom) * thermal)
     gain = max(settles, tightens)
     stretches.append(look("the proposed constants", mass, gain, SETTLED * span))
     # The case as it stands, where it has the terms that table 4.1 is about; else what is proposed.
@@ -216,7 +216,14 @@ def analyse_thermostat(
     epsilon = 1.0 / (stretches[-1].rate * chosen) if stretches[-1].rate > 0.0 else 1.0
     proposal = Proposal(mass, gain, min(1.0, epsilon))
     return ThermostatAnalysis(
-        case, temperature, freedoms, span, tuple(stretches), scales, proposal, _notes(temperature, proposal, scales[-1])
+        case,
+        temperature,
+        degrees_of_freedom,
+        span,
+        tuple(stretches),
+        scales,
+        proposal,
+        _notes(temperature, proposal, scales[-1]),
     )
 
 
@@ -256,9 +263,15 @@ class _Look:
     """Makes the short runs, each from where the one before has ended, and measures them."""
 
     def __init__(
-        self, case: Case, model: Model, temperature: float, freedoms: int, span: float, shown: Progress
+        self, case: Case, model: Model, temperature: float, degrees_of_freedom: int, span: float, shown: Progress
     ) -> None:
-        self.case, self.model, self.temperature, self.freedoms, self.shown = case, model, temperature, freedoms, shown
+        self.case, self.model, self.temperature, self.degrees_of_freedom, self.shown = (
+            case,
+            model,
+            temperature,
+            degrees_of_freedom,
+            shown,
+        )
         self.evaluator = Evaluator(model)
         shown.message("leaving the initial state")
         start = minimise(model) if case.run.minimise else model.q0
@@ -281,7 +294,7 @@ class _Look:
         )
         u = self.u
         if gain == 0.0:
-            thermal = self.freedoms * self.model.units.boltzmann * self.temperature
+            thermal = self.degrees_of_freedom * self.model.units.boltzmann * self.temperature
             u = u * math.sqrt(HOT * thermal / (2.0 * kinetic_energy(self.model, self.q, u)))
         done = simulated(
             self.model,
@@ -299,7 +312,7 @@ class _Look:
     def _measured(self, what: str, mass: float, gain: float, duration: float, done: Run) -> Stretch:
         # A thermostat that settles does so early; one that swings does so all along.
         late = slice(first_frame(len(done.times), 0.25), None)
-        thermal = self.freedoms * self.model.units.boltzmann
+        thermal = self.degrees_of_freedom * self.model.units.boltzmann
         zeta, temperatures = done.observables["thermostat_zeta"], 2.0 * done.kinetic_energy / thermal
         rate = gain * thermal * (temperatures - self.temperature) / mass
         return Stretch(

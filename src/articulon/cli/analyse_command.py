@@ -156,7 +156,7 @@ def _print_thermostat(found: ThermostatAnalysis) -> None:
     units = found.case.units
     reduced = units.mass is None
     time, mass = ("", "") if reduced else (f" {units.symbols[2]}", f" {units.label('inertia')}")
-    echo(f"{found.case.title}\nTd = {found.temperature:g}, {found.freedoms} degrees of freedom\n")
+    echo(f"{found.case.title}\nTd = {found.temperature:g}, {found.degrees_of_freedom} degrees of freedom\n")
     _table(
         ["unscaled run", "Q", "kd", "period of ζ", "ζ", "kd ζ'", "σ of T"],
         [

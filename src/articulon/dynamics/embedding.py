@@ -73,7 +73,7 @@ def speeds_of_rates(forest, q, qdot, u):
     for i in range(forest.kind.size):
         kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
         at = joints.quaternion(kind)
-        plain = joints.freedoms(kind) if at < 0 else at
+        plain = joints.degrees_of_freedom(kind) if at < 0 else at
         for c in range(plain):
             u[j + c] = qdot[k + c]
         if at >= 0:
@@ -136,7 +136,7 @@ def embedded_accelerations(forest, ws, articulated, q, qdot, udot, dependent, qd
     for i in range(forest.kind.size):
         kind, k, j = forest.kind[i], forest.q_start[i], forest.u_start[i]
         at = joints.quaternion(kind)
-        plain = joints.freedoms(kind) if at < 0 else at
+        plain = joints.degrees_of_freedom(kind) if at < 0 else at
         for c in range(plain):
             qddot[k + c] = udot[j + c]
         if at >= 0:

@@ -51,7 +51,7 @@ from articulon.model import Workspace
 def plain(kind):
     """Number of the joint's first coordinates whose rates are its first speeds; Euler parameters come after them."""
     at = joints.quaternion(kind)
-    return joints.freedoms(kind) if at < 0 else at
+    return joints.degrees_of_freedom(kind) if at < 0 else at
 
 
 @jit
@@ -142,7 +142,7 @@ def momenta_of_speeds(forest, ws, momentum, mu):
         kind, p = kinds[i], parent[i]
         frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
         P, L = load_from(momentum, i, 0), load_from(momentum, i, 3)
-        for k in range(joints.freedoms(kind)):
+        for k in range(joints.degrees_of_freedom(kind)):
             sw, sv = joints.column(kind, load(axes, i), k, frame, body)
             mu[u_start[i] + k] = dot(sw, L) + dot(sv, P)
         if p >= 0:

@@ -13,7 +13,7 @@ MOVING = [(joint.kind, module) for joint, module in MODULES.items() if joint.nu]
 """Kind and module of the joints that move: all but the weld, which is merged when a model is built."""
 
 FRAMED, TRANSLATES, MIXED = mask("framed"), mask("translates"), mask("mixed")
-FREEDOMS = tuple(joint.nu for joint in MODULES)
+DEGREES_OF_FREEDOM = tuple(joint.nu for joint in MODULES)
 QUATERNION = tuple(-1 if joint.quaternion is None else joint.quaternion for joint in MODULES)
 FIXED_IN_BODY = tuple(sum(1 << k for k, fixed in enumerate(joint.fixed_in_body) if fixed) for joint in MODULES)
 
@@ -56,9 +56,9 @@ drift = _dispatcher("drift")
 
 
 @jit
-def freedoms(kind):
+def degrees_of_freedom(kind):
     """Number of speeds of the joint."""
-    return FREEDOMS[kind]
+    return DEGREES_OF_FREEDOM[kind]
 
 
 @jit

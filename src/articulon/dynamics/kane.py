@@ -84,7 +84,7 @@ def partial_velocities(forest, ws, i, row, velocity):
         kind = kinds[j]
         frame, body = frames(kind, parent, forest.rotation, ws.quaternion, ws.rotation, j)
         arm = sub(here, load(ws.position, j))
-        for k in range(joints.freedoms(kind)):
+        for k in range(joints.degrees_of_freedom(kind)):
             sw, sv = joints.column(kind, load(axes, j), k, frame, body)
             sv = add(sv, cross(sw, arm))
             for c in range(3):

@@ -67,7 +67,7 @@ def place(forest, q, ws, start, end):
 def _about_body_axes(kind, axis, u, k, frame, body):
     """Angular velocity of a joint about those of its axes that are fixed in the body."""
     w = ZERO
-    for j in range(joints.freedoms(kind)):
+    for j in range(joints.degrees_of_freedom(kind)):
         if joints.fixed_in_body(kind, j):
             w = add(w, scale(u[k + j], joints.column(kind, axis, j, frame, body)[0]))
     return w

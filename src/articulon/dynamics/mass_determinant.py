@@ -116,7 +116,7 @@ def articulate(forest, ws, arrays):
 def orthonormal_motions(kind, axis, frame, R, A, H, M, arrays):
     """Motions of a joint that are orthonormal in the inertia, their momenta, and ln det D."""
     D, motion, momentum = arrays.D, arrays.motion, arrays.momentum
-    n = joints.freedoms(kind)
+    n = joints.degrees_of_freedom(kind)
     joint_inertia(kind, axis, frame, R, A, H, M, D)
     factorise_in_place(D, n)
     total = 0.0
@@ -183,7 +183,7 @@ def product_row(w, v, y, x, A, H, M):
 def from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays):
     """What is added along (w, v) by the columns that stay with the joint frame: the derivative by S times the change of
     S beside one that turns with the link, 2 tr(D⁻¹ Sᵀ Iᴬ (1 − G⁺ Iᵃ) dS)."""
-    D, dual, momentum, n, total = arrays.D, arrays.dual, arrays.momentum, joints.freedoms(kind), 0.0
+    D, dual, momentum, n, total = arrays.D, arrays.dual, arrays.momentum, joints.degrees_of_freedom(kind), 0.0
     for j in range(n):
         if not joints.fixed_in_body(kind, j):
             tw, tv = joints.column(kind, axis, j, frame, R)
@@ -209,8 +209,8 @@ def log_determinant(forest, ws, arrays):
         frame, R = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
         A, H, M = load_inertia(arrays.whole, i)
         joint_inertia(kind, load(forest.axis, i), frame, R, A, H, M, arrays.D)
-        factorise_in_place(arrays.D, joints.freedoms(kind))
-        for k in range(joints.freedoms(kind)):
+        factorise_in_place(arrays.D, joints.degrees_of_freedom(kind))
+        for k in range(joints.degrees_of_freedom(kind)):
             total += 2.0 * math.log(arrays.D[k, k])
     return total
 
@@ -234,14 +234,14 @@ def log_determinant_gradient(forest, ws, arrays):
             V, X, W = load_inertia(compliance, p)
             V, X = shift(scale(-1.0, load(ws.reach, i)), V, X, W)
         turning, moving = product_trace(V, X, W, A, H, M)
-        for k in range(joints.freedoms(kind)):
+        for k in range(joints.degrees_of_freedom(kind)):
             w, v = joints.column(kind, axis, k, frame, R)
             slope = -2.0 * (dot(turning, w) + dot(moving, v))
             if joints.framed(kind):
                 slope += from_still_columns(kind, axis, frame, R, w, v, V, X, W, A, H, M, arrays)
             gradient[u_start[i] + k] = slope
         if forest.slot[i] >= 0:
-            for k in range(joints.freedoms(kind)):
+            for k in range(joints.degrees_of_freedom(kind)):
                 w, v = load_from(motion, k, 0), load_from(motion, k, 3)
                 V, X, W = release(w, v, load_from(momentum, k, 0), load_from(momentum, k, 3), V, X, W)
             store_inertia(compliance, i, V, X, W)

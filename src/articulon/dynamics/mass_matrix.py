@@ -35,11 +35,11 @@ def mass_matrix(forest, q, ws, composite, result):
         H = matrix_add(H, (load_from(composite, i, 6), load_from(composite, i, 9), load_from(composite, i, 12)))
         c = composite[i]
         M = symmetric_add(isotropic(forest.mass[i]), (c[15], c[16], c[17], c[18], c[19], c[20]))
-        for k in range(joints.freedoms(kind)):
+        for k in range(joints.degrees_of_freedom(kind)):
             sw, sv = joints.column(kind, load(axes, i), k, frame, R)
             n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
             row = u_start[i] + k
-            for j in range(k, joints.freedoms(kind)):
+            for j in range(k, joints.degrees_of_freedom(kind)):
                 tw, tv = joints.column(kind, load(axes, i), j, frame, R)
                 result[row, u_start[i] + j] = result[u_start[i] + j, row] = dot(tw, n) + dot(tv, f)
             child, ancestor = i, p
@@ -47,7 +47,7 @@ def mass_matrix(forest, q, ws, composite, result):
                 n = add(n, cross(load(reach, child), f))
                 other = kinds[ancestor]
                 their_frame, their_body = frames(other, parent, rotation, quaternion, rotations, ancestor)
-                for j in range(joints.freedoms(other)):
+                for j in range(joints.degrees_of_freedom(other)):
                     tw, tv = joints.column(other, load(axes, ancestor), j, their_frame, their_body)
                     column = u_start[ancestor] + j
                     result[row, column] = result[column, row] = dot(tw, n) + dot(tv, f)

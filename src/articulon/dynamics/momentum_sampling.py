@@ -52,10 +52,10 @@ def draw_arrays(nu: int) -> Draw:
 @jit
 def joint_inertia(kind, axis, frame, R, A, H, M, D):
     """Sᵀ Iᴬ S of a joint, its lower triangle."""
-    for k in range(joints.freedoms(kind)):
+    for k in range(joints.degrees_of_freedom(kind)):
         sw, sv = joints.column(kind, axis, k, frame, R)
         n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
-        for m in range(k, joints.freedoms(kind)):
+        for m in range(k, joints.degrees_of_freedom(kind)):
             tw, tv = joints.column(kind, axis, m, frame, R)
             D[m, k] = dot(tw, n) + dot(tv, f)
 
@@ -91,7 +91,7 @@ def draw_speeds(forest, seed, stream, count, kT, ws, draw):
         M, axis = isotropic(forest.mass[i]), load(axes, i)
         if slot[i] >= 0:
             A, H, M, _, _ = gather(gathered, slot[i], A, H, M, ZERO, ZERO)
-        n = joints.freedoms(kind)
+        n = joints.degrees_of_freedom(kind)
         joint_inertia(kind, axis, frame, R, A, H, M, D)
         factorise_in_place(D, n)
         for k in range(n):

@@ -32,7 +32,7 @@ def project(forest, ws, force, tau):
         kind, p = kinds[i], parent[i]
         frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
         f, n = load_from(force, i, 0), load_from(force, i, 3)
-        for k in range(joints.freedoms(kind)):
+        for k in range(joints.degrees_of_freedom(kind)):
             sw, sv = joints.column(kind, load(axes, i), k, frame, body)
             tau[u_start[i] + k] = dot(sw, n) + dot(sv, f)
         if p >= 0:
@@ -57,7 +57,7 @@ def inverse_dynamics(forest, q, u, udot, wrench, gravity, ws, force, tau):
             aw = load_from(acceleration, p, 0)
             av = add(load_from(acceleration, p, 3), cross(aw, load(reach, i)))
         aw, av = add(aw, load_from(bias, i, 0)), add(av, load_from(bias, i, 3))
-        for k in range(joints.freedoms(kind)):
+        for k in range(joints.degrees_of_freedom(kind)):
             sw, sv = joints.column(kind, load(axes, i), k, frame, R)
             a = udot[u_start[i] + k]
             aw, av = add(aw, scale(a, sw)), add(av, scale(a, sv))

@@ -74,7 +74,7 @@ def chebyshev_steps(
     y: np.ndarray,
     until: float,
     scale: Callable[[np.ndarray], np.ndarray],
-    settle: Callable[[np.ndarray], None],
+    project: Callable[[np.ndarray], None],
     first: float,
     longest: float = math.inf,
     rate: float | None = None,
@@ -128,7 +128,7 @@ def chebyshev_steps(
             g = f(t + c[j - 1] * h, stage)
             new = (1.0 - mu[j] - nu[j]) * y + mu[j] * stage + nu[j] * previous + h * (mu_t[j] * g + gamma[j] * fy)
             previous, stage = stage, new
-        settle(stage)
+        project(stage)
         fresh = f(t + h, stage)
         estimate = 0.8 * (y - stage) + 0.4 * h * (fy + fresh)
         error = float(np.sqrt(np.mean((estimate / size) ** 2)))

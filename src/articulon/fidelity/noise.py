@@ -147,7 +147,7 @@ def within_windows(
             drift.window, t = window, window * held
             try:
                 for at, found, _ in chebyshev_steps(
-                    rates, t, now, (window + 1) * held, lambda _: size, drift.settle, step, held, rate
+                    rates, t, now, (window + 1) * held, lambda _: size, drift.project, step, held, rate
                 ):
                     # The last step is cut short, and says nothing of the next.
                     step = at - t if at < (window + 1) * held * (1.0 - 1e-9) else max(step, at - t)

@@ -119,7 +119,7 @@ def without_inertia(drift: DriftVelocity, course: Course, tolerance: float, budg
             begins,
             course.start + T,
             scale,
-            drift.settle,
+            drift.project,
             FIRST * T,
             longest=_longest(T, tolerance),
         ):
@@ -157,7 +157,7 @@ def complete(evaluator: Evaluator, course: Course, tolerance: float, budget: int
     most = budget
     variables, found, unscaled = np.zeros(nq + nu + 8), np.zeros(nq + nu + 8), np.ones(8)
 
-    def settle(y: np.ndarray) -> None:
+    def project(y: np.ndarray) -> None:
         for part in turns:
             y[part] /= np.linalg.norm(y[part])
 
@@ -167,7 +167,7 @@ def complete(evaluator: Evaluator, course: Course, tolerance: float, budget: int
             raise TooExpensiveError
         spent += 1
         variables[: nq + nu] = y
-        settle(variables)
+        project(variables)
         evaluator.rates(unscaled, t, 0, variables, found)
         return found[: nq + nu].copy()
 
@@ -191,7 +191,7 @@ def complete(evaluator: Evaluator, course: Course, tolerance: float, budget: int
                 if solver.status == "failed":
                     raise NoPathError(f"an implicit rule finds no step at t = {solver.t:.6g}")
                 y = solver.y.copy()
-                settle(y)
+                project(y)
                 times.append(solver.t)
                 states.append(y)
                 first = tell.reached is None

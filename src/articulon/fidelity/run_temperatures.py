@@ -24,7 +24,7 @@ PARTS = 10
 
 def temperatures(
     observables: Mapping[str, np.ndarray],
-    freedoms: int,
+    degrees_of_freedom: int,
     boltzmann: float,
     not_defined: str | None,
     bath: float | None = None,
@@ -35,7 +35,7 @@ def temperatures(
     ----------
     observables
         Arrays over the frames by name.
-    freedoms
+    degrees_of_freedom
         Degrees of freedom N that share the kinetic energy.
     boltzmann
         Boltzmann constant [energy/temperature].
@@ -59,7 +59,7 @@ def temperatures(
     found: dict[str, Any] = {
         "kinetic": mean,
         "kinetic_standard_deviation": float(values.std()),
-        "canonical_standard_deviation": mean * math.sqrt(2.0 / freedoms) if freedoms else None,
+        "canonical_standard_deviation": mean * math.sqrt(2.0 / degrees_of_freedom) if degrees_of_freedom else None,
         "target": bath if aim is None else float(aim[settled].mean()),
         "configurational": None,
         "not_defined": not_defined,
@@ -72,14 +72,14 @@ def temperatures(
     return found
 
 
-def heating(observables: Mapping[str, np.ndarray], freedoms: int, boltzmann: float) -> float | None:
+def heating(observables: Mapping[str, np.ndarray], degrees_of_freedom: int, boltzmann: float) -> float | None:
     """Temperature at which positions are sampled in the end, over the target, by the equations: the kinetic temperature
     over the factor of the potential, once settled. None without a target, or without a potential."""
     aim, factor = observables.get("temperature_target"), observables.get("factor_potential")
-    if aim is None or factor is None or not freedoms:
+    if aim is None or factor is None or not degrees_of_freedom:
         return None
     settled = slice(int(SETTLED * len(observables["time"])), None)
-    kinetic = 2.0 * observables["kinetic_energy"][settled] / (freedoms * boltzmann)
+    kinetic = 2.0 * observables["kinetic_energy"][settled] / (degrees_of_freedom * boltzmann)
     return float((kinetic / (factor[settled] * aim[settled])).mean())
 
 

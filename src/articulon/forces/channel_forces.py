@@ -15,7 +15,7 @@ class ChannelForces(NamedTuple):
     power: np.ndarray
     """Power of each channel, unscaled [energy/time], shape (8,)."""
     total_wrench: np.ndarray
-    """Sum of the weighed channels, shape (links, 6)."""
+    """Sum of the scaled channels, shape (links, 6)."""
     total_joint: np.ndarray
     """shape (nu,)."""
     held: np.ndarray

@@ -159,7 +159,9 @@ class Evaluator(ModelTables):
     @property
     def degrees_of_freedom(self) -> int:
         """Number that share the kinetic energy."""
-        return self.model.degrees_of_freedom if self.thermostat is None else self.thermostat.freedoms(self.model)
+        return (
+            self.model.degrees_of_freedom if self.thermostat is None else self.thermostat.degrees_of_freedom(self.model)
+        )
 
 
 def potential_energy(model: Model, q: np.ndarray) -> float:

@@ -79,7 +79,7 @@ class ModelTables:
         self.linear_flow = linear_flow(model, tables.drag)
         self.bath = np.zeros((2, variables_of(bath)))
         self.overdamped = bool(bath.choice[WAY] == OVERDAMPS)
-        self.settles = bool(model.loops.kind.size) or rotations == "euler-parameters"
+        self.constrained = bool(model.loops.kind.size) or rotations == "euler-parameters"
         self.motion_functions = functions(motion_functions(model), MOTION)
         self._on_sites: list[tuple[Bound, tuple[Any, ...]]] = []
 

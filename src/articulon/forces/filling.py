@@ -74,14 +74,14 @@ def fill_drag(drag, ws, damping):
 
 
 @pass_of
-def fill_noise(forest, drag, noise, window, freedoms, ws, held, held_window, stochastic):
+def fill_noise(forest, drag, noise, window, degrees_of_freedom, ws, held, held_window, stochastic):
     """Brownian forces of a window (1,), added to the wrenches (links, 6); they are drawn once for each."""
     if held_window[0] != window[0]:
         draw(noise, window[0], held)
         held_window[0] = window[0]
     size = 1.0
     if noise.choice[4] != 0:
-        size = math.sqrt(2.0 * kinetic_energies.kinetic_energy(forest, ws) / (freedoms * noise.bath[0]))
+        size = math.sqrt(2.0 * kinetic_energies.kinetic_energy(forest, ws) / (degrees_of_freedom * noise.bath[0]))
     noise_wrenches(drag, ws, held, size, stochastic)
 
 
@@ -206,8 +206,10 @@ def fill_friction(evaluator: ModelTables, at: At) -> Iterator[Bound]:
         yield fill_drag.bind(forces.drag, at.ws, at.damping)
     yield from flowing(evaluator.linear_flow, at.ws, at.damping)
     if forces.noise.choice[0]:
-        held, freedoms = (channels.held, channels.held_window), float(evaluator.model.degrees_of_freedom)
-        yield fill_noise.bind(at.forest, forces.drag, forces.noise, at.window, freedoms, at.ws, *held, at.stochastic)
+        held, degrees_of_freedom = (channels.held, channels.held_window), float(evaluator.model.degrees_of_freedom)
+        yield fill_noise.bind(
+            at.forest, forces.drag, forces.noise, at.window, degrees_of_freedom, at.ws, *held, at.stochastic
+        )
 
 
 def fill_all(evaluator: ModelTables, at: At) -> Iterator[Bound]:

@@ -24,8 +24,8 @@ class Driver:
     """Size of ``State.history`` that it needs."""
     memory: int = 0
     """Size of ``State.memory`` that its policy needs."""
-    books_bare_work: ClassVar[bool] = False
-    """Whether it books ``State.bare_work``."""
+    books_unscaled_work: ClassVar[bool] = False
+    """Whether it books ``State.unscaled_work``."""
     step: float = 0.0
     """The step, where all are equal [time]."""
     overhead: float = 0.0

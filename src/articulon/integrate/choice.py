@@ -63,7 +63,7 @@ class FollowingDriver(Driver):
 class ExplicitDriver(FollowingDriver):
     """An explicit Runge–Kutta rule with error-controlled or fixed steps."""
 
-    books_bare_work = True
+    books_unscaled_work = True
 
     def __init__(
         self, evaluator: Evaluator, integrator: Explicit, policy: ScalingPolicy, parameters: np.ndarray, state: State
@@ -180,7 +180,7 @@ class ExplicitDriver(FollowingDriver):
 class FrictionImplicitDriver(FollowingDriver):
     """Fixed steps with the friction taken implicitly. The step divides every time that is asked for."""
 
-    books_bare_work = True
+    books_unscaled_work = True
 
     def __init__(
         self,

@@ -149,7 +149,7 @@ class DriftVelocity:
             )
         return found
 
-    def settle(self, q: np.ndarray) -> None:
+    def project(self, q: np.ndarray) -> None:
         """Gives Euler parameters unit length."""
         for k in self._turns:
             q[k] /= np.linalg.norm(q[k])
@@ -199,7 +199,7 @@ class SlowMotion(DriftVelocity):
         """Where the motion would have begun that is followed from coordinates q and speeds u once these have relaxed:
         on the way to u₀ bodies lose ζ⁻¹ M (u₀ − u)."""
         moved = q - self._coordinate_rates(q, self.lost(q, super().speeds(t, q) - u))
-        self.settle(moved)
+        self.project(moved)
         return moved
 
 

@@ -29,11 +29,11 @@ from articulon.thermostats.schedule import target
 def pull(bath, particles, moving, before, h, kT, step):
     """Velocities that carry every particle over the step's way in a time h; its place ``before``, (3, n)."""
     friction, seed, stream = bath.constants[FRICTION], bath.choice[SEED], bath.choice[STREAM]
-    fx, fy, fz, light, order = particles.fx, particles.fy, particles.fz, moving.light, particles.order
-    for p in range(light.size):
+    fx, fy, fz, inverse_mass, order = particles.fx, particles.fy, particles.fz, moving.inverse_mass, particles.order
+    for p in range(inverse_mass.size):
         before[0, p], before[1, p], before[2, p] = moving.x[p], moving.y[p], moving.z[p]
         a, b, c = particle_normals(seed, stream, step, order[p])
-        drag = light[p] / friction
+        drag = inverse_mass[p] / friction
         noise = math.sqrt(2.0 * kT * drag / h)
         moving.vx[p] = drag * fx[p] + noise * a
         moving.vy[p] = drag * fy[p] + noise * b
@@ -67,7 +67,7 @@ def advance_overdamped(
     passes, ordering, handing, refresh, functions, bath, law, parameters, system, moving, before, h, state, sums, steps
 ):
     """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
-    CROWDED, where the state is that of before.
+    CAPACITY_EXCEEDED, where the state is that of before.
 
     The work of the forces is taken by the trapezoidal rule from place to place, and is what the bath gives: there is no
     kinetic energy.

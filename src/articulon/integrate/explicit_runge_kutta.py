@@ -8,7 +8,7 @@ from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.loops.constrained_articulated import OPEN
 from articulon.forces.derivatives import close, evaluate
-from articulon.integrate.law_inputs import ask, book_bare_works, keep_thermal_momentum
+from articulon.integrate.law_inputs import ask, book_unscaled_works, keep_thermal_momentum
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, STOPPED, stop_reached
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel
@@ -180,7 +180,7 @@ def advance(
                 continue
             for k in range(2):
                 state.drift[k] = max(state.drift[k], closing.drift[k])
-        book_bare_works(state, y[nq + nu : nq + nu + 8], trial[nq + nu : nq + nu + 8])
+        book_unscaled_works(state, y[nq + nu : nq + nu + 8], trial[nq + nu : nq + nu + 8])
         for v in range(y.size):
             y[v] = trial[v]
         counters[STEPS] += 1

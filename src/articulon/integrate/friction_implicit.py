@@ -21,7 +21,7 @@ import numpy as np
 from articulon.algebra.vectors import (
     copy_into,
 )
-from articulon.integrate.law_inputs import ask, book_bare_works, keep_thermal_momentum
+from articulon.integrate.law_inputs import ask, book_unscaled_works, keep_thermal_momentum
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.kernels import jit, kernel
 from articulon.model.state import DAMPING, EVALUATIONS, STEPS, STOCHASTIC, WINDOW
@@ -142,7 +142,7 @@ def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, ar
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         state.time[0] = time
-        book_bare_works(state, state.work, work)
+        book_unscaled_works(state, state.work, work)
         copy_into(state.q, q)
         copy_into(state.u, u)
         copy_into(state.work, work)

@@ -51,7 +51,7 @@ class Scratch(NamedTuple):
     friction: np.ndarray
     """Drag and noise on the links, shape (2, links, 6)."""
     total: np.ndarray
-    """Their weighed sum, shape (links, 6)."""
+    """Their scaled sum, shape (links, 6)."""
     no_torque: np.ndarray
     """Zeros, shape (nu,)."""
     still: np.ndarray

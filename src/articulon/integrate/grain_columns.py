@@ -14,7 +14,7 @@ WHERE, SHIFT = ROW + PLACE, ROW + WRAP
 """Columns of a group behind those of ``Grains.row``: those of ``Grains.place``."""
 LOADS = ROW + PLACED
 """What contacts have added up."""
-VELOCITY, LIGHT, TURNING, CENTRE = LOADS + LOAD, LOADS + LOAD + 3, LOADS + LOAD + 4, LOADS + LOAD + 8
+VELOCITY, INVERSE_MASS, TURNING, CENTRE = LOADS + LOAD, LOADS + LOAD + 3, LOADS + LOAD + 4, LOADS + LOAD + 8
 """As in rows of ``Spheres.motion``: velocity and inverse mass, angular velocity and kind, coordinates and radius."""
 PUSH = CENTRE + 4
 TWIST = PUSH + 3

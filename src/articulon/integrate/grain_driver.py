@@ -10,7 +10,7 @@ from numba import types
 
 from articulon.forces.capacity import with_capacity
 from articulon.forces.contact.contact_engine import Contacts
-from articulon.forces.contact.contact_tables import CROWDED
+from articulon.forces.contact.contact_tables import EXCEEDED
 from articulon.forces.contact.materials import Contact
 from articulon.forces.contact.wall_faults import wall_fault
 from articulon.forces.evaluation import Evaluator
@@ -75,7 +75,7 @@ class GrainDriver(Driver):
         wraps = box is not None and bool(box.periodic.any())
         self.grains = grain_passes.grains_of(model.bodies, drag.link.size > 0, wraps)
         self.grains.gravity[:] = evaluator.system.forces.gravity
-        self.grains.ease[:] = 1.0 / model.inertias[:, 0]
+        self.grains.inverse_inertia[:] = 1.0 / model.inertias[:, 0]
         body, drags = model.head[drag.link], self.grains.drags
         drags[body, DRAG], drags[body, SPIN_DRAG] = drag.translational, drag.rotational
         drags[body, FLOW : FLOW + 3] = drag.flow
@@ -131,14 +131,14 @@ class GrainDriver(Driver):
             contacts.restore(state)
             self.load(contacts.system, self.grains, self.moving, contacts.lists, contacts.refresh, state)
             counters[:], clock[:], times[:] = state.counters, state.time, state.contact_times
-            if self._crowded():
+            if self._capacity_exceeded():
                 return None
             if state.history[0] == 0.0:
                 now = float(clock[0])
                 grain_verlet.begin_grains(
                     contacts.passes, self.moving, contacts.system, self.grains, now, self.step, times
                 )
-                if self._crowded():
+                if self._capacity_exceeded():
                     return None
             stepping = perf_counter()
             status = grain_verlet.advance_grains(
@@ -155,7 +155,7 @@ class GrainDriver(Driver):
                 steps,
             )
             stepping = perf_counter() - stepping
-            return None if status == grain_verlet.TOO_NARROW else int(status)
+            return None if status == grain_verlet.CAPACITY_EXCEEDED else int(status)
 
         status = with_capacity(attempt, contacts.grow)
         self.last = int(counters[STEPS])
@@ -167,10 +167,10 @@ class GrainDriver(Driver):
         self.overhead = perf_counter() - began - stepping
         return REACHED
 
-    def _crowded(self) -> bool:
+    def _capacity_exceeded(self) -> bool:
         system = self.contacts.system
         return bool(
-            system.particles.counts[OVERFLOW] or system.candidates.counts[CROWDED] or system.walls.counts[CROWDED]
+            system.particles.counts[OVERFLOW] or system.candidates.counts[EXCEEDED] or system.walls.counts[EXCEEDED]
         )
 
     def go(self, state: State, until: float, steps: int) -> int:

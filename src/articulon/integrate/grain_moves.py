@@ -22,8 +22,8 @@ from articulon.integrate.grain_columns import (
     DRAG_TORQUE,
     FAR,
     FORCE,
+    INVERSE_MASS,
     LEAST,
-    LIGHT,
     LOADS,
     MOST,
     PULL,
@@ -50,13 +50,13 @@ from articulon.integrate.grain_passes import (
     DRAG,
     DRAGS,
     DUE,
-    EASE,
     FALLS,
     FINITE,
     FLOW,
     GROUP,
     HIGH,
     HOME,
+    INVERSE_INERTIA,
     LOW,
     PLACED,
     ROW,
@@ -116,13 +116,13 @@ def push_group(columns, count, gravity):
     """Accelerations; a sum that is finite where all of them are."""
     finite, gx, gy, gz = 0.0, gravity[0], gravity[1], gravity[2]
     for k in range(count):
-        light, ease = columns[LIGHT * GROUP + k], columns[EASE * GROUP + k]
+        inverse_mass, inverse_inertia = columns[INVERSE_MASS * GROUP + k], columns[INVERSE_INERTIA * GROUP + k]
         cx, cy, cz = get3(columns, PULL, k)
         fx, fy, fz = get3(columns, FORCE, k)
-        ax, ay, az = gx + light * (cx + fx), gy + light * (cy + fy), gz + light * (cz + fz)
+        ax, ay, az = gx + inverse_mass * (cx + fx), gy + inverse_mass * (cy + fy), gz + inverse_mass * (cz + fz)
         cx, cy, cz = get3(columns, PULL_TORQUE, k)
         fx, fy, fz = get3(columns, TORQUE, k)
-        bx, by, bz = ease * (cx + fx), ease * (cy + fy), ease * (cz + fz)
+        bx, by, bz = inverse_inertia * (cx + fx), inverse_inertia * (cy + fy), inverse_inertia * (cz + fz)
         put3(columns, PUSH, k, (ax, ay, az))
         put3(columns, TWIST, k, (bx, by, bz))
         finite += ax * ax + ay * ay + az * az + bx * bx + by * by + bz * bz
@@ -150,7 +150,7 @@ def falls_of(columns, count, gravity):
     """The same of gravity."""
     power, growth, gx, gy, gz = 0.0, 0.0, gravity[0], gravity[1], gravity[2]
     for k in range(count):
-        mass = 1.0 / columns[LIGHT * GROUP + k]
+        mass = 1.0 / columns[INVERSE_MASS * GROUP + k]
         vx, vy, vz = get3(columns, VELOCITY, k)
         ax, ay, az = get3(columns, PUSH, k)
         power += mass * (gx * vx + gy * vy + gz * vz)
@@ -284,7 +284,7 @@ def drift_group(spheres, row, place, middle, columns, rows, group, begin, count,
     everything = go(columns, count, h, middle)
     halve_angles(columns, count, h)
     rotate(columns, count, h)
-    copy(columns, 0, row, group * ROW * GROUP, EASE * GROUP)
+    copy(columns, 0, row, group * ROW * GROUP, INVERSE_INERTIA * GROUP)
     if wraps:
         copy(columns, WHERE * GROUP, place, group * PLACED * GROUP, WRAP * GROUP)
     put_rows(spheres.motion, MOTION, X, columns, CENTRE, rows, begin, count)

@@ -9,8 +9,8 @@ from numba import prange, types
 
 from articulon.forces.contact.carried_spheres import follow_images
 from articulon.forces.contact.contact_tables import (
+    INVERSE_MASS,
     KIND,
-    LIGHT,
     PLACES,
     RADIUS,
     SPIN,
@@ -29,7 +29,7 @@ PARALLEL_GRAINS = 2000
 GROUP = 32
 """Grains that are kicked, and then drift; in ``Grains.row``, ``place`` and ``push`` the values of a column are one
 behind the other in each group."""
-TURN, EASE, HOME = 0, 4, 5
+TURN, INVERSE_INERTIA, HOME = 0, 4, 5
 ROW = 8
 """Columns of ``Grains.row``: Euler parameters, inverse moment of inertia, and coordinates at the last list."""
 PLACE, WRAP = 0, 3
@@ -71,7 +71,7 @@ class Grains(NamedTuple):
     """Shape (grains, 5), or (0, 5) where there is none."""
     line: np.ndarray
     """In the order of the model, shape (grains, 13)."""
-    ease: np.ndarray
+    inverse_inertia: np.ndarray
     """Inverse moments of inertia in the order of the model, shape (grains,)."""
     drags: np.ndarray
     """``drag`` in the order of the model."""
@@ -149,7 +149,7 @@ def distribute_block(particles, spheres, numbers, grains, first, last):
         s = order[p]
         for a in range(4):
             row[at(ROW, p, TURN + a)] = line[s, FACING + a]
-        row[at(ROW, p, EASE)] = grains.ease[s]
+        row[at(ROW, p, INVERSE_INERTIA)] = grains.inverse_inertia[s]
         for a in range(3):
             row[at(ROW, p, HOME + a)] = reference[a, s]
             if wraps:
@@ -159,7 +159,7 @@ def distribute_block(particles, spheres, numbers, grains, first, last):
         for a in range(DRAGS_ROW if grains.drag.shape[0] > 0 else 0):
             grains.drag[p, a] = grains.drags[s, a]
         motion[p, RADIUS] = spheres.radius[s]
-        motion[p, LIGHT] = spheres.light[s]
+        motion[p, INVERSE_MASS] = spheres.inverse_mass[s]
         motion[p, KIND] = numbers[s]
 
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from articulon.forces.contact.carried_spheres import crowded
+from articulon.forces.contact.carried_spheres import capacity_exceeded
 from articulon.forces.contact.contact_history import KEEP, LIST_PAIRS, LIST_WALLS
 from articulon.forces.contact.contact_tables import (
     BEGUN,
@@ -50,7 +50,7 @@ from articulon.integrate.status import DIVERGED, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 
-TOO_NARROW = 100
+CAPACITY_EXCEEDED = 100
 """Beside the values of ``status``: a list needs more room."""
 WALLS, RESISTANCE = range(2)
 """Passes over contacts."""
@@ -195,7 +195,7 @@ def begin_grains(contacts, moving, system, grains, time, h, times):
     """Forces at a time, before any step from there."""
     half = 0.5 * h
     contacts[WALLS](system, time, 0.0)
-    if crowded(system):
+    if capacity_exceeded(system):
         return
     evaluate(system, contacts, grains, moving, time, 0.0, 0.0, 0.0, half, 0.0, times)
     for k in range(LINES):
@@ -206,7 +206,7 @@ def begin_grains(contacts, moving, system, grains, time, h, times):
 @kernel
 def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, steps):
     """Advances the grains by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
-    TOO_NARROW."""
+    CAPACITY_EXCEEDED."""
     particles, works, half = system.particles, grains.works[1], 0.5 * h
     if steps > 0:
         sweep(system, grains, moving, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, h)
@@ -219,8 +219,8 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
             moving[COLLECT](system, grains)
             lists[KEEP](system)
             list_contacts(system, grains, moving, lists, refresh)
-            if crowded(system):
-                return TOO_NARROW
+            if capacity_exceeded(system):
+                return CAPACITY_EXCEEDED
             if particles.counts[LOST] > 0:
                 return DIVERGED
             forget_middle(grains)
@@ -228,8 +228,8 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
             follow_middle(system, grains)
         time, last = h * (step + 1), left == 1
         contacts[WALLS](system, time, h)
-        if crowded(system):  # a wall has moved, and more is near it
-            return TOO_NARROW
+        if capacity_exceeded(system):  # a wall has moved, and more is near it
+            return CAPACITY_EXCEEDED
         if system.walls.counts[FAULT] != 0:
             return DIVERGED
         whole, drift = (1.0, 0.0) if last else (0.0, h)

@@ -109,8 +109,8 @@ def keep_thermal_momentum(inputs, before, after, u):
 
 
 @jit
-def book_bare_works(state, before, after):
+def book_unscaled_works(state, before, after):
     """Works of a step, in which the factors do not change, without them."""
     for c in range(8):
         if state.factor[c] != 0.0:
-            state.bare_work[c] += (after[c] - before[c]) / state.factor[c]
+            state.unscaled_work[c] += (after[c] - before[c]) / state.factor[c]

@@ -36,7 +36,7 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking, clear, fill_drag, fill_friction, filling, scaling
 from articulon.forces.gravity import gravity_wrenches
 from articulon.forces.linear_flow import flowing
-from articulon.integrate.law_inputs import ask, book_bare_works
+from articulon.integrate.law_inputs import ask, book_unscaled_works
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, TOO_LONG, stop_reached
 from articulon.integrate.variables import ANGULAR_VELOCITY, blocks
 from articulon.kernels import jit, kernel
@@ -82,13 +82,13 @@ class Scratch(NamedTuple):
     no_speeds: np.ndarray
     """Zeros, shape (nu,)."""
     noise: np.ndarray
-    """F, weighed, shape (nu,)."""
+    """F, scaled, shape (nu,)."""
     metric: np.ndarray
-    """½ kT ∂ ln det M, weighed, shape (nu,)."""
+    """½ kT ∂ ln det M, scaled, shape (nu,)."""
     work: np.ndarray
     """Works of a step not yet finished, shape (8,)."""
     mass: np.ndarray
-    """Drag of the links as if it were a mass, weighed, shape (links,)."""
+    """Drag of the links as if it were a mass, scaled, shape (links,)."""
     moment: np.ndarray
     """Its first moment, shape (links, 3)."""
     inertia: np.ndarray
@@ -343,7 +343,7 @@ def advance(law, inputs, parameters, passes, h, stop, state, arrays, steps):
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 2
         state.time[0] = h * (step + 1)
-        book_bare_works(state, state.work, work)
+        book_unscaled_works(state, state.work, work)
         copy_into(state.q, q)
         copy_into(state.work, work)
     run(passes.place)

@@ -106,7 +106,7 @@ class ParticleDriver(Driver):
             _restore(state, kept)
             sites.restore(state)
             status = self.go(state, until, steps)
-            return None if status == particle_verlet.CROWDED else status
+            return None if status == particle_verlet.CAPACITY_EXCEEDED else status
 
         status = with_capacity(attempt, self.evaluator.grow)
         sites.save(state)

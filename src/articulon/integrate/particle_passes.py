@@ -37,7 +37,7 @@ class Moving(NamedTuple):
     """Likewise."""
     vz: np.ndarray
     """Likewise."""
-    light: np.ndarray
+    inverse_mass: np.ndarray
     """Inverse masses [1/mass], shape (n,)."""
     reference: np.ndarray
     """Coordinates when neighbours were last listed [length], shape (3, n)."""
@@ -57,20 +57,31 @@ def moving(masses: np.ndarray, walls: np.ndarray) -> Moving:
     site = np.zeros((4, n))
     site[0] = 1.0 / masses
     blocks = (n + BLOCK - 1) // BLOCK
-    x, y, z, vx, vy, vz, light = np.zeros((7, n))
+    x, y, z, vx, vy, vz, inverse_mass = np.zeros((7, n))
     return Moving(
-        x, y, z, vx, vy, vz, light, np.zeros((3, n)), site, np.zeros((blocks, 2)), walls, np.zeros(1, dtype=np.int64)
+        x,
+        y,
+        z,
+        vx,
+        vy,
+        vz,
+        inverse_mass,
+        np.zeros((3, n)),
+        site,
+        np.zeros((blocks, 2)),
+        walls,
+        np.zeros(1, dtype=np.int64),
     )
 
 
 @jit
 def kick_block(particles, moving, first, last, h):
     """v += h F/m of some particles; the kinetic energy that they gain, and that they have."""
-    vx, vy, vz, light = moving.vx, moving.vy, moving.vz, moving.light
+    vx, vy, vz, inverse_mass = moving.vx, moving.vy, moving.vz, moving.inverse_mass
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     gained, kinetic = 0.0, 0.0
     for p in range(first, last):
-        a, w = h * light[p], 0.5 / light[p]
+        a, w = h * inverse_mass[p], 0.5 / inverse_mass[p]
         ax, ay, az = a * fx[p], a * fy[p], a * fz[p]
         bx, by, bz = vx[p], vy[p], vz[p]
         cx, cy, cz = bx + ax, by + ay, bz + az
@@ -82,7 +93,7 @@ def kick_block(particles, moving, first, last, h):
 
 def kick(particles, moving, h):
     """v += h F/m; ``partial`` holds the kinetic energies gained and reached."""
-    partial, n = moving.partial, moving.light.size
+    partial, n = moving.partial, moving.inverse_mass.size
     for b in prange(partial.shape[0]):
         first = BLOCK * np.int64(b)
         gained, kinetic = kick_block(particles, moving, first, min(first + BLOCK, n), h)
@@ -109,7 +120,7 @@ def clear_block(particles, first, last):
 
 def clear(particles, moving, h):
     """Takes the forces off all of them."""
-    n = moving.light.size
+    n = moving.inverse_mass.size
     for b in prange(moving.partial.shape[0]):
         first = BLOCK * np.int64(b)
         clear_block(particles, first, min(first + BLOCK, n))
@@ -148,7 +159,7 @@ def follow_block(particles, first, last):
 
 def drift(particles, moving, h):
     """x += h v, images and all; ``partial`` holds the squares of the longest ways."""
-    partial, n = moving.partial, moving.light.size
+    partial, n = moving.partial, moving.inverse_mass.size
     for b in prange(partial.shape[0]):
         first = BLOCK * np.int64(b)
         partial[b, 0] = drift_block(particles, moving, first, min(first + BLOCK, n), h)
@@ -161,21 +172,21 @@ def drift(particles, moving, h):
 @jit
 def shake_block(particles, moving, first, last, c, s, seed, stream, step):
     """The exact step of friction and noise of some particles; the kinetic energy that they gain."""
-    vx, vy, vz, light, order = moving.vx, moving.vy, moving.vz, moving.light, particles.order
+    vx, vy, vz, inverse_mass, order = moving.vx, moving.vy, moving.vz, moving.inverse_mass, particles.order
     gained = 0.0
     for p in range(first, last):
         a, b, d = particle_normals(seed, stream, step, order[p])
-        t, before = s * np.sqrt(light[p]), vx[p] ** 2 + vy[p] ** 2 + vz[p] ** 2
+        t, before = s * np.sqrt(inverse_mass[p]), vx[p] ** 2 + vy[p] ** 2 + vz[p] ** 2
         vx[p] = ornstein_uhlenbeck(vx[p], c, t, a)
         vy[p] = ornstein_uhlenbeck(vy[p], c, t, b)
         vz[p] = ornstein_uhlenbeck(vz[p], c, t, d)
-        gained += 0.5 / light[p] * (vx[p] ** 2 + vy[p] ** 2 + vz[p] ** 2 - before)
+        gained += 0.5 / inverse_mass[p] * (vx[p] ** 2 + vy[p] ** 2 + vz[p] ** 2 - before)
     return gained
 
 
 def shake(particles, moving, c, s, seed, stream, step):
     """Friction and noise over a step; ``partial`` holds the kinetic energy gained."""
-    partial, n = moving.partial, moving.light.size
+    partial, n = moving.partial, moving.inverse_mass.size
     for b in prange(partial.shape[0]):
         first = BLOCK * np.int64(b)
         last = min(first + BLOCK, n)
@@ -194,7 +205,7 @@ def collect_block(particles, moving, first, last):
 
 def collect(particles, moving):
     """Writes coordinates and velocities in the order of the model."""
-    n = moving.light.size
+    n = moving.inverse_mass.size
     for b in prange(moving.partial.shape[0]):
         first = BLOCK * np.int64(b)
         collect_block(particles, moving, first, min(first + BLOCK, n))
@@ -207,14 +218,19 @@ def distribute_block(particles, moving, first, last):
     for p in range(first, last):
         s = order[p]
         moving.x[p], moving.y[p], moving.z[p] = site[0, s], site[1, s], site[2, s]
-        moving.light[p], moving.vx[p], moving.vy[p], moving.vz[p] = line[0, s], line[1, s], line[2, s], line[3, s]
+        moving.inverse_mass[p], moving.vx[p], moving.vy[p], moving.vz[p] = (
+            line[0, s],
+            line[1, s],
+            line[2, s],
+            line[3, s],
+        )
         for a in range(3):
             moving.reference[a, p] = reference[a, s]
 
 
 def distribute(particles, moving):
     """Reads them into the order of cells."""
-    n = moving.light.size
+    n = moving.inverse_mass.size
     for b in prange(moving.partial.shape[0]):
         first = BLOCK * np.int64(b)
         distribute_block(particles, moving, first, min(first + BLOCK, n))
@@ -239,7 +255,7 @@ def compare_block(particles, moving, q, u, first, last):
 
 def compare(particles, moving, q, u):
     """``partial`` holds how many particles are elsewhere, and how many have other velocities."""
-    partial, n = moving.partial, moving.light.size
+    partial, n = moving.partial, moving.inverse_mass.size
     for b in prange(partial.shape[0]):
         first = BLOCK * np.int64(b)
         elsewhere, others = compare_block(particles, moving, q, u, first, min(first + BLOCK, n))
@@ -259,7 +275,7 @@ def store_block(particles, moving, q, u, first, last):
 
 def store(particles, moving, q, u):
     """Writes them into a state."""
-    n = moving.light.size
+    n = moving.inverse_mass.size
     for b in prange(moving.partial.shape[0]):
         first = BLOCK * np.int64(b)
         store_block(particles, moving, q, u, first, min(first + BLOCK, n))

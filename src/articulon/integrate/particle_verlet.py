@@ -13,11 +13,11 @@ from articulon.integrate.status import DIVERGED, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.scaling.base import STEP, ZETA, ZETA_RATE
-from articulon.thermostats.base import FREEDOMS, FRICTION, GAIN, KICKS, SCALES, SEED, STREAM, WAY
+from articulon.thermostats.base import DEGREES_OF_FREEDOM, FRICTION, GAIN, KICKS, SCALES, SEED, STREAM, WAY
 from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
 
-CROWDED, LEAPT = 100, 101
+CAPACITY_EXCEEDED, LEAPT = 100, 101
 """Beside the values of ``status``: a list of neighbours needs more room, and a particle has gone further in one step
 than half of the periodic box."""
 
@@ -67,12 +67,12 @@ def scale(moving, s):
 @jit
 def kinetic_energy(moving):
     """½ Σ m v², in blocks."""
-    vx, vy, vz, light = moving.vx, moving.vy, moving.vz, moving.light
+    vx, vy, vz, inverse_mass = moving.vx, moving.vy, moving.vz, moving.inverse_mass
     result = 0.0
     for b in range(moving.partial.shape[0]):
         part = 0.0
         for p in range(BLOCK * b, min(BLOCK * b + BLOCK, vx.size)):
-            part += 0.5 / light[p] * (vx[p] * vx[p] + vy[p] * vy[p] + vz[p] * vz[p])
+            part += 0.5 / inverse_mass[p] * (vx[p] * vx[p] + vy[p] * vy[p] + vz[p] * vz[p])
         result += part
     return result
 
@@ -99,7 +99,7 @@ def finish(particles, moving, handing, state, status):
     """Ends a chunk: gives the particles back to the state, unless they are lost or their lists had too little room."""
     if particles.counts[OVERFLOW] > 0:
         moving.held[0] = 0
-        return CROWDED
+        return CAPACITY_EXCEEDED
     if status == DIVERGED or status == LEAPT or particles.counts[LOST] > 0:
         moving.held[0] = 0
         return LEAPT if status == LEAPT else DIVERGED
@@ -149,7 +149,7 @@ def drive_law(bath, kinetic, time, h, variables, sums):
     """What a policy's law reads beside the forces: ζ, kd ζ' and the step."""
     sums[STEP] = h
     if variables.size > 0:
-        rate = (2.0 * kinetic - bath.constants[FREEDOMS] * target(bath, time)) / bath.masses[0]
+        rate = (2.0 * kinetic - bath.constants[DEGREES_OF_FREEDOM] * target(bath, time)) / bath.masses[0]
         if bath.masses.size > 1:
             rate -= variables[0] * variables[1]
         sums[ZETA], sums[ZETA_RATE] = variables[0], bath.constants[GAIN] * rate
@@ -176,7 +176,7 @@ def advance_verlet(
     steps,
 ):
     """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
-    CROWDED, where the state is that of before.
+    CAPACITY_EXCEEDED, where the state is that of before.
 
     Half a thermostat that scales, half a kick, the drift with the exact friction and noise of one that kicks in its
     middle, half a kick, half a thermostat.

@@ -14,7 +14,7 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.site_positions import site_places
 from articulon.integrate import touching_verlet
 from articulon.integrate.base import LINE, Driver, open_loop
-from articulon.integrate.grain_verlet import TOO_NARROW
+from articulon.integrate.grain_verlet import CAPACITY_EXCEEDED
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, no_stop
 from articulon.kernels import prepare
 from articulon.model import State
@@ -111,7 +111,7 @@ class TouchingDriver(Driver):
                 self.scratch,
                 steps,
             )
-            return None if status == TOO_NARROW else int(status)
+            return None if status == CAPACITY_EXCEEDED else int(status)
 
         status = with_capacity(attempt, contacts.grow)
         self.last = int(counters[STEPS])

@@ -21,7 +21,7 @@ from articulon.dynamics.loops.constrained_articulated import OPEN
 from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.forces.base import At
 from articulon.forces.contact.carried_spheres import (
-    crowded,
+    capacity_exceeded,
     follow_spheres,
     list_spheres,
     move_spheres,
@@ -30,12 +30,19 @@ from articulon.forces.contact.carried_spheres import (
 )
 from articulon.forces.contact.contact_history import KEEP_RECORDS
 from articulon.forces.contact.contact_powers import pair_powers, wall_powers
-from articulon.forces.contact.contact_tables import CROWDED, FAULT, WALL_WORK, WORKS
+from articulon.forces.contact.contact_tables import EXCEEDED, FAULT, WALL_WORK, WORKS
 from articulon.forces.derivatives import close, evaluate
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_verlet import RESISTANCE, TOO_NARROW, WALLS, sort_works, sort_works_to_come, sum_seen
+from articulon.integrate.grain_verlet import (
+    CAPACITY_EXCEEDED,
+    RESISTANCE,
+    WALLS,
+    sort_works,
+    sort_works_to_come,
+    sum_seen,
+)
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import jit, kernel
@@ -122,7 +129,7 @@ def look(pairs, contacts, carried, ws, touching, time, h, times):
     it where a wall has moved, and more is near it than there is room for."""
     move_spheres(carried, ws, touching)
     contacts[WALLS](touching, time, h)
-    if touching.walls.counts[CROWDED] != 0:
+    if touching.walls.counts[EXCEEDED] != 0:
         return
     pairs(touching, time, h)
     contacts[RESISTANCE](touching, time, h)
@@ -249,7 +256,7 @@ def advance_touching(
     steps,
 ):
     """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite or a
-    sphere is where it cannot be, NOT_CLOSED, or TOO_NARROW where a list needs more room. Then the state is not to be
+    sphere is where it cannot be, NOT_CLOSED, or CAPACITY_EXCEEDED where a list is too short. Then the state must not be
     used."""
     y, particles = arrays.y, touching.particles
     nq, nu = state.q.size, state.u.size
@@ -264,13 +271,13 @@ def advance_touching(
     if state.history[BEGUN] == 0.0:
         place_spheres(carried, ws, touching)
     list_spheres(touching, lists, refresh)
-    if crowded(touching):
-        return TOO_NARROW
+    if capacity_exceeded(touching):
+        return CAPACITY_EXCEEDED
     place_spheres(carried, ws, touching)
     if state.history[BEGUN] == 0.0:
         look(pairs, contacts, carried, ws, touching, clock[0], 0.0, times)
-        if touching.walls.counts[CROWDED] != 0:
-            return TOO_NARROW
+        if touching.walls.counts[EXCEEDED] != 0:
+            return CAPACITY_EXCEEDED
         kick(rhs, passes, state, touching, carried, ws, arrays, clock[0], h, 0.0)
     for _ in range(steps):
         step = counters[STEPS]
@@ -287,10 +294,10 @@ def advance_touching(
         locate(passes, y, nq)
         place_spheres(carried, ws, touching)
         if not follow_spheres(touching, lists, refresh):
-            return TOO_NARROW if crowded(touching) else DIVERGED
+            return CAPACITY_EXCEEDED if capacity_exceeded(touching) else DIVERGED
         look(pairs, contacts, carried, ws, touching, time, h, times)
-        if touching.walls.counts[CROWDED] != 0:
-            return TOO_NARROW
+        if touching.walls.counts[EXCEEDED] != 0:
+            return CAPACITY_EXCEEDED
         if touching.walls.counts[FAULT] != 0:
             return DIVERGED
         kick(rhs, passes, state, touching, carried, ws, arrays, time, h, half)

@@ -130,7 +130,7 @@ def loop_rows(
     driven = [BY_KIND[int(forest.kind[link[drive.body]])].coordinates[drive.component][1] for drive in drives]
     of_loops = kinds[: len(kinds) - len(drives)]
     is_length = [kind == TRANSLATION for kind in of_loops] + [dimension == "length" for dimension in driven]
-    freedoms = [BY_KIND[kind].nu for kind in forest.kind[path].tolist()]
+    degrees_of_freedom = [BY_KIND[kind].nu for kind in forest.kind[path].tolist()]
     along = np.array(directions, dtype=np.float64).reshape(-1, 2, 3)
     which = np.array(scalars, dtype=np.int64).reshape(-1, 3)
     return Loops(
@@ -149,7 +149,7 @@ def loop_rows(
         place=place,
         size=np.where(is_length, length, 1.0),
         rank=np.array([len(kinds)], dtype=np.int64),
-        column=np.cumsum([0, *freedoms]),
+        column=np.cumsum([0, *degrees_of_freedom]),
     )
 
 

@@ -34,7 +34,7 @@ class StateArrays(NamedTuple):
     """Speeds, shape (nu,)."""
     work: np.ndarray
     """Work done by each channel as scaled, since the start [energy], shape (8,)."""
-    bare_work: np.ndarray
+    unscaled_work: np.ndarray
     """The same without the factors: of a conservative channel, the energy that it has lost, whatever its factors were.
     Booked by the explicit rules and friction-implicit [energy], shape (8,)."""
     factor: np.ndarray
@@ -201,7 +201,7 @@ def initial_state(
         q=q.copy(),
         u=u.copy(),
         work=np.zeros(8),
-        bare_work=np.zeros(8),
+        unscaled_work=np.zeros(8),
         factor=np.ones(8),
         memory=np.zeros(memory),
         step=np.zeros(1),

@@ -30,10 +30,10 @@ def active_joints(view: View) -> np.ndarray:
     """Whether each joint moved at each frame, and each mode, joints first, shape (frames, joints and modes): a locked
     one's speeds are zero to the bit."""
     joints = joints_of(view.model)
-    moving = np.zeros((view.times.size, joints.freedoms.size), dtype=bool)
+    moving = np.zeros((view.times.size, joints.degrees_of_freedom.size), dtype=bool)
     frames, speeds = np.nonzero(view.u)
     moving[frames, joints.u[speeds]] = True
-    return moving[:, joints.freedoms > 0]
+    return moving[:, joints.degrees_of_freedom > 0]
 
 
 def activity(view: View) -> Figure | None:

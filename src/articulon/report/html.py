@@ -286,8 +286,8 @@ def run_rows(view: View) -> Iterator[tuple[str, str]]:
     if summary.get("noise_window"):
         yield "noise held for", suited(units, "time", summary["noise_window"]).text(summary["noise_window"])
     # Where a function of the case's drives a joint, the model is without it here.
-    freedoms = summary.get("degrees_of_freedom", view.model.degrees_of_freedom)
-    yield "bodies, degrees of freedom", f"{view.model.bodies}, {freedoms}"
+    degrees_of_freedom = summary.get("degrees_of_freedom", view.model.degrees_of_freedom)
+    yield "bodies, degrees of freedom", f"{view.model.bodies}, {degrees_of_freedom}"
     if summary.get("adaptive"):
         yield "what moved", activity_words(summary["adaptive"])
     yield "frames", number(view.times.size)

@@ -36,16 +36,16 @@ def target(view: View) -> np.ndarray | None:
     return None if bath is None else np.full(view.times.size, bath)
 
 
-def freedoms(view: View) -> int:
+def degrees_of_freedom(view: View) -> int:
     """Degrees of freedom that share the kinetic energy."""
     thermostat = thermostat_of(view)
-    return int(view.model.degrees_of_freedom if thermostat is None else thermostat.freedoms(view.model))
+    return int(view.model.degrees_of_freedom if thermostat is None else thermostat.degrees_of_freedom(view.model))
 
 
 def moving_freedoms(view: View) -> np.ndarray:
     """Degrees of freedom that share the kinetic energy at the frames, shape (frames,): locked ones do not."""
     active = view.observables.get("active_freedoms")
-    return np.full(view.times.size, float(freedoms(view))) if active is None else active
+    return np.full(view.times.size, float(degrees_of_freedom(view))) if active is None else active
 
 
 def canonical_spread(view: View, temperature: np.ndarray) -> np.ndarray:

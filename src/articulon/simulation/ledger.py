@@ -74,7 +74,7 @@ def conservative_works(observables: Mapping[str, np.ndarray], varies: bool, user
         work = observables.get(f"work_{name}")
         if work is None:
             continue
-        reason, bare = None, observables.get(f"bare_work_{name}")
+        reason, bare = None, observables.get(f"unscaled_work_{name}")
         if name in users:
             reason = "forces without an energy function act in it, such as a user's or those that drive joints"
         elif varies and bare is None:

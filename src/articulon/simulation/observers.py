@@ -169,7 +169,7 @@ class Observer:
         fixed_step: float | None = None,
         stop: tuple[int, np.ndarray] | None = None,
         varies: bool = False,
-        books_bare_work: bool = False,
+        books_unscaled_work: bool = False,
         scaled: bool = False,
         adaptive: AdaptiveDriver | None = None,
     ) -> None:
@@ -180,7 +180,7 @@ class Observer:
         present = channels_of(model, evaluator.system.bath)
         self.channels = [CHANNELS.index(name) for name in present]
         self.energies = evaluator.energy_channels
-        self.bare_works = self.energies if varies and books_bare_work else []
+        self.bare_works = self.energies if varies and books_unscaled_work else []
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
         self.sites = SiteObserver(evaluator)
         self.contacts = None if evaluator.contacts is None else ContactObserver(model, evaluator.contacts)
@@ -200,7 +200,7 @@ class Observer:
         for c in self.energies:
             names[f"energy_{CHANNELS[c]}"] = "energy"
         for c in self.bare_works:
-            names[f"bare_work_{CHANNELS[c]}"] = "energy"
+            names[f"unscaled_work_{CHANNELS[c]}"] = "energy"
         for c in self.channels:
             names[f"work_{CHANNELS[c]}"] = "energy"
             names[f"force_{CHANNELS[c]}"] = "force"
@@ -238,8 +238,10 @@ class Observer:
         scaled = float(state.factor[DAMPING]) if evaluator.thermostat is None else evaluator.target_factor
         if evaluator.overdamped:  # there are no speeds
             scaled = 0.0
-        freedoms = evaluator.degrees_of_freedom if self.adaptive is None else self.adaptive.freedoms(state)
-        thermal = model.units.boltzmann * freedoms * scaled
+        degrees_of_freedom = (
+            evaluator.degrees_of_freedom if self.adaptive is None else self.adaptive.degrees_of_freedom(state)
+        )
+        thermal = model.units.boltzmann * degrees_of_freedom * scaled
         observables = {
             "kinetic_energy": kinetic,
             "energy_balance": kinetic - self.start_energy - float(state.work.sum()) + float(state.reservoir[0]),
@@ -251,7 +253,7 @@ class Observer:
             observables[f"force_{CHANNELS[c]}"] = float(self._looked[1 + c])
             observables[f"factor_{CHANNELS[c]}"] = float(state.factor[c])
         for c in self.bare_works:
-            observables[f"bare_work_{CHANNELS[c]}"] = float(state.bare_work[c])
+            observables[f"unscaled_work_{CHANNELS[c]}"] = float(state.unscaled_work[c])
         observables.update(self.residual.look())
         observables.update(zip(NET_FORCE, self._looked[9:12].tolist(), strict=True))
         if evaluator.sites.sites:
@@ -266,7 +268,7 @@ class Observer:
                 observables[f"energy_{CHANNELS[c]}"] = float(self._energies[c])
         observables.update(self.thermostat.look(state, kinetic, self._energies))
         if self.adaptive is not None:
-            observables.update(self._adaptive(state, freedoms))
+            observables.update(self._adaptive(state, degrees_of_freedom))
             if "conserved_energy" in observables:
                 observables["conserved_energy"] += float(state.reservoir.sum())
         needed = with_poses or self.stop is not None or self.contacts is not None
@@ -288,11 +290,11 @@ class Observer:
             observables=observables,
         )
 
-    def _adaptive(self, state: State, freedoms: int) -> dict[str, float]:
+    def _adaptive(self, state: State, degrees_of_freedom: int) -> dict[str, float]:
         """What has been locked and released so far, and what that has taken out."""
         assert self.adaptive is not None
         return {
-            "active_freedoms": float(freedoms),
+            "active_freedoms": float(degrees_of_freedom),
             "transitions": float(sum(self.adaptive.changes(state))),
             "reservoir_energy": float(state.reservoir[0]),
             "reservoir_potential": float(state.reservoir[1]),

@@ -225,7 +225,7 @@ def prepare(
         advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
     step, scaled = windows.step or getattr(integrator, "step", None), not isinstance(policy, NoScaling)
     adaptive = advance if isinstance(advance, AdaptiveDriver) else None
-    observer = Observer(evaluator, step, stop, policy.varies, advance.books_bare_work, scaled, adaptive)
+    observer = Observer(evaluator, step, stop, policy.varies, advance.books_unscaled_work, scaled, adaptive)
     return Prepared(
         case,
         model,

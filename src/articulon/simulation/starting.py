@@ -96,7 +96,7 @@ def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int) -> np.ndarray:
         raise ModelError("run.speeds: 'thermal' speeds need a temperature; add a thermostat or Brownian forces")
     kT = model.units.boltzmann * _temperature(evaluator, State(*(np.zeros(1) for _ in State._fields)))
     joints = joints_of(model)
-    space = Space(model, joints, np.array(q), np.zeros(joints.freedoms.size, dtype=bool))
+    space = Space(model, joints, np.array(q), np.zeros(joints.degrees_of_freedom.size, dtype=bool))
     u = space.thermal(seed, START_STREAM, 0, kT)
     removed = thermostat is not None and thermostat.centre_of_mass == "removed"
     return without_momentum(model, q, u) if removed else u

@@ -27,7 +27,7 @@ NOTHING, SCALES, KICKS, OVERDAMPS = range(4)
 
 WAY, SEED, STREAM, LINEAR = range(4)
 """Places in ``Bath.choice``."""
-FREEDOMS, BOLTZMANN, GAIN, FRICTION, RELAXATION = range(5)
+DEGREES_OF_FREEDOM, BOLTZMANN, GAIN, FRICTION, RELAXATION = range(5)
 """Places in ``Bath.constants``."""
 
 RANDOM_STREAM = 2
@@ -98,7 +98,7 @@ class BaseThermostat(Declaration):
 
     def check(self, model: Model, where: str = "thermostat") -> None:
         """Raises CaseError for what the thermostat cannot do with a model."""
-        if self.freedoms(model) < 1:
+        if self.degrees_of_freedom(model) < 1:
             raise CaseError(
                 f"{where}: the model has no degrees of freedom to keep at a temperature"
                 + (" once its total momentum is removed" if self.centre_of_mass == "removed" else "")
@@ -111,18 +111,18 @@ class BaseThermostat(Declaration):
         """Raises CaseError for a table of temperatures that does not last as long as the run [time]."""
         check_schedule(self.temperature, duration, f"{where}.temperature")
 
-    def freedoms(self, model: Model) -> int:
+    def degrees_of_freedom(self, model: Model) -> int:
         """Number of degrees of freedom N that share the kinetic energy ½ N k T."""
         return model.degrees_of_freedom - (3 if self.centre_of_mass == "removed" else 0)
 
     def table(self, model: Model, seed: int, target_factor: float = 1.0) -> Bath:
         """The kernels' table; ``target_factor`` multiplies the target, and leaves Q as it is."""
         times, temperatures, linear = schedule_arrays(self.temperature)
-        freedoms, boltzmann = float(self.freedoms(model)), model.units.boltzmann
+        degrees_of_freedom, boltzmann = float(self.degrees_of_freedom(model)), model.units.boltzmann
         return Bath(
             np.array([self.way, seed, RANDOM_STREAM, linear], dtype=np.int64),
-            np.array([freedoms, boltzmann, *self.numbers()]),
-            self.thermostat_masses(freedoms * boltzmann * temperatures[0], boltzmann * temperatures[0]),
+            np.array([degrees_of_freedom, boltzmann, *self.numbers()]),
+            self.thermostat_masses(degrees_of_freedom * boltzmann * temperatures[0], boltzmann * temperatures[0]),
             times,
             target_factor * temperatures,
         )

@@ -10,7 +10,7 @@ import math
 
 from articulon.kernels import first_class, jit
 from articulon.model.state import THERMOSTAT
-from articulon.thermostats.base import FREEDOMS
+from articulon.thermostats.base import DEGREES_OF_FREEDOM
 from articulon.thermostats.schedule import target
 
 OUTER = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
@@ -24,7 +24,10 @@ LONGEST = 0.5
 def chain_rates(bath, twice_kinetic, kT, variables, rates):
     """Rates of ζ_1 to ζ_k and of the reservoir's energy, at 2K and k T [energy]."""
     Q, last = bath.masses, bath.masses.size - 1
-    pushed, reservoir = twice_kinetic - bath.constants[FREEDOMS] * kT, bath.constants[FREEDOMS] * kT * variables[0]
+    pushed, reservoir = (
+        twice_kinetic - bath.constants[DEGREES_OF_FREEDOM] * kT,
+        bath.constants[DEGREES_OF_FREEDOM] * kT * variables[0],
+    )
     for j in range(last + 1):
         rate = pushed / Q[j]
         if j < last:
@@ -50,7 +53,7 @@ def push(bath, twice_kinetic, kT, j, h, variables):
     """ζ_j over a time h, with ζ_{j+1} held: half its decay, the push of what it controls, half its decay."""
     Q, last = bath.masses, bath.masses.size - 1
     if j == 0:
-        force = twice_kinetic - bath.constants[FREEDOMS] * kT
+        force = twice_kinetic - bath.constants[DEGREES_OF_FREEDOM] * kT
     else:
         force = Q[j - 1] * variables[j - 1] * variables[j - 1] - kT
     decay = math.exp(-0.5 * h * variables[j + 1]) if j < last else 1.0
@@ -62,7 +65,7 @@ def chain_step(bath, kinetic, kT, h, weight, variables):
     """Carries a chain over a time h with positions held (Martyna, Tuckerman, Tobias and Klein, Mol. Phys. 87, 1117,
     1996, with Suzuki's weights); gives K at its end. ``weight`` is the factor of the thermostat's force."""
     k = bath.masses.size
-    fastest = bath.constants[FREEDOMS] * kT / bath.masses[0]
+    fastest = bath.constants[DEGREES_OF_FREEDOM] * kT / bath.masses[0]
     for j in range(1, k):
         fastest = max(fastest, kT / bath.masses[j])
     repeats = 1 + int(h * math.sqrt(2.0 * fastest) / LONGEST)
@@ -71,7 +74,7 @@ def chain_step(bath, kinetic, kT, h, weight, variables):
         for j in range(k - 1, -1, -1):
             push(bath, 2.0 * kinetic, kT, j, 0.5 * d, variables)
         kinetic *= math.exp(-2.0 * weight * d * variables[0])
-        reservoir = bath.constants[FREEDOMS] * variables[0]
+        reservoir = bath.constants[DEGREES_OF_FREEDOM] * variables[0]
         for j in range(1, k):
             reservoir += variables[j]
         variables[k] += d * kT * reservoir

@@ -6,16 +6,16 @@ from typing import Annotated, Literal
 from articulon.declaration import Dimension, Quantity
 from articulon.kernels import first_class, jit
 from articulon.model.state import THERMOSTAT, THERMOSTAT_RATE
-from articulon.thermostats.base import FREEDOMS, GAIN
+from articulon.thermostats.base import DEGREES_OF_FREEDOM, GAIN
 from articulon.thermostats.chains import chain_step
 from articulon.thermostats.nose_hoover import OneVariable
 from articulon.thermostats.schedule import target
 
 
 @jit
-def rate_part(kinetic, freedoms, kT, gain, Q, h):
+def rate_part(kinetic, degrees_of_freedom, kT, gain, Q, h):
     """K after a time h of K' = −2 kd ζ' K with ζ' = (2K − N k T)/Q, a logistic equation, exactly: 1/K is linear."""
-    rate, slope = 2.0 * gain * freedoms * kT / Q, 4.0 * gain / Q
+    rate, slope = 2.0 * gain * degrees_of_freedom * kT / Q, 4.0 * gain / Q
     grown = -math.expm1(-rate * h) / rate if rate > 0.0 else h
     return kinetic / (math.exp(-rate * h) + slope * kinetic * grown)
 
@@ -24,10 +24,10 @@ def rate_part(kinetic, freedoms, kT, gain, Q, h):
 def advance_modified(bath, kinetic, time, h, count, factor, variables, works):
     """The chain, between two halves of the part of ζ'."""
     kT, Q = target(bath, time + 0.5 * h), bath.masses[0]
-    freedoms, gain = bath.constants[FREEDOMS], factor[THERMOSTAT_RATE] * bath.constants[GAIN]
-    first = rate_part(kinetic, freedoms, kT, gain, Q, 0.5 * h)
+    degrees_of_freedom, gain = bath.constants[DEGREES_OF_FREEDOM], factor[THERMOSTAT_RATE] * bath.constants[GAIN]
+    first = rate_part(kinetic, degrees_of_freedom, kT, gain, Q, 0.5 * h)
     second = chain_step(bath, first, kT, h, factor[THERMOSTAT], variables)
-    third = rate_part(second, freedoms, kT, gain, Q, 0.5 * h)
+    third = rate_part(second, degrees_of_freedom, kT, gain, Q, 0.5 * h)
     works[THERMOSTAT] += second - first
     works[THERMOSTAT_RATE] += (first - kinetic) + (third - second)
     return math.sqrt(third / kinetic) if kinetic > 0.0 else 1.0

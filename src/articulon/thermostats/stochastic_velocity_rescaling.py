@@ -7,7 +7,7 @@ from articulon.declaration import Dimension, Quantity
 from articulon.kernels import first_class, jit
 from articulon.model.state import THERMOSTAT
 from articulon.rng import normal_pair, uniform_pair
-from articulon.thermostats.base import FREEDOMS, RELAXATION, SCALES, SEED, STREAM, BaseThermostat
+from articulon.thermostats.base import DEGREES_OF_FREEDOM, RELAXATION, SCALES, SEED, STREAM, BaseThermostat
 from articulon.thermostats.schedule import target
 
 
@@ -45,7 +45,7 @@ def rescale(bath, kinetic, time, h, count, factor, variables, works):
     """The factor after a time h (Bussi and Parrinello, Comput. Phys. Commun. 179, 26, 2008, appendix)."""
     if not kinetic > 0.0:
         return 1.0
-    N, seed, stream = bath.constants[FREEDOMS], bath.choice[SEED], bath.choice[STREAM]
+    N, seed, stream = bath.constants[DEGREES_OF_FREEDOM], bath.choice[SEED], bath.choice[STREAM]
     c = math.exp(-h / bath.constants[RELAXATION])
     mean = target(bath, time + 0.5 * h) / (2.0 * kinetic)
     normal, _ = normal_pair(seed, stream, count, 0)

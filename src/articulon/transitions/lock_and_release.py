@@ -199,8 +199,10 @@ def release(
         linear = related.columns @ generalised_momentum(model, q, speeds)
     coarse_energy = kinetic_energy(model, q, speeds)
     least = choices.least_energy(related.schur, linear)
-    freedoms = model.nu - int((before & ~changed).sum()) - related.rank
-    placed = _placed(model, coarse_energy, changed, freedoms, energy, temperature, share, reservoir, seed, draw)
+    degrees_of_freedom = model.nu - int((before & ~changed).sum()) - related.rank
+    placed = _placed(
+        model, coarse_energy, changed, degrees_of_freedom, energy, temperature, share, reservoir, seed, draw
+    )
     if not placed >= least - choices.SLACK * coarse_energy:
         raise TransitionError(
             f"release: the kinetic energy asked for is {coarse_energy + placed:.9g}, and the momentum allows none "
@@ -258,7 +260,7 @@ def _placed(
     model: Model,
     coarse_energy: float,
     changed: np.ndarray,
-    freedoms: int,
+    degrees_of_freedom: int,
     energy: float | str | None,
     temperature: float | str | None,
     share: float | str | None,
@@ -276,7 +278,7 @@ def _placed(
         return _quantity(model, energy, "energy", "energy") - coarse_energy
     if temperature is not None:
         T = _temperature(model, temperature, "temperature")
-        return 0.5 * freedoms * units.boltzmann * T - coarse_energy
+        return 0.5 * degrees_of_freedom * units.boltzmann * T - coarse_energy
     if share is not None:
         T = _temperature(model, share, "share")
         normals = _normals(int(changed.sum()), seed, draw, ENERGY_DRAW)

@@ -89,7 +89,7 @@ class AssemblyScratch(NamedTuple):
 def assembly_scratch(forest: Forest, tree: AssemblyTree, columns: int = 1, lockable: bool = False) -> AssemblyScratch:
     """Working space for a forest and so many right-hand sides; in one column 450 bytes for a link of one speed."""
     links, nodes = forest.parent.size, tree.kind.size
-    speeds = sum(joints.FREEDOMS[kind] for kind in forest.kind.tolist())
+    speeds = sum(joints.DEGREES_OF_FREEDOM[kind] for kind in forest.kind.tolist())
     speeds += 0 if forest.flexible is None else int(forest.flexible.mode[-1])
     shapes: dict[str, tuple[int, ...]] = {
         **dict.fromkeys(("inertia", "transfer", "inverse"), (nodes, 6, 6)),

@@ -1,4 +1,4 @@
-"""Impulses on a forest of which some speeds are locked: divide and conquer without the locked freedoms.
+"""Impulses on a forest of which some speeds are locked: divide and conquer without the locked degrees of freedom.
 
 A freedom that is locked is simply not eliminated (``two_handle_block``): its joint's free-motion map is the remaining
 columns (Poursina 2012, 2.2). What is found for a column are jumps of the speeds x (nu,) with

@@ -51,7 +51,7 @@ from articulon.dynamics.kinematics import frames
 from articulon.kernels import routine
 
 MASKED = False
-"""Whether freedoms can be locked."""
+"""Whether degrees of freedom can be locked."""
 
 
 @routine
@@ -96,7 +96,7 @@ def assemble_block(forest, tree, node, tau, wrench, moving, ws, scratch):
         if not insides[i]:
             diagonal_add(scales, node, shift_inertia(r, K))
         K, T, C = condense_block_modes(forest, node, tau, ws, i, spine, K, T, C, scratch, MASKED)
-        for k in range(joints.freedoms(kind)):
+        for k in range(joints.degrees_of_freedom(kind)):
             j = u_start[i] + k
             w, v = joints.column(kind, axis, k, frame, R)
             uw, uv, d = freedom_gain(K, w, v)
@@ -189,7 +189,7 @@ def accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration
                 aw = add(aw, load_from(velocity_products, i, 0))
                 av = add(av, load_from(velocity_products, i, 3))
             aw, av = follow_block_modes(forest, ws, i, udot[c], aw, av)
-            for k in range(joints.freedoms(kind) - 1, -1, -1):
+            for k in range(joints.degrees_of_freedom(kind) - 1, -1, -1):
                 j = u_start[i] + k
                 s = rate[c, j] - dot(load_from(gain, j, 0), aw) - dot(load_from(gain, j, 3), av)
                 if spines[i]:
@@ -230,7 +230,7 @@ def correct_block_inward(forest, tree, node, ws, scratch):
             n, f = condense_block_correction(
                 forest, ws, i, n, f, rate[c], drift[node, c], spines[i], scratch, scratch.reaction[c], MASKED
             )
-            for k in range(joints.freedoms(kind)):
+            for k in range(joints.degrees_of_freedom(kind)):
                 j = u_start[i] + k
                 w, v = joints.column(kind, axis, k, frame, R)
                 s = -dot(w, n) - dot(v, f)
@@ -274,7 +274,7 @@ def correct_block_outward(forest, tree, node, ws, scratch, udot, acceleration):
                 aw, av = load_from(inflow[node], c, 0), load_from(inflow[node], c, 3)
             av = add(av, cross(aw, r))
             aw, av = follow_block_modes(forest, ws, i, rate[c], aw, av)
-            for k in range(joints.freedoms(kind) - 1, -1, -1):
+            for k in range(joints.degrees_of_freedom(kind) - 1, -1, -1):
                 j = u_start[i] + k
                 s = -dot(load_from(gain, j, 0), aw) - dot(load_from(gain, j, 3), av)
                 if laden:

@@ -51,7 +51,7 @@ def partial_velocities_flexible(forest, ws, i, row, velocity):
                 sw, sv = load_from(ws.modal.column, first + k, 0), load_from(ws.modal.column, first + k, 3)
                 set_column(velocity, row, at + k, sw, add(sv, cross(sw, arm)))
         frame, body = frames(kind, parent, forest.rotation, ws.quaternion, ws.rotation, j)
-        for k in range(joints.freedoms(kind)):
+        for k in range(joints.degrees_of_freedom(kind)):
             sw, sv = joints.column(kind, load(axes, j), k, frame, body)
             set_column(velocity, row, u_start[j] + k, sw, add(sv, cross(sw, arm)))
         j = parent[j]

@@ -46,7 +46,7 @@ def project_flexible(forest, ws, force, tau):
         else:
             kind = kinds[i]
             frame, body = frames(kind, parent, forest.rotation, ws.quaternion, ws.rotation, i)
-            for k in range(joints.freedoms(kind)):
+            for k in range(joints.degrees_of_freedom(kind)):
                 sw, sv = joints.column(kind, load(axes, i), k, frame, body)
                 tau[u_start[i] + k] = dot(sw, n) + dot(sv, f)
         if p >= 0:
@@ -69,7 +69,7 @@ def accelerate_as_given(forest, udot, gravity, ws):
             aw = load_from(ws.acceleration, p, 0)
             av = add(load_from(ws.acceleration, p, 3), cross(aw, load(ws.reach, i)))
         aw, av = add(aw, load_from(ws.bias, i, 0)), add(av, load_from(ws.bias, i, 3))
-        for k in range(joints.freedoms(kind)):
+        for k in range(joints.degrees_of_freedom(kind)):
             sw, sv = joints.column(kind, load(axes, i), k, frame, R)
             a = udot[u_start[i] + k]
             aw, av = add(aw, scale(a, sw)), add(av, scale(a, sv))

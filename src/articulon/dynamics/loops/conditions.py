@@ -253,7 +253,7 @@ def acts(forest, ws, i, n, f, moment, force, locked):
     sizes ``moment`` and ``force``."""
     kind = forest.kind[i]
     frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
-    for k in range(joints.freedoms(kind)):
+    for k in range(joints.degrees_of_freedom(kind)):
         if locked is not None and locked[forest.u_start[i] + k]:
             continue
         sw, sv = joints.column(kind, load(forest.axis, i), k, frame, body)

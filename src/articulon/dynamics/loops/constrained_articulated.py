@@ -53,7 +53,7 @@ def factor_paths(forest, loops, ws, arrays):
         H = (load_from(kept, i, 6), load_from(kept, i, 9), load_from(kept, i, 12))
         M = (kept[i, 15], kept[i, 16], kept[i, 17], kept[i, 18], kept[i, 19], kept[i, 20])
         W, V, K = columns[place_, 0], columns[place_, 1], inverse[place_]
-        count = joints.freedoms(kind)
+        count = joints.degrees_of_freedom(kind)
         for k in range(count):
             sw, sv = joints.column(kind, load(axes, i), k, frame, body)
             n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
@@ -88,12 +88,12 @@ def _carry(forest, loops, ws, arrays, row, i, n, f, driven):
     at = loops.place[i]
     first = loops.column[at]
     W, V, K = arrays.columns[at, 0], arrays.columns[at, 1], arrays.inverse[at]
-    for k in range(joints.freedoms(forest.kind[i])):
+    for k in range(joints.degrees_of_freedom(forest.kind[i])):
         e = dot((W[k, 0], W[k, 1], W[k, 2]), n) + dot((W[k, 3], W[k, 4], W[k, 5]), f)
         if driven >= 0:
             e += K[k, driven]
         arrays.whitened[row, first + k] = e
-    for k in range(joints.freedoms(forest.kind[i])):
+    for k in range(joints.degrees_of_freedom(forest.kind[i])):
         e = arrays.whitened[row, first + k]
         n = (n[0] - e * V[k, 0], n[1] - e * V[k, 1], n[2] - e * V[k, 2])
         f = (f[0] - e * V[k, 3], f[1] - e * V[k, 4], f[2] - e * V[k, 5])
@@ -287,7 +287,7 @@ def add_entries(forest, ws, i, n, f, row):
     """Adds what a moment and force on link i, about its origin, do to the speeds that move it against its parent."""
     kind = forest.kind[i]
     frame, body = frames(kind, forest.parent, forest.rotation, ws.quaternion, ws.rotation, i)
-    for k in range(joints.freedoms(kind)):
+    for k in range(joints.degrees_of_freedom(kind)):
         sw, sv = joints.column(kind, load(forest.axis, i), k, frame, body)
         row[forest.u_start[i] + k] += dot(sw, n) + dot(sv, f)
 

@@ -10,11 +10,11 @@ from articulon.forces.contact.contact_pairs import add_across
 from articulon.forces.contact.contact_tables import (
     ARM,
     COUPLE,
-    CROWDED,
+    EXCEEDED,
     FORCE,
     FREE,
+    INVERSE_MASS,
     KIND,
-    LIGHT,
     LOAD,
     MOTION,
     NORMAL,
@@ -90,14 +90,14 @@ def list_spheres(system, lists, refresh):
     for p in range(particles.order.size):
         s = particles.order[p]
         spheres.motion[p, RADIUS] = spheres.radius[s]
-        spheres.motion[p, LIGHT] = spheres.light[s]
+        spheres.motion[p, INVERSE_MASS] = spheres.inverse_mass[s]
         spheres.motion[p, KIND] = system.numbers[s]
 
 
 @jit
-def crowded(system):
+def capacity_exceeded(system):
     """Whether some list had too little room."""
-    return system.particles.counts[OVERFLOW] + system.candidates.counts[CROWDED] + system.walls.counts[CROWDED] > 0
+    return system.particles.counts[OVERFLOW] + system.candidates.counts[EXCEEDED] + system.walls.counts[EXCEEDED] > 0
 
 
 @jit
@@ -106,7 +106,7 @@ def follow_spheres(system, lists, refresh):
     if not farthest_sphere(system) <= system.grid.reach[1]:
         lists[KEEP](system)
         list_spheres(system, lists, refresh)
-    return not crowded(system) and system.particles.counts[LOST] == 0
+    return not capacity_exceeded(system) and system.particles.counts[LOST] == 0
 
 
 @jit

@@ -104,7 +104,7 @@ def entry(batch, column, k, one):
 
 
 @jit
-def standing(batch, k):
+def active(batch, k):
     """Whether a contact stuck and slid at the last evaluation, and whether it is one now: 1 or 0."""
     state = batch[STATE * STRIDE + k]
     here = 1.0 if state < PARTS else 0.0
@@ -122,16 +122,16 @@ def measure(batch, count, rows):
         xj, yj, zj = get3(batch, PLACE_J, k)
         dx, dy, dz = xi - xj, yi - yj, zi - zj
         Ri, Rj = batch[RADIUS_I * STRIDE + k], batch[RADIUS_J * STRIDE + k]
-        light = batch[LIGHT_I * STRIDE + k] + batch[LIGHT_J * STRIDE + k]
+        inverse_mass = batch[LIGHT_I * STRIDE + k] + batch[LIGHT_J * STRIDE + k]
         r = math.sqrt(dx * dx + dy * dy + dz * dz)
         reach, least = Ri + Rj, min(Ri, Rj)
         # One division for four quotients.
-        here, there = reach * light, r * least
+        here, there = reach * inverse_mass, r * least
         inverse = 1.0 / (here * there)
         by_r, by_least, by_reach, ms = (
             inverse * here * least,
             inverse * here * r,
-            inverse * there * light,
+            inverse * there * inverse_mass,
             inverse * there * reach,
         )
         delta = reach - r
@@ -213,7 +213,7 @@ def act(batch, count, h, rows):
             entry(batch, STATIC, k, s0),
             entry(batch, KINETIC, k, m0),
         )
-        here = standing(batch, k)[2]
+        here = active(batch, k)[2]
         put3(batch, NEW_DISPLACEMENT, k, (x, y, z))
         put3(batch, ACROSS, k, (here * fx, here * fy, here * fz))
         batch[VISCOUS * STRIDE + k] = here * viscous
@@ -267,7 +267,7 @@ def book(batch, count, h, rows, seen):
         wx, wy, wz = get3(batch, NEW_VISCOUS, k)
         ex, ey, ez = lever(batch, k)
         vn, ms = batch[NEW_CLOSING * STRIDE + k], batch[MASS * STRIDE + k]
-        stuck, slid, here = standing(batch, k)
+        stuck, slid, here = active(batch, k)
         sx, sy, sz = ux - vn * nx, uy - vn * ny, uz - vn * nz
         tx, ty, tz = sx + ex, sy + ey, sz + ez
         depth = max(batch[OVERLAP * STRIDE + k] + h * vn, 0.0)

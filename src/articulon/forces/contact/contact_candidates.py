@@ -10,7 +10,7 @@ import numpy as np
 from numba import prange
 
 from articulon.forces.contact.contact_history import clear_contact, load_past
-from articulon.forces.contact.contact_tables import CROWDED, LISTED, LOAD, PLACES, RING
+from articulon.forces.contact.contact_tables import EXCEEDED, LISTED, LOAD, PLACES, RING
 from articulon.kernels import jit
 
 
@@ -57,8 +57,8 @@ def sum_starts(candidates):
     for p in range(start.size - 1):
         start[p + 1] += start[p]
     candidates.counts[LISTED] = start[start.size - 1]
-    candidates.counts[CROWDED] = candidates.counts[LISTED] > candidates.root.size
-    return candidates.counts[CROWDED] == 0
+    candidates.counts[EXCEEDED] = candidates.counts[LISTED] > candidates.root.size
+    return candidates.counts[EXCEEDED] == 0
 
 
 @jit
@@ -120,7 +120,7 @@ def list_across(spheres, candidates):
     for p in range(places):
         across[p + 1] += across[p]
     if places + across[places] > spheres.load.shape[0] - RING * strips:
-        candidates.counts[CROWDED] = 1
+        candidates.counts[EXCEEDED] = 1
         return
     for slot in range(total):
         if into[slot] < 0:

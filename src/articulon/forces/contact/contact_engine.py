@@ -24,7 +24,7 @@ from articulon.forces.contact.compiled_passes import (
     wall_setter,
 )
 from articulon.forces.contact.contact_tables import (
-    CROWDED,
+    EXCEEDED,
     FAULT,
     KEPT,
     LISTED,
@@ -100,7 +100,7 @@ class Contacts:
         self.rows = law.rows(model)
         body = sites.body[self.sites]
         link = np.where(body < 0, -1, model.link[body])
-        self.light = 1.0 / carrying_masses(model, body)
+        self.inverse_mass = 1.0 / carrying_masses(model, body)
         self.link = link
         self.cell = cell_of(model)
         self.skin = float(law.skin) if law.skin is not None else SKIN * float(self.radius.min())
@@ -180,7 +180,9 @@ class Contacts:
             system.particles,
             system.neighbours._replace(excluded_start=start, excluded=excluded),
             grid(n, images, self.reach, self.skin, later=True, way=RING // 2),
-            system.spheres._replace(radius=self.radius.copy(), light=self.light.copy(), owner=self._owners()),
+            system.spheres._replace(
+                radius=self.radius.copy(), inverse_mass=self.inverse_mass.copy(), owner=self._owners()
+            ),
             system.candidates,
             empty_wall_slots(n, walls, self.resists),
             self.wall_tables,
@@ -210,10 +212,10 @@ class Contacts:
         if system.particles.counts[OVERFLOW]:
             images += images // 2 + 64
             neighbours = (neighbours + neighbours // 2) // VECTOR * VECTOR + VECTOR
-        if system.candidates.counts[CROWDED]:
+        if system.candidates.counts[EXCEEDED]:
             candidates = max(candidates, int(1.2 * system.candidates.counts[LISTED]) + 64)
             rows = max(rows, int(1.2 * system.candidates.across[-1]) + 64)
-        if system.walls.counts[CROWDED]:
+        if system.walls.counts[EXCEEDED]:
             walls = int(1.2 * system.walls.counts[LISTED]) + 64
             groups, entries = (int(1.2 * number) + 64 for number in system.near_walls.needed)
             self.wall_room = groups, entries

@@ -14,7 +14,7 @@ from articulon.forces.sites.site_tables import Cell, Grid, Neighbours, Particles
 BEYOND = 8
 """Places beyond the last sphere and image, and beyond the last slot of what is read for some slots at a time."""
 X, V, SPIN = 0, 4, 8
-RADIUS, LIGHT, KIND = 3, 7, 11
+RADIUS, INVERSE_MASS, KIND = 3, 7, 11
 MOTION = 12
 """Columns of ``Spheres.motion``: position and radius, velocity and inverse mass, angular velocity and kind. A sphere's
 row is a line and a half of memory."""
@@ -45,7 +45,7 @@ PAST_SINCE, PAST_STANDING = MEMORY, MEMORY + 1
 PAST = 8
 """Columns of what a list keeps of a contact between spheres, a line of memory: the first of its record, when the two
 touched, and whether it sticks or slides. Two stay empty."""
-LISTED, CROWDED = 0, 1
+LISTED, EXCEEDED = 0, 1
 """Places in ``Candidates.counts``: candidates, and whether there was too little room for them."""
 FAULT, SPHERE, AT_WALL = 2, 3, 4
 """Further places in ``WallSlots.counts``: what has gone wrong, and the sphere and the wall of it."""
@@ -71,7 +71,7 @@ class Spheres(NamedTuple):
     """Where each is and how it moves, the images of periodic faces behind; shape (spheres + images, 12)."""
     radius: np.ndarray
     """In the order of the model [length], shape (spheres,)."""
-    light: np.ndarray
+    inverse_mass: np.ndarray
     """Inverse mass of what carries each, in the order of the model [1/mass], shape (spheres,)."""
     owner: np.ndarray
     """What carries each, in the order of the model: those of one owner never touch, shape (spheres,); or (0,), where
@@ -281,10 +281,14 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
 
 def empty_spheres(spheres: int, images: int, candidates: int) -> Spheres:
     """Room for a number of spheres, of their images and of candidates."""
-    radius, light, owner = np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)
+    radius, inverse_mass, owner = np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)
     rings = RING * (len(strips_of(spheres)) - 1)
     return Spheres(
-        aligned_zeros(spheres + images, MOTION), radius, light, owner, aligned_zeros(spheres + candidates + rings, LOAD)
+        aligned_zeros(spheres + images, MOTION),
+        radius,
+        inverse_mass,
+        owner,
+        aligned_zeros(spheres + candidates + rings, LOAD),
     )
 
 

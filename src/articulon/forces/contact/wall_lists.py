@@ -12,7 +12,7 @@ from numba import prange
 
 from articulon.algebra.vectors import add, apply, dot, load, load_from, sub
 from articulon.forces.contact.contact_history import clear_contact, load_wall_contact
-from articulon.forces.contact.contact_tables import CROWDED, FAULT, LEFT, LISTED, PLACES, SPHERE
+from articulon.forces.contact.contact_tables import EXCEEDED, FAULT, LEFT, LISTED, PLACES, SPHERE
 from articulon.forces.contact.wall_motion import rotation_of, way_of
 from articulon.forces.contact.wall_shapes import MESH, OUTSIDE, triangle_gap
 from articulon.forces.contact.wall_tables import PLACE, POSES, TURNING
@@ -109,7 +109,7 @@ def list_place(walls, lists, cell, particles, spheres, skin, p, group, entry, wr
     walls it may touch, and numbers of groups and triangles."""
     s = particles.order[p]
     slots, groups, entries = 0, 0, 0
-    if spheres.light[s] > 0.0:
+    if spheres.inverse_mass[s] > 0.0:
         reference, wrap, reach = particles.reference, particles.wrap, spheres.radius[s] + skin
         x = (reference[0, s] + wrap[0, p], reference[1, s] + wrap[1, p], reference[2, s] + wrap[2, p])
         for w in range(walls.shape.size):
@@ -155,7 +155,7 @@ def sum_walls(slots, lists):
         and lists.group_start[n] <= lists.wall.size
         and lists.entry_first[n] <= lists.entry.size
     )
-    slots.counts[CROWDED] = 0 if fits else 1
+    slots.counts[EXCEEDED] = 0 if fits else 1
     return fits
 
 

@@ -26,7 +26,6 @@ from articulon.forces.contact.contact_tables import (
     AT_WALL,
     BEGUN,
     CLOSING,
-    CROWDED,
     DEEP_FIRST,
     DEEP_OTHER,
     DEEPEST,
@@ -34,11 +33,12 @@ from articulon.forces.contact.contact_tables import (
     DURATIONS,
     ELASTIC,
     ENDED,
+    EXCEEDED,
     FAULT,
     FORCE,
     FREE,
+    INVERSE_MASS,
     KIND,
-    LIGHT,
     LONGEST,
     MOTION,
     OTHER_ARM,
@@ -195,7 +195,7 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
     out = CONTACT(
         delta,
         R,
-        1.0 / motion[p, LIGHT],
+        1.0 / motion[p, INVERSE_MASS],
         n[0],
         n[1],
         n[2],
@@ -327,7 +327,7 @@ def wall_pass(system, time, h):
     if walls_moved(system.shapes, system.near_walls, system.skin[0]):
         KEEP(system)
         LIST(system)
-    if slots.counts[CROWDED] == 0:
+    if slots.counts[EXCEEDED] == 0:
         SHARE(slots, system.shapes, system.near_walls, system.spheres, system.particles, system.table, time, h)
 
 
