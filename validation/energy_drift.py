@@ -73,8 +73,8 @@ def main() -> None:
 `python -m validation.energy_drift`, {time.monotonic() - began:.0f} s. `{CASE}` at constant energy:
 {model.bodies} bodies with {degrees_of_freedom} degrees of freedom, all pairs without a cutoff, walls, velocity
 Verlet with steps of {STEP} for {BLOCKS * block:g} ns after {EQUILIBRATION} under Langevin's thermostat at
-{TEMPERATURE:g} K. Total energy is sampled {BLOCKS * SAMPLES:,} times; its slope is that of the means of {BLOCKS} blocks, whose scatter about the line
-counts all correlation shorter than a block.
+{TEMPERATURE:g} K. Total energy is sampled {BLOCKS * SAMPLES:,} times; its slope is that of the means of {BLOCKS}
+blocks, whose scatter about the line counts all correlation shorter than a block.
 
 | | kT per ns and degree of freedom |
 | --- | --- |
