@@ -78,7 +78,7 @@ def run(
     if description.run.gsd:
         from articulon.runs.gsd_export import write_gsd
 
-        echo(f"spheres {write_gsd(folder)}")
+        echo(f"spheres {write_gsd(done)}")
     doubted = strict and not is_trusted(done.summary)
     if failed:
         fail("; ".join(failed), "check failed")

@@ -33,13 +33,13 @@ ROOM = 2.0
 """Free space beyond the outermost sphere along a direction that is not periodic, in largest diameters."""
 
 
-def write_gsd(folder: Path, file: Path | None = None) -> Path:
+def write_gsd(results: Path | Run, file: Path | None = None) -> Path:
     """Write the contact spheres of a run, also of one that is still going.
 
     Parameters
     ----------
-    folder
-        The folder of the run.
+    results
+        The folder of the run, or the run as it is at hand, whose case is not read and whose model is not built again.
     file
         The file; ``spheres.gsd`` in the folder by default. It is replaced.
 
@@ -54,8 +54,9 @@ def write_gsd(folder: Path, file: Path | None = None) -> Path:
         Where the package gsd is not installed, the folder holds no run, or the run has no spheres.
     """
     hoomd = _hoomd()
-    run = Run(folder, Case.read(folder / "case.toml"))
-    model: Model = run.case.build_model(run_code=False)
+    run = results if isinstance(results, Run) else Run(results, Case.read(results / "case.toml"))
+    folder = run.folder
+    model: Model = run.case.build_model(run_code=False) if run.known_model is None else run.known_model
     spheres = np.flatnonzero(model.sites.radius > 0.0)
     if not spheres.size:
         raise ArticulonError(f"{folder}: the run has no contact spheres to be written; give bodies sites with a radius")
