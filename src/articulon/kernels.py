@@ -195,7 +195,9 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
             kept = cache_root().absolute() == cache_folder().parent
             often = "once per machine" if kept else "for this process alone"
             seconds = max(1, round(SECONDS * len(fresh) / _cores()))
-            announce(f"compiling {_counted(len(fresh), 'kernel')}, {often}: about {seconds} s")
+            # What these lead to is not known yet: a run announces its first batch alone.
+            what = _counted(len(fresh), "kernel")
+            announce(f"compiling {what}, {often}: about {seconds} s, up to a minute in all")
             _compile_aside(fresh)
         for (function, signature), mark in missing:
             _load(function, signature, mark)
