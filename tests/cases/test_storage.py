@@ -434,7 +434,8 @@ def test_without_a_readable_checkpoint_the_error_names_both_files(tmp_path):
         read_checkpoint(tmp_path)
     (tmp_path / NEWEST).write_bytes(b"PK")
     (tmp_path / PREVIOUS).write_bytes(b"")
-    with pytest.raises(CheckpointError, match=r"checkpoint\.npz is damaged.*checkpoint_prev\.npz is damaged.*start the run again"):
+    both = r"checkpoint\.npz is damaged.*checkpoint_prev\.npz is damaged.*start the run again"
+    with pytest.raises(CheckpointError, match=both):
         read_checkpoint(tmp_path)
 
 
