@@ -332,14 +332,14 @@ def test_a_reference_is_of_one_case_and_one_engine(
     assert reference_cache.kept_wall_seconds(case) is None
 
 
-@pytest.mark.parametrize("part", ["cases", "simulate"])
+@pytest.mark.parametrize("part", reference_cache.MAKERS)
 def test_a_reference_is_of_the_code_that_builds_models_and_runs(
     part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = Path(reference_cache.__file__).parent.parent
-    for folder in ("report", "cases", "simulate"):
+    for folder in ("comparisons", *reference_cache.MAKERS):
         shutil.copytree(package / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(reference_cache, "__file__", str(tmp_path / "report" / "reference_cache.py"))
+    monkeypatch.setattr(reference_cache, "__file__", str(tmp_path / "comparisons" / "reference_cache.py"))
     engine = reference_cache.engine.__wrapped__
     before = engine()
     assert engine() == before

@@ -90,7 +90,7 @@ def test_a_run_that_diverges_keeps_what_it_has() -> None:
 
 def test_frames_build_no_tables_of_forces(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many there are: what a frame costs is what it looks at."""
-    from articulon.forces import evaluation
+    from articulon.forces import evaluation_tables as evaluation
 
     builder = ar.ModelBuilder(units="kg-m-s")
     builder.add_body("rod", mass=1, inertia=0.1, com=(0, 0, -0.5), joint=ar.Revolute(axis=(0, 1, 0)), q=1.0)

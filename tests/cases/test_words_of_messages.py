@@ -18,7 +18,7 @@ PACKAGE = Path(ar.__file__).parent
 COMMAND_LINE = re.compile(
     r"(?<!-)--[a-z]+[a-z-]*|\barticulon (run|resume|report|compare|analyse|tune|export|warm-up)\b"
 )
-ELSEWHERE = ("cli", "benchmark", "__main__.py")
+ELSEWHERE = ("cli", "__main__.py")
 ALLOWED = {"cases/advice.py"}
 """What only the command line calls."""
 

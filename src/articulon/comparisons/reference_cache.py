@@ -41,7 +41,10 @@ def place(case: Case) -> Path:
     return references_folder() / f"{case.digest()[:32]}-{engine()}"
 
 
-MAKERS = ("adaptive", "building", "cases", "modes", "molecules", "simulate", "transitions")
+MAKERS = (
+    *("adaptive", "building", "cases", "modes", "molecules"),
+    *("simulation", "storage", "time_scales", "transitions"),
+)
 """Folders of what makes a model, and what decides and writes while it runs, beside the kernels' own."""
 
 
