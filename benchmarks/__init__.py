@@ -48,14 +48,14 @@ def main(name: str | None, json: bool) -> None:
     """
     if name is not None and name not in BENCHMARKS:
         raise ArticulonError(f"there is no benchmark '{name}'{nearest(name, list(BENCHMARKS))}")
-    kernels.announce = _say
     figures = {}
-    for chosen in DEFAULT if name is None else (name,):
-        measure, show = BENCHMARKS[chosen]
-        figures[chosen] = measure(say=lambda what: _say(f"measuring {what}"))
-        if not json:
-            show(figures[chosen])
-            print()
+    with kernels.announcing(_say):
+        for chosen in DEFAULT if name is None else (name,):
+            measure, show = BENCHMARKS[chosen]
+            figures[chosen] = measure(say=lambda what: _say(f"measuring {what}"))
+            if not json:
+                show(figures[chosen])
+                print()
     if json:
         print(writing.dumps(figures if name is None else figures[name], indent=2, allow_nan=False))
 
