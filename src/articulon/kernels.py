@@ -158,10 +158,11 @@ def prepare(function: Any, signature: Any) -> Any:
 
 def ready(function: Any, signature: Any) -> Any:
     """A function that is handed to kernels as a value, compiled or loaded from the cache; a user's own is compiled in
-    this process, and may be compiled for other arguments too."""
+    this process. Both may be called from Python with arguments of other types too."""
     if _is_kept(function):
-        return prepare(function, signature)
-    function.compile(signature)
+        prepare(function, signature).disable_compile(False)
+    else:
+        function.compile(signature)
     return function
 
 
