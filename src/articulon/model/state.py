@@ -40,7 +40,7 @@ class StateArrays(NamedTuple):
     factor: np.ndarray
     """Scaling factor of each channel [dimensionless], shape (8,)."""
     memory: np.ndarray
-    """What a scaling law that follows how forces change keeps from step to step (``integrate/following.py``), shape
+    """What a scaling law that follows how forces change keeps from step to step (``integrate/lag_tracking.py``), shape
     (0,) for the others."""
     step: np.ndarray
     """Step that the driver would try next [time], 0 before the first, shape (1,)."""

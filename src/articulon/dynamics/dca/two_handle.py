@@ -16,7 +16,7 @@ subtracts, and within a block the equations are those of the articulated-body al
 
 A link alone, before its joint: K = I its inertia, T = 1, C = 0, d = 0, p = (ω × I ω) − w. A flexible link enters here
 and nowhere else: with modal coordinates eliminated, K = Γ_RR − Γ_RF Γ_FF⁻¹ Γ_FR, T = S − φ Γ_FF⁻¹ Γ_FR,
-C = φ Γ_FF⁻¹ φᵀ (``flexible/blocks.py``).
+C = φ Γ_FF⁻¹ φᵀ (``flexible/flexible_blocks.py``).
 
 The joint is eliminated one freedom after the other: with a column P of its motion, joint force τ, U = K P, D = Pᵀ U and
 y = T P,

@@ -1,6 +1,6 @@
 """Where the modes of flexible bodies enter the blocks of the divide-and-conquer algorithm; for rigid bodies, nothing.
 
-``flexible/blocks.py`` says what these do where there are modes.
+``flexible/flexible_blocks.py`` says what these do where there are modes.
 """
 
 from articulon.dynamics.by_forest import by_forest
