@@ -252,9 +252,7 @@ def test_what_a_function_raises_is_raised() -> None:
         run(model, 1.0)
 
 
-def test_the_friction_implicit_rule_refuses_friction_of_joints_and_takes_actuation() -> None:
-    with pytest.raises(ar.CaseError, match="'friction-implicit' takes Stokes drag implicitly, and not the damping"):
-        simulate(disc(ar.forces.JointDamping(rotational=1.0)), 1.0, rule="friction-implicit", step=0.1)
+def test_the_friction_implicit_rule_takes_actuation() -> None:
     table = ar.forces.JointActuation(body="body", times=(0, 1), values=(1.5, 1.5), interpolation="linear")
     r = simulate(disc(table), 1.0, rule="friction-implicit", step=0.1)
     assert r.u[-1, 0] == pytest.approx(1.5 / INERTIA, rel=1e-12)

@@ -35,6 +35,7 @@ OF_BODIES = {
     "loops",
     "drives",
     "friction",
+    "damped springs",
     "flexible",
     "fixman",
     "velocity gradient",
@@ -135,6 +136,9 @@ def _add_bodies(builder: Any, features: set[str]) -> None:
     builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=1.0, **flow))
     if "friction" in features:
         builder.add_force(ar.forces.JointDamping(rotational=0.5))
+    if "damped springs" in features:
+        ends = {"bodies": ("core", "arm"), "points": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))}
+        builder.add_force(ar.forces.PointSpring(**ends, stiffness=1.0, damping=0.5))
     if "fixman" in features:
         builder.add_force(ar.forces.Fixman(temperature=1.0))
     if "noise" in features:

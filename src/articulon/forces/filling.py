@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from articulon.dynamics import kinetic_energies
-from articulon.forces.base import At
+from articulon.forces.base import At, Force
 from articulon.forces.brownian import draw, noise_wrenches
 from articulon.forces.channel_forces import ChannelForces
 from articulon.forces.evaluation_tables import ModelTables
@@ -181,8 +181,8 @@ def read_thermostat(bath, variables, sums):
     sums[8], sums[9] = variables[0, 0], bath.constants[GAIN] * variables[1, 0]
 
 
-def filling(evaluator: ModelTables, at: At) -> Iterator[Bound]:
-    """Passes that fill the channels but for drag, Brownian motion and the friction of joints."""
+def filling(evaluator: ModelTables, at: At, without: tuple[type[Force], ...] = ()) -> Iterator[Bound]:
+    """Passes that fill the channels but for drag, Brownian motion and forces of the kinds left out."""
     forces, channels, forest, ws = evaluator.system.forces, at.channels, at.forest, at.ws
     wrench, joint = channels.wrench, channels.joint
     if forces.wrench_channels.size:
@@ -196,7 +196,8 @@ def filling(evaluator: ModelTables, at: At) -> Iterator[Bound]:
     if forest.flexible is not None:
         yield fill_modal_springs.bind(forest, at.q, joint)
     for kind, table in forces.terms:
-        yield from kind.fill(table, at)
+        if not issubclass(kind, without):
+            yield from kind.fill(table, at)
 
 
 def fill_friction(evaluator: ModelTables, at: At) -> Iterator[Bound]:

@@ -11,7 +11,7 @@ from pydantic import model_validator
 
 from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.base import At, Force, Merging
+from articulon.forces.base import At, Force, Merging, Term
 from articulon.forces.selection import matching, still_moves
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
@@ -125,13 +125,19 @@ class JointResistance(Force):
         return self.model_copy(update=update) if any(update.values()) else None
 
 
+def resistance_of(terms: Iterable[Term]) -> JointFrictions | None:
+    """All damping and friction of joints among the forces of a model, in one table; None where there is none."""
+    tables = [term.table for term in terms if issubclass(term.kind, JointResistance)]
+    return JointFrictions(*(np.concatenate(columns) for columns in zip(*tables, strict=True))) if tables else None
+
+
 class JointDamping(JointResistance):
     """τ = −c u on the speeds u of joints.
 
     A coefficient is one number for every joint that binds its body and moves so, or a table by body, the one that the
     joint carries; a name ending in ``*`` stands for all that begin so, and of two entries for a body the later counts.
     A free or xyz joint, which holds no bodies together, has damping only where a table names its body. Joints that
-    close loops have none.
+    close loops have none. No noise goes with it: a joint that has damping cools below the temperature of a bath.
     """
 
     kind: Literal["joint-damping"] = "joint-damping"
@@ -157,8 +163,8 @@ class JointFriction(JointResistance):
 
     |u| is that of the three speeds of a spherical joint or of a free translation, and of each hinge or slide by
     itself. Below u_s the friction fades, so that a joint under load creeps instead of sticking: take u_s small beside
-    the speeds that matter; a rule's steps must resolve the time inertia · u_s/μ. Magnitudes are chosen as those of
-    :class:`JointDamping`.
+    the speeds that matter; a rule's steps must resolve the time inertia · u_s/μ. Those of ``friction-implicit`` stay
+    stable without. Magnitudes are chosen as those of :class:`JointDamping`.
     """
 
     kind: Literal["joint-friction"] = "joint-friction"

@@ -49,19 +49,20 @@ class Combination(NamedTuple):
     """How rotations are integrated."""
     adaptive: bool = False
     """Whether joints and modes lock and release."""
-    resists: bool = False
-    """Whether a force beside Stokes drag resists speeds."""
+    resists: frozenset[type[Force]] = frozenset()
+    """Kinds of the forces beside Stokes drag that resist speeds."""
 
 
 def combination_of(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy, adaptive: bool = False) -> Combination:
     """What has been chosen for a driver."""
     e = evaluator
-    resists = any(kind.resists(table) for kind, table in e.system.forces.terms)
+    resists = frozenset(kind for kind, table in e.system.forces.terms if kind.resists(table))
     return Combination(e.model, integrator, policy, e.thermostat, e.solver_name, e.rotations, adaptive, resists)
 
 
-def resists(model: Model) -> bool:
-    """Whether a force of a model resists speeds, beside Stokes drag. Tables of forces that never do are not made."""
+def resists(model: Model) -> frozenset[type[Force]]:
+    """Kinds of forces of a model that resist speeds, beside Stokes drag. Tables of those that never do are not made."""
+    found = set()
     kinds = {type(force) for force in model.forces if isinstance(force, Force)}
     for kind in kinds:
         if kind.resists.__func__ is Force.resists.__func__:  # type: ignore[attr-defined]
@@ -69,8 +70,8 @@ def resists(model: Model) -> bool:
         declared = [(f"forces[{k}]", force) for k, force in enumerate(model.forces) if type(force) is kind]
         table = kind.gather(model, declared, None)
         if table is not None and kind.resists(table):
-            return True
-    return False
+            found.add(kind)
+    return frozenset(found)
 
 
 _BY_DECLARATION: dict[Any, str] = {
@@ -154,7 +155,8 @@ FEATURES: dict[str, Feature] = {
     "euler-parameters": Feature('`rotations = "euler-parameters"`', lambda c: c.rotations == "euler-parameters"),
     "loops": Feature("loop constraints", lambda c: bool(c.model.loop_joints)),
     "drives": Feature("driven joints", lambda c: bool(c.model.drives)),
-    "friction": Feature("damping and friction of joints, damped point springs", lambda c: c.resists),
+    "friction": Feature("damping and friction of joints", lambda c: any(kind.on_joints for kind in c.resists)),
+    "damped springs": Feature("damped point springs", lambda c: any(not kind.on_joints for kind in c.resists)),
     "kane": Feature("solver `kane`", lambda c: c.solver == "kane"),
     "divide-and-conquer": Feature("solver `divide-and-conquer`", lambda c: c.solver == "divide-and-conquer"),
     "flexible": Feature("flexible bodies", lambda c: bool(c.model.modes)),

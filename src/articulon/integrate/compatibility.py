@@ -21,9 +21,9 @@ from articulon.integrate.refusals import (
     CANONICAL_BATH,
     CANONICAL_LOOPS,
     CONTACTS,
+    DAMPED_SPRINGS,
     FLEXIBLE,
     FOLLOWING,
-    FRICTION,
     INSTANTANEOUS,
     INTERPOLATES,
     LOOPS,
@@ -76,7 +76,7 @@ def _all(features: tuple[str, ...], refusal: Refusal) -> dict[str, Refusal]:
 
 
 _SOLVERS = ("kane", "divide-and-conquer")
-_OF_BODIES = ("loops", "drives", "friction", "flexible", "fixman", "velocity gradient", *NOISES)
+_OF_BODIES = ("loops", "drives", "friction", "damped springs", "flexible", "fixman", "velocity gradient", *NOISES)
 """What makes a model one of bodies on joints, whatever else it holds."""
 
 CELLS: dict[str, dict[str, Refusal]] = {
@@ -124,7 +124,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
         **_all(SPHERES, CONTACTS),
         "reflecting": REFLECTING,
         "euler-parameters": RATES,
-        "friction": FRICTION,
+        "damped springs": DAMPED_SPRINGS,
         **_all(_SOLVERS, SOLVERS),
         "flexible": FLEXIBLE,
         "thermostat's factor": THERMOSTATS_FACTOR,
@@ -137,7 +137,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
         "reflecting": REFLECTING,
         "euler-parameters": RATES,
         **_all(("loops", "drives"), LOOPS),
-        "friction": OVERDAMPED_FRICTION,
+        **_all(("friction", "damped springs"), OVERDAMPED_FRICTION),
         **_all(_SOLVERS, SOLVERS),
         "flexible": FLEXIBLE,
         "instantaneous noise": INSTANTANEOUS,

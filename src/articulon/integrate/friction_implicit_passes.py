@@ -13,9 +13,11 @@ from articulon.forces.base import At
 from articulon.forces.energies import find_kinetic_energy
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking, clear, fill_friction, filling, scaling
+from articulon.forces.joint_friction import JointResistance, resistance_of
 from articulon.forces.linear_flow import booking_flow
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate import canonical, geodesic
+from articulon.integrate.friction_implicit_joints import book_rubbing, rubbing, solve_rubbed, solve_rubbed_tangent
 from articulon.integrate.friction_implicit_loops import (
     book_drives,
     departure,
@@ -222,7 +224,7 @@ class Passes(NamedTuple):
     locate: np.ndarray
     """Places and moves the links at q and u."""
     fill: np.ndarray
-    """Fills the channels but for drag and noise."""
+    """Fills the channels but for drag, noise and the friction of joints."""
     scale: np.ndarray
     """Sums them with their factors."""
     predict: np.ndarray
@@ -238,7 +240,7 @@ class Passes(NamedTuple):
     arrive: np.ndarray
     """The same in the second half."""
     friction: np.ndarray
-    """Accelerations by drag and noise."""
+    """Accelerations by drag, noise and the friction of joints."""
     book_friction: np.ndarray
     """Their power at the middle speeds."""
     kinetic: np.ndarray
@@ -274,19 +276,31 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
 
     accelerate = solving(forest, (*sums, gravity), still if flight else ws, udot)
     book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span)]
-    rubs = forces.drag.link.size > 0 or forces.noise.choice[0] != 0
+    rows = resistance_of(forces.terms)
+    rubs = forces.drag.link.size > 0 or forces.noise.choice[0] != 0 or rows is not None
     heavier = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
     inertias = arrays.mass, arrays.moment, arrays.inertia
     friction = [
         clear.bind(arrays.friction),
         *fill_friction(e, at),
         add_friction.bind(forest, forces.drag, arrays.clock[1:], factor, arrays.friction, *inertias, arrays.total),
-        solving(heavier, (arrays.no_torque, arrays.total, none), still, arrays.udot),
     ]
+    resisted: list[Bound] = []
+    if rows is None:
+        friction.append(solving(heavier, (arrays.no_torque, arrays.total, none), still, arrays.udot))
+    else:
+        own = rubbing(e.model.nu)
+        rubbed_by = (rows, arrays.clock[1:], factor, u, arrays.total, still, own)
+        if looped:
+            friction.append(solve_rubbed_tangent.bind(heavier, loops, *rubbed_by, e.solver.loops, arrays.udot))
+        else:
+            friction.append(solve_rubbed.bind(heavier, *rubbed_by, np.zeros((0, 21)), arrays.udot))
+        resisted.append(book_rubbing.bind(own, middle, arrays.powers))
     rubbed = [
         move_middle,
         book_friction.bind(forces.drag, ws, arrays.friction, arrays.powers),
         *booking_flow(e.linear_flow, ws, arrays.friction[0], arrays.powers),
+        *resisted,
         *driving(arrays.clock[1:]),
     ]
     kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic)]
@@ -303,7 +317,7 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
         Program(one)
         for one in (
             locate,
-            filling(e, at),
+            filling(e, at, (JointResistance,)),
             scaling(e, channels, factor),
             () if flight else (move_u, kept, accelerate),
             (accelerate,) if flight else (move_middle, kept, accelerate),

@@ -62,9 +62,11 @@ CANONICAL_LOOPS = of_rule(
     "choose one of {stepping}, or leave out the loops and drives",
 )
 TOUCHING_DRIVES = of_rule("with contacts takes no driven joints", "leave the drives out, or move a wall instead")
-FRICTION = of_rule(
-    "takes Stokes drag implicitly, and not the damping and friction of joints or of springs between points",
-    "choose one of {explicit}, or 'scipy-radau' where they are stiff",
+DAMPED_SPRINGS = of_rule(
+    "takes implicitly what resists one body or one joint, which its recursion adds to the inertia there, and the "
+    "damping of a spring between points couples the speeds of two bodies, as a loop does",
+    "leave that damping out, give it to joints (joint-damping), or choose one of {explicit}, or 'scipy-radau' where it "
+    "is stiff",
 )
 OVERDAMPED_FRICTION = of_rule(
     "solves for Stokes drag, and not for the damping and friction of joints or of springs between points",

@@ -1,0 +1,138 @@
+"""The passes of a friction-implicit step that take damping and Coulomb friction of joints.
+
+With drag they are one midpoint step: (M + h/2 (D + S)) Δu = h (−(D + S) u + D·flow + noise). S is a diagonal of joint
+space, S = c + μ tanh(|ū|/u_s)/|ū| at the middle speed ū = u + Δu/2; (M + diag) u' = … is one recursion
+(``dynamics/damped_articulated.py``). It takes −h ū·S ū from the kinetic energy, which is what is booked: no step is too
+long for it to dissipate, whatever S ≥ 0.
+
+For Coulomb's friction S depends on ū. With Φ(ū) = Σ μ u_s ln cosh(|ū|/u_s) and Φ' = S ū, ū is the one minimum of the
+convex ½ (ū − u)·M(ū − u) + h/2 Φ(ū), drag and noise apart. The step is solved again with the S of the latest ū: as Φ is
+concave in |ū|², each turn goes down. An S that is not quite that of ū costs accuracy, and neither books nor stability.
+
+Neither damping nor friction of joints has a noise of its own.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.dynamics.damped_articulated import JointDampings, factor_damped, joint_dampings, solve_damped
+from articulon.dynamics.kinematics import accelerate_at_constant_speeds
+from articulon.dynamics.loops.conditions import on_links, row_accelerations, row_wrenches
+from articulon.dynamics.loops.constrained_articulated import correct_multipliers
+from articulon.kernels import jit
+from articulon.model.loop_declarations import DRIVE
+from articulon.model.state import DAMPING
+from articulon.passes import pass_of
+
+MOST_TURNS = 100
+"""Most solutions of a step with Coulomb friction."""
+SETTLED = 1e-12
+"""Change of every coefficient, relative to it, that ends them."""
+NOWHERE = (0.0, 0.0, 0.0)
+
+
+class Rubbing(NamedTuple):
+    """Scratch of a step's friction in joints; deleting it changes nothing."""
+
+    coefficient: np.ndarray
+    """S, by which the latest solution has been found, unscaled, shape (nu,)."""
+    latest: np.ndarray
+    """S of its middle speeds, shape (nu,)."""
+    tau: np.ndarray
+    """−S u with the factor of the channel, shape (nu,)."""
+    damping: JointDampings
+    """h/2 S with that factor, and what the recursion keeps."""
+
+
+def rubbing(nu: int) -> Rubbing:
+    """Zeroed arrays for a model of so many speeds."""
+    return Rubbing(np.zeros(nu), np.zeros(nu), np.zeros(nu), joint_dampings(nu))
+
+
+@jit
+def find_coefficients(rows, u, half, udot, found):
+    """S (nu,) at the speeds u + half · udot."""
+    for k in range(found.size):
+        found[k] = 0.0
+    for r in range(rows.start.size):
+        s = rows.damping[r]
+        if rows.friction[r] > 0.0:
+            total = 0.0
+            for k in range(rows.start[r], rows.end[r]):
+                total += (u[k] + half * udot[k]) ** 2
+            speed = math.sqrt(total)
+            tangent = math.tanh(speed / rows.width[r]) / speed if speed > 0.0 else 1.0 / rows.width[r]
+            s += rows.friction[r] * tangent
+        for k in range(rows.start[r], rows.end[r]):
+            found[k] += s
+
+
+@jit
+def begin_turn(turn, rows, half, factor, u, udot, rubbing):
+    """Sets up a turn; whether there is nothing left to do."""
+    find_coefficients(rows, u, half if turn > 0 else 0.0, udot, rubbing.latest)
+    if turn > 0:
+        settled = True
+        for k in range(u.size):
+            a, b = rubbing.coefficient[k], rubbing.latest[k]
+            settled = settled and not abs(a - b) > SETTLED * a
+        if settled:
+            return True
+    for k in range(u.size):
+        s = rubbing.coefficient[k] = rubbing.latest[k]
+        rubbing.tau[k] = -factor * s * u[k]
+        rubbing.damping.diagonal[k] = half * factor * s
+    return False
+
+
+@pass_of
+def solve_rubbed(forest, rows, span, factor, u, wrench, ws, rubbing, nothing, udot):
+    """Accelerations by drag, noise and the friction of joints over a time ``span`` (1,); the inertias are those of
+    ``forest``, which have drag added, and ``nothing`` is an array (0, 21)."""
+    for turn in range(MOST_TURNS):
+        if begin_turn(turn, rows, 0.5 * span[0], factor[DAMPING], u, udot, rubbing):
+            return
+        solve_damped(forest, rubbing.tau, wrench, NOWHERE, ws, rubbing.damping, udot, nothing)
+
+
+@pass_of
+def solve_rubbed_tangent(forest, loops, rows, span, factor, u, wrench, ws, rubbing, arrays, udot):
+    """The same accelerations with J u' = 0, as ``friction_implicit_loops.solve_along`` finds them without the friction
+    of joints."""
+    for turn in range(MOST_TURNS):
+        if begin_turn(turn, rows, 0.5 * span[0], factor[DAMPING], u, udot, rubbing):
+            return
+        solve_damped_along(forest, loops, wrench, ws, rubbing, arrays, udot)
+
+
+@jit
+def solve_damped_along(forest, loops, wrench, ws, rubbing, arrays, udot):
+    """One solution with J u' = 0."""
+    damping = rubbing.damping
+    row_wrenches(loops, ws, arrays.wrench)
+    accelerate_at_constant_speeds(forest, ws)
+    for r in range(loops.kind.size):
+        arrays.multiplier[r] = arrays.gamma[r] = 0.0
+        if loops.kind[r] == DRIVE:
+            arrays.motion[loops.motion[r], 2] = 0.0
+        else:
+            arrays.gamma[r] = -on_links(loops, arrays.wrench, r, ws.acceleration, 3, 0)
+    solve_damped(forest, rubbing.tau, wrench, NOWHERE, ws, damping, udot, arrays.articulated)
+    factor_damped(forest, loops, ws, damping.diagonal, arrays)
+    copy_into(arrays.tau, rubbing.tau)
+    copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
+    # The second turn removes the rounding of the first, as in ``solve_loops``.
+    for _ in range(2):
+        row_accelerations(loops, udot, NOWHERE, ws.acceleration, arrays)
+        correct_multipliers(loops, arrays)
+        solve_damped(forest, arrays.tau, arrays.total, NOWHERE, ws, damping, udot, arrays.articulated[:0])
+
+
+@pass_of
+def book_rubbing(rubbing, u, powers):
+    """Adds the power of the friction of joints, unscaled, at the mean speeds to that of drag, ``powers[1]``."""
+    for k in range(u.size):
+        powers[1] -= rubbing.coefficient[k] * u[k] * u[k]

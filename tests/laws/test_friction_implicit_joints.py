@@ -1,0 +1,263 @@
+"""Friction-implicit steps with damping and Coulomb friction of joints: the scheme's own formulas, its order, its books,
+and its stability in steps far above the relaxation times."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import articulon as ar
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate import Explicit, FrictionImplicit
+from articulon.integrate.choice import driver
+from articulon.integrate.friction_implicit_passes import Passes
+from articulon.model.state import DAMPING
+from articulon.scaling import NoScaling
+from tests.support.loop_models import FourBar, add_loops
+from tests.support.random_models import builder_of
+from tests.support.running import Running
+
+EPS = float(np.finfo(float).eps)
+INERTIA, MASS = 0.5, 2.0
+DAMPED = (ar.forces.JointDamping(rotational=0.7),)
+RUBBED = (ar.forces.JointFriction(rotational=0.4, rotational_speed=0.3),)
+FRICTIONS = {"damping": DAMPED, "friction": RUBBED, "both": DAMPED + RUBBED}
+
+
+def alone(joint: Any, *forces: Any, u: Any) -> Any:
+    """One body on a joint through its centre of mass."""
+    builder = ar.ModelBuilder("lj")
+    builder.add_body("body", mass=MASS, inertia=INERTIA, joint=joint, u=u)
+    for force in forces:
+        builder.add_force(force)
+    return builder.build()
+
+
+def pendulum(*forces: Any, drag: float = 0.5, flow: float = 0.0) -> Any:
+    """A double pendulum on joints of several and of one speed, under gravity and drag."""
+    builder = ar.ModelBuilder("lj")
+    body = {"inertia": (0.1, 0.15, 0.2), "com": (0.2, -0.1, -0.4)}
+    joints = {"upper": ar.Spherical(), "lower": ar.Universal(), "hand": ar.Revolute(axis=(0.0, 1.0, 1.0))}
+    parent, at = None, (0.0, 0.0, 0.0)
+    for k, (name, joint) in enumerate(joints.items()):
+        u = 0.8 * np.cos(1.0 + np.arange(joint.nu) + k)
+        parent = builder.add_body(name, parent=parent, joint=joint, mass=1.0 + 0.3 * k, **body, position=at, u=u)
+        at = (0.1, 0.0, -1.0)
+    slide = ar.Prismatic(axis=(1.0, 0.0, 0.5))
+    builder.add_body("slide", parent="lower", joint=slide, mass=0.6, **body, position=(0.0, 0.3, -0.5), u=0.3)
+    builder.add_force(ar.forces.Gravity(acceleration=(1.0, 0.0, -3.0)))
+    if drag:
+        builder.add_force(ar.forces.StokesDrag(translational=drag, rotational=0.3 * drag, flow=(0.0, flow, 0.0)))
+    for force in forces:
+        builder.add_force(force)
+    return builder.build()
+
+
+def four_bar(*forces: Any) -> Any:
+    """A linkage of four hinges, one of them the loop's, that falls."""
+    mechanism, q = FourBar().mechanism(), FourBar().coordinates(1.0)
+    builder = builder_of(mechanism.forest, q, None)
+    add_loops(builder, mechanism)
+    for force in (ar.forces.Gravity(acceleration=(0.0, -9.81, 0.0)), *forces):
+        builder.add_force(force)
+    return builder.build()
+
+
+def ring(*forces: Any) -> Any:
+    """A ring on joints of several speeds, with a driven crank, whose joints the forces resist."""
+    builder = ar.ModelBuilder("lj")
+    hexagon = (math.cos(math.pi / 6), 0.0, 0.0, math.sin(math.pi / 6))
+    body = {"inertia": (0.2, 0.3, 0.35), "com": (0.5, 0.1, -0.05)}
+    builder.add_body("0", joint=ar.Free(), mass=2.0, **body, u=(0.1, 0.2, 0.3, 0.5, -0.4, 0.3))
+    joints = [ar.Revolute(axis=(0.3, 0.4, 0.866)), ar.Spherical(), ar.Universal(), ar.Spherical()]
+    for k, joint in enumerate(joints):
+        at = {"position": (1.0, 0.0, 0.0), "rotation": hexagon}
+        given = {"u": 0.6} if k == 0 else {}
+        builder.add_body(str(k + 1), parent=str(k), joint=joint, mass=1.0 + 0.2 * k, **body, **at, **given)
+    builder.add_loop("ring", joint=ar.Spherical(), parent="0", child="4", position=(-0.5, 0.5 * 3**0.5, 0.0),
+                     child_position=(1.0, 0.0, 0.0))  # fmt: skip
+    hinge = ar.Revolute(axis=(0.0, 1.0, 0.0))
+    builder.add_body("crank", parent="0", joint=hinge, mass=0.5, **body, position=(0.0, 0.5, 0.0))
+    builder.add_drive("crank", times=(0.0, 1.0, 2.0, 3.0), values=(0.0, 0.7, 0.2, 0.0))
+    builder.add_force(ar.forces.StokesDrag(translational=0.5, rotational=0.2))
+    for force in forces:
+        builder.add_force(force)
+    return builder.build()
+
+
+MODELS = {"pendulum": pendulum, "four-bar": four_bar, "ring": ring}
+
+
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 30.0, 100.0])
+def test_a_damped_joint_decays_by_the_midpoint_factor(ratio: float) -> None:
+    """u⁺/u = (1 − x)/(1 + x) with x = h c/2I in every step, whatever it is; q moves by h (u + u⁺)/2."""
+    c, start, steps = 0.7, 1.3, 20
+    h, factor = ratio * INERTIA / c, (1.0 - 0.5 * ratio) / (1.0 + 0.5 * ratio)
+    run = Running(alone(ar.Revolute(), *DAMPED, u=start), FrictionImplicit(step=h)).to(steps * h)
+    assert run.u[0] == pytest.approx(start * factor**steps, abs=steps * 8 * EPS * start)
+    # Σ h ū over the steps: I/c of the lost speed, as in the exact motion.
+    assert run.q[0] == pytest.approx(INERTIA / c * (start - run.u[0]), rel=1e-12)
+    assert run.work("damping") == pytest.approx(0.5 * INERTIA * (run.u[0] ** 2 - start**2), rel=1e-12)
+
+
+@pytest.mark.parametrize("joint", [ar.Prismatic(axis=(1.0, 2.0, 2.0)), ar.Xyz(), ar.Spherical(), ar.Free(),
+                                   ar.Universal()])  # fmt: skip
+def test_every_joint_decays_by_that_factor(joint: Any) -> None:
+    """About a sphere's centre, where no speed of a joint drives another one (but those of a universal joint, of which
+    one turns alone)."""
+    u = np.array([0.9]) if joint.nu == 1 else np.linspace(0.5, 1.0, joint.nu)
+    if isinstance(joint, ar.Universal):
+        u = np.array([0.9, 0.0])
+    moves = joint.translations
+    forces = []
+    if moves:
+        forces.append(ar.forces.JointDamping(translational={"body": 3.0}))
+    if joint.nu > moves:
+        forces.append(ar.forces.JointDamping(rotational={"body": 0.7}))
+    x = 0.05 * np.where(np.arange(joint.nu) < moves, 3.0 / MASS, 0.7 / INERTIA)
+    run = Running(alone(joint, *forces, u=u), FrictionImplicit(step=0.1)).to(1.0)
+    np.testing.assert_allclose(run.u, u * ((1.0 - x) / (1.0 + x)) ** 10, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("step", [1e-3, 0.1, 2.0])
+@pytest.mark.parametrize("kind", FRICTIONS)
+@pytest.mark.parametrize("name", MODELS)
+def test_a_step_of_friction_solves_the_midpoint_equation(name: str, kind: str, step: float) -> None:
+    """M Δu = h Γ(u + Δu/2) on the speeds that loops and drives leave free, with the mass matrix, the Jacobian and the
+    damping forces Γ of dense algebra and of the evaluation that explicit rules make."""
+    model = MODELS[name](*FRICTIONS[kind])
+    going = driver(Evaluator(model), FrictionImplicit(step=step), NoScaling(), np.zeros(1), model.initial_state())
+    arrays, q = going.scratch, model.q0
+    u = np.cos(np.arange(model.nu) + 0.5)
+    J = ar.loop_jacobian(model, q) if name != "pendulum" else np.zeros((1, model.nu))
+    _, sizes, rows = np.linalg.svd(J)
+    Z = rows[(sizes > 1e-6).sum() :].T
+    u = Z @ (Z.T @ u)
+    arrays.q[:], arrays.u[:], arrays.clock[1], arrays.factor[:] = q, u, step, 1.0
+    for part in ("locate", "friction"):
+        going.kept[Passes._fields.index(part)]()
+    M, udot = ar.mass_matrix(model, q), arrays.udot
+    gamma = ar.generalized_forces(model, q, u + 0.5 * step * udot, ["damping"])
+    size = max(np.abs(M @ udot).max(), np.abs(gamma).max())
+    assert np.abs(J @ udot).max() <= 1e-12 * max(np.abs(udot).max(), 1.0)
+    assert np.abs(Z.T @ (M @ udot - gamma)).max() <= 1e-9 * size
+
+
+@pytest.mark.parametrize("kind", FRICTIONS)
+@pytest.mark.parametrize("name", MODELS)
+def test_halving_the_step_quarters_the_error_of_motion_works_and_books(name: str, kind: str) -> None:
+    model = MODELS[name](*FRICTIONS[kind])
+
+    def found(run: Running) -> np.ndarray:
+        return np.concatenate([run.q, run.u, run.state.work])
+
+    exact = found(Running(model, Explicit(rule="dormand-prince", rtol=1e-11, atol=1e-12)).to(0.5))
+    errors, books = [], []
+    for steps in (100, 200):
+        run = Running(model, FrictionImplicit(step=0.5 / steps)).to(0.5)
+        errors.append(float(np.linalg.norm(found(run) - exact)))
+        books.append(abs(run.imbalance()))
+    assert errors[-1] > 1e-9, "rounding hides the order"
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.15)
+    assert books[-1] < 1e-3
+    if books[-1] > 1e-10:
+        assert math.log2(books[0] / books[1]) == pytest.approx(2.0, abs=0.3)
+
+
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("kind", FRICTIONS)
+def test_the_energy_of_one_joint_balances_to_rounding(kind: str, ratio: float) -> None:
+    """T − ΣW = T₀ under a constant torque, because works are taken at mean speeds and with the coefficient that the
+    step has been solved with."""
+    forces = (*FRICTIONS[kind], ar.forces.JointActuation(body="body", values=0.9))
+    h = ratio * INERTIA / 0.7
+    run = Running(alone(ar.Revolute(), *forces, u=2.0), FrictionImplicit(step=h)).to(50 * h)
+    assert run.work("damping") < -1e-2
+    assert abs(run.imbalance()) <= 50 * 10 * EPS * np.abs(run.state.work).max()
+
+
+@pytest.mark.parametrize("name", ["pendulum", "four-bar"])
+@pytest.mark.parametrize("kind", FRICTIONS)
+def test_steps_of_a_hundred_relaxation_times_are_stable(name: str, kind: str) -> None:
+    """The step is set by gravity, and more than a hundred of the shortest relaxation times of the joints pass in it."""
+    h, c, width = 0.02, 5000.0, 0.1
+    damping = (ar.forces.JointDamping(rotational=c),)
+    rubbing = (ar.forces.JointFriction(rotational=c * width, rotational_speed=width),)
+    model = MODELS[name](*{"damping": damping, "friction": rubbing, "both": damping + rubbing}[kind])
+    M = ar.mass_matrix(model, model.q0)
+    gamma = np.array([ar.generalized_forces(model, model.q0, 1e-6 * e, ["damping"]) for e in np.eye(model.nu)])
+    assert h * np.abs(np.linalg.eigvals(np.linalg.solve(M, 1e6 * gamma.T))).max() > 100.0
+    run = Running(model, FrictionImplicit(step=h))
+    before = 0.0
+    for k in range(20):
+        run.to((k + 1) * 10 * h)
+        # Gravity is the only source of energy.
+        fallen = run.energies().sum() - run.start_energies.sum()
+        total = run.kinetic_energy() - run.start_kinetic + fallen
+        assert run.work("damping") < before
+        assert total < 1e-2
+        before = run.work("damping")
+
+
+def test_a_joint_under_load_creeps_as_its_friction_says_at_any_step() -> None:
+    """μ tanh(u/u_s) = τ at steps of twenty times I u_s/μ, where explicit steps are unstable."""
+    mu, width, torque = 2.0, 0.01, 1.2
+    forces = (
+        ar.forces.JointFriction(rotational=mu, rotational_speed=width),
+        ar.forces.JointActuation(body="body", values=torque),
+    )
+    h = 20.0 * INERTIA * width / mu
+    run = Running(alone(ar.Revolute(), *forces, u=0.0), FrictionImplicit(step=h)).to(400 * h)
+    before = float(run.q[0])
+    run.to(500 * h)
+    assert (run.q[0] - before) / (100 * h) == pytest.approx(width * math.atanh(torque / mu), rel=1e-6)
+
+
+def test_coulomb_friction_stops_a_disc_after_its_way() -> None:
+    """A disc that μ slows comes to rest after I u²/2μ, in steps of forty times I u_s/μ."""
+    mu, width, start = 0.4, 1e-3, 0.5
+    h = 40.0 * INERTIA * width / mu
+    model = alone(ar.Revolute(), ar.forces.JointFriction(rotational=mu, rotational_speed=width), u=start)
+    run = Running(model, FrictionImplicit(step=h)).to(200 * h)
+    assert run.q[0] == pytest.approx(0.5 * INERTIA * start**2 / mu, abs=0.01 * 0.5 * INERTIA * start**2 / mu)
+    assert abs(run.u[0]) < 0.01 * start
+    assert run.work("damping") == pytest.approx(-0.5 * INERTIA * start**2, rel=1e-3)
+
+
+def test_the_factor_of_damping_scales_that_of_joints() -> None:
+    model, half = (
+        alone(ar.Revolute(), *DAMPED, u=1.0),
+        alone(ar.Revolute(), ar.forces.JointDamping(rotational=0.35), u=1.0),
+    )
+    scaled = Running(model, FrictionImplicit(step=0.1), policy=ar.scaling.Constant(a2=0.5)).to(1.0)
+    assert scaled.state.factor[DAMPING] == 0.5
+    assert scaled.u[0] == pytest.approx(float(Running(half, FrictionImplicit(step=0.1)).to(1.0).u[0]), rel=1e-13)
+
+
+def test_damping_without_noise_cools_below_the_bath() -> None:
+    """Langevin's friction γ heats a hinge to T γ/(γ + c/I), to first order in the step: the damping of the joint has no
+    noise of its own. A step multiplies u by a and by b, and adds noise of the variance (1 − b²) T/I."""
+    count, gamma, c, h = 4000, 1.0, 0.5, 0.05
+    builder = ar.ModelBuilder("lj")
+    builder.add_bodies(count, mass=MASS, inertia=INERTIA, joint=ar.Revolute(), names="hinge")
+    builder.add_force(ar.forces.JointDamping(rotational=c))
+    bath = ar.thermostats.Langevin(temperature=1.0, friction=gamma)
+    run = ar.simulate(builder.build(), 10.0, rule="friction-implicit", step=h, frames=5, thermostat=bath, seed=3)
+    x, b = 0.5 * h * c / INERTIA, math.exp(-gamma * h)
+    a = (1.0 - x) / (1.0 + x)
+    expected = (1.0 - b * b) / (1.0 - (a * b) ** 2)
+    assert expected == pytest.approx(gamma / (gamma + c / INERTIA), rel=h * (gamma + c / INERTIA))
+    # Frames of 2 time units keep e^{−8} of u².
+    measured = INERTIA * float((run.u[2:] ** 2).mean())
+    assert measured == pytest.approx(expected, rel=5.0 * math.sqrt(2.0 / (4 * count)))
+
+
+def test_damping_of_springs_between_points_is_refused_by_name() -> None:
+    builder = ar.ModelBuilder("lj")
+    builder.add_body("body", mass=1.0, inertia=1.0, joint=ar.Free())
+    builder.add_force(ar.forces.PointSpring(bodies=("ground", "body"), stiffness=1.0, damping=0.5))
+    with pytest.raises(ar.CaseError, match="damping of a spring between points couples the speeds of two bodies"):
+        ar.simulate(builder.build(), 1.0, rule="friction-implicit", step=0.1)
