@@ -13,6 +13,7 @@ from articulon.dynamics.multibody_functions import moved
 from articulon.forces import TorsionalSprings
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.integrators import FrictionImplicit
+from articulon.integrate.problem import Problem
 from articulon.kernels import one_blas_thread
 from articulon.scaling import NoScaling
 from benchmarks.timing import interleaved
@@ -36,7 +37,7 @@ def measure(links: int = LINKS, part: float = PART, seconds: float = 2.0) -> dic
     evaluator, policy, rule = Evaluator(model), NoScaling(), FrictionImplicit(step=STEP)
     joints = Group(bodies=("link-*",), lock=Random(probability=0.0), release=Random(probability=0.0))
     plan = Adaptive(every=1e6 * STEP, groups=(joints,))
-    driver = AdaptiveDriver(evaluator, rule, policy, policy.parameters(0.0), evaluator.initial_state(), plan, 1)
+    driver = AdaptiveDriver(Problem(evaluator, rule, policy), evaluator.initial_state(), plan, 1)
     state = driver.sized(evaluator.initial_state())
     state.q[:], state.u[:] = moved(model, model.q0, random.normal(size=model.nu)), 0.1 * random.normal(size=model.nu)
     chosen = random.permutation(links)[: round(part * links)]
@@ -52,8 +53,7 @@ def measure(links: int = LINKS, part: float = PART, seconds: float = 2.0) -> dic
 
     def lock() -> None:
         driver.forget()
-        for array, start in zip(again, state, strict=True):
-            array[:] = start
+        again.take(state)
         driver.lock_now(again, mask)
 
     held = state.copy()
@@ -62,8 +62,7 @@ def measure(links: int = LINKS, part: float = PART, seconds: float = 2.0) -> dic
 
     def release() -> None:
         driver.forget()
-        for array, start in zip(free, held, strict=True):
-            array[:] = start
+        free.take(held)
         driver.release_now(free, mask)
 
     names = ("step_ms", "locked_step_ms", "lock_ms", "release_ms")

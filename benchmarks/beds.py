@@ -99,7 +99,7 @@ class Running(TimedSteps):
     @property
     def contacts(self) -> int:
         """Contacts at present, those with walls among them."""
-        return len(self.state.contact_pairs)
+        return len(self.state.contacts.pairs)
 
 
 def _turned(e: np.ndarray, v: np.ndarray) -> np.ndarray:

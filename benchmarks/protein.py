@@ -15,8 +15,10 @@ from scipy.stats import t as student
 from articulon.dynamics import kinetic_energy
 from articulon.errors import ArticulonError
 from articulon.forces.evaluation import Evaluator, potential_energy
-from articulon.integrate.choice import PAUSED, driver
+from articulon.integrate.choice import driver
 from articulon.integrate.integrators import FrictionImplicit
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import PAUSED
 from articulon.model import Model
 from articulon.molecules import force_field_model, heavier_hydrogens, openmm_system, peptide, perceive, read_structure
 from articulon.molecules.force_field import ForceFieldName, Solvent
@@ -154,7 +156,7 @@ def _moved(model: Model, step: float, thermostat: BaseThermostat | None, seed: i
     """What takes steps of BAOAB on the tree, or of velocity Verlet without a thermostat; and a state."""
     evaluator, policy = Evaluator(model, seed, 1.0, 1, thermostat=thermostat), NoScaling()
     rule = FrictionImplicit(step=1e-3 * step, drift="geodesic")
-    moved = driver(evaluator, rule, policy, policy.parameters(0.0), evaluator.initial_state())
+    moved = driver(Problem(evaluator, rule, policy), evaluator.initial_state())
     return moved, evaluator.initial_state(moved.history)
 
 

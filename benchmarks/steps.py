@@ -7,7 +7,9 @@ import numpy as np
 
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Canonical
-from articulon.integrate.choice import PAUSED, driver
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import PAUSED
 from articulon.model import Model, State
 from articulon.scaling import NoScaling
 
@@ -32,7 +34,7 @@ class TimedSteps:
         policy, self._name = NoScaling(), name
         evaluator = Evaluator(model, 0, 1.0, 1)
         rule = Canonical(rule="velocity-verlet", step=step)
-        self._driver = driver(evaluator, rule, policy, policy.parameters(0.0), model.initial_state())
+        self._driver = driver(Problem(evaluator, rule, policy), model.initial_state())
         self.state: State = evaluator.initial_state(self._driver.history)
 
     def advance(self, threads: int, steps: int) -> float:

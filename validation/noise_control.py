@@ -18,8 +18,9 @@ import numpy as np
 import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
-from articulon.integrate.choice import STOPPED, driver
-from articulon.integrate.status import advance_stop
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import STOPPED, advance_stop
 from articulon.scaling import ErrorControlled, NoScaling
 from validation.page import table, write_section
 
@@ -29,7 +30,7 @@ RELAXATION, WINDOW = 2e-4, 2.5
 TOLERANCES = (0.02, 0.1)
 
 
-class Problem(NamedTuple):
+class Passage(NamedTuple):
     """From rest at 0 to 1 under F = f + a sin(4π x) + c/(1.06 − x)², with drag 1."""
 
     name: str
@@ -42,11 +43,11 @@ class Problem(NamedTuple):
 
 
 PROBLEMS = (
-    Problem("attraction", 1.0, 0.0, 0.02, 0.01, 1.0),
-    Problem("attraction", 1.0, 0.0, 0.02, 0.1, 4.0),
-    Problem("attraction", 0.3, 0.0, 0.02, 0.3, 30.0),
-    Problem("low barriers", 1.0, 2.0, 0.0, 0.25, 8.0),
-    Problem("barriers", 1.0, 4.0, 0.0, 0.25, 8.0),
+    Passage("attraction", 1.0, 0.0, 0.02, 0.01, 1.0),
+    Passage("attraction", 1.0, 0.0, 0.02, 0.1, 4.0),
+    Passage("attraction", 0.3, 0.0, 0.02, 0.3, 30.0),
+    Passage("low barriers", 1.0, 2.0, 0.0, 0.25, 8.0),
+    Passage("barriers", 1.0, 4.0, 0.0, 0.25, 8.0),
 )
 
 
@@ -57,7 +58,7 @@ def force(time, positions, rotations, velocities, parameters, wrenches):
     wrenches[0, 0] += f + a * math.sin(4.0 * math.pi * x) + c / (1.06 - x) ** 2
 
 
-def mean_time(problem: Problem) -> float:
+def mean_time(problem: Passage) -> float:
     """∫₀¹ dy e^{U(y)/kT} ∫₋∞ʸ dx e^{−U(x)/kT}/kT, the mean first-passage time without inertia [time]."""
     x = np.linspace(-problem.back, 1.0, 400001)
     f = problem.f + problem.a * np.sin(4.0 * np.pi * x) + problem.c / (1.06 - x) ** 2
@@ -80,7 +81,7 @@ class Found(NamedTuple):
     """Mean number of stable steps of an explicit rule, ∫ a2 dt/(3.55 τ)."""
 
 
-def paths(problem: Problem, policy: Any, keep_momentum: bool = True) -> Found:
+def paths(problem: Passage, policy: Any, keep_momentum: bool = True) -> Found:
     """As many paths as seeds, each a run of its own: all bodies of a model share the factor."""
     truth = mean_time(problem)
     tau, builder = RELAXATION * truth, ar.ModelBuilder(units="lj")
@@ -94,7 +95,7 @@ def paths(problem: Problem, policy: Any, keep_momentum: bool = True) -> Found:
     for seed in range(1, PATHS + 1):
         evaluator = Evaluator(model, seed, window)
         rule = FrictionImplicit(step=window)
-        run: Any = driver(evaluator, rule, policy, policy.parameters(1.0), evaluator.initial_state())
+        run: Any = driver(Problem(evaluator, rule, policy, 1.0), evaluator.initial_state())
         state = evaluator.initial_state(run.history, memory=run.memory)
         if not keep_momentum:
             # Of a single motion the flag that noise acts has no other effect: its memory is the slowest.

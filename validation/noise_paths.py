@@ -21,8 +21,9 @@ from scipy import stats
 import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
-from articulon.integrate.choice import DIVERGED, STOPPED, driver
-from articulon.integrate.status import advance_stop
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED, STOPPED, advance_stop
 from articulon.model.state import DAMPING
 from articulon.scaling import Constant, ErrorControlled, NoScaling
 from articulon.scaling.base import ScalingPolicy
@@ -58,7 +59,7 @@ def docked(kind: Kind, seed: int) -> dict[str, float]:
     state = evaluator.initial_state()
     beta = float(evaluator.system.forces.drag.mass[0])
     rule = FrictionImplicit(rule="friction-implicit", step=step)
-    advance = driver(evaluator, rule, kind.policy, kind.policy.parameters(beta), state)
+    advance = driver(Problem(evaluator, rule, kind.policy, beta), state)
     state = evaluator.initial_state(memory=advance.memory)
     advance.stop = advance_stop(model, model.body("core"), np.array([1.0, 0.0, 0.0]), ADVANCE)
     least = 1.0

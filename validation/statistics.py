@@ -16,7 +16,7 @@ import numpy as np
 
 import articulon as ar
 from articulon.integrate import FrictionImplicit
-from articulon.integrate.choice import REACHED
+from articulon.integrate.status import REACHED
 from tests.support.chains import mean_and_error
 from tests.support.docking import FASTEST
 from tests.support.running import Running, momenta, turned

@@ -10,8 +10,9 @@ from articulon.errors import DivergenceError
 from articulon.fidelity.unscaled import LEAST_KNOWN
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FrictionImplicit
-from articulon.integrate.choice import DIVERGED, REACHED, STOPPED, driver
-from articulon.integrate.status import advance_stop
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED, REACHED, STOPPED, advance_stop
 from articulon.scaling import NoScaling
 
 CASE = ar.load_case("nanoparticle-docking")
@@ -24,7 +25,7 @@ def docking_time(longer: float = 1.0) -> float:
     model, policy = CASE.build_model(), NoScaling()
     state = model.initial_state()
     integrator = CASE.integrator.model_copy(update={"step": longer * float(CASE.integrator.step)})
-    advance = driver(Evaluator(model), integrator, policy, policy.parameters(0.0), state)
+    advance = driver(Problem(Evaluator(model), integrator, policy), state)
     stop = CASE.run.stop
     advance.stop = advance_stop(model, model.body(stop.body), np.array(stop.direction), float(stop.advance))
     assert advance.advance(state, float(CASE.run.duration), 2**62) == STOPPED
@@ -37,7 +38,7 @@ def test_the_shipped_step_stays_finite_with_noise_at_the_published_gap(seed):
     case = CASE.with_overrides(changed)
     model, step, policy = case.build_model(), float(case.integrator.step), NoScaling()
     state = model.initial_state()
-    advance = driver(Evaluator(model, seed, step), case.integrator, policy, policy.parameters(0.0), state)
+    advance = driver(Problem(Evaluator(model, seed, step), case.integrator, policy), state)
     assert advance.advance(state, 5000 * step, 2**62) == REACHED
     # 102 degrees of freedom in equipartition spread by sqrt(2/102) about 300 K; five times that is no runaway.
     kT = 300.0 * model.units.boltzmann
@@ -67,7 +68,7 @@ def test_half_of_the_way_in_one_step_is_no_motion(steps, ended):
     model, policy = builder.build(), NoScaling()
     state = model.initial_state()
     rule = FrictionImplicit(step=1.0 / steps)
-    advance = driver(Evaluator(model), rule, policy, policy.parameters(0.0), state)
+    advance = driver(Problem(Evaluator(model), rule, policy), state)
     advance.stop = advance_stop(model, 0, np.array([1.0, 0.0, 0.0]), 0.9)
     assert advance.advance(state, 10.0, 100) == ended
     assert (advance.failure is None) == (ended == STOPPED)

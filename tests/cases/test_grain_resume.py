@@ -76,7 +76,7 @@ def test_a_run_that_is_stopped_while_grains_touch_goes_on_to_the_same_bits(tmp_p
     for part, at in enumerate((1000, 100)):
         with pytest.raises(KeyboardInterrupt, match="resume"):
             ar.run(case, folder, resume=part > 0, progress=Shown(at, interrupt))
-        held = read_checkpoint(folder)[0]["state_contact_memory"]
+        held = read_checkpoint(folder)[0]["state_contacts.memory"]
         assert len(held) > 3
         assert np.abs(held[:, :3]).max() > 0.0
     monkeypatch.undo()

@@ -15,7 +15,7 @@ import pytest
 import articulon as ar
 from articulon.cases import Case
 from articulon.errors import CheckpointError
-from articulon.model import State
+from articulon.model.state import ARRAYS
 from articulon.storage import checkpoint
 from articulon.storage.checkpoint import NEWEST, PREVIOUS, read_checkpoint, write_checkpoint
 from tests.support.run_cases import CHAIN, bits, case_of
@@ -102,7 +102,7 @@ def refused(run: tuple[Case, Path], match: str) -> None:
     assert bits(out) == before
 
 
-NAMES = [*(f"state_{name}" for name in State._fields), "frames", "last_step", "finished", "start_energy", "stop_time"]
+NAMES = [*(f"state_{name}" for name in ARRAYS), "frames", "last_step", "finished", "start_energy", "stop_time"]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "case", "threshold"])
@@ -133,7 +133,7 @@ def test_an_array_of_another_type_is_named(run: tuple[Case, Path], name: str) ->
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("name", ["time", "q", "u", "work", "factor", "step", "drift", "reservoir"])
+@pytest.mark.parametrize("name", ["time", "q", "u", "work", "factor", "step", "rule.drift", "resolution.reservoir"])
 def test_a_number_that_is_not_finite_is_named(run: tuple[Case, Path], name: str, value: float) -> None:
     with_arrays(run[1], lambda arrays: arrays[f"state_{name}"].flat.__setitem__(-1, value))
     refused(run, f"its array 'state_{name}' is not finite")
@@ -149,7 +149,7 @@ def test_a_number_that_is_not_finite_is_named(run: tuple[Case, Path], name: str,
         ("stop_time", np.inf),
         ("stop_time", -1.0),
         ("state_counters", -1),
-        ("state_dependent", 4),
+        ("state_rule.dependent", 4),
         ("state_time", -1.0),
         ("threshold", [1.0, 8.0, 1.0, 1.0]),
         ("threshold", [1.0, np.nan, 1.0, 1.0]),
@@ -175,27 +175,27 @@ def test_an_array_that_no_run_writes_is_named(run: tuple[Case, Path]) -> None:
 
 
 def without_a_contact(arrays: Arrays) -> None:
-    arrays["state_contact_memory"] = arrays["state_contact_memory"][:-1]
+    arrays["state_contacts.memory"] = arrays["state_contacts.memory"][:-1]
 
 
 @pytest.mark.parametrize(
     "change, said",
     [
-        (without_a_contact, "'state_contact_memory' is of 1 contacts, and there are 2"),
-        (lambda arrays: arrays["state_contact_pairs"].__setitem__((0, 0), -1), "names spheres or walls"),
-        (lambda arrays: arrays["state_contact_pairs"].__setitem__((0, 1), 10**12), "names spheres or walls"),
-        (lambda arrays: arrays["state_contact_pairs"].__setitem__((0, 1), 3), "names spheres or walls"),
-        (lambda arrays: arrays["state_contact_pairs"].__setitem__(slice(None), [[0, 2], [0, 1]]), "is not in order"),
-        (lambda arrays: arrays["state_contact_memory"].__setitem__((0, 5), np.nan), "is not finite"),
-        (lambda arrays: arrays["state_contact_times"].__setitem__(-1, 7.0), "'state_contact_times' names a sphere"),
-        (lambda arrays: arrays["state_contact_rebuild"].__setitem__((0, 0), np.inf), "is not finite"),
+        (without_a_contact, "'state_contacts.memory' is of 1 contacts, and there are 2"),
+        (lambda arrays: arrays["state_contacts.pairs"].__setitem__((0, 0), -1), "names spheres or walls"),
+        (lambda arrays: arrays["state_contacts.pairs"].__setitem__((0, 1), 10**12), "names spheres or walls"),
+        (lambda arrays: arrays["state_contacts.pairs"].__setitem__((0, 1), 3), "names spheres or walls"),
+        (lambda arrays: arrays["state_contacts.pairs"].__setitem__(slice(None), [[0, 2], [0, 1]]), "is not in order"),
+        (lambda arrays: arrays["state_contacts.memory"].__setitem__((0, 5), np.nan), "is not finite"),
+        (lambda arrays: arrays["state_contacts.times"].__setitem__(-1, 7.0), "'state_contacts.times' names a sphere"),
+        (lambda arrays: arrays["state_contacts.rebuild"].__setitem__((0, 0), np.inf), "is not finite"),
     ],
 )
 def test_contacts_are_of_spheres_that_are_there(
     ended: dict[str, tuple[Case, Path]], tmp_path: Path, change: Callable[[Arrays], Any], said: str
 ) -> None:
     run = ended["beads"][0], Path(shutil.copytree(ended["beads"][1], tmp_path / "run"))
-    assert read_checkpoint(run[1])[0]["state_contact_pairs"].tolist() == [[0, 1], [0, 2]]
+    assert read_checkpoint(run[1])[0]["state_contacts.pairs"].tolist() == [[0, 1], [0, 2]]
     with_arrays(run[1], change)
     refused(run, said)
 

@@ -21,6 +21,7 @@ from articulon.model.state import CHANNELS
 from articulon.simulation.preparation import first_state, prepare
 from articulon.simulation.threshold_search import SAMPLES
 from articulon.storage.checkpoint import read_checkpoint
+from tests.support.remembering import assert_same_state
 from tests.support.run_cases import BALL, CHAIN, Shown, bits, case_of, ran, universe
 from tests.support.threads import on_threads
 
@@ -153,8 +154,7 @@ def test_looking_leaves_no_trace(tmp_path, variant):
             for _ in range(looks):
                 prepared.observer.frame(state)
         states.append(state)
-    for name, one, two in zip(states[0]._fields, *states, strict=True):
-        np.testing.assert_array_equal(one, two, err_msg=name)
+    assert_same_state(*states)
 
 
 def test_the_observables_are_those_of_the_model_at_the_frames(tmp_path):

@@ -47,12 +47,12 @@ def settled(request) -> tuple:
 
 
 def by_pair(state) -> dict[tuple[int, int], np.ndarray]:
-    return {(int(i), int(j)): row for (i, j), row in zip(state.contact_pairs, state.contact_memory, strict=True)}
+    return {(int(i), int(j)): row for (i, j), row in zip(state.contacts.pairs, state.contacts.memory, strict=True)}
 
 
 def test_contacts_of_a_state_are_sorted(settled) -> None:
     radii, _, state = settled
-    pairs = state.contact_pairs
+    pairs = state.contacts.pairs
     assert len(pairs) > len(radii)
     assert np.any(pairs[:, 1] == len(radii)), "the floor is touched"
     assert np.all(pairs[:, 0] < pairs[:, 1])
@@ -74,7 +74,7 @@ def test_slots_have_what_the_state_holds(settled) -> None:
         assert (candidates.since[slot], candidates.touches[slot]) == (row[SINCE], row[STANDING])
         couple = row[STANDING + 1 : STANDING + 1 + RESISTANCE] * np.repeat([s, 1.0], [3, 4])
         assert np.array_equal(candidates.resistance[slot], couple)
-    assert len(used) == np.sum(state.contact_pairs[:, 1] < contacts.spheres)
+    assert len(used) == np.sum(state.contacts.pairs[:, 1] < contacts.spheres)
     assert 0 < turned < len(used)
     walls = contacts.system.walls
     at_wall = np.flatnonzero(walls.touches[: walls.counts[LISTED]] != FREE)
@@ -83,7 +83,7 @@ def test_slots_have_what_the_state_holds(settled) -> None:
         assert np.array_equal(walls.record[slot], row[:RECORD])
         assert (walls.since[slot], walls.touches[slot]) == (row[SINCE], row[STANDING])
         assert np.array_equal(walls.resistance[slot], row[STANDING + 1 : STANDING + 1 + RESISTANCE])
-    assert len(at_wall) == np.sum(state.contact_pairs[:, 1] == contacts.spheres) > 0
+    assert len(at_wall) == np.sum(state.contacts.pairs[:, 1] == contacts.spheres) > 0
 
 
 def test_a_list_keeps_all_that_the_law_asks_for(settled) -> None:

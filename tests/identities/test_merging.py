@@ -126,7 +126,7 @@ def test_forces_follow_the_bodies(which):
     state = fine.initial_state()
     state.q[:] = q
     driver, made = ar_driver(fine, state), merged(model, joints_of(model), q, merging.locked)
-    lean = Coarse(fine, driver, state, merging.locked, made, ar_driver)
+    lean = Coarse(fine, driver, state, merging.locked, made)
     for evaluator in (Evaluator(coarse), lean.evaluator):
         own, rates = np.zeros(coarse.nq + coarse.nu + 8), np.zeros(coarse.nq + coarse.nu + 8)
         own[: coarse.nq], own[coarse.nq : coarse.nq + coarse.nu] = merging.coarse(q), merging.coarse(u)
@@ -140,10 +140,9 @@ def test_forces_follow_the_bodies(which):
 def ar_driver(evaluator, state):
     from articulon.integrate.choice import driver
     from articulon.integrate.integrators import Explicit
-    from articulon.scaling import NoScaling
+    from articulon.integrate.problem import Problem
 
-    policy = NoScaling()
-    return driver(evaluator, Explicit(), policy, policy.parameters(0.0), state)
+    return driver(Problem(evaluator, Explicit()), state)
 
 
 def test_the_potential_energy_differs_by_a_constant():
@@ -170,7 +169,7 @@ def test_drag_of_many_bodies_is_that_of_four_points():
     state = evaluator.initial_state()
     state.q[:] = q
     driver = ar_driver(evaluator, state)
-    lean = Coarse(evaluator, driver, state, links, merged(model, joints_of(model), q, links), ar_driver)
+    lean = Coarse(evaluator, driver, state, links, merged(model, joints_of(model), q, links))
     coarse, _ = locked_model(model, q, [f"link-{k}" for k in np.flatnonzero(links)])
     ours, theirs = lean.evaluator.system.forces.drag, force_tables(coarse).drag
     assert ours.link.size == 4 + 4 and theirs.link.size == 9

@@ -16,6 +16,7 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.site_positions import site_positions
 from articulon.integrate.choice import driver
 from articulon.integrate.integrators import Explicit
+from articulon.integrate.problem import Problem
 from articulon.scaling import NoScaling
 from tests.support.flexible_models import FlexibleCase, flexible_builder, looped_model
 from tests.support.transition_models import null_space
@@ -96,7 +97,7 @@ def test_the_motion_is_that_of_the_fine_model_with_the_locked_speeds_held(seed):
     expected = np.linalg.solve(M[np.ix_(merging.u, merging.u)], whole[merging.u])
     state = fine.initial_state()
     state.q[:] = q
-    lean = Coarse(fine, explicit(fine, state), state, locked, merged(model, joints, q, locked), explicit)
+    lean = Coarse(fine, explicit(fine, state), state, locked, merged(model, joints, q, locked))
     for evaluator in (Evaluator(coarse), lean.evaluator):
         own, rates = np.zeros(coarse.nq + coarse.nu + 8), np.zeros(coarse.nq + coarse.nu + 8)
         own[: coarse.nq], own[coarse.nq : coarse.nq + coarse.nu] = merging.coarse(q), merging.coarse(u)
@@ -110,7 +111,7 @@ def test_the_motion_is_that_of_the_fine_model_with_the_locked_speeds_held(seed):
 
 def explicit(evaluator, state):
     policy = NoScaling()
-    return driver(evaluator, Explicit(), policy, policy.parameters(0.0), state)
+    return driver(Problem(evaluator, Explicit(), policy), state)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -11,10 +11,11 @@ from articulon.cases.filament import Filament
 from articulon.dynamics.momenta import momentum
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.integrators import Explicit
+from articulon.integrate.problem import Problem
 from articulon.integrate.status import PAUSED
-from articulon.model import State
 from articulon.model.state import EVALUATIONS, STEPS
 from articulon.scaling import NoScaling
+from tests.support.remembering import assert_same_state
 
 EVERY = 0.02
 
@@ -74,7 +75,7 @@ def test_a_schedule_keeps_momentum_and_books_the_energy(options):
     )
     run = ar.simulate(model, 0.2, frames=10, u=speeds(model), adaptive=plan(*groups), **COMMON)
     total = run.kinetic_energy + run.potential_energy
-    assert run.state.reservoir[0] == pytest.approx(0.0, abs=1e-9 * total[0])
+    assert run.state.resolution.reservoir[0] == pytest.approx(0.0, abs=1e-9 * total[0])
     assert total[[0, 1, 2, 8, 9, 10]] == pytest.approx(total[0], rel=1e-8)
     # While they are locked the energy is less by what the reservoir has, and constant too.
     assert total[4:7] == pytest.approx(total[4], rel=1e-8) and total[5] < total[0]
@@ -105,7 +106,7 @@ def driver_of(model, adaptive, seed=3):
     policy = NoScaling()
     evaluator = Evaluator(model, seed)
     rule = Explicit(rule="rk4", step=0.002)
-    driver = AdaptiveDriver(evaluator, rule, policy, policy.parameters(0.0), evaluator.initial_state(), adaptive, seed)
+    driver = AdaptiveDriver(Problem(evaluator, rule, policy), evaluator.initial_state(), adaptive, seed)
     return driver, driver.sized(evaluator.initial_state(driver.history, memory=driver.memory))
 
 
@@ -129,16 +130,14 @@ def test_a_resumed_run_makes_the_same_transitions_to_the_bit(which):
     for until in (0.14, 0.33, 0.5):
         one.advance(whole, until, 10**6)
         while two.advance(parts, until, 33) == PAUSED:
-            kept = [array.copy() for array in parts]
             two, _ = driver_of(model, plan(*groups))
-            parts = State(*kept)
+            parts = parts.copy()
     changes = one.changes(whole)
     assert min(changes) > 3
-    assert whole.locked[6:].any() and not whole.locked.all()
+    assert whole.resolution.locked[6:].any() and not whole.resolution.locked.all()
     # How often the right-hand side was looked at is the one thing that breaking off changes.
     parts.counters[EVALUATIONS] = whole.counters[EVALUATIONS]
-    for name, a, b in zip(State._fields, whole, parts, strict=True):
-        assert np.array_equal(a, b, equal_nan=True), name
+    assert_same_state(whole, parts)
 
 
 def test_the_energy_of_a_mode_is_that_of_the_oscillator_that_it_is():
@@ -158,7 +157,7 @@ def test_the_energy_of_a_mode_is_that_of_the_oscillator_that_it_is():
         state.q[0], state.u[0] = eta, speed
         expected, part = 0.5 * 0.5 * speed**2 + 0.5 * 8.0 * (eta - sag) ** 2, driver.joints.modes_of(model, 0)
         assert driver.looking(state, 0).mode_energies(part) == pytest.approx([expected], rel=1e-12)
-    state.locked[0] = True
+    state.resolution.locked[0] = True
     assert driver.looking(state, 0).mode_energies(part) == pytest.approx([expected], rel=1e-12)
 
 
@@ -178,7 +177,7 @@ def test_a_mode_drops_when_quiet_and_comes_back_when_the_load_asks_for_it():
     group = modes(ModeEnergy(below=1e-6, window=2), ModeEnergy(above=2e-6), bodies=("rod",))
     run = ar.simulate(model, 0.3, rule="rk4", step=0.001, frames=15, adaptive=plan(group))
     across, along = [1, 2], [3, 4]
-    assert run.state.locked[along].all() and not run.state.locked[across].all()
+    assert run.state.resolution.locked[along].all() and not run.state.resolution.locked[across].all()
     assert not run.u[2:5, 1:5].any()
     assert np.abs(run.q[-1, 1]) > 1e-4
 

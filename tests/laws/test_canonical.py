@@ -13,7 +13,7 @@ import pytest
 
 import articulon as ar
 from articulon.integrate import Canonical, Explicit, canonical
-from articulon.integrate.choice import DIVERGED, REACHED
+from articulon.integrate.status import DIVERGED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import kernel
 from articulon.model import kernel_tables
@@ -175,7 +175,7 @@ def reversed_run(run: Running, steps: int) -> None:
     """Turns the speeds round and goes back."""
     run.driver.advance(run.state, 1e9, steps)
     run.state.u[:] = -run.state.u
-    run.state.history[:] = 0.0
+    run.state.rule.history[:] = 0.0
     run.driver.advance(run.state, 1e9, steps)
 
 
@@ -255,7 +255,7 @@ def test_rounding_is_carried_on(rule: str) -> None:
     run = Running(flying_tree(), Canonical(rule=rule, step=0.01))
     run.driver.advance(run.state, 1e9, 10)
     nq = run.model.nq
-    values, cut_off = run.state.history[1 : 1 + 2 * nq], run.state.history[1 + 2 * nq :]
+    values, cut_off = run.state.rule.history[1 : 1 + 2 * nq], run.state.rule.history[1 + 2 * nq :]
     assert cut_off[:nq].any() and cut_off[nq:].any()
     assert np.all(np.abs(cut_off) <= 0.5 * np.spacing(np.abs(values)))
 
@@ -333,7 +333,7 @@ def test_momenta_of_a_state_changed_by_hand_are_found_anew() -> None:
     run = Running(flying_tree(), Canonical(step=0.01)).to(0.2)
     other = Running(flying_tree(), Canonical(step=0.01), q=run.q, u=2.0 * run.u)
     run.state.u[:] = 2.0 * run.state.u
-    run.state.history[:] = 0.0
+    run.state.rule.history[:] = 0.0
     assert run.driver.advance(run.state, 1e9, 20) != DIVERGED
     assert other.driver.advance(other.state, 0.2, 20) == REACHED
     np.testing.assert_allclose(run.u, other.u, rtol=0, atol=1e-13)

@@ -259,7 +259,7 @@ def test_the_ledger_closes(resists: bool) -> None:
     assert stored[0] > 0.5 * put_in
     assert np.abs(change - works).max() <= 1e-12 * put_in
 
-    elastic, spring, viscous, friction = found.state.contact_work[0, :4]
+    elastic, spring, viscous, friction = found.state.contacts.work[0, :4]
     assert elastic + spring + viscous + friction == pytest.approx(works[-1], abs=1e-12 * put_in)
     assert viscous < -0.05 * put_in
     assert friction < -0.05 * put_in
@@ -311,7 +311,7 @@ def test_works_by_line_are_those_of_the_plain_heap(name: str, convention: str) -
         found = gm.run(model, step, steps)
         put_in = np.abs(found.works).sum() + found.kinetic_energy[0]
         assert np.all(np.abs(expected[1:]) > 0.01 * put_in)
-        off.append(np.abs(found.state.contact_work[0, 1:4] - expected).max() / put_in)
+        off.append(np.abs(found.state.contacts.work[0, 1:4] - expected).max() / put_in)
     assert off[0] <= 2e-4
     assert off[1] <= 0.7 * off[0]
 
@@ -328,8 +328,8 @@ def test_smooth_spheres_that_glance_have_works_of_normal_forces_alone() -> None:
         material = MATERIALS["viscous"] if damping else gm.GRAIN
         found = gm.run(gm.moving(start, [0.005, 0.005], material=material, tangential="none", **damping), 2e-6, 1500)
         lost = found.kinetic_energy[0] - found.kinetic_energy[-1]
-        elastic, spring, viscous, friction = found.state.contact_work[0, :4]
-        assert found.state.contact_times[1] == 1.0, "they have not met, or not parted"
+        elastic, spring, viscous, friction = found.state.contacts.work[0, :4]
+        assert found.state.contacts.times[1] == 1.0, "they have not met, or not parted"
         assert lost > 0.05 * found.kinetic_energy[0]
         assert spring == 0.0 and friction == 0.0
         assert elastic == pytest.approx(0.0, abs=2e-3 * lost)
@@ -338,7 +338,7 @@ def test_smooth_spheres_that_glance_have_works_of_normal_forces_alone() -> None:
 
 def bits(found: object) -> list[bytes]:
     """The whole state."""
-    return [array.tobytes() for array in found.state]  # type: ignore[attr-defined]
+    return [array.tobytes() for array in found.state.arrays().values()]  # type: ignore[attr-defined]
 
 
 def test_threads_chunks_and_lists_change_no_bit() -> None:
@@ -348,13 +348,13 @@ def test_threads_chunks_and_lists_change_no_bit() -> None:
     one, two = on_one_and_two(lambda: gm.run(model, 1e-5, 300))
     assert bits(one) == bits(two)
     assert gm.bits_in_chunks(model, (300,)) == gm.bits_in_chunks(model, (1, 99, 7, 193))
-    assert len(one.state.contact_pairs) > 20
+    assert len(one.state.contacts.pairs) > 20
 
     other = gm.moving(start, radii, skin=0.002)
     skinned = gm.run(other, 1e-5, 300)
-    assert np.array_equal(skinned.state.contact_pairs, one.state.contact_pairs)
-    apart = np.abs(skinned.state.contact_memory - one.state.contact_memory).max(axis=0)
-    assert np.all(apart <= 1e-9 * np.abs(one.state.contact_memory).max(axis=0))
+    assert np.array_equal(skinned.state.contacts.pairs, one.state.contacts.pairs)
+    apart = np.abs(skinned.state.contacts.memory - one.state.contacts.memory).max(axis=0)
+    assert np.all(apart <= 1e-9 * np.abs(one.state.contacts.memory).max(axis=0))
 
 
 def test_the_memory_of_a_contact_crosses_a_periodic_face() -> None:
@@ -366,9 +366,9 @@ def test_the_memory_of_a_contact_crosses_a_periodic_face() -> None:
         shifted = gm.Motion(start.positions + shift, start.velocities + 0.3, start.spins)
         moved.append(gm.run(gm.moving(shifted, radii, lengths=(length,) * 3), 1e-5, 300))
     first, second = moved
-    assert np.array_equal(first.state.contact_pairs, second.state.contact_pairs)
-    apart = np.abs(first.state.contact_memory - second.state.contact_memory).max(axis=0)
-    assert np.all(apart <= 1e-9 * np.abs(first.state.contact_memory).max(axis=0))
+    assert np.array_equal(first.state.contacts.pairs, second.state.contacts.pairs)
+    apart = np.abs(first.state.contacts.memory - second.state.contacts.memory).max(axis=0)
+    assert np.all(apart <= 1e-9 * np.abs(first.state.contacts.memory).max(axis=0))
 
 
 def test_a_fall_through_a_medium_ends_at_m_g_over_c() -> None:

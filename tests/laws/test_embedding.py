@@ -12,9 +12,12 @@ import articulon as ar
 from articulon.dynamics.embedding import embedded_acceleration
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Explicit
-from articulon.integrate.choice import PAUSED, REACHED, driver
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import PAUSED, REACHED
 from articulon.model.state import SWITCHES
 from articulon.scaling import NoScaling
+from tests.support.remembering import assert_same_state
 
 EPS = np.finfo(float).eps
 
@@ -158,12 +161,11 @@ def test_chunks_of_steps_change_no_bit(rotations):
     ends = []
     for chunk in (10_000, 3):
         state = model.initial_state()
-        advance = driver(evaluator, Explicit(rtol=1e-6, atol=1e-6), policy, policy.parameters(0.0), state)
+        advance = driver(Problem(evaluator, Explicit(rtol=1e-6, atol=1e-6), policy), state)
         status = PAUSED
         while status == PAUSED:
             status = advance.advance(state, 3.0, chunk)
             state = state.copy()  # what a checkpoint would hold, and nothing else
         assert status == REACHED
         ends.append(state)
-    for name, one, other in zip(ends[0]._fields, *ends, strict=True):
-        assert np.array_equal(one, other), name
+    assert_same_state(*ends)

@@ -77,8 +77,7 @@ def arrival(run: Running, end: float, until: float) -> float:
         run.driver.advance(run.state, until, steps)
         assert run.state.time[0] < until, "it never arrived"
         if run.q[0] < end and steps > 1:  # these again, one by one
-            for array, kept in zip(run.state, before, strict=True):
-                array[...] = kept
+            run.state.take(before)
             steps = 1
         elif run.q[0] < end:
             steps = 0

@@ -14,8 +14,8 @@ from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Explicit, FrictionImplicit
 from articulon.integrate.choice import driver
 from articulon.integrate.friction_implicit_passes import Passes
+from articulon.integrate.problem import Problem
 from articulon.model.state import DAMPING
-from articulon.scaling import NoScaling
 from tests.support.loop_models import FourBar, add_loops
 from tests.support.random_models import builder_of
 from tests.support.running import Running
@@ -129,7 +129,7 @@ def test_a_step_of_friction_solves_the_midpoint_equation(name: str, kind: str, s
     """M Δu = h Γ(u + Δu/2) on the speeds that loops and drives leave free, with the mass matrix, the Jacobian and the
     damping forces Γ of dense algebra and of the evaluation that explicit rules make."""
     model = MODELS[name](*FRICTIONS[kind])
-    going = driver(Evaluator(model), FrictionImplicit(step=step), NoScaling(), np.zeros(1), model.initial_state())
+    going = driver(Problem(Evaluator(model), FrictionImplicit(step=step)), model.initial_state())
     arrays, q = going.scratch, model.q0
     u = np.cos(np.arange(model.nu) + 0.5)
     J = ar.loop_jacobian(model, q) if name != "pendulum" else np.zeros((1, model.nu))

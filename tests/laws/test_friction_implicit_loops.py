@@ -16,13 +16,14 @@ from articulon.dynamics.loops.loop_jacobians import loop_equations
 from articulon.dynamics.momentum_sampling import draw_arrays, draw_speeds
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Explicit, FrictionImplicit
-from articulon.integrate.choice import DIVERGED, driver
+from articulon.integrate.choice import driver
 from articulon.integrate.friction_implicit_loops import project_speeds
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED
 from articulon.kernels import kernel
 from articulon.model import State, kernel_tables
 from articulon.model.state import EXTERNAL, STEPS
 from articulon.rng import normal_pair
-from articulon.scaling import NoScaling
 from tests.support.loop_models import FourBar, add_loops, bricard
 from tests.support.random_models import builder_of
 from tests.support.running import Running
@@ -238,7 +239,7 @@ def test_a_closed_run_goes_on_to_the_same_bits(name: str) -> None:
     def made() -> tuple[State, Any]:
         evaluator = Evaluator(model, 3, thermostat=bath)
         state = evaluator.initial_state()
-        return state, driver(evaluator, FrictionImplicit(step=0.01), NoScaling(), np.zeros(1), state)
+        return state, driver(Problem(evaluator, FrictionImplicit(step=0.01)), state)
 
     whole, going = made()
     going.advance(whole, 0.2, 1000)
@@ -247,7 +248,7 @@ def test_a_closed_run_goes_on_to_the_same_bits(name: str) -> None:
     assert half.counters[STEPS] == 7
     _, going = made()
     going.advance(half, 0.2, 1000)
-    for a, b in zip(whole, half, strict=True):
+    for a, b in zip(whole.arrays().values(), half.arrays().values(), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -256,7 +257,7 @@ def test_a_loop_that_a_step_takes_out_of_reach_ends_the_run_with_what_to_do() ->
     evaluator = Evaluator(model)
     state = evaluator.initial_state()
     state.u[:] = 50.0 * ar.close_loops(model, model.q0, np.ones(model.nu))[1]
-    going = driver(evaluator, FrictionImplicit(step=0.1), NoScaling(), np.zeros(1), state)
+    going = driver(Problem(evaluator, FrictionImplicit(step=0.1)), state)
     assert going.advance(state, 1.0, 1000) == DIVERGED
     assert going.failure is not None
     assert "steps of 0.1 may be too long, or loop 'closure' cannot be closed after the next step" in going.failure

@@ -8,7 +8,7 @@ import pytest
 import articulon as ar
 from articulon.dynamics.momenta import momentum
 from articulon.integrate import Explicit, FrictionImplicit
-from articulon.integrate.choice import DIVERGED, REACHED
+from articulon.integrate.status import DIVERGED, REACHED
 from tests.laws.test_friction_implicit_trees import random_tree
 from tests.support.running import WHOLE, Running, momenta
 

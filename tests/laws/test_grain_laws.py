@@ -80,7 +80,7 @@ def test_gross_sliding_takes_mu_times_the_normal_momentum(e: float, tail: bool) 
     modulus = pair_moduli((1e9, 1e9), (0.3, 0.3))[0]
     lasts = hertz_time(MASS, RADIUS, modulus, down)
     found = gm.run(model, lasts / 200.0, 300)
-    assert len(found.state.contact_pairs) == 0
+    assert len(found.state.contacts.pairs) == 0
     now = gm.motion(found)
     up = now.velocities[0, 2]
     assert up == pytest.approx(e * down, abs=1e-3) if tail else up > e * down - 1e-3

@@ -38,8 +38,8 @@ def test_what_grains_go_together_calls_for_half_as_many_lists(flying: float) -> 
         moves.advance(state, 1e9, CHUNK)
         lists += int(counts[REBUILDS]) - before - 1  # a chunk begins with one
         positions = state.q.reshape(-1, 7)[:, :3]
-        assert np.array_equal(state.contact_pairs, pairs_in_touch(positions, radii))
-    assert len(state.contact_pairs) > 1000
+        assert np.array_equal(state.contacts.pairs, pairs_in_touch(positions, radii))
+    assert len(state.contacts.pairs) > 1000
     flown = 3 * CHUNK * STEP * SPEED
     # What grains do beside takes a little of the skin, and lists are made a step before it is used up, or one behind.
     assert 0.8 * flown / skin <= lists <= 1.1 * flown / (skin - STEP * SPEED)
@@ -56,7 +56,7 @@ def test_no_contact_is_missed_where_layers_go_past_each_other() -> None:
     for _ in range(4):
         moves.advance(state, 1e9, 2 * CHUNK)
         found = pairs_in_touch(state.q.reshape(-1, 7)[:, :3], radii)
-        assert np.array_equal(state.contact_pairs, found)
+        assert np.array_equal(state.contacts.pairs, found)
         met |= {(i, j) for i, j in found if upper[i] != upper[j]}
     assert len(met) > 13**2
 
@@ -73,7 +73,7 @@ def test_no_contact_with_a_wall_is_missed_by_grains_that_fall_together(speed: fl
     for k in range(1, 6):
         moves.advance(state, 1e9, CHUNK)
         height = state.q.reshape(-1, 7)[:, 2] - floor - speed * k * CHUNK * STEP
-        pairs = state.contact_pairs
+        pairs = state.contacts.pairs
         found = pairs[pairs[:, 1] >= radii.size, 0]
         assert np.array_equal(np.sort(found), np.flatnonzero(height < radii))
         touched |= set(found)
@@ -113,7 +113,7 @@ def test_contacts_far_behind_in_a_strip_have_rows_of_their_own(monkeypatch: pyte
     far = candidates.root[: used.size] - candidates.first[: used.size] >= contact_tables.RING
     assert far.sum() > 100
     assert np.all(used[far] >= across**3)
-    assert np.array_equal(state.contact_pairs, found.state.contact_pairs)
+    assert np.array_equal(state.contacts.pairs, found.state.contacts.pairs)
     for one, two in ((found.state.u.reshape(-1, 6), state.u.reshape(-1, 6)), (found.state.work, state.work)):
         assert np.all(np.abs(one - two).max(axis=0) <= 1e-10 * np.abs(one).max(axis=0))
     before, after = start.velocities, state.u.reshape(-1, 6)[:, :3]

@@ -25,7 +25,7 @@ def crowd(request: pytest.FixtureRequest) -> tuple[Any, Any, np.ndarray]:
     extent = np.ptp(start.positions, axis=0).max() + 2.05 * radii.max()
     model = gm.moving(start, radii, lengths=(extent,) * 3 if request.param else None)
     one, two = on_one_and_two(lambda: gm.run(model, 1e-5, STEPS))
-    assert [a.tobytes() for a in one.state] == [a.tobytes() for a in two.state]
+    assert [a.tobytes() for a in one.state.arrays().values()] == [a.tobytes() for a in two.state.arrays().values()]
     return model, one, masses
 
 
@@ -41,13 +41,13 @@ def test_strips_change_but_the_order_of_sums(crowd, monkeypatch: pytest.MonkeyPa
     model, found, _ = crowd
     monkeypatch.setattr(contact_tables, "strips_of", lambda n: np.array([0, contact_tables.blocks_of(n)]))
     other = gm.run(model, 1e-5, STEPS)
-    assert len(found.state.contact_pairs) > 1000
-    assert np.array_equal(other.state.contact_pairs, found.state.contact_pairs)
+    assert len(found.state.contacts.pairs) > 1000
+    assert np.array_equal(other.state.contacts.pairs, found.state.contacts.pairs)
     # Rounding, which collisions let grow in 60 steps, in each kind of number by itself.
     for one, two in (
         (found.state.u.reshape(-1, 6), other.state.u.reshape(-1, 6)),
-        (found.state.contact_memory, other.state.contact_memory),
-        (found.state.contact_work, other.state.contact_work),
+        (found.state.contacts.memory, other.state.contacts.memory),
+        (found.state.contacts.work, other.state.contacts.work),
     ):
         assert np.all(np.abs(one - two).max(axis=0) <= 1e-10 * np.abs(one).max(axis=0))
     assert found.state.u.tobytes() != other.state.u.tobytes()
@@ -65,7 +65,7 @@ def test_too_few_rows_for_contacts_between_strips_become_more(crowd, monkeypatch
     guess = contact_engine.Contacts._guess
     monkeypatch.setattr(contact_engine.Contacts, "_guess", lambda self: (*guess(self)[:4], 3))
     again = gm.run(model, 1e-5, STEPS)
-    assert [a.tobytes() for a in again.state] == [a.tobytes() for a in found.state]
+    assert [a.tobytes() for a in again.state.arrays().values()] == [a.tobytes() for a in found.state.arrays().values()]
 
 
 ROLLING = {"rolling_stiffness": 0.05, "rolling_friction": 0.2, "rolling_damping": 0.3}
@@ -81,4 +81,4 @@ def test_chunks_change_no_bit(rolling: bool) -> None:
     assert gm.bits_in_chunks(model, (STEPS,)) == gm.bits_in_chunks(model, (1, 29, STEPS - 30))
     if rolling:
         one, two = on_one_and_two(lambda: gm.run(model, 1e-5, STEPS))
-        assert [a.tobytes() for a in one.state] == [a.tobytes() for a in two.state]
+        assert [a.tobytes() for a in one.state.arrays().values()] == [a.tobytes() for a in two.state.arrays().values()]

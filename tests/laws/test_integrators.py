@@ -16,8 +16,8 @@ from scipy.integrate import solve_ivp
 import articulon as ar
 from articulon.dynamics.multibody_functions import PARALLEL_LINKS
 from articulon.integrate import Explicit, FrictionImplicit
-from articulon.integrate.choice import DIVERGED, PAUSED, REACHED
 from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED
 from articulon.model.state import REJECTED, WINDOW
 from articulon.scaling import Constant, NoScaling, ThresholdAdaptive, TwoFactor
 from tests.support.docking import CORE_DRAG, FASTEST, small_docking
@@ -326,5 +326,7 @@ def test_one_and_two_threads_give_the_same_bits(links: int, rule: Any) -> None:
     model = crowd(links // 3 + 1)
     assert (model.forest.mass.size > PARALLEL_LINKS) == (links > PARALLEL_LINKS)
     one, two = on_one_and_two(lambda: Running(model, rule, seed=5, window=0.1).to(0.5))
-    assert [array.tobytes() for array in one.state] == [array.tobytes() for array in two.state]
+    assert [array.tobytes() for array in one.state.arrays().values()] == [
+        array.tobytes() for array in two.state.arrays().values()
+    ]
     assert one.u.any()

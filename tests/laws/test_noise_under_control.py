@@ -15,8 +15,9 @@ import pytest
 import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Explicit, FrictionImplicit
-from articulon.integrate.choice import STOPPED, driver
-from articulon.integrate.status import advance_stop
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import STOPPED, advance_stop
 from articulon.scaling import ErrorControlled, NoScaling
 from tests.support.running import Running
 
@@ -92,7 +93,7 @@ def arrivals(
     times = []
     for seed in range(1, paths + 1):
         evaluator = Evaluator(model, seed, window)
-        run = driver(evaluator, rule, policy, policy.parameters(1.0), evaluator.initial_state())
+        run = driver(Problem(evaluator, rule, policy, 1.0), evaluator.initial_state())
         state = evaluator.initial_state(run.history, memory=run.memory)
         if not keep_momentum:
             # Of a single motion the flag that noise acts has no other effect: its memory is the slowest.

@@ -42,9 +42,9 @@ def test_the_states_of_these_tests_have_something_to_remember() -> None:
     ):
         build, duration, options = CASES[name]
         ends[name] = ar.simulate(build(), duration, frames=2, **options).state
-    assert len(ends["grains"].contact_pairs) > 3
-    assert ends["joints that lock"].locked.any() and ends["joints that lock"].criteria[1:4].any()
-    assert ends["Nosé and Hoover"].bath.any() and ends["several steps"].history.any()
+    assert len(ends["grains"].contacts.pairs) > 3
+    assert ends["joints that lock"].resolution.locked.any() and ends["joints that lock"].resolution.criteria[1:4].any()
+    assert ends["Nosé and Hoover"].bath.any() and ends["several steps"].rule.history.any()
     assert np.isfinite(ends["lists of neighbours"].rebuild).all()
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import articulon as ar
 from articulon.integrate import Canonical, Explicit, FrictionImplicit, PredictorCorrector, SciPy, rules
-from articulon.integrate.choice import PAUSED, REACHED
 from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.status import PAUSED, REACHED
 from articulon.scaling import ThresholdAdaptive
 from tests.support.flying_tree import flying_tree
 from tests.support.loop_models import FourBar, add_loops
@@ -133,9 +133,9 @@ def test_a_run_in_parts_and_a_resumed_one_give_the_same_bits(declared: Any) -> N
     again = Running(tree(), integrator)
     again.state = first.state.copy()
     again.to(0.5)
-    bits = [b"".join(array.tobytes() for name, array in run.state._asdict().items()) for run in (whole, parts)]
+    bits = [b"".join(array.tobytes() for name, array in run.state.arrays().items()) for run in (whole, parts)]
     assert bits[0] == bits[1]
-    for name, array in again.state._asdict().items():
+    for name, array in again.state.arrays().items():
         assert array.tobytes() == getattr(whole.state, name).tobytes(), name
 
 

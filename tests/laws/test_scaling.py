@@ -208,8 +208,7 @@ def docking_time(a2: float, start: float, end: float) -> float:
     held = run.state.copy()
 
     def beyond(time: float) -> float:
-        for array, saved in zip(run.state, held, strict=True):
-            array[...] = saved
+        run.state.take(held)
         return float(run.to(time).q[0] - end)
 
     t = float(held.time[0])

@@ -8,8 +8,10 @@ import pytest
 import articulon as ar
 from articulon import molecules
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.choice import PAUSED, driver
+from articulon.integrate.choice import driver
 from articulon.integrate.integrators import FrictionImplicit
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import PAUSED
 from articulon.scaling import NoScaling
 
 DURATION, LOOKS = 1.0, 50
@@ -31,7 +33,7 @@ def relaxed(structure):
 def energies(model, u, step):
     """Total energy along a run without a thermostat [energy], and evaluations of the forces for a step."""
     evaluator, policy = Evaluator(model), NoScaling()
-    moved = driver(evaluator, FrictionImplicit(step=step), policy, policy.parameters(0.0), evaluator.initial_state())
+    moved = driver(Problem(evaluator, FrictionImplicit(step=step), policy), evaluator.initial_state())
     state = evaluator.initial_state(moved.history)
     state.u[:] = u
     steps, found = round(DURATION / step), []

@@ -74,18 +74,18 @@ def momenta(model: Any, q: np.ndarray, u: np.ndarray) -> np.ndarray:
 
 def test_a_tree_beside_changes_nothing_for_grains() -> None:
     alone, beside = run(pair(False), 1500), run(pair(True), 1500)
-    assert alone.state.contact_times[0] == 1.0
+    assert alone.state.contacts.times[0] == 1.0
     # Both take the same steps in another order of sums.
     np.testing.assert_allclose(beside.u[-1, :12], alone.u[-1], rtol=0, atol=1e-11)
     np.testing.assert_allclose(beside.q[-1, :14], alone.q[-1], rtol=0, atol=1e-14)
-    np.testing.assert_allclose(beside.state.contact_work[0], alone.state.contact_work[0], rtol=1e-9, atol=1e-16)
+    np.testing.assert_allclose(beside.state.contacts.work[0], alone.state.contacts.work[0], rtol=1e-9, atol=1e-16)
     np.testing.assert_allclose(beside.works[-1], alone.works[-1], rtol=1e-9, atol=1e-16)
 
 
 def test_a_clump_keeps_momentum_and_the_ledger() -> None:
     model = clump()
     result = run(model, 7000, frames=20)
-    assert result.state.contact_times[1] >= 1.0, "they never met"
+    assert result.state.contacts.times[1] >= 1.0, "they never met"
     start = momenta(model, result.q[0], result.u[0])
     for q, u in zip(result.q, result.u, strict=True):
         now = momenta(model, q, u)
@@ -99,7 +99,7 @@ def test_a_clump_keeps_momentum_and_the_ledger() -> None:
 def test_the_steps_converge_in_their_second_order() -> None:
     def end(step: float) -> np.ndarray:
         result = ar.simulate(clump(), 0.012, rule="velocity-verlet", step=step, frames=1)
-        assert result.state.contact_times[1] >= 1.0
+        assert result.state.contacts.times[1] >= 1.0
         return result.u[-1]
 
     # Damping lags by half a step, as in every code that takes velocities of the half step: first order, but small.
@@ -128,7 +128,7 @@ def test_the_books_of_a_jointed_chain_close() -> None:
     """Kicks take the forces' own work, and between them nothing does any, however the joints turn meanwhile: it grows
     with neither the step nor the number of collisions."""
     result = ar.simulate(chain(floor=True), 0.06, rule="velocity-verlet", step=4e-6, frames=30)
-    assert result.state.contact_times[1] >= 5.0, "too few collisions"
+    assert result.state.contacts.times[1] >= 5.0, "too few collisions"
     kinetic, works = result.kinetic_energy, result.works.sum(axis=1)
     assert np.abs(kinetic - kinetic[0] - works).max() < 1e-11 * kinetic.max()
 
@@ -137,7 +137,7 @@ def test_a_jointed_chain_keeps_its_momenta() -> None:
     """Linear momentum and angular momentum about the origin of a chain and the grain that it meets."""
     model = chain(floor=False)
     result = run(model, 15_000, frames=10)
-    assert result.state.contact_times[1] >= 1.0, "they never met"
+    assert result.state.contacts.times[1] >= 1.0, "they never met"
     found = np.array([momentum(model, q, u) for q, u in zip(result.q, result.u, strict=True)])
     for part in (found[:, :3], found[:, 3:6]):
         assert np.abs(part - part[0]).max() < 1e-11 * np.abs(part[0]).max()
@@ -156,7 +156,7 @@ def filament() -> Any:
 def test_a_grain_bends_a_beam_through_its_node() -> None:
     model = filament()
     result = run(model, 3000, frames=6)
-    assert result.state.contact_times[0] >= 1.0
+    assert result.state.contacts.times[0] >= 1.0
     modal = result.q[-1, 1:5]
     assert np.abs(modal).max() > 1e-5, "the beam has not bent"
     kinetic = result.kinetic_energy
@@ -169,8 +169,17 @@ def test_a_grain_bends_a_beam_through_its_node() -> None:
 def test_chunks_change_no_bit(make: Any) -> None:
     model, steps = make(), 2400
     whole, parts = run(model, steps), run(model, steps, frames=7 if steps % 7 == 0 else 8)
-    for name in ("q", "u", "work", "contact_work", "contact_times", "contact_pairs", "contact_memory", "history"):
-        assert np.array_equal(getattr(whole.state, name), getattr(parts.state, name)), name
+    for name in (
+        "q",
+        "u",
+        "work",
+        "contacts.work",
+        "contacts.times",
+        "contacts.pairs",
+        "contacts.memory",
+        "rule.history",
+    ):
+        assert np.array_equal(whole.state.arrays()[name], parts.state.arrays()[name]), name
 
 
 def test_neighbours_on_a_chain_do_not_touch_and_others_do() -> None:
@@ -188,7 +197,7 @@ def test_neighbours_on_a_chain_do_not_touch_and_others_do() -> None:
         b.add_site(parent, position=(0, 0, 0), kind="grain", radius=R)
     b.add_grain("grain", radius=R, position=(0, 1.99 * R, 0), density=DENSITY)
     result = run(touching(b), 10)
-    pairs = {tuple(row) for row in result.state.contact_pairs.tolist()}
+    pairs = {tuple(row) for row in result.state.contacts.pairs.tolist()}
     # Beads 1.5 R apart overlap with their neighbours, which are one joint away, and with no others.
     assert pairs == {(0, 4)}
 

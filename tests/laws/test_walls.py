@@ -8,6 +8,7 @@ import articulon as ar
 from articulon.errors import DivergenceError, ModelError
 from articulon.forces.contact.contact_tables import FRICTION_WORK, WALL_WORK
 from tests.support.meshes import CUBE, SIDES, tube
+from tests.support.remembering import assert_same_state
 from tests.support.threads import on_one_and_two
 
 R, DENSITY, YOUNG, POISSON = 0.01, 2500.0, 1e7, 0.25
@@ -51,7 +52,7 @@ def kinetic(run):
 
 def closes(run, potential=0.0):
     """Kinetic energy gained against the sum of all works, both by the largest of them."""
-    T, works = kinetic(run), run.state.contact_work[0]
+    T, works = kinetic(run), run.state.contacts.work[0]
     scale = max(np.abs(works).max(), np.abs(T).max())
     return abs(T[-1] - T[0] - works.sum()) / scale
 
@@ -68,7 +69,7 @@ def test_the_peak_of_a_bounce_is_that_of_hertz():
     """½ m v² = 8/15 E* √R δ^{5/2} (K. L. Johnson, Contact Mechanics, 11.4), E* that of the pair."""
     depth = (0.5 * MASS * 0.25 / (8.0 / 15.0 * MODULUS * np.sqrt(R))) ** 0.4
     run = moved([floor()], 0.03, restitution=1.0, step=2e-6)
-    assert R * run.state.contact_times[4] == pytest.approx(depth, rel=1e-5)
+    assert R * run.state.contacts.times[4] == pytest.approx(depth, rel=1e-5)
 
 
 def test_a_flat_mesh_is_a_plane():
@@ -80,7 +81,7 @@ def test_a_flat_mesh_is_a_plane():
     assert plane.q[-1][0] > 0.003 > -0.003 > plane.q[0][0]
     assert flat.q[-1] == pytest.approx(plane.q[-1], abs=1e-12)
     assert flat.u[-1] == pytest.approx(plane.u[-1], abs=1e-10)
-    assert flat.state.contact_times[0] == plane.state.contact_times[0]
+    assert flat.state.contacts.times[0] == plane.state.contacts.times[0]
 
 
 def test_a_clump_on_a_flat_mesh_is_one_on_a_plane():
@@ -97,11 +98,11 @@ def test_a_clump_on_a_flat_mesh_is_one_on_a_plane():
         builder.add_force(ar.forces.Gravity(acceleration=(0, 0, -9.81)))
         ends.append(ar.simulate(builder.build(), 0.08, frames=1, rule="velocity-verlet", step=STEP))
     plane, flat = ends
-    assert plane.state.contact_times[0] >= 2
+    assert plane.state.contacts.times[0] >= 2
     assert flat.q[-1] == pytest.approx(plane.q[-1], abs=1e-9)
     assert flat.u[-1] == pytest.approx(plane.u[-1], abs=1e-7)
-    assert flat.state.contact_work[0] == pytest.approx(plane.state.contact_work[0], abs=1e-10)
-    assert abs(flat.state.contact_work[0, WALL_WORK]) > 1e-6
+    assert flat.state.contacts.work[0] == pytest.approx(plane.state.contacts.work[0], abs=1e-10)
+    assert abs(flat.state.contacts.work[0, WALL_WORK]) > 1e-6
 
 
 def test_a_mesh_drum_carries_a_ball_as_a_cylinder_does():
@@ -116,7 +117,7 @@ def test_a_mesh_drum_carries_a_ball_as_a_cylinder_does():
     assert np.linalg.norm(around.q[-1][1:3]) > 0.039 and abs(around.q[-1][1]) > 1e-3
     assert faceted.q[-1][:3] == pytest.approx(around.q[-1][:3], abs=0.05 * (1 - np.cos(np.pi / 72)) * 20)
     for run in (faceted, around):
-        assert run.state.contact_work[0, WALL_WORK] > 0.0 and closes(run) < 1e-12
+        assert run.state.contacts.work[0, WALL_WORK] > 0.0 and closes(run) < 1e-12
 
 
 def test_a_belt_brings_a_ball_to_its_speed_and_does_the_work():
@@ -125,7 +126,7 @@ def test_a_belt_brings_a_ball_to_its_speed_and_does_the_work():
     depth = (MASS * 9.81 / (4.0 / 3.0 * MODULUS * np.sqrt(R))) ** (2.0 / 3.0)
     run = moved([floor(velocity=(0.35, 0, 0))], 0.2, [(0, 0, R - depth)], None, gravity=(0, 0, -9.81))
     assert run.u[-1][0] == pytest.approx(0.35 * 0.4 / (0.4 + (1.0 - depth / R) ** 2), rel=2e-4)
-    works = run.state.contact_work[0]
+    works = run.state.contacts.work[0]
     # F Δt = m v, over which the belt has gone at 0.35.
     assert works[WALL_WORK] == pytest.approx(MASS * run.u[-1][0] * 0.35, rel=1e-2)
     assert closes(run) < 1e-13
@@ -137,7 +138,7 @@ def test_a_turntable_spins_a_ball_up_through_what_resists_twisting():
     twist = {"twisting_friction": 5e-4, "twisting_stiffness": 1e-3, "twisting_damping": 2e-5}
     table = floor(angular_velocity=(0.0, 0.0, 5.0))
     run = moved([table], 0.5, [(0, 0, R)], None, gravity=(0, 0, -9.81), also=twist, twisting="spring")
-    works, inertia = run.state.contact_work[0], 0.4 * MASS * R**2
+    works, inertia = run.state.contacts.work[0], 0.4 * MASS * R**2
     assert run.u[-1][5] == pytest.approx(5.0, rel=1e-3)
     assert works[WALL_WORK] == pytest.approx(5.0 * inertia * run.u[-1][5], rel=1e-9)
     assert works[FRICTION_WORK] == pytest.approx(0.5 * inertia * run.u[-1][5] ** 2 - works[WALL_WORK], rel=1e-9)
@@ -152,11 +153,11 @@ def test_the_works_close_on_a_shaken_plate_and_in_a_tumbling_box():
     box = mesh(0.1 * (CUBE - 0.5), SIDES, angular_velocity=(2.0, 5.0, 1.0), amplitude=(0, 0, 0.01), frequency=5.0)
     run = moved([box], 0.2, places, velocities, gravity=(0, 0, -9.81), step=2e-5)
     assert closes(run) < 1e-12
-    assert abs(run.state.contact_work[0, WALL_WORK]) > 1e-6
+    assert abs(run.state.contacts.work[0, WALL_WORK]) > 1e-6
     x = run.q[-1].reshape(-1, 7)[:, :3] - [0, 0, 0.01 * np.sin(2 * np.pi * 5.0 * 0.2)]
     assert (np.linalg.norm(x, axis=1) < 0.05 * np.sqrt(3.0)).all()
     shaken = moved([floor(amplitude=(0, 0, 0.002), frequency=30.0)], 0.3, velocities=None, gravity=(0, 0, -9.81))
-    assert shaken.state.contact_work[0, WALL_WORK] > 0.0 and closes(shaken) < 1e-12
+    assert shaken.state.contacts.work[0, WALL_WORK] > 0.0 and closes(shaken) < 1e-12
 
 
 def test_chunks_of_any_length_have_the_same_bits():
@@ -165,9 +166,8 @@ def test_chunks_of_any_length_have_the_same_bits():
     box = mesh(0.1 * (CUBE - 0.5), SIDES, angular_velocity=(2.0, 5.0, 1.0))
     taken = {"grains": places, "velocities": None, "gravity": (0, 0, -9.81), "step": 2e-5}
     whole, parts = moved([box], 0.1, **taken), moved([box], 0.1, frames=125, **taken)
-    for name, one, other in zip(whole.state._fields, whole.state, parts.state, strict=True):
-        assert np.array_equal(one, other, equal_nan=True), name
-    assert len(whole.state.contact_pairs) >= 1 and whole.state.contact_pairs[:, 1].min() >= 2
+    assert_same_state(whole.state, parts.state)
+    assert len(whole.state.contacts.pairs) >= 1 and whole.state.contacts.pairs[:, 1].min() >= 2
 
 
 def test_a_sphere_that_leaves_the_box_is_named():
@@ -206,9 +206,8 @@ def test_threads_do_not_change_a_bit_of_many_spheres_in_a_tumbling_mesh():
     edge = 0.0202 * side + 1e-3
     box = mesh(edge * (CUBE - 0.5), SIDES, angular_velocity=(2.0, 5.0, 1.0), amplitude=(0, 0, 0.002), frequency=20.0)
     one, two = on_one_and_two(lambda: moved([box], 0.04, places, velocities, gravity=(0, 0, -9.81), step=2e-5))
-    for name in one.state._fields:
-        assert np.array_equal(getattr(one.state, name), getattr(two.state, name), equal_nan=True), name
-    assert (one.state.contact_pairs[:, 1] >= len(places)).sum() > 300
+    assert_same_state(one.state, two.state)
+    assert (one.state.contacts.pairs[:, 1] >= len(places)).sum() > 300
     assert closes(one) < 1e-12
 
 

@@ -80,7 +80,7 @@ def onto_plane(
     lasts = [hertz_time(mass, radius, moduli(material)[0], speed) for speed in speeds]
     step = min(lasts) / steps
     found = gm.run(model, step, int((4.0 if restitutions is not None else 1.4) * max(lasts) / step))
-    assert len(found.state.contact_pairs) == 0
+    assert len(found.state.contacts.pairs) == 0
     return gm.motion(found)
 
 

@@ -137,7 +137,7 @@ def test_grains_between_walls_move_as_in_lammps(tmp_path: Path) -> None:
     )
     found = gm.run(model, STEP, 200)
     now = gm.motion(found)
-    assert (found.state.contact_pairs[:, 1] >= len(radii)).sum() > 5
+    assert (found.state.contacts.pairs[:, 1] >= len(radii)).sum() > 5
     for ours, other in zip(now, (theirs.positions, theirs.velocities, theirs.spins), strict=True):
         assert gm.off(ours, other) <= 1e-9
 

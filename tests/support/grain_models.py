@@ -13,6 +13,7 @@ from articulon.forces.contact import contact_tables
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Canonical
 from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
 from articulon.scaling import NoScaling
 from tests.support.contact_reference import Contacts, Grains, Law, Mixture, pair_moduli
 from tests.support.random_models import rotation_matrix
@@ -81,7 +82,7 @@ def moved_by(model: Any) -> tuple[Any, Any]:
     """What moves a model by velocity Verlet in steps of 10 μs, and its state."""
     evaluator, policy = Evaluator(model, 0, 1.0, 1), NoScaling()
     rule = Canonical(rule="velocity-verlet", step=1e-5)
-    moved = driver(evaluator, rule, policy, policy.parameters(0.0), model.initial_state())
+    moved = driver(Problem(evaluator, rule, policy), model.initial_state())
     return moved, evaluator.initial_state(moved.history)
 
 
@@ -91,7 +92,7 @@ def bits_in_chunks(model: Any, chunks: tuple[int, ...]) -> list[bytes]:
     for steps in chunks:
         moved.advance(state, 1e9, steps)
     assert state.counters[0] == sum(chunks)
-    return [array.tobytes() for array in state]
+    return [array.tobytes() for array in state.arrays().values()]
 
 
 def motion(trajectory: Run, frame: int = -1) -> Motion:
@@ -109,7 +110,7 @@ def off(found: np.ndarray, expected: np.ndarray) -> float:
 
 def contacts(trajectory: Run) -> Contacts:
     """Those at the end of a run, as the plain NumPy grains have them."""
-    pairs, kept = np.array(trajectory.state.contact_pairs), trajectory.state.contact_memory
+    pairs, kept = np.array(trajectory.state.contacts.pairs), trajectory.state.contacts.memory
     record = kept[:, : contact_tables.RECORD]
     normals = record[:, contact_tables.NORMAL : contact_tables.NORMAL + 3]
     force, elastic = record[:, contact_tables.FORCE : contact_tables.FORCE + 3], record[:, contact_tables.ELASTIC]
@@ -148,10 +149,10 @@ def contact_sums(found: Contacts, radii: np.ndarray, convention: str = "consiste
 
 def couples(trajectory: Run, count: int) -> np.ndarray:
     """What resists the rolling and twisting of spheres against each other exerts, shape (spheres, 3)."""
-    pairs, at = trajectory.state.contact_pairs, contact_tables.STANDING + 1 + contact_tables.COUPLE
+    pairs, at = trajectory.state.contacts.pairs, contact_tables.STANDING + 1 + contact_tables.COUPLE
     found = np.zeros((count, 3))
     for k, sign in ((0, 1.0), (1, -1.0)):
-        np.add.at(found, pairs[:, k], sign * trajectory.state.contact_memory[:, at : at + 3])
+        np.add.at(found, pairs[:, k], sign * trajectory.state.contacts.memory[:, at : at + 3])
     return found
 
 

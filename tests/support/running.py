@@ -9,7 +9,9 @@ import numpy as np
 import articulon as ar
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Integrator
-from articulon.integrate.choice import REACHED, driver
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import REACHED
 from articulon.model.state import CHANNELS, STEPS, WINDOW
 from articulon.scaling import NoScaling
 
@@ -36,8 +38,8 @@ class Running:
         policy = NoScaling() if policy is None else policy
         self.model = model
         self.evaluator = Evaluator(model, seed, window, average)
-        parameters = policy.parameters(damping)
-        self.driver = driver(self.evaluator, integrator, policy, parameters, model.initial_state())
+        problem = Problem(self.evaluator, integrator, policy, damping)
+        self.driver = driver(problem, model.initial_state())
         self.state = model.initial_state(self.driver.history, memory=self.driver.memory)
         if q is not None:
             self.state.q[:] = q

@@ -1,8 +1,6 @@
 """Advances a state whose joints and modes lock and release: coarse steps between decisions."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -15,19 +13,16 @@ from articulon.adaptive.lockable import joints_of
 from articulon.adaptive.momentum_exchange import Space
 from articulon.adaptive.settings import Adaptive, Energy
 from articulon.errors import CaseError, ModelError
-from articulon.forces.evaluation import Evaluator
 from articulon.forces.joint_actuation import JointActuation
 from articulon.integrate.base import Driver
-from articulon.integrate.choice import ExplicitDriver
-from articulon.integrate.choice import driver as driver_of
+from articulon.integrate.choice import driver
 from articulon.integrate.combination import combination_of
 from articulon.integrate.compatibility import check
 from articulon.integrate.integrators import Explicit
+from articulon.integrate.problem import Problem
 from articulon.integrate.status import PAUSED, Stop
 from articulon.model import State
-from articulon.model.state import STEPS
-from articulon.passes import Function
-from articulon.scaling.base import LAW, ScalingPolicy
+from articulon.model.state import STEPS, resolution_memory
 
 CHATTERS = 8
 """Changes of a joint or mode in a row, each as soon after the last as its conditions can hold, that are chatter."""
@@ -42,7 +37,7 @@ class AdaptiveDriver(Driver):
 
     Parameters
     ----------
-    evaluator, integrator, policy, parameters, state
+    problem, state
         As :func:`articulon.integrate.choice.driver` takes them.
     adaptive
         The declaration, its quantities in the model's units.
@@ -52,26 +47,20 @@ class AdaptiveDriver(Driver):
 
     def __init__(
         self,
-        evaluator: Evaluator,
-        integrator: Any,
-        policy: ScalingPolicy,
-        parameters: np.ndarray,
+        problem: Problem,
         state: State,
         adaptive: Adaptive,
         seed: int,
     ) -> None:
-        _refuse(evaluator, integrator, policy)
-        self.evaluator, self.seed, self.adaptive = evaluator, seed, adaptive
+        _refuse(problem)
+        self.problem, self.seed, self.adaptive = problem, seed, adaptive
+        evaluator, integrator = problem.evaluator, problem.integrator
+        self.evaluator, self.policy, self.parameters = evaluator, problem.policy, problem.parameters
         self.joints = joints_of(evaluator.model)
         self.members = members_of(evaluator.model, self.joints, adaptive.groups)
         self.managed = sum(members.parts.size for members in self.members)
-        self.fine = driver_of(
-            evaluator, integrator, policy, parameters, _sized(state, evaluator.model.nu, self.managed)
-        )
-        if isinstance(self.fine, ExplicitDriver):
-            self.fine.law = Function(self.fine.law, LAW)
+        self.fine = driver(problem, _sized(state, evaluator.model.nu, self.managed))
         self.history, self.memory = self.fine.history, self.fine.memory
-        self.make: Callable[[Evaluator, State], Driver] = lambda e, s: driver_of(e, integrator, policy, parameters, s)
         self.step = float(getattr(integrator, "step", None) or 0.0)
         self.every, self.counted = float(adaptive.every), 0
         if self.step and not isinstance(integrator, Explicit):
@@ -116,14 +105,14 @@ class AdaptiveDriver(Driver):
             status = self._advance(state, until, steps)
             taken = int(state.counters[STEPS]) - before
             if self.managed:
-                state.criteria[criteria_memory.SAVED] += taken * int(state.locked.sum())
+                state.resolution.criteria[criteria_memory.SAVED] += taken * int(state.resolution.locked.sum())
             steps -= taken
             if status != PAUSED or steps <= 0:
                 return status
 
     def _advance(self, state: State, until: float, steps: int) -> int:
         """Steps to the next decision: those of the run to ``until``, which decisions break off but do not change."""
-        number = float(state.criteria[criteria_memory.DECISIONS]) if self.managed else math.inf
+        number = float(state.resolution.criteria[criteria_memory.DECISIONS]) if self.managed else math.inf
         if self.managed and self.counted:
             steps = min(steps, round(number * self.counted) - int(state.counters[STEPS]))
         locked = self.resolution.locked_parts(state)
@@ -146,7 +135,7 @@ class AdaptiveDriver(Driver):
         """What advances a state with these parts locked."""
         made = self.resolution.made(state.q, locked)
         if self.coarse is None or self.coarse.merging is not made[1]:
-            self.coarse = Coarse(self.evaluator, self.fine, state, locked, made, self.make)
+            self.coarse = Coarse(self.evaluator, self.fine, state, locked, made)
         return self.coarse
 
     def forget(self) -> None:
@@ -175,24 +164,30 @@ class AdaptiveDriver(Driver):
 
     def degrees_of_freedom(self, state: State) -> int:
         """Degrees of freedom that share the kinetic energy at present."""
-        return self.evaluator.degrees_of_freedom - int(state.locked.sum())
+        return self.evaluator.degrees_of_freedom - int(state.resolution.locked.sum())
 
     def changes(self, state: State) -> tuple[int, int]:
         """How many joints and modes have been locked and released since the start."""
-        return int(state.criteria[criteria_memory.LOCKS]), int(state.criteria[criteria_memory.RELEASES])
+        return int(state.resolution.criteria[criteria_memory.LOCKS]), int(
+            state.resolution.criteria[criteria_memory.RELEASES]
+        )
 
     def decisions(self, state: State) -> int:
         """How many decisions have been made."""
-        return int(state.criteria[criteria_memory.DECISIONS])
+        return int(state.resolution.criteria[criteria_memory.DECISIONS])
 
     def active_part(self, state: State) -> float:
         """Part of the speeds that moved, on average over the steps."""
         steps = int(state.counters[STEPS])
-        return 1.0 - float(state.criteria[criteria_memory.SAVED]) / (steps * state.locked.size) if steps else 1.0
+        return (
+            1.0 - float(state.resolution.criteria[criteria_memory.SAVED]) / (steps * state.resolution.locked.size)
+            if steps
+            else 1.0
+        )
 
     def chattering(self, state: State) -> list[str]:
         """Bodies whose joints lock and release as fast as their conditions can hold, and modes, as "rod.mode2"."""
-        rows, found = criteria_memory.rows(state.criteria), []
+        rows, found = criteria_memory.rows(state.resolution.criteria), []
         for members in self.members:
             for i, row in zip(members.parts.tolist(), members.rows.tolist(), strict=True):
                 if rows[row, criteria_memory.SHORT] >= CHATTERS:
@@ -203,7 +198,7 @@ class AdaptiveDriver(Driver):
     def _due(self, state: State) -> bool:
         if not self.managed:
             return False
-        number = int(state.criteria[criteria_memory.DECISIONS])
+        number = int(state.resolution.criteria[criteria_memory.DECISIONS])
         if self.counted:
             return int(state.counters[STEPS]) >= number * self.counted
         return float(state.time[0]) >= self._time(number)
@@ -218,9 +213,9 @@ class AdaptiveDriver(Driver):
         return Looking(self.evaluator, self.joints, state, number, self.every, self.seed, space)
 
     def _decide(self, state: State) -> None:
-        number = int(state.criteria[criteria_memory.DECISIONS])
+        number = int(state.resolution.criteria[criteria_memory.DECISIONS])
         looking = self.looking(state, number)
-        rows = criteria_memory.rows(state.criteria)
+        rows = criteria_memory.rows(state.resolution.criteria)
         wanted: list[tuple[Members, np.ndarray, np.ndarray]] = []
         locked = self.resolution.locked_parts(state)
         for members in self.members:
@@ -264,9 +259,9 @@ class AdaptiveDriver(Driver):
                     self._book(members, tried, rows, number)
                     changed = True
         if changed:
-            state.criteria[criteria_memory.CHANGES] += 1
-            state.history[:] = 0.0
-        state.criteria[criteria_memory.DECISIONS] = number + 1
+            state.resolution.criteria[criteria_memory.CHANGES] += 1
+            state.rule.history[:] = 0.0
+        state.resolution.criteria[criteria_memory.DECISIONS] = number + 1
 
     def _book(self, members: Members, changed: np.ndarray, rows: np.ndarray, number: int) -> None:
         """Remembers the time of changes, and how many in a row came as soon as they could."""
@@ -282,14 +277,13 @@ class AdaptiveDriver(Driver):
 
 
 def _sized(state: State, nu: int, managed: int) -> State:
-    return state._replace(
-        locked=np.zeros(nu, dtype=np.bool_), kept=np.zeros((2, nu)), criteria=np.zeros(criteria_memory.size(managed))
-    )
+    return state._replace(resolution=resolution_memory(nu, criteria_memory.size(managed)))
 
 
-def _refuse(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy) -> None:
+def _refuse(problem: Problem) -> None:
     """Raises CaseError for what cannot change its resolution."""
-    check(combination_of(evaluator, integrator, policy, adaptive=True))
+    evaluator = problem.evaluator
+    check(combination_of(evaluator, problem.integrator, problem.policy, adaptive=True))
     try:
         check_forces_follow(evaluator.model)
     except ModelError as error:

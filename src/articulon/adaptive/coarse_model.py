@@ -1,7 +1,6 @@
 """A coarse model made ready to run: its tables from the fine ones, the compiled functions those of the fine model."""
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,16 +10,11 @@ from articulon.adaptive.merged_bodies import Merging
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.evaluation_tables import System
 from articulon.forces.sites.site_tables import SiteTable
-from articulon.integrate import explicit_runge_kutta, friction_implicit_passes
 from articulon.integrate.base import Driver
-from articulon.integrate.choice import ExplicitDriver, FrictionImplicitDriver
-from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.status import Stop
-from articulon.integrate.variables import blocks
 from articulon.model import Model, State, kernel_tables
-from articulon.passes import Function
-from articulon.scaling.base import LAW
-from articulon.thermostats.base import BATH, DEGREES_OF_FREEDOM, variables_of
+from articulon.model.state import RuleMemory, rule_memory
+from articulon.thermostats.base import DEGREES_OF_FREEDOM
 
 MADE = ("ws", "channels", "solver", "_right_hand_side", "_closing", "_energies", "_looking")
 """What an evaluator makes for its model when it is first asked."""
@@ -39,8 +33,6 @@ class Coarse:
         Joints and modes that are locked, shape (parts,).
     made
         The coarse model and the map to it.
-    make
-        Makes a driver for rules whose drivers are not copied: ``make(evaluator, state)``.
     """
 
     def __init__(
@@ -50,42 +42,32 @@ class Coarse:
         state: State,
         locked: np.ndarray,
         made: tuple[Model, Merging],
-        make: Callable[[Evaluator, State], Driver],
     ) -> None:
         self.locked = locked
         self.model, self.merging = made
         self.evaluator = _evaluator(evaluator, self.model, self.merging)
-        sizes = self.model.nq, self.model.nu
-        self.state = state._replace(
-            q=np.empty(sizes[0]),
-            u=np.empty(sizes[1]),
-            acceleration=np.zeros(sizes[1]),
-            history=np.zeros(0),
-            rate=np.zeros(sizes[0]),
-            dependent=np.zeros(sizes[0], dtype=np.int64),
-        )
-        self.driver = _driver(driver, self.evaluator, self.state, make)
-        self.state = self.state._replace(history=np.zeros(self.driver.history))
+        nq, nu = self.model.nq, self.model.nu
+        self.state = state._replace(q=np.empty(nq), u=np.empty(nu), rule=self._memory(state, 0))
+        self.driver = driver.on_coarse(self.evaluator, self.state)
+        self.state = self.state._replace(rule=self._memory(state, self.driver.history))
         self.driver.stop = _stop(driver.stop, self.merging)
 
+    def _memory(self, state: State, history: int) -> RuleMemory:
+        """What the rule keeps of the coarse motion; how far steps lead from loops is seen by both."""
+        return rule_memory(self.model.nq, self.model.nu, history)._replace(drift=state.rule.drift)
+
     def take(self, state: State) -> None:
-        """Sets out from a fine state."""
+        """Sets out from a fine state; what has no place of its own in a joint is one array for both."""
         own, m = self.state, self.merging
-        own.q[:], own.u[:], own.acceleration[:] = state.q[m.q], state.u[m.u], state.acceleration[m.u]
-        own.history[:] = state.history[: own.history.size]
-        # What has no place of its own in a joint is one array for both.
-        shared = {name: getattr(state, name) for name in SHARED}
-        self.state = own._replace(**shared)
+        own.q[:], own.u[:], own.rule.acceleration[:] = state.q[m.q], state.u[m.u], state.rule.acceleration[m.u]
+        own.rule.history[:] = state.rule.history[: own.rule.history.size]
+        self.state = state._replace(q=own.q, u=own.u, rule=own.rule._replace(drift=state.rule.drift))
 
     def give(self, state: State) -> None:
         """Writes what has come of it into the fine state."""
         own, m = self.state, self.merging
-        state.q[m.q], state.u[m.u], state.acceleration[m.u] = own.q, own.u, own.acceleration
-        state.history[: own.history.size] = own.history
-
-
-OWN = ("q", "u", "acceleration", "history", "rate", "dependent")
-SHARED = tuple(name for name in State._fields if name not in OWN)
+        state.q[m.q], state.u[m.u], state.rule.acceleration[m.u] = own.q, own.u, own.rule.acceleration
+        state.rule.history[: own.rule.history.size] = own.rule.history
 
 
 def _evaluator(fine: Evaluator, model: Model, merging: Merging) -> Evaluator:
@@ -128,35 +110,6 @@ def _between(table: SiteTable, link: np.ndarray) -> SiteTable:
     on = np.where(members < 0, link[members[:, :1]], link[members])
     left = (on != on[:, :1]).any(axis=1)
     return table._replace(rows=table.rows[left], members=members[left])
-
-
-def _driver(fine: Driver, evaluator: Evaluator, state: State, make: Callable[[Evaluator, State], Driver]) -> Driver:
-    """A driver of the coarse model; the compiled functions take its tables as they are."""
-    model, variables = evaluator.model, variables_of(evaluator.system.bath)
-    if type(fine) is FrictionImplicitDriver:
-        result = copy.copy(fine)
-        result.evaluator = evaluator
-        fine.law, fine.bath_step = _address(fine.law, LAW), _address(fine.bath_step, BATH)
-        result.law, result.bath_step = fine.law, fine.bath_step
-        result.inputs, result.programs = law_inputs(evaluator, fine.policy, None, 0)
-        result.scratch = friction_implicit_passes.scratch(evaluator, None if fine.flight else fine.scratch.flight)
-        result.passes, result.kept = friction_implicit_passes.passes(evaluator, result.scratch, fine.flight)
-        return result
-    if type(fine) is ExplicitDriver and not fine.embedded:
-        one = copy.copy(fine)
-        one.evaluator = evaluator
-        one.law = fine.law = _address(fine.law, LAW)
-        one.inputs, one.programs = law_inputs(evaluator, fine.policy, None, 0)
-        one.blocks = blocks(kernel_tables(model).forest, model.nq, model.nu, False, variables)
-        one.scratch = explicit_runge_kutta.scratch(model.nq + model.nu + 8 + variables, fine.tableau)
-        return one
-    return make(evaluator, state)
-
-
-def _address(function: Any, signature: Any) -> Function:
-    """A compiled function by its address. A kernel that is handed a jitted one asks the compiler each time which of its
-    compilations is meant, which takes as long as many steps of a coarse model."""
-    return function if isinstance(function, Function) else Function(function, signature)
 
 
 def _stop(stop: Stop, merging: Merging) -> Stop:

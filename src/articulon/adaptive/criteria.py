@@ -173,10 +173,10 @@ class Looking:
         speeds, own = self.joints.start[parts], index.diagonal[parts - self.joints.links]
         present, whole = self.space(True), self.space(False)
         free = self.rates()
-        rates = present.solve(whole.momentum(free)) if state.locked.any() else free
+        rates = present.solve(whole.momentum(free)) if state.resolution.locked.any() else free
         # What all forces together give the locked motions and do not give those that there are.
-        force = whole.momentum(free - rates)[speeds] if state.locked.any() else np.zeros(speeds.size)
-        kinetic, moving = np.zeros(speeds.size), np.flatnonzero(~state.locked[speeds])
+        force = whole.momentum(free - rates)[speeds] if state.resolution.locked.any() else np.zeros(speeds.size)
+        kinetic, moving = np.zeros(speeds.size), np.flatnonzero(~state.resolution.locked[speeds])
         if moving.size:
             at = speeds[moving]
             mass = 1.0 / present.columns(at)[np.arange(at.size), at]
@@ -210,7 +210,9 @@ class Looking:
         if isinstance(condition, Random):
             return self.random.random(parts.size) < condition.probability
         if isinstance(condition, Function):
-            answer = np.asarray(function(float(state.time[0]), state.q.copy(), state.u.copy(), state.locked.copy()))
+            answer = np.asarray(
+                function(float(state.time[0]), state.q.copy(), state.u.copy(), state.resolution.locked.copy())
+            )
             if answer.shape != (model.nu,):
                 raise CaseError(
                     f"{members.name}: the function must give one truth for each of the {model.nu} speeds, got an array "

@@ -57,7 +57,7 @@ class Resolution:
     def locked_parts(self, state: State) -> np.ndarray:
         """Joints and modes that are locked, shape (parts,)."""
         result = np.zeros(self.joints.degrees_of_freedom.size, dtype=bool)
-        result[self.joints.u[state.locked]] = True
+        result[self.joints.u[state.resolution.locked]] = True
         return result
 
     def forget(self) -> None:
@@ -76,11 +76,11 @@ class Resolution:
         outer, inner = self.space(state, locked), self.space(state, after)
         done = lock(outer, inner, state.u)
         new = chosen[self.joints.u]
-        state.u[:], state.acceleration[new] = done.speeds, 0.0
-        state.kept[0, new], state.kept[1, new] = done.relative[new], done.energies[new]
-        state.locked[new] = True
-        state.reservoir[0] += done.energies.sum()
-        state.criteria[criteria_memory.LOCKS] += chosen.sum()
+        state.u[:], state.rule.acceleration[new] = done.speeds, 0.0
+        state.resolution.kept[0, new], state.resolution.kept[1, new] = done.relative[new], done.energies[new]
+        state.resolution.locked[new] = True
+        state.resolution.reservoir[0] += done.energies.sum()
+        state.resolution.criteria[criteria_memory.LOCKS] += chosen.sum()
         self._weigh(state, outer, inner)
 
     def release(self, state: State, members: Members, parts: np.ndarray) -> None:
@@ -92,7 +92,7 @@ class Resolution:
         group, new = members.group, np.zeros(locked.size, dtype=bool)
         new[parts] = True
         speeds = new[self.joints.u]
-        count = int(state.criteria[criteria_memory.RELEASES])
+        count = int(state.resolution.criteria[criteria_memory.RELEASES])
         if group.choice == "published" or (group.choice == "nearest" and group.metric == "euclidean"):
             self._release_chosen(state, members, speeds, parts.size)
             self._weigh(state, inner, outer)
@@ -102,10 +102,10 @@ class Resolution:
             kT = self._thermal(members, state) if group.energy == "temperature" else 1.0
             d = canonical(inner, outer, kT, self.seed, STREAM, count)
         else:
-            d = relative_to(inner, outer, state.kept[0])
+            d = relative_to(inner, outer, state.resolution.kept[0])
         wanted = None
         if group.energy == "reservoir":
-            wanted = float(state.kept[1, speeds].sum())
+            wanted = float(state.resolution.kept[1, speeds].sum())
         elif group.energy != "temperature":
             wanted = parts.size * float(group.energy)
         elif group.choice == "nearest":
@@ -131,22 +131,24 @@ class Resolution:
             speeds,
             choice=group.choice,
             metric=group.metric,
-            reservoir=Reservoir(speeds, state.kept[0], max(float(state.kept[1, speeds].sum()), 0.0)),
-            locked=state.locked,
+            reservoir=Reservoir(
+                speeds, state.resolution.kept[0], max(float(state.resolution.kept[1, speeds].sum()), 0.0)
+            ),
+            locked=state.resolution.locked,
             seed=self.seed,
-            draw=int(state.criteria[criteria_memory.RELEASES]),
+            draw=int(state.resolution.criteria[criteria_memory.RELEASES]),
             **wanted,
         )
         state.u[:] = done.speeds
-        state.u[state.locked & ~speeds] = 0.0
+        state.u[state.resolution.locked & ~speeds] = 0.0
         self._freed(state, speeds, done.energy_after - done.energy_before, count)
 
     def _freed(self, state: State, speeds: np.ndarray, energy: float, count: int) -> None:
-        state.locked[speeds] = False
-        state.kept[:, speeds] = 0.0
-        state.acceleration[speeds] = 0.0
-        state.reservoir[0] -= energy
-        state.criteria[criteria_memory.RELEASES] += count
+        state.resolution.locked[speeds] = False
+        state.resolution.kept[:, speeds] = 0.0
+        state.rule.acceleration[speeds] = 0.0
+        state.resolution.reservoir[0] -= energy
+        state.resolution.criteria[criteria_memory.RELEASES] += count
 
     def attempt(self, state: State, members: Members, looking: Looking) -> np.ndarray:
         """Locks by energy and releases at random, one after the other; which of the members have changed, bool."""
@@ -175,10 +177,12 @@ class Resolution:
             if group.energy == "temperature":
                 draws[i] = lambda n: _thermal_below(looking.random, n, kT, below)
             else:
-                energy = float(state.kept[1, start[i]]) if group.energy == "reservoir" else float(group.energy)
+                energy = (
+                    float(state.resolution.kept[1, start[i]]) if group.energy == "reservoir" else float(group.energy)
+                )
                 draws[i] = lambda n, e=energy: _direction(looking.random, n, e)
             if group.choice == "nearest" and locked[i]:
-                along[i] = state.kept[0, start[i] : start[i] + self.joints.degrees_of_freedom[i]].copy()
+                along[i] = state.resolution.kept[0, start[i] : start[i] + self.joints.degrees_of_freedom[i]].copy()
         done = attempts(space, parts, locked, state.u, below, draws, along)
         if not done.taken and not done.given:
             return nothing
@@ -190,12 +194,12 @@ class Resolution:
             self._freed(state, own, energy, 1)
         for i, (relative, energy) in done.taken.items():
             own = slice(int(start[i]), int(start[i]) + int(self.joints.degrees_of_freedom[i]))
-            state.locked[own] = True
-            state.kept[0, own] = relative
-            state.kept[1, start[i]] = energy
-            state.acceleration[own] = 0.0
-            state.reservoir[0] += energy
-            state.criteria[criteria_memory.LOCKS] += 1
+            state.resolution.locked[own] = True
+            state.resolution.kept[0, own] = relative
+            state.resolution.kept[1, start[i]] = energy
+            state.rule.acceleration[own] = 0.0
+            state.resolution.reservoir[0] += energy
+            state.resolution.criteria[criteria_memory.LOCKS] += 1
         if self.fixman:
             self._weigh(state, before, self.space(state, done.locked))
         return np.isin(members.parts, [*done.given, *done.taken])
@@ -204,11 +208,11 @@ class Resolution:
         """Books what a transition changes of Fixman's potential, which is that of the joints that move."""
         if self.fixman is not None:
             half_kT = float(self.fixman.half_kT[0])
-            state.reservoir[1] += half_kT * (before.log_determinant() - after.log_determinant())
+            state.resolution.reservoir[1] += half_kT * (before.log_determinant() - after.log_determinant())
 
     def potential_shift(self, state: State) -> float:
         """Fixman's potential of the joints that move less that of all, where there is one [energy]."""
-        if self.fixman is None or not state.locked.any():
+        if self.fixman is None or not state.resolution.locked.any():
             return 0.0
         half_kT = float(self.fixman.half_kT[0])
         locked = self.locked_parts(state)

@@ -31,7 +31,7 @@ def contacts(run: Run) -> ContactRecords:
         model, state = run.model, run.memory.state
         if not (model.sites.radius > 0.0).any():
             raise ArticulonError("this run has no contact spheres; give bodies sites with a radius")
-        return contact_records(state.contact_pairs, state.contact_memory, model.sites.radius)
+        return contact_records(state.contacts.pairs, state.contacts.memory, model.sites.radius)
     model = case_of(run).build_model(run_code=False) if run.known_model is None else run.known_model
     if not (model.sites.radius > 0.0).any():
         raise ArticulonError("this run has no contact spheres; give bodies sites with a radius")

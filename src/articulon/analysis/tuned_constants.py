@@ -25,8 +25,10 @@ from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.site_positions import only_particles
 from articulon.integrate import Explicit, FrictionImplicit
-from articulon.integrate.choice import DIVERGED, driver
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
 from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.status import DIVERGED
 from articulon.model import Model
 from articulon.scaling import Constant, NoScaling
 from articulon.simulation.observers import poses_at, slowest_tree
@@ -165,7 +167,7 @@ def _places(case: Case, model: Model, policy: Any, step: float, steps: int) -> t
     """Where the heaviest body of the slowest tree is after a number of steps, and LOOK_BACK steps before [length]."""
     evaluator = Evaluator(model, case.run.seed, step)
     state = evaluator.initial_state()
-    advance = driver(evaluator, FrictionImplicit(step=step), policy, policy.parameters(0.0), state)
+    advance = driver(Problem(evaluator, FrictionImplicit(step=step), policy), state)
     tree, _ = slowest_tree(model, evaluator)
     a, b = (int(start) for start in model.forest.tree[tree : tree + 2])
     body = int(model.head[a + int(np.argmax(model.forest.mass[a:b]))])

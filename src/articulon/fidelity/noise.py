@@ -17,10 +17,11 @@ from articulon.fidelity.record import Record
 from articulon.fidelity.reference import NoPathError, TooExpensiveError
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import BrownianDynamics, FrictionImplicit
-from articulon.integrate.choice import DIVERGED, driver
+from articulon.integrate.choice import driver
 from articulon.integrate.drift_velocity import DriftVelocity
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
-from articulon.scaling import NoScaling
 
 OVERDAMPED, FRICTION_IMPLICIT = "overdamped", "friction-implicit"
 RULES = {OVERDAMPED: BrownianDynamics, FRICTION_IMPLICIT: FrictionImplicit}
@@ -77,9 +78,8 @@ def by_its_own_rule(record: Record, motion: Motion, budget: int) -> tuple[Path, 
 def _path(record: Record, motion: Motion, integrator: Any, steps: Steps, budget: int) -> tuple[Path, int]:
     model, times = record.model, record.times
     evaluator = Evaluator(model, record.seed, record.window, steps.windows)
-    policy = NoScaling()
     try:
-        advance = driver(evaluator, integrator, policy, policy.parameters(0.0), evaluator.initial_state())
+        advance = driver(Problem(evaluator, integrator), evaluator.initial_state())
     except CaseError as error:
         raise NoPathError(str(error)) from None
     state = evaluator.initial_state(advance.history, memory=advance.memory)

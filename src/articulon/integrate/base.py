@@ -1,31 +1,61 @@
 """What every driver is."""
 
+import sys
+from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
 from numba import types
 
 from articulon.forces.capacity import with_capacity
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.status import DIVERGED, STOPPED, Stop, leap, thrown
+from articulon.integrate.lag_groups import check_followed, followed_groups
+from articulon.integrate.lag_tracking import Followed, memory_size
+from articulon.integrate.law_inputs import law_inputs
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED, STOPPED, Stop, leap, no_stop, thrown
 from articulon.model import State
+from articulon.model.state import STEPS
+from articulon.passes import Function
+from articulon.scaling.base import ScalingPolicy
 
 LINE = types.float64[::1]
 """Numba type of a flat array."""
 
 
 class Driver:
-    """Advances a state in place, in chunks, to a given time."""
+    """Advances a state in place, in chunks, to a given time.
 
+    Parameters
+    ----------
+    problem
+        What is advanced, of which no part may change.
+    state
+        A state of the problem, for the types of its arrays.
+    """
+
+    problem: Problem
+    """What is advanced."""
     evaluator: Evaluator
     """The model and its forces."""
+    policy: ScalingPolicy
+    """What scales them."""
+    parameters: np.ndarray
+    """Of the policy's law."""
+    law: Any
+    """That law, compiled."""
+    followed: Followed | None = None
+    """What the policy follows of the lag of the motions."""
     stop: Stop
     """The condition that ends the run before its time; may be replaced at any moment."""
     history: int = 0
-    """Size of ``State.history`` that it needs."""
+    """Size of ``State.rule.history`` that it needs."""
     memory: int = 0
     """Size of ``State.memory`` that its policy needs."""
     books_unscaled_work: ClassVar[bool] = False
     """Whether it books ``State.unscaled_work``."""
+    sees_leaps: ClassVar[bool] = False
+    """Whether its steps end by themselves where one leads through half of a periodic box."""
     step: float = 0.0
     """The step, where all are equal [time]."""
     overhead: float = 0.0
@@ -37,6 +67,28 @@ class Driver:
     culprit: int | None = None
     """The link that it was about, where the driver knows."""
 
+    def __init__(self, problem: Problem, state: State) -> None:
+        self.problem, self.evaluator, self.policy = problem, problem.evaluator, problem.policy
+        self.parameters, self.law, self.stop = problem.parameters, problem.policy.law, no_stop()
+        self.step = float(getattr(problem.integrator, "step", None) or 0.0)
+
+    def bind_law(self) -> None:
+        """Finds what the policy follows, and binds what its law reads."""
+        e, policy = self.evaluator, self.policy
+        if policy.follows:
+            check_followed(e, str(getattr(policy, "policy", "")))
+            self.followed = followed_groups(e, self.problem.integrator, policy.aim())
+            self.memory = memory_size(e.model.nu, self.followed.relaxation.size)
+        self.inputs, self.programs = law_inputs(e, policy, self.followed, self.memory)
+
+    def on_coarse(self, evaluator: Evaluator, state: State) -> "Driver":
+        """One that takes the same steps of a coarse model, compiled for the fine one."""
+        return type(self)(replace(self.problem, evaluator=evaluator), state)
+
+    def steps_until(self, state: State, time: float) -> int:
+        """How many steps, where all are equal, lead to a time."""
+        return round(time / self.step) - int(state.counters[STEPS]) if time < float("inf") else sys.maxsize
+
     def advance(self, state: State, until: float, steps: int) -> int:
         """Advance to the time ``until`` or by ``steps`` steps: REACHED, PAUSED, STOPPED or DIVERGED.
 
@@ -44,7 +96,7 @@ class Driver:
         and so has one in which the next step would lead through half of a periodic box.
         """
         status = self._on_lists(state, until, steps)
-        if self.step <= 0.0 or status == DIVERGED:
+        if self.sees_leaps or self.step <= 0.0 or status == DIVERGED:
             return status
         found = leap(self.evaluator.model, state.u, self.step)
         if found is not None:
@@ -63,17 +115,25 @@ class Driver:
         sites = self.evaluator.sites
         if not sites.listed:
             return self.go(state, until, steps)
-        before = state.copy()
+        before = self.keep(state)
 
         def attempt() -> int | None:
-            state.take(before)
-            sites.restore(state)
+            self.restore(state, before)
             status = self.go(state, until, steps)
             return None if sites.overflowed else status
 
         status = with_capacity(attempt, self.evaluator.grow)
         sites.save(state)
         return status
+
+    def keep(self, state: State) -> Any:
+        """What steps change of a state before they are known to have gone well."""
+        return state.copy()
+
+    def restore(self, state: State, kept: Any) -> None:
+        """Makes a state, and the lists that it sets out from, what they were."""
+        state.take(kept)
+        self.evaluator.sites.restore(state)
 
     def pause_at(self, time: float) -> None:
         """Has the steps pause, PAUSED, at the end of the first that ends at a time or later, whose length that does not
@@ -92,3 +152,9 @@ def open_loop(evaluator: Evaluator) -> str:
         f"{arrays.left[0]:.2g} of the model's size: what drives the mechanism takes it beyond its reach, or given "
         "motions contradict each other; the acceleration is largest"
     )
+
+
+def addressed(function: Any, signature: Any) -> Function:
+    """A compiled function by its address. A kernel that is handed a jitted one asks the compiler each time which of its
+    compilations is meant, which takes as long as many steps of a coarse model."""
+    return function if isinstance(function, Function) else Function(function, signature)

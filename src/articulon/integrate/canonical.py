@@ -163,8 +163,8 @@ def scratch(
 
 
 def history_size(nq: int) -> int:
-    """Numbers that a run keeps in ``State.history``: whether it has begun, then q, p, and what rounding has cut off
-    from each."""
+    """Numbers in ``State.rule.history``: whether the run has begun, then q, p, and what rounding has cut off from
+    each."""
     return 1 + 4 * nq
 
 
@@ -253,8 +253,8 @@ def begin(forest, q, u, ws, arrays):
 
 @jit
 def begin_history(passes, state, arrays):
-    """Sets ``state.history`` from q and u."""
-    q, history = state.q, state.history
+    """Sets ``state.rule.history`` from q and u."""
+    q, history = state.q, state.rule.history
     for k in range(history.size):
         history[k] = 0.0
     copy_into(arrays.q, q)
@@ -372,7 +372,7 @@ def advance(law, inputs, parameters, varies, passes, pair, h, stop, state, array
     The policy's factors are found once for each step, from the forces at its start.
     """
     nq = state.q.size
-    history, counters, factor = state.history, state.counters, state.factor
+    history, counters, factor = state.rule.history, state.counters, state.factor
     rate_q, rate_p, power = arrays.rate_q, arrays.rate_p, arrays.power
     if history[0] == 0.0:
         begin_history(passes, state, arrays)

@@ -259,7 +259,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
     ),
     ("adaptive", "following"): Refusal(
         "adaptive",
-        "the policy {policy} follows how forces change, which a transition breaks off",
+        "{policy} follows how forces change, which a transition breaks off",
         "choose another",
     ),
     **_each(

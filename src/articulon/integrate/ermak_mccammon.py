@@ -8,7 +8,6 @@ import numpy as np
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.particle_passes import BLOCK
 from articulon.integrate.particle_verlet import (
-    LEAPT,
     begin,
     finish,
     force_magnitudes,
@@ -17,7 +16,7 @@ from articulon.integrate.particle_verlet import (
     relist,
     sum_forces,
 )
-from articulon.integrate.status import DIVERGED, REACHED
+from articulon.integrate.status import DIVERGED, LEAPT, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.thermostats.base import FRICTION, SEED, STREAM

@@ -179,7 +179,7 @@ def advance(
                     break
                 continue
             for k in range(2):
-                state.drift[k] = max(state.drift[k], closing.drift[k])
+                state.rule.drift[k] = max(state.rule.drift[k], closing.drift[k])
         book_unscaled_works(state, y[nq + nu : nq + nu + 8], trial[nq + nu : nq + nu + 8])
         for v in range(y.size):
             y[v] = trial[v]

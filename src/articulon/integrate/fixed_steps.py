@@ -2,37 +2,29 @@
 
 from typing import Any
 
-import numpy as np
-
-from articulon.forces.evaluation import Evaluator
 from articulon.integrate import canonical, predictor_corrector
 from articulon.integrate.base import Driver, open_loop
-from articulon.integrate.integrators import Canonical, PredictorCorrector
-from articulon.integrate.law_inputs import law_inputs
+from articulon.integrate.problem import Problem
 from articulon.integrate.rules import CANONICAL, PREDICTOR_CORRECTOR
-from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED, no_stop
+from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, NOT_CLOSED, NOT_CONVERGED, PAUSED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import prepare_for
 from articulon.model import State, kernel_tables
 from articulon.model.state import STEPS
-from articulon.scaling.base import LAW, ScalingPolicy
+from articulon.scaling.base import LAW
 from articulon.thermostats.base import variables_of
 
 
 class FixedStepDriver(Driver):
     """Steps that are all equal. The step divides every time that is asked for."""
 
-    evaluator: Evaluator
-    """The model and its scratch."""
-
-    step: float
-    """The step [time]."""
-
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
-        if state.history.size != self.history:
-            raise ValueError(f"state.history has {state.history.size} numbers, and this rule keeps {self.history}")
-        left = round(until / self.step) - int(state.counters[STEPS])
+        if state.rule.history.size != self.history:
+            raise ValueError(
+                f"state.rule.history has {state.rule.history.size} numbers, and this rule keeps {self.history}"
+            )
+        left = self.steps_until(state, until)
         self.failure = self.culprit = None
         status = self.take(state, min(left, steps))
         if status == NOT_CONVERGED:
@@ -51,26 +43,48 @@ class FixedStepDriver(Driver):
         raise NotImplementedError
 
 
+class ArrayDriver(FixedStepDriver):
+    """Steps on arrays of their own, to which a state is brought and from which it comes back.
+
+    A chunk in which a step fails leaves no state to go on from: the steps that went well are taken again.
+    """
+
+    last: int = 0
+    """Steps that had been taken when the latest chunk ended."""
+
+    def take(self, state: State, steps: int) -> int:
+        """See :class:`FixedStepDriver`."""
+        before, kept = int(state.counters[STEPS]), self.keep(state)
+        status = self.chunk(state, steps)
+        if status in (REACHED, CAPACITY_EXCEEDED):
+            return status
+        self.explain(status)
+        self.restore(state, kept)
+        if self.last > before:
+            self.chunk(state, self.last - before)
+        return DIVERGED
+
+    def chunk(self, state: State, steps: int) -> int:
+        """Takes some steps: REACHED, or what prevents it; then the state is not to be used."""
+        raise NotImplementedError
+
+    def explain(self, status: int) -> None:
+        """Says why a chunk has not ended, in ``failure`` and ``culprit``."""
+
+
 class PredictorCorrectorDriver(FixedStepDriver):
     """A linear multistep rule."""
 
-    def __init__(
-        self,
-        evaluator: Evaluator,
-        integrator: PredictorCorrector,
-        policy: ScalingPolicy,
-        parameters: np.ndarray,
-        state: State,
-    ) -> None:
-        self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
-        self.varies, self.stop, self.step = policy.varies, no_stop(), float(integrator.step)
-        model = evaluator.model
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        evaluator, integrator, policy = problem.evaluator, problem.integrator, problem.policy
+        model, self.varies = evaluator.model, policy.varies
         ny = model.nq + model.nu + 8 + variables_of(evaluator.system.bath)
         self.formula = PREDICTOR_CORRECTOR[integrator.rule]
         self.quaternions = blocks(kernel_tables(model).forest, model.nq, model.nu).quaternion
         self.history = predictor_corrector.history_size(ny)
         self.scratch = predictor_corrector.scratch(ny, self.formula)
-        self.inputs, self.programs = law_inputs(evaluator, policy, None, 0)
+        self.bind_law()
         self.kernel = prepare_for(predictor_corrector.advance, self.arguments(state, 0), {policy.law: LAW})
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
@@ -99,19 +113,17 @@ class PredictorCorrectorDriver(FixedStepDriver):
 class CanonicalDriver(FixedStepDriver):
     """A partitioned Runge–Kutta rule in canonical momenta."""
 
-    def __init__(
-        self, evaluator: Evaluator, integrator: Canonical, policy: ScalingPolicy, parameters: np.ndarray, state: State
-    ) -> None:
-        self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
-        self.varies, self.stop, self.step = policy.varies, no_stop(), float(integrator.step)
-        model = evaluator.model
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        evaluator, integrator, policy = problem.evaluator, problem.integrator, problem.policy
+        model, self.varies = evaluator.model, policy.varies
         self.pair = CANONICAL[integrator.rule]
         self.history = canonical.history_size(model.nq)
         split = blocks(kernel_tables(model).forest, model.nq, model.nu)
         self.scratch = canonical.scratch(
             kernel_tables(model).forest, split, model.nq, model.nu, self.pair.b.size, evaluator.ws, evaluator.channels
         )
-        self.inputs, self.programs = law_inputs(evaluator, policy, None, 0)
+        self.bind_law()
         self.passes, self.kept = canonical.passes(evaluator, self.scratch)
         self.kernel = prepare_for(canonical.advance, self.arguments(state, 0), {policy.law: LAW})
 

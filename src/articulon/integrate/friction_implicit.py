@@ -93,7 +93,7 @@ def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, ar
     copy_into(u, state.u)
     copy_into(work, state.work)
     copy_into(arrays.bath, state.bath)
-    copy_into(arrays.acceleration, state.acceleration)
+    copy_into(arrays.acceleration, state.rule.acceleration)
     copy_into(arrays.factor, state.factor)
     copy_into(inputs.memory, state.memory)
     arrays.span[0], arrays.clock[1], arrays.time[0], arrays.status[0] = half, h, state.time[0], REACHED
@@ -149,5 +149,5 @@ def advance(law, bath_step, inputs, parameters, passes, bath, h, stop, state, ar
         copy_into(state.u, u)
         copy_into(state.work, work)
         copy_into(state.bath, arrays.bath)
-        copy_into(state.acceleration, arrays.acceleration)
+        copy_into(state.rule.acceleration, arrays.acceleration)
     return STOPPED if stop_reached(stop, arrays) else REACHED

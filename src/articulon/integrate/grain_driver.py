@@ -1,6 +1,5 @@
 """The driver of grains: free spheres in contact."""
 
-import math
 from time import perf_counter
 from weakref import WeakKeyDictionary
 
@@ -13,17 +12,18 @@ from articulon.forces.contact.contact_engine import Contacts
 from articulon.forces.contact.contact_tables import EXCEEDED
 from articulon.forces.contact.materials import Contact
 from articulon.forces.contact.wall_faults import wall_fault
-from articulon.forces.evaluation import Evaluator
 from articulon.forces.gravity import Gravity
 from articulon.forces.linear_flow import flows_unevenly
 from articulon.forces.sites.cells import OVERFLOW
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grain_verlet
-from articulon.integrate.base import LINE, Driver
+from articulon.integrate.base import LINE
+from articulon.integrate.fixed_steps import ArrayDriver
 from articulon.integrate.grain_passes import DRAG, FLOW, GRAINS, PASS, SPIN_DRAG
 from articulon.integrate.grain_states import history_size, state_passes
 from articulon.integrate.grain_sweep import sweep_kernel
-from articulon.integrate.status import DIVERGED, PAUSED, REACHED, leap, no_stop
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import CAPACITY_EXCEEDED, REACHED
 from articulon.kernels import prepare
 from articulon.model import Model, State
 from articulon.model.joints import FREE
@@ -62,13 +62,13 @@ def _isotropic(inertias: np.ndarray) -> bool:
     return bool((diagonal == diagonal[:, :1]).all()) and not inertias[:, [1, 2, 4]].any()
 
 
-class GrainDriver(Driver):
-    """Velocity Verlet on plain arrays. The step divides every time that is asked for."""
+class GrainDriver(ArrayDriver):
+    """Velocity Verlet on plain arrays."""
 
-    def __init__(self, evaluator: Evaluator, step: float, state: State) -> None:
-        model = evaluator.model
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        evaluator, model = problem.evaluator, problem.evaluator.model
         assert evaluator.contacts is not None
-        self.evaluator, self.step, self.stop = evaluator, step, no_stop()
         self.history = history_size(model.bodies)
         self.contacts: Contacts = evaluator.contacts
         drag, box = drag_table(model), model.box
@@ -94,46 +94,33 @@ class GrainDriver(Driver):
         prepare(grain_verlet.begin_grains, (contacts, moving, system, GRAINS, types.float64, types.float64, LINE))
         prepare(self.store, (system, GRAINS, moving, lists, types.float64, numba.typeof(state)))
 
-    def advance(self, state: State, until: float, steps: int) -> int:
-        """See :class:`Driver`."""
-        before = int(state.counters[STEPS])
-        left = round(until / self.step) - before if math.isfinite(until) else steps + 1
-        taken = min(left, steps)
-        status = self._chunk(state, taken)
-        if status == DIVERGED:
-            contacts = self.contacts
-            self._explain(wall_fault(self.evaluator.model, contacts.sites, contacts.walls, contacts.system))
-            # The state is that of before the chunk: the steps that went well are taken again.
-            good = self.last - before
-            if good > 0:
-                self._chunk(state, good)
-            return DIVERGED
-        found = leap(self.evaluator.model, state.u, self.step)
-        if found is not None:
-            self.failure, self.culprit = found
-            return DIVERGED
-        return PAUSED if left > steps else REACHED
-
-    def _explain(self, fault: tuple[str, int] | None) -> None:
+    def explain(self, status: int) -> None:
+        """See :class:`ArrayDriver`."""
+        contacts = self.contacts
+        fault = wall_fault(self.evaluator.model, contacts.sites, contacts.walls, contacts.system)
         self.failure, self.culprit = (None, None) if fault is None else fault
 
-    def _chunk(self, state: State, steps: int) -> int:
-        """Some steps; a state from which they cannot be taken is left as it was."""
-        if steps <= 0:
-            return REACHED
+    def keep(self, state: State) -> None:
+        """See :class:`Driver`. A chunk that fails leaves the state as it was."""
+
+    def restore(self, state: State, kept: None) -> None:
+        """See :class:`Driver`."""
+
+    def chunk(self, state: State, steps: int) -> int:
+        """See :class:`ArrayDriver`."""
         began = perf_counter()
         self.grains.ask[grain_passes.THREADS] = numba.get_num_threads()
         contacts, stepping = self.contacts, 0.0
-        counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
+        counters, clock, times = state.counters.copy(), state.time.copy(), state.contacts.times.copy()
 
         def attempt() -> int | None:
             nonlocal stepping
             contacts.restore(state)
             self.load(contacts.system, self.grains, self.moving, contacts.lists, contacts.refresh, state)
-            counters[:], clock[:], times[:] = state.counters, state.time, state.contact_times
+            counters[:], clock[:], times[:] = state.counters, state.time, state.contacts.times
             if self._capacity_exceeded():
                 return None
-            if state.history[0] == 0.0:
+            if state.rule.history[0] == 0.0:
                 now = float(clock[0])
                 grain_verlet.begin_grains(
                     contacts.passes, self.moving, contacts.system, self.grains, now, self.step, times
@@ -155,14 +142,14 @@ class GrainDriver(Driver):
                 steps,
             )
             stepping = perf_counter() - stepping
-            return None if status == grain_verlet.CAPACITY_EXCEEDED else int(status)
+            return None if status == CAPACITY_EXCEEDED else int(status)
 
         status = with_capacity(attempt, contacts.grow)
         self.last = int(counters[STEPS])
         if status != REACHED:
-            return DIVERGED
+            return status
         self.store(contacts.system, self.grains, self.moving, contacts.lists, self.step, state)
-        state.counters[:], state.time[:], state.contact_times[:] = counters, clock, times
+        state.counters[:], state.time[:], state.contacts.times[:] = counters, clock, times
         contacts.save(state)
         self.overhead = perf_counter() - began - stepping
         return REACHED
@@ -172,10 +159,3 @@ class GrainDriver(Driver):
         return bool(
             system.particles.counts[OVERFLOW] or system.candidates.counts[EXCEEDED] or system.walls.counts[EXCEEDED]
         )
-
-    def go(self, state: State, until: float, steps: int) -> int:
-        """See :class:`Driver`."""
-        return self.advance(state, until, steps)
-
-    last: int = 0
-    """Steps that had been taken when a chunk ended."""

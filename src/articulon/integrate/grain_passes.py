@@ -89,7 +89,7 @@ class Grains(NamedTuple):
     """Half of the least and the most that grains had gone along each axis since the last list, a step ago: those that
     fall together do not come nearer to each other; shape (3,)."""
     works: np.ndarray
-    """As in ``State.contact_work``, shape (2, 7)."""
+    """As in ``State.contacts.work``, shape (2, 7)."""
 
 
 def grains_of(count: int, dragged: bool, wraps: bool) -> Grains:

@@ -28,19 +28,19 @@ from articulon.kernels import jit, specialised
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL
 
 SPIN_AT, PUSH_AT, NUMBERS = 1, 4, 9
-"""Where ``State.history`` has the angular velocity in the world frame and the accelerations of the first grain, and how
+"""Where ``State.rule.history`` has the world-frame angular velocity and the accelerations of the first grain, and how
 many numbers it has of each grain."""
 
 
 def history_size(grains: int) -> int:
-    """Numbers in ``State.history``: 1 after the first step, and those of all grains."""
+    """Numbers in ``State.rule.history``: 1 after the first step, and those of all grains."""
     return SPIN_AT + NUMBERS * grains
 
 
 @jit
-def load_block(state, particles, grains, first, last):
+def load_block(q, u, history, site, particles, grains, first, last):
     """Takes some grains, in the order of the model."""
-    line, q, u, history, site = grains.line, state.q, state.u, state.history, state.contact_rebuild
+    line = grains.line
     for s in range(first, last):
         e = (q[7 * s + 3], q[7 * s + 4], q[7 * s + 5], q[7 * s + 6])
         w = apply(matrix(e), (u[6 * s + 3], u[6 * s + 4], u[6 * s + 5]))
@@ -62,16 +62,16 @@ def load_pushes(history, order, push, first, last):
 
 
 @jit
-def store_block(state, particles, grains, first, last):
+def store_block(q, u, history, rebuild, particles, grains, first, last):
     """Gives some grains to a state, from the order of the model."""
-    line, q, u, history, reference = grains.line, state.q, state.u, state.history, particles.reference
+    line, reference = grains.line, particles.reference
     for s in range(first, last):
         e = (line[s, FACING], line[s, FACING + 1], line[s, FACING + 2], line[s, FACING + 3])
         w = apply_t(matrix(e), (line[s, TURNING], line[s, TURNING + 1], line[s, TURNING + 2]))
         for a in range(3):
             q[7 * s + a], u[6 * s + a], u[6 * s + 3 + a] = line[s, POINT + a], line[s, SPEED + a], w[a]
             history[SPIN_AT + NUMBERS * s + a] = line[s, TURNING + a]
-            state.contact_rebuild[a, s] = reference[a, s]
+            rebuild[a, s] = reference[a, s]
         for a in range(4):
             q[7 * s + 3 + a] = e[a]
 
@@ -84,12 +84,12 @@ def store_pushes(history, order, push, first, last):
             history[PUSH_AT + NUMBERS * order[p] + a] = push[at(PUSHED, p, PUSH + a)]
 
 
-def load_all(state, particles, grains):
+def load_all(q, u, history, site, particles, grains):
     """Takes all grains."""
     n = grains.line.shape[0]
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
-        load_block(state, particles, grains, first, min(first + PLACES, n))
+        load_block(q, u, history, site, particles, grains, first, min(first + PLACES, n))
 
 
 def load_all_pushes(history, order, push):
@@ -100,13 +100,13 @@ def load_all_pushes(history, order, push):
         load_pushes(history, order, push, first, min(first + PLACES, n))
 
 
-def store_all(state, particles, grains):
+def store_all(q, u, history, rebuild, particles, grains):
     """Gives all grains."""
-    n, history, order, push = grains.line.shape[0], state.history, particles.order, grains.push
+    n, order, push = grains.line.shape[0], particles.order, grains.push
     for b in prange((n + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
         last = min(first + PLACES, n)
-        store_block(state, particles, grains, first, last)
+        store_block(q, u, history, rebuild, particles, grains, first, last)
         store_pushes(history, order, push, first, last)
 
 
@@ -117,11 +117,11 @@ PUSHES: Any = None
 
 def load_state(system, grains, moving, lists, refresh, state):
     """Takes all from a state whose lists were made at ``particles.site``, with contacts in ``kept``."""
-    history = state.history
-    ROWS(state, system.particles, grains)
+    history = state.rule.history
+    ROWS(state.q, state.u, history, state.contacts.rebuild, system.particles, grains)
     for k in range(LINES):
         # Where the rule begins anew, the half kick that was to come never does.
-        grains.works[1, k] = state.contact_work[1 if history[0] != 0.0 else 0, k]
+        grains.works[1, k] = state.contacts.work[1 if history[0] != 0.0 else 0, k]
     list_contacts(system, grains, moving, lists, refresh)
     find_middle(system, grains)
     PUSHES(history, system.particles.order, grains.push)
@@ -130,15 +130,16 @@ def load_state(system, grains, moving, lists, refresh, state):
 def store_state(system, grains, moving, lists, h, state):
     """Gives all back to a state after a step, but the contacts, which then lie in ``kept``."""
     moving[COLLECT](system, grains)
-    state.history[0] = 1.0
-    ROWS(state, system.particles, grains)
+    history = state.rule.history
+    history[0] = 1.0
+    ROWS(state.q, state.u, history, state.contacts.rebuild, system.particles, grains)
     lists[KEEP_RECORDS](system)
     works, half = grains.works, 0.5 * h
     for k in range(LINES):
         works[0, k] = works[1, k] - half * summed(grains, DUE + k)  # what is to come is not done yet
     sort_works_to_come(system.candidates.block, works[0], -half)
     for k in range(LINES):
-        state.contact_work[0, k], state.contact_work[1, k] = works[0, k], works[1, k]
+        state.contacts.work[0, k], state.contacts.work[1, k] = works[0, k], works[1, k]
     state.work[CONTACT] = works[0, 0] + works[0, 1] + works[0, 2] + works[0, 3]
     state.work[EXTERNAL] = works[0, FALLS] + works[0, WALL_WORK]
     state.work[DAMPING] = works[0, DRAGS]

@@ -46,12 +46,10 @@ from articulon.integrate.grain_passes import (
     TOUCHES,
     WAY,
 )
-from articulon.integrate.status import DIVERGED, REACHED
+from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 
-CAPACITY_EXCEEDED = 100
-"""Beside the values of ``status``: a list needs more room."""
 WALLS, RESISTANCE = range(2)
 """Passes over contacts."""
 SWEEP, COLLECT, DISTRIBUTE = range(3)

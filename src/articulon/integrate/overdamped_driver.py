@@ -9,35 +9,27 @@ from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import overdamped_steps
 from articulon.integrate.fixed_steps import FixedStepDriver
-from articulon.integrate.integrators import BrownianDynamics
-from articulon.integrate.law_inputs import law_inputs
-from articulon.integrate.status import DIVERGED, TOO_LONG, no_stop
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED, TOO_LONG
 from articulon.kernels import prepare_for
 from articulon.model import Model, State
 from articulon.model.assemble import joint_without_inertia
 from articulon.model.joints import UNBOUND
-from articulon.scaling.base import LAW, ScalingPolicy
+from articulon.scaling.base import LAW
 
 
 class OverdampedDriver(FixedStepDriver):
     """Overdamped steps of bodies on joints. Speeds mean nothing here and stay zero."""
 
-    def __init__(
-        self,
-        evaluator: Evaluator,
-        integrator: BrownianDynamics,
-        policy: ScalingPolicy,
-        parameters: np.ndarray,
-        state: State,
-    ) -> None:
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        evaluator, policy = problem.evaluator, problem.policy
         _refuse_bodies_without_drag(evaluator)
         evaluator.overdamped = True
-        self.evaluator, self.parameters, self.law = evaluator, parameters, policy.law
-        self.stop, self.step = no_stop(), float(integrator.step)
         model, noise = evaluator.model, brownian_of(evaluator.model)
         kT = model.units.boltzmann * float(noise.temperature) if noise is not None and _jointed(model) else 0.0
         self.scratch = overdamped_steps.scratch(evaluator, kT)
-        self.inputs, self.programs = law_inputs(evaluator, policy, None, 0)
+        self.bind_law()
         self.passes, self.kept = overdamped_steps.passes(evaluator, self.scratch)
         self.kernel = prepare_for(overdamped_steps.advance, self.arguments(state, 0), {policy.law: LAW})
 

@@ -1,41 +1,34 @@
 """The driver of free particles."""
 
-import math
 from typing import Any
 
 import numba
 import numpy as np
 from numba import types
 
-from articulon.forces.capacity import with_capacity
-from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.neighbours import REFRESH
 from articulon.forces.sites.site_tables import FORCES
 from articulon.integrate import ermak_mccammon, particle_passes, particle_verlet, respa
-from articulon.integrate.base import LINE, Driver
-from articulon.integrate.status import DIVERGED, PAUSED, REACHED, leap_of, no_stop
+from articulon.integrate.base import LINE
+from articulon.integrate.fixed_steps import ArrayDriver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import LEAPT, leap_of
 from articulon.kernels import prepare, ready
 from articulon.model import Model, State
 from articulon.model.state import STEPS
-from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
+from articulon.scaling.base import INPUTS, LAW
 from articulon.thermostats.base import BATH, leave
 
 
-class ParticleDriver(Driver):
-    """Velocity Verlet with any thermostat, on plain arrays. The step divides every time that is asked for."""
+class ParticleDriver(ArrayDriver):
+    """Velocity Verlet with any thermostat, on plain arrays."""
 
-    def __init__(
-        self,
-        evaluator: Evaluator,
-        step: float,
-        policy: ScalingPolicy,
-        parameters: np.ndarray,
-        state: State,
-    ) -> None:
-        model = evaluator.model
-        self.evaluator, self.step, self.stop = evaluator, step, no_stop()
-        self.law, self.parameters, self.varies = policy.law, parameters, policy.varies
-        self.bath = evaluator.system.bath
+    sees_leaps = True
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        evaluator, policy, model = problem.evaluator, problem.policy, problem.evaluator.model
+        self.varies, self.bath = policy.varies, evaluator.system.bath
         self.relax = leave if evaluator.thermostat is None else evaluator.thermostat.advance
         self.moving = particle_passes.moving(model.masses, reflecting_walls(model))
         self.sums = np.zeros(INPUTS)
@@ -96,40 +89,33 @@ class ParticleDriver(Driver):
             self.moving,
         )
 
-    def advance(self, state: State, until: float, steps: int) -> int:
-        """See :class:`Driver`."""
-        sites, kept = self.evaluator.sites, _small(state)
-        if sites.touched:  # forces at other positions may stand where the driver left its own
-            self.moving.held[0], sites.touched = 0, False
-
-        def attempt() -> int | None:
-            _restore(state, kept)
-            sites.restore(state)
-            status = self.go(state, until, steps)
-            return None if status == particle_verlet.CAPACITY_EXCEEDED else status
-
-        status = with_capacity(attempt, self.evaluator.grow)
-        sites.save(state)
-        return status
-
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
-        before = int(state.counters[STEPS])
-        left = round(until / self.step) - before if math.isfinite(until) else steps + 1
-        kept = _small(state)
-        status = self._advance(state, min(left, steps))
-        self.failure = self.culprit = None
-        if status == particle_verlet.LEAPT:
+        sites = self.evaluator.sites
+        if sites.touched:  # forces at other positions may stand where the driver left its own
+            self.moving.held[0], sites.touched = 0, False
+        return super().go(state, until, steps)
+
+    def chunk(self, state: State, steps: int) -> int:
+        """See :class:`ArrayDriver`."""
+        status = int(self._advance(state, steps))
+        self.last = int(state.counters[STEPS])
+        return status
+
+    def explain(self, status: int) -> None:
+        """See :class:`ArrayDriver`."""
+        if status == LEAPT:
             self._explain_leap()
-            status = DIVERGED
-        if status == DIVERGED:
-            # The state is that of before the chunk: the steps that went well are taken again.
-            taken = int(state.counters[STEPS]) - before
-            _restore(state, kept)
-            self.evaluator.sites.restore(state)
-            if taken:
-                self._advance(state, taken)
-        return PAUSED if status == REACHED and left > steps else status
+
+    def keep(self, state: State) -> Any:
+        """See :class:`Driver`. A chunk changes coordinates and speeds at its end only."""
+        return {name: getattr(state, name).copy() for name in _CHANGED}
+
+    def restore(self, state: State, kept: Any) -> None:
+        """See :class:`Driver`."""
+        for name, array in kept.items():
+            getattr(state, name)[:] = array
+        self.evaluator.sites.restore(state)
 
     def _explain_leap(self) -> None:
         """Says which particle has gone through half of the box in a step, from where the kernel has left it."""
@@ -146,19 +132,11 @@ class ParticleDriver(Driver):
 
 
 class RespaDriver(ParticleDriver):
-    """r-RESPA, likewise.
-
-    Parameters
-    ----------
-    parts
-        Steps of pairs in each step, and bonded steps in each of these.
-    """
-
-    def __init__(self, *arguments: Any, parts: tuple[int, int], **more: Any) -> None:
-        self.parts = np.array(parts)
-        super().__init__(*arguments, **more)
+    """r-RESPA, likewise."""
 
     def _prepare(self, state: State) -> None:
+        integrator = self.problem.integrator
+        self.parts = np.array([integrator.pair_steps, integrator.bonded_steps])  # in each step, and in each of these
         self.levels = np.zeros((3, 3, self.evaluator.model.bodies))
         levels = numba.typeof(self.levels), numba.typeof(self.parts)
         signature = (*self._types(), *levels, types.float64, numba.typeof(state), LINE, types.int64)
@@ -185,17 +163,7 @@ class ErmakMcCammonDriver(ParticleDriver):
         return ermak_mccammon.advance_overdamped(*taken, self.before, self.step, state, self.sums, steps)
 
 
-_SMALL = ("time", "work", "factor", "bath", "counters")
-
-
-def _small(state: State) -> dict[str, np.ndarray]:
-    """What a chunk changes of a state before its end."""
-    return {name: getattr(state, name).copy() for name in _SMALL}
-
-
-def _restore(state: State, kept: dict[str, np.ndarray]) -> None:
-    for name, array in kept.items():
-        getattr(state, name)[:] = array
+_CHANGED = ("time", "work", "factor", "bath", "counters")
 
 
 def reflecting_walls(model: Model) -> np.ndarray:

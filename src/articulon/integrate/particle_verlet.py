@@ -9,17 +9,13 @@ import numpy as np
 
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.particle_passes import BLOCK
-from articulon.integrate.status import DIVERGED, REACHED
+from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, LEAPT, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.scaling.base import STEP, ZETA, ZETA_RATE
 from articulon.thermostats.base import DEGREES_OF_FREEDOM, FRICTION, GAIN, KICKS, SCALES, SEED, STREAM, WAY
 from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
-
-CAPACITY_EXCEEDED, LEAPT = 100, 101
-"""Beside the values of ``status``: a list of neighbours needs more room, and a particle has gone further in one step
-than half of the periodic box."""
 
 
 @jit

@@ -27,7 +27,7 @@ def scratch(ny: int, formula: Multistep) -> Scratch:
 
 
 def history_size(ny: int) -> int:
-    """Numbers that a run keeps in ``State.history``: how many derivatives of earlier steps, and these, newest first."""
+    """Numbers in ``State.rule.history``: how many derivatives of earlier steps, and these, newest first."""
     return 1 + EARLIER * ny
 
 
@@ -55,7 +55,7 @@ def advance(
     onto loops and given motions.
     """
     nq, nu = state.q.size, state.u.size
-    y, trial, stages, counters, history = scratch.y, scratch.trial, scratch.stages, state.counters, state.history
+    y, trial, stages, counters, history = scratch.y, scratch.trial, scratch.stages, state.counters, state.rule.history
     ny, start, factor = y.size, formula.start, state.factor
     copy_into(y[:nq], state.q)
     copy_into(y[nq : nq + nu], state.u)
@@ -105,7 +105,7 @@ def advance(
                 status = NOT_CLOSED
                 break
             for k in range(2):
-                state.drift[k] = max(state.drift[k], closing.drift[k])
+                state.rule.drift[k] = max(state.rule.drift[k], closing.drift[k])
         for i in range(EARLIER - 1, 0, -1):
             copy_into(history[1 + i * ny : 1 + (i + 1) * ny], history[1 + (i - 1) * ny : 1 + i * ny])
         copy_into(history[1 : 1 + ny], stages[0])

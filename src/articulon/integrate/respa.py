@@ -9,7 +9,6 @@ import numpy as np
 
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.particle_verlet import (
-    LEAPT,
     drive_law,
     finish,
     force_magnitudes,
@@ -21,7 +20,7 @@ from articulon.integrate.particle_verlet import (
     scale,
     total,
 )
-from articulon.integrate.status import DIVERGED, REACHED
+from articulon.integrate.status import DIVERGED, LEAPT, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.thermostats.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY

@@ -6,15 +6,15 @@ import numba
 import numpy as np
 
 from articulon.dynamics.loops.constrained_articulated import OPEN
-from articulon.forces.evaluation import Evaluator
 from articulon.integrate.base import Driver, open_loop
-from articulon.integrate.integrators import LEAST, SciPy
-from articulon.integrate.status import DIVERGED, REACHED, STOPPED, no_stop, stop_reached
+from articulon.integrate.integrators import LEAST
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.integrate.variables import blocks
 from articulon.kernels import kernel, prepare, ready
 from articulon.model import State, kernel_tables
 from articulon.model.state import EVALUATIONS, STEPS
-from articulon.scaling.base import INPUTS, LAW, ScalingPolicy
+from articulon.scaling.base import INPUTS, LAW
 from articulon.thermostats.base import variables_of
 
 SOLVERS = {"scipy-bdf": "BDF", "scipy-radau": "Radau"}
@@ -43,10 +43,9 @@ class SciPyDriver(Driver):
     and only so does a resumed run give the same bits.
     """
 
-    def __init__(
-        self, evaluator: Evaluator, integrator: SciPy, policy: ScalingPolicy, parameters: np.ndarray, state: State
-    ) -> None:
-        self.evaluator, self.parameters, self.law, self.stop = evaluator, parameters, policy.law, no_stop()
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        evaluator, integrator, policy = problem.evaluator, problem.integrator, problem.policy
         from scipy import integrate  # which takes as long to import as the rest of a run to prepare
 
         self.solver, model = getattr(integrate, SOLVERS[integrator.rule]), evaluator.model
@@ -114,7 +113,7 @@ class SciPyDriver(Driver):
             if status != DIVERGED and not e.solver.loops.left[0] <= OPEN:
                 self.failure = open_loop(e)
                 return DIVERGED
-            np.maximum(state.drift, e.solver.loops.drift, out=state.drift)
+            np.maximum(state.rule.drift, e.solver.loops.drift, out=state.rule.drift)
         works = nq + nu + 8
         state.q[:], state.u[:], state.work[:], state.bath[:] = y[:nq], y[nq : nq + nu], y[nq + nu : works], y[works:]
         return status

@@ -14,10 +14,11 @@ from articulon.model import Model, kernel_tables
 from articulon.model.array_rotations import matrices
 from articulon.model.joints import UNBOUND
 
-REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG = range(7)
+REACHED, PAUSED, DIVERGED, STOPPED, NOT_CONVERGED, NOT_CLOSED, TOO_LONG, LEAPT, CAPACITY_EXCEEDED = range(9)
 """The time asked for, the steps allowed, no finite step, the condition of :class:`Stop`, implicit stages not found,
-loops that cannot be closed, or steps too long for the forces: a driver gives the last three as DIVERGED, with its
-reason in ``failure``."""
+loops that cannot be closed, steps too long for the forces, a step through half of a periodic box, or a list that is too
+short. A driver gives NOT_CONVERGED to LEAPT as DIVERGED, with its reason in ``failure``, and takes steps again with
+longer lists."""
 
 
 class Stop(NamedTuple):

@@ -1,7 +1,5 @@
 """The driver of bodies on joints whose spheres touch."""
 
-import math
-
 import numba
 import numpy as np
 from numba import types
@@ -10,26 +8,27 @@ from articulon.forces.capacity import with_capacity
 from articulon.forces.contact.carried_spheres import Carried
 from articulon.forces.contact.contact_tables import PASS
 from articulon.forces.contact.wall_faults import wall_fault
-from articulon.forces.evaluation import Evaluator
 from articulon.forces.sites.site_positions import site_places
 from articulon.integrate import touching_verlet
-from articulon.integrate.base import LINE, Driver, open_loop
-from articulon.integrate.grain_verlet import CAPACITY_EXCEEDED
-from articulon.integrate.status import DIVERGED, NOT_CLOSED, PAUSED, REACHED, no_stop
+from articulon.integrate.base import LINE, open_loop
+from articulon.integrate.fixed_steps import ArrayDriver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import CAPACITY_EXCEEDED, NOT_CLOSED, REACHED
 from articulon.kernels import prepare
 from articulon.model import State
 from articulon.model.state import STEPS
 
 
-class TouchingDriver(Driver):
-    """Velocity Verlet around any right-hand side. The step divides every time that is asked for."""
+class TouchingDriver(ArrayDriver):
+    """Velocity Verlet around any right-hand side."""
 
     history = touching_verlet.HISTORY
 
-    def __init__(self, evaluator: Evaluator, step: float, state: State) -> None:
-        model = evaluator.model
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        evaluator, model = problem.evaluator, problem.evaluator.model
         assert evaluator.contacts is not None
-        self.evaluator, self.step, self.stop, self.contacts = evaluator, step, no_stop(), evaluator.contacts
+        self.contacts = evaluator.contacts
         link, local = site_places(model)
         sites = self.contacts.sites
         self.carried = Carried(
@@ -60,38 +59,23 @@ class TouchingDriver(Driver):
         )
         prepare(touching_verlet.advance_touching, taken)
 
-    def go(self, state: State, until: float, steps: int) -> int:
-        """See :class:`Driver`."""
-        before = int(state.counters[STEPS])
-        left = round(until / self.step) - before if math.isfinite(until) else steps + 1
-        kept = state.copy()
-        status = self._chunk(state, min(left, steps))
-        if status == REACHED:
-            return PAUSED if left > steps else REACHED
-        self._explain(status)
-        state.take(kept)
-        if self.last > before:  # the steps that went well are taken again
-            self._chunk(state, self.last - before)
-        return DIVERGED
-
-    def _explain(self, status: int) -> None:
+    def explain(self, status: int) -> None:
+        """See :class:`ArrayDriver`."""
         contacts = self.contacts
         fault = wall_fault(self.evaluator.model, contacts.sites, contacts.walls, contacts.system)
         self.failure, self.culprit = (None, None) if fault is None else fault
         if status == NOT_CLOSED:
             self.failure = open_loop(self.evaluator)
 
-    def _chunk(self, state: State, steps: int) -> int:
-        """Some steps; where they cannot be taken the state is not to be used."""
-        if steps <= 0:
-            return REACHED
+    def chunk(self, state: State, steps: int) -> int:
+        """See :class:`ArrayDriver`."""
         e, contacts, kept = self.evaluator, self.contacts, state.copy()
-        counters, clock, times = state.counters.copy(), state.time.copy(), state.contact_times.copy()
+        counters, clock, times = state.counters.copy(), state.time.copy(), state.contacts.times.copy()
 
         def attempt() -> int | None:
             state.take(kept)
             contacts.restore(state)
-            counters[:], clock[:], times[:] = kept.counters, kept.time, kept.contact_times
+            counters[:], clock[:], times[:] = kept.counters, kept.time, kept.contacts.times
             status = touching_verlet.advance_touching(
                 e.rhs,
                 e.closing,
@@ -116,9 +100,6 @@ class TouchingDriver(Driver):
         status = with_capacity(attempt, contacts.grow)
         self.last = int(counters[STEPS])
         if status == REACHED:
-            state.counters[:], state.time[:], state.contact_times[:] = counters, clock, times
+            state.counters[:], state.time[:], state.contacts.times[:] = counters, clock, times
             contacts.save(state)
         return status
-
-    last: int = 0
-    """Steps that had been taken when a chunk ended."""

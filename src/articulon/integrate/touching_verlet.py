@@ -35,15 +35,8 @@ from articulon.forces.derivatives import close, evaluate
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_verlet import (
-    CAPACITY_EXCEEDED,
-    RESISTANCE,
-    WALLS,
-    sort_works,
-    sort_works_to_come,
-    sum_seen,
-)
-from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
+from articulon.integrate.grain_verlet import RESISTANCE, WALLS, sort_works, sort_works_to_come, sum_seen
+from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, NOT_CLOSED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import jit, kernel
 from articulon.model import Model, kernel_tables
@@ -52,7 +45,7 @@ from articulon.passes import Program, run
 
 BEGUN, DONE, DUE, LINES_DONE, LINES_DUE = 0, 1, 9, 17, 22
 HISTORY = 27
-"""Places in ``State.history``: 1 after the first step; works by channel, up to the end of the half kick that is to
+"""Places in ``State.rule.history``: 1 after the first step; works by channel, up to the end of the half kick that is to
 come, and of that half kick; and the same of the lines of contacts."""
 
 
@@ -190,12 +183,12 @@ def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
     nq = y.size - nu - 8
     for k in range(nu):  # the speeds that the step is going to end with, as far as is known
         mean[k] = y[nq + k]
-        y[nq + k] += done * state.acceleration[k]
+        y[nq + k] += done * state.rule.acceleration[k]
     evaluate(rhs, time, window, arrays.none, y, free)
     evaluate(rhs, time, window, state.factor, y, dy)
     for k in range(nu):
         a = dy[nq + k] - free[nq + k]
-        state.acceleration[k] = a
+        state.rule.acceleration[k] = a
         y[nq + k] = mean[k] + done * a
         mean[k] += 0.5 * done * a
     sort_works(touching.candidates.block, works[LINES_DONE : LINES_DONE + WORKS])
@@ -206,7 +199,7 @@ def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
     for k in range(LINES_DUE, LINES_DUE + WORKS):
         works[k] = 0.0
     for k in range(nu):
-        mean[k] = y[nq + k] + 0.5 * half * state.acceleration[k]
+        mean[k] = y[nq + k] + 0.5 * half * state.rule.acceleration[k]
     book(passes, carried, touching, half, ws, works, DUE, LINES_DUE)
     sort_works_to_come(touching.candidates.block, works[LINES_DUE : LINES_DUE + WORKS], half)
     for k in range(8):
@@ -221,17 +214,17 @@ def give(state, touching, lists, arrays, nq, nu):
     y, works, reference = arrays.y, arrays.works, touching.particles.reference
     copy_into(state.q, y[:nq])
     copy_into(state.u, y[nq : nq + nu])
-    copy_into(state.history, works)
-    state.history[BEGUN] = 1.0
+    copy_into(state.rule.history, works)
+    state.rule.history[BEGUN] = 1.0
     for k in range(WORKS):
-        state.contact_work[0, k] = works[LINES_DONE + k] - works[LINES_DUE + k]
+        state.contacts.work[0, k] = works[LINES_DONE + k] - works[LINES_DUE + k]
     for c in range(8):
         state.work[c] = works[DONE + c] - works[DUE + c]
-    state.work[CONTACT] -= state.contact_work[0, WALL_WORK]
-    state.work[EXTERNAL] += state.contact_work[0, WALL_WORK]
+    state.work[CONTACT] -= state.contacts.work[0, WALL_WORK]
+    state.work[EXTERNAL] += state.contacts.work[0, WALL_WORK]
     for a in range(3):
         for s in range(reference.shape[1]):
-            state.contact_rebuild[a, s] = reference[a, s]
+            state.contacts.rebuild[a, s] = reference[a, s]
     lists[KEEP_RECORDS](touching)
 
 
@@ -263,18 +256,18 @@ def advance_touching(
     u, half = y[nq : nq + nu], 0.5 * h
     copy_into(y[:nq], state.q)
     copy_into(u, state.u)
-    copy_into(arrays.works, state.history)
+    copy_into(arrays.works, state.rule.history)
     for a in range(3):  # what fixes the order of sums
         for s in range(particles.site.shape[1]):
-            particles.site[a, s] = state.contact_rebuild[a, s]
+            particles.site[a, s] = state.contacts.rebuild[a, s]
     locate(passes, y, nq)
-    if state.history[BEGUN] == 0.0:
+    if state.rule.history[BEGUN] == 0.0:
         place_spheres(carried, ws, touching)
     list_spheres(touching, lists, refresh)
     if capacity_exceeded(touching):
         return CAPACITY_EXCEEDED
     place_spheres(carried, ws, touching)
-    if state.history[BEGUN] == 0.0:
+    if state.rule.history[BEGUN] == 0.0:
         look(pairs, contacts, carried, ws, touching, clock[0], 0.0, times)
         if touching.walls.counts[EXCEEDED] != 0:
             return CAPACITY_EXCEEDED
@@ -283,14 +276,14 @@ def advance_touching(
         step = counters[STEPS]
         time = h * (step + 1)
         for k in range(nu):
-            u[k] += half * state.acceleration[k]
+            u[k] += half * state.rule.acceleration[k]
         flow(rhs, state, arrays, clock[0], h)
         if closing.code.shape[0] > 0:
             close(closing, rhs, time, y)
             if not closing.left[0] <= OPEN:
                 return NOT_CLOSED
             for k in range(2):
-                state.drift[k] = max(state.drift[k], closing.drift[k])
+                state.rule.drift[k] = max(state.rule.drift[k], closing.drift[k])
         locate(passes, y, nq)
         place_spheres(carried, ws, touching)
         if not follow_spheres(touching, lists, refresh):

@@ -224,7 +224,7 @@ def _contacts_in_memory(memory: Memory) -> ContactRecords | None:
     radii = memory.model.sites.radius
     if not (radii > 0.0).any():
         return None
-    return contact_records(memory.state.contact_pairs, memory.state.contact_memory, radii)
+    return contact_records(memory.state.contacts.pairs, memory.state.contacts.memory, radii)
 
 
 def _check_numbers(run: Run, what: str, times: np.ndarray, values: np.ndarray) -> None:

@@ -1,6 +1,6 @@
 """How many steps are taken before Python is in control again: to show how a run goes, and to hear of Ctrl-C."""
 
-from articulon.integrate.choice import Driver
+from articulon.integrate.base import Driver
 
 CHUNK_SECONDS = 0.25
 """Wall-clock time that a chunk of steps should take [s]; its length changes no bit of the results."""

@@ -37,7 +37,7 @@ from articulon.storage.checkpoint import open_checkpoint
 FEW = 2
 """A sphere with fewer contacts than this carries nothing: with friction, two can hold one."""
 BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST, DEEP_FIRST, DEEP_OTHER = range(7)
-"""Places in ``State.contact_times``."""
+"""Places in ``State.contacts.times``."""
 
 WORKS = {
     "work_normal_elastic": NORMAL_WORK,
@@ -89,7 +89,7 @@ class ContactRecords(NamedTuple):
 
 
 def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -> ContactRecords:
-    """The contacts of ``State.contact_pairs`` and ``State.contact_memory``, of a model whose sites have these radii."""
+    """The contacts of ``State.contacts``, of a model whose sites have these radii."""
     record, sites = memory[:, :RECORD], radius.size
     normal, force = record[:, NORMAL : NORMAL + 3], record[:, FORCE : FORCE + 3]
     normal_force = (normal * force).sum(axis=1)
@@ -120,7 +120,9 @@ def saved_contacts(folder: Path, model: Model) -> tuple[float, ContactRecords] |
         return None
     try:
         with open_checkpoint(folder) as saved:
-            time, pairs, memory = (saved.array(f"state_{name}") for name in ("time", "contact_pairs", "contact_memory"))
+            time, pairs, memory = (
+                saved.array(f"state_{name}") for name in ("time", "contacts.pairs", "contacts.memory")
+            )
     except CheckpointError:
         return None
     count, spheres = len(pairs), model.sites.radius.size
@@ -202,10 +204,10 @@ class ContactObserver:
             Poses of the bodies.
         """
         sites = self.model.sites.body.size
-        records = contact_records(state.contact_pairs, state.contact_memory, self.model.sites.radius)
+        records = contact_records(state.contacts.pairs, state.contacts.memory, self.model.sites.radius)
         counts = contact_counts(records, sites)[self.moving]
         walls = ~records.between_spheres
-        times, works = state.contact_times, state.contact_work
+        times, works = state.contacts.times, state.contacts.work
         ended = float(times[ENDED])
         translation = self._translation(state, kinetic)
         result = {
@@ -232,7 +234,7 @@ class ContactObserver:
 
     def deepest(self, state: State) -> tuple[str, str]:
         """Whose the largest overlap by the smaller radius was so far, of a state that has seen a contact."""
-        first, other = (int(state.contact_times[at]) for at in (DEEP_FIRST, DEEP_OTHER))
+        first, other = (int(state.contacts.times[at]) for at in (DEEP_FIRST, DEEP_OTHER))
         wall = other - self.sites.size
         second = sphere_name(self.model, int(self.sites[other])) if wall < 0 else self.wall_name(wall)
         return sphere_name(self.model, int(self.sites[first])), second
@@ -240,7 +242,7 @@ class ContactObserver:
     def forces(self, state: State) -> np.ndarray:
         """Contact force on each body, world frame [force], shape (bodies, 3)."""
         sites = self.model.sites
-        records = contact_records(state.contact_pairs, state.contact_memory, sites.radius)
+        records = contact_records(state.contacts.pairs, state.contacts.memory, sites.radius)
         result = np.zeros((self.model.bodies + 1, 3))
         # The ground is the last row, which is dropped.
         np.add.at(result, sites.body[records.first], records.force)

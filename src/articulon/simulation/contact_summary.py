@@ -72,7 +72,7 @@ def contact_figures(
     stress = {name: float(observables[name][-1]) for name in observables if name.startswith("contact_stress_")}
     return {
         **{name: float(observables[name][-1]) for name in FINAL},
-        "overlap_largest": float(state.contact_times[DEEPEST]),
+        "overlap_largest": float(state.contacts.times[DEEPEST]),
         "overlap_allowed": float(law.largest_overlap),
         **stress,
         "step": step,

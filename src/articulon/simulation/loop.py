@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from articulon.errors import ArticulonError
-from articulon.integrate.choice import DIVERGED, PAUSED, REACHED, STOPPED
 from articulon.integrate.scipy_adapter import SciPyDriver
+from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED
 from articulon.model import State
 from articulon.model.state import STEPS
 from articulon.simulation.chunks import CHUNK_SECONDS, Chunks
@@ -127,7 +127,7 @@ class FolderRecorder(Recorder):
         threshold, observer = self.prepared.threshold, self.prepared.observer
         write_checkpoint(
             self.folder,
-            {f"state_{name}": array for name, array in self.state._asdict().items()}
+            {f"state_{name}": array for name, array in self.state.arrays().items()}
             | {
                 "case": np.frombuffer(bytes.fromhex(self.prepared.case.digest()), dtype=np.uint8),
                 "frames": np.array(self.writer.frames),

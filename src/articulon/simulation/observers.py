@@ -244,7 +244,10 @@ class Observer:
         thermal = model.units.boltzmann * degrees_of_freedom * scaled
         observables = {
             "kinetic_energy": kinetic,
-            "energy_balance": kinetic - self.start_energy - float(state.work.sum()) + float(state.reservoir[0]),
+            "energy_balance": kinetic
+            - self.start_energy
+            - float(state.work.sum())
+            + float(state.resolution.reservoir[0]),
             "temperature_kinetic": 2.0 * kinetic / thermal if thermal else np.nan,
             "step_size": float(state.step[0]) if self.fixed_step is None else self.fixed_step,
         }
@@ -270,11 +273,11 @@ class Observer:
         if self.adaptive is not None:
             observables.update(self._adaptive(state, degrees_of_freedom))
             if "conserved_energy" in observables:
-                observables["conserved_energy"] += float(state.reservoir.sum())
+                observables["conserved_energy"] += float(state.resolution.reservoir.sum())
         needed = with_poses or self.stop is not None or self.contacts is not None
         poses = poses_at(model, state.q) if needed else NO_POSES
         if model.loops.kind.size:
-            observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.drift)
+            observables["loop_drift"], observables["loop_drift_rate"] = (float(value) for value in state.rule.drift)
         if self.stop is not None:
             observables["advance"] = self._advance(poses)
         if self.contacts is not None:
@@ -296,8 +299,8 @@ class Observer:
         return {
             "active_freedoms": float(degrees_of_freedom),
             "transitions": float(sum(self.adaptive.changes(state))),
-            "reservoir_energy": float(state.reservoir[0]),
-            "reservoir_potential": float(state.reservoir[1]),
+            "reservoir_energy": float(state.resolution.reservoir[0]),
+            "reservoir_potential": float(state.resolution.reservoir[1]),
         }
 
     def passage(self, state: State, advance: float) -> float:

@@ -14,7 +14,9 @@ from articulon.forces.selection import body_index
 from articulon.forces.sites.list_sizes import check_listing
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.integrate import FIXED
-from articulon.integrate.choice import Driver, driver
+from articulon.integrate.base import Driver
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
 from articulon.integrate.status import advance_stop
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.model import Model, State
@@ -207,12 +209,12 @@ def prepare(
     if isinstance(integrator, FIXED):
         integrator = integrator.model_copy(update={"step": windows.step})
     try:
-        arguments = evaluator, integrator, policy, scaling.parameters, evaluator.initial_state()
+        problem, blank = Problem(evaluator, integrator, policy, scaling.damping), evaluator.initial_state()
         advance: Driver
         if case.adaptive is not None and case.adaptive.on:
-            advance = AdaptiveDriver(*arguments, case.adaptive, case.run.seed)
+            advance = AdaptiveDriver(problem, blank, case.adaptive, case.run.seed)
         else:
-            advance = driver(*arguments)
+            advance = driver(problem, blank)
     except CaseError as error:
         raise CaseError(f"{case.source}: {error}") from None
     stop = None

@@ -15,18 +15,18 @@ import numpy as np
 from articulon.array_files import Entry
 from articulon.errors import CheckpointError
 from articulon.model import CHANNELS, State
-from articulon.model.state import STEPS
+from articulon.model.state import ARRAYS, STEPS
 from articulon.simulation.preparation import Prepared
 from articulon.simulation.threshold_search import Threshold
 from articulon.storage.checkpoint import Checkpoint
 
 PREFIX = "state_"
 """Begins the names of the arrays of a state."""
-UNKNOWN_BEFORE = ("rebuild", "contact_rebuild")
+UNKNOWN_BEFORE = ("rebuild", "contacts.rebuild")
 """Arrays of a state that are NaN before their first values."""
 ANY = -1
 """Stands for a length that changes along a run."""
-LENGTHS = {"contact_pairs": (ANY, 2), "contact_memory": (ANY, None)}
+LENGTHS = {"contacts.pairs": (ANY, 2), "contacts.memory": (ANY, None)}
 """Shapes of the arrays whose length changes; None stands for what it is at the start."""
 
 Described = tuple[tuple[int, ...], str]
@@ -119,14 +119,14 @@ def saved_state(saved: Checkpoint, start: State, prepared: Prepared) -> State:
     CheckpointError
         Naming the array that is missing, has another type or shape, or values that it cannot have.
     """
-    wanted = {PREFIX + name: _described(name, array) for name, array in start._asdict().items()}
+    wanted = {PREFIX + name: _described(name, array) for name, array in start.arrays().items()}
     _check(saved, wanted)
     extra = sorted(saved.entries.keys() - wanted.keys() - OWN.keys())
     if extra:
         raise _fault(saved, extra[0], "is of no run of this case")
     # Copies of their own, for some arrays grow in place.
-    state = State(*(np.array(saved.array(PREFIX + name), order="C") for name in State._fields))
-    for name, array in state._asdict().items():
+    state = State.of({name: np.array(saved.array(PREFIX + name), order="C") for name in ARRAYS})
+    for name, array in state.arrays().items():
         fine = np.isfinite(array) | np.isnan(array) if name in UNKNOWN_BEFORE else np.isfinite(array)
         if not fine.all():
             place = np.argwhere(~fine)[0].tolist()
@@ -164,29 +164,29 @@ def _check_values(saved: Checkpoint, state: State, prepared: Prepared) -> None:
         raise _fault(saved, "state_time", f"is {state.time[0]}")
     if (state.counters < 0).any() or state.counters[STEPS] > 2**62:
         raise _fault(saved, "state_counters", f"is {state.counters.tolist()}")
-    if ((state.dependent < 0) | (state.dependent > 3)).any():
-        raise _fault(saved, "state_dependent", "has numbers beyond 0 to 3")
+    if ((state.rule.dependent < 0) | (state.rule.dependent > 3)).any():
+        raise _fault(saved, "state_rule.dependent", "has numbers beyond 0 to 3")
     contacts = prepared.evaluator.contacts
-    count = len(state.contact_pairs)
-    if len(state.contact_memory) != count or (count and contacts is None):
+    count = len(state.contacts.pairs)
+    if len(state.contacts.memory) != count or (count and contacts is None):
         raise _fault(
-            saved, "state_contact_memory", f"is of {len(state.contact_memory)} contacts, and there are {count}"
+            saved, "state_contacts.memory", f"is of {len(state.contacts.memory)} contacts, and there are {count}"
         )
     if contacts is None or not count:
         return
     sites, features = prepared.model.sites.body.size, int(contacts.wall_tables.feature[-1])
     sphere = np.zeros(sites + features, dtype=bool)
     sphere[contacts.sites], sphere[sites:] = True, True
-    first, second = state.contact_pairs.T
+    first, second = state.contacts.pairs.T
     inside = (first >= 0) & (first < second) & (first < sites) & (second < sites + features)
     if not inside.all() or not (sphere[first] & sphere[second]).all():
-        raise _fault(saved, "state_contact_pairs", "names spheres or walls that are not there")
+        raise _fault(saved, "state_contacts.pairs", "names spheres or walls that are not there")
     ahead = (np.diff(first) > 0) | ((np.diff(first) == 0) & (np.diff(second) > 0))
     if not ahead.all():
-        raise _fault(saved, "state_contact_pairs", "is not in order")
-    deepest = state.contact_times[-2:]
+        raise _fault(saved, "state_contacts.pairs", "is not in order")
+    deepest = state.contacts.times[-2:]
     if not ((deepest >= 0) & (deepest < [contacts.spheres, contacts.spheres + features])).all():
-        raise _fault(saved, "state_contact_times", "names a sphere or wall that is not there")
+        raise _fault(saved, "state_contacts.times", "names a sphere or wall that is not there")
 
 
 def _fault(saved: Checkpoint, name: str, what: str) -> CheckpointError:

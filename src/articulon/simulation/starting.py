@@ -12,6 +12,7 @@ from articulon.forces.fixman import fixman_of
 from articulon.forces.sites.site_positions import site_positions
 from articulon.forces.sites.site_walls import LennardJonesWall
 from articulon.model import Model, State
+from articulon.model.state import initial_state
 from articulon.simulation.contact_start import check_overlaps
 from articulon.thermostats.total_momentum import without_momentum
 
@@ -94,7 +95,7 @@ def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int) -> np.ndarray:
     model, thermostat = evaluator.model, evaluator.thermostat
     if thermostat is None and brownian_of(model) is None:
         raise ModelError("run.speeds: 'thermal' speeds need a temperature; add a thermostat or Brownian forces")
-    kT = model.units.boltzmann * _temperature(evaluator, State(*(np.zeros(1) for _ in State._fields)))
+    kT = model.units.boltzmann * _temperature(evaluator, initial_state(np.zeros(1), np.zeros(1)))
     joints = joints_of(model)
     space = Space(model, joints, np.array(q), np.zeros(joints.degrees_of_freedom.size, dtype=bool))
     u = space.thermal(seed, START_STREAM, 0, kT)

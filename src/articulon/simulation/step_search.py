@@ -8,10 +8,10 @@ import numpy as np
 from articulon.errors import ArticulonError
 from articulon.forces.brownian import brownian_of, fastest_relaxation, least_inertia
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate.choice import DIVERGED, driver
-from articulon.integrate.status import advance_stop
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED, advance_stop
 from articulon.model import Model
-from articulon.scaling import NoScaling
 from articulon.simulation.observers import poses_at, slowest_tree
 from articulon.simulation.run_request import Description
 from articulon.time_scales.noise_windows import frame_interval
@@ -89,9 +89,9 @@ class _Trial:
         """Way of the body [length] and time at the end. The noise of a whole step is the mean of that of its parts."""
         case, model = self.case, self.model
         evaluator = Evaluator(model, case.run.seed, 0.5 * self.step, 2 // parts)
-        policy, state = NoScaling(), evaluator.initial_state()
+        state = evaluator.initial_state()
         declared: Any = self.integrator(rule=self.rule, step=self.step / parts)
-        advance = driver(evaluator, declared, policy, policy.parameters(0.0), state)
+        advance = driver(Problem(evaluator, declared), state)
         if case.run.stop is not None:
             stop = case.run.stop
             direction = np.array([float(x) for x in stop.direction])

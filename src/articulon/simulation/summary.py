@@ -136,7 +136,7 @@ def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.nda
         "saved": 1.0 / driver.active_part(state) if driver.active_part(state) > 0.0 else None,
         "least_active": float(active.min()),
         "most_active": float(active.max()),
-        "reservoir_energy": float(state.reservoir[0]),
+        "reservoir_energy": float(state.resolution.reservoir[0]),
         "chattering": driver.chattering(state),
     }
 
@@ -156,8 +156,8 @@ def _loops(model: Model, state: State) -> dict[str, Any] | None:
         "independent": model.closing.rank,
         "given_residual": model.closing.residual,
         "residual": float(np.abs(loop_residuals(model, state.q, float(state.time[0]))).max()),
-        "largest_drift_of_a_step": float(state.drift[0]),
-        "largest_drift_rate_of_a_step": float(state.drift[1]),
+        "largest_drift_of_a_step": float(state.rule.drift[0]),
+        "largest_drift_rate_of_a_step": float(state.rule.drift[1]),
     }
 
 

@@ -16,10 +16,11 @@ from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of, fastest_relaxation
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import FIXED
-from articulon.integrate.choice import DIVERGED, driver
+from articulon.integrate.choice import driver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED
 from articulon.model import CHANNELS, Model
 from articulon.model.state import POTENTIAL
-from articulon.scaling import NoScaling
 from articulon.simulation.observers import evaluate, users_errors
 from articulon.time_scales.contact_step_limit import with_unit
 from articulon.time_scales.noise_windows import Timed
@@ -98,8 +99,7 @@ def find_threshold(
         duration = RELAXATIONS * relaxation
         held = duration / (4 * RELAXATIONS)
     evaluator = Evaluator(model, case.run.seed, held / average, average)
-    policy = NoScaling()
-    advance = driver(evaluator, integrator, policy, policy.parameters(damping), model.initial_state())
+    advance = driver(Problem(evaluator, integrator), model.initial_state())
     state = evaluator.initial_state(advance.history, memory=advance.memory)
     if start is not None:
         evaluator.start(state, *start)

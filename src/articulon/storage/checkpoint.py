@@ -33,7 +33,7 @@ from articulon.storage.atomic_writing import discard, link_aside, replacing
 NEWEST = "checkpoint.npz"
 PREVIOUS = "checkpoint_prev.npz"
 
-FORMAT = 4
+FORMAT = 5
 """Version of what a checkpoint holds; it goes up whenever an array of the state gets another meaning."""
 
 _WRITER = "written_by"

@@ -227,15 +227,15 @@ class Contacts:
 
     def restore(self, state: State) -> None:
         """Puts the contacts of a state where lists take them from, and the walls where they then are."""
-        kept, count = self.system.kept, state.contact_pairs.shape[0]
-        assert state.contact_memory.shape == (count, KEPT), "a state of another version"
+        kept, count = self.system.kept, state.contacts.pairs.shape[0]
+        assert state.contacts.memory.shape == (count, KEPT), "a state of another version"
         if count > kept.other.size:
             images, neighbours, candidates, walls, rows = self.room
             self._make_room(images, neighbours, max(candidates, count + count // 8 + 64), walls, rows)
             kept = self.system.kept
         sphere = np.full(self.model.sites.body.size, -1, dtype=np.int64)
         sphere[self.sites] = np.arange(self.spheres)
-        first, second = sphere[state.contact_pairs[:, 0]], state.contact_pairs[:, 1]
+        first, second = sphere[state.contacts.pairs[:, 0]], state.contacts.pairs[:, 1]
         sites = self.model.sites.body.size
         wall = second >= sites
         other = np.where(wall, second - sites + self.spheres, sphere[np.where(wall, 0, second)])
@@ -244,7 +244,7 @@ class Contacts:
         kept.first[:count], kept.other[:count] = first[order], other[order]
         kept.stop[:] = np.cumsum(np.bincount(first, minlength=self.spheres))
         kept.start[0], kept.start[1:] = 0, kept.stop[:-1]
-        self.take(state.contact_memory, order, kept)
+        self.take(state.contacts.memory, order, kept)
         kept.counts[LISTED] = count
         self.system.walls.counts[FAULT] = 0
         self.set_walls(self.system, float(state.time[0]))
@@ -255,9 +255,9 @@ class Contacts:
         count = int(kept.counts[LISTED])
         order = np.empty(count, dtype=np.int64)
         self.order(kept.first, kept.other, order, self.spheres)
-        if count != state.contact_pairs.shape[0]:
-            state.hold_contacts(np.empty((count, 2), dtype=np.int64), np.empty((count, KEPT)))
-        self.give(kept, order, self.sites, self.model.sites.body.size, state.contact_pairs, state.contact_memory)
+        if count != state.contacts.pairs.shape[0]:
+            state.contacts.hold(np.empty((count, 2), dtype=np.int64), np.empty((count, KEPT)))
+        self.give(kept, order, self.sites, self.model.sites.body.size, state.contacts.pairs, state.contacts.memory)
 
     @property
     def types(self) -> tuple[Any, ...]:

@@ -1,0 +1,82 @@
+"""The driver of friction-implicit steps."""
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from articulon.forces.evaluation import Evaluator
+from articulon.integrate import friction_implicit, friction_implicit_passes
+from articulon.integrate.base import Driver, addressed, open_loop
+from articulon.integrate.fixed_steps import FixedStepDriver
+from articulon.integrate.problem import Problem
+from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED
+from articulon.kernels import prepare_for
+from articulon.model import State
+from articulon.scaling.base import LAW
+from articulon.thermostats.base import BATH, leave
+
+
+class FrictionImplicitDriver(FixedStepDriver):
+    """Fixed steps with the friction taken implicitly."""
+
+    books_unscaled_work = True
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        evaluator, policy = problem.evaluator, problem.policy
+        self.flight = problem.integrator.drift == "geodesic"
+        self.bind_law()
+        thermostat = evaluator.thermostat
+        self.bath_step = leave if thermostat is None else thermostat.advance
+        self.scratch = friction_implicit_passes.scratch(evaluator)
+        self.passes, self.kept = friction_implicit_passes.passes(evaluator, self.scratch, self.flight)
+        signatures = {policy.law: LAW, self.bath_step: BATH}
+        self.kernel = prepare_for(friction_implicit.advance, self.arguments(state, 0), signatures)
+
+    def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
+        """Of the kernel."""
+        return (
+            self.law,
+            self.bath_step,
+            self.inputs,
+            self.parameters,
+            self.passes,
+            self.evaluator.system.bath,
+            self.step,
+            self.stop,
+            state,
+            self.scratch,
+            steps,
+        )
+
+    def take(self, state: State, steps: int) -> int:
+        """See :class:`FixedStepDriver`."""
+        looped = self.evaluator.model.loops.kind.size > 0
+        if looped:
+            self.evaluator.solver.loops.drift[:] = 0.0
+        status = self.kernel(*self.arguments(state, steps))
+        if looped:
+            np.maximum(state.rule.drift, self.evaluator.solver.loops.drift, out=state.rule.drift)
+        if status == NOT_CLOSED:
+            self.failure = f"steps of {self.step:.6g} may be too long, or {open_loop(self.evaluator)}"
+            return DIVERGED
+        if status == NOT_CONVERGED:
+            self.failure = (
+                f"the free flight of the bodies is not found in steps of {self.step:.6g}, so shorten integrator.step; "
+                "the acceleration is largest"
+            )
+            return DIVERGED
+        return int(status)
+
+    def on_coarse(self, evaluator: Evaluator, state: State) -> Driver:
+        """See :class:`Driver`."""
+        result = copy.copy(self)
+        result.problem, result.evaluator = replace(self.problem, evaluator=evaluator), evaluator
+        result.law = self.law = addressed(self.law, LAW)
+        result.bath_step = self.bath_step = addressed(self.bath_step, BATH)
+        result.bind_law()
+        result.scratch = friction_implicit_passes.scratch(evaluator, None if self.flight else self.scratch.flight)
+        result.passes, result.kept = friction_implicit_passes.passes(evaluator, result.scratch, self.flight)
+        return result

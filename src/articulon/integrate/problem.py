@@ -1,0 +1,30 @@
+"""What an integrator is given to advance."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from articulon.forces.evaluation import Evaluator
+from articulon.scaling import NoScaling
+from articulon.scaling.base import ScalingPolicy
+
+
+@dataclass
+class Problem:
+    """A model with its forces, what scales them, and the declared integrator that is to advance it."""
+
+    evaluator: Evaluator
+    """The model and its forces, with the thermostat, the solver and the contacts."""
+    integrator: Any
+    """The declaration of the integrator."""
+    policy: ScalingPolicy = field(default_factory=NoScaling)
+    """What scales the forces."""
+    damping: float = 0.0
+    """Translational drag coefficient β of the policy's core, 0 without drag [mass/time]."""
+
+    @cached_property
+    def parameters(self) -> np.ndarray:
+        """Of the policy's law; raises ValueError for a policy that has none with this drag."""
+        return self.policy.parameters(self.damping)
