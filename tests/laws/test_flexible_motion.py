@@ -179,7 +179,6 @@ def test_what_does_not_go_with_flexible_bodies_is_refused_by_name():
         {"rule": "velocity-verlet", "step": 1e-3},
         {"rule": "rk4", "step": 1e-3, "rotations": "euler-parameters"},
         {"rule": "rk4", "step": 1e-3, "coordinates": "cartesian"},
-        {"rule": "rk4", "step": 1e-3, "thermostat": ar.thermostats.NoseHoover(temperature=300.0, period=1.0)},
     ):
         with pytest.raises(CaseError, match="beam"):
             ar.simulate(model, 0.01, **options)

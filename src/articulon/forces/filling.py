@@ -19,7 +19,7 @@ from articulon.forces.stokes_drag import drag_wrenches
 from articulon.model.state import CONFORMATIONAL, CONTACT, DAMPING, EXTERNAL, POTENTIAL
 from articulon.passes import Bound, pass_of
 from articulon.thermostats.base import GAIN
-from articulon.thermostats.equations import thermostat_wrenches
+from articulon.thermostats.equations import thermostat_on_modes, thermostat_wrenches
 
 
 @pass_of
@@ -95,6 +95,12 @@ def fill_modal_damping(forest, u, joint):
 def fill_thermostat(forest, bath, time, ws, variables, wrench):
     """A thermostat that is an equation of motion, and the rates of its variables (2, variables)."""
     thermostat_wrenches(forest, bath, time[0], ws, variables[0], wrench, variables[1])
+
+
+@pass_of
+def fill_thermostat_on_modes(forest, bath, ws, variables, joint):
+    """What it does to the modes of flexible bodies."""
+    thermostat_on_modes(forest, bath, ws, variables[0], variables[1], joint)
 
 
 @pass_of
@@ -222,6 +228,8 @@ def fill_all(evaluator: ModelTables, at: At) -> Iterator[Bound]:
         yield fill_modal_damping.bind(at.forest, at.u, channels.joint)
     if channels.bath.size:
         yield fill_thermostat.bind(at.forest, system.bath, at.time, at.ws, channels.bath, channels.wrench)
+        if at.forest.flexible is not None:
+            yield fill_thermostat_on_modes.bind(at.forest, system.bath, at.ws, channels.bath, channels.joint)
 
 
 def scaling(evaluator: ModelTables, channels: ChannelForces, factor: np.ndarray) -> Iterator[Bound]:

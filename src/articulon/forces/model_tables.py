@@ -56,6 +56,8 @@ def force_tables(
         wrench_channels.add(STOCHASTIC)
     if bath is not None and bath.masses.size:
         wrench_channels.update(thermostat_channels(bath))
+        if model.modes:
+            joint_channels.update(thermostat_channels(bath))
     if model.modes:
         joint_channels.add(CONFORMATIONAL)
     if any(bool(one.damping.any()) for one in model.modes.values()):

@@ -206,22 +206,13 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "dynamics.rotations", "'euler-parameters' takes rigid bodies only", "use 'speeds'", ", and {body} is flexible"
     ),
     **_each(
-        SPEED_BATHS,
-        "flexible",
-        Refusal(
-            "thermostat",
-            "{thermostat} takes heat from rigid bodies and not from modes",
-            "leave out the thermostat, or the modes",
-            ", and {body} is flexible",
-        ),
-    ),
-    **_each(
         ("varying factors", "thermostat's factor", "following"),
         "flexible",
         Refusal(
             "scaling",
-            "a policy of factors that vary reads the forces of rigid bodies only",
-            "choose one of constant factors",
+            "a policy of factors that vary weighs the sizes of forces, and the size of what acts on a mode depends on how "
+            "its shape is scaled",
+            "choose a policy of constant factors",
             ", and {body} is flexible",
         ),
     ),

@@ -86,6 +86,20 @@ def modal_speeds_of(forest, ws, i):
 
 
 @jit
+def modal_momentum(forest, ws, i, j):
+    """S1_j·v + B_j·ω + (M η')_j of mode j of body i, which has been placed and moved: what η'_j is conjugate to."""
+    tables, modal = forest.flexible, ws.modal
+    b, R = tables.body[i], load_matrix(ws.rotation, i)
+    v, w = apply_t(R, load_from(ws.twist, i, 0)), apply_t(R, load_from(ws.twist, i, 3))
+    start, count = tables.mode[b], tables.mode[b + 1] - tables.mode[b]
+    s = dot(load(tables.first, tables.own_mode[b] + j), v)
+    s += dot(axial(load_matrix(modal.coriolis, start + j)), w)
+    for k in range(count):
+        s += tables.mass[tables.own_pair[b] + j * count + k] * modal.speed[start + k]
+    return s
+
+
+@jit
 def modal_kinetic_energy(forest, ws, i):
     """½ η'ᵀ M η' of body i."""
     tables, modal = forest.flexible, ws.modal
