@@ -210,8 +210,8 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         "flexible",
         Refusal(
             "scaling",
-            "a policy of factors that vary weighs the sizes of forces, and the size of what acts on a mode depends on how "
-            "its shape is scaled",
+            "a policy of factors that vary weighs the sizes of forces, and the size of what acts on a mode depends on "
+            "how its shape is scaled",
             "choose a policy of constant factors",
             ", and {body} is flexible",
         ),
