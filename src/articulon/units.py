@@ -12,11 +12,13 @@ import numbers
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from articulon.errors import CaseError
 from articulon.inputs import number, shown
+from articulon.kernel_cache import CACHE_ADVICE, cache_root
+from articulon.private_folders import private_folder
 
 LONGEST = 100
 """Characters of a quantity."""
@@ -277,11 +279,15 @@ def _pint_exponents(quantity: Any) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=1)
 def _registry() -> Any:
-    import pint
+    from pint import UnitRegistry
 
-    registry: Any = pint.UnitRegistry(
-        non_int_type=Decimal, autoconvert_offset_to_baseunit=True, on_redefinition="ignore"
+    made: Any = partial(
+        UnitRegistry, non_int_type=Decimal, autoconvert_offset_to_baseunit=True, on_redefinition="ignore"
     )
+    try:  # reading the definitions takes ten times as long as loading what has been read
+        registry = made(cache_folder=private_folder(cache_root() / "units", CACHE_ADVICE))
+    except Exception:  # a folder that is not trusted or cannot be written to, and whatever a damaged file raises
+        registry = made()
     # The versions of pint differ in the CODATA year of their dalton, and one dalton must be one unit of Da-nm-ps.
     registry.define(f"dalton = {DALTON_SI} * kilogram = Da")
     return registry

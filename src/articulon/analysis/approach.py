@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from articulon.analysis.slow_motion import Ends, SlowMotion, slow_motion
 from articulon.cases.case import Case
@@ -82,7 +82,7 @@ class Approach:
         # Searched from above: first order holds for small lateness only.
         while low < high and excess(high - 1.0) <= 0.0:
             high -= 1.0
-        return float(np.exp(brentq(excess, high - 1.0, high, rtol=1e-5))) if high > low else LEAST
+        return float(np.exp(scipy.optimize.brentq(excess, high - 1.0, high, rtol=1e-5))) if high > low else LEAST
 
     def controlled(self, tolerance: float, minimum: float) -> float:
         """Mean over the way of the factor that the policy ``error-controlled`` would take for arrivals, with what is

@@ -25,7 +25,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import expm, lu_factor, lu_solve
+import scipy
 
 from articulon.dynamics.multibody_functions import body_poses, moved
 from articulon.forces.capacity import with_capacity
@@ -174,10 +174,10 @@ def _advanced(
 ) -> tuple[np.ndarray, np.ndarray]:
     """A step of δq' = δu, δu' = a δq + b δu + left."""
     g = GAMMA * h
-    factors = lu_factor(np.eye(dq.size) - g * b - g * g * a)
+    factors = scipy.linalg.lu_factor(np.eye(dq.size) - g * b - g * g * a)
 
     def rates(q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rate = lu_solve(factors, a @ (q + g * u) + b @ u + left)
+        rate = scipy.linalg.lu_solve(factors, a @ (q + g * u) + b @ u + left)
         return u + g * rate, rate
 
     q1, u1 = rates(dq, du)
@@ -302,7 +302,7 @@ class _Moment(NamedTuple):
         whole[:nu, nu] = h * self.speeds
         if not np.isfinite(whole).all():
             raise np.linalg.LinAlgError("the motion is not finite")
-        return np.asarray(expm(whole)[:nu, nu])
+        return np.asarray(scipy.linalg.expm(whole)[:nu, nu])
 
 
 class _Balance:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from articulon.dynamics import body_poses, mass_matrix
 from articulon.dynamics.deformation import deformations
@@ -216,8 +216,8 @@ def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) 
     for _ in range(MOST_STEPS):
         if error <= 1e-15:
             break
-        L = linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
-        J = linalg.solve_triangular(L, _jacobian(model, equations)[:, free].T, lower=True)
+        L = scipy.linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
+        J = scipy.linalg.solve_triangular(L, _jacobian(model, equations)[:, free].T, lower=True)
         U, s, V = np.linalg.svd(J, full_matrices=False)
         s2 = s[0] ** 2
         if s2 == 0.0:
@@ -226,7 +226,9 @@ def close_positions(model: Model, q: np.ndarray, free: np.ndarray, time: float) 
         keep = s > INDEPENDENT * s[0]
         weight = np.where(keep | (damping > 0.0), s / np.maximum(s**2 + damping * s2, 1e-300), 0.0)
         step = np.zeros(model.nu)
-        step[free] = -linalg.solve_triangular(L, U @ (weight * (V @ (scale * equations.residual))), lower=True, trans=1)
+        step[free] = -scipy.linalg.solve_triangular(
+            L, U @ (weight * (V @ (scale * equations.residual))), lower=True, trans=1
+        )
         if not np.isfinite(step).all():
             break
         trial = moved(model, q, step)
@@ -251,13 +253,13 @@ def close_speeds(
     # At rest there is nothing to close, and no mass matrix of a large molecule to factorise.
     if not free.any() or not equations.rate.any():
         return u, equations.rate
-    L = linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
+    L = scipy.linalg.cholesky(mass_matrix(model, q)[np.ix_(free, free)], lower=True)
     scale = 1.0 / model.loops.size
-    J = linalg.solve_triangular(L, _jacobian(model, equations)[:, free].T, lower=True)
+    J = scipy.linalg.solve_triangular(L, _jacobian(model, equations)[:, free].T, lower=True)
     result = u.copy()
     for _ in range(2):
         y = np.linalg.lstsq(J.T, -scale * loop_equations(model, q, result, time).rate, rcond=INDEPENDENT)[0]
-        result[free] += linalg.solve_triangular(L, y, lower=True, trans=1)
+        result[free] += scipy.linalg.solve_triangular(L, y, lower=True, trans=1)
     return result, loop_equations(model, q, result, time).rate
 
 
@@ -284,7 +286,7 @@ def _refuse_singular(model: Model, q: np.ndarray) -> int:
     if rank == min(model.loops.kind.size, model.nu):
         return rank
     U = np.linalg.svd(B)[0]
-    free = linalg.solve_triangular(L, U[:, rank:], lower=True, trans=1)
+    free = scipy.linalg.solve_triangular(L, U[:, rank:], lower=True, trans=1)
     # Along the motions that the loops allow here, and back onto them: what follows from other rows still does.
     direction = free @ np.random.default_rng(0).standard_normal(model.nu - rank)
     direction *= NUDGE / max(float(np.abs(direction).max()), 1e-300)
@@ -322,8 +324,8 @@ def _jacobian(model: Model, equations: LoopEquations) -> np.ndarray:
 def _rank(model: Model, q: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
     """The number of independent rows, the factor L of M = L Lᵀ, and the rows by which they are compared (nu, rows): in
     the metric of the mass matrix and at unit length, as the solvers do."""
-    L = linalg.cholesky(mass_matrix(model, q), lower=True)
-    B = linalg.solve_triangular(L, _jacobian(model, loop_equations(model, q, np.zeros(model.nu))).T, lower=True)
+    L = scipy.linalg.cholesky(mass_matrix(model, q), lower=True)
+    B = scipy.linalg.solve_triangular(L, _jacobian(model, loop_equations(model, q, np.zeros(model.nu))).T, lower=True)
     length = np.linalg.norm(B, axis=0)
     B = B / np.where(length > 0.0, length, 1.0)
     s = np.linalg.svd(B, compute_uv=False)

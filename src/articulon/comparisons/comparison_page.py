@@ -166,7 +166,7 @@ def page_of(done: Compared, sentences: Sequence[str], notes: Sequence[str]) -> s
         "Resolution": [resolution_comparison.EXPLAINED],
         "Error of the resolution": [resolution_comparison.EXPLAINED_ERROR],
     }
-    body = [page.figure(name, figure, CAPTIONS[name]) for name, figure in drawn.items()]
+    body = [page.figure(name, image, CAPTIONS[name]) for name, image in style.svgs(drawn).items()]
     return page.document(
         f"Compared: {done.case.title}",
         f"{done.case.name}: {len(done.views)} runs side by side",

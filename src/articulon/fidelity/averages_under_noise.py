@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from articulon.fidelity.motion import Motion
 from articulon.fidelity.paths import Path, scales
@@ -43,7 +43,7 @@ def averages(motion: Motion, truth: Path) -> dict[str, Any]:
     step = max(1, count // (2 * PARTS))
     if count < 4 * PARTS:
         return found | {"reason": "there are too few frames for averages"}
-    wide = float(special.stdtrit(PARTS - 1, 0.5 + 0.5 * CONFIDENCE))
+    wide = float(scipy.special.stdtrit(PARTS - 1, 0.5 + 0.5 * CONFIDENCE))
     worst: tuple[float, float, str] | None = None
     for group, reach, error in zip(motion.groups, scales(motion.groups, motion.reach), motion.error, strict=True):
         if reach <= error:

@@ -10,7 +10,7 @@ and for those that nothing damps.
 from typing import NamedTuple
 
 import numpy as np
-from scipy import integrate
+import scipy
 
 from articulon.dynamics import body_poses
 from articulon.fidelity.chebyshev import NotFinishedError, chebyshev_steps
@@ -176,7 +176,7 @@ def complete(evaluator: Evaluator, course: Course, tolerance: float, budget: int
     # Trial states of the Newton iterations may overflow; they are rejected.
     with np.errstate(all="ignore"):
         try:
-            solver = integrate.Radau(
+            solver = scipy.integrate.Radau(
                 rates,
                 course.start,
                 states[0].copy(),

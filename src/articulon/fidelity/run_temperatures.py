@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from articulon.dynamics import kinetic_energy
 from articulon.fidelity.verdict import HEAT, ORDER
@@ -156,7 +156,9 @@ def kinetic(
     means = [np.array([part.mean() for part in np.array_split(one, PARTS)]) / target for one in values]
     ratios = [float(one.mean()) for one in means]
     wider = _remembering(float(times[-1] - times[settled][0]), memory)
-    half = wider * max(float(special.stdtrit(PARTS - 1, 0.975) * one.std(ddof=1) / math.sqrt(PARTS)) for one in means)
+    half = wider * max(
+        float(scipy.special.stdtrit(PARTS - 1, 0.975) * one.std(ddof=1) / math.sqrt(PARTS)) for one in means
+    )
     # How far the temperatures that the speeds may have lie from those that they should.
     wrong = max(min(ratios) - max(1.0, expected), min(1.0, expected) - max(ratios), 0.0)
     verdict = HEAT.verdict_of_interval(wrong, half)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from scipy.linalg import eigh
+import scipy
 
 from articulon.inputs import shown
 from articulon.model.mode_checks import off_rigid_motion
@@ -181,7 +181,7 @@ def beam(
 
 def _critical(stiffness: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """√ of stiffness times mass, in their common eigenvectors: half of the critical damping."""
-    squared, vectors = eigh(stiffness, mass)
+    squared, vectors = scipy.linalg.eigh(stiffness, mass)
     moved = mass @ vectors
     return (moved * np.sqrt(squared.clip(min=0.0))) @ moved.T
 

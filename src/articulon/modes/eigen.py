@@ -6,9 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import eigh
-from scipy.sparse.linalg import LinearOperator, eigsh, splu
+import scipy
 
 from articulon.errors import ModelError
 from articulon.model.mode_checks import rigid_motions
@@ -57,8 +55,8 @@ def lowest_modes(
     """
     n = masses.size
     weight = 1.0 / np.sqrt(np.repeat(masses, 3))
-    D = sparse.diags_array(weight)
-    A = sparse.csc_array(D @ sparse.csc_array(stiffness) @ D)
+    D = scipy.sparse.diags_array(weight)
+    A = scipy.sparse.csc_array(D @ scipy.sparse.csc_array(stiffness) @ D)
     largest = float(abs(A).sum(axis=0).max())
     R = np.zeros((3 * n, 0))
     if free:
@@ -124,7 +122,7 @@ def _dense(A: np.ndarray, R: np.ndarray, count: int, largest: float) -> tuple[np
     """All eigenvalues, with the rigid motions moved above the others."""
     rest = A - R @ (R.T @ A)
     rest = rest - (rest @ R) @ R.T + (3.0 * largest) * R @ R.T
-    values, vectors = eigh(0.5 * (rest + rest.T), subset_by_index=[0, count - 1])
+    values, vectors = scipy.linalg.eigh(0.5 * (rest + rest.T), subset_by_index=[0, count - 1])
     return values, _orthogonal(vectors, R)
 
 
@@ -132,8 +130,8 @@ def _sparse(A: Any, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarr
     """Lanczos on P (A − σ)⁻¹ P, where P takes the rigid motions off and σ lies a little below zero."""
     size = A.shape[0]
     shift = -1e-7 * largest
-    solved = splu(
-        sparse.csc_array(A - shift * sparse.eye_array(size)),
+    solved = scipy.sparse.linalg.splu(
+        scipy.sparse.csc_array(A - shift * scipy.sparse.eye_array(size)),
         permc_spec="MMD_AT_PLUS_A",
         options={"SymmetricMode": True},
     )
@@ -144,8 +142,8 @@ def _sparse(A: Any, R: np.ndarray, count: int, largest: float) -> tuple[np.ndarr
         return y - R @ (R.T @ y)
 
     start = np.random.default_rng(0).normal(size=size)  # the same modes, to the bit, every time
-    inverse = LinearOperator((size, size), matvec=apply, dtype=np.float64)
-    _, vectors = eigsh(A, k=count, sigma=shift, OPinv=inverse, v0=start - R @ (R.T @ start))
+    inverse = scipy.sparse.linalg.LinearOperator((size, size), matvec=apply, dtype=np.float64)
+    _, vectors = scipy.sparse.linalg.eigsh(A, k=count, sigma=shift, OPinv=inverse, v0=start - R @ (R.T @ start))
     vectors = _orthogonal(vectors, R)
     # Rayleigh and Ritz: the eigenvalues of A itself on what Lanczos found.
     values, within = np.linalg.eigh(vectors.T @ (A @ vectors))

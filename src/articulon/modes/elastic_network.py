@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
+import scipy
 
 from articulon.inputs import shown
 from articulon.model.mode_checks import off_rigid_motion
@@ -127,7 +125,7 @@ def elastic_network(
     gamma = read.positive(spring_constant, "stiffness", "spring_constant")
     if read.count(handle, 0, "handle") >= m.size:
         raise read.error(f"handle: there are {m.size} nodes, numbered from 0, got {handle}")
-    pairs = cKDTree(x).query_pairs(reach, output_type="ndarray")
+    pairs = scipy.spatial.cKDTree(x).query_pairs(reach, output_type="ndarray")
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     apart = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
     if (apart == 0.0).any():
@@ -173,7 +171,7 @@ def network_hessian(positions: np.ndarray, pairs: np.ndarray) -> Any:
     rows = np.concatenate([i, j, of])[:, None, None] * 3 + np.arange(3)[:, None]
     columns = np.concatenate([j, i, of])[:, None, None] * 3 + np.arange(3)
     spread = np.broadcast_to(rows, blocks.shape).ravel(), np.broadcast_to(columns, blocks.shape).ravel()
-    return sparse.csc_array(sparse.coo_array((blocks.ravel(), spread), shape=(3 * n, 3 * n)))
+    return scipy.sparse.csc_array(scipy.sparse.coo_array((blocks.ravel(), spread), shape=(3 * n, 3 * n)))
 
 
 def _nodes(
@@ -211,8 +209,8 @@ def _nodes(
 
 def _in_one_piece(pairs: np.ndarray, nodes: int, cutoff: float, label: Callable[[int], str], read: Reader) -> None:
     """Raises ModelError, naming a node of the smaller part, where the network falls apart."""
-    links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(nodes, nodes))
-    count, piece = connected_components(links, directed=False)
+    links = scipy.sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(nodes, nodes))
+    count, piece = scipy.sparse.csgraph.connected_components(links, directed=False)
     if count > 1:
         sizes = np.bincount(piece)
         smallest = int(sizes.argmin())

@@ -6,8 +6,7 @@ from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
+import scipy
 
 from articulon.inputs import floats, shown
 from articulon.model.mode_checks import off_rigid_motion, rigid_motions
@@ -94,16 +93,16 @@ def from_matrices(
     K_rr = K_rt = None
     if turning:
         about = (6 * moving[:, None] + np.arange(3, 6)).ravel()
-        K_rr, K_rt = sparse.csc_array(K[about][:, about]), K[about][:, at]
+        K_rr, K_rt = scipy.sparse.csc_array(K[about][:, about]), K[about][:, at]
         if clamped is None:
             K_rr = K_rr + _about_the_line(x, handle, abs(K_rr).max())
         try:
-            solved = splu(K_rr)
+            solved = scipy.sparse.linalg.splu(K_rr)
         except RuntimeError:
             raise read.error(
                 "stiffness: nothing resists the rotation of some node; give three coordinates a node"
             ) from None
-        K_tt = K_tt - sparse.csc_array(K_rt.T @ solved.solve(K_rt.toarray()))
+        K_tt = K_tt - scipy.sparse.csc_array(K_rt.T @ solved.solve(K_rt.toarray()))
     K_tt = 0.5 * (K_tt + K_tt.T)
     if clamped is None:
         _holds_nothing(K_tt, x, m, read)
@@ -138,11 +137,11 @@ def from_matrices(
 
 
 def _lumped(mass: Any, n: int, read: Reader) -> np.ndarray:
-    shape = mass.shape if sparse.issparse(mass) else read.shape(mass, "mass")
+    shape = mass.shape if scipy.sparse.issparse(mass) else read.shape(mass, "mass")
     if shape == (3 * n, 3 * n) and n > 0:
-        full = sparse.csr_array(mass)
+        full = scipy.sparse.csr_array(mass)
         each = full.diagonal().reshape(n, 3)
-        off = abs(full - sparse.diags_array(full.diagonal())).max()
+        off = abs(full - scipy.sparse.diags_array(full.diagonal())).max()
         if off > 1e-12 * np.abs(each).max():
             raise read.error("mass: the matrix is not diagonal; lump it, such as by the sums of its rows")
         if np.abs(each - each[:, :1]).max() > 1e-9 * np.abs(each).max():
@@ -156,7 +155,9 @@ def _lumped(mass: Any, n: int, read: Reader) -> np.ndarray:
 
 def _stiffness(stiffness: Any, n: int, read: Reader) -> Any:
     try:
-        K = sparse.csr_array(stiffness if sparse.issparse(stiffness) else floats(stiffness), dtype=np.float64)
+        K = scipy.sparse.csr_array(
+            stiffness if scipy.sparse.issparse(stiffness) else floats(stiffness), dtype=np.float64
+        )
     except (TypeError, ValueError, MemoryError):
         raise read.error(f"stiffness: expected a matrix of numbers, got {shown(stiffness)}") from None
     if K.shape not in ((3 * n, 3 * n), (6 * n, 6 * n)):
@@ -173,7 +174,7 @@ def _stiffness(stiffness: Any, n: int, read: Reader) -> Any:
 
 def _coupled(K: Any, n: int) -> np.ndarray:
     """Pairs of nodes that the stiffness couples, shape (pairs, 2)."""
-    blocks = sparse.coo_array(K)
+    blocks = scipy.sparse.coo_array(K)
     width = K.shape[0] // n
     i, j = blocks.coords[0] // width, blocks.coords[1] // width
     known = (blocks.data != 0.0) & (i < j)
@@ -184,11 +185,11 @@ def _about_the_line(x: np.ndarray, handle: int, scale: float) -> Any:
     """For nodes in line, a hold of handle 1 against the turn about it, which strains nothing and moves no node."""
     n = x.shape[0]
     _, spread, axes = np.linalg.svd(x - x.mean(axis=0), full_matrices=True)
-    hold = sparse.lil_array((3 * n, 3 * n))
+    hold = scipy.sparse.lil_array((3 * n, 3 * n))
     if n > 1 and spread[1:].max() < 1e-9 * spread[0]:
         at = slice(3 * handle, 3 * handle + 3)
         hold[at, at] = scale * np.outer(axes[0], axes[0])
-    return sparse.csc_array(hold)
+    return scipy.sparse.csc_array(hold)
 
 
 def _holds_nothing(K: Any, x: np.ndarray, m: np.ndarray, read: Reader) -> None:

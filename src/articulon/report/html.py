@@ -9,7 +9,7 @@ from typing import Any
 from articulon.cases.case import Case
 from articulon.errors import CaseError
 from articulon.integrate import FrictionImplicit
-from articulon.report import page, particle_drawing
+from articulon.report import page, particle_drawing, style
 from articulon.report.activity_figure import activity_words
 from articulon.report.drawing import flat_axis
 from articulon.report.fidelity_words import fidelity_part, verdict_sentences
@@ -104,7 +104,7 @@ def write_report_of(run: Run, file: Path) -> Path:
 def report(view: View) -> str:
     """The text of a run's report."""
     case, summary = view.case, view.summary
-    drawn = figures(view)
+    drawn = style.svgs(figures(view))
     captions = {name: caption(name, view) for name in drawn}
     lead = f"{case.name}: {scaling_text(case)}; {integrator_text(case)}"
     notes = [*case.notes, *summary.get("notes", ())]
@@ -151,7 +151,7 @@ def _case_text(case: Case) -> str:
         return str(error)
 
 
-def _figures(drawn: Mapping[str, Any], captions: Mapping[str, str], *names: str) -> list[str]:
+def _figures(drawn: Mapping[str, str], captions: Mapping[str, str], *names: str) -> list[str]:
     return [page.figure(name, drawn[name], captions[name]) for name in names if name in drawn]
 
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from matplotlib.figure import Figure
-
 from articulon import __version__
-from articulon.report import style
 
 STYLE = """
 :root { color-scheme: light; }
@@ -129,9 +126,9 @@ def _number(column: int) -> str:
     return ' class="number"' if column else ""
 
 
-def figure(name: str, drawing: Figure, caption: str) -> str:
-    """A figure with its caption; ``name`` is its id on the page."""
-    image = style.svg(drawing, name).replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)
+def figure(name: str, drawing: str, caption: str) -> str:
+    """A figure, drawn as ``<svg>``, with its caption; ``name`` is its id on the page."""
+    image = drawing.replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)
     return f'<figure id="{escape(name)}">\n{image}\n<figcaption>{escape(caption)}</figcaption>\n</figure>'
 
 

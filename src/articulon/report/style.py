@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
+from articulon.report.beside import beside
 from articulon.units import UnitSystem
 
 BLACK, GREY = "#1a1a1a", "#8c8c8c"
@@ -252,6 +253,17 @@ def with_plain_ticks(figure: Figure) -> None:
         for axis in (axes.xaxis, axes.yaxis):
             if type(axis.get_major_formatter()) is ScalarFormatter:
                 axis.set_major_formatter(PlainTicks())
+
+
+def svgs(drawn: Mapping[str, Figure]) -> dict[str, str]:
+    """Figures as :func:`svg` makes them, by name. A process of its own draws half of them where that is safe: drawing
+    takes longer than a short run."""
+    names = list(drawn)
+    aside = beside(lambda: {name: svg(drawn[name], name) for name in names[1::2]}) if len(names) > 1 else None
+    found = {name: svg(drawn[name], name) for name in (names if aside is None else names[::2])}
+    if aside is not None:
+        found |= aside() or {name: svg(drawn[name], name) for name in names[1::2]}
+    return {name: found[name] for name in names}
 
 
 def svg(figure: Figure, prefix: str) -> str:

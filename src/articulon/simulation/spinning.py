@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from articulon.dynamics.multibody_functions import body_velocities
 from articulon.model import Model
@@ -125,7 +125,7 @@ class _Spinning:
         mass = self.integrals.M
         if self.floats:
             mass = mass - self.integrals.S1 @ self.integrals.S1.T / self.total
-        squares = linalg.eigh(self.stiffness, mass, eigvals_only=True)
+        squares = scipy.linalg.eigh(self.stiffness, mass, eigvals_only=True)
         # Modes without stiffness are none that a spin could soften.
         stiff = squares > 1e-12 * max(float(squares[-1]), 0.0)
         self.first = math.sqrt(float(squares[stiff][0])) if stiff.any() else math.inf
@@ -160,8 +160,8 @@ class _Spinning:
         gyration = np.einsum("a,jka->jk", spin, i.B1)
         rates = np.zeros((2 * n, 2 * n))
         rates[:n, n:] = np.eye(n)
-        rates[n:, :n] = -linalg.solve(i.M, self.stiffness - 0.5 * (softening + softening.T), assume_a="pos")
-        rates[n:, n:] = -2.0 * linalg.solve(i.M, gyration, assume_a="pos")
+        rates[n:, :n] = -scipy.linalg.solve(i.M, self.stiffness - 0.5 * (softening + softening.T), assume_a="pos")
+        rates[n:, n:] = -2.0 * scipy.linalg.solve(i.M, gyration, assume_a="pos")
         return rates
 
     def _floating(self, x: np.ndarray) -> np.ndarray:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
+import scipy
 from numpy.linalg import cholesky
-from scipy.linalg.lapack import dtrtrs
 
 from articulon.errors import TransitionError
 
@@ -57,12 +57,12 @@ class Ellipsoid:
 
 def solve_lower(root: np.ndarray, b: np.ndarray) -> np.ndarray:
     """L⁻¹ b of a lower triangular matrix, without the checks that take longer than the work."""
-    return dtrtrs(root, b, lower=1)[0]
+    return scipy.linalg.lapack.dtrtrs(root, b, lower=1)[0]
 
 
 def solve_transposed(root: np.ndarray, b: np.ndarray) -> np.ndarray:
     """L⁻ᵀ b of a lower triangular matrix."""
-    return dtrtrs(root, b, lower=1, trans=1)[0]
+    return scipy.linalg.lapack.dtrtrs(root, b, lower=1, trans=1)[0]
 
 
 def least_energy(schur: np.ndarray, linear: np.ndarray) -> float:

@@ -1,7 +1,7 @@
 """The relations of a release from the dense mass matrix, in O(n³): for tests and for the benchmark's comparison."""
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+import scipy
 
 from articulon.dynamics.loops.loop_jacobians import loop_equations
 from articulon.dynamics.loops.semidefinite import INDEPENDENT
@@ -21,11 +21,11 @@ def dense_jumps(
     x = given.T.copy()
     if not free.size:
         return x.T
-    factor = cho_factor(matrix[np.ix_(free, free)], lower=True)
-    x[free] = -cho_solve(factor, matrix[np.ix_(free, fixed)] @ x[fixed])
+    factor = scipy.linalg.cho_factor(matrix[np.ix_(free, free)], lower=True)
+    x[free] = -scipy.linalg.cho_solve(factor, matrix[np.ix_(free, fixed)] @ x[fixed])
     rows = jacobian[:, free]
     if rows.size:
-        response = cho_solve(factor, rows.T)
+        response = scipy.linalg.cho_solve(factor, rows.T)
         compliance = rows @ response
         scale = 1.0 / np.sqrt(np.maximum(np.diag(compliance), np.finfo(float).tiny))
         scale[np.abs(rows).max(axis=1) == 0.0] = 0.0

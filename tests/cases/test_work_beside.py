@@ -1,0 +1,101 @@
+"""Work in a second process: figures of a report, and what is kept of the definitions of units."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from articulon.report import beside as beside_module
+from articulon.report import style
+from articulon.report.beside import beside
+
+FORKS = sys.platform == "linux" and len(os.sched_getaffinity(0)) > 1
+
+
+def drawn(count: int) -> dict[str, Figure]:
+    figures = {f"figure{k}": Figure() for k in range(count)}
+    for k, figure in enumerate(figures.values()):
+        figure.subplots().plot([0.0, 1.0], [k, 1.0 + k])
+    return figures
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_figures_are_the_same_whoever_draws_them(count: int) -> None:
+    alone = {name: style.svg(figure, name) for name, figure in drawn(count).items()}
+    shared = style.svgs(drawn(count))
+    assert shared == alone and list(shared) == list(alone)
+
+
+@pytest.mark.skipif(not FORKS, reason="needs a second core, and Linux")
+def test_the_result_comes_from_another_process() -> None:
+    waiting = beside(os.getpid)
+    assert waiting is not None
+    found = waiting()
+    assert isinstance(found, int) and found != os.getpid()
+
+
+def _fail() -> None:
+    raise ValueError("no")
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.skipif(not FORKS, reason="needs a second core, and Linux")
+@pytest.mark.parametrize("work", [_fail, _die])
+def test_work_that_fails_gives_nothing(work, capfd: pytest.CaptureFixture[str]) -> None:
+    waiting = beside(work)
+    assert waiting is not None and waiting() is None
+    assert capfd.readouterr() == ("", "")
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)  # no process is left
+
+
+def test_figures_that_fail_there_are_drawn_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style, "beside", lambda work: lambda: None)
+    assert style.svgs(drawn(3)) == {name: style.svg(figure, name) for name, figure in drawn(3).items()}
+
+
+def test_beside_other_threads_there_is_no_second_process() -> None:
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        assert beside(os.getpid) is None
+    finally:
+        done.set()
+        thread.join()
+    assert beside_module.beside is beside
+
+
+READS = "from articulon.units import unit_system; print(unit_system('fg-um-us').value('0.89 mPa s', 'viscosity', 'here'))"
+
+
+def reading(cache: Path) -> str:
+    environment = {**os.environ, "ARTICULON_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", READS], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout + done.stderr
+
+
+def test_units_are_read_whatever_is_kept_of_their_definitions(tmp_path: Path) -> None:
+    """Kept, damaged, in a folder that others may write to, and where none can be."""
+    first = reading(tmp_path / "a")
+    kept = sorted((tmp_path / "a" / "units").glob("*.pickle"))
+    assert kept and reading(tmp_path / "a") == first
+    for file in kept:
+        file.write_bytes(file.read_bytes()[:100])
+    assert reading(tmp_path / "a") == first
+    theirs = tmp_path / "b"
+    (theirs / "units").mkdir(parents=True)
+    (theirs / "units").chmod(0o777)
+    assert reading(theirs) == first and not list((theirs / "units").iterdir())
+    (tmp_path / "c").write_text("a file")
+    assert reading(tmp_path / "c") == first
