@@ -13,6 +13,7 @@ compiled once for all models.
 Arrays are bound as they are: who replaces one, because it has become too small, binds anew (``Bound.rebind``).
 """
 
+import ctypes
 import struct
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -217,6 +218,11 @@ def compile_passes(passes: Iterable[Bound]) -> None:
 _NUMBERS: dict[tuple[Any, ...], int] = {}
 _KINDS: list[Any] = []
 """Numba's types by number. The types themselves take long to compare: those of tables are made of a hundred others."""
+_WORD, _NUMBERS_AT = ctypes.c_ssize_t, object.__basicsize__
+"""An array's first field behind the head of every object is the address of its numbers (NumPy's PyArrayObject_fields);
+``__array_interface__``, which has it too, takes most of the time of making a program."""
+_TELLING = 0x403
+"""Of NumPy's flags, those that tell types of arrays apart: rows or columns contiguous, writable."""
 _TABLES: dict[int, tuple[Any, int, list[int]]] = {}
 """Types and words of tuples, while programs are made: most passes of a model share its tables."""
 
@@ -248,12 +254,12 @@ def _bound(arguments: tuple[Any, ...]) -> tuple[int, list[int]]:
 
 def _part(value: Any) -> tuple[int, list[int]]:
     if isinstance(value, np.ndarray):
-        flags, shape = value.flags, value.shape
-        key = (value.dtype, len(shape), flags.c_contiguous, flags.f_contiguous, flags.writeable)
+        shape = value.shape
+        key = (value.dtype, len(shape), value.flags.num & _TELLING)
         number = _NUMBERS.get(key)
         if number is None:
             number = _number(key, lambda: numba.typeof(value))
-        address = value.__array_interface__["data"][0]
+        address = _WORD.from_address(id(value) + _NUMBERS_AT).value
         return number, [0, 0, value.size, value.itemsize, address, *shape, *value.strides]
     if isinstance(value, tuple):
         known = _TABLES.get(id(value))

@@ -76,7 +76,9 @@ def test_beside_other_threads_there_is_no_second_process() -> None:
     assert beside_module.beside is beside
 
 
-READS = "from articulon.units import unit_system; print(unit_system('fg-um-us').value('0.89 mPa s', 'viscosity', 'here'))"
+READS = (
+    "from articulon.units import unit_system; print(unit_system('fg-um-us').value('0.89 mPa s', 'viscosity', 'here'))"
+)
 
 
 def reading(cache: Path) -> str:

@@ -189,14 +189,20 @@ class State(NamedTuple):
 
     def copy(self) -> "State":
         """An independent state."""
-        return State.of({name: array.copy() for name, array in self.arrays().items()})
+        parts: Any = (
+            part.copy() if isinstance(part, np.ndarray) else type(part)(*(array.copy() for array in part))
+            for part in self
+        )
+        return State(*parts)
 
     def take(self, other: "State") -> None:
         """Becomes what another state is, in place."""
         if self.contacts.pairs.shape != other.contacts.pairs.shape:
             self.contacts.hold(other.contacts.pairs.copy(), other.contacts.memory.copy())
-        for array, values in zip(self.arrays().values(), other.arrays().values(), strict=True):
-            array[:] = values
+        mine: Any
+        for mine, theirs in zip(self, other, strict=True):
+            for array, values in [(mine, theirs)] if isinstance(mine, np.ndarray) else zip(mine, theirs, strict=True):
+                array[:] = values
 
 
 SLICES: dict[str, Any] = {"rule": RuleMemory, "contacts": ContactMemory, "resolution": ResolutionMemory}
