@@ -75,7 +75,7 @@ def swing(time, result):
     result[2] = -1.2 * np.sin(2.0 * time)
 
 
-def driven(**motion) -> ar.Model:
+def driven(weight: float = 9.81, **motion) -> ar.Model:
     builder = ar.ModelBuilder(units="kg-m-s")
     builder.add_body("crank", mass=1.0, inertia=0.1, com=(0.5, 0, 0), joint=ar.Revolute(axis=(0, 0, 1)))
     builder.add_body(
@@ -88,7 +88,8 @@ def driven(**motion) -> ar.Model:
         position=(1, 0, 0),
     )
     builder.add_drive("crank", **motion)
-    builder.add_force(ar.forces.Gravity(acceleration=(0, -9.81, 0)))
+    if weight:
+        builder.add_force(ar.forces.Gravity(acceleration=(0, -weight, 0)))
     return builder.build()
 
 
@@ -105,6 +106,13 @@ def test_a_driven_joint_follows_its_motion_and_its_work_is_booked(solver):
     assert np.abs(gained - run.works.sum(axis=1)).max() < 1e-8
     by_gravity = run.potential_energy[0] - run.potential_energy
     assert np.abs(run.works.sum(axis=1) - by_gravity).max() > 0.1  # the drive does work
+
+
+def test_the_work_of_a_drive_is_shown_where_nothing_else_is_external():
+    run = ar.simulate(driven(weight=0.0, function=swing), 1.0, rtol=1e-9, atol=1e-9, frames=10)
+    gained = run.kinetic_energy - run.kinetic_energy[0]
+    assert np.abs(gained).max() > 0.1
+    assert np.abs(run.observables["work_external"] - gained).max() < 1e-7
 
 
 def test_the_torque_of_a_drive_is_that_of_inverse_dynamics():

@@ -132,6 +132,15 @@ def test_a_belt_brings_a_ball_to_its_speed_and_does_the_work():
     assert closes(run) < 1e-13
 
 
+def test_the_work_of_a_moving_wall_is_shown_where_nothing_else_is_external():
+    """A wall that moves at 1 catches up with a ball at rest, without gravity."""
+    run = moved([floor(velocity=(0, 0, 1.0))], 0.02, [(0, 0, 1.5 * R)], None)
+    assert run.state.contacts.work[0, WALL_WORK] > 0.0
+    assert run.observables["work_external"][-1] == run.state.contacts.work[0, WALL_WORK]
+    still = moved([floor()], 0.001, [(0, 0, 1.5 * R)], None)
+    assert "work_external" not in still.observables
+
+
 def test_a_turntable_spins_a_ball_up_through_what_resists_twisting():
     """The couple about the normal is all that turns the ball, so the table has done Ω L when it spins at L/I, and
     friction has taken what of that is not ½ L²/I."""

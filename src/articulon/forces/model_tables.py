@@ -5,6 +5,7 @@ import numpy as np
 from articulon.forces.base import terms_of
 from articulon.forces.brownian import acting, brownian_of, noise_table
 from articulon.forces.contact.contact_engine import contact_of
+from articulon.forces.contact.wall_declarations import Wall
 from articulon.forces.gravity import Gravity
 from articulon.forces.sites.list_sizes import has_site_forces
 from articulon.forces.sites.site_evaluation import SiteForces, no_sites
@@ -85,9 +86,11 @@ def channels_of(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
     """Names of the channels that the model and a thermostat have forces in."""
     tables = force_tables(model)
     present = {*tables.wrench_channels.tolist(), *tables.joint_channels.tolist()}
-    if tables.gravity.any():
+    contact = contact_of(model)
+    walls = () if contact is None else contact.walls
+    if tables.gravity.any() or model.drives or any(isinstance(wall, Wall) and wall.moves for wall in walls):
         present.add(EXTERNAL)
-    if contact_of(model) is not None:
+    if contact is not None:
         present.add(CONTACT)
     if bath is not None:
         present |= thermostat_channels(bath)

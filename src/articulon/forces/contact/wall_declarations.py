@@ -46,6 +46,11 @@ class Wall(Declaration):
             raise ValueError("a wall that swings needs both an amplitude and a frequency")
         return self
 
+    @property
+    def moves(self) -> bool:
+        """Whether it is told to."""
+        return any((vector(self.velocity).any(), vector(self.angular_velocity).any(), vector(self.amplitude).any()))
+
     def motion(self, point: np.ndarray) -> np.ndarray:
         """Point, velocity, amplitude, angular velocity and 2π f, shape (13,)."""
         parts = (point, vector(self.velocity), vector(self.amplitude), vector(self.angular_velocity))
