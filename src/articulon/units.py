@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from articulon.errors import CaseError
+from articulon.errors import ArticulonError, CaseError
 from articulon.inputs import number, shown
 from articulon.kernel_cache import CACHE_ADVICE, cache_root
 from articulon.private_folders import private_folder
@@ -284,9 +284,15 @@ def _registry() -> Any:
     made: Any = partial(
         UnitRegistry, non_int_type=Decimal, autoconvert_offset_to_baseunit=True, on_redefinition="ignore"
     )
-    try:  # reading the definitions takes ten times as long as loading what has been read
-        registry = made(cache_folder=private_folder(cache_root() / "units", CACHE_ADVICE))
-    except Exception:  # a folder that is not trusted or cannot be written to, and whatever a damaged file raises
+    try:
+        kept = private_folder(cache_root() / "units", CACHE_ADVICE)
+    except (OSError, ArticulonError):  # one that cannot be written to, or is not trusted
+        kept = None
+    try:  # reading the definitions takes ten times as long as loading what has been read of them
+        registry = made(cache_folder=kept)
+    except Exception:  # whatever a damaged file raises
+        for file in [] if kept is None else kept.glob("*.*"):
+            file.unlink(missing_ok=True)
         registry = made()
     # The versions of pint differ in the CODATA year of their dalton, and one dalton must be one unit of Da-nm-ps.
     registry.define(f"dalton = {DALTON_SI} * kilogram = Da")

@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
 
-from articulon.report import beside as beside_module
 from articulon.report import style
 from articulon.report.beside import beside
 
@@ -35,9 +35,8 @@ def test_figures_are_the_same_whoever_draws_them(count: int) -> None:
 
 @pytest.mark.skipif(not FORKS, reason="needs a second core, and Linux")
 def test_the_result_comes_from_another_process() -> None:
-    waiting = beside(os.getpid)
-    assert waiting is not None
-    found = waiting()
+    with beside(os.getpid) as result:
+        found = result()
     assert isinstance(found, int) and found != os.getpid()
 
 
@@ -52,16 +51,40 @@ def _die() -> None:
 @pytest.mark.skipif(not FORKS, reason="needs a second core, and Linux")
 @pytest.mark.parametrize("work", [_fail, _die])
 def test_work_that_fails_gives_nothing(work, capfd: pytest.CaptureFixture[str]) -> None:
-    waiting = beside(work)
-    assert waiting is not None and waiting() is None
+    with beside(work) as result:
+        assert result() is None
     assert capfd.readouterr() == ("", "")
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)  # no process is left
 
 
 def test_figures_that_fail_there_are_drawn_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(style, "beside", lambda work: lambda: None)
+    monkeypatch.setattr(style, "beside", lambda work: nullcontext(lambda: None))
     assert style.svgs(drawn(3)) == {name: style.svg(figure, name) for name, figure in drawn(3).items()}
+
+
+@pytest.mark.skipif(not FORKS, reason="needs a second core, and Linux")
+def test_no_process_and_no_pipe_is_left_where_this_one_fails() -> None:
+    """It is the other one's large result that would wait for a reader for ever."""
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(KeyboardInterrupt), beside(lambda: bytes(10_000_000)):
+        raise KeyboardInterrupt
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+    assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.skipif(not FORKS, reason="needs a second core, and Linux")
+@pytest.mark.parametrize("name", ["fork", "pipe"])
+def test_where_the_system_has_no_room_there_is_no_second_process(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise BlockingIOError("no room")
+
+    monkeypatch.setattr(os, name, refuse)
+    before = os.listdir("/proc/self/fd")
+    with beside(os.getpid) as result:
+        assert result() is None
+    assert os.listdir("/proc/self/fd") == before
 
 
 def test_beside_other_threads_there_is_no_second_process() -> None:
@@ -69,11 +92,11 @@ def test_beside_other_threads_there_is_no_second_process() -> None:
     thread = threading.Thread(target=done.wait)
     thread.start()
     try:
-        assert beside(os.getpid) is None
+        with beside(os.getpid) as result:
+            assert result() is None
     finally:
         done.set()
         thread.join()
-    assert beside_module.beside is beside
 
 
 READS = (
@@ -94,7 +117,8 @@ def test_units_are_read_whatever_is_kept_of_their_definitions(tmp_path: Path) ->
     assert kept and reading(tmp_path / "a") == first
     for file in kept:
         file.write_bytes(file.read_bytes()[:100])
-    assert reading(tmp_path / "a") == first
+    assert reading(tmp_path / "a") == first and not any(file.exists() for file in kept)
+    assert reading(tmp_path / "a") == first and all(file.exists() for file in kept)
     theirs = tmp_path / "b"
     (theirs / "units").mkdir(parents=True)
     (theirs / "units").chmod(0o777)

@@ -1,4 +1,4 @@
-"""What criteria keep from decision to decision, as parts of ``State.criteria``."""
+"""What criteria keep from decision to decision, as parts of ``State.resolution.criteria``."""
 
 import numpy as np
 

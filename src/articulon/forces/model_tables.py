@@ -86,12 +86,20 @@ def channels_of(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
     """Names of the channels that the model and a thermostat have forces in."""
     tables = force_tables(model)
     present = {*tables.wrench_channels.tolist(), *tables.joint_channels.tolist()}
-    contact = contact_of(model)
-    walls = () if contact is None else contact.walls
-    if tables.gravity.any() or model.drives or any(isinstance(wall, Wall) and wall.moves for wall in walls):
+    if tables.gravity.any():
         present.add(EXTERNAL)
-    if contact is not None:
+    if contact_of(model) is not None:
         present.add(CONTACT)
     if bath is not None:
         present |= thermostat_channels(bath)
     return tuple(CHANNELS[c] for c in sorted(present))
+
+
+def working_channels(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
+    """The same, and the one in which the work of drives and moving walls is booked: they have no force that could be
+    scaled."""
+    contact = contact_of(model)
+    walls = () if contact is None else contact.walls
+    given = bool(model.drives) or any(isinstance(wall, Wall) and wall.moves for wall in walls)
+    present = {*channels_of(model, bath), *(("external",) if given else ())}
+    return tuple(name for name in CHANNELS if name in present)

@@ -13,6 +13,7 @@ from articulon.forces.brownian import brownian_of
 from articulon.forces.contact.contact_engine import contact_of
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.fixman import fixman_of
+from articulon.forces.joint_friction import JointResistance
 from articulon.forces.linear_flow import flows_unevenly
 from articulon.forces.sites.site_positions import only_particles
 from articulon.integrate.grain_driver import only_grains
@@ -155,8 +156,13 @@ FEATURES: dict[str, Feature] = {
     "euler-parameters": Feature('`rotations = "euler-parameters"`', lambda c: c.rotations == "euler-parameters"),
     "loops": Feature("loop constraints", lambda c: bool(c.model.loop_joints)),
     "drives": Feature("driven joints", lambda c: bool(c.model.drives)),
-    "friction": Feature("damping and friction of joints", lambda c: any(kind.on_joints for kind in c.resists)),
-    "damped springs": Feature("damped point springs", lambda c: any(not kind.on_joints for kind in c.resists)),
+    "friction": Feature(
+        "damping and friction of joints", lambda c: any(issubclass(kind, JointResistance) for kind in c.resists)
+    ),
+    "damped springs": Feature(
+        "damped point springs and other forces that resist speeds",
+        lambda c: any(not issubclass(kind, JointResistance) for kind in c.resists),
+    ),
     "kane": Feature("solver `kane`", lambda c: c.solver == "kane"),
     "divide-and-conquer": Feature("solver `divide-and-conquer`", lambda c: c.solver == "divide-and-conquer"),
     "flexible": Feature("flexible bodies", lambda c: bool(c.model.modes)),

@@ -86,7 +86,7 @@ class ExplicitDriver(Driver):
 
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
-        self.failure = None
+        self.failure = self.culprit = None
         if not self.embedded:
             return self._closed(self._advance(state, until, steps))
         forest, solver = self.evaluator.system.forest, self.evaluator.solver
@@ -140,8 +140,6 @@ class ExplicitDriver(Driver):
 
     def on_coarse(self, evaluator: Evaluator, state: State) -> Driver:
         """See :class:`Driver`."""
-        if self.embedded:
-            return super().on_coarse(evaluator, state)
         result, model, variables = copy.copy(self), evaluator.model, variables_of(evaluator.system.bath)
         result.problem, result.evaluator = replace(self.problem, evaluator=evaluator), evaluator
         result.law = self.law = addressed(self.law, LAW)

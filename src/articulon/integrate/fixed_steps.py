@@ -54,6 +54,8 @@ class ArrayDriver(FixedStepDriver):
 
     def take(self, state: State, steps: int) -> int:
         """See :class:`FixedStepDriver`."""
+        if steps <= 0:  # even bringing a state to the arrays may begin contacts
+            return REACHED
         before, kept = int(state.counters[STEPS]), self.keep(state)
         status = self.chunk(state, steps)
         if status in (REACHED, CAPACITY_EXCEEDED):

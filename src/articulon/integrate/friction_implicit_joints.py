@@ -72,8 +72,11 @@ def find_coefficients(rows, u, half, udot, found):
 
 @jit
 def begin_turn(turn, rows, half, factor, u, udot, rubbing):
-    """Sets up a turn; whether there is nothing left to do."""
-    find_coefficients(rows, u, half if turn > 0 else 0.0, udot, rubbing.latest)
+    """Sets up a turn; whether there is nothing left to do. The first sets out from u, whatever is left in ``udot``."""
+    if turn == 0:
+        for k in range(u.size):
+            udot[k] = 0.0
+    find_coefficients(rows, u, half, udot, rubbing.latest)
     if turn > 0:
         settled = True
         for k in range(u.size):

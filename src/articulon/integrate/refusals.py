@@ -63,10 +63,11 @@ CANONICAL_LOOPS = of_rule(
 )
 TOUCHING_DRIVES = of_rule("with contacts takes no driven joints", "leave the drives out, or move a wall instead")
 DAMPED_SPRINGS = of_rule(
-    "takes implicitly what resists one body or one joint, which its recursion adds to the inertia there, and the "
-    "damping of a spring between points couples the speeds of two bodies, as a loop does",
-    "leave that damping out, give it to joints (joint-damping), or choose one of {explicit}, or 'scipy-radau' where it "
-    "is stiff",
+    "takes implicitly Stokes drag and the friction of joints, which its recursion adds to the inertia of a body or a "
+    "joint; other forces that resist speeds may couple those of two bodies, as the damping of a spring between points "
+    "does",
+    "leave these forces out, give joints their damping (joint-damping), or choose one of {explicit}, or 'scipy-radau' "
+    "where they are stiff",
 )
 OVERDAMPED_FRICTION = of_rule(
     "solves for Stokes drag, and not for the damping and friction of joints or of springs between points",

@@ -95,6 +95,9 @@ class ContactMemory(ContactArrays):
         """See :class:`ContactArrays`."""
         return self._held[1]
 
+    def __getitem__(self, k: Any) -> Any:
+        return tuple(self)[k]
+
     def __iter__(self) -> Iterator[np.ndarray]:
         return (getattr(self, name) for name in self._fields)
 
@@ -129,7 +132,7 @@ class ResolutionMemory(NamedTuple):
 
 class State(NamedTuple):
     """Everything from which a run goes on to the same bits. Its arrays are written to in place, and keep their shapes,
-    but for those of contacts."""
+    but for those of contacts. What :meth:`_replace` makes of it shares all else with it, and so do its contacts."""
 
     time: np.ndarray
     """[time], shape (1,)."""
@@ -199,10 +202,14 @@ class State(NamedTuple):
         """Becomes what another state is, in place."""
         if self.contacts.pairs.shape != other.contacts.pairs.shape:
             self.contacts.hold(other.contacts.pairs.copy(), other.contacts.memory.copy())
-        mine: Any
         for mine, theirs in zip(self, other, strict=True):
-            for array, values in [(mine, theirs)] if isinstance(mine, np.ndarray) else zip(mine, theirs, strict=True):
-                array[:] = values
+            _overwrite(mine, theirs)
+
+
+def _overwrite(mine: Any, theirs: Any) -> None:
+    """Writes one array into another, or all of a slice into another slice."""
+    for array, values in [(mine, theirs)] if isinstance(mine, np.ndarray) else zip(mine, theirs, strict=True):
+        array[:] = values
 
 
 SLICES: dict[str, Any] = {"rule": RuleMemory, "contacts": ContactMemory, "resolution": ResolutionMemory}

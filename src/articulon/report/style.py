@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import matplotlib
@@ -259,10 +259,10 @@ def svgs(drawn: Mapping[str, Figure]) -> dict[str, str]:
     """Figures as :func:`svg` makes them, by name. A process of its own draws half of them where that is safe: drawing
     takes longer than a short run."""
     names = list(drawn)
-    aside = beside(lambda: {name: svg(drawn[name], name) for name in names[1::2]}) if len(names) > 1 else None
-    found = {name: svg(drawn[name], name) for name in (names if aside is None else names[::2])}
-    if aside is not None:
-        found |= aside() or {name: svg(drawn[name], name) for name in names[1::2]}
+    mine, others = names[::2], names[1::2]
+    with beside(lambda: {name: svg(drawn[name], name) for name in others}) if others else nullcontext(dict) as theirs:
+        found = {name: svg(drawn[name], name) for name in mine}
+        found |= theirs() or {name: svg(drawn[name], name) for name in others}
     return {name: found[name] for name in names}
 
 

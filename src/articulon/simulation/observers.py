@@ -10,7 +10,7 @@ from articulon.dynamics import body_poses
 from articulon.errors import ArticulonError
 from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.model_tables import channels_of
+from articulon.forces.model_tables import channels_of, working_channels
 from articulon.forces.sites.site_positions import only_particles
 from articulon.forces.user_force import UserForce
 from articulon.kernels import kernel
@@ -179,6 +179,7 @@ class Observer:
         self.stop = stop
         present = channels_of(model, evaluator.system.bath)
         self.channels = [CHANNELS.index(name) for name in present]
+        self.working = [CHANNELS.index(name) for name in working_channels(model, evaluator.system.bath)]
         self.energies = evaluator.energy_channels
         self.bare_works = self.energies if varies and books_unscaled_work else []
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
@@ -201,8 +202,9 @@ class Observer:
             names[f"energy_{CHANNELS[c]}"] = "energy"
         for c in self.bare_works:
             names[f"unscaled_work_{CHANNELS[c]}"] = "energy"
-        for c in self.channels:
+        for c in self.working:
             names[f"work_{CHANNELS[c]}"] = "energy"
+        for c in self.channels:
             names[f"force_{CHANNELS[c]}"] = "force"
             names[f"factor_{CHANNELS[c]}"] = "dimensionless"
         names.update(dict.fromkeys(NET_FORCE, "force"))
@@ -251,8 +253,9 @@ class Observer:
             "temperature_kinetic": 2.0 * kinetic / thermal if thermal else np.nan,
             "step_size": float(state.step[0]) if self.fixed_step is None else self.fixed_step,
         }
-        for c in self.channels:
+        for c in self.working:
             observables[f"work_{CHANNELS[c]}"] = float(state.work[c])
+        for c in self.channels:
             observables[f"force_{CHANNELS[c]}"] = float(self._looked[1 + c])
             observables[f"factor_{CHANNELS[c]}"] = float(state.factor[c])
         for c in self.bare_works:
