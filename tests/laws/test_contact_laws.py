@@ -187,8 +187,23 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("name", LAWS)
-@pytest.mark.parametrize("convention", ["consistent", "lammps"])
+COMBINED = [
+    *((name, convention) for convention in ("consistent", "lammps") for name in ("restitution", "kinetic", "linear")),
+    ("viscous", "lammps"),
+    ("clipped", "consistent"),
+    ("two kinds", "consistent"),
+]
+"""Laws and conventions. A convention says where the two arms of a contact end, from which tangential forces turn the
+spheres: every tangential law has both, and what else there is of normal laws one of them, which is compiled by itself.
+"""
+of_every_law = pytest.mark.parametrize(("name", "convention"), COMBINED)
+
+
+def test_every_law_is_tried() -> None:
+    assert {name for name, _ in COMBINED} == set(LAWS)
+
+
+@of_every_law
 def test_a_heap_moves_as_the_plain_one(name: str, convention: str) -> None:
     """300 steps, in which contacts begin and end, stick and slide; rounding errors grow by a thousand or so."""
     radii, masses, start = gm.heap(1, 4, 0.005)
@@ -287,8 +302,7 @@ def powers(plain: Grains) -> np.ndarray:
     return np.array([np.sum(force * speeds) for force in (spring, damping, friction)])
 
 
-@pytest.mark.parametrize("name", LAWS)
-@pytest.mark.parametrize("convention", ["consistent", "lammps"])
+@of_every_law
 def test_works_by_line_are_those_of_the_plain_heap(name: str, convention: str) -> None:
     """Springs, damping and friction do what the powers in the plain heap add up to, by the trapezoidal rule over 2 ms.
 
@@ -422,9 +436,9 @@ def test_a_linear_spring_and_dashpot_end_as_in_closed_form() -> None:
         [[2 * radius + gap, 0, 0], [0, 0, 0]],
         radius,
         velocities=[[-speed, 0, 0], [0, 0, 0]],
-        material={"stiffness": stiffness, "restitution": e},
+        material={"stiffness": stiffness, "restitution": e, "static_friction": 0.5, "tangential_stiffness": stiffness},
         normal="linear",
-        tangential="none",
+        tangential="linear",
     )
     found = gm.run(model, step, 700)
     now = gm.motion(found)

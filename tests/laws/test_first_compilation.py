@@ -5,20 +5,33 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from articulon.kernel_cache import cache_root
+
 RUN = """
 import hashlib
+from pathlib import Path
 import numpy as np
+from articulon import kernel_cache, kernels
 from benchmarks import beds
-running = beds.Running(beds.dense(8000))
+running = beds.Running(beds.dense(216))
 running.advance(1, 60)
-print(hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in running.state)).hexdigest())
+state = running.state.arrays().values()
+print(hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in state)).hexdigest())
+for (_, signature), function in kernels._READY.items():
+    if kernels._is_kept(function):
+        index = Path(function._cache._cache_file._index_path)
+        for file in [kernels._mark(function, signature), *index.parent.glob(f"{index.stem}.*")]:
+            print(function.__name__, file.relative_to(kernel_cache.cache_root()))
 """
+"""Prints the bits of a bed's state, and each kernel with a file that is kept of it."""
 
 LOOPS = """
 import numpy as np
@@ -32,6 +45,34 @@ def {name}(values, by):
 VALUES = types.void(types.float64[::1], types.float64)
 {name} = prepare(specialised({name}, "{name}_parallel", parallel=True), VALUES)
 """
+
+
+FIRST = """
+import numpy as np
+from numba import prange, types
+from articulon.kernels import prepare, routine, specialised
+
+@routine
+def part(x, y):
+    total = 0.0
+    for k in range(9):
+        total += x * y / (k + 1.0) - np.sqrt(total * total + y)
+    return total
+
+def both(values):
+    for k in prange(values.size):
+        values[k] = part(values[k], 0.3) + part(0.7, values[k])
+
+VALUES = types.void(types.float64[::1])
+for parallel in (False, True):
+    kernel = prepare(specialised(both, f"both_{parallel}", parallel=parallel, allocates=True), VALUES)
+    loaded, compiled = (sum(counted.values()) for counted in (kernel.stats.cache_hits, kernel.stats.cache_misses))
+    values = np.linspace(0.1, 3.0, 4000)
+    kernel(values)
+    print(loaded, compiled, len(part.overloads), values.tobytes().hex())
+"""
+"""Prints of a kernel and of one of a parallel loop, both with a routine, how often each was loaded and compiled, how
+often the routine was compiled, and what they give."""
 
 
 def test_loops_of_two_kernels_never_have_one_name(tmp_path: Path) -> None:
@@ -68,12 +109,54 @@ def test_two_installations_of_the_same_sources_share_what_is_compiled(tmp_path: 
     assert forks == [1, 0, 0, 1, 0]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="compiles in the process itself where there is no fork")
+def test_the_first_process_of_all_compiles_nothing_itself(tmp_path: Path) -> None:
+    """It loads what later ones load, since a process that has compiled a kernel runs other copies of its routines."""
+    environment = {**os.environ, "ARTICULON_CACHE_DIR": str(tmp_path / "cache")}
+    (tmp_path / "first.py").write_text(FIRST)
+    first, later = (
+        subprocess.run(
+            [sys.executable, "-c", "import first"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    )
+    assert [line.split()[:3] for line in first.splitlines()] == [["1", "0", "0"]] * 2
+    assert first == later
+
+
+ARITHMETIC = ("advance_grains", "begin_grains", "sweep_")
+"""Kernels that move a bed."""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="compiles in the process itself where there is no fork")
 def test_the_first_run_of_all_gives_the_bits_of_later_ones(tmp_path: Path) -> None:
-    environment = {**os.environ, "ARTICULON_CACHE_DIR": str(tmp_path)}
-    bits = [
-        subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
-    ]
-    assert bits[0] == bits[1] and len(bits[0]) > 60
+    """Of kernels that are compiled for it, among all that it needs: the others are copied from the cache of all."""
+
+    def ran(**changed: str) -> tuple[str, list[list[str]]]:
+        environment = {**os.environ, **changed}
+        done = subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=True)
+        bits, *kept = done.stdout.splitlines()
+        return bits, [line.split() for line in kept]
+
+    cache = tmp_path / "cache"
+    bits, kept = ran()
+    left_out = [name for name, _ in kept if name.startswith(ARITHMETIC)]
+    assert len(set(left_out)) >= len(ARITHMETIC)
+    for name, file in kept:
+        if name not in left_out:
+            (cache / file).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            shutil.copyfile(cache_root() / file, cache / file)
+    for folder in (cache, *(path for path in cache.rglob("*") if path.is_dir())):
+        folder.chmod(0o700)
+    began = time.time()
+    first, _ = ran(ARTICULON_CACHE_DIR=str(cache))
+    compiled = {path for path in cache.rglob("*.nbc") if path.stat().st_mtime > began}
+    assert len(compiled) >= len(ARITHMETIC), "nothing was left to compile"
+    later, _ = ran(ARTICULON_CACHE_DIR=str(cache))
+    assert first == later == bits and len(bits) > 60

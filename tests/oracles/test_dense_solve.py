@@ -24,7 +24,7 @@ from tests.support.random_models import (
     random_situation,
     to_articulon,
 )
-from tests.support.reference import EXTENDED, Reference, norm
+from tests.support.reference import EXTENDED, Reference, dense_solve, norm
 
 # Apple's processors have no floating-point format beyond double: there a reference cannot be better than the engine.
 pytestmark = pytest.mark.skipif(
@@ -62,29 +62,28 @@ def test_backward_error_of_forward_dynamics_on_chains(joints: str, shape: str, n
 
 @solved_lengths
 @every_chain
-def test_errors_from_rest_with_joint_forces_alone(joints: str, shape: str, n: int) -> None:
-    """With no bias, nothing large hides an error: |M udot − tau| ≤ 10 ε (|M| |udot| + |tau|), by component.
+def test_forward_errors_on_chains(joints: str, shape: str, n: int) -> None:
+    """In motion, and from rest with joint forces alone, by one mass matrix.
+
+    With no bias, nothing large hides an error: |M udot − tau| ≤ 10 ε (|M| |udot| + |tau|), by component.
 
     Not ε |tau|, though: already the rounding of an exact udot to double costs ε |M| |udot|, which for these chains is
     10³ to 10¹⁰ times ε |tau|.
     """
     description, s, model, reference = case(joints, shape, n)
+    matrix = reference.mass_matrix(s.q)
+    udot = ar.forward_dynamics(model, s.q, s.u, tau=s.tau, wrenches=s.wrenches, gravity=s.gravity)
+    load = s.tau.astype(EXTENDED) - reference.bias(s.q, s.u, s.wrenches, s.gravity)
+    expected, condition = dense_solve(matrix, load)
+    assert norm(udot - expected) <= bounds.forward(condition, expected), "in motion"
+
     still = np.zeros(description.nu)
     udot = ar.forward_dynamics(model, s.q, still, tau=s.tau)
     residual = reference.inverse_dynamics(s.q, still, udot) - s.tau
-    sizes = np.abs(reference.mass_matrix(s.q)) @ np.abs(udot) + np.abs(s.tau)
+    sizes = np.abs(matrix) @ np.abs(udot) + np.abs(s.tau)
     assert norm(residual) <= 10 * bounds.EPS * norm(sizes)
-    expected, condition = reference.forward_dynamics(s.q, still, s.tau)
-    assert norm(udot - expected) <= bounds.forward(condition, expected)
-
-
-@solved_lengths
-@every_chain
-def test_forward_error_of_forward_dynamics_on_chains(joints: str, shape: str, n: int) -> None:
-    _, s, model, reference = case(joints, shape, n)
-    udot = ar.forward_dynamics(model, s.q, s.u, tau=s.tau, wrenches=s.wrenches, gravity=s.gravity)
-    expected, condition = reference.forward_dynamics(s.q, s.u, s.tau, s.wrenches, s.gravity)
-    assert norm(udot - expected) <= bounds.forward(condition, expected)
+    expected, condition = dense_solve(matrix, s.tau.astype(EXTENDED) - reference.bias(s.q, still))
+    assert norm(udot - expected) <= bounds.forward(condition, expected), "from rest"
 
 
 @every_length

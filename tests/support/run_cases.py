@@ -14,6 +14,7 @@ from typing import Any
 
 import articulon as ar
 from articulon.cases import Case, load_case
+from articulon.simulation import case_run, loop
 
 CHAIN = """
 [case]
@@ -187,7 +188,7 @@ def bits(folder: Path) -> bytes:
 
 
 def killed(case_file: Path, folder: Path, seconds: float) -> None:
-    """Runs a case in another process, and kills that so long after the loop began."""
+    """Runs a case in a new process, and kills that so long after the loop began."""
     process = subprocess.Popen(
         [sys.executable, "-c", RUNNING, str(case_file), str(folder)],
         stdout=subprocess.PIPE,
@@ -205,16 +206,45 @@ def killed(case_file: Path, folder: Path, seconds: float) -> None:
     assert process.returncode == -signal.SIGKILL, "it had ended before: give the case a longer duration"
 
 
+def killed_child(case: Case, folder: Path, seconds: float) -> None:
+    """The same in a copy of this process, which has everything loaded."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            loop.CHUNK_SECONDS = 0.0
+            shown = Shown()
+            shown.start = lambda *_: os.write(write, b"started")  # type: ignore[method-assign]
+            case_run.run(case, folder, progress=shown)
+        finally:
+            os._exit(1)  # nothing of the parent's is to be closed or written twice
+    os.close(write)
+    try:
+        assert os.read(read, 7) == b"started", "the run failed before its loop"
+        time.sleep(seconds)
+    finally:
+        os.close(read)
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), "it had ended before: give the case a longer duration"
+
+
 def goes_on_after_kills(
     folder: Path, text: str, seconds: Iterable[float], look: Callable[[Path], None] = lambda broken: None
 ) -> ar.Run:
     """Runs a case to its end, and again once for each of so many seconds after which it is killed and resumed, and
-    asserts that all have the same bits; returns the first. ``look`` is given the folder of what was killed."""
+    asserts that all have the same bits; returns the first. ``look`` is given the folder of what was killed.
+
+    The first two are killed in new processes, and the others in copies of this one, which need no time to get ready.
+    """
     case, unbroken = case_of(folder, text), folder / "unbroken"
     whole = ar.run(case, unbroken)
     for number, after in enumerate(seconds):
         broken = folder / f"broken{number}"
-        killed(folder / "a-case.toml", broken, after)
+        if number < 2 or not hasattr(os, "fork"):
+            killed(folder / "a-case.toml", broken, after)
+        else:
+            killed_child(case, broken, after)
         look(broken)
         ar.run(case, broken, resume=True)
         assert bits(broken) == bits(unbroken), f"killed after {after} s"
