@@ -11,22 +11,13 @@ import numpy as np
 from articulon.dynamics.multibody_functions import scratch
 from articulon.dynamics.poses import link_velocities
 from articulon.errors import CheckpointError
+from articulon.forces.contact.contact_columns import KEPT, RECORD
 from articulon.forces.contact.contact_engine import Contacts
 from articulon.forces.contact.contact_tables import (
-    ARM,
-    DISPLACEMENT,
-    ELASTIC,
-    FORCE,
     FRICTION_WORK,
-    KEPT,
-    NORMAL,
     NORMAL_WORK,
-    OTHER_ARM,
-    RECORD,
-    SINCE,
     SLIDES,
     SPRING_WORK,
-    STANDING,
     VISCOUS_WORK,
     WALL_WORK,
 )
@@ -90,24 +81,24 @@ class ContactRecords(NamedTuple):
 
 def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -> ContactRecords:
     """The contacts of ``State.contacts``, of a model whose sites have these radii."""
-    record, sites = memory[:, :RECORD], radius.size
-    normal, force = record[:, NORMAL : NORMAL + 3], record[:, FORCE : FORCE + 3]
+    record, sites = memory[:, : RECORD.width], radius.size
+    normal, force = record[:, RECORD.normal : RECORD.normal + 3], record[:, RECORD.force : RECORD.force + 3]
     normal_force = (normal * force).sum(axis=1)
     walls = pairs[:, 1] >= sites
-    arms = record[:, [ARM, OTHER_ARM]]
+    arms = record[:, [RECORD.arm, RECORD.other_arm]]
     between = radius[pairs[:, 0]] + radius[np.where(walls, 0, pairs[:, 1])]
     return ContactRecords(
         first=pairs[:, 0],
         second=np.where(pairs[:, 1] < sites, pairs[:, 1], -1),
         normal=normal,
         normal_force=normal_force,
-        elastic_force=record[:, ELASTIC],
+        elastic_force=record[:, RECORD.elastic],
         tangential=force - normal_force[:, None] * normal,
-        displacement=record[:, DISPLACEMENT : DISPLACEMENT + 3],
+        displacement=record[:, RECORD.displacement : RECORD.displacement + 3],
         overlap=np.where(walls, arms[:, 1], between - arms.sum(axis=1)),
         arms=np.where(walls[:, None], arms * [1.0, 0.0], arms),
-        slides=memory[:, STANDING] == SLIDES,
-        since=memory[:, SINCE],
+        slides=memory[:, KEPT.standing] == SLIDES,
+        since=memory[:, KEPT.since],
     )
 
 
@@ -126,7 +117,7 @@ def saved_contacts(folder: Path, model: Model) -> tuple[float, ContactRecords] |
     except CheckpointError:
         return None
     count, spheres = len(pairs), model.sites.radius.size
-    if time.shape != (1,) or pairs.shape != (count, 2) or memory.shape != (count, KEPT):
+    if time.shape != (1,) or pairs.shape != (count, 2) or memory.shape != (count, KEPT.width):
         return None
     if pairs.dtype.kind != "i" or memory.dtype.kind != "f" or (pairs < 0).any() or (pairs[:, 0] >= spheres).any():
         return None

@@ -5,19 +5,16 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, scale, store_from, sub
+from articulon.forces.contact.contact_columns import RECORD, RESISTANCE
 from articulon.forces.contact.contact_history import KEEP, LIST_PAIRS, LIST_WALLS
 from articulon.forces.contact.contact_pairs import add_across
 from articulon.forces.contact.contact_tables import (
-    ARM,
-    COUPLE,
     EXCEEDED,
-    FORCE,
     FREE,
     INVERSE_MASS,
     KIND,
     LOAD,
     MOTION,
-    NORMAL,
     PULL,
     RADIUS,
     SPIN,
@@ -132,10 +129,10 @@ def add_wall_contact(walls, slot, f, t):
     """Adds a contact with a wall, and what resists rolling and twisting there, to the force and the torque on its
     sphere."""
     record = walls.record
-    pull = load_from(record, slot, FORCE)
-    t = sub(t, scale(record[slot, ARM], cross(load_from(record, slot, NORMAL), pull)))
+    pull = load_from(record, slot, RECORD.force)
+    t = sub(t, scale(record[slot, RECORD.arm], cross(load_from(record, slot, RECORD.normal), pull)))
     if walls.resistance.shape[0] > 0:
-        t = add(t, load_from(walls.resistance, slot, COUPLE))
+        t = add(t, load_from(walls.resistance, slot, RESISTANCE.couple))
     return add(f, pull), t
 
 

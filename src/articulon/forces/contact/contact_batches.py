@@ -8,24 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from articulon.forces.contact.contact_columns import RECORD
 from articulon.forces.contact.contact_law import DAMPING, KINETIC, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING, TINY
 from articulon.forces.contact.contact_powers import surface_velocity
 from articulon.forces.contact.contact_tables import (
-    ARM,
-    CLOSING,
-    DISPLACEMENT,
-    ELASTIC,
-    FORCE,
     FRICTION_TO_COME,
     FRICTION_WORK,
-    NORMAL,
-    OTHER_ARM,
     PARTS,
     PULL,
     SLIDES,
     SPRING_WORK,
     STICKS,
-    TANGENTIAL_VISCOUS,
     TORQUE,
     VISCOUS_TO_COME,
     VISCOUS_WORK,
@@ -54,9 +47,19 @@ contact of a batch parts, and does nothing."""
 TABLE = 63
 """The row of the table, where there are several kinds."""
 FIELDS = TABLE + KINETIC + 1
-OLD_DISPLACEMENT, OLD_CLOSING = OLD + DISPLACEMENT, OLD + CLOSING
+OLD_DISPLACEMENT, OLD_CLOSING = OLD + RECORD.displacement, OLD + RECORD.closing
 NEW_DISPLACEMENT, NEW_CLOSING, NEW_FORCE, NEW_ELASTIC, NEW_NORMAL, NEW_ARM, NEW_VISCOUS, NEW_OTHER_ARM = (
-    NEW + column for column in (DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM)
+    NEW + column
+    for column in (
+        RECORD.displacement,
+        RECORD.closing,
+        RECORD.force,
+        RECORD.elastic,
+        RECORD.normal,
+        RECORD.arm,
+        RECORD.tangential_viscous,
+        RECORD.other_arm,
+    )
 )
 PULL_SPARE, TORQUE_SPARE = PULL + 3, TORQUE + 3
 """Named, since a loop whose indices have sums of constants in them does not become a vector loop."""

@@ -23,10 +23,10 @@ from articulon.forces.contact.compiled_passes import (
     wall_list_kernel,
     wall_setter,
 )
+from articulon.forces.contact.contact_columns import KEPT
 from articulon.forces.contact.contact_tables import (
     EXCEEDED,
     FAULT,
-    KEPT,
     LISTED,
     PASS,
     RING,
@@ -228,7 +228,7 @@ class Contacts:
     def restore(self, state: State) -> None:
         """Puts the contacts of a state where lists take them from, and the walls where they then are."""
         kept, count = self.system.kept, state.contacts.pairs.shape[0]
-        assert state.contacts.memory.shape == (count, KEPT), "a state of another version"
+        assert state.contacts.memory.shape == (count, KEPT.width), "a state of another version"
         if count > kept.other.size:
             images, neighbours, candidates, walls, rows = self.room
             self._make_room(images, neighbours, max(candidates, count + count // 8 + 64), walls, rows)
@@ -256,7 +256,7 @@ class Contacts:
         order = np.empty(count, dtype=np.int64)
         self.order(kept.first, kept.other, order, self.spheres)
         if count != state.contacts.pairs.shape[0]:
-            state.contacts.hold(np.empty((count, 2), dtype=np.int64), np.empty((count, KEPT)))
+            state.contacts.hold(np.empty((count, 2), dtype=np.int64), np.empty((count, KEPT.width)))
         self.give(kept, order, self.sites, self.model.sites.body.size, state.contacts.pairs, state.contacts.memory)
 
     @property

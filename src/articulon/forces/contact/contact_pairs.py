@@ -42,10 +42,10 @@ from articulon.forces.contact.contact_batches import (
     sum_forces,
     turn,
 )
+from articulon.forces.contact.contact_columns import MEMORY, RECORD
 from articulon.forces.contact.contact_law import KINETIC, NEVER
 from articulon.forces.contact.contact_tables import (
     BEGUN,
-    CLOSING,
     DEEP_FIRST,
     DEEP_OTHER,
     DEEPEST,
@@ -55,11 +55,9 @@ from articulon.forces.contact.contact_tables import (
     LISTED,
     LOAD,
     LONGEST,
-    MEMORY,
     MOTION,
     PARTS,
     PLACES,
-    RECORD,
     SEEN,
     SLIDES,
     SPIN,
@@ -107,10 +105,10 @@ def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
     too, where they are asked for ``whole``."""
     touches, memory, full = candidates.touches, candidates.memory, count - count % FOUR
     for k in range(0, full, FOUR):
-        put_columns(memory, MEMORY, slots, k, 0, batch, NEW * STRIDE + k, STRIDE)
+        put_columns(memory, MEMORY.width, slots, k, 0, batch, NEW * STRIDE + k, STRIDE)
     for k in range(full, count):
         slot = slots[np.uint64(k)]
-        for a in range(MEMORY):
+        for a in range(MEMORY.width):
             memory[slot, a] = get(batch, NEW + a, k)
     for k in range(count):
         now = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
@@ -120,7 +118,7 @@ def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
         sum_forces(batch, count)
         for k in range(count):
             slot = slots[np.uint64(k)]
-            for a in range(RECORD):
+            for a in range(RECORD.width):
                 candidates.record[slot, a] = get(batch, NEW + a, k)
     for k in range(0, count, FOUR):
         arms = NEW_ARM * STRIDE + k, NEW_OTHER_ARM * STRIDE + k
@@ -166,9 +164,9 @@ def end_contact(slot, time, candidates, seen):
 @jit
 def begin_contact(slot, time, candidates, seen):
     """Begins a contact, of which nothing is remembered."""
-    for a in range(MEMORY):
+    for a in range(MEMORY.width):
         candidates.memory[slot, a] = 0.0
-    candidates.memory[slot, CLOSING] = NEVER
+    candidates.memory[slot, MEMORY.closing] = NEVER
     candidates.since[slot] = time
     seen[BEGUN] += 1.0
 
@@ -178,8 +176,8 @@ def ask_ahead(spheres, candidates, ring, at):
     """Asks for what the contacts of some slots from ``at`` on will need and may have left the cache: what is remembered
     of them, how the other sphere moves, and the row for what they do to it."""
     last, places = candidates.counts[LISTED] - 1, spheres.radius.shape[0]
-    for k in range(at, at + LANES, LINE // (8 * MEMORY)):
-        prefetch(candidates.memory, MEMORY * k)
+    for k in range(at, at + LANES, LINE // (8 * MEMORY.width)):
+        prefetch(candidates.memory, MEMORY.width * k)
     for k in range(at, min(at + LANES, last)):
         slot = np.uint64(k)
         other, into = MOTION * np.int64(candidates.second[slot]), np.int64(candidates.into[slot])
@@ -240,7 +238,7 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
         take_columns(motion, MOTION, rows, others, X, batch, PLACE_J * STRIDE + k, STRIDE)
         take_columns(motion, MOTION, rows, others, V, batch, VELOCITY_J * STRIDE + k, STRIDE)
         take_columns(motion, MOTION, rows, others, SPIN, batch, SPIN_J * STRIDE + k, STRIDE)
-        take_columns(candidates.memory, MEMORY, slots, k, 0, batch, OLD * STRIDE + k, STRIDE)
+        take_columns(candidates.memory, MEMORY.width, slots, k, 0, batch, OLD * STRIDE + k, STRIDE)
     if not ONE_KIND:
         for k in range(full):
             row = kinds * int(get(batch, KIND_I, k)) + int(get(batch, KIND_J, k))

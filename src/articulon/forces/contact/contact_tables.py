@@ -6,6 +6,7 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.forces.contact.contact_columns import KEPT, MEMORY, PAST, RECORD, RESISTANCE
 from articulon.forces.contact.wall_tables import WallLists, Walls, empty_lists, wall_tables
 from articulon.forces.sites.cells import grid
 from articulon.forces.sites.prefetching import LINE
@@ -22,29 +23,10 @@ PULL, TORQUE = 0, 4
 LOAD = 8
 """Columns of ``Spheres.load``, a line of memory: the sums of forces, and of torques about the centre. One column behind
 each stays empty."""
-MEMORY = 4
-"""Columns of ``Candidates.memory``, the first four of a record: all that the law asks of a contact's past."""
-DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM = 0, 3, 4, 7, 8, 11, 12, 15
-RECORD = 16
-"""Columns of a contact's record, two lines of memory: the tangential displacement (3) of the first sphere against the
-second and the relative velocity along the normal, as they were at the last evaluation; force on the first (3) and the
-elastic part of it along the normal; unit normal (3) from the second to the first; the viscous part of the tangential
-force (3). The arms are those of the torque, −arm n × F, on the two spheres; a wall has the overlap in place of its."""
-COUPLE, ROLL, TWIST = 0, 3, 6
-RESISTANCE = 7
-"""Columns of what resists rolling and twisting: the couple (3) on the first sphere, the rolling displacement (3) and
-the angle of twist."""
 FREE, STICKS, SLIDES = 0, 1, 2
 """What a pair within reach does."""
 PARTS = 4
 """Added to that while a pass goes through the pairs of a block, where the two no longer touch."""
-SINCE, STANDING = RECORD, RECORD + 1
-KEPT = STANDING + 1 + RESISTANCE
-"""Columns of a contact in the state: record, when the two touched, whether it sticks or slides, resistance."""
-PAST_SINCE, PAST_STANDING = MEMORY, MEMORY + 1
-PAST = 8
-"""Columns of what a list keeps of a contact between spheres, a line of memory: the first of its record, when the two
-touched, and whether it sticks or slides. Two stay empty."""
 LISTED, EXCEEDED = 0, 1
 """Places in ``Candidates.counts``: candidates, and whether there was too little room for them."""
 FAULT, SPHERE, AT_WALL = 2, 3, 4
@@ -116,11 +98,11 @@ class Candidates(NamedTuple):
     since: np.ndarray
     """When the two touched [time], shape (capacity,); of no meaning where they do not, as the record."""
     memory: np.ndarray
-    """Tangential displacement and relative velocity along the normal, as in a record, shape (capacity, 4)."""
+    """See ``MEMORY``, shape (capacity, 4)."""
     record: np.ndarray
-    """Written where whole records are asked for, shape (capacity, 16)."""
+    """See ``RECORD``; written where whole records are asked for, shape (capacity, 16)."""
     resistance: np.ndarray
-    """Shape (capacity, 7), or (0, 7) where nothing resists rolling and twisting."""
+    """See ``RESISTANCE``, shape (capacity, 7), or (0, 7) where nothing resists rolling and twisting."""
     counts: np.ndarray
     """Candidates, and whether there was too little room, shape (2,)."""
     block: np.ndarray
@@ -145,7 +127,7 @@ class WallSlots(NamedTuple):
     since: np.ndarray
     """As of pairs, shape (capacity,)."""
     record: np.ndarray
-    """All that is remembered, written at every evaluation, shape (capacity, 16)."""
+    """See ``RECORD``; all that is remembered, written at every evaluation, shape (capacity, 16)."""
     resistance: np.ndarray
     """As of pairs, shape (capacity, 7), or (0, 7)."""
     counts: np.ndarray
@@ -254,9 +236,9 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         np.zeros(blocks_of(spheres), dtype=np.int8),
         np.zeros(capacity + BEYOND, dtype=np.int8),
         np.zeros(capacity),
-        aligned_zeros(capacity, MEMORY),
-        aligned_zeros(capacity, RECORD),
-        np.zeros((capacity if resists else 0, RESISTANCE)),
+        aligned_zeros(capacity, MEMORY.width),
+        aligned_zeros(capacity, RECORD.width),
+        np.zeros((capacity if resists else 0, RESISTANCE.width)),
         np.zeros(2, dtype=np.int64),
         np.zeros((blocks_of(spheres), SEEN)),
     )
@@ -272,8 +254,8 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
         np.zeros(capacity, dtype=np.int8),
         np.zeros((capacity, 6)),
         np.zeros(capacity),
-        aligned_zeros(capacity, RECORD),
-        np.zeros((capacity if resists else 0, RESISTANCE)),
+        aligned_zeros(capacity, RECORD.width),
+        np.zeros((capacity if resists else 0, RESISTANCE.width)),
         np.zeros(5, dtype=np.int64),
         np.zeros((blocks_of(spheres), SEEN)),
     )
@@ -299,8 +281,8 @@ def empty_kept(spheres: int, capacity: int) -> Kept:
         np.zeros(spheres, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
-        aligned_zeros(capacity, PAST),
-        np.zeros((capacity, KEPT)),
+        aligned_zeros(capacity, PAST.width),
+        np.zeros((capacity, KEPT.width)),
         np.zeros(blocks_of(spheres) + 1, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
     )

@@ -16,6 +16,7 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
+from articulon.forces.contact.contact_columns import RECORD, RESISTANCE
 from articulon.forces.contact.contact_law import (
     ROLLING,
     ROLLING_DAMPING,
@@ -27,23 +28,7 @@ from articulon.forces.contact.contact_law import (
     TWISTING_STIFFNESS,
     carried,
 )
-from articulon.forces.contact.contact_tables import (
-    ARM,
-    COUPLE,
-    FORCE,
-    FREE,
-    FRICTION_WORK,
-    KIND,
-    NORMAL,
-    OTHER_ARM,
-    PLACES,
-    RADIUS,
-    RESISTANCE,
-    ROLL,
-    SPIN,
-    TORQUE,
-    TWIST,
-)
+from articulon.forces.contact.contact_tables import FREE, FRICTION_WORK, KIND, PLACES, RADIUS, SPIN, TORQUE
 from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
 from articulon.kernels import jit
 
@@ -68,12 +53,12 @@ def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
     h
         Time since the last evaluation.
     """
-    n = load_from(record, slot, NORMAL)
-    push = abs(dot(load_from(record, slot, FORCE), n))
+    n = load_from(record, slot, RECORD.normal)
+    push = abs(dot(load_from(record, slot, RECORD.force), n))
     k, c, most = rows[row, ROLLING_STIFFNESS], rows[row, ROLLING_DAMPING], rows[row, ROLLING] * push
     if k == 0.0:
         k = rows[row, SHEAR] * (math.sqrt(R * max(delta, 0.0)) if HERTZ else 1.0)
-    x, y, z = load_from(resistance, slot, ROLL)
+    x, y, z = load_from(resistance, slot, RESISTANCE.roll)
     v = scale(R, cross(w, n))
     roll = add(carried(x, y, z, n[0], n[1], n[2], dot(mean, n), h), scale(h, v))
     force = sub(scale(-k, roll), scale(c, v))
@@ -84,20 +69,20 @@ def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
         roll = scale(1.0 / max(h * k + c, TINY), sub(scale(c, sub(roll, scale(h, v))), scale(h, force)))
     k, c, most = rows[row, TWISTING_STIFFNESS], rows[row, TWISTING_DAMPING], rows[row, TWISTING] * push
     rate = dot(w, n)
-    twist = resistance[slot, TWIST] + h * rate
+    twist = resistance[slot, RESISTANCE.twist] + h * rate
     moment = -k * twist - c * rate
     if abs(moment) > most:
         moment = math.copysign(most, moment)
         twist = (c * (twist - h * rate) - h * moment) / max(h * k + c, TINY)
-    store_from(resistance, slot, COUPLE, add(scale(R, cross(n, force)), scale(moment, n)))
-    store_from(resistance, slot, ROLL, roll)
-    resistance[slot, TWIST] = twist
+    store_from(resistance, slot, RESISTANCE.couple, add(scale(R, cross(n, force)), scale(moment, n)))
+    store_from(resistance, slot, RESISTANCE.roll, roll)
+    resistance[slot, RESISTANCE.twist] = twist
 
 
 @jit
 def forget(resistance, slot):
     """Leaves nothing of a contact that has ended."""
-    for a in range(RESISTANCE):
+    for a in range(RESISTANCE.width):
         resistance[slot, a] = 0.0
 
 
@@ -118,17 +103,17 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
         wi, Ri = load_from(motion, p, SPIN), motion[p, RADIUS]
         seen = candidates.block[p // PLACES]
         for slot in range(candidates.start[p], candidates.start[p + 1]):
-            j, before = candidates.root[slot], load_from(resistance, slot, COUPLE)
+            j, before = candidates.root[slot], load_from(resistance, slot, RESISTANCE.couple)
             wj, Rj = load_from(motion, j, SPIN), motion[j, RADIUS]
             seen[FRICTION_WORK] += 0.5 * h * dot(before, sub(wi, wj))
             if touches[slot] == FREE:
                 forget(resistance, slot)
                 continue
-            delta = Ri + Rj - record[slot, ARM] - record[slot, OTHER_ARM]
+            delta = Ri + Rj - record[slot, RECORD.arm] - record[slot, RECORD.other_arm]
             row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
             mean = scale(0.5, add(wi, wj))
             resist(record, resistance, slot, sub(wi, wj), mean, Ri * Rj / (Ri + Rj), delta, rows, row, h)
-            couple = load_from(resistance, slot, COUPLE)
+            couple = load_from(resistance, slot, RESISTANCE.couple)
             seen[FRICTION_WORK] += 0.5 * h * dot(couple, sub(wi, wj))
             add_couple(load, p, 1.0, couple)
             add_couple(load, candidates.into[slot], -1.0, couple)
@@ -140,7 +125,7 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
             wj = load_from(shapes.pose, k, WALL_SPIN)
             row = kinds * int(motion[p, KIND]) + shapes.material[k]
             mean = scale(0.5, add(wi, wj))
-            delta = walls.record[slot, OTHER_ARM]
+            delta = walls.record[slot, RECORD.other_arm]
             resist(walls.record, walls.resistance, slot, sub(wi, wj), mean, Ri, delta, rows, row, h)
 
 

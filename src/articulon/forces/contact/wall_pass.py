@@ -11,6 +11,7 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
+from articulon.forces.contact.contact_columns import KEPT, RECORD, RESISTANCE
 from articulon.forces.contact.contact_law import (
     DAMPING,
     KINETIC,
@@ -22,43 +23,31 @@ from articulon.forces.contact.contact_law import (
     arms,
 )
 from articulon.forces.contact.contact_tables import (
-    ARM,
     AT_WALL,
     BEGUN,
-    CLOSING,
     DEEP_FIRST,
     DEEP_OTHER,
     DEEPEST,
-    DISPLACEMENT,
     DURATIONS,
-    ELASTIC,
     ENDED,
     EXCEEDED,
     FAULT,
-    FORCE,
     FREE,
     INVERSE_MASS,
     KIND,
     LONGEST,
     MOTION,
-    OTHER_ARM,
     OVERRUN,
     PASSED,
     PLACES,
     RADIUS,
-    RECORD,
-    RESISTANCE,
-    SINCE,
     SLIDES,
     SPHERE,
     SPIN,
-    STANDING,
     STICKS,
-    TANGENTIAL_VISCOUS,
     V,
     X,
 )
-from articulon.forces.contact.contact_tables import NORMAL as RECORD_NORMAL
 from articulon.forces.contact.wall_lists import walls_moved
 from articulon.forces.contact.wall_motion import place_walls, wall_velocity
 from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
@@ -134,7 +123,7 @@ def match(slots, walls, first, had, places, numbers, rows, old):
             for m in range(had if old[k] < 0 else 0):
                 same = slots.feature[first + m] == numbers[k, FEATURE]
                 if (same or stage == 1) and slots.wall[first + m] == w and not is_taken(old, rows, m):
-                    along = dot(n, load_from(slots.record, first + m, RECORD_NORMAL))
+                    along = dot(n, load_from(slots.record, first + m, RECORD.normal))
                     if same and along < -0.5:
                         through = w
                     if along >= best:
@@ -146,7 +135,7 @@ def match(slots, walls, first, had, places, numbers, rows, old):
 def goes_on(slots, first, places, numbers):
     """Whether the only place that a sphere touches is that of the only contact it had, which most are: what ``match``
     would find."""
-    along = dot(load_from(places, 0, NORMAL), load_from(slots.record, first, RECORD_NORMAL))
+    along = dot(load_from(places, 0, NORMAL), load_from(slots.record, first, RECORD.normal))
     return slots.feature[first] == numbers[0, FEATURE] and along >= 0.0
 
 
@@ -161,21 +150,21 @@ def carry_over(slots, first, had, rows, old, spare):
     record, since, resistance = slots.record, slots.since, slots.resistance
     resists = resistance.shape[0] > 0
     for m in range(had):
-        for a in range(RECORD):
+        for a in range(RECORD.width):
             spare[m, a] = record[first + m, a]
-        spare[m, SINCE] = since[first + m]
+        spare[m, KEPT.since] = since[first + m]
         if resists:
-            for a in range(RESISTANCE):
-                spare[m, STANDING + a] = resistance[first + m, a]
+            for a in range(RESISTANCE.width):
+                spare[m, KEPT.resistance + a] = resistance[first + m, a]
     for k in range(max(rows, had)):
         known = k < rows and old[k] >= 0
         source = old[k] if known else 0
-        for a in range(RECORD):
+        for a in range(RECORD.width):
             record[first + k, a] = spare[source, a] if known else 0.0
-        since[first + k] = spare[source, SINCE] if known else 0.0
+        since[first + k] = spare[source, KEPT.since] if known else 0.0
         if resists:
-            for a in range(RESISTANCE):
-                resistance[first + k, a] = spare[source, STANDING + a] if known else 0.0
+            for a in range(RESISTANCE.width):
+                resistance[first + k, a] = spare[source, KEPT.resistance + a] if known else 0.0
 
 
 @jit
@@ -203,10 +192,10 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
         v[1],
         v[2],
         0.5 * dot(add(spin, turning), n),
-        record[slot, DISPLACEMENT],
-        record[slot, DISPLACEMENT + 1],
-        record[slot, DISPLACEMENT + 2],
-        record[slot, CLOSING],
+        record[slot, RECORD.displacement],
+        record[slot, RECORD.displacement + 1],
+        record[slot, RECORD.displacement + 2],
+        record[slot, RECORD.closing],
         h,
         rows[row, STIFFNESS],
         rows[row, SHEAR],
@@ -215,14 +204,14 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
         rows[row, STATIC],
         rows[row, KINETIC],
     )
-    record[slot, CLOSING] = dot(v, n)
+    record[slot, RECORD.closing] = dot(v, n)
     tangential = (out[2], out[3], out[4])
-    store_from(record, slot, FORCE, add(scale(out[0] + out[1], n), tangential))
-    store_from(record, slot, RECORD_NORMAL, n)
-    record[slot, ARM], record[slot, OTHER_ARM] = lever, delta
-    record[slot, ELASTIC] = out[0]
-    store_from(record, slot, TANGENTIAL_VISCOUS, (out[5], out[6], out[7]))
-    store_from(record, slot, DISPLACEMENT, (out[9], out[10], out[11]))
+    store_from(record, slot, RECORD.force, add(scale(out[0] + out[1], n), tangential))
+    store_from(record, slot, RECORD.normal, n)
+    record[slot, RECORD.arm], record[slot, RECORD.other_arm] = lever, delta
+    record[slot, RECORD.elastic] = out[0]
+    store_from(record, slot, RECORD.tangential_viscous, (out[5], out[6], out[7]))
+    store_from(record, slot, RECORD.displacement, (out[9], out[10], out[11]))
     slots.touches[slot] = SLIDES if out[8] > 0.5 else STICKS
     return delta
 
@@ -277,7 +266,7 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
             slot = base + k
             if old[k] < 0:
                 begun += 1.0
-                since[slot], slots.record[slot, CLOSING] = time, NEVER
+                since[slot], slots.record[slot, RECORD.closing] = time, NEVER
             slots.feature[slot], slots.wall[slot] = numbers[k, FEATURE], numbers[k, WALL]
             n, at = load_from(places, k, NORMAL), load_from(places, k, POINT)
             delta = act(slots, walls, motion, table, p, slot, places[k, GAP], n, at, h)
@@ -295,7 +284,7 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
     n, seen, counts = spheres.radius.shape[0], slots.block, slots.counts
     for b in prange(seen.shape[0]):
         places, numbers = np.empty((TOUCHED, WIDTH)), np.empty((TOUCHED, 3), np.int64)
-        old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, STANDING + RESISTANCE))
+        old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, KEPT.width))
         block = np.int64(b)
         first = PLACES * block
         fault, sphere, wall = wall_block(
