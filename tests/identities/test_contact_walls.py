@@ -6,7 +6,8 @@ import pytest
 import articulon as ar
 from articulon.errors import CaseError, ModelError
 from articulon.forces.contact.compiled_passes import wall_list_kernel
-from articulon.forces.contact.contact_tables import EXCEEDED, PLACES, empty_system
+from articulon.forces.contact.contact_columns import COUNTS
+from articulon.forces.contact.contact_tables import PLACES, empty_system
 from articulon.forces.contact.meshes import surface
 from articulon.forces.contact.wall_declarations import BoxWalls, Cylinder, Mesh, Plane, bodies_of
 from articulon.forces.contact.wall_lists import walls_moved
@@ -89,7 +90,7 @@ class Probe:
         system.particles.reference[:] = points.T
         system.spheres.radius[:], system.spheres.inverse_mass[:] = self.radius, 1.0
         wall_list_kernel(False)(system)
-        assert not system.walls.counts[EXCEEDED]
+        assert not system.walls.counts[COUNTS.exceeded]
         return near
 
     def __call__(self, x):

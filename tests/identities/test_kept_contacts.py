@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.forces.contact.contact_columns import KEPT, MEMORY, PAST, RECORD
+from articulon.forces.contact.contact_columns import COUNTS, KEPT, MEMORY, PAST, RECORD
 from articulon.forces.contact.contact_history import KEEP
-from articulon.forces.contact.contact_tables import FREE, LISTED
+from articulon.forces.contact.contact_tables import FREE
 from tests.support import grain_models as gm
 
 ROLLS = gm.GRAIN | {
@@ -55,7 +55,7 @@ def test_slots_have_what_the_state_holds(settled) -> None:
     slot has them the other way; so does the couple."""
     _, contacts, state = settled
     candidates, order, known = contacts.system.candidates, contacts.system.particles.order, by_pair(state)
-    used = np.flatnonzero(candidates.touches[: candidates.counts[LISTED]] != FREE)
+    used = np.flatnonzero(candidates.touches[: candidates.counts[COUNTS.listed]] != FREE)
     turned = 0
     for slot in used:
         i, j = int(order[candidates.first[slot]]), int(order[candidates.root[slot]])
@@ -68,7 +68,7 @@ def test_slots_have_what_the_state_holds(settled) -> None:
     assert len(used) == np.sum(state.contacts.pairs[:, 1] < contacts.spheres)
     assert 0 < turned < len(used)
     walls = contacts.system.walls
-    at_wall = np.flatnonzero(walls.touches[: walls.counts[LISTED]] != FREE)
+    at_wall = np.flatnonzero(walls.touches[: walls.counts[COUNTS.listed]] != FREE)
     for slot in at_wall:
         row = known[int(order[walls.place[slot]]), contacts.spheres + int(walls.feature[slot])]
         assert np.array_equal(walls.record[slot], row[: RECORD.width])
@@ -81,7 +81,7 @@ def test_a_list_keeps_all_that_the_law_asks_for(settled) -> None:
     _, contacts, state = settled
     kept, known = contacts.system.kept, by_pair(state)
     contacts.lists[KEEP](contacts.system)
-    count = int(kept.counts[LISTED])
+    count = int(kept.counts[COUNTS.listed])
     assert count == len(known)
     resistance = slice(KEPT.resistance, KEPT.width)
     for k in range(count):

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from articulon.forces.contact.contact_tables import LOAD
-from articulon.forces.contact.contact_tables import PULL as LOAD_PULL
-from articulon.forces.contact.contact_tables import TORQUE as LOAD_TORQUE
+from articulon.forces.contact.contact_columns import LOAD
 from articulon.forces.contact.row_exchange import LANES as FOUR
 from articulon.forces.contact.row_exchange import put_columns, take_columns
 from articulon.integrate.grain_passes import GROUP, PLACE, PLACED, PUSHED, ROW, TURN, WRAP
@@ -14,7 +12,12 @@ WHERE, SHIFT = ROW + PLACE, ROW + WRAP
 """Columns of a group behind those of ``Grains.row``: those of ``Grains.place``."""
 LOADS = ROW + PLACED
 """What contacts have added up."""
-VELOCITY, INVERSE_MASS, TURNING, CENTRE = LOADS + LOAD, LOADS + LOAD + 3, LOADS + LOAD + 4, LOADS + LOAD + 8
+VELOCITY, INVERSE_MASS, TURNING, CENTRE = (
+    LOADS + LOAD.width,
+    LOADS + LOAD.width + 3,
+    LOADS + LOAD.width + 4,
+    LOADS + LOAD.width + 8,
+)
 """As in rows of ``Spheres.motion``: velocity and inverse mass, angular velocity and kind, coordinates and radius."""
 PUSH = CENTRE + 4
 TWIST = PUSH + 3
@@ -29,7 +32,7 @@ COSINE, SINE, FAR = DRAG_FORCE + 6, DRAG_FORCE + 7, DRAG_FORCE + 8
 LEAST, MOST = FAR + 1, FAR + 4
 """The least and the most that a grain in each place has gone along each axis since the last list."""
 COLUMNS = FAR + 7
-PULL, PULL_TORQUE = LOADS + LOAD_PULL, LOADS + LOAD_TORQUE
+PULL, PULL_TORQUE = LOADS + LOAD.force, LOADS + LOAD.torque
 VECTOR = TURN + 1
 """Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
 

@@ -8,8 +8,8 @@ import numpy as np
 from numba import types
 
 from articulon.forces.capacity import with_capacity
+from articulon.forces.contact.contact_columns import COUNTS
 from articulon.forces.contact.contact_engine import Contacts
-from articulon.forces.contact.contact_tables import EXCEEDED
 from articulon.forces.contact.materials import Contact
 from articulon.forces.contact.wall_faults import wall_fault
 from articulon.forces.gravity import Gravity
@@ -156,6 +156,5 @@ class GrainDriver(ArrayDriver):
 
     def _capacity_exceeded(self) -> bool:
         system = self.contacts.system
-        return bool(
-            system.particles.counts[OVERFLOW] or system.candidates.counts[EXCEEDED] or system.walls.counts[EXCEEDED]
-        )
+        candidates, walls = system.candidates.counts, system.walls.counts
+        return bool(system.particles.counts[OVERFLOW] or candidates[COUNTS.exceeded] or walls[COUNTS.exceeded])

@@ -11,8 +11,9 @@ import numpy as np
 from articulon.algebra.rotations import product
 from articulon.algebra.vectors import add_scaled, dot, load_from, scale
 from articulon.forces.contact.carried_spheres import add_wall_contact
+from articulon.forces.contact.contact_columns import LOAD, MOTION
 from articulon.forces.contact.contact_powers import powers_at_wall
-from articulon.forces.contact.contact_tables import FREE, LOAD, MOTION, NORMAL_WORK, SPIN, WORKS, V, X
+from articulon.forces.contact.contact_tables import FREE, NORMAL_WORK, WORKS
 from articulon.forces.contact.row_exchange import LANES as FOUR
 from articulon.forces.contact.row_exchange import take_columns
 from articulon.integrate.grain_columns import (
@@ -78,13 +79,13 @@ def take_loads(sums, columns, rows, first, count):
     for k in range(count):
         rows[np.uint64(GROUP) + np.uint64(k)] = np.uint64(first + k)
     for k in range(0, full, FOUR):
-        for c in range(0, LOAD, FOUR):
-            take_columns(sums, LOAD, rows, GROUP + k, c, columns, (LOADS + c) * GROUP + k, GROUP)
+        for c in range(0, LOAD.width, FOUR):
+            take_columns(sums, LOAD.width, rows, GROUP + k, c, columns, (LOADS + c) * GROUP + k, GROUP)
     for k in range(full, count):
-        for c in range(LOAD):
+        for c in range(LOAD.width):
             put(columns, LOADS + c, k, sums[first + k, c])
     for row in range(first, first + count):
-        for c in range(LOAD):
+        for c in range(LOAD.width):
             sums[row, c] = 0.0
 
 
@@ -274,7 +275,7 @@ def rotate(columns, count, h):
 def drift_group(spheres, row, place, middle, columns, rows, group, begin, count, h, partial):
     """v += ½ h a, then x += h v, with rotations likewise, of a group of grains. Where nothing is periodic coordinates
     are those of the spheres, and what brings them into a box is zero, as the columns have it from the start."""
-    take_rows(spheres.motion, MOTION, X, columns, CENTRE, rows, begin, count)
+    take_rows(spheres.motion, MOTION.width, MOTION.position, columns, CENTRE, rows, begin, count)
     wraps = place.shape[0] > 0
     if wraps:
         copy(place, group * PLACED * GROUP, columns, WHERE * GROUP, PLACED * GROUP)
@@ -287,7 +288,7 @@ def drift_group(spheres, row, place, middle, columns, rows, group, begin, count,
     copy(columns, 0, row, group * ROW * GROUP, INVERSE_INERTIA * GROUP)
     if wraps:
         copy(columns, WHERE * GROUP, place, group * PLACED * GROUP, WRAP * GROUP)
-    put_rows(spheres.motion, MOTION, X, columns, CENTRE, rows, begin, count)
+    put_rows(spheres.motion, MOTION.width, MOTION.position, columns, CENTRE, rows, begin, count)
     if not everything < np.inf:  # a way that is not a number hides in a maximum, not in a sum
         partial[WAY] = np.nan
 
@@ -321,12 +322,12 @@ def take_velocities(motion, columns, rows, begin, count):
     """Velocities of a group, with inverse masses and kinds."""
     for k in range(count):
         rows[np.uint64(k)] = np.uint64(begin + k)
-    take_rows(motion, MOTION, V, columns, VELOCITY, rows, begin, count)
-    take_rows(motion, MOTION, SPIN, columns, TURNING, rows, begin, count)
+    take_rows(motion, MOTION.width, MOTION.velocity, columns, VELOCITY, rows, begin, count)
+    take_rows(motion, MOTION.width, MOTION.spin, columns, TURNING, rows, begin, count)
 
 
 @jit
 def put_velocities(motion, columns, rows, begin, count):
     """Gives them back."""
-    put_rows(motion, MOTION, V, columns, VELOCITY, rows, begin, count)
-    put_rows(motion, MOTION, SPIN, columns, TURNING, rows, begin, count)
+    put_rows(motion, MOTION.width, MOTION.velocity, columns, VELOCITY, rows, begin, count)
+    put_rows(motion, MOTION.width, MOTION.spin, columns, TURNING, rows, begin, count)

@@ -8,19 +8,8 @@ import numpy as np
 from numba import prange, types
 
 from articulon.forces.contact.carried_spheres import follow_images
-from articulon.forces.contact.contact_tables import (
-    INVERSE_MASS,
-    KIND,
-    PLACES,
-    RADIUS,
-    SPIN,
-    SYSTEM,
-    WORKS,
-    V,
-    X,
-    aligned_zeros,
-    blocks_of,
-)
+from articulon.forces.contact.contact_columns import MOTION
+from articulon.forces.contact.contact_tables import PLACES, SYSTEM, WORKS, aligned_zeros, blocks_of
 from articulon.forces.sites.cells import IMAGES
 from articulon.kernels import jit, prepare, specialised
 
@@ -127,9 +116,9 @@ def collect_block(particles, spheres, grains, first, last):
         for a in range(4):
             line[s, FACING + a] = row[at(ROW, p, TURN + a)]
         for a in range(3):
-            x = place[at(PLACED, p, PLACE + a)] if wraps else motion[p, X + a]
+            x = place[at(PLACED, p, PLACE + a)] if wraps else motion[p, MOTION.position + a]
             line[s, POINT + a], site[a, s] = x, x
-            line[s, SPEED + a], line[s, TURNING + a] = motion[p, V + a], motion[p, SPIN + a]
+            line[s, SPEED + a], line[s, TURNING + a] = motion[p, MOTION.velocity + a], motion[p, MOTION.spin + a]
 
 
 def collect_all(particles, spheres, grains):
@@ -154,13 +143,13 @@ def distribute_block(particles, spheres, numbers, grains, first, last):
             row[at(ROW, p, HOME + a)] = reference[a, s]
             if wraps:
                 place[at(PLACED, p, PLACE + a)], place[at(PLACED, p, WRAP + a)] = line[s, POINT + a], wrap[a, p]
-            motion[p, X + a] = line[s, POINT + a] + wrap[a, p]
-            motion[p, V + a], motion[p, SPIN + a] = line[s, SPEED + a], line[s, TURNING + a]
+            motion[p, MOTION.position + a] = line[s, POINT + a] + wrap[a, p]
+            motion[p, MOTION.velocity + a], motion[p, MOTION.spin + a] = line[s, SPEED + a], line[s, TURNING + a]
         for a in range(DRAGS_ROW if grains.drag.shape[0] > 0 else 0):
             grains.drag[p, a] = grains.drags[s, a]
-        motion[p, RADIUS] = spheres.radius[s]
-        motion[p, INVERSE_MASS] = spheres.inverse_mass[s]
-        motion[p, KIND] = numbers[s]
+        motion[p, MOTION.radius] = spheres.radius[s]
+        motion[p, MOTION.inverse_mass] = spheres.inverse_mass[s]
+        motion[p, MOTION.kind] = numbers[s]
 
 
 def distribute_all(particles, spheres, numbers, grains):

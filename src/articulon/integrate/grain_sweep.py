@@ -20,8 +20,9 @@ from numba import prange
 
 from articulon.forces.contact.carried_spheres import follow_images
 from articulon.forces.contact.contact_batches import FIELDS, LANES, STRIDE
+from articulon.forces.contact.contact_columns import LOAD
 from articulon.forces.contact.contact_pairs import BY_PLACE, ROWS, add_across, is_by_place, pair_block, row_in
-from articulon.forces.contact.contact_tables import LOAD, PLACES, RING
+from articulon.forces.contact.contact_tables import PLACES, RING
 from articulon.forces.contact.written_marks import is_marked, mark
 from articulon.forces.sites.cells import IMAGES
 from articulon.forces.sites.prefetching import LINE, prefetch
@@ -144,7 +145,7 @@ def park(load, ring, first, last):
         return
     for p in range(first, last):
         row = row_in(ring, p)
-        for c in range(LOAD):
+        for c in range(LOAD.width):
             load[p, c] = load[row, c]
             load[row, c] = 0.0
 

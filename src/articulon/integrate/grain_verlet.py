@@ -9,23 +9,9 @@ import math
 import numpy as np
 
 from articulon.forces.contact.carried_spheres import capacity_exceeded
+from articulon.forces.contact.contact_columns import COUNTS, SEEN, TIMES
 from articulon.forces.contact.contact_history import KEEP, LIST_PAIRS, LIST_WALLS
-from articulon.forces.contact.contact_tables import (
-    BEGUN,
-    DEEP_FIRST,
-    DEEP_OTHER,
-    DEEPEST,
-    DURATIONS,
-    ENDED,
-    FAULT,
-    FRICTION_TO_COME,
-    FRICTION_WORK,
-    LONGEST,
-    NORMAL_WORK,
-    SPRING_WORK,
-    VISCOUS_TO_COME,
-    VISCOUS_WORK,
-)
+from articulon.forces.contact.contact_tables import FRICTION_WORK, NORMAL_WORK, SPRING_WORK, VISCOUS_WORK
 from articulon.forces.contact.wall_motion import walls_stand
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.grain_passes import (
@@ -50,7 +36,7 @@ from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 
-WALLS, RESISTANCE = range(2)
+WALL_PASS, RESISTANCE_PASS = range(2)
 """Passes over contacts."""
 SWEEP, COLLECT, DISTRIBUTE = range(3)
 """Passes over grains."""
@@ -128,12 +114,13 @@ def follow_middle(system, grains):
 def sum_seen(seen, times):
     """Adds what the blocks of a pass have seen of contacts that begin and end."""
     for b in range(seen.shape[0]):
-        times[0] += seen[b, BEGUN]
-        times[1] += seen[b, ENDED]
-        times[2] += seen[b, DURATIONS]
-        times[3] = max(times[3], seen[b, LONGEST])
-        if seen[b, DEEPEST] > times[4]:
-            times[4], times[5], times[6] = seen[b, DEEPEST], seen[b, DEEP_FIRST], seen[b, DEEP_OTHER]
+        times[TIMES.begun] += seen[b, SEEN.begun]
+        times[TIMES.ended] += seen[b, SEEN.ended]
+        times[TIMES.durations] += seen[b, SEEN.durations]
+        times[TIMES.longest] = max(times[TIMES.longest], seen[b, SEEN.longest])
+        if seen[b, SEEN.deepest] > times[TIMES.deepest]:
+            times[TIMES.deepest] = seen[b, SEEN.deepest]
+            times[TIMES.deep_first], times[TIMES.deep_other] = seen[b, SEEN.deep_first], seen[b, SEEN.deep_other]
 
 
 @jit
@@ -152,7 +139,7 @@ def evaluate(system, contacts, grains, moving, time, h, whole, done, due, drift,
     a time ``drift``, unless that is zero. What walls do has to be known; what resists rolling comes between."""
     if system.candidates.resistance.shape[0] > 0:
         sweep(system, grains, moving, 1.0, time, h, 1.0, 0.0, 0.0, 0.0, 0.0)
-        contacts[RESISTANCE](system, time, h)
+        contacts[RESISTANCE_PASS](system, time, h)
         sweep(system, grains, moving, 0.0, time, h, 0.0, 1.0, done, due, drift)
     else:
         sweep(system, grains, moving, 1.0, time, h, whole, 1.0, done, due, drift)
@@ -183,7 +170,7 @@ def sort_works(seen, works):
 def sort_works_to_come(seen, works, time):
     """The same of what it has seen to come, within a time."""
     for b in range(seen.shape[0]):
-        for line, column in ((VISCOUS_WORK, VISCOUS_TO_COME), (FRICTION_WORK, FRICTION_TO_COME)):
+        for line, column in ((VISCOUS_WORK, SEEN.viscous_to_come), (FRICTION_WORK, SEEN.friction_to_come)):
             works[line] += time * seen[b, column]
             works[NORMAL_WORK] -= time * seen[b, column]
 
@@ -192,7 +179,7 @@ def sort_works_to_come(seen, works, time):
 def begin_grains(contacts, moving, system, grains, time, h, times):
     """Forces at a time, before any step from there."""
     half = 0.5 * h
-    contacts[WALLS](system, time, 0.0)
+    contacts[WALL_PASS](system, time, 0.0)
     if capacity_exceeded(system):
         return
     evaluate(system, contacts, grains, moving, time, 0.0, 0.0, 0.0, half, 0.0, times)
@@ -225,10 +212,10 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
         else:
             follow_middle(system, grains)
         time, last = h * (step + 1), left == 1
-        contacts[WALLS](system, time, h)
+        contacts[WALL_PASS](system, time, h)
         if capacity_exceeded(system):  # a wall has moved, and more is near it
             return CAPACITY_EXCEEDED
-        if system.walls.counts[FAULT] != 0:
+        if system.walls.counts[COUNTS.fault] != 0:
             return DIVERGED
         whole, drift = (1.0, 0.0) if last else (0.0, h)
         evaluate(system, contacts, grains, moving, time, h, whole, half, half, drift, times)

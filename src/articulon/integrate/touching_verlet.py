@@ -28,14 +28,15 @@ from articulon.forces.contact.carried_spheres import (
     place_spheres,
     sum_contacts,
 )
+from articulon.forces.contact.contact_columns import COUNTS
 from articulon.forces.contact.contact_history import KEEP_RECORDS
 from articulon.forces.contact.contact_powers import pair_powers, wall_powers
-from articulon.forces.contact.contact_tables import EXCEEDED, FAULT, WALL_WORK, WORKS
+from articulon.forces.contact.contact_tables import WALL_WORK, WORKS
 from articulon.forces.derivatives import close, evaluate
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_verlet import RESISTANCE, WALLS, sort_works, sort_works_to_come, sum_seen
+from articulon.integrate.grain_verlet import RESISTANCE_PASS, WALL_PASS, sort_works, sort_works_to_come, sum_seen
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, NOT_CLOSED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import jit, kernel
@@ -121,11 +122,11 @@ def look(pairs, contacts, carried, ws, touching, time, h, times):
     """Evaluates all contacts at links that have been placed and moved, and sums what they do to the links; nothing of
     it where a wall has moved, and more is near it than there is room for."""
     move_spheres(carried, ws, touching)
-    contacts[WALLS](touching, time, h)
-    if touching.walls.counts[EXCEEDED] != 0:
+    contacts[WALL_PASS](touching, time, h)
+    if touching.walls.counts[COUNTS.exceeded] != 0:
         return
     pairs(touching, time, h)
-    contacts[RESISTANCE](touching, time, h)
+    contacts[RESISTANCE_PASS](touching, time, h)
     sum_seen(touching.candidates.block, times)
     sum_seen(touching.walls.block, times)
     sum_contacts(carried, ws, touching)
@@ -269,7 +270,7 @@ def advance_touching(
     place_spheres(carried, ws, touching)
     if state.rule.history[BEGUN] == 0.0:
         look(pairs, contacts, carried, ws, touching, clock[0], 0.0, times)
-        if touching.walls.counts[EXCEEDED] != 0:
+        if touching.walls.counts[COUNTS.exceeded] != 0:
             return CAPACITY_EXCEEDED
         kick(rhs, passes, state, touching, carried, ws, arrays, clock[0], h, 0.0)
     for _ in range(steps):
@@ -289,9 +290,9 @@ def advance_touching(
         if not follow_spheres(touching, lists, refresh):
             return CAPACITY_EXCEEDED if capacity_exceeded(touching) else DIVERGED
         look(pairs, contacts, carried, ws, touching, time, h, times)
-        if touching.walls.counts[EXCEEDED] != 0:
+        if touching.walls.counts[COUNTS.exceeded] != 0:
             return CAPACITY_EXCEEDED
-        if touching.walls.counts[FAULT] != 0:
+        if touching.walls.counts[COUNTS.fault] != 0:
             return DIVERGED
         kick(rhs, passes, state, touching, carried, ws, arrays, time, h, half)
         total = 0.0

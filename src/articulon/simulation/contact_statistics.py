@@ -11,7 +11,7 @@ import numpy as np
 from articulon.dynamics.multibody_functions import scratch
 from articulon.dynamics.poses import link_velocities
 from articulon.errors import CheckpointError
-from articulon.forces.contact.contact_columns import KEPT, RECORD
+from articulon.forces.contact.contact_columns import KEPT, RECORD, TIMES
 from articulon.forces.contact.contact_engine import Contacts
 from articulon.forces.contact.contact_tables import (
     FRICTION_WORK,
@@ -27,9 +27,6 @@ from articulon.storage.checkpoint import open_checkpoint
 
 FEW = 2
 """A sphere with fewer contacts than this carries nothing: with friction, two can hold one."""
-BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST, DEEP_FIRST, DEEP_OTHER = range(7)
-"""Places in ``State.contacts.times``."""
-
 WORKS = {
     "work_normal_elastic": NORMAL_WORK,
     "work_tangential_spring": SPRING_WORK,
@@ -199,18 +196,18 @@ class ContactObserver:
         counts = contact_counts(records, sites)[self.moving]
         walls = ~records.between_spheres
         times, works = state.contacts.times, state.contacts.work
-        ended = float(times[ENDED])
+        ended = float(times[TIMES.ended])
         translation = self._translation(state, kinetic)
         result = {
             "contacts": float(records.first.size),
             "coordination_number": float(counts.mean()) if counts.size else 0.0,
             "rattlers": float((counts < FEW).mean()) if counts.size else 0.0,
             "sliding_contacts": float(records.slides.mean()) if records.first.size else 0.0,
-            "overlap_largest": float(times[DEEPEST]),
-            "contacts_begun": float(times[BEGUN]),
+            "overlap_largest": float(times[TIMES.deepest]),
+            "contacts_begun": float(times[TIMES.begun]),
             "contacts_ended": ended,
-            "contact_time_mean": float(times[DURATIONS]) / ended if ended else 0.0,
-            "contact_time_longest": float(times[LONGEST]),
+            "contact_time_mean": float(times[TIMES.durations]) / ended if ended else 0.0,
+            "contact_time_longest": float(times[TIMES.longest]),
             "normal_force_mean": float(records.normal_force.mean()) if records.first.size else 0.0,
             "normal_force_largest": float(records.normal_force.max(initial=0.0)),
             "kinetic_translation": translation,
@@ -225,7 +222,7 @@ class ContactObserver:
 
     def deepest(self, state: State) -> tuple[str, str]:
         """Whose the largest overlap by the smaller radius was so far, of a state that has seen a contact."""
-        first, other = (int(state.contacts.times[at]) for at in (DEEP_FIRST, DEEP_OTHER))
+        first, other = (int(state.contacts.times[at]) for at in (TIMES.deep_first, TIMES.deep_other))
         wall = other - self.sites.size
         second = sphere_name(self.model, int(self.sites[other])) if wall < 0 else self.wall_name(wall)
         return sphere_name(self.model, int(self.sites[first])), second

@@ -8,21 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from articulon.forces.contact.contact_columns import RECORD
-from articulon.forces.contact.contact_law import DAMPING, KINETIC, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING, TINY
+from articulon.forces.contact.contact_columns import LAW, LOAD, RECORD, SEEN
+from articulon.forces.contact.contact_law import TINY
 from articulon.forces.contact.contact_powers import surface_velocity
-from articulon.forces.contact.contact_tables import (
-    FRICTION_TO_COME,
-    FRICTION_WORK,
-    PARTS,
-    PULL,
-    SLIDES,
-    SPRING_WORK,
-    STICKS,
-    TORQUE,
-    VISCOUS_TO_COME,
-    VISCOUS_WORK,
-)
+from articulon.forces.contact.contact_tables import FRICTION_WORK, PARTS, SLIDES, SPRING_WORK, STICKS, VISCOUS_WORK
 from articulon.kernels import jit
 
 LANES = 32
@@ -46,7 +35,7 @@ SIZE, OVERLAP, STATE = range(60, 63)
 contact of a batch parts, and does nothing."""
 TABLE = 63
 """The row of the table, where there are several kinds."""
-FIELDS = TABLE + KINETIC + 1
+FIELDS = TABLE + LAW.rolling
 OLD_DISPLACEMENT, OLD_CLOSING = OLD + RECORD.displacement, OLD + RECORD.closing
 NEW_DISPLACEMENT, NEW_CLOSING, NEW_FORCE, NEW_ELASTIC, NEW_NORMAL, NEW_ARM, NEW_VISCOUS, NEW_OTHER_ARM = (
     NEW + column
@@ -61,7 +50,6 @@ NEW_DISPLACEMENT, NEW_CLOSING, NEW_FORCE, NEW_ELASTIC, NEW_NORMAL, NEW_ARM, NEW_
         RECORD.other_arm,
     )
 )
-PULL_SPARE, TORQUE_SPARE = PULL + 3, TORQUE + 3
 """Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
 CARRIED: Any = None
 CONTACT_WIDTH: Any = None
@@ -119,7 +107,7 @@ def active(batch, k):
 @jit
 def measure(batch, count, rows):
     """Normals, arms and overlaps, with what depends on these alone."""
-    c0 = rows[0, DAMPING]
+    c0 = rows[0, LAW.damping]
     for k in range(count):
         xi, yi, zi = get3(batch, PLACE_I, k)
         xj, yj, zj = get3(batch, PLACE_J, k)
@@ -144,7 +132,7 @@ def measure(batch, count, rows):
         put3(batch, NEW_NORMAL, k, (dx * by_r, dy * by_r, dz * by_r))
         batch[WIDTH * STRIDE + k] = a
         batch[DEPTH * STRIDE + k] = depth
-        batch[DAMPED * STRIDE + k] = DAMPING_OF(a, ms, entry(batch, DAMPING, k, c0))
+        batch[DAMPED * STRIDE + k] = DAMPING_OF(a, ms, entry(batch, LAW.damping, k, c0))
         batch[MASS * STRIDE + k] = ms
         batch[DEEP * STRIDE + k] = depth * by_least
         batch[SIZE * STRIDE + k] = Rs
@@ -184,11 +172,11 @@ def turn(batch, count, h):
 def act(batch, count, h, rows):
     """The forces."""
     k0, kt0, ct0, s0, m0 = (
-        rows[0, STIFFNESS],
-        rows[0, SHEAR],
-        rows[0, TANGENTIAL_DAMPING],
-        rows[0, STATIC],
-        rows[0, KINETIC],
+        rows[0, LAW.stiffness],
+        rows[0, LAW.shear],
+        rows[0, LAW.tangential_damping],
+        rows[0, LAW.static_friction],
+        rows[0, LAW.kinetic_friction],
     )
     for k in range(count):
         nx, ny, nz = get3(batch, NEW_NORMAL, k)
@@ -210,11 +198,11 @@ def act(batch, count, h, rows):
             z,
             batch[OLD_CLOSING * STRIDE + k],
             h,
-            entry(batch, STIFFNESS, k, k0),
-            entry(batch, SHEAR, k, kt0),
-            entry(batch, TANGENTIAL_DAMPING, k, ct0),
-            entry(batch, STATIC, k, s0),
-            entry(batch, KINETIC, k, m0),
+            entry(batch, LAW.stiffness, k, k0),
+            entry(batch, LAW.shear, k, kt0),
+            entry(batch, LAW.tangential_damping, k, ct0),
+            entry(batch, LAW.static_friction, k, s0),
+            entry(batch, LAW.kinetic_friction, k, m0),
         )
         here = active(batch, k)[2]
         put3(batch, NEW_DISPLACEMENT, k, (x, y, z))
@@ -259,8 +247,8 @@ def book(batch, count, h, rows, seen):
     then as one to come, so that no velocity need be remembered. A contact that has ended does the second half of its
     last work.
     """
-    k0, kt0, c0, ct0 = rows[0, STIFFNESS], rows[0, SHEAR], rows[0, DAMPING], rows[0, TANGENTIAL_DAMPING]
-    m0 = rows[0, KINETIC]
+    k0, kt0, c0, ct0 = rows[0, LAW.stiffness], rows[0, LAW.shear], rows[0, LAW.damping], rows[0, LAW.tangential_damping]
+    m0 = rows[0, LAW.kinetic_friction]
     spring, viscous, friction, viscous_to_come, friction_to_come = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(count):
         nx, ny, nz = get3(batch, NEW_NORMAL, k)
@@ -275,10 +263,10 @@ def book(batch, count, h, rows, seen):
         tx, ty, tz = sx + ex, sy + ey, sz + ez
         depth = max(batch[OVERLAP * STRIDE + k] + h * vn, 0.0)
         a = CONTACT_WIDTH(batch[SIZE * STRIDE + k], depth)
-        damping = DAMPING_OF(a, ms, entry(batch, DAMPING, k, c0))
-        stretched = -entry(batch, SHEAR, k, kt0) * a * (x * tx + y * ty + z * tz)
+        damping = DAMPING_OF(a, ms, entry(batch, LAW.damping, k, c0))
+        stretched = -entry(batch, LAW.shear, k, kt0) * a * (x * tx + y * ty + z * tz)
         stretches = (fx - wx) * tx + (fy - wy) * ty + (fz - wz) * tz
-        v2, ct = sx * tx + sy * ty + sz * tz, entry(batch, TANGENTIAL_DAMPING, k, ct0)
+        v2, ct = sx * tx + sy * ty + sz * tz, entry(batch, LAW.tangential_damping, k, ct0)
         damped = 0.5 * ct * (damping if RESTORES else ms) * v2
         damps = 0.5 * ct * (batch[DAMPED * STRIDE + k] if RESTORES else ms) * v2
         slides = here * batch[SLIDES_NOW * STRIDE + k]
@@ -287,16 +275,16 @@ def book(batch, count, h, rows, seen):
             gx, gy, gz = get3(batch, NEW_DISPLACEMENT, k)
             slid = slid if x * x + y * y + z * z > 0.0 else 0.0
             slides = slides if gx * gx + gy * gy + gz * gz > 0.0 else 0.0
-        elastic = entry(batch, STIFFNESS, k, k0) * a * depth
+        elastic = entry(batch, LAW.stiffness, k, k0) * a * depth
         pull = VISCOUS_BEFORE(elastic, damping, batch[OLD_CLOSING * STRIDE + k], vn)
         slips = stretched - damped
         if not LAMMPS:  # friction of then is as strong as the normal force, and along the trial force
             eta = ct * (damping if RESTORES else ms)
-            kt = entry(batch, SHEAR, k, kt0) * a
+            kt = entry(batch, LAW.shear, k, kt0) * a
             gx, gy, gz = kt * x + eta * sx, kt * y + eta * sy, kt * z + eta * sz
             along = gx * tx + gy * ty + gz * tz
             size = math.sqrt(gx * gx + gy * gy + gz * gz)
-            slips = -entry(batch, KINETIC, k, m0) * abs(elastic + pull) * along / max(size, TINY)
+            slips = -entry(batch, LAW.kinetic_friction, k, m0) * abs(elastic + pull) * along / max(size, TINY)
         spring += stuck * stretched + sticks * stretches
         friction += slid * slips + slides * stretches
         viscous += ((stuck + slid) * pull + batch[VISCOUS * STRIDE + k]) * vn - stuck * damped - 2.0 * sticks * damps
@@ -305,8 +293,8 @@ def book(batch, count, h, rows, seen):
     seen[SPRING_WORK] += 0.5 * h * spring
     seen[VISCOUS_WORK] += 0.5 * h * viscous
     seen[FRICTION_WORK] += 0.5 * h * friction
-    seen[VISCOUS_TO_COME] += viscous_to_come
-    seen[FRICTION_TO_COME] += friction_to_come
+    seen[SEEN.viscous_to_come] += viscous_to_come
+    seen[SEEN.friction_to_come] += friction_to_come
 
 
 @jit
@@ -316,7 +304,7 @@ def list_loads(batch, count):
         nx, ny, nz = get3(batch, NEW_NORMAL, k)
         fx, fy, fz = get3(batch, ACROSS, k)
         pull = batch[NEW_ELASTIC * STRIDE + k] + batch[VISCOUS * STRIDE + k]
-        put3(batch, PULL, k, (pull * nx + fx, pull * ny + fy, pull * nz + fz))
-        put3(batch, TORQUE, k, (nz * fy - ny * fz, nx * fz - nz * fx, ny * fx - nx * fy))
-        batch[PULL_SPARE * STRIDE + k] = 0.0
-        batch[TORQUE_SPARE * STRIDE + k] = 0.0
+        put3(batch, LOAD.force, k, (pull * nx + fx, pull * ny + fy, pull * nz + fz))
+        put3(batch, LOAD.torque, k, (nz * fy - ny * fz, nx * fz - nz * fx, ny * fx - nx * fy))
+        batch[LOAD.force_spare * STRIDE + k] = 0.0
+        batch[LOAD.torque_spare * STRIDE + k] = 0.0

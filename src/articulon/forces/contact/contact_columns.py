@@ -8,6 +8,64 @@ a vector loop, where what is added up has to have a name of its own.
 from typing import NamedTuple
 
 
+class MotionColumns(NamedTuple):
+    """Of ``Spheres.motion``: where a sphere is and how it moves, world frame. A row is a line and a half of memory."""
+
+    position: int = 0
+    """Of the centre (3) [length]."""
+    radius: int = 3
+    """[length]"""
+    velocity: int = 4
+    """Of the centre (3) [length/time]."""
+    inverse_mass: int = 7
+    """Of what carries the sphere [1/mass]."""
+    spin: int = 8
+    """Angular velocity (3) [angle/time]."""
+    kind: int = 11
+    """Number of the material."""
+    width: int = 12
+
+
+class LoadColumns(NamedTuple):
+    """Of ``Spheres.load``, a line of memory: the sums of what contacts do to a sphere, world frame."""
+
+    force: int = 0
+    """(3) [force]"""
+    force_spare: int = 3
+    """Stays empty."""
+    torque: int = 4
+    """About the centre (3) [force × length]."""
+    torque_spare: int = 7
+    """Stays empty."""
+    width: int = 8
+
+
+class LawColumns(NamedTuple):
+    """Of the law of two kinds, ``ContactTable.rows``; the units of stiffnesses and dampings are the law's."""
+
+    stiffness: int = 0
+    """4/3 E*, or the stiffness of a linear spring."""
+    shear: int = 1
+    """8 G*, or the tangential stiffness of a linear spring."""
+    damping: int = 2
+    """What the normal damping is a multiple of."""
+    tangential_damping: int = 3
+    """Tangential damping by the normal one."""
+    static_friction: int = 4
+    """Coefficient."""
+    kinetic_friction: int = 5
+    """Coefficient."""
+    rolling: int = 6
+    """Coefficient. From here on columns are of the resistance against rolling and twisting."""
+    rolling_stiffness: int = 7
+    rolling_damping: int = 8
+    twisting: int = 9
+    """Largest couple by the normal force [length]."""
+    twisting_stiffness: int = 10
+    twisting_damping: int = 11
+    width: int = 12
+
+
 class RecordColumns(NamedTuple):
     """Of a contact's record, two lines of memory: ``Candidates.record`` and ``WallSlots.record``."""
 
@@ -74,8 +132,68 @@ class KeptColumns(NamedTuple):
     width: int = 25
 
 
+class CountsPlaces(NamedTuple):
+    """In ``Candidates.counts``, ``WallSlots.counts`` and ``Kept.counts``, of which the first have but two and the last
+    but one."""
+
+    listed: int = 0
+    """Candidates, slots or contacts."""
+    exceeded: int = 1
+    """Whether there was too little room for them."""
+    fault: int = 2
+    """What has gone wrong: ``LEFT``, ``PASSED`` or ``OVERRUN``."""
+    sphere: int = 3
+    """The sphere of it, in the order of the model."""
+    wall: int = 4
+    """The wall of it."""
+
+
+class SeenColumns(NamedTuple):
+    """Of what a pass sees in a block of places, ``Candidates.block`` and ``WallSlots.block``. First come the works
+    since the last pass by line of the ledger (5)."""
+
+    begun: int = 5
+    """Contacts that begin."""
+    ended: int = 6
+    """Contacts that end."""
+    durations: int = 7
+    """Sum of how long those have lasted [time]."""
+    longest: int = 8
+    """The longest that one of them has [time]."""
+    deepest: int = 9
+    """Largest overlap by the smaller radius."""
+    deep_first: int = 10
+    """Whose it is, as in ``Kept.first`` ..."""
+    deep_other: int = 11
+    """... and ``Kept.other``."""
+    viscous_to_come: int = 12
+    """Power of damping in the half kick to come, as far as it is known [energy/time]."""
+    friction_to_come: int = 13
+    """The same in the line of friction."""
+    width: int = 14
+
+
+class TimesPlaces(NamedTuple):
+    """In ``State.contacts.times``: what passes have seen so far, as in ``SEEN``."""
+
+    begun: int = 0
+    ended: int = 1
+    durations: int = 2
+    longest: int = 3
+    deepest: int = 4
+    deep_first: int = 5
+    deep_other: int = 6
+    width: int = 7
+
+
+MOTION = MotionColumns()
+LOAD = LoadColumns()
+LAW = LawColumns()
 RECORD = RecordColumns()
 MEMORY = MemoryColumns()
 RESISTANCE = ResistanceColumns()
 PAST = PastColumns()
 KEPT = KeptColumns()
+COUNTS = CountsPlaces()
+SEEN = SeenColumns()
+TIMES = TimesPlaces()

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from articulon.forces.contact.contact_columns import KEPT, MEMORY, PAST, RECORD, RESISTANCE
-from articulon.forces.contact.contact_tables import FREE, LISTED, PLACES
+from articulon.forces.contact.contact_columns import COUNTS, KEPT, MEMORY, PAST, RECORD, RESISTANCE
+from articulon.forces.contact.contact_tables import FREE, PLACES
 from articulon.kernels import jit
 
 LIST_PAIRS, LIST_WALLS, KEEP, KEEP_RECORDS = range(4)
@@ -141,7 +141,7 @@ def sum_blocks(kept):
     block[0] = 0
     for b in range(1, block.size):
         block[b] += block[b - 1]
-    kept.counts[LISTED] = block[block.size - 1]
+    kept.counts[COUNTS.listed] = block[block.size - 1]
 
 
 def count_all(candidates, walls, kept):

@@ -42,29 +42,9 @@ from articulon.forces.contact.contact_batches import (
     sum_forces,
     turn,
 )
-from articulon.forces.contact.contact_columns import MEMORY, RECORD
-from articulon.forces.contact.contact_law import KINETIC, NEVER
-from articulon.forces.contact.contact_tables import (
-    BEGUN,
-    DEEP_FIRST,
-    DEEP_OTHER,
-    DEEPEST,
-    DURATIONS,
-    ENDED,
-    FREE,
-    LISTED,
-    LOAD,
-    LONGEST,
-    MOTION,
-    PARTS,
-    PLACES,
-    SEEN,
-    SLIDES,
-    SPIN,
-    STICKS,
-    V,
-    X,
-)
+from articulon.forces.contact.contact_columns import COUNTS, LAW, LOAD, MEMORY, MOTION, RECORD, SEEN
+from articulon.forces.contact.contact_law import NEVER
+from articulon.forces.contact.contact_tables import FREE, PARTS, PLACES, SLIDES, STICKS
 from articulon.forces.contact.row_exchange import LANES as FOUR
 from articulon.forces.contact.row_exchange import add_columns, add_row, find_near, put_columns, take_columns
 from articulon.forces.sites.prefetching import LINE, prefetch
@@ -90,13 +70,14 @@ def find_deepest(batch, count, slots, order, candidates, seen):
     """The largest overlap of a block so far, and whose it is."""
     deeper = 0.0
     for k in range(count):
-        deeper += 1.0 if batch[DEEP * STRIDE + k] > seen[DEEPEST] else 0.0
+        deeper += 1.0 if batch[DEEP * STRIDE + k] > seen[SEEN.deepest] else 0.0
     if deeper > 0.0:
         for k in range(count):
             deep, slot = get(batch, DEEP, k), slots[np.uint64(k)]
-            if deep > seen[DEEPEST]:
-                seen[DEEPEST] = deep
-                seen[DEEP_FIRST], seen[DEEP_OTHER] = order[candidates.first[slot]], order[candidates.root[slot]]
+            if deep > seen[SEEN.deepest]:
+                seen[SEEN.deepest] = deep
+                seen[SEEN.deep_first] = order[candidates.first[slot]]
+                seen[SEEN.deep_other] = order[candidates.root[slot]]
 
 
 @jit
@@ -155,9 +136,9 @@ def row_into(ring, into, places):
 def end_contact(slot, time, candidates, seen):
     """Ends a contact, which has its last work to do."""
     lasted = time - candidates.since[slot]
-    seen[ENDED] += 1.0
-    seen[DURATIONS] += lasted
-    seen[LONGEST] = max(seen[LONGEST], lasted)
+    seen[SEEN.ended] += 1.0
+    seen[SEEN.durations] += lasted
+    seen[SEEN.longest] = max(seen[SEEN.longest], lasted)
     candidates.touches[slot] += PARTS
 
 
@@ -168,24 +149,24 @@ def begin_contact(slot, time, candidates, seen):
         candidates.memory[slot, a] = 0.0
     candidates.memory[slot, MEMORY.closing] = NEVER
     candidates.since[slot] = time
-    seen[BEGUN] += 1.0
+    seen[SEEN.begun] += 1.0
 
 
 @jit
 def ask_ahead(spheres, candidates, ring, at):
     """Asks for what the contacts of some slots from ``at`` on will need and may have left the cache: what is remembered
     of them, how the other sphere moves, and the row for what they do to it."""
-    last, places = candidates.counts[LISTED] - 1, spheres.radius.shape[0]
+    last, places = candidates.counts[COUNTS.listed] - 1, spheres.radius.shape[0]
     for k in range(at, at + LANES, LINE // (8 * MEMORY.width)):
         prefetch(candidates.memory, MEMORY.width * k)
     for k in range(at, min(at + LANES, last)):
         slot = np.uint64(k)
-        other, into = MOTION * np.int64(candidates.second[slot]), np.int64(candidates.into[slot])
+        other, into = MOTION.width * np.int64(candidates.second[slot]), np.int64(candidates.into[slot])
         prefetch(spheres.motion, other)
         prefetch(spheres.motion, other + LINE // 8)
         if into >= places or is_by_place(ring):  # the rows of a ring are at hand
-            for line in range(LOAD * 8 // LINE):
-                prefetch(spheres.load, LOAD * into + line * (LINE // 8))
+            for line in range(LOAD.width * 8 // LINE):
+                prefetch(spheres.load, LOAD.width * into + line * (LINE // 8))
 
 
 @jit
@@ -194,7 +175,7 @@ def find_slots(spheres, candidates, at, end, time, slots, found, seen):
     without a branch that could not be foreseen. Returns how many there are then."""
     for k in range(at, min(at + LANES, end), FOUR):
         bits = find_near(
-            spheres.motion, MOTION, candidates.first, candidates.second, candidates.touches, k, end, slots, found
+            spheres.motion, MOTION.width, candidates.first, candidates.second, candidates.touches, k, end, slots, found
         )
         near, touched = bits & BITS, bits >> FOUR & BITS
         found += bits >> (2 * FOUR)
@@ -232,17 +213,17 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
         put(batch, STATE, k, PARTS)
     for k in range(0, full, FOUR):
         mine, others = MINE + k, OTHERS + k
-        take_columns(motion, MOTION, rows, mine, X, batch, PLACE_I * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION, rows, mine, V, batch, VELOCITY_I * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION, rows, mine, SPIN, batch, SPIN_I * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION, rows, others, X, batch, PLACE_J * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION, rows, others, V, batch, VELOCITY_J * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION, rows, others, SPIN, batch, SPIN_J * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, mine, MOTION.position, batch, PLACE_I * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, mine, MOTION.velocity, batch, VELOCITY_I * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, mine, MOTION.spin, batch, SPIN_I * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, others, MOTION.position, batch, PLACE_J * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, others, MOTION.velocity, batch, VELOCITY_J * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, others, MOTION.spin, batch, SPIN_J * STRIDE + k, STRIDE)
         take_columns(candidates.memory, MEMORY.width, slots, k, 0, batch, OLD * STRIDE + k, STRIDE)
     if not ONE_KIND:
         for k in range(full):
             row = kinds * int(get(batch, KIND_I, k)) + int(get(batch, KIND_J, k))
-            for a in range(KINETIC + 1):
+            for a in range(LAW.rolling):
                 put(batch, TABLE + a, k, table.rows[row, a])
 
 
@@ -250,7 +231,7 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
 def pair_block(order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen):
     """The contacts in the rows of some places; what they do is added up in a ring, or by place."""
     load, law = spheres.load, table.rows
-    for a in range(SEEN):
+    for a in range(SEEN.width):
         seen[a] = 0.0
     at, end, found = candidates.start[first], candidates.start[last], 0
     while at < end or found > 0:

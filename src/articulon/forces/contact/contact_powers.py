@@ -1,8 +1,8 @@
 """Powers of the forces of contacts: of walls by the lines of the ledger, of pairs as a whole."""
 
 from articulon.algebra.vectors import cross, dot, load_from, scale, sub
-from articulon.forces.contact.contact_columns import RECORD, RESISTANCE
-from articulon.forces.contact.contact_tables import FREE, NORMAL_WORK, PLACES, SLIDES, SPIN, WORKS, V
+from articulon.forces.contact.contact_columns import MOTION, RECORD, RESISTANCE
+from articulon.forces.contact.contact_tables import FREE, NORMAL_WORK, PLACES, SLIDES, WORKS
 from articulon.kernels import jit, kernel
 
 
@@ -58,17 +58,17 @@ def power_block(spheres, candidates, first, last, seen):
             j = candidates.root[slot]
             nx, ny, nz = record[slot, RECORD.normal], record[slot, RECORD.normal + 1], record[slot, RECORD.normal + 2]
             ux, uy, uz = surface_velocity(
-                motion[p, V] - motion[j, V],
-                motion[p, V + 1] - motion[j, V + 1],
-                motion[p, V + 2] - motion[j, V + 2],
+                motion[p, MOTION.velocity] - motion[j, MOTION.velocity],
+                motion[p, MOTION.velocity + 1] - motion[j, MOTION.velocity + 1],
+                motion[p, MOTION.velocity + 2] - motion[j, MOTION.velocity + 2],
                 record[slot, RECORD.arm],
-                motion[p, SPIN],
-                motion[p, SPIN + 1],
-                motion[p, SPIN + 2],
+                motion[p, MOTION.spin],
+                motion[p, MOTION.spin + 1],
+                motion[p, MOTION.spin + 2],
                 record[slot, RECORD.other_arm],
-                motion[j, SPIN],
-                motion[j, SPIN + 1],
-                motion[j, SPIN + 2],
+                motion[j, MOTION.spin],
+                motion[j, MOTION.spin + 1],
+                motion[j, MOTION.spin + 2],
                 nx,
                 ny,
                 nz,
@@ -76,7 +76,9 @@ def power_block(spheres, candidates, first, last, seen):
             seen[NORMAL_WORK] += dot(load_from(record, slot, RECORD.force), (ux, uy, uz))
             if candidates.resistance.shape[0] > 0:
                 seen[NORMAL_WORK] += power_of_couple(
-                    candidates.resistance, slot, sub(load_from(motion, p, SPIN), load_from(motion, j, SPIN))
+                    candidates.resistance,
+                    slot,
+                    sub(load_from(motion, p, MOTION.spin), load_from(motion, j, MOTION.spin)),
                 )
 
 
@@ -98,6 +100,8 @@ def wall_powers(system, lines):
     for p in range(system.spheres.radius.shape[0]):
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
-                found = powers_at_wall(walls, slot, load_from(motion, p, V), load_from(motion, p, SPIN))
+                found = powers_at_wall(
+                    walls, slot, load_from(motion, p, MOTION.velocity), load_from(motion, p, MOTION.spin)
+                )
                 for line in range(WORKS):
                     lines[line] += found[line]

@@ -11,8 +11,9 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, apply, dot, load, load_from, sub
+from articulon.forces.contact.contact_columns import COUNTS
 from articulon.forces.contact.contact_history import clear_contact, load_wall_contact
-from articulon.forces.contact.contact_tables import EXCEEDED, FAULT, LEFT, LISTED, PLACES, SPHERE
+from articulon.forces.contact.contact_tables import LEFT, PLACES
 from articulon.forces.contact.wall_motion import rotation_of, way_of
 from articulon.forces.contact.wall_shapes import MESH, OUTSIDE, triangle_gap
 from articulon.forces.contact.wall_tables import PLACE, POSES, TURNING
@@ -148,14 +149,14 @@ def sum_walls(slots, lists):
         slots.start[p + 1] += slots.start[p]
         lists.group_start[p + 1] += lists.group_start[p]
         lists.entry_first[p + 1] += lists.entry_first[p]
-    slots.counts[LISTED] = slots.start[n]
+    slots.counts[COUNTS.listed] = slots.start[n]
     lists.needed[0], lists.needed[1] = lists.group_start[n], lists.entry_first[n]
     fits = (
         slots.start[n] <= slots.feature.size
         and lists.group_start[n] <= lists.wall.size
         and lists.entry_first[n] <= lists.entry.size
     )
-    slots.counts[EXCEEDED] = 0 if fits else 1
+    slots.counts[COUNTS.exceeded] = 0 if fits else 1
     return fits
 
 
@@ -265,7 +266,7 @@ def list_walls(system):
         FIND(cell, particles, lists)
         for b in range(lists.outside.size):
             if lists.outside[b] >= 0:
-                slots.counts[FAULT], slots.counts[SPHERE] = LEFT, lists.outside[b]
+                slots.counts[COUNTS.fault], slots.counts[COUNTS.sphere] = LEFT, lists.outside[b]
     COUNT(walls, lists, cell, particles, spheres, slots, skin)
     if sum_walls(slots, lists):
         FILL(walls, lists, cell, particles, spheres, slots, system.kept, skin)

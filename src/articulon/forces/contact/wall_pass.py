@@ -11,43 +11,9 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
-from articulon.forces.contact.contact_columns import KEPT, RECORD, RESISTANCE
-from articulon.forces.contact.contact_law import (
-    DAMPING,
-    KINETIC,
-    NEVER,
-    SHEAR,
-    STATIC,
-    STIFFNESS,
-    TANGENTIAL_DAMPING,
-    arms,
-)
-from articulon.forces.contact.contact_tables import (
-    AT_WALL,
-    BEGUN,
-    DEEP_FIRST,
-    DEEP_OTHER,
-    DEEPEST,
-    DURATIONS,
-    ENDED,
-    EXCEEDED,
-    FAULT,
-    FREE,
-    INVERSE_MASS,
-    KIND,
-    LONGEST,
-    MOTION,
-    OVERRUN,
-    PASSED,
-    PLACES,
-    RADIUS,
-    SLIDES,
-    SPHERE,
-    SPIN,
-    STICKS,
-    V,
-    X,
-)
+from articulon.forces.contact.contact_columns import COUNTS, KEPT, LAW, MOTION, RECORD, RESISTANCE, SEEN
+from articulon.forces.contact.contact_law import NEVER, arms
+from articulon.forces.contact.contact_tables import FREE, OVERRUN, PASSED, PLACES, SLIDES, STICKS
 from articulon.forces.contact.wall_lists import walls_moved
 from articulon.forces.contact.wall_motion import place_walls, wall_velocity
 from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
@@ -82,13 +48,15 @@ that of the same contact."""
 @jit
 def places_of(slots, walls, lists, motion, p, places, numbers):
     """Writes the places of walls that a sphere touches, in the order of features; returns how many, −1 for too many."""
-    rows, x = 0, load_from(motion, p, X)
+    rows, x = 0, load_from(motion, p, MOTION.position)
     for g in range(lists.group_start[p], lists.group_start[p + 1]):
         at = add(x, load_from(lists.shift, g, 0))
         first, last = lists.entry_start[g], lists.entry_start[g + 1]
         if rows == TOUCHED:
             return -1
-        rows = touch(walls, lists.wall[g], lists.entry, first, last, at, motion[p, RADIUS], places, numbers, rows)
+        rows = touch(
+            walls, lists.wall[g], lists.entry, first, last, at, motion[p, MOTION.radius], places, numbers, rows
+        )
         if rows < 0:
             return -1
     sort_by_feature(places, numbers, rows)
@@ -171,20 +139,20 @@ def carry_over(slots, first, had, rows, old, spare):
 def act(slots, walls, motion, table, p, slot, gap, n, at, h):
     """The law at a place of a wall with its normal: the record of a slot; returns the overlap."""
     record = slots.record
-    w, R = slots.wall[slot], motion[p, RADIUS]
+    w, R = slots.wall[slot], motion[p, MOTION.radius]
     delta = R - gap
     reach, _, lever, _ = arms(R, 0.0, delta)
-    spin, turning = load_from(motion, p, SPIN), load_from(walls.pose, w, WALL_SPIN)
+    spin, turning = load_from(motion, p, MOTION.spin), load_from(walls.pose, w, WALL_SPIN)
     moving = wall_velocity(walls.pose, w, at)
     store_from(slots.velocity, slot, 0, moving)
     store_from(slots.velocity, slot, 3, turning)
-    v = sub(sub(load_from(motion, p, V), scale(reach, cross(spin, n))), moving)
-    row = table.kinds[0] * int(motion[p, KIND]) + walls.material[w]
+    v = sub(sub(load_from(motion, p, MOTION.velocity), scale(reach, cross(spin, n))), moving)
+    row = table.kinds[0] * int(motion[p, MOTION.kind]) + walls.material[w]
     rows = table.rows
     out = CONTACT(
         delta,
         R,
-        1.0 / motion[p, INVERSE_MASS],
+        1.0 / motion[p, MOTION.inverse_mass],
         n[0],
         n[1],
         n[2],
@@ -197,12 +165,12 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
         record[slot, RECORD.displacement + 2],
         record[slot, RECORD.closing],
         h,
-        rows[row, STIFFNESS],
-        rows[row, SHEAR],
-        rows[row, DAMPING],
-        rows[row, TANGENTIAL_DAMPING],
-        rows[row, STATIC],
-        rows[row, KINETIC],
+        rows[row, LAW.stiffness],
+        rows[row, LAW.shear],
+        rows[row, LAW.damping],
+        rows[row, LAW.tangential_damping],
+        rows[row, LAW.static_friction],
+        rows[row, LAW.kinetic_friction],
     )
     record[slot, RECORD.closing] = dot(v, n)
     tangential = (out[2], out[3], out[4])
@@ -222,8 +190,8 @@ def ask_ahead(slots, lists, motion, slot, behind):
     memory."""
     if slot + AHEAD < behind:
         p = slots.place[slot + AHEAD]
-        prefetch(motion, MOTION * p)
-        prefetch(motion, MOTION * p + LINE // 8)
+        prefetch(motion, MOTION.width * p)
+        prefetch(motion, MOTION.width * p + LINE // 8)
         prefetch(lists.group_start, p)
         prefetch(slots.start, p)
 
@@ -270,12 +238,12 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
             slots.feature[slot], slots.wall[slot] = numbers[k, FEATURE], numbers[k, WALL]
             n, at = load_from(places, k, NORMAL), load_from(places, k, POINT)
             delta = act(slots, walls, motion, table, p, slot, places[k, GAP], n, at, h)
-            if delta > deepest * motion[p, RADIUS]:
-                deepest, whose, what = delta / motion[p, RADIUS], order[p], order.size + slots.feature[slot]
+            if delta > deepest * motion[p, MOTION.radius]:
+                deepest, whose, what = delta / motion[p, MOTION.radius], order[p], order.size + slots.feature[slot]
         for k in range(rows, had):
             touches[base + k] = FREE
-    seen[BEGUN], seen[ENDED], seen[DURATIONS], seen[LONGEST] = begun, ended, durations, longest
-    seen[DEEPEST], seen[DEEP_FIRST], seen[DEEP_OTHER] = deepest, whose, what
+    seen[SEEN.begun], seen[SEEN.ended], seen[SEEN.durations], seen[SEEN.longest] = begun, ended, durations, longest
+    seen[SEEN.deepest], seen[SEEN.deep_first], seen[SEEN.deep_other] = deepest, whose, what
     return fault, sphere, wall
 
 
@@ -305,7 +273,7 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
             seen[block],
         )
         if fault != 0:  # whichever thread writes it last: a run that goes wrong ends all the same
-            counts[FAULT], counts[SPHERE], counts[AT_WALL] = fault, sphere, wall
+            counts[COUNTS.fault], counts[COUNTS.sphere], counts[COUNTS.wall] = fault, sphere, wall
 
 
 def wall_pass(system, time, h):
@@ -316,7 +284,7 @@ def wall_pass(system, time, h):
     if walls_moved(system.shapes, system.near_walls, system.skin[0]):
         KEEP(system)
         LIST(system)
-    if slots.counts[EXCEEDED] == 0:
+    if slots.counts[COUNTS.exceeded] == 0:
         SHARE(slots, system.shapes, system.near_walls, system.spheres, system.particles, system.table, time, h)
 
 
