@@ -14,24 +14,7 @@ from articulon.forces.contact.contact_history import KEEP, LIST_PAIRS, LIST_WALL
 from articulon.forces.contact.contact_tables import FRICTION_WORK, NORMAL_WORK, SPRING_WORK, VISCOUS_WORK
 from articulon.forces.contact.wall_motion import walls_stand
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_passes import (
-    DONE,
-    DONE_TIME,
-    DRIFTS,
-    DUE,
-    DUE_TIME,
-    FINITE,
-    HIGH,
-    KICKS,
-    LASTS,
-    LINES,
-    LOW,
-    POINT,
-    RECORDS,
-    TIME,
-    TOUCHES,
-    WAY,
-)
+from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_LINE, GRAIN_PARTIAL, LINES
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
@@ -60,7 +43,7 @@ def farthest(grains):
     """The square of the longest way that any grain has gone, ``middle`` taken off; NaN where one has no number."""
     worst = 0.0
     for b in range(grains.partial.shape[0]):
-        d = grains.partial[b, WAY]
+        d = grains.partial[b, GRAIN_PARTIAL.way]
         if not d < np.inf:
             return np.nan
         worst = max(worst, d)
@@ -90,7 +73,7 @@ def find_middle(system, grains):
     for a in range(3):
         low, high = np.inf, -np.inf
         for s in range(line.shape[0]):
-            way = line[s, POINT + a] - reference[a, s]
+            way = line[s, GRAIN_LINE.place + a] - reference[a, s]
             low, high = min(low, way), max(high, way)
         grains.middle[a] = 0.5 * (low + high)
     if not walls_stand(system.shapes):
@@ -104,7 +87,7 @@ def follow_middle(system, grains):
     for a in range(3):
         low, high = np.inf, -np.inf
         for b in range(partial.shape[0]):
-            low, high = min(low, partial[b, LOW + a]), max(high, partial[b, HIGH + a])
+            low, high = min(low, partial[b, GRAIN_PARTIAL.low + a]), max(high, partial[b, GRAIN_PARTIAL.high + a])
         grains.middle[a] = 0.5 * (low + high)
     if not walls_stand(system.shapes):
         forget_middle(grains)
@@ -127,8 +110,9 @@ def sum_seen(seen, times):
 def sweep(system, grains, moving, touches, time, h, whole, kicks, done, due, drift):
     """Asks for a sweep; see ``Grains.ask``."""
     ask = grains.ask
-    ask[TOUCHES], ask[TIME], ask[LASTS], ask[RECORDS] = touches, time, h, whole
-    ask[KICKS], ask[DONE_TIME], ask[DUE_TIME], ask[DRIFTS] = kicks, done, due, drift
+    ask[GRAIN_ASK.touches], ask[GRAIN_ASK.time], ask[GRAIN_ASK.lasts] = touches, time, h
+    ask[GRAIN_ASK.records], ask[GRAIN_ASK.kicks], ask[GRAIN_ASK.drifts] = whole, kicks, drift
+    ask[GRAIN_ASK.done_time], ask[GRAIN_ASK.due_time] = done, due
     moving[SWEEP](system, grains)
 
 
@@ -184,7 +168,7 @@ def begin_grains(contacts, moving, system, grains, time, h, times):
         return
     evaluate(system, contacts, grains, moving, time, 0.0, 0.0, 0.0, half, 0.0, times)
     for k in range(LINES):
-        grains.works[1, k] += half * summed(grains, DUE + k)
+        grains.works[1, k] += half * summed(grains, GRAIN_PARTIAL.due + k)
     sort_works_to_come(system.candidates.block, grains.works[1], half)
 
 
@@ -220,10 +204,10 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
         whole, drift = (1.0, 0.0) if last else (0.0, h)
         evaluate(system, contacts, grains, moving, time, h, whole, half, half, drift, times)
         for k in range(LINES):
-            works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
+            works[k] += half * (summed(grains, GRAIN_PARTIAL.done + k) + summed(grains, GRAIN_PARTIAL.due + k))
         sort_works(system.candidates.block, works)
         sort_works_to_come(system.candidates.block, works, half)
-        if not summed(grains, FINITE) < np.inf:
+        if not summed(grains, GRAIN_PARTIAL.finite) < np.inf:
             return DIVERGED
         counters[STEPS] = step + 1
         counters[WINDOW] += 1

@@ -1,14 +1,14 @@
 """Which columns the tables of contacts have.
 
-Each table has one record of column numbers, which a kernel takes for constants. Of a quantity with several components
-the record has the first column. A sum of a column and a component, ``RECORD.force + a``, is as good as a number but in
-a vector loop, where what is added up has to have a name of its own.
+Each table has one record of column numbers, which kernels take for constants. Of a quantity with several components,
+whose number stands in brackets, the record has the first column. Columns that are parts of another table's row have
+names of their own: a loop whose indices have sums of constants in them does not become a vector loop.
 """
 
-from typing import NamedTuple
+from articulon.columns import Columns
 
 
-class MotionColumns(NamedTuple):
+class MotionColumns(Columns):
     """Of ``Spheres.motion``: where a sphere is and how it moves, world frame. A row is a line and a half of memory."""
 
     position: int = 0
@@ -26,7 +26,7 @@ class MotionColumns(NamedTuple):
     width: int = 12
 
 
-class LoadColumns(NamedTuple):
+class LoadColumns(Columns):
     """Of ``Spheres.load``, a line of memory: the sums of what contacts do to a sphere, world frame."""
 
     force: int = 0
@@ -40,7 +40,7 @@ class LoadColumns(NamedTuple):
     width: int = 8
 
 
-class LawColumns(NamedTuple):
+class LawColumns(Columns):
     """Of the law of two kinds, ``ContactTable.rows``; the units of stiffnesses and dampings are the law's."""
 
     stiffness: int = 0
@@ -66,7 +66,7 @@ class LawColumns(NamedTuple):
     width: int = 12
 
 
-class RecordColumns(NamedTuple):
+class RecordColumns(Columns):
     """Of a contact's record, two lines of memory: ``Candidates.record`` and ``WallSlots.record``."""
 
     displacement: int = 0
@@ -88,7 +88,7 @@ class RecordColumns(NamedTuple):
     width: int = 16
 
 
-class MemoryColumns(NamedTuple):
+class MemoryColumns(Columns):
     """Of all that the law asks of a contact's past, ``Candidates.memory``: the first ones of a record."""
 
     displacement: int = 0
@@ -96,7 +96,7 @@ class MemoryColumns(NamedTuple):
     width: int = 4
 
 
-class ResistanceColumns(NamedTuple):
+class ResistanceColumns(Columns):
     """Of what resists rolling and twisting: ``Candidates.resistance`` and ``WallSlots.resistance``."""
 
     couple: int = 0
@@ -108,7 +108,7 @@ class ResistanceColumns(NamedTuple):
     width: int = 7
 
 
-class PastColumns(NamedTuple):
+class PastColumns(Columns):
     """Of what a list keeps of a contact between spheres, a line of memory, ``Kept.past``: those of ``MEMORY``, and
     behind them the following. Two stay empty."""
 
@@ -119,7 +119,7 @@ class PastColumns(NamedTuple):
     width: int = 8
 
 
-class KeptColumns(NamedTuple):
+class KeptColumns(Columns):
     """Of a contact in a state, ``State.contacts.memory``, and in ``Kept.column``: those of ``RECORD``, and behind them
     the following."""
 
@@ -132,7 +132,7 @@ class KeptColumns(NamedTuple):
     width: int = 25
 
 
-class CountsPlaces(NamedTuple):
+class CountsPlaces(Columns):
     """In ``Candidates.counts``, ``WallSlots.counts`` and ``Kept.counts``, of which the first have but two and the last
     but one."""
 
@@ -148,7 +148,7 @@ class CountsPlaces(NamedTuple):
     """The wall of it."""
 
 
-class SeenColumns(NamedTuple):
+class SeenColumns(Columns):
     """Of what a pass sees in a block of places, ``Candidates.block`` and ``WallSlots.block``. First come the works
     since the last pass by line of the ledger (5)."""
 
@@ -173,7 +173,7 @@ class SeenColumns(NamedTuple):
     width: int = 14
 
 
-class TimesPlaces(NamedTuple):
+class TimesPlaces(Columns):
     """In ``State.contacts.times``: what passes have seen so far, as in ``SEEN``."""
 
     begun: int = 0
@@ -184,6 +184,129 @@ class TimesPlaces(NamedTuple):
     deep_first: int = 5
     deep_other: int = 6
     width: int = 7
+
+
+class BatchFields(Columns):
+    """Of some contacts whose law is evaluated together, each field with the values of all of them one behind the
+    other; see ``contact_batches``."""
+
+    position_i: int = 0
+    """From here on the first sphere's row of ``MOTION`` (12)."""
+    radius_i: int = 3
+    velocity_i: int = 4
+    inverse_mass_i: int = 7
+    spin_i: int = 8
+    kind_i: int = 11
+    position_j: int = 12
+    """From here on the second one's (12)."""
+    radius_j: int = 15
+    velocity_j: int = 16
+    inverse_mass_j: int = 19
+    spin_j: int = 20
+    kind_j: int = 23
+    load_force: int = 0
+    """In the end from here on, in the place of the first fields, what the contact does, as a row of ``LOAD`` (8); its
+    torques are for arms of one length."""
+    load_force_spare: int = 3
+    load_torque: int = 4
+    load_torque_spare: int = 7
+    old: int = 24
+    """From here on what is remembered of the contact, as in ``MEMORY`` (4)."""
+    old_displacement: int = 24
+    old_closing: int = 27
+    contact_width: int = 28
+    """See ``contact_law.contact_width``."""
+    depth: int = 29
+    """Overlap, zero where the two are apart [length]."""
+    damping: int = 30
+    """See ``contact_law.damping_of``."""
+    mass: int = 31
+    """m* [mass]"""
+    surface_velocity: int = 32
+    """Of the first surface against the second (3) [length/time]."""
+    turned: int = 35
+    """Tangential displacement in the new tangent plane (3) [length]."""
+    viscous: int = 38
+    """Viscous normal force [force]."""
+    tangential: int = 39
+    """Tangential force (3) [force]."""
+    new: int = 42
+    """From here on the record as it will be, as in ``RECORD`` (16)."""
+    new_displacement: int = 42
+    new_closing: int = 45
+    new_force: int = 46
+    new_elastic: int = 49
+    new_normal: int = 50
+    new_arm: int = 53
+    new_tangential_viscous: int = 54
+    new_other_arm: int = 57
+    slides: int = 58
+    """1 where the surfaces slide, otherwise 0."""
+    relative_depth: int = 59
+    """Overlap by the smaller radius."""
+    size: int = 60
+    """R* [length]"""
+    overlap: int = 61
+    """Negative where the two are apart [length]."""
+    touches: int = 62
+    """As in ``Candidates.touches``. What stands behind the last contact of a batch parts, and does nothing."""
+    law: int = 63
+    """From here on the first columns of ``LAW`` (6), where there are several kinds."""
+    width: int = 69
+
+
+class WallMotionColumns(Columns):
+    """Of ``Walls.motion``."""
+
+    point: int = 0
+    """Where the wall's point is at t = 0, without its swing (3) [length]."""
+    velocity: int = 3
+    """Of that point, without its swing (3) [length/time]."""
+    amplitude: int = 6
+    """Of its swing (3) [length]."""
+    spin: int = 9
+    """Angular velocity (3) [angle/time]."""
+    rate: int = 12
+    """Angular frequency of the swing [angle/time]."""
+    width: int = 13
+
+
+class WallPoseColumns(Columns):
+    """Of ``Walls.pose``, at the time last asked for, world frame."""
+
+    place: int = 0
+    """Of the wall's point (3) [length]."""
+    rotation: int = 3
+    """From the wall's frame to the world's, row by row (9)."""
+    velocity: int = 12
+    """Of the point (3) [length/time]."""
+    spin: int = 15
+    """Angular velocity (3) [angle/time]."""
+    direction: int = 18
+    """Unit normal or axis (3)."""
+    width: int = 21
+
+
+class WallPlaceColumns(Columns):
+    """Of a scratch of the places of walls that a sphere touches, world frame; shape (``TOUCHED``, 7)."""
+
+    gap: int = 0
+    """Distance of the wall from the centre [length]."""
+    normal: int = 1
+    """Unit vector from the wall to the centre (3)."""
+    point: int = 4
+    """Where on the wall (3) [length]."""
+    width: int = 7
+
+
+class WallNumberColumns(Columns):
+    """Of a scratch of the numbers of those places; shape (``TOUCHED``, 3)."""
+
+    wall: int = 0
+    feature: int = 1
+    part: int = 2
+    """The edge or corner that is touched, −1 for a face."""
+    width: int = 3
 
 
 MOTION = MotionColumns()
@@ -197,3 +320,8 @@ KEPT = KeptColumns()
 COUNTS = CountsPlaces()
 SEEN = SeenColumns()
 TIMES = TimesPlaces()
+BATCH = BatchFields()
+WALL_MOTION = WallMotionColumns()
+WALL_POSE = WallPoseColumns()
+WALL_PLACE = WallPlaceColumns()
+WALL_NUMBER = WallNumberColumns()

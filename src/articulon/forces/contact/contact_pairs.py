@@ -13,25 +13,8 @@ import numpy as np
 from numba import prange
 
 from articulon.forces.contact.contact_batches import (
-    DEEP,
-    FIELDS,
-    KIND_I,
-    KIND_J,
     LANES,
-    NEW,
-    NEW_ARM,
-    NEW_OTHER_ARM,
-    OLD,
-    PLACE_I,
-    PLACE_J,
-    SLIDES_NOW,
-    SPIN_I,
-    SPIN_J,
-    STATE,
     STRIDE,
-    TABLE,
-    VELOCITY_I,
-    VELOCITY_J,
     act,
     book,
     find_velocities,
@@ -42,7 +25,7 @@ from articulon.forces.contact.contact_batches import (
     sum_forces,
     turn,
 )
-from articulon.forces.contact.contact_columns import COUNTS, LAW, LOAD, MEMORY, MOTION, RECORD, SEEN
+from articulon.forces.contact.contact_columns import BATCH, COUNTS, LAW, LOAD, MEMORY, MOTION, RECORD, SEEN
 from articulon.forces.contact.contact_law import NEVER
 from articulon.forces.contact.contact_tables import FREE, PARTS, PLACES, SLIDES, STICKS
 from articulon.forces.contact.row_exchange import LANES as FOUR
@@ -70,10 +53,10 @@ def find_deepest(batch, count, slots, order, candidates, seen):
     """The largest overlap of a block so far, and whose it is."""
     deeper = 0.0
     for k in range(count):
-        deeper += 1.0 if batch[DEEP * STRIDE + k] > seen[SEEN.deepest] else 0.0
+        deeper += 1.0 if batch[BATCH.relative_depth * STRIDE + k] > seen[SEEN.deepest] else 0.0
     if deeper > 0.0:
         for k in range(count):
-            deep, slot = get(batch, DEEP, k), slots[np.uint64(k)]
+            deep, slot = get(batch, BATCH.relative_depth, k), slots[np.uint64(k)]
             if deep > seen[SEEN.deepest]:
                 seen[SEEN.deepest] = deep
                 seen[SEEN.deep_first] = order[candidates.first[slot]]
@@ -86,24 +69,24 @@ def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
     too, where they are asked for ``whole``."""
     touches, memory, full = candidates.touches, candidates.memory, count - count % FOUR
     for k in range(0, full, FOUR):
-        put_columns(memory, MEMORY.width, slots, k, 0, batch, NEW * STRIDE + k, STRIDE)
+        put_columns(memory, MEMORY.width, slots, k, 0, batch, BATCH.new * STRIDE + k, STRIDE)
     for k in range(full, count):
         slot = slots[np.uint64(k)]
         for a in range(MEMORY.width):
-            memory[slot, a] = get(batch, NEW + a, k)
+            memory[slot, a] = get(batch, BATCH.new + a, k)
     for k in range(count):
-        now = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
-        touches[slots[np.uint64(k)]] = now if get(batch, STATE, k) < PARTS else FREE
+        now = SLIDES if get(batch, BATCH.slides, k) > 0.5 else STICKS
+        touches[slots[np.uint64(k)]] = now if get(batch, BATCH.touches, k) < PARTS else FREE
     find_deepest(batch, count, slots, order, candidates, seen)
     if whole:
         sum_forces(batch, count)
         for k in range(count):
             slot = slots[np.uint64(k)]
             for a in range(RECORD.width):
-                candidates.record[slot, a] = get(batch, NEW + a, k)
+                candidates.record[slot, a] = get(batch, BATCH.new + a, k)
     for k in range(0, count, FOUR):
-        arms = NEW_ARM * STRIDE + k, NEW_OTHER_ARM * STRIDE + k
-        add_columns(load, rows, FROM + k, INTO + k, batch, k, STRIDE, arms[0], arms[1])
+        arms = BATCH.new_arm * STRIDE + k, BATCH.new_other_arm * STRIDE + k
+        add_columns(load, rows, FROM + k, INTO + k, batch, BATCH.load_force * STRIDE + k, STRIDE, arms[0], arms[1])
 
 
 @jit
@@ -208,23 +191,23 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
         rows[np.uint64(OTHERS) + np.uint64(k)] = np.uint64(candidates.second[slot])
         rows[np.uint64(FROM) + np.uint64(k)] = np.uint64(row_in(ring, p))
         rows[np.uint64(INTO) + np.uint64(k)] = np.uint64(row_into(ring, into, places))
-        put(batch, STATE, k, candidates.touches[slot])
+        put(batch, BATCH.touches, k, candidates.touches[slot])
     for k in range(count, full):
-        put(batch, STATE, k, PARTS)
+        put(batch, BATCH.touches, k, PARTS)
     for k in range(0, full, FOUR):
         mine, others = MINE + k, OTHERS + k
-        take_columns(motion, MOTION.width, rows, mine, MOTION.position, batch, PLACE_I * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION.width, rows, mine, MOTION.velocity, batch, VELOCITY_I * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION.width, rows, mine, MOTION.spin, batch, SPIN_I * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION.width, rows, others, MOTION.position, batch, PLACE_J * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION.width, rows, others, MOTION.velocity, batch, VELOCITY_J * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION.width, rows, others, MOTION.spin, batch, SPIN_J * STRIDE + k, STRIDE)
-        take_columns(candidates.memory, MEMORY.width, slots, k, 0, batch, OLD * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, mine, MOTION.position, batch, BATCH.position_i * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, mine, MOTION.velocity, batch, BATCH.velocity_i * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, mine, MOTION.spin, batch, BATCH.spin_i * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, others, MOTION.position, batch, BATCH.position_j * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, others, MOTION.velocity, batch, BATCH.velocity_j * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, others, MOTION.spin, batch, BATCH.spin_j * STRIDE + k, STRIDE)
+        take_columns(candidates.memory, MEMORY.width, slots, k, 0, batch, BATCH.old * STRIDE + k, STRIDE)
     if not ONE_KIND:
         for k in range(full):
-            row = kinds * int(get(batch, KIND_I, k)) + int(get(batch, KIND_J, k))
+            row = kinds * int(get(batch, BATCH.kind_i, k)) + int(get(batch, BATCH.kind_j, k))
             for a in range(LAW.rolling):
-                put(batch, TABLE + a, k, table.rows[row, a])
+                put(batch, BATCH.law + a, k, table.rows[row, a])
 
 
 @jit
@@ -268,7 +251,7 @@ def share_pairs(order, spheres, candidates, table, time, h):
     """All strips. Loops that are shared out take no tuples of tuples."""
     strips = candidates.strip.shape[0] - 1
     for s in prange(strips):
-        batch, slots, rows = np.zeros(FIELDS * STRIDE), np.zeros(2 * LANES, np.uint64), np.zeros(ROWS, np.uint64)
+        batch, slots, rows = np.zeros(BATCH.width * STRIDE), np.zeros(2 * LANES, np.uint64), np.zeros(ROWS, np.uint64)
         pair_strip(order, spheres, candidates, table, np.int64(s), time, h, batch, slots, rows)
 
 
