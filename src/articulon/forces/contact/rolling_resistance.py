@@ -16,10 +16,9 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
-from articulon.forces.contact.contact_columns import LAW, LOAD, MOTION, RECORD, RESISTANCE
+from articulon.forces.contact.contact_columns import LAW, LOAD, MOTION, RECORD, RESISTANCE, WALL_POSE
 from articulon.forces.contact.contact_law import TINY, carried
 from articulon.forces.contact.contact_tables import FREE, FRICTION_WORK, PLACES
-from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
 from articulon.kernels import jit
 
 HERTZ = True
@@ -112,7 +111,7 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
                 forget(walls.resistance, slot)
                 continue
             k = walls.wall[slot]
-            wj = load_from(shapes.pose, k, WALL_SPIN)
+            wj = load_from(shapes.pose, k, WALL_POSE.spin)
             row = kinds * int(motion[p, MOTION.kind]) + shapes.material[k]
             mean = scale(0.5, add(wi, wj))
             delta = walls.record[slot, RECORD.other_arm]

@@ -11,23 +11,23 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
-from articulon.forces.contact.contact_columns import COUNTS, KEPT, LAW, MOTION, RECORD, RESISTANCE, SEEN
+from articulon.forces.contact.contact_columns import (
+    COUNTS,
+    KEPT,
+    LAW,
+    MOTION,
+    RECORD,
+    RESISTANCE,
+    SEEN,
+    WALL_NUMBER,
+    WALL_PLACE,
+    WALL_POSE,
+)
 from articulon.forces.contact.contact_law import NEVER, arms
 from articulon.forces.contact.contact_tables import FREE, OVERRUN, PASSED, PLACES, SLIDES, STICKS
 from articulon.forces.contact.wall_lists import walls_moved
 from articulon.forces.contact.wall_motion import place_walls, wall_velocity
-from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
-from articulon.forces.contact.wall_touching import (
-    FEATURE,
-    GAP,
-    NORMAL,
-    POINT,
-    TOUCHED,
-    WALL,
-    WIDTH,
-    sort_by_feature,
-    touch,
-)
+from articulon.forces.contact.wall_touching import TOUCHED, sort_by_feature, touch
 from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.kernels import jit, kernel
 
@@ -84,12 +84,12 @@ def match(slots, walls, first, had, places, numbers, rows, old):
         old[k] = -1
     for stage in range(2):
         for k in range(rows):
-            w, n = numbers[k, WALL], load_from(places, k, NORMAL)
+            w, n = numbers[k, WALL_NUMBER.wall], load_from(places, k, WALL_PLACE.normal)
             smooth, best = walls.smooth[w], 0.0
             if stage == 1:
                 best = smooth * SWAY[0] - math.sqrt(max(1.0 - smooth * smooth, 0.0)) * SWAY[1]
             for m in range(had if old[k] < 0 else 0):
-                same = slots.feature[first + m] == numbers[k, FEATURE]
+                same = slots.feature[first + m] == numbers[k, WALL_NUMBER.feature]
                 if (same or stage == 1) and slots.wall[first + m] == w and not is_taken(old, rows, m):
                     along = dot(n, load_from(slots.record, first + m, RECORD.normal))
                     if same and along < -0.5:
@@ -103,8 +103,8 @@ def match(slots, walls, first, had, places, numbers, rows, old):
 def goes_on(slots, first, places, numbers):
     """Whether the only place that a sphere touches is that of the only contact it had, which most are: what ``match``
     would find."""
-    along = dot(load_from(places, 0, NORMAL), load_from(slots.record, first, RECORD.normal))
-    return slots.feature[first] == numbers[0, FEATURE] and along >= 0.0
+    along = dot(load_from(places, 0, WALL_PLACE.normal), load_from(slots.record, first, RECORD.normal))
+    return slots.feature[first] == numbers[0, WALL_NUMBER.feature] and along >= 0.0
 
 
 @jit
@@ -142,7 +142,7 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
     w, R = slots.wall[slot], motion[p, MOTION.radius]
     delta = R - gap
     reach, _, lever, _ = arms(R, 0.0, delta)
-    spin, turning = load_from(motion, p, MOTION.spin), load_from(walls.pose, w, WALL_SPIN)
+    spin, turning = load_from(motion, p, MOTION.spin), load_from(walls.pose, w, WALL_POSE.spin)
     moving = wall_velocity(walls.pose, w, at)
     store_from(slots.velocity, slot, 0, moving)
     store_from(slots.velocity, slot, 3, turning)
@@ -235,9 +235,9 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
             if old[k] < 0:
                 begun += 1.0
                 since[slot], slots.record[slot, RECORD.closing] = time, NEVER
-            slots.feature[slot], slots.wall[slot] = numbers[k, FEATURE], numbers[k, WALL]
-            n, at = load_from(places, k, NORMAL), load_from(places, k, POINT)
-            delta = act(slots, walls, motion, table, p, slot, places[k, GAP], n, at, h)
+            slots.feature[slot], slots.wall[slot] = numbers[k, WALL_NUMBER.feature], numbers[k, WALL_NUMBER.wall]
+            n, at = load_from(places, k, WALL_PLACE.normal), load_from(places, k, WALL_PLACE.point)
+            delta = act(slots, walls, motion, table, p, slot, places[k, WALL_PLACE.gap], n, at, h)
             if delta > deepest * motion[p, MOTION.radius]:
                 deepest, whose, what = delta / motion[p, MOTION.radius], order[p], order.size + slots.feature[slot]
         for k in range(rows, had):
@@ -251,7 +251,7 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
     """All places, shared among threads. Loops that are shared out take no tuples of tuples."""
     n, seen, counts = spheres.radius.shape[0], slots.block, slots.counts
     for b in prange(seen.shape[0]):
-        places, numbers = np.empty((TOUCHED, WIDTH)), np.empty((TOUCHED, 3), np.int64)
+        places, numbers = np.empty((TOUCHED, WALL_PLACE.width)), np.empty((TOUCHED, WALL_NUMBER.width), np.int64)
         old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, KEPT.width))
         block = np.int64(b)
         first = PLACES * block
