@@ -6,14 +6,15 @@ import pytest
 import articulon as ar
 from articulon.errors import CaseError, ModelError
 from articulon.forces.contact.compiled_passes import wall_list_kernel
-from articulon.forces.contact.contact_tables import EXCEEDED, PLACES, empty_system
+from articulon.forces.contact.contact_columns import COUNTS, WALL_NUMBER, WALL_PLACE, WALL_POSE
+from articulon.forces.contact.contact_tables import PLACES, empty_system
 from articulon.forces.contact.meshes import surface
 from articulon.forces.contact.wall_declarations import BoxWalls, Cylinder, Mesh, Plane, bodies_of
 from articulon.forces.contact.wall_lists import walls_moved
 from articulon.forces.contact.wall_motion import place_walls, wall_velocity
 from articulon.forces.contact.wall_shapes import FACE, nearest_on_triangle
-from articulon.forces.contact.wall_tables import ROTATION, empty_lists, wall_tables
-from articulon.forces.contact.wall_touching import FEATURE, GAP, NORMAL, TOUCHED, WALL, WIDTH, sort_by_feature, touch
+from articulon.forces.contact.wall_tables import empty_lists, wall_tables
+from articulon.forces.contact.wall_touching import TOUCHED, sort_by_feature, touch
 from articulon.forces.sites.site_evaluation import cell_of
 from articulon.kernels import kernel
 from articulon.simulation.contact_start import check_overlaps
@@ -77,7 +78,10 @@ class Probe:
         self.radius, self.skin = radius, skin
         self.model, self.walls = tables(walls, box, radius, skin)
         self.cell = cell_of(self.model)
-        self.places, self.numbers = np.zeros((TOUCHED, WIDTH)), np.zeros((TOUCHED, 3), dtype=np.int64)
+        self.places, self.numbers = (
+            np.zeros((TOUCHED, WALL_PLACE.width)),
+            np.zeros((TOUCHED, WALL_NUMBER.width), dtype=np.int64),
+        )
 
     def lists(self, points):
         """The lists of spheres at points, one to a place."""
@@ -89,7 +93,7 @@ class Probe:
         system.particles.reference[:] = points.T
         system.spheres.radius[:], system.spheres.inverse_mass[:] = self.radius, 1.0
         wall_list_kernel(False)(system)
-        assert not system.walls.counts[EXCEEDED]
+        assert not system.walls.counts[COUNTS.exceeded]
         return near
 
     def __call__(self, x):
@@ -98,10 +102,10 @@ class Probe:
         rows = touched(self.walls, self.lists(x[None]), 0, x, self.radius, self.places, self.numbers)
         assert rows >= 0
         return (
-            self.radius - self.places[:rows, GAP].copy(),
-            self.places[:rows, NORMAL : NORMAL + 3].copy(),
-            self.numbers[:rows, FEATURE].copy(),
-            self.numbers[:rows, WALL].copy(),
+            self.radius - self.places[:rows, WALL_PLACE.gap].copy(),
+            self.places[:rows, WALL_PLACE.normal : WALL_PLACE.normal + 3].copy(),
+            self.numbers[:rows, WALL_NUMBER.feature].copy(),
+            self.numbers[:rows, WALL_NUMBER.wall].copy(),
         )
 
 
@@ -307,8 +311,8 @@ def test_lists_hold_all_that_is_touched_until_half_the_skin_is_used_up():
     for s, x in enumerate(points):
         new = probe(x)
         rows = touched(probe.walls, lists, s, x, probe.radius, probe.places, probe.numbers)
-        assert probe.numbers[:rows, FEATURE].tolist() == new[2].tolist()
-        assert np.array_equal(probe.radius - probe.places[:rows, GAP], new[0])
+        assert probe.numbers[:rows, WALL_NUMBER.feature].tolist() == new[2].tolist()
+        assert np.array_equal(probe.radius - probe.places[:rows, WALL_PLACE.gap], new[0])
         found += rows
     assert found > 50
 
@@ -350,7 +354,7 @@ def test_walls_move_as_they_are_told():
 
     def at(time):
         place(walls, time)
-        R = walls.pose[0, ROTATION : ROTATION + 9].reshape(3, 3)
+        R = walls.pose[0, WALL_POSE.rotation : WALL_POSE.rotation + 9].reshape(3, 3)
         assert pytest.approx(np.eye(3), abs=1e-15) == R @ R.T
         return walls.pose[0, :3] + R @ body
 

@@ -6,18 +6,9 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.forces.contact.contact_columns import COUNTS, KEPT, MEMORY, PAST, RECORD
 from articulon.forces.contact.contact_history import KEEP
-from articulon.forces.contact.contact_tables import (
-    FREE,
-    LISTED,
-    MEMORY,
-    PAST_SINCE,
-    PAST_STANDING,
-    RECORD,
-    RESISTANCE,
-    SINCE,
-    STANDING,
-)
+from articulon.forces.contact.contact_tables import FREE
 from tests.support import grain_models as gm
 
 ROLLS = gm.GRAIN | {
@@ -64,25 +55,25 @@ def test_slots_have_what_the_state_holds(settled) -> None:
     slot has them the other way; so does the couple."""
     _, contacts, state = settled
     candidates, order, known = contacts.system.candidates, contacts.system.particles.order, by_pair(state)
-    used = np.flatnonzero(candidates.touches[: candidates.counts[LISTED]] != FREE)
+    used = np.flatnonzero(candidates.touches[: candidates.counts[COUNTS.listed]] != FREE)
     turned = 0
     for slot in used:
         i, j = int(order[candidates.first[slot]]), int(order[candidates.root[slot]])
         row, s = known[min(i, j), max(i, j)], 1.0 if i < j else -1.0
         turned += i > j
-        assert np.array_equal(candidates.memory[slot], row[:MEMORY] * [s, s, s, 1.0])
-        assert (candidates.since[slot], candidates.touches[slot]) == (row[SINCE], row[STANDING])
-        couple = row[STANDING + 1 : STANDING + 1 + RESISTANCE] * np.repeat([s, 1.0], [3, 4])
+        assert np.array_equal(candidates.memory[slot], row[: MEMORY.width] * [s, s, s, 1.0])
+        assert (candidates.since[slot], candidates.touches[slot]) == (row[KEPT.since], row[KEPT.standing])
+        couple = row[KEPT.resistance : KEPT.width] * np.repeat([s, 1.0], [3, 4])
         assert np.array_equal(candidates.resistance[slot], couple)
     assert len(used) == np.sum(state.contacts.pairs[:, 1] < contacts.spheres)
     assert 0 < turned < len(used)
     walls = contacts.system.walls
-    at_wall = np.flatnonzero(walls.touches[: walls.counts[LISTED]] != FREE)
+    at_wall = np.flatnonzero(walls.touches[: walls.counts[COUNTS.listed]] != FREE)
     for slot in at_wall:
         row = known[int(order[walls.place[slot]]), contacts.spheres + int(walls.feature[slot])]
-        assert np.array_equal(walls.record[slot], row[:RECORD])
-        assert (walls.since[slot], walls.touches[slot]) == (row[SINCE], row[STANDING])
-        assert np.array_equal(walls.resistance[slot], row[STANDING + 1 : STANDING + 1 + RESISTANCE])
+        assert np.array_equal(walls.record[slot], row[: RECORD.width])
+        assert (walls.since[slot], walls.touches[slot]) == (row[KEPT.since], row[KEPT.standing])
+        assert np.array_equal(walls.resistance[slot], row[KEPT.resistance : KEPT.width])
     assert len(at_wall) == np.sum(state.contacts.pairs[:, 1] == contacts.spheres) > 0
 
 
@@ -90,17 +81,17 @@ def test_a_list_keeps_all_that_the_law_asks_for(settled) -> None:
     _, contacts, state = settled
     kept, known = contacts.system.kept, by_pair(state)
     contacts.lists[KEEP](contacts.system)
-    count = int(kept.counts[LISTED])
+    count = int(kept.counts[COUNTS.listed])
     assert count == len(known)
-    resistance = slice(STANDING + 1, STANDING + 1 + RESISTANCE)
+    resistance = slice(KEPT.resistance, KEPT.width)
     for k in range(count):
         i, j = sorted((int(kept.first[k]), int(kept.other[k])))
         row = known.pop((i, j))
         if j >= contacts.spheres:
             assert np.array_equal(kept.column[k], row)
             continue
-        assert np.array_equal(kept.past[k, :MEMORY], row[:MEMORY])
-        assert (kept.past[k, PAST_SINCE], kept.past[k, PAST_STANDING]) == (row[SINCE], row[STANDING])
+        assert np.array_equal(kept.past[k, : MEMORY.width], row[: MEMORY.width])
+        assert (kept.past[k, PAST.since], kept.past[k, PAST.standing]) == (row[KEPT.since], row[KEPT.standing])
         assert np.array_equal(kept.column[k, resistance], row[resistance])
     assert not known
     ends = kept.stop[kept.first[:count]]

@@ -20,7 +20,7 @@ FLOORS = (
     ("private_folders",),
     ("kernel_cache",),
     ("kernels",),
-    ("passes",),
+    ("passes", "columns"),
     ("algebra",),
     ("units", "rng", "declaration", "declaration_help", "inputs", "sizes", "array_files", "families"),
     ("model",),

@@ -8,6 +8,7 @@ from scipy.spatial import cKDTree
 
 import articulon as ar
 from articulon.forces.contact import contact_engine, contact_tables
+from articulon.forces.contact.contact_columns import COUNTS
 from articulon.forces.sites.cells import REBUILDS
 from articulon.integrate import grain_driver
 from tests.support import grain_models as gm
@@ -109,7 +110,7 @@ def test_contacts_far_behind_in_a_strip_have_rows_of_their_own(monkeypatch: pyte
     moves, state = gm.moved_by(model)
     moves.advance(state, 1e9, 40)
     candidates = moves.contacts.system.candidates
-    used = candidates.into[: candidates.counts[contact_tables.LISTED]]
+    used = candidates.into[: candidates.counts[COUNTS.listed]]
     far = candidates.root[: used.size] - candidates.first[: used.size] >= contact_tables.RING
     assert far.sum() > 100
     assert np.all(used[far] >= across**3)

@@ -9,7 +9,8 @@ import numpy as np
 
 import articulon as ar
 from articulon import Run
-from articulon.forces.contact import contact_tables
+from articulon.forces.contact.contact_columns import KEPT, RECORD, RESISTANCE
+from articulon.forces.contact.contact_tables import SLIDES
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Canonical
 from articulon.integrate.choice import driver
@@ -111,23 +112,23 @@ def off(found: np.ndarray, expected: np.ndarray) -> float:
 def contacts(trajectory: Run) -> Contacts:
     """Those at the end of a run, as the plain NumPy grains have them."""
     pairs, kept = np.array(trajectory.state.contacts.pairs), trajectory.state.contacts.memory
-    record = kept[:, : contact_tables.RECORD]
-    normals = record[:, contact_tables.NORMAL : contact_tables.NORMAL + 3]
-    force, elastic = record[:, contact_tables.FORCE : contact_tables.FORCE + 3], record[:, contact_tables.ELASTIC]
+    record = kept[:, : RECORD.width]
+    normals = record[:, RECORD.normal : RECORD.normal + 3]
+    force, elastic = record[:, RECORD.force : RECORD.force + 3], record[:, RECORD.elastic]
     viscous = (force * normals).sum(axis=1) - elastic
     radii = trajectory.model.sites.radius
     at_wall = pairs[:, 1] >= len(radii)
     reach = radii[pairs[:, 0]] + np.where(at_wall, 0.0, radii[np.where(at_wall, 0, pairs[:, 1])])
-    arms = record[:, contact_tables.ARM] + record[:, contact_tables.OTHER_ARM]
+    arms = record[:, RECORD.arm] + record[:, RECORD.other_arm]
     return Contacts(
         pairs,
-        record[:, contact_tables.DISPLACEMENT : contact_tables.DISPLACEMENT + 3],
-        np.where(at_wall, record[:, contact_tables.OTHER_ARM], reach - arms),
+        record[:, RECORD.displacement : RECORD.displacement + 3],
+        np.where(at_wall, record[:, RECORD.other_arm], reach - arms),
         normals,
         elastic,
         viscous,
         force - (elastic + viscous)[:, None] * normals,
-        kept[:, contact_tables.STANDING] == contact_tables.SLIDES,
+        kept[:, KEPT.standing] == SLIDES,
     )
 
 
@@ -149,7 +150,7 @@ def contact_sums(found: Contacts, radii: np.ndarray, convention: str = "consiste
 
 def couples(trajectory: Run, count: int) -> np.ndarray:
     """What resists the rolling and twisting of spheres against each other exerts, shape (spheres, 3)."""
-    pairs, at = trajectory.state.contacts.pairs, contact_tables.STANDING + 1 + contact_tables.COUPLE
+    pairs, at = trajectory.state.contacts.pairs, KEPT.resistance + RESISTANCE.couple
     found = np.zeros((count, 3))
     for k, sign in ((0, 1.0), (1, -1.0)):
         np.add.at(found, pairs[:, k], sign * trajectory.state.contacts.memory[:, at : at + 3])

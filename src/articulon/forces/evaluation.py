@@ -11,7 +11,7 @@ from articulon.dynamics import embedding, newton_euler
 from articulon.dynamics.multibody_functions import check_model, inverse_dynamics, vector
 from articulon.errors import ModelError
 from articulon.forces.capacity import with_capacity
-from articulon.forces.contact.contact_tables import KEPT
+from articulon.forces.contact.contact_columns import KEPT
 from articulon.forces.derivatives import Closing, RightHandSide, call, call_closing, closing, right_hand_side
 from articulon.forces.energies import energy_passes, find_kinetic_energy
 from articulon.forces.evaluation_tables import ModelTables
@@ -135,7 +135,7 @@ class Evaluator(ModelTables):
     def initial_state(self, history: int = 0, speed_factor: float = 1.0, memory: int = 0) -> State:
         """The state at time zero, its speeds without total momentum where the thermostat says so, and times
         ``speed_factor``; ``history`` and ``memory`` are the sizes of these arrays, which the rule's driver says."""
-        spheres, columns = (0, 0) if self.contacts is None else (self.contacts.spheres, KEPT)
+        spheres, columns = (0, 0) if self.contacts is None else (self.contacts.spheres, KEPT.width)
         state = self.model.initial_state(
             history, variables_of(self.system.bath), self.sites.listed, memory, spheres, columns
         )

@@ -1,87 +1,168 @@
-"""The columns in which a group of grains is kicked and drifts, and how rows of tables come there and go back."""
+"""Which columns the tables of grains have; see ``contact_columns``, which has those of contacts."""
 
-import numpy as np
+from articulon.columns import Columns
+from articulon.forces.contact.contact_tables import WORKS
 
-from articulon.forces.contact.contact_tables import LOAD
-from articulon.forces.contact.contact_tables import PULL as LOAD_PULL
-from articulon.forces.contact.contact_tables import TORQUE as LOAD_TORQUE
-from articulon.forces.contact.row_exchange import LANES as FOUR
-from articulon.forces.contact.row_exchange import put_columns, take_columns
-from articulon.integrate.grain_passes import GROUP, PLACE, PLACED, PUSHED, ROW, TURN, WRAP
-from articulon.kernels import jit
-
-WHERE, SHIFT = ROW + PLACE, ROW + WRAP
-"""Columns of a group behind those of ``Grains.row``: those of ``Grains.place``."""
-LOADS = ROW + PLACED
-"""What contacts have added up."""
-VELOCITY, INVERSE_MASS, TURNING, CENTRE = LOADS + LOAD, LOADS + LOAD + 3, LOADS + LOAD + 4, LOADS + LOAD + 8
-"""As in rows of ``Spheres.motion``: velocity and inverse mass, angular velocity and kind, coordinates and radius."""
-PUSH = CENTRE + 4
-TWIST = PUSH + 3
-"""Acceleration and angular acceleration."""
-FORCE = PUSH + PUSHED
-TORQUE = FORCE + 3
-"""What walls and drag do."""
-DRAG_FORCE = FORCE + 6
-DRAG_TORQUE = DRAG_FORCE + 3
-COSINE, SINE, FAR = DRAG_FORCE + 6, DRAG_FORCE + 7, DRAG_FORCE + 8
-"""Of half the angle, the latter by the angle; and the square of the longest way, of each place in a group."""
-LEAST, MOST = FAR + 1, FAR + 4
-"""The least and the most that a grain in each place has gone along each axis since the last list."""
-COLUMNS = FAR + 7
-PULL, PULL_TORQUE = LOADS + LOAD_PULL, LOADS + LOAD_TORQUE
-VECTOR = TURN + 1
-"""Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
+GROUP = 32
+"""Grains that are kicked, and then drift; in ``Grains.row``, ``place`` and ``push`` the values of a column are one
+behind the other in each group."""
+FALL_WORK, DRAG_WORK = WORKS, WORKS + 1
+LINES = WORKS + 2
+"""Lines of the ledger: those of contacts, gravity and drag."""
 
 
-@jit
-def get(columns, column, k):
-    """A value of the k-th grain."""
-    return columns[np.uint64(column * GROUP) + np.uint64(k)]
+class GrainRowColumns(Columns):
+    """Of ``Grains.row``."""
+
+    turn: int = 0
+    """Euler parameters (4)."""
+    inverse_inertia: int = 4
+    """Inverse moment of inertia [1/(mass × length²)]."""
+    home: int = 5
+    """Coordinates at the last list, unwrapped (3) [length]."""
+    width: int = 8
 
 
-@jit
-def put(columns, column, k, value):
-    """Sets a value of the k-th grain."""
-    columns[np.uint64(column * GROUP) + np.uint64(k)] = value
+class GrainPlaceColumns(Columns):
+    """Of ``Grains.place``."""
+
+    place: int = 0
+    """Coordinates, unwrapped (3) [length]."""
+    wrap: int = 3
+    """What brings them into the box (3) [length]."""
+    width: int = 6
 
 
-@jit
-def get3(columns, column, k):
-    """A vector of the k-th grain."""
-    return columns[column * GROUP + k], columns[(column + 1) * GROUP + k], columns[(column + 2) * GROUP + k]
+class GrainPushColumns(Columns):
+    """Of ``Grains.push``, world frame."""
+
+    acceleration: int = 0
+    """(3) [length/time²]"""
+    spin_acceleration: int = 3
+    """Angular acceleration (3) [angle/time²]."""
+    width: int = 6
 
 
-@jit
-def put3(columns, column, k, v):
-    """Sets a vector of the k-th grain."""
-    columns[column * GROUP + k], columns[(column + 1) * GROUP + k], columns[(column + 2) * GROUP + k] = v
+class GrainLineColumns(Columns):
+    """Of ``Grains.line``, world frame."""
+
+    place: int = 0
+    """Coordinates, unwrapped (3) [length]."""
+    turn: int = 3
+    """Euler parameters (4)."""
+    velocity: int = 7
+    """(3) [length/time]"""
+    spin: int = 10
+    """Angular velocity (3) [angle/time]."""
+    width: int = 13
 
 
-@jit
-def copy(source, first, target, into, count):
-    """Copies some numbers that lie one behind the other."""
-    for k in range(count):
-        target[np.uint64(into) + np.uint64(k)] = source[np.uint64(first) + np.uint64(k)]
+class GrainDragColumns(Columns):
+    """Of ``Grains.drag`` and ``Grains.drags``."""
+
+    translation: int = 0
+    """Drag coefficient of translation [force × time/length]."""
+    rotation: int = 1
+    """Drag coefficient of rotation [force × length × time]."""
+    flow: int = 2
+    """Velocity of the fluid (3) [length/time]."""
+    width: int = 5
 
 
-@jit
-def take_rows(table, width, first, columns, column, rows, begin, count):
-    """Four columns of a table, in rows from ``begin`` on."""
-    full = count - count % FOUR
-    for k in range(0, full, FOUR):
-        take_columns(table, width, rows, k, first, columns, column * GROUP + k, GROUP)
-    for k in range(full, count):
-        for a in range(FOUR):
-            put(columns, column + a, k, table[begin + k, first + a])
+class GrainPartialColumns(Columns):
+    """Of ``Grains.partial``, sums and extremes over a block of grains."""
+
+    way: int = 0
+    """Square of the longest way since the last list, ``Grains.middle`` taken off [length²]."""
+    finite: int = 1
+    """A sum that is finite where all accelerations are."""
+    done: int = 2
+    """Powers by line in the half kick that is done (7) [energy/time]."""
+    due: int = 9
+    """The same in the next one (7) [energy/time]."""
+    low: int = 16
+    """The least that any has gone along each axis (3) [length]."""
+    high: int = 19
+    """The most (3) [length]."""
+    width: int = 22
 
 
-@jit
-def put_rows(table, width, first, columns, column, rows, begin, count):
-    """Gives them back."""
-    full = count - count % FOUR
-    for k in range(0, full, FOUR):
-        put_columns(table, width, rows, k, first, columns, column * GROUP + k, GROUP)
-    for k in range(full, count):
-        for a in range(FOUR):
-            table[begin + k, first + a] = get(columns, column + a, k)
+class GrainAskPlaces(Columns):
+    """In ``Grains.ask``: what a sweep is to do."""
+
+    touches: int = 0
+    """Whether to evaluate contacts, ..."""
+    time: int = 1
+    """... at what time [time], ..."""
+    lasts: int = 2
+    """... how long after the last time [time], ..."""
+    records: int = 3
+    """... and whether to write whole records."""
+    kicks: int = 4
+    """Whether to kick, ..."""
+    done_time: int = 5
+    """... for how long [time], ..."""
+    due_time: int = 6
+    """... and for how long the next time [time]."""
+    drifts: int = 7
+    """How long to drift [time]."""
+    threads: int = 8
+    """Number of threads, on which no bit depends."""
+    width: int = 9
+
+
+class GrainColumns(Columns):
+    """Of a group of grains while it is kicked and drifts."""
+
+    turn: int = 0
+    """From here on those of ``GRAIN_ROW`` (8): Euler parameters (4)."""
+    turn_vector: int = 1
+    """The last three of them."""
+    inverse_inertia: int = 4
+    home: int = 5
+    place: int = 8
+    """From here on those of ``GRAIN_PLACE`` (6)."""
+    wrap: int = 11
+    load: int = 14
+    """From here on what contacts have added up, as in ``LOAD`` (8)."""
+    load_force: int = 14
+    load_torque: int = 18
+    velocity: int = 22
+    """From here on those of ``MOTION``, first velocity and inverse mass (4)."""
+    inverse_mass: int = 25
+    spin: int = 26
+    """Angular velocity and kind (4)."""
+    position: int = 30
+    """Coordinates in the box and radius (4)."""
+    acceleration: int = 34
+    """From here on those of ``GRAIN_PUSH`` (6)."""
+    spin_acceleration: int = 37
+    outer_force: int = 40
+    """What walls and drag do (3) [force]."""
+    outer_torque: int = 43
+    """About the centre (3) [force × length]."""
+    drag_force: int = 46
+    """Of drag alone (3) [force]."""
+    drag_torque: int = 49
+    """(3) [force × length]"""
+    cosine: int = 52
+    """Of half the angle of a rotation."""
+    sine: int = 53
+    """Of half the angle, by the angle."""
+    far: int = 54
+    """Square of the longest way of the grains in each place of a group [length²]."""
+    least: int = 55
+    """The least that they have gone along each axis since the last list (3) [length]."""
+    most: int = 58
+    """The most (3) [length]."""
+    width: int = 61
+
+
+GRAIN_ROW = GrainRowColumns()
+GRAIN_PLACE = GrainPlaceColumns()
+GRAIN_PUSH = GrainPushColumns()
+GRAIN_LINE = GrainLineColumns()
+GRAIN_DRAG = GrainDragColumns()
+GRAIN_PARTIAL = GrainPartialColumns()
+GRAIN_ASK = GrainAskPlaces()
+GRAIN = GrainColumns()

@@ -8,8 +8,8 @@ import numpy as np
 from numba import types
 
 from articulon.forces.capacity import with_capacity
+from articulon.forces.contact.contact_columns import COUNTS
 from articulon.forces.contact.contact_engine import Contacts
-from articulon.forces.contact.contact_tables import EXCEEDED
 from articulon.forces.contact.materials import Contact
 from articulon.forces.contact.wall_faults import wall_fault
 from articulon.forces.gravity import Gravity
@@ -19,7 +19,8 @@ from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grain_verlet
 from articulon.integrate.base import LINE
 from articulon.integrate.fixed_steps import ArrayDriver
-from articulon.integrate.grain_passes import DRAG, FLOW, GRAINS, PASS, SPIN_DRAG
+from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_DRAG
+from articulon.integrate.grain_passes import GRAINS, PASS
 from articulon.integrate.grain_states import history_size, state_passes
 from articulon.integrate.grain_sweep import sweep_kernel
 from articulon.integrate.problem import Problem
@@ -77,8 +78,8 @@ class GrainDriver(ArrayDriver):
         self.grains.gravity[:] = evaluator.system.forces.gravity
         self.grains.inverse_inertia[:] = 1.0 / model.inertias[:, 0]
         body, drags = model.head[drag.link], self.grains.drags
-        drags[body, DRAG], drags[body, SPIN_DRAG] = drag.translational, drag.rotational
-        drags[body, FLOW : FLOW + 3] = drag.flow
+        drags[body, GRAIN_DRAG.translation], drags[body, GRAIN_DRAG.rotation] = drag.translational, drag.rotational
+        drags[body, GRAIN_DRAG.flow : GRAIN_DRAG.flow + 3] = drag.flow
         parallel = model.bodies >= grain_passes.PARALLEL_GRAINS
         self.moving = sweep_kernel(*self.contacts.pairs, parallel), *grain_passes.passes(parallel)
         self.load, self.store = state_passes(parallel)
@@ -109,7 +110,7 @@ class GrainDriver(ArrayDriver):
     def chunk(self, state: State, steps: int) -> int:
         """See :class:`ArrayDriver`."""
         began = perf_counter()
-        self.grains.ask[grain_passes.THREADS] = numba.get_num_threads()
+        self.grains.ask[GRAIN_ASK.threads] = numba.get_num_threads()
         contacts, stepping = self.contacts, 0.0
         counters, clock, times = state.counters.copy(), state.time.copy(), state.contacts.times.copy()
 
@@ -156,6 +157,5 @@ class GrainDriver(ArrayDriver):
 
     def _capacity_exceeded(self) -> bool:
         system = self.contacts.system
-        return bool(
-            system.particles.counts[OVERFLOW] or system.candidates.counts[EXCEEDED] or system.walls.counts[EXCEEDED]
-        )
+        candidates, walls = system.candidates.counts, system.walls.counts
+        return bool(system.particles.counts[OVERFLOW] or candidates[COUNTS.exceeded] or walls[COUNTS.exceeded])

@@ -11,60 +11,22 @@ import numpy as np
 from articulon.algebra.rotations import product
 from articulon.algebra.vectors import add_scaled, dot, load_from, scale
 from articulon.forces.contact.carried_spheres import add_wall_contact
+from articulon.forces.contact.contact_columns import LOAD, MOTION
 from articulon.forces.contact.contact_powers import powers_at_wall
-from articulon.forces.contact.contact_tables import FREE, LOAD, MOTION, NORMAL_WORK, SPIN, WORKS, V, X
+from articulon.forces.contact.contact_tables import FREE, NORMAL_WORK, WORKS
 from articulon.forces.contact.row_exchange import LANES as FOUR
 from articulon.forces.contact.row_exchange import take_columns
 from articulon.integrate.grain_columns import (
-    CENTRE,
-    COSINE,
-    DRAG_FORCE,
-    DRAG_TORQUE,
-    FAR,
-    FORCE,
-    INVERSE_MASS,
-    LEAST,
-    LOADS,
-    MOST,
-    PULL,
-    PULL_TORQUE,
-    PUSH,
-    SHIFT,
-    SINE,
-    TORQUE,
-    TURNING,
-    TWIST,
-    VECTOR,
-    VELOCITY,
-    WHERE,
-    copy,
-    get,
-    get3,
-    put,
-    put3,
-    put_rows,
-    take_rows,
-)
-from articulon.integrate.grain_passes import (
-    DONE,
-    DRAG,
-    DRAGS,
-    DUE,
-    FALLS,
-    FINITE,
-    FLOW,
+    DRAG_WORK,
+    FALL_WORK,
+    GRAIN,
+    GRAIN_DRAG,
+    GRAIN_PARTIAL,
+    GRAIN_PLACE,
+    GRAIN_ROW,
     GROUP,
-    HIGH,
-    HOME,
-    INVERSE_INERTIA,
-    LOW,
-    PLACED,
-    ROW,
-    SPIN_DRAG,
-    TURN,
-    WAY,
-    WRAP,
 )
+from articulon.integrate.grain_groups import copy, get, get3, put, put3, put_rows, take_rows
 from articulon.kernels import jit
 
 SMALL = 0.0625
@@ -78,13 +40,13 @@ def take_loads(sums, columns, rows, first, count):
     for k in range(count):
         rows[np.uint64(GROUP) + np.uint64(k)] = np.uint64(first + k)
     for k in range(0, full, FOUR):
-        for c in range(0, LOAD, FOUR):
-            take_columns(sums, LOAD, rows, GROUP + k, c, columns, (LOADS + c) * GROUP + k, GROUP)
+        for c in range(0, LOAD.width, FOUR):
+            take_columns(sums, LOAD.width, rows, GROUP + k, c, columns, (GRAIN.load + c) * GROUP + k, GROUP)
     for k in range(full, count):
-        for c in range(LOAD):
-            put(columns, LOADS + c, k, sums[first + k, c])
+        for c in range(LOAD.width):
+            put(columns, GRAIN.load + c, k, sums[first + k, c])
     for row in range(first, first + count):
-        for c in range(LOAD):
+        for c in range(LOAD.width):
             sums[row, c] = 0.0
 
 
@@ -92,23 +54,25 @@ def take_loads(sums, columns, rows, first, count):
 def add_outer(walls, drag, columns, begin, count):
     """Forces and torques of walls and of drag."""
     for k in range(6 * GROUP):
-        columns[FORCE * GROUP + k] = 0.0
+        columns[GRAIN.outer_force * GROUP + k] = 0.0
     for slot in range(walls.start[begin], walls.start[begin + count]):
         if walls.touches[slot] != FREE:
             k = walls.place[slot] - begin
-            f, t = add_wall_contact(walls, slot, get3(columns, FORCE, k), get3(columns, TORQUE, k))
-            put3(columns, FORCE, k, f)
-            put3(columns, TORQUE, k, t)
+            f, t = get3(columns, GRAIN.outer_force, k), get3(columns, GRAIN.outer_torque, k)
+            f, t = add_wall_contact(walls, slot, f, t)
+            put3(columns, GRAIN.outer_force, k, f)
+            put3(columns, GRAIN.outer_torque, k, t)
     if drag.shape[0] > 0:
         for k in range(count):
             p = begin + k
-            flow, c, cw = load_from(drag, p, FLOW), drag[p, DRAG], drag[p, SPIN_DRAG]
-            v, w = get3(columns, VELOCITY, k), get3(columns, TURNING, k)
+            flow = load_from(drag, p, GRAIN_DRAG.flow)
+            c, cw = drag[p, GRAIN_DRAG.translation], drag[p, GRAIN_DRAG.rotation]
+            v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.spin, k)
             df, dt = (c * (flow[0] - v[0]), c * (flow[1] - v[1]), c * (flow[2] - v[2])), scale(-cw, w)
-            put3(columns, DRAG_FORCE, k, df)
-            put3(columns, DRAG_TORQUE, k, dt)
-            put3(columns, FORCE, k, add_scaled(get3(columns, FORCE, k), 1.0, df))
-            put3(columns, TORQUE, k, add_scaled(get3(columns, TORQUE, k), 1.0, dt))
+            put3(columns, GRAIN.drag_force, k, df)
+            put3(columns, GRAIN.drag_torque, k, dt)
+            put3(columns, GRAIN.outer_force, k, add_scaled(get3(columns, GRAIN.outer_force, k), 1.0, df))
+            put3(columns, GRAIN.outer_torque, k, add_scaled(get3(columns, GRAIN.outer_torque, k), 1.0, dt))
 
 
 @jit
@@ -116,15 +80,16 @@ def push_group(columns, count, gravity):
     """Accelerations; a sum that is finite where all of them are."""
     finite, gx, gy, gz = 0.0, gravity[0], gravity[1], gravity[2]
     for k in range(count):
-        inverse_mass, inverse_inertia = columns[INVERSE_MASS * GROUP + k], columns[INVERSE_INERTIA * GROUP + k]
-        cx, cy, cz = get3(columns, PULL, k)
-        fx, fy, fz = get3(columns, FORCE, k)
+        inverse_mass = columns[GRAIN.inverse_mass * GROUP + k]
+        inverse_inertia = columns[GRAIN.inverse_inertia * GROUP + k]
+        cx, cy, cz = get3(columns, GRAIN.load_force, k)
+        fx, fy, fz = get3(columns, GRAIN.outer_force, k)
         ax, ay, az = gx + inverse_mass * (cx + fx), gy + inverse_mass * (cy + fy), gz + inverse_mass * (cz + fz)
-        cx, cy, cz = get3(columns, PULL_TORQUE, k)
-        fx, fy, fz = get3(columns, TORQUE, k)
+        cx, cy, cz = get3(columns, GRAIN.load_torque, k)
+        fx, fy, fz = get3(columns, GRAIN.outer_torque, k)
         bx, by, bz = inverse_inertia * (cx + fx), inverse_inertia * (cy + fy), inverse_inertia * (cz + fz)
-        put3(columns, PUSH, k, (ax, ay, az))
-        put3(columns, TWIST, k, (bx, by, bz))
+        put3(columns, GRAIN.acceleration, k, (ax, ay, az))
+        put3(columns, GRAIN.spin_acceleration, k, (bx, by, bz))
         finite += ax * ax + ay * ay + az * az + bx * bx + by * by + bz * bz
     return finite
 
@@ -136,10 +101,10 @@ def works_of(columns, count, force, torque):
     for k in range(count):
         fx, fy, fz = get3(columns, force, k)
         tx, ty, tz = get3(columns, torque, k)
-        vx, vy, vz = get3(columns, VELOCITY, k)
-        wx, wy, wz = get3(columns, TURNING, k)
-        ax, ay, az = get3(columns, PUSH, k)
-        bx, by, bz = get3(columns, TWIST, k)
+        vx, vy, vz = get3(columns, GRAIN.velocity, k)
+        wx, wy, wz = get3(columns, GRAIN.spin, k)
+        ax, ay, az = get3(columns, GRAIN.acceleration, k)
+        bx, by, bz = get3(columns, GRAIN.spin_acceleration, k)
         power += (fx * vx + fy * vy + fz * vz) + (tx * wx + ty * wy + tz * wz)
         growth += (fx * ax + fy * ay + fz * az) + (tx * bx + ty * by + tz * bz)
     return power, growth
@@ -150,9 +115,9 @@ def falls_of(columns, count, gravity):
     """The same of gravity."""
     power, growth, gx, gy, gz = 0.0, 0.0, gravity[0], gravity[1], gravity[2]
     for k in range(count):
-        mass = 1.0 / columns[INVERSE_MASS * GROUP + k]
-        vx, vy, vz = get3(columns, VELOCITY, k)
-        ax, ay, az = get3(columns, PUSH, k)
+        mass = 1.0 / columns[GRAIN.inverse_mass * GROUP + k]
+        vx, vy, vz = get3(columns, GRAIN.velocity, k)
+        ax, ay, az = get3(columns, GRAIN.acceleration, k)
         power += mass * (gx * vx + gy * vy + gz * vz)
         growth += mass * (gx * ax + gy * ay + gz * az)
     return power, growth
@@ -162,40 +127,40 @@ def falls_of(columns, count, gravity):
 def book(partial, line, works, quarter, more):
     """Adds to a line the powers at the mean velocities of the half kick that is done and of the next one; they grow
     along the kicks."""
-    partial[DONE + line] += works[0] + quarter * works[1]
-    partial[DUE + line] += works[0] + more * works[1]
+    partial[GRAIN_PARTIAL.done + line] += works[0] + quarter * works[1]
+    partial[GRAIN_PARTIAL.due + line] += works[0] + more * works[1]
 
 
 @jit
 def book_group(walls, drag, gravity, columns, begin, count, quarter, more, partial):
     """Adds to the lines what all forces on a group do; what contacts between grains do, as a whole, to that of elastic
     forces, from which ``grains.sort_works`` takes what belongs to others."""
-    works = works_of(columns, count, PULL, PULL_TORQUE)
+    works = works_of(columns, count, GRAIN.load_force, GRAIN.load_torque)
     book(partial, NORMAL_WORK, works, quarter, more)
     works = falls_of(columns, count, gravity)
-    book(partial, FALLS, works, quarter, more)
+    book(partial, FALL_WORK, works, quarter, more)
     if drag.shape[0] > 0:
-        works = works_of(columns, count, DRAG_FORCE, DRAG_TORQUE)
-        book(partial, DRAGS, works, quarter, more)
+        works = works_of(columns, count, GRAIN.drag_force, GRAIN.drag_torque)
+        book(partial, DRAG_WORK, works, quarter, more)
     for slot in range(walls.start[begin], walls.start[begin + count]):
         if walls.touches[slot] != FREE:
             k = walls.place[slot] - begin
-            v, w = get3(columns, VELOCITY, k), get3(columns, TURNING, k)
-            a, b = get3(columns, PUSH, k), get3(columns, TWIST, k)
+            v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.spin, k)
+            a, b = get3(columns, GRAIN.acceleration, k), get3(columns, GRAIN.spin_acceleration, k)
             done = powers_at_wall(walls, slot, add_scaled(v, quarter, a), add_scaled(w, quarter, b))
             due = powers_at_wall(walls, slot, add_scaled(v, more, a), add_scaled(w, more, b))
             for line in range(WORKS):
-                partial[DONE + line] += done[line]
-                partial[DUE + line] += due[line]
+                partial[GRAIN_PARTIAL.done + line] += done[line]
+                partial[GRAIN_PARTIAL.due + line] += due[line]
 
 
 @jit
 def advance_velocities(columns, count, time):
     """v += a t, with rotations likewise."""
     for k in range(count):
-        v, w = get3(columns, VELOCITY, k), get3(columns, TURNING, k)
-        put3(columns, VELOCITY, k, add_scaled(v, time, get3(columns, PUSH, k)))
-        put3(columns, TURNING, k, add_scaled(w, time, get3(columns, TWIST, k)))
+        v, w = get3(columns, GRAIN.velocity, k), get3(columns, GRAIN.spin, k)
+        put3(columns, GRAIN.velocity, k, add_scaled(v, time, get3(columns, GRAIN.acceleration, k)))
+        put3(columns, GRAIN.spin, k, add_scaled(w, time, get3(columns, GRAIN.spin_acceleration, k)))
 
 
 @jit
@@ -204,7 +169,7 @@ def kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load,
     the next kick, by the same forces, will be for a time ``due``."""
     take_loads(spheres.load, columns, rows, load, count)
     add_outer(walls, drag, columns, begin, count)
-    partial[FINITE] += push_group(columns, count, gravity)
+    partial[GRAIN_PARTIAL.finite] += push_group(columns, count, gravity)
     book_group(walls, drag, gravity, columns, begin, count, 0.5 * done, done + 0.5 * due, partial)
     advance_velocities(columns, count, done)
 
@@ -214,22 +179,22 @@ def go(columns, count, h, middle):
     """x += h v; a sum that is finite where all ways are."""
     everything, mx, my, mz = 0.0, middle[0], middle[1], middle[2]
     for k in range(count):
-        vx, vy, vz = get3(columns, VELOCITY, k)
-        x, y, z = get3(columns, WHERE, k)
+        vx, vy, vz = get3(columns, GRAIN.velocity, k)
+        x, y, z = get3(columns, GRAIN.place, k)
         x, y, z = x + h * vx, y + h * vy, z + h * vz
-        hx, hy, hz = get3(columns, HOME, k)
-        sx, sy, sz = get3(columns, SHIFT, k)
-        put3(columns, WHERE, k, (x, y, z))
-        put3(columns, CENTRE, k, (x + sx, y + sy, z + sz))
+        hx, hy, hz = get3(columns, GRAIN.home, k)
+        sx, sy, sz = get3(columns, GRAIN.wrap, k)
+        put3(columns, GRAIN.place, k, (x, y, z))
+        put3(columns, GRAIN.position, k, (x + sx, y + sy, z + sz))
         dx, dy, dz = x - hx, y - hy, z - hz
-        lx, ly, lz = get3(columns, LEAST, k)
-        put3(columns, LEAST, k, (dx if dx < lx else lx, dy if dy < ly else ly, dz if dz < lz else lz))
-        lx, ly, lz = get3(columns, MOST, k)
-        put3(columns, MOST, k, (dx if dx > lx else lx, dy if dy > ly else ly, dz if dz > lz else lz))
+        lx, ly, lz = get3(columns, GRAIN.least, k)
+        put3(columns, GRAIN.least, k, (dx if dx < lx else lx, dy if dy < ly else ly, dz if dz < lz else lz))
+        lx, ly, lz = get3(columns, GRAIN.most, k)
+        put3(columns, GRAIN.most, k, (dx if dx > lx else lx, dy if dy > ly else ly, dz if dz > lz else lz))
         dx, dy, dz = dx - mx, dy - my, dz - mz
         way = dx * dx + dy * dy + dz * dz
-        farthest = columns[FAR * GROUP + k]
-        columns[FAR * GROUP + k] = way if way > farthest else farthest
+        farthest = columns[GRAIN.far * GROUP + k]
+        columns[GRAIN.far * GROUP + k] = way if way > farthest else farthest
         everything += way
     return everything
 
@@ -239,66 +204,66 @@ def halve_angles(columns, count, h):
     """Cosine of half the angle of each rotation, and sine by the angle."""
     large = 0.0
     for k in range(count):
-        wx, wy, wz = get3(columns, TURNING, k)
+        wx, wy, wz = get3(columns, GRAIN.spin, k)
         angle2 = (h * h) * (wx * wx + wy * wy + wz * wz)
         x = 0.25 * angle2
-        columns[SINE * GROUP + k] = 0.5 * (1 - x / 6 * (1 - x / 20 * (1 - x / 42 * (1 - x / 72 * (1 - x / 110)))))
-        columns[COSINE * GROUP + k] = 1 - x / 2 * (
+        columns[GRAIN.sine * GROUP + k] = 0.5 * (1 - x / 6 * (1 - x / 20 * (1 - x / 42 * (1 - x / 72 * (1 - x / 110)))))
+        columns[GRAIN.cosine * GROUP + k] = 1 - x / 2 * (
             1 - x / 12 * (1 - x / 30 * (1 - x / 56 * (1 - x / 90 * (1 - x / 132))))
         )
         large += 0.0 if angle2 < SMALL else 1.0
     if large > 0.0:
         for k in range(count):
-            w = get3(columns, TURNING, k)
+            w = get3(columns, GRAIN.spin, k)
             angle = h * math.sqrt(dot(w, w))
             if not angle * angle < SMALL:
-                columns[SINE * GROUP + k] = math.sin(0.5 * angle) / angle
-                columns[COSINE * GROUP + k] = math.cos(0.5 * angle)
+                columns[GRAIN.sine * GROUP + k] = math.sin(0.5 * angle) / angle
+                columns[GRAIN.cosine * GROUP + k] = math.cos(0.5 * angle)
 
 
 @jit
 def rotate(columns, count, h):
     """e turned by ω h."""
     for k in range(count):
-        w, s = get3(columns, TURNING, k), h * columns[SINE * GROUP + k]
-        turned = (columns[COSINE * GROUP + k], s * w[0], s * w[1], s * w[2])
-        v = get3(columns, VECTOR, k)
-        e = product(turned, (columns[TURN * GROUP + k], v[0], v[1], v[2]))
+        w, s = get3(columns, GRAIN.spin, k), h * columns[GRAIN.sine * GROUP + k]
+        turned = (columns[GRAIN.cosine * GROUP + k], s * w[0], s * w[1], s * w[2])
+        v = get3(columns, GRAIN.turn_vector, k)
+        e = product(turned, (columns[GRAIN.turn * GROUP + k], v[0], v[1], v[2]))
         # Of unit length but for rounding, which one step of Newton's takes away.
         keep = 1.5 - 0.5 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
-        columns[TURN * GROUP + k] = keep * e[0]
-        put3(columns, VECTOR, k, (keep * e[1], keep * e[2], keep * e[3]))
+        columns[GRAIN.turn * GROUP + k] = keep * e[0]
+        put3(columns, GRAIN.turn_vector, k, (keep * e[1], keep * e[2], keep * e[3]))
 
 
 @jit
 def drift_group(spheres, row, place, middle, columns, rows, group, begin, count, h, partial):
     """v += ½ h a, then x += h v, with rotations likewise, of a group of grains. Where nothing is periodic coordinates
     are those of the spheres, and what brings them into a box is zero, as the columns have it from the start."""
-    take_rows(spheres.motion, MOTION, X, columns, CENTRE, rows, begin, count)
+    take_rows(spheres.motion, MOTION.width, MOTION.position, columns, GRAIN.position, rows, begin, count)
     wraps = place.shape[0] > 0
     if wraps:
-        copy(place, group * PLACED * GROUP, columns, WHERE * GROUP, PLACED * GROUP)
+        copy(place, group * GRAIN_PLACE.width * GROUP, columns, GRAIN.place * GROUP, GRAIN_PLACE.width * GROUP)
     else:
-        copy(columns, CENTRE * GROUP, columns, WHERE * GROUP, 3 * GROUP)
+        copy(columns, GRAIN.position * GROUP, columns, GRAIN.place * GROUP, 3 * GROUP)
     advance_velocities(columns, count, 0.5 * h)
     everything = go(columns, count, h, middle)
     halve_angles(columns, count, h)
     rotate(columns, count, h)
-    copy(columns, 0, row, group * ROW * GROUP, INVERSE_INERTIA * GROUP)
+    copy(columns, GRAIN.turn * GROUP, row, group * GRAIN_ROW.width * GROUP, GRAIN_ROW.inverse_inertia * GROUP)
     if wraps:
-        copy(columns, WHERE * GROUP, place, group * PLACED * GROUP, WRAP * GROUP)
-    put_rows(spheres.motion, MOTION, X, columns, CENTRE, rows, begin, count)
+        copy(columns, GRAIN.place * GROUP, place, group * GRAIN_PLACE.width * GROUP, GRAIN_PLACE.wrap * GROUP)
+    put_rows(spheres.motion, MOTION.width, MOTION.position, columns, GRAIN.position, rows, begin, count)
     if not everything < np.inf:  # a way that is not a number hides in a maximum, not in a sum
-        partial[WAY] = np.nan
+        partial[GRAIN_PARTIAL.way] = np.nan
 
 
 @jit
 def clear_ways(columns):
     """Leaves no way."""
     for k in range(GROUP):
-        columns[FAR * GROUP + k] = 0.0
-        put3(columns, LEAST, k, (np.inf, np.inf, np.inf))
-        put3(columns, MOST, k, (-np.inf, -np.inf, -np.inf))
+        columns[GRAIN.far * GROUP + k] = 0.0
+        put3(columns, GRAIN.least, k, (np.inf, np.inf, np.inf))
+        put3(columns, GRAIN.most, k, (-np.inf, -np.inf, -np.inf))
 
 
 @jit
@@ -307,13 +272,13 @@ def note_ways(columns, partial):
     each axis."""
     worst = 0.0
     for k in range(GROUP):
-        worst = max(worst, columns[FAR * GROUP + k])
-    partial[WAY] = worst
+        worst = max(worst, columns[GRAIN.far * GROUP + k])
+    partial[GRAIN_PARTIAL.way] = worst
     for a in range(3):
         low, high = np.inf, -np.inf
         for k in range(GROUP):
-            low, high = min(low, get(columns, LEAST + a, k)), max(high, get(columns, MOST + a, k))
-        partial[LOW + a], partial[HIGH + a] = low, high
+            low, high = min(low, get(columns, GRAIN.least + a, k)), max(high, get(columns, GRAIN.most + a, k))
+        partial[GRAIN_PARTIAL.low + a], partial[GRAIN_PARTIAL.high + a] = low, high
 
 
 @jit
@@ -321,12 +286,12 @@ def take_velocities(motion, columns, rows, begin, count):
     """Velocities of a group, with inverse masses and kinds."""
     for k in range(count):
         rows[np.uint64(k)] = np.uint64(begin + k)
-    take_rows(motion, MOTION, V, columns, VELOCITY, rows, begin, count)
-    take_rows(motion, MOTION, SPIN, columns, TURNING, rows, begin, count)
+    take_rows(motion, MOTION.width, MOTION.velocity, columns, GRAIN.velocity, rows, begin, count)
+    take_rows(motion, MOTION.width, MOTION.spin, columns, GRAIN.spin, rows, begin, count)
 
 
 @jit
 def put_velocities(motion, columns, rows, begin, count):
     """Gives them back."""
-    put_rows(motion, MOTION, V, columns, VELOCITY, rows, begin, count)
-    put_rows(motion, MOTION, SPIN, columns, TURNING, rows, begin, count)
+    put_rows(motion, MOTION.width, MOTION.velocity, columns, GRAIN.velocity, rows, begin, count)
+    put_rows(motion, MOTION.width, MOTION.spin, columns, GRAIN.spin, rows, begin, count)

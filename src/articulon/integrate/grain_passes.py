@@ -8,81 +8,48 @@ import numpy as np
 from numba import prange, types
 
 from articulon.forces.contact.carried_spheres import follow_images
-from articulon.forces.contact.contact_tables import (
-    INVERSE_MASS,
-    KIND,
-    PLACES,
-    RADIUS,
-    SPIN,
-    SYSTEM,
-    WORKS,
-    V,
-    X,
-    aligned_zeros,
-    blocks_of,
-)
+from articulon.forces.contact.contact_columns import MOTION
+from articulon.forces.contact.contact_tables import PLACES, SYSTEM, aligned_zeros, blocks_of
 from articulon.forces.sites.cells import IMAGES
+from articulon.integrate.grain_columns import (
+    GRAIN_ASK,
+    GRAIN_DRAG,
+    GRAIN_LINE,
+    GRAIN_PARTIAL,
+    GRAIN_PLACE,
+    GRAIN_PUSH,
+    GRAIN_ROW,
+    GROUP,
+    LINES,
+)
 from articulon.kernels import jit, prepare, specialised
 
 PARALLEL_GRAINS = 2000
 """From this number of grains on, the threads share the passes over them."""
-GROUP = 32
-"""Grains that are kicked, and then drift; in ``Grains.row``, ``place`` and ``push`` the values of a column are one
-behind the other in each group."""
-TURN, INVERSE_INERTIA, HOME = 0, 4, 5
-ROW = 8
-"""Columns of ``Grains.row``: Euler parameters, inverse moment of inertia, and coordinates at the last list."""
-PLACE, WRAP = 0, 3
-PLACED = 6
-"""Columns of ``Grains.place``: coordinates, unwrapped, and what brings them into the box."""
-PUSH, TWIST = 0, 3
-PUSHED = 6
-"""Columns of ``Grains.push``: acceleration and angular acceleration in the world frame."""
-POINT, FACING, SPEED, TURNING = 0, 3, 7, 10
-LINE = 13
-"""Columns of ``Grains.line``: coordinates, unwrapped, Euler parameters, velocity and angular velocity."""
-DRAG, SPIN_DRAG, FLOW = 0, 1, 2
-DRAGS_ROW = 5
-"""Columns of ``Grains.drag``: drag of translation and of rotation, and flow."""
-WAY, FINITE, DONE = 0, 1, 2
-"""Columns of ``Grains.partial``; powers in the half kick that is done begin here, those in the next at ``DUE``."""
-FALLS, DRAGS = WORKS, WORKS + 1
-LINES = WORKS + 2
-"""Lines of the ledger: those of contacts, gravity and drag."""
-DUE = DONE + LINES
-LOW = DUE + LINES
-HIGH = LOW + 3
-"""Behind the powers, how far grains have gone at least and at most, along each axis."""
-TOUCHES, TIME, LASTS, RECORDS, KICKS, DONE_TIME, DUE_TIME, DRIFTS, THREADS = range(9)
-"""Places in ``Grains.ask``."""
 
 
 class Grains(NamedTuple):
     """Free spheres, in the order of cells; scratch but for what it takes from the state."""
 
     row: np.ndarray
-    """Shape (groups × 8 × 32,); see ``at``."""
+    """See ``GRAIN_ROW`` and ``at``, shape (groups × 8 × 32,)."""
     place: np.ndarray
-    """Shape (groups × 6 × 32,); or (0,) where no direction is periodic: then coordinates are those in
-    ``Spheres.motion``."""
+    """See ``GRAIN_PLACE``, shape (groups × 6 × 32,); or (0,) where no direction is periodic: then coordinates are those
+    in ``Spheres.motion``."""
     push: np.ndarray
-    """Accelerations where a sweep ended with a kick, shape (groups × 6 × 32,)."""
+    """See ``GRAIN_PUSH``, where a sweep ended with a kick, shape (groups × 6 × 32,)."""
     drag: np.ndarray
-    """Shape (grains, 5), or (0, 5) where there is none."""
+    """See ``GRAIN_DRAG``, shape (grains, 5), or (0, 5) where there is none."""
     line: np.ndarray
-    """In the order of the model, shape (grains, 13)."""
+    """See ``GRAIN_LINE``, in the order of the model, shape (grains, 13)."""
     inverse_inertia: np.ndarray
     """Inverse moments of inertia in the order of the model, shape (grains,)."""
     drags: np.ndarray
     """``drag`` in the order of the model."""
     partial: np.ndarray
-    """Of blocks of grains: the square of the longest way since the last list, ``middle`` taken off; a sum that is
-    finite where all accelerations are; powers by line in the half kick that is done and in the next one; and the least
-    and the most that any has gone along each axis; shape (blocks, 22)."""
+    """See ``GRAIN_PARTIAL``, of blocks of grains, shape (blocks, 22)."""
     ask: np.ndarray
-    """What a sweep is to do: whether to evaluate contacts, at what time, how long after the last time, whether to write
-    whole records; whether to kick, for how long, for how long the next time; how long to drift; and the number of
-    threads, on which no bit depends; shape (9,)."""
+    """See ``GRAIN_ASK``, shape (9,)."""
     gravity: np.ndarray
     """Shape (3,)."""
     middle: np.ndarray
@@ -96,15 +63,15 @@ def grains_of(count: int, dragged: bool, wraps: bool) -> Grains:
     """Scratch for a number of grains, which drag acts on or not, in a box with periodic directions or not."""
     groups = (count + GROUP - 1) // GROUP
     return Grains(
-        aligned_zeros(groups, ROW * GROUP).reshape(-1),
-        aligned_zeros(groups if wraps else 0, PLACED * GROUP).reshape(-1),
-        aligned_zeros(groups, PUSHED * GROUP).reshape(-1),
-        np.zeros((count if dragged else 0, DRAGS_ROW)),
-        np.zeros((count, LINE)),
+        aligned_zeros(groups, GRAIN_ROW.width * GROUP).reshape(-1),
+        aligned_zeros(groups if wraps else 0, GRAIN_PLACE.width * GROUP).reshape(-1),
+        aligned_zeros(groups, GRAIN_PUSH.width * GROUP).reshape(-1),
+        np.zeros((count if dragged else 0, GRAIN_DRAG.width)),
+        np.zeros((count, GRAIN_LINE.width)),
         np.zeros(count),
-        np.zeros((count if dragged else 0, DRAGS_ROW)),
-        np.zeros((blocks_of(count), HIGH + 3)),
-        np.zeros(9),
+        np.zeros((count if dragged else 0, GRAIN_DRAG.width)),
+        np.zeros((blocks_of(count), GRAIN_PARTIAL.width)),
+        np.zeros(GRAIN_ASK.width),
         np.zeros(3),
         np.zeros(3),
         np.zeros((2, LINES)),
@@ -125,11 +92,12 @@ def collect_block(particles, spheres, grains, first, last):
     for p in range(first, last):
         s = order[p]
         for a in range(4):
-            line[s, FACING + a] = row[at(ROW, p, TURN + a)]
+            line[s, GRAIN_LINE.turn + a] = row[at(GRAIN_ROW.width, p, GRAIN_ROW.turn + a)]
         for a in range(3):
-            x = place[at(PLACED, p, PLACE + a)] if wraps else motion[p, X + a]
-            line[s, POINT + a], site[a, s] = x, x
-            line[s, SPEED + a], line[s, TURNING + a] = motion[p, V + a], motion[p, SPIN + a]
+            x = place[at(GRAIN_PLACE.width, p, GRAIN_PLACE.place + a)] if wraps else motion[p, MOTION.position + a]
+            line[s, GRAIN_LINE.place + a], site[a, s] = x, x
+            line[s, GRAIN_LINE.velocity + a] = motion[p, MOTION.velocity + a]
+            line[s, GRAIN_LINE.spin + a] = motion[p, MOTION.spin + a]
 
 
 def collect_all(particles, spheres, grains):
@@ -148,19 +116,21 @@ def distribute_block(particles, spheres, numbers, grains, first, last):
     for p in range(first, last):
         s = order[p]
         for a in range(4):
-            row[at(ROW, p, TURN + a)] = line[s, FACING + a]
-        row[at(ROW, p, INVERSE_INERTIA)] = grains.inverse_inertia[s]
+            row[at(GRAIN_ROW.width, p, GRAIN_ROW.turn + a)] = line[s, GRAIN_LINE.turn + a]
+        row[at(GRAIN_ROW.width, p, GRAIN_ROW.inverse_inertia)] = grains.inverse_inertia[s]
         for a in range(3):
-            row[at(ROW, p, HOME + a)] = reference[a, s]
+            row[at(GRAIN_ROW.width, p, GRAIN_ROW.home + a)] = reference[a, s]
             if wraps:
-                place[at(PLACED, p, PLACE + a)], place[at(PLACED, p, WRAP + a)] = line[s, POINT + a], wrap[a, p]
-            motion[p, X + a] = line[s, POINT + a] + wrap[a, p]
-            motion[p, V + a], motion[p, SPIN + a] = line[s, SPEED + a], line[s, TURNING + a]
-        for a in range(DRAGS_ROW if grains.drag.shape[0] > 0 else 0):
+                place[at(GRAIN_PLACE.width, p, GRAIN_PLACE.place + a)] = line[s, GRAIN_LINE.place + a]
+                place[at(GRAIN_PLACE.width, p, GRAIN_PLACE.wrap + a)] = wrap[a, p]
+            motion[p, MOTION.position + a] = line[s, GRAIN_LINE.place + a] + wrap[a, p]
+            motion[p, MOTION.velocity + a] = line[s, GRAIN_LINE.velocity + a]
+            motion[p, MOTION.spin + a] = line[s, GRAIN_LINE.spin + a]
+        for a in range(GRAIN_DRAG.width if grains.drag.shape[0] > 0 else 0):
             grains.drag[p, a] = grains.drags[s, a]
-        motion[p, RADIUS] = spheres.radius[s]
-        motion[p, INVERSE_MASS] = spheres.inverse_mass[s]
-        motion[p, KIND] = numbers[s]
+        motion[p, MOTION.radius] = spheres.radius[s]
+        motion[p, MOTION.inverse_mass] = spheres.inverse_mass[s]
+        motion[p, MOTION.kind] = numbers[s]
 
 
 def distribute_all(particles, spheres, numbers, grains):

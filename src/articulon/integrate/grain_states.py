@@ -7,22 +7,11 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.rotations import matrix
-from articulon.algebra.vectors import apply, apply_t
+from articulon.algebra.vectors import apply, apply_t, load_from
 from articulon.forces.contact.contact_history import KEEP_RECORDS
 from articulon.forces.contact.contact_tables import PLACES, WALL_WORK
-from articulon.integrate.grain_passes import (
-    DRAGS,
-    DUE,
-    FACING,
-    FALLS,
-    LINES,
-    POINT,
-    PUSH,
-    PUSHED,
-    SPEED,
-    TURNING,
-    at,
-)
+from articulon.integrate.grain_columns import DRAG_WORK, FALL_WORK, GRAIN_LINE, GRAIN_PARTIAL, GRAIN_PUSH, LINES
+from articulon.integrate.grain_passes import at
 from articulon.integrate.grain_verlet import COLLECT, find_middle, list_contacts, sort_works_to_come, summed
 from articulon.kernels import jit, specialised
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL
@@ -46,19 +35,19 @@ def load_block(q, u, history, site, particles, grains, first, last):
         w = apply(matrix(e), (u[6 * s + 3], u[6 * s + 4], u[6 * s + 5]))
         for a in range(3):
             particles.site[a, s] = site[a, s] if site[a, s] == site[a, s] else q[7 * s + a]
-            line[s, POINT + a], line[s, SPEED + a] = q[7 * s + a], u[6 * s + a]
+            line[s, GRAIN_LINE.place + a], line[s, GRAIN_LINE.velocity + a] = q[7 * s + a], u[6 * s + a]
             # What turning into the grain's frame and back has rounded is not what goes on.
-            line[s, TURNING + a] = history[SPIN_AT + NUMBERS * s + a] if history[0] != 0.0 else w[a]
+            line[s, GRAIN_LINE.spin + a] = history[SPIN_AT + NUMBERS * s + a] if history[0] != 0.0 else w[a]
         for a in range(4):
-            line[s, FACING + a] = e[a]
+            line[s, GRAIN_LINE.turn + a] = e[a]
 
 
 @jit
 def load_pushes(history, order, push, first, last):
     """Takes the accelerations of some grains into the order of cells."""
     for p in range(first, last):
-        for a in range(PUSHED):
-            push[at(PUSHED, p, PUSH + a)] = history[PUSH_AT + NUMBERS * order[p] + a]
+        for a in range(GRAIN_PUSH.width):
+            push[at(GRAIN_PUSH.width, p, GRAIN_PUSH.acceleration + a)] = history[PUSH_AT + NUMBERS * order[p] + a]
 
 
 @jit
@@ -66,11 +55,13 @@ def store_block(q, u, history, rebuild, particles, grains, first, last):
     """Gives some grains to a state, from the order of the model."""
     line, reference = grains.line, particles.reference
     for s in range(first, last):
-        e = (line[s, FACING], line[s, FACING + 1], line[s, FACING + 2], line[s, FACING + 3])
-        w = apply_t(matrix(e), (line[s, TURNING], line[s, TURNING + 1], line[s, TURNING + 2]))
+        turn = GRAIN_LINE.turn
+        e = (line[s, turn], line[s, turn + 1], line[s, turn + 2], line[s, turn + 3])
+        w = apply_t(matrix(e), load_from(line, s, GRAIN_LINE.spin))
         for a in range(3):
-            q[7 * s + a], u[6 * s + a], u[6 * s + 3 + a] = line[s, POINT + a], line[s, SPEED + a], w[a]
-            history[SPIN_AT + NUMBERS * s + a] = line[s, TURNING + a]
+            q[7 * s + a] = line[s, GRAIN_LINE.place + a]
+            u[6 * s + a], u[6 * s + 3 + a] = line[s, GRAIN_LINE.velocity + a], w[a]
+            history[SPIN_AT + NUMBERS * s + a] = line[s, GRAIN_LINE.spin + a]
             rebuild[a, s] = reference[a, s]
         for a in range(4):
             q[7 * s + 3 + a] = e[a]
@@ -80,8 +71,8 @@ def store_block(q, u, history, rebuild, particles, grains, first, last):
 def store_pushes(history, order, push, first, last):
     """Gives the accelerations of some grains from the order of cells."""
     for p in range(first, last):
-        for a in range(PUSHED):
-            history[PUSH_AT + NUMBERS * order[p] + a] = push[at(PUSHED, p, PUSH + a)]
+        for a in range(GRAIN_PUSH.width):
+            history[PUSH_AT + NUMBERS * order[p] + a] = push[at(GRAIN_PUSH.width, p, GRAIN_PUSH.acceleration + a)]
 
 
 def load_all(q, u, history, site, particles, grains):
@@ -136,13 +127,13 @@ def store_state(system, grains, moving, lists, h, state):
     lists[KEEP_RECORDS](system)
     works, half = grains.works, 0.5 * h
     for k in range(LINES):
-        works[0, k] = works[1, k] - half * summed(grains, DUE + k)  # what is to come is not done yet
+        works[0, k] = works[1, k] - half * summed(grains, GRAIN_PARTIAL.due + k)  # what is to come is not done yet
     sort_works_to_come(system.candidates.block, works[0], -half)
     for k in range(LINES):
         state.contacts.work[0, k], state.contacts.work[1, k] = works[0, k], works[1, k]
     state.work[CONTACT] = works[0, 0] + works[0, 1] + works[0, 2] + works[0, 3]
-    state.work[EXTERNAL] = works[0, FALLS] + works[0, WALL_WORK]
-    state.work[DAMPING] = works[0, DRAGS]
+    state.work[EXTERNAL] = works[0, FALL_WORK] + works[0, WALL_WORK]
+    state.work[DAMPING] = works[0, DRAG_WORK]
 
 
 @cache

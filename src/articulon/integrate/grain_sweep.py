@@ -19,13 +19,15 @@ import numpy as np
 from numba import prange
 
 from articulon.forces.contact.carried_spheres import follow_images
-from articulon.forces.contact.contact_batches import FIELDS, LANES, STRIDE
+from articulon.forces.contact.contact_batches import LANES, STRIDE
+from articulon.forces.contact.contact_columns import BATCH, LOAD
 from articulon.forces.contact.contact_pairs import BY_PLACE, ROWS, add_across, is_by_place, pair_block, row_in
-from articulon.forces.contact.contact_tables import LOAD, PLACES, RING
+from articulon.forces.contact.contact_tables import PLACES, RING
 from articulon.forces.contact.written_marks import is_marked, mark
 from articulon.forces.sites.cells import IMAGES
 from articulon.forces.sites.prefetching import LINE, prefetch
-from articulon.integrate.grain_columns import COLUMNS, PUSH, copy
+from articulon.integrate.grain_columns import GRAIN, GRAIN_ASK, GRAIN_PARTIAL, GRAIN_PUSH, GRAIN_ROW, GROUP, LINES
+from articulon.integrate.grain_groups import copy
 from articulon.integrate.grain_moves import (
     clear_ways,
     drift_group,
@@ -34,25 +36,7 @@ from articulon.integrate.grain_moves import (
     put_velocities,
     take_velocities,
 )
-from articulon.integrate.grain_passes import (
-    DONE_TIME,
-    DRIFTS,
-    DUE,
-    DUE_TIME,
-    FINITE,
-    GROUP,
-    KICKS,
-    LASTS,
-    LINES,
-    PASS,
-    PUSHED,
-    RECORDS,
-    ROW,
-    THREADS,
-    TIME,
-    TOUCHES,
-    WAY,
-)
+from articulon.integrate.grain_passes import PASS
 from articulon.kernels import jit, leaf_variant, prepare, routine, specialised
 
 PAIR_BLOCK: Any = pair_block
@@ -62,8 +46,8 @@ PAIR_BLOCK: Any = pair_block
 @jit
 def ask_ahead(candidates, walls, row, group):
     """Asks for what the moves of a group of grains will need that has left the cache since the last step."""
-    first = group * ROW * GROUP
-    for k in range(first, min(first + ROW * GROUP, row.size), LINE // 8):
+    first = group * GRAIN_ROW.width * GROUP
+    for k in range(first, min(first + GRAIN_ROW.width * GROUP, row.size), LINE // 8):
         prefetch(row, k)
     behind = min((group + 1) * GROUP, walls.start.size - 1)
     prefetch(candidates.across, behind)
@@ -74,34 +58,39 @@ def ask_ahead(candidates, walls, row, group):
 def move_block(spheres, candidates, walls, grains, ring, first, last, columns, rows, partial):
     """The kick and the drift that ``ask`` asks for, of some grains. It is read here, so that they are compiled once,
     whether both come together or not: two copies could be rounded in two ways."""
-    ask, pushes, row, size = grains.ask, grains.push, grains.row, PUSHED * GROUP
-    kicks, drifts, h, place = ask[KICKS] > 0.0, ask[DRIFTS] > 0.0, ask[DRIFTS], grains.place
+    ask, pushes, row, size = grains.ask, grains.push, grains.row, GRAIN_PUSH.width * GROUP
+    kicks, drifts, h, place = (
+        ask[GRAIN_ASK.kicks] > 0.0,
+        ask[GRAIN_ASK.drifts] > 0.0,
+        ask[GRAIN_ASK.drifts],
+        grains.place,
+    )
     if kicks:
-        for line in range(FINITE, DUE + LINES):
+        for line in range(GRAIN_PARTIAL.finite, GRAIN_PARTIAL.due + LINES):
             partial[line] = 0.0
     if drifts:
-        partial[WAY] = 0.0
+        partial[GRAIN_PARTIAL.way] = 0.0
         clear_ways(columns)
     for begin in range(first, last, GROUP):
         count, group = min(GROUP, last - begin), begin // GROUP
         ask_ahead(candidates, walls, row, group + 1)
-        copy(row, group * ROW * GROUP, columns, 0, ROW * GROUP)
+        copy(row, group * GRAIN_ROW.width * GROUP, columns, GRAIN.turn * GROUP, GRAIN_ROW.width * GROUP)
         take_velocities(spheres.motion, columns, rows, begin, count)
         if kicks:
-            load, done, due = row_in(ring, begin), ask[DONE_TIME], ask[DUE_TIME]
+            load, done, due = row_in(ring, begin), ask[GRAIN_ASK.done_time], ask[GRAIN_ASK.due_time]
             if candidates.across[begin + count] > candidates.across[begin]:
                 for k in range(count):
                     add_across(candidates, spheres.load, begin + k, load + k)
             drag, gravity = grains.drag, grains.gravity
             kick_group(spheres, walls, drag, gravity, columns, rows, begin, count, load, done, due, partial)
         if kicks and not drifts:
-            copy(columns, PUSH * GROUP, pushes, group * size, size)
+            copy(columns, GRAIN.acceleration * GROUP, pushes, group * size, size)
         if drifts and not kicks:
-            copy(pushes, group * size, columns, PUSH * GROUP, size)
+            copy(pushes, group * size, columns, GRAIN.acceleration * GROUP, size)
         if drifts:
             drift_group(spheres, row, place, grains.middle, columns, rows, group, begin, count, h, partial)
         put_velocities(spheres.motion, columns, rows, begin, count)
-    if drifts and partial[WAY] == 0.0:
+    if drifts and partial[GRAIN_PARTIAL.way] == 0.0:
         note_ways(columns, partial)
 
 
@@ -132,7 +121,7 @@ def waits(candidates, b):
 @jit
 def ring_of(spheres, ask, group):
     """The ring of a group of strips; where contacts are not followed by kicks, each place has its own row."""
-    if ask[TOUCHES] > 0.0 and ask[KICKS] > 0.0:
+    if ask[GRAIN_ASK.touches] > 0.0 and ask[GRAIN_ASK.kicks] > 0.0:
         return spheres.load.shape[0] - RING * (group + 1), RING - 1
     return BY_PLACE
 
@@ -144,7 +133,7 @@ def park(load, ring, first, last):
         return
     for p in range(first, last):
         row = row_in(ring, p)
-        for c in range(LOAD):
+        for c in range(LOAD.width):
             load[p, c] = load[row, c]
             load[row, c] = 0.0
 
@@ -161,7 +150,12 @@ def sweep_group(order, spheres, candidates, table, walls, grains, group, groups,
         candidates.block,
         grains.partial,
     )
-    time, h, whole, touches = ask[TIME], ask[LASTS], ask[RECORDS] > 0.0, ask[TOUCHES] > 0.0 and not late
+    time, h, whole, touches = (
+        ask[GRAIN_ASK.time],
+        ask[GRAIN_ASK.lasts],
+        ask[GRAIN_ASK.records] > 0.0,
+        ask[GRAIN_ASK.touches] > 0.0 and not late,
+    )
     strips = strip.shape[0] - 1
     from_strip, to_strip = first_strip(strips, group, groups), first_strip(strips, group + 1, groups)
     leads, ring = touches and group < groups - 1, BY_PLACE if late else ring_of(spheres, ask, group)
@@ -189,17 +183,21 @@ def sweep_group(order, spheres, candidates, table, walls, grains, group, groups,
 
 def sweep_all(order, particles, spheres, candidates, table, walls, grains):
     """All strips, what had to wait, and images. Loops that are shared out take no tuples of tuples."""
-    groups = min(max(np.int64(grains.ask[THREADS]), 1), candidates.strip.shape[0] - 1)
+    groups = min(max(np.int64(grains.ask[GRAIN_ASK.threads]), 1), candidates.strip.shape[0] - 1)
     for s in range(candidates.done.shape[0]):
         candidates.done[s] = 0
-    for turn in range(2 if groups > 1 and grains.ask[TOUCHES] > 0.0 else 1):
+    for turn in range(2 if groups > 1 and grains.ask[GRAIN_ASK.touches] > 0.0 else 1):
         for g in prange(groups):
-            batch, slots, rows = np.zeros(FIELDS * STRIDE), np.zeros(2 * LANES, np.uint64), np.zeros(ROWS, np.uint64)
-            columns, group, many, late = np.zeros(COLUMNS * GROUP), np.int64(g), np.int64(groups), turn == 1
+            batch, slots, rows = (
+                np.zeros(BATCH.width * STRIDE),
+                np.zeros(2 * LANES, np.uint64),
+                np.zeros(ROWS, np.uint64),
+            )
+            columns, group, many, late = np.zeros(GRAIN.width * GROUP), np.int64(g), np.int64(groups), turn == 1
             sweep_group(
                 order, spheres, candidates, table, walls, grains, group, many, late, batch, slots, rows, columns
             )
-    images = particles.counts[IMAGES] if grains.ask[DRIFTS] > 0.0 else 0
+    images = particles.counts[IMAGES] if grains.ask[GRAIN_ASK.drifts] > 0.0 else 0
     for b in prange((images + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
         follow_images(particles, spheres.motion, first, min(first + PLACES, images))

@@ -9,48 +9,17 @@ import math
 import numpy as np
 
 from articulon.forces.contact.carried_spheres import capacity_exceeded
+from articulon.forces.contact.contact_columns import COUNTS, SEEN, TIMES
 from articulon.forces.contact.contact_history import KEEP, LIST_PAIRS, LIST_WALLS
-from articulon.forces.contact.contact_tables import (
-    BEGUN,
-    DEEP_FIRST,
-    DEEP_OTHER,
-    DEEPEST,
-    DURATIONS,
-    ENDED,
-    FAULT,
-    FRICTION_TO_COME,
-    FRICTION_WORK,
-    LONGEST,
-    NORMAL_WORK,
-    SPRING_WORK,
-    VISCOUS_TO_COME,
-    VISCOUS_WORK,
-)
+from articulon.forces.contact.contact_tables import FRICTION_WORK, NORMAL_WORK, SPRING_WORK, VISCOUS_WORK
 from articulon.forces.contact.wall_motion import walls_stand
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_passes import (
-    DONE,
-    DONE_TIME,
-    DRIFTS,
-    DUE,
-    DUE_TIME,
-    FINITE,
-    HIGH,
-    KICKS,
-    LASTS,
-    LINES,
-    LOW,
-    POINT,
-    RECORDS,
-    TIME,
-    TOUCHES,
-    WAY,
-)
+from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_LINE, GRAIN_PARTIAL, LINES
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, REACHED
 from articulon.kernels import jit, kernel
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
 
-WALLS, RESISTANCE = range(2)
+WALL_PASS, RESISTANCE_PASS = range(2)
 """Passes over contacts."""
 SWEEP, COLLECT, DISTRIBUTE = range(3)
 """Passes over grains."""
@@ -74,7 +43,7 @@ def farthest(grains):
     """The square of the longest way that any grain has gone, ``middle`` taken off; NaN where one has no number."""
     worst = 0.0
     for b in range(grains.partial.shape[0]):
-        d = grains.partial[b, WAY]
+        d = grains.partial[b, GRAIN_PARTIAL.way]
         if not d < np.inf:
             return np.nan
         worst = max(worst, d)
@@ -104,7 +73,7 @@ def find_middle(system, grains):
     for a in range(3):
         low, high = np.inf, -np.inf
         for s in range(line.shape[0]):
-            way = line[s, POINT + a] - reference[a, s]
+            way = line[s, GRAIN_LINE.place + a] - reference[a, s]
             low, high = min(low, way), max(high, way)
         grains.middle[a] = 0.5 * (low + high)
     if not walls_stand(system.shapes):
@@ -118,7 +87,7 @@ def follow_middle(system, grains):
     for a in range(3):
         low, high = np.inf, -np.inf
         for b in range(partial.shape[0]):
-            low, high = min(low, partial[b, LOW + a]), max(high, partial[b, HIGH + a])
+            low, high = min(low, partial[b, GRAIN_PARTIAL.low + a]), max(high, partial[b, GRAIN_PARTIAL.high + a])
         grains.middle[a] = 0.5 * (low + high)
     if not walls_stand(system.shapes):
         forget_middle(grains)
@@ -128,20 +97,22 @@ def follow_middle(system, grains):
 def sum_seen(seen, times):
     """Adds what the blocks of a pass have seen of contacts that begin and end."""
     for b in range(seen.shape[0]):
-        times[0] += seen[b, BEGUN]
-        times[1] += seen[b, ENDED]
-        times[2] += seen[b, DURATIONS]
-        times[3] = max(times[3], seen[b, LONGEST])
-        if seen[b, DEEPEST] > times[4]:
-            times[4], times[5], times[6] = seen[b, DEEPEST], seen[b, DEEP_FIRST], seen[b, DEEP_OTHER]
+        times[TIMES.begun] += seen[b, SEEN.begun]
+        times[TIMES.ended] += seen[b, SEEN.ended]
+        times[TIMES.durations] += seen[b, SEEN.durations]
+        times[TIMES.longest] = max(times[TIMES.longest], seen[b, SEEN.longest])
+        if seen[b, SEEN.deepest] > times[TIMES.deepest]:
+            times[TIMES.deepest] = seen[b, SEEN.deepest]
+            times[TIMES.deep_first], times[TIMES.deep_other] = seen[b, SEEN.deep_first], seen[b, SEEN.deep_other]
 
 
 @jit
 def sweep(system, grains, moving, touches, time, h, whole, kicks, done, due, drift):
     """Asks for a sweep; see ``Grains.ask``."""
     ask = grains.ask
-    ask[TOUCHES], ask[TIME], ask[LASTS], ask[RECORDS] = touches, time, h, whole
-    ask[KICKS], ask[DONE_TIME], ask[DUE_TIME], ask[DRIFTS] = kicks, done, due, drift
+    ask[GRAIN_ASK.touches], ask[GRAIN_ASK.time], ask[GRAIN_ASK.lasts] = touches, time, h
+    ask[GRAIN_ASK.records], ask[GRAIN_ASK.kicks], ask[GRAIN_ASK.drifts] = whole, kicks, drift
+    ask[GRAIN_ASK.done_time], ask[GRAIN_ASK.due_time] = done, due
     moving[SWEEP](system, grains)
 
 
@@ -152,7 +123,7 @@ def evaluate(system, contacts, grains, moving, time, h, whole, done, due, drift,
     a time ``drift``, unless that is zero. What walls do has to be known; what resists rolling comes between."""
     if system.candidates.resistance.shape[0] > 0:
         sweep(system, grains, moving, 1.0, time, h, 1.0, 0.0, 0.0, 0.0, 0.0)
-        contacts[RESISTANCE](system, time, h)
+        contacts[RESISTANCE_PASS](system, time, h)
         sweep(system, grains, moving, 0.0, time, h, 0.0, 1.0, done, due, drift)
     else:
         sweep(system, grains, moving, 1.0, time, h, whole, 1.0, done, due, drift)
@@ -183,7 +154,7 @@ def sort_works(seen, works):
 def sort_works_to_come(seen, works, time):
     """The same of what it has seen to come, within a time."""
     for b in range(seen.shape[0]):
-        for line, column in ((VISCOUS_WORK, VISCOUS_TO_COME), (FRICTION_WORK, FRICTION_TO_COME)):
+        for line, column in ((VISCOUS_WORK, SEEN.viscous_to_come), (FRICTION_WORK, SEEN.friction_to_come)):
             works[line] += time * seen[b, column]
             works[NORMAL_WORK] -= time * seen[b, column]
 
@@ -192,12 +163,12 @@ def sort_works_to_come(seen, works, time):
 def begin_grains(contacts, moving, system, grains, time, h, times):
     """Forces at a time, before any step from there."""
     half = 0.5 * h
-    contacts[WALLS](system, time, 0.0)
+    contacts[WALL_PASS](system, time, 0.0)
     if capacity_exceeded(system):
         return
     evaluate(system, contacts, grains, moving, time, 0.0, 0.0, 0.0, half, 0.0, times)
     for k in range(LINES):
-        grains.works[1, k] += half * summed(grains, DUE + k)
+        grains.works[1, k] += half * summed(grains, GRAIN_PARTIAL.due + k)
     sort_works_to_come(system.candidates.block, grains.works[1], half)
 
 
@@ -225,18 +196,18 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
         else:
             follow_middle(system, grains)
         time, last = h * (step + 1), left == 1
-        contacts[WALLS](system, time, h)
+        contacts[WALL_PASS](system, time, h)
         if capacity_exceeded(system):  # a wall has moved, and more is near it
             return CAPACITY_EXCEEDED
-        if system.walls.counts[FAULT] != 0:
+        if system.walls.counts[COUNTS.fault] != 0:
             return DIVERGED
         whole, drift = (1.0, 0.0) if last else (0.0, h)
         evaluate(system, contacts, grains, moving, time, h, whole, half, half, drift, times)
         for k in range(LINES):
-            works[k] += half * (summed(grains, DONE + k) + summed(grains, DUE + k))
+            works[k] += half * (summed(grains, GRAIN_PARTIAL.done + k) + summed(grains, GRAIN_PARTIAL.due + k))
         sort_works(system.candidates.block, works)
         sort_works_to_come(system.candidates.block, works, half)
-        if not summed(grains, FINITE) < np.inf:
+        if not summed(grains, GRAIN_PARTIAL.finite) < np.inf:
             return DIVERGED
         counters[STEPS] = step + 1
         counters[WINDOW] += 1

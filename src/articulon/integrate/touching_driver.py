@@ -22,7 +22,7 @@ from articulon.model.state import STEPS
 class TouchingDriver(ArrayDriver):
     """Velocity Verlet around any right-hand side."""
 
-    history = touching_verlet.HISTORY
+    history = touching_verlet.HISTORY.width
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)

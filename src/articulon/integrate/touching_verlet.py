@@ -17,6 +17,7 @@ import numpy as np
 
 from articulon.algebra.rotations import normalised, quaternion_at
 from articulon.algebra.vectors import copy_into
+from articulon.columns import Columns
 from articulon.dynamics.loops.constrained_articulated import OPEN
 from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.forces.base import At
@@ -28,14 +29,15 @@ from articulon.forces.contact.carried_spheres import (
     place_spheres,
     sum_contacts,
 )
+from articulon.forces.contact.contact_columns import COUNTS
 from articulon.forces.contact.contact_history import KEEP_RECORDS
 from articulon.forces.contact.contact_powers import pair_powers, wall_powers
-from articulon.forces.contact.contact_tables import EXCEEDED, FAULT, WALL_WORK, WORKS
+from articulon.forces.contact.contact_tables import WALL_WORK, WORKS
 from articulon.forces.derivatives import close, evaluate
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_verlet import RESISTANCE, WALLS, sort_works, sort_works_to_come, sum_seen
+from articulon.integrate.grain_verlet import RESISTANCE_PASS, WALL_PASS, sort_works, sort_works_to_come, sum_seen
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, NOT_CLOSED, REACHED
 from articulon.integrate.variables import blocks
 from articulon.kernels import jit, kernel
@@ -43,10 +45,24 @@ from articulon.model import Model, kernel_tables
 from articulon.model.state import CONTACT, DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHASTIC, WINDOW
 from articulon.passes import Program, run
 
-BEGUN, DONE, DUE, LINES_DONE, LINES_DUE = 0, 1, 9, 17, 22
-HISTORY = 27
-"""Places in ``State.rule.history``: 1 after the first step; works by channel, up to the end of the half kick that is to
-come, and of that half kick; and the same of the lines of contacts."""
+
+class HistoryPlaces(Columns):
+    """In ``State.rule.history``."""
+
+    begun: int = 0
+    """1 after the first step."""
+    done: int = 1
+    """Works by channel, up to the end of the half kick that is to come (8) [energy]."""
+    due: int = 9
+    """Those of that half kick (8) [energy]."""
+    lines_done: int = 17
+    """As ``done``, by line of contacts (5) [energy]."""
+    lines_due: int = 22
+    """As ``due``, by line of contacts (5) [energy]."""
+    width: int = 27
+
+
+HISTORY = HistoryPlaces()
 
 
 class Scratch(NamedTuple):
@@ -76,7 +92,7 @@ def scratch(model: Model) -> Scratch:
     """Arrays for a model."""
     y, dy, free, trial, total = np.zeros((5, model.nq + model.nu + 8))
     quaternion = blocks(kernel_tables(model).forest, model.nq, model.nu).quaternion
-    mean, works = np.zeros(model.nu), np.zeros(HISTORY)
+    mean, works = np.zeros(model.nu), np.zeros(HISTORY.width)
     return Scratch(y, dy, free, trial, total, np.zeros(8), quaternion, mean, works)
 
 
@@ -121,11 +137,11 @@ def look(pairs, contacts, carried, ws, touching, time, h, times):
     """Evaluates all contacts at links that have been placed and moved, and sums what they do to the links; nothing of
     it where a wall has moved, and more is near it than there is room for."""
     move_spheres(carried, ws, touching)
-    contacts[WALLS](touching, time, h)
-    if touching.walls.counts[EXCEEDED] != 0:
+    contacts[WALL_PASS](touching, time, h)
+    if touching.walls.counts[COUNTS.exceeded] != 0:
         return
     pairs(touching, time, h)
-    contacts[RESISTANCE](touching, time, h)
+    contacts[RESISTANCE_PASS](touching, time, h)
     sum_seen(touching.candidates.block, times)
     sum_seen(touching.walls.block, times)
     sum_contacts(carried, ws, touching)
@@ -191,21 +207,21 @@ def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
         state.rule.acceleration[k] = a
         y[nq + k] = mean[k] + done * a
         mean[k] += 0.5 * done * a
-    sort_works(touching.candidates.block, works[LINES_DONE : LINES_DONE + WORKS])
+    sort_works(touching.candidates.block, works[HISTORY.lines_done : HISTORY.lines_done + WORKS])
     # What is to come of the half kick before is done now.
-    book(passes, carried, touching, done, ws, works, DONE, LINES_DONE)
-    for k in range(DUE, DUE + 8):
+    book(passes, carried, touching, done, ws, works, HISTORY.done, HISTORY.lines_done)
+    for k in range(HISTORY.due, HISTORY.due + 8):
         works[k] = 0.0
-    for k in range(LINES_DUE, LINES_DUE + WORKS):
+    for k in range(HISTORY.lines_due, HISTORY.lines_due + WORKS):
         works[k] = 0.0
     for k in range(nu):
         mean[k] = y[nq + k] + 0.5 * half * state.rule.acceleration[k]
-    book(passes, carried, touching, half, ws, works, DUE, LINES_DUE)
-    sort_works_to_come(touching.candidates.block, works[LINES_DUE : LINES_DUE + WORKS], half)
+    book(passes, carried, touching, half, ws, works, HISTORY.due, HISTORY.lines_due)
+    sort_works_to_come(touching.candidates.block, works[HISTORY.lines_due : HISTORY.lines_due + WORKS], half)
     for k in range(8):
-        works[DONE + k] += works[DUE + k]
+        works[HISTORY.done + k] += works[HISTORY.due + k]
     for k in range(WORKS):
-        works[LINES_DONE + k] += works[LINES_DUE + k]
+        works[HISTORY.lines_done + k] += works[HISTORY.lines_due + k]
 
 
 @jit
@@ -215,11 +231,11 @@ def give(state, touching, lists, arrays, nq, nu):
     copy_into(state.q, y[:nq])
     copy_into(state.u, y[nq : nq + nu])
     copy_into(state.rule.history, works)
-    state.rule.history[BEGUN] = 1.0
+    state.rule.history[HISTORY.begun] = 1.0
     for k in range(WORKS):
-        state.contacts.work[0, k] = works[LINES_DONE + k] - works[LINES_DUE + k]
+        state.contacts.work[0, k] = works[HISTORY.lines_done + k] - works[HISTORY.lines_due + k]
     for c in range(8):
-        state.work[c] = works[DONE + c] - works[DUE + c]
+        state.work[c] = works[HISTORY.done + c] - works[HISTORY.due + c]
     state.work[CONTACT] -= state.contacts.work[0, WALL_WORK]
     state.work[EXTERNAL] += state.contacts.work[0, WALL_WORK]
     for a in range(3):
@@ -261,15 +277,15 @@ def advance_touching(
         for s in range(particles.site.shape[1]):
             particles.site[a, s] = state.contacts.rebuild[a, s]
     locate(passes, y, nq)
-    if state.rule.history[BEGUN] == 0.0:
+    if state.rule.history[HISTORY.begun] == 0.0:
         place_spheres(carried, ws, touching)
     list_spheres(touching, lists, refresh)
     if capacity_exceeded(touching):
         return CAPACITY_EXCEEDED
     place_spheres(carried, ws, touching)
-    if state.rule.history[BEGUN] == 0.0:
+    if state.rule.history[HISTORY.begun] == 0.0:
         look(pairs, contacts, carried, ws, touching, clock[0], 0.0, times)
-        if touching.walls.counts[EXCEEDED] != 0:
+        if touching.walls.counts[COUNTS.exceeded] != 0:
             return CAPACITY_EXCEEDED
         kick(rhs, passes, state, touching, carried, ws, arrays, clock[0], h, 0.0)
     for _ in range(steps):
@@ -289,9 +305,9 @@ def advance_touching(
         if not follow_spheres(touching, lists, refresh):
             return CAPACITY_EXCEEDED if capacity_exceeded(touching) else DIVERGED
         look(pairs, contacts, carried, ws, touching, time, h, times)
-        if touching.walls.counts[EXCEEDED] != 0:
+        if touching.walls.counts[COUNTS.exceeded] != 0:
             return CAPACITY_EXCEEDED
-        if touching.walls.counts[FAULT] != 0:
+        if touching.walls.counts[COUNTS.fault] != 0:
             return DIVERGED
         kick(rhs, passes, state, touching, carried, ws, arrays, time, h, half)
         total = 0.0

@@ -11,22 +11,13 @@ import numpy as np
 from articulon.dynamics.multibody_functions import scratch
 from articulon.dynamics.poses import link_velocities
 from articulon.errors import CheckpointError
+from articulon.forces.contact.contact_columns import KEPT, RECORD, TIMES
 from articulon.forces.contact.contact_engine import Contacts
 from articulon.forces.contact.contact_tables import (
-    ARM,
-    DISPLACEMENT,
-    ELASTIC,
-    FORCE,
     FRICTION_WORK,
-    KEPT,
-    NORMAL,
     NORMAL_WORK,
-    OTHER_ARM,
-    RECORD,
-    SINCE,
     SLIDES,
     SPRING_WORK,
-    STANDING,
     VISCOUS_WORK,
     WALL_WORK,
 )
@@ -36,9 +27,6 @@ from articulon.storage.checkpoint import open_checkpoint
 
 FEW = 2
 """A sphere with fewer contacts than this carries nothing: with friction, two can hold one."""
-BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST, DEEP_FIRST, DEEP_OTHER = range(7)
-"""Places in ``State.contacts.times``."""
-
 WORKS = {
     "work_normal_elastic": NORMAL_WORK,
     "work_tangential_spring": SPRING_WORK,
@@ -90,24 +78,24 @@ class ContactRecords(NamedTuple):
 
 def contact_records(pairs: np.ndarray, memory: np.ndarray, radius: np.ndarray) -> ContactRecords:
     """The contacts of ``State.contacts``, of a model whose sites have these radii."""
-    record, sites = memory[:, :RECORD], radius.size
-    normal, force = record[:, NORMAL : NORMAL + 3], record[:, FORCE : FORCE + 3]
+    record, sites = memory[:, : RECORD.width], radius.size
+    normal, force = record[:, RECORD.normal : RECORD.normal + 3], record[:, RECORD.force : RECORD.force + 3]
     normal_force = (normal * force).sum(axis=1)
     walls = pairs[:, 1] >= sites
-    arms = record[:, [ARM, OTHER_ARM]]
+    arms = record[:, [RECORD.arm, RECORD.other_arm]]
     between = radius[pairs[:, 0]] + radius[np.where(walls, 0, pairs[:, 1])]
     return ContactRecords(
         first=pairs[:, 0],
         second=np.where(pairs[:, 1] < sites, pairs[:, 1], -1),
         normal=normal,
         normal_force=normal_force,
-        elastic_force=record[:, ELASTIC],
+        elastic_force=record[:, RECORD.elastic],
         tangential=force - normal_force[:, None] * normal,
-        displacement=record[:, DISPLACEMENT : DISPLACEMENT + 3],
+        displacement=record[:, RECORD.displacement : RECORD.displacement + 3],
         overlap=np.where(walls, arms[:, 1], between - arms.sum(axis=1)),
         arms=np.where(walls[:, None], arms * [1.0, 0.0], arms),
-        slides=memory[:, STANDING] == SLIDES,
-        since=memory[:, SINCE],
+        slides=memory[:, KEPT.standing] == SLIDES,
+        since=memory[:, KEPT.since],
     )
 
 
@@ -126,7 +114,7 @@ def saved_contacts(folder: Path, model: Model) -> tuple[float, ContactRecords] |
     except CheckpointError:
         return None
     count, spheres = len(pairs), model.sites.radius.size
-    if time.shape != (1,) or pairs.shape != (count, 2) or memory.shape != (count, KEPT):
+    if time.shape != (1,) or pairs.shape != (count, 2) or memory.shape != (count, KEPT.width):
         return None
     if pairs.dtype.kind != "i" or memory.dtype.kind != "f" or (pairs < 0).any() or (pairs[:, 0] >= spheres).any():
         return None
@@ -208,18 +196,18 @@ class ContactObserver:
         counts = contact_counts(records, sites)[self.moving]
         walls = ~records.between_spheres
         times, works = state.contacts.times, state.contacts.work
-        ended = float(times[ENDED])
+        ended = float(times[TIMES.ended])
         translation = self._translation(state, kinetic)
         result = {
             "contacts": float(records.first.size),
             "coordination_number": float(counts.mean()) if counts.size else 0.0,
             "rattlers": float((counts < FEW).mean()) if counts.size else 0.0,
             "sliding_contacts": float(records.slides.mean()) if records.first.size else 0.0,
-            "overlap_largest": float(times[DEEPEST]),
-            "contacts_begun": float(times[BEGUN]),
+            "overlap_largest": float(times[TIMES.deepest]),
+            "contacts_begun": float(times[TIMES.begun]),
             "contacts_ended": ended,
-            "contact_time_mean": float(times[DURATIONS]) / ended if ended else 0.0,
-            "contact_time_longest": float(times[LONGEST]),
+            "contact_time_mean": float(times[TIMES.durations]) / ended if ended else 0.0,
+            "contact_time_longest": float(times[TIMES.longest]),
             "normal_force_mean": float(records.normal_force.mean()) if records.first.size else 0.0,
             "normal_force_largest": float(records.normal_force.max(initial=0.0)),
             "kinetic_translation": translation,
@@ -234,7 +222,7 @@ class ContactObserver:
 
     def deepest(self, state: State) -> tuple[str, str]:
         """Whose the largest overlap by the smaller radius was so far, of a state that has seen a contact."""
-        first, other = (int(state.contacts.times[at]) for at in (DEEP_FIRST, DEEP_OTHER))
+        first, other = (int(state.contacts.times[at]) for at in (TIMES.deep_first, TIMES.deep_other))
         wall = other - self.sites.size
         second = sphere_name(self.model, int(self.sites[other])) if wall < 0 else self.wall_name(wall)
         return sphere_name(self.model, int(self.sites[first])), second

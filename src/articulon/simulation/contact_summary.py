@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from articulon.forces.contact.contact_columns import TIMES
 from articulon.forces.contact.contact_engine import contact_of
 from articulon.model import Model, State
-from articulon.simulation.contact_statistics import DEEPEST, WORKS
+from articulon.simulation.contact_statistics import WORKS
 from articulon.time_scales.contact_durations import SMALLER
 from articulon.time_scales.contact_step_limit import contact_scales, unit_symbols, with_unit
 
@@ -72,7 +73,7 @@ def contact_figures(
     stress = {name: float(observables[name][-1]) for name in observables if name.startswith("contact_stress_")}
     return {
         **{name: float(observables[name][-1]) for name in FINAL},
-        "overlap_largest": float(state.contacts.times[DEEPEST]),
+        "overlap_largest": float(state.contacts.times[TIMES.deepest]),
         "overlap_allowed": float(law.largest_overlap),
         **stress,
         "step": step,

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from articulon.errors import CaseError
+from articulon.forces.contact.contact_columns import LAW
 from articulon.forces.contact.contact_engine import carrying_masses, contact_of
-from articulon.forces.contact.contact_law import SHEAR, STIFFNESS
 from articulon.forces.contact.materials import Contact
 from articulon.model import Model
 from articulon.time_scales.contact_durations import (
@@ -201,14 +201,14 @@ def _pair_scale(
     speed: float,
 ) -> PairScale:
     if law.normal == "hertz":
-        modulus = 0.75 * float(row[STIFFNESS])
+        modulus = 0.75 * float(row[LAW.stiffness])
         depth = deepest_overlap(mass, radius, modulus, speed)
         a = math.sqrt(radius * depth)
-        normal, tangential = 2.0 * modulus * a, float(row[SHEAR]) * a
+        normal, tangential = 2.0 * modulus * a, float(row[LAW.shear]) * a
         collision, stiffness = hertz_time(mass, radius, modulus, speed), 0.0
     else:
-        modulus, stiffness = 0.0, float(row[STIFFNESS])
-        normal, tangential = stiffness, float(row[SHEAR])
+        modulus, stiffness = 0.0, float(row[LAW.stiffness])
+        normal, tangential = stiffness, float(row[LAW.shear])
         collision, depth = linear_time(mass, stiffness), speed * math.sqrt(mass / stiffness)
     stiffest = max(normal, ROLLS * tangential)
     limit = stable_step(mass, stiffest) if stiffest > 0.0 else math.inf

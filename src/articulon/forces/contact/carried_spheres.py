@@ -5,26 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, scale, store_from, sub
+from articulon.forces.contact.contact_columns import COUNTS, LOAD, MOTION, RECORD, RESISTANCE
 from articulon.forces.contact.contact_history import KEEP, LIST_PAIRS, LIST_WALLS
 from articulon.forces.contact.contact_pairs import add_across
-from articulon.forces.contact.contact_tables import (
-    ARM,
-    COUPLE,
-    EXCEEDED,
-    FORCE,
-    FREE,
-    INVERSE_MASS,
-    KIND,
-    LOAD,
-    MOTION,
-    NORMAL,
-    PULL,
-    RADIUS,
-    SPIN,
-    TORQUE,
-    V,
-    X,
-)
+from articulon.forces.contact.contact_tables import FREE
 from articulon.forces.sites.cells import IMAGES, LOST, OVERFLOW
 from articulon.kernels import jit
 
@@ -46,10 +30,10 @@ def follow_images(particles, motion, first, last):
     n = particles.order.size
     for m in range(first, last):
         root = particles.parent[m]
-        for a in range(MOTION):
+        for a in range(MOTION.width):
             motion[n + m, a] = motion[root, a]
         for a in range(3):
-            motion[n + m, X + a] += particles.shift[a, m]
+            motion[n + m, MOTION.position + a] += particles.shift[a, m]
 
 
 @jit
@@ -89,15 +73,16 @@ def list_spheres(system, lists, refresh):
     lists[LIST_WALLS](system)
     for p in range(particles.order.size):
         s = particles.order[p]
-        spheres.motion[p, RADIUS] = spheres.radius[s]
-        spheres.motion[p, INVERSE_MASS] = spheres.inverse_mass[s]
-        spheres.motion[p, KIND] = system.numbers[s]
+        spheres.motion[p, MOTION.radius] = spheres.radius[s]
+        spheres.motion[p, MOTION.inverse_mass] = spheres.inverse_mass[s]
+        spheres.motion[p, MOTION.kind] = system.numbers[s]
 
 
 @jit
 def capacity_exceeded(system):
     """Whether some list had too little room."""
-    return system.particles.counts[OVERFLOW] + system.candidates.counts[EXCEEDED] + system.walls.counts[EXCEEDED] > 0
+    candidates, walls = system.candidates.counts, system.walls.counts
+    return system.particles.counts[OVERFLOW] + candidates[COUNTS.exceeded] + walls[COUNTS.exceeded] > 0
 
 
 @jit
@@ -123,7 +108,8 @@ def move_spheres(carried, ws, system):
             arm = sub((site[0, s], site[1, s], site[2, s]), load(ws.position, i))
             v = add(load_from(ws.twist, i, 0), cross(w, arm))
         for a in range(3):
-            motion[p, X + a], motion[p, V + a], motion[p, SPIN + a] = site[a, s] + wrap[a, p], v[a], w[a]
+            motion[p, MOTION.position + a] = site[a, s] + wrap[a, p]
+            motion[p, MOTION.velocity + a], motion[p, MOTION.spin + a] = v[a], w[a]
     follow_images(particles, motion, 0, particles.counts[IMAGES])
 
 
@@ -132,10 +118,10 @@ def add_wall_contact(walls, slot, f, t):
     """Adds a contact with a wall, and what resists rolling and twisting there, to the force and the torque on its
     sphere."""
     record = walls.record
-    pull = load_from(record, slot, FORCE)
-    t = sub(t, scale(record[slot, ARM], cross(load_from(record, slot, NORMAL), pull)))
+    pull = load_from(record, slot, RECORD.force)
+    t = sub(t, scale(record[slot, RECORD.arm], cross(load_from(record, slot, RECORD.normal), pull)))
     if walls.resistance.shape[0] > 0:
-        t = add(t, load_from(walls.resistance, slot, COUPLE))
+        t = add(t, load_from(walls.resistance, slot, RESISTANCE.couple))
     return add(f, pull), t
 
 
@@ -143,8 +129,8 @@ def add_wall_contact(walls, slot, f, t):
 def take_load(load, p):
     """The force and the torque that contacts between spheres have added up for that of a place; leaves nothing of
     them."""
-    force, torque = load_from(load, p, PULL), load_from(load, p, TORQUE)
-    for a in range(LOAD):
+    force, torque = load_from(load, p, LOAD.force), load_from(load, p, LOAD.torque)
+    for a in range(LOAD.width):
         load[p, a] = 0.0
     return force, torque
 

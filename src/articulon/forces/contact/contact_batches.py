@@ -8,58 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from articulon.forces.contact.contact_law import DAMPING, KINETIC, SHEAR, STATIC, STIFFNESS, TANGENTIAL_DAMPING, TINY
+from articulon.forces.contact.contact_columns import BATCH, LAW, SEEN
+from articulon.forces.contact.contact_law import TINY
 from articulon.forces.contact.contact_powers import surface_velocity
-from articulon.forces.contact.contact_tables import (
-    ARM,
-    CLOSING,
-    DISPLACEMENT,
-    ELASTIC,
-    FORCE,
-    FRICTION_TO_COME,
-    FRICTION_WORK,
-    NORMAL,
-    OTHER_ARM,
-    PARTS,
-    PULL,
-    SLIDES,
-    SPRING_WORK,
-    STICKS,
-    TANGENTIAL_VISCOUS,
-    TORQUE,
-    VISCOUS_TO_COME,
-    VISCOUS_WORK,
-)
+from articulon.forces.contact.contact_tables import FRICTION_WORK, PARTS, SLIDES, SPRING_WORK, STICKS, VISCOUS_WORK
 from articulon.kernels import jit
 
 LANES = 32
 """Contacts whose law is evaluated together."""
 STRIDE = 36
 """From one of their fields to the next: some more, so that not all of them lie in the same lines of the cache."""
-PLACE_I, VELOCITY_I, SPIN_I, PLACE_J, VELOCITY_J, SPIN_J, OLD = range(0, 28, 4)
-"""Fields that are gathered: the rows of the two spheres in ``Spheres.motion``, and what is remembered of the contact.
-What a contact does, a row as in ``Spheres.load`` with torques for arms of one length, comes in the place of the
-first."""
-RADIUS_I, LIGHT_I, KIND_I, RADIUS_J, LIGHT_J, KIND_J = range(3, 27, 4)
-WIDTH, DEPTH, DAMPED, MASS, SURFACE, TURNED = 28, 29, 30, 31, 32, 35
-"""Between the loops: ``contact_width``, overlap, ``damping_of``, m*, velocity of the surfaces, and tangential
-displacement in the new tangent plane."""
-VISCOUS, ACROSS = 38, 39
-"""Viscous normal force, and tangential force."""
-NEW, SLIDES_NOW, DEEP = 42, 58, 59
-"""The record as it will be, whether the surfaces slide, and the overlap by the smaller radius."""
-SIZE, OVERLAP, STATE = range(60, 63)
-"""R*; the overlap, negative where the two are apart; and what ``Candidates.touches`` has. What stands behind the last
-contact of a batch parts, and does nothing."""
-TABLE = 63
-"""The row of the table, where there are several kinds."""
-FIELDS = TABLE + KINETIC + 1
-OLD_DISPLACEMENT, OLD_CLOSING = OLD + DISPLACEMENT, OLD + CLOSING
-NEW_DISPLACEMENT, NEW_CLOSING, NEW_FORCE, NEW_ELASTIC, NEW_NORMAL, NEW_ARM, NEW_VISCOUS, NEW_OTHER_ARM = (
-    NEW + column for column in (DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM)
-)
-PULL_SPARE, TORQUE_SPARE = PULL + 3, TORQUE + 3
-"""Named, since a loop whose indices have sums of constants in them does not become a vector loop."""
 CARRIED: Any = None
 CONTACT_WIDTH: Any = None
 DAMPING_OF: Any = None
@@ -100,13 +58,13 @@ def get3(batch, field, k):
 @jit
 def entry(batch, column, k, one):
     """A column of the table for the k-th contact; ``one`` where there is but one kind."""
-    return one if ONE_KIND else batch[(TABLE + column) * STRIDE + k]
+    return one if ONE_KIND else batch[(BATCH.law + column) * STRIDE + k]
 
 
 @jit
 def active(batch, k):
     """Whether a contact stuck and slid at the last evaluation, and whether it is one now: 1 or 0."""
-    state = batch[STATE * STRIDE + k]
+    state = batch[BATCH.touches * STRIDE + k]
     here = 1.0 if state < PARTS else 0.0
     before = state - PARTS * (1.0 - here)
     slid = max(before - STICKS, 0.0)
@@ -116,13 +74,13 @@ def active(batch, k):
 @jit
 def measure(batch, count, rows):
     """Normals, arms and overlaps, with what depends on these alone."""
-    c0 = rows[0, DAMPING]
+    c0 = rows[0, LAW.damping]
     for k in range(count):
-        xi, yi, zi = get3(batch, PLACE_I, k)
-        xj, yj, zj = get3(batch, PLACE_J, k)
+        xi, yi, zi = get3(batch, BATCH.position_i, k)
+        xj, yj, zj = get3(batch, BATCH.position_j, k)
         dx, dy, dz = xi - xj, yi - yj, zi - zj
-        Ri, Rj = batch[RADIUS_I * STRIDE + k], batch[RADIUS_J * STRIDE + k]
-        inverse_mass = batch[LIGHT_I * STRIDE + k] + batch[LIGHT_J * STRIDE + k]
+        Ri, Rj = batch[BATCH.radius_i * STRIDE + k], batch[BATCH.radius_j * STRIDE + k]
+        inverse_mass = batch[BATCH.inverse_mass_i * STRIDE + k] + batch[BATCH.inverse_mass_j * STRIDE + k]
         r = math.sqrt(dx * dx + dy * dy + dz * dz)
         reach, least = Ri + Rj, min(Ri, Rj)
         # One division for four quotients.
@@ -138,64 +96,66 @@ def measure(batch, count, rows):
         depth = max(delta, 0.0)
         Rs = Ri * Rj * by_reach
         a = CONTACT_WIDTH(Rs, depth)
-        put3(batch, NEW_NORMAL, k, (dx * by_r, dy * by_r, dz * by_r))
-        batch[WIDTH * STRIDE + k] = a
-        batch[DEPTH * STRIDE + k] = depth
-        batch[DAMPED * STRIDE + k] = DAMPING_OF(a, ms, entry(batch, DAMPING, k, c0))
-        batch[MASS * STRIDE + k] = ms
-        batch[DEEP * STRIDE + k] = depth * by_least
-        batch[SIZE * STRIDE + k] = Rs
-        batch[OVERLAP * STRIDE + k] = delta
+        put3(batch, BATCH.new_normal, k, (dx * by_r, dy * by_r, dz * by_r))
+        batch[BATCH.contact_width * STRIDE + k] = a
+        batch[BATCH.depth * STRIDE + k] = depth
+        batch[BATCH.damping * STRIDE + k] = DAMPING_OF(a, ms, entry(batch, LAW.damping, k, c0))
+        batch[BATCH.mass * STRIDE + k] = ms
+        batch[BATCH.relative_depth * STRIDE + k] = depth * by_least
+        batch[BATCH.size * STRIDE + k] = Rs
+        batch[BATCH.overlap * STRIDE + k] = delta
 
 
 @jit
 def find_velocities(batch, count):
     """Velocities of the surfaces."""
     for k in range(count):
-        ai, aj, bi, bj = ARMS(batch[RADIUS_I * STRIDE + k], batch[RADIUS_J * STRIDE + k], batch[DEPTH * STRIDE + k])
-        batch[NEW_ARM * STRIDE + k] = bi
-        batch[NEW_OTHER_ARM * STRIDE + k] = bj
-        nx, ny, nz = get3(batch, NEW_NORMAL, k)
-        wix, wiy, wiz = get3(batch, SPIN_I, k)
-        wjx, wjy, wjz = get3(batch, SPIN_J, k)
-        vix, viy, viz = get3(batch, VELOCITY_I, k)
-        vjx, vjy, vjz = get3(batch, VELOCITY_J, k)
+        ai, aj, bi, bj = ARMS(
+            batch[BATCH.radius_i * STRIDE + k], batch[BATCH.radius_j * STRIDE + k], batch[BATCH.depth * STRIDE + k]
+        )
+        batch[BATCH.new_arm * STRIDE + k] = bi
+        batch[BATCH.new_other_arm * STRIDE + k] = bj
+        nx, ny, nz = get3(batch, BATCH.new_normal, k)
+        wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
+        wjx, wjy, wjz = get3(batch, BATCH.spin_j, k)
+        vix, viy, viz = get3(batch, BATCH.velocity_i, k)
+        vjx, vjy, vjz = get3(batch, BATCH.velocity_j, k)
         ux, uy, uz = surface_velocity(vix - vjx, viy - vjy, viz - vjz, ai, wix, wiy, wiz, aj, wjx, wjy, wjz, nx, ny, nz)
-        put3(batch, SURFACE, k, (ux, uy, uz))
-        batch[NEW_CLOSING * STRIDE + k] = ux * nx + uy * ny + uz * nz
+        put3(batch, BATCH.surface_velocity, k, (ux, uy, uz))
+        batch[BATCH.new_closing * STRIDE + k] = ux * nx + uy * ny + uz * nz
 
 
 @jit
 def turn(batch, count, h):
     """Tangential displacements in the new tangent planes."""
     for k in range(count):
-        nx, ny, nz = get3(batch, NEW_NORMAL, k)
-        wix, wiy, wiz = get3(batch, SPIN_I, k)
-        wjx, wjy, wjz = get3(batch, SPIN_J, k)
+        nx, ny, nz = get3(batch, BATCH.new_normal, k)
+        wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
+        wjx, wjy, wjz = get3(batch, BATCH.spin_j, k)
         spin = 0.5 * ((wix + wjx) * nx + (wiy + wjy) * ny + (wiz + wjz) * nz)
-        x, y, z = get3(batch, OLD_DISPLACEMENT, k)
-        put3(batch, TURNED, k, CARRIED(x, y, z, nx, ny, nz, spin, h))
+        x, y, z = get3(batch, BATCH.old_displacement, k)
+        put3(batch, BATCH.turned, k, CARRIED(x, y, z, nx, ny, nz, spin, h))
 
 
 @jit
 def act(batch, count, h, rows):
     """The forces."""
     k0, kt0, ct0, s0, m0 = (
-        rows[0, STIFFNESS],
-        rows[0, SHEAR],
-        rows[0, TANGENTIAL_DAMPING],
-        rows[0, STATIC],
-        rows[0, KINETIC],
+        rows[0, LAW.stiffness],
+        rows[0, LAW.shear],
+        rows[0, LAW.tangential_damping],
+        rows[0, LAW.static_friction],
+        rows[0, LAW.kinetic_friction],
     )
     for k in range(count):
-        nx, ny, nz = get3(batch, NEW_NORMAL, k)
-        vx, vy, vz = get3(batch, SURFACE, k)
-        x, y, z = get3(batch, TURNED, k)
+        nx, ny, nz = get3(batch, BATCH.new_normal, k)
+        vx, vy, vz = get3(batch, BATCH.surface_velocity, k)
+        x, y, z = get3(batch, BATCH.turned, k)
         elastic, viscous, fx, fy, fz, wx, wy, wz, slides, x, y, z = FORCES(
-            batch[DEPTH * STRIDE + k],
-            batch[WIDTH * STRIDE + k],
-            batch[MASS * STRIDE + k],
-            batch[DAMPED * STRIDE + k],
+            batch[BATCH.depth * STRIDE + k],
+            batch[BATCH.contact_width * STRIDE + k],
+            batch[BATCH.mass * STRIDE + k],
+            batch[BATCH.damping * STRIDE + k],
             nx,
             ny,
             nz,
@@ -205,31 +165,31 @@ def act(batch, count, h, rows):
             x,
             y,
             z,
-            batch[OLD_CLOSING * STRIDE + k],
+            batch[BATCH.old_closing * STRIDE + k],
             h,
-            entry(batch, STIFFNESS, k, k0),
-            entry(batch, SHEAR, k, kt0),
-            entry(batch, TANGENTIAL_DAMPING, k, ct0),
-            entry(batch, STATIC, k, s0),
-            entry(batch, KINETIC, k, m0),
+            entry(batch, LAW.stiffness, k, k0),
+            entry(batch, LAW.shear, k, kt0),
+            entry(batch, LAW.tangential_damping, k, ct0),
+            entry(batch, LAW.static_friction, k, s0),
+            entry(batch, LAW.kinetic_friction, k, m0),
         )
         here = active(batch, k)[2]
-        put3(batch, NEW_DISPLACEMENT, k, (x, y, z))
-        put3(batch, ACROSS, k, (here * fx, here * fy, here * fz))
-        batch[VISCOUS * STRIDE + k] = here * viscous
-        batch[NEW_ELASTIC * STRIDE + k] = here * elastic
-        put3(batch, NEW_VISCOUS, k, (here * wx, here * wy, here * wz))
-        batch[SLIDES_NOW * STRIDE + k] = slides
+        put3(batch, BATCH.new_displacement, k, (x, y, z))
+        put3(batch, BATCH.tangential, k, (here * fx, here * fy, here * fz))
+        batch[BATCH.viscous * STRIDE + k] = here * viscous
+        batch[BATCH.new_elastic * STRIDE + k] = here * elastic
+        put3(batch, BATCH.new_tangential_viscous, k, (here * wx, here * wy, here * wz))
+        batch[BATCH.slides * STRIDE + k] = slides
 
 
 @jit
 def sum_forces(batch, count):
     """The whole forces, for records."""
     for k in range(count):
-        nx, ny, nz = get3(batch, NEW_NORMAL, k)
-        fx, fy, fz = get3(batch, ACROSS, k)
-        pull = batch[NEW_ELASTIC * STRIDE + k] + batch[VISCOUS * STRIDE + k]
-        put3(batch, NEW_FORCE, k, (pull * nx + fx, pull * ny + fy, pull * nz + fz))
+        nx, ny, nz = get3(batch, BATCH.new_normal, k)
+        fx, fy, fz = get3(batch, BATCH.tangential, k)
+        pull = batch[BATCH.new_elastic * STRIDE + k] + batch[BATCH.viscous * STRIDE + k]
+        put3(batch, BATCH.new_force, k, (pull * nx + fx, pull * ny + fy, pull * nz + fz))
 
 
 @jit
@@ -237,10 +197,12 @@ def lever(batch, k):
     """What the torques' arms add to the velocity of the surfaces, at the velocity arms."""
     if not LAMMPS:
         return 0.0, 0.0, 0.0
-    ai, aj, bi, bj = ARMS(batch[RADIUS_I * STRIDE + k], batch[RADIUS_J * STRIDE + k], batch[DEPTH * STRIDE + k])
-    wix, wiy, wiz = get3(batch, SPIN_I, k)
-    wjx, wjy, wjz = get3(batch, SPIN_J, k)
-    nx, ny, nz = get3(batch, NEW_NORMAL, k)
+    ai, aj, bi, bj = ARMS(
+        batch[BATCH.radius_i * STRIDE + k], batch[BATCH.radius_j * STRIDE + k], batch[BATCH.depth * STRIDE + k]
+    )
+    wix, wiy, wiz = get3(batch, BATCH.spin_i, k)
+    wjx, wjy, wjz = get3(batch, BATCH.spin_j, k)
+    nx, ny, nz = get3(batch, BATCH.new_normal, k)
     return surface_velocity(0.0, 0.0, 0.0, bi - ai, wix, wiy, wiz, bj - aj, wjx, wjy, wjz, nx, ny, nz)
 
 
@@ -256,64 +218,66 @@ def book(batch, count, h, rows, seen):
     then as one to come, so that no velocity need be remembered. A contact that has ended does the second half of its
     last work.
     """
-    k0, kt0, c0, ct0 = rows[0, STIFFNESS], rows[0, SHEAR], rows[0, DAMPING], rows[0, TANGENTIAL_DAMPING]
-    m0 = rows[0, KINETIC]
+    k0, kt0, c0, ct0 = rows[0, LAW.stiffness], rows[0, LAW.shear], rows[0, LAW.damping], rows[0, LAW.tangential_damping]
+    m0 = rows[0, LAW.kinetic_friction]
     spring, viscous, friction, viscous_to_come, friction_to_come = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(count):
-        nx, ny, nz = get3(batch, NEW_NORMAL, k)
-        ux, uy, uz = get3(batch, SURFACE, k)
-        x, y, z = get3(batch, TURNED, k)
-        fx, fy, fz = get3(batch, ACROSS, k)
-        wx, wy, wz = get3(batch, NEW_VISCOUS, k)
+        nx, ny, nz = get3(batch, BATCH.new_normal, k)
+        ux, uy, uz = get3(batch, BATCH.surface_velocity, k)
+        x, y, z = get3(batch, BATCH.turned, k)
+        fx, fy, fz = get3(batch, BATCH.tangential, k)
+        wx, wy, wz = get3(batch, BATCH.new_tangential_viscous, k)
         ex, ey, ez = lever(batch, k)
-        vn, ms = batch[NEW_CLOSING * STRIDE + k], batch[MASS * STRIDE + k]
+        vn, ms = batch[BATCH.new_closing * STRIDE + k], batch[BATCH.mass * STRIDE + k]
         stuck, slid, here = active(batch, k)
         sx, sy, sz = ux - vn * nx, uy - vn * ny, uz - vn * nz
         tx, ty, tz = sx + ex, sy + ey, sz + ez
-        depth = max(batch[OVERLAP * STRIDE + k] + h * vn, 0.0)
-        a = CONTACT_WIDTH(batch[SIZE * STRIDE + k], depth)
-        damping = DAMPING_OF(a, ms, entry(batch, DAMPING, k, c0))
-        stretched = -entry(batch, SHEAR, k, kt0) * a * (x * tx + y * ty + z * tz)
+        depth = max(batch[BATCH.overlap * STRIDE + k] + h * vn, 0.0)
+        a = CONTACT_WIDTH(batch[BATCH.size * STRIDE + k], depth)
+        damping = DAMPING_OF(a, ms, entry(batch, LAW.damping, k, c0))
+        stretched = -entry(batch, LAW.shear, k, kt0) * a * (x * tx + y * ty + z * tz)
         stretches = (fx - wx) * tx + (fy - wy) * ty + (fz - wz) * tz
-        v2, ct = sx * tx + sy * ty + sz * tz, entry(batch, TANGENTIAL_DAMPING, k, ct0)
+        v2, ct = sx * tx + sy * ty + sz * tz, entry(batch, LAW.tangential_damping, k, ct0)
         damped = 0.5 * ct * (damping if RESTORES else ms) * v2
-        damps = 0.5 * ct * (batch[DAMPED * STRIDE + k] if RESTORES else ms) * v2
-        slides = here * batch[SLIDES_NOW * STRIDE + k]
+        damps = 0.5 * ct * (batch[BATCH.damping * STRIDE + k] if RESTORES else ms) * v2
+        slides = here * batch[BATCH.slides * STRIDE + k]
         sticks = here - slides
         if LAMMPS:  # a spring that has not been stretched yet gives no friction
-            gx, gy, gz = get3(batch, NEW_DISPLACEMENT, k)
+            gx, gy, gz = get3(batch, BATCH.new_displacement, k)
             slid = slid if x * x + y * y + z * z > 0.0 else 0.0
             slides = slides if gx * gx + gy * gy + gz * gz > 0.0 else 0.0
-        elastic = entry(batch, STIFFNESS, k, k0) * a * depth
-        pull = VISCOUS_BEFORE(elastic, damping, batch[OLD_CLOSING * STRIDE + k], vn)
+        elastic = entry(batch, LAW.stiffness, k, k0) * a * depth
+        pull = VISCOUS_BEFORE(elastic, damping, batch[BATCH.old_closing * STRIDE + k], vn)
         slips = stretched - damped
         if not LAMMPS:  # friction of then is as strong as the normal force, and along the trial force
             eta = ct * (damping if RESTORES else ms)
-            kt = entry(batch, SHEAR, k, kt0) * a
+            kt = entry(batch, LAW.shear, k, kt0) * a
             gx, gy, gz = kt * x + eta * sx, kt * y + eta * sy, kt * z + eta * sz
             along = gx * tx + gy * ty + gz * tz
             size = math.sqrt(gx * gx + gy * gy + gz * gz)
-            slips = -entry(batch, KINETIC, k, m0) * abs(elastic + pull) * along / max(size, TINY)
+            slips = -entry(batch, LAW.kinetic_friction, k, m0) * abs(elastic + pull) * along / max(size, TINY)
         spring += stuck * stretched + sticks * stretches
         friction += slid * slips + slides * stretches
-        viscous += ((stuck + slid) * pull + batch[VISCOUS * STRIDE + k]) * vn - stuck * damped - 2.0 * sticks * damps
+        viscous += (
+            ((stuck + slid) * pull + batch[BATCH.viscous * STRIDE + k]) * vn - stuck * damped - 2.0 * sticks * damps
+        )
         viscous_to_come -= sticks * damps
         friction_to_come -= slides * damps if LAMMPS else 0.0
     seen[SPRING_WORK] += 0.5 * h * spring
     seen[VISCOUS_WORK] += 0.5 * h * viscous
     seen[FRICTION_WORK] += 0.5 * h * friction
-    seen[VISCOUS_TO_COME] += viscous_to_come
-    seen[FRICTION_TO_COME] += friction_to_come
+    seen[SEEN.viscous_to_come] += viscous_to_come
+    seen[SEEN.friction_to_come] += friction_to_come
 
 
 @jit
 def list_loads(batch, count):
     """What each contact does, in the place of the first fields, torques for arms of one length."""
     for k in range(count):
-        nx, ny, nz = get3(batch, NEW_NORMAL, k)
-        fx, fy, fz = get3(batch, ACROSS, k)
-        pull = batch[NEW_ELASTIC * STRIDE + k] + batch[VISCOUS * STRIDE + k]
-        put3(batch, PULL, k, (pull * nx + fx, pull * ny + fy, pull * nz + fz))
-        put3(batch, TORQUE, k, (nz * fy - ny * fz, nx * fz - nz * fx, ny * fx - nx * fy))
-        batch[PULL_SPARE * STRIDE + k] = 0.0
-        batch[TORQUE_SPARE * STRIDE + k] = 0.0
+        nx, ny, nz = get3(batch, BATCH.new_normal, k)
+        fx, fy, fz = get3(batch, BATCH.tangential, k)
+        pull = batch[BATCH.new_elastic * STRIDE + k] + batch[BATCH.viscous * STRIDE + k]
+        put3(batch, BATCH.load_force, k, (pull * nx + fx, pull * ny + fy, pull * nz + fz))
+        put3(batch, BATCH.load_torque, k, (nz * fy - ny * fz, nx * fz - nz * fx, ny * fx - nx * fy))
+        batch[BATCH.load_force_spare * STRIDE + k] = 0.0
+        batch[BATCH.load_torque_spare * STRIDE + k] = 0.0

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numba import prange
 
+from articulon.forces.contact.contact_columns import COUNTS, LOAD
 from articulon.forces.contact.contact_history import clear_contact, load_past
-from articulon.forces.contact.contact_tables import EXCEEDED, LISTED, LOAD, PLACES, RING
+from articulon.forces.contact.contact_tables import PLACES, RING
 from articulon.kernels import jit
 
 
@@ -56,9 +57,9 @@ def sum_starts(candidates):
     start[0] = 0
     for p in range(start.size - 1):
         start[p + 1] += start[p]
-    candidates.counts[LISTED] = start[start.size - 1]
-    candidates.counts[EXCEEDED] = candidates.counts[LISTED] > candidates.root.size
-    return candidates.counts[EXCEEDED] == 0
+    candidates.counts[COUNTS.listed] = start[start.size - 1]
+    candidates.counts[COUNTS.exceeded] = candidates.counts[COUNTS.listed] > candidates.root.size
+    return candidates.counts[COUNTS.exceeded] == 0
 
 
 @jit
@@ -76,7 +77,7 @@ def fill_block(particles, neighbours, spheres, candidates, first, last):
     n, end = particles.order.size, end_of_strip(candidates, first)
     start, root = candidates.start, candidates.root
     for p in range(first, last):
-        for a in range(LOAD):
+        for a in range(LOAD.width):
             spheres.load[p, a] = 0.0
         for slot in range(start[p], start[p + 1]):
             q = np.int64(neighbours.places[p, slot - start[p]])
@@ -109,7 +110,7 @@ def list_across(spheres, candidates):
     across, into, root, places = candidates.across, candidates.into, candidates.root, spheres.radius.shape[0]
     for p in range(places + 1):
         across[p] = 0
-    total, strips, earliest = candidates.counts[LISTED], candidates.strip.size - 1, candidates.earliest
+    total, strips, earliest = candidates.counts[COUNTS.listed], candidates.strip.size - 1, candidates.earliest
     for b in range(earliest.size):
         earliest[b] = strips
     for slot in range(total):
@@ -120,7 +121,7 @@ def list_across(spheres, candidates):
     for p in range(places):
         across[p + 1] += across[p]
     if places + across[places] > spheres.load.shape[0] - RING * strips:
-        candidates.counts[EXCEEDED] = 1
+        candidates.counts[COUNTS.exceeded] = 1
         return
     for slot in range(total):
         if into[slot] < 0:
@@ -129,7 +130,7 @@ def list_across(spheres, candidates):
             candidates.source[across[p]] = slot
             across[p] += 1
             into[slot] = row
-            for a in range(LOAD):
+            for a in range(LOAD.width):
                 spheres.load[row, a] = 0.0
     for p in range(places, 0, -1):
         across[p] = across[p - 1]
@@ -154,7 +155,7 @@ def fill_all(particles, neighbours, spheres, candidates):
 
 def return_all(particles, candidates, kept):
     """Gives all contacts that are kept to their slots."""
-    count = kept.counts[LISTED]
+    count = kept.counts[COUNTS.listed]
     for b in prange((count + PLACES - 1) // PLACES):
         first = PLACES * np.int64(b)
         return_block(particles, candidates, kept, first, min(first + PLACES, count))

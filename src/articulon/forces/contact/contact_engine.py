@@ -23,11 +23,8 @@ from articulon.forces.contact.compiled_passes import (
     wall_list_kernel,
     wall_setter,
 )
+from articulon.forces.contact.contact_columns import COUNTS, KEPT
 from articulon.forces.contact.contact_tables import (
-    EXCEEDED,
-    FAULT,
-    KEPT,
-    LISTED,
     PASS,
     RING,
     ContactSystem,
@@ -212,11 +209,11 @@ class Contacts:
         if system.particles.counts[OVERFLOW]:
             images += images // 2 + 64
             neighbours = (neighbours + neighbours // 2) // VECTOR * VECTOR + VECTOR
-        if system.candidates.counts[EXCEEDED]:
-            candidates = max(candidates, int(1.2 * system.candidates.counts[LISTED]) + 64)
+        if system.candidates.counts[COUNTS.exceeded]:
+            candidates = max(candidates, int(1.2 * system.candidates.counts[COUNTS.listed]) + 64)
             rows = max(rows, int(1.2 * system.candidates.across[-1]) + 64)
-        if system.walls.counts[EXCEEDED]:
-            walls = int(1.2 * system.walls.counts[LISTED]) + 64
+        if system.walls.counts[COUNTS.exceeded]:
+            walls = int(1.2 * system.walls.counts[COUNTS.listed]) + 64
             groups, entries = (int(1.2 * number) + 64 for number in system.near_walls.needed)
             self.wall_room = groups, entries
         self._make_room(images, neighbours, candidates, walls, rows)
@@ -228,7 +225,7 @@ class Contacts:
     def restore(self, state: State) -> None:
         """Puts the contacts of a state where lists take them from, and the walls where they then are."""
         kept, count = self.system.kept, state.contacts.pairs.shape[0]
-        assert state.contacts.memory.shape == (count, KEPT), "a state of another version"
+        assert state.contacts.memory.shape == (count, KEPT.width), "a state of another version"
         if count > kept.other.size:
             images, neighbours, candidates, walls, rows = self.room
             self._make_room(images, neighbours, max(candidates, count + count // 8 + 64), walls, rows)
@@ -245,18 +242,18 @@ class Contacts:
         kept.stop[:] = np.cumsum(np.bincount(first, minlength=self.spheres))
         kept.start[0], kept.start[1:] = 0, kept.stop[:-1]
         self.take(state.contacts.memory, order, kept)
-        kept.counts[LISTED] = count
-        self.system.walls.counts[FAULT] = 0
+        kept.counts[COUNTS.listed] = count
+        self.system.walls.counts[COUNTS.fault] = 0
         self.set_walls(self.system, float(state.time[0]))
 
     def save(self, state: State) -> None:
         """Gives a state the contacts that have been kept, in the order of their pairs."""
         kept = self.system.kept
-        count = int(kept.counts[LISTED])
+        count = int(kept.counts[COUNTS.listed])
         order = np.empty(count, dtype=np.int64)
         self.order(kept.first, kept.other, order, self.spheres)
         if count != state.contacts.pairs.shape[0]:
-            state.contacts.hold(np.empty((count, 2), dtype=np.int64), np.empty((count, KEPT)))
+            state.contacts.hold(np.empty((count, 2), dtype=np.int64), np.empty((count, KEPT.width)))
         self.give(kept, order, self.sites, self.model.sites.body.size, state.contacts.pairs, state.contacts.memory)
 
     @property

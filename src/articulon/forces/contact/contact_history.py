@@ -6,45 +6,25 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from articulon.forces.contact.contact_tables import (
-    ARM,
-    CLOSING,
-    COUPLE,
-    DISPLACEMENT,
-    FORCE,
-    FREE,
-    LISTED,
-    MEMORY,
-    NORMAL,
-    OTHER_ARM,
-    PAST_SINCE,
-    PAST_STANDING,
-    PLACES,
-    RECORD,
-    RESISTANCE,
-    SINCE,
-    STANDING,
-    TANGENTIAL_VISCOUS,
-)
+from articulon.forces.contact.contact_columns import COUNTS, KEPT, MEMORY, PAST, RECORD, RESISTANCE
+from articulon.forces.contact.contact_tables import FREE, PLACES
 from articulon.kernels import jit
 
 LIST_PAIRS, LIST_WALLS, KEEP, KEEP_RECORDS = range(4)
 """Passes that list and keep contacts, in ``Contacts.lists``."""
-RESISTS = STANDING + 1
-"""First of the columns of ``KEPT`` that have what resists rolling and twisting."""
 
 
 @jit
 def turn_record(record, slot):
     """A record as the other of the two has it."""
     for a in range(3):
-        record[slot, DISPLACEMENT + a] = -record[slot, DISPLACEMENT + a]
-        record[slot, FORCE + a] = -record[slot, FORCE + a]
-        record[slot, NORMAL + a] = -record[slot, NORMAL + a]
-        record[slot, TANGENTIAL_VISCOUS + a] = -record[slot, TANGENTIAL_VISCOUS + a]
-    swapped = record[slot, ARM]
-    record[slot, ARM] = record[slot, OTHER_ARM]
-    record[slot, OTHER_ARM] = swapped
+        record[slot, RECORD.displacement + a] = -record[slot, RECORD.displacement + a]
+        record[slot, RECORD.force + a] = -record[slot, RECORD.force + a]
+        record[slot, RECORD.normal + a] = -record[slot, RECORD.normal + a]
+        record[slot, RECORD.tangential_viscous + a] = -record[slot, RECORD.tangential_viscous + a]
+    swapped = record[slot, RECORD.arm]
+    record[slot, RECORD.arm] = record[slot, RECORD.other_arm]
+    record[slot, RECORD.other_arm] = swapped
 
 
 @jit
@@ -53,8 +33,8 @@ def copy_memory(source, row, target, into, turned):
     the one is the second of the other."""
     s = -1.0 if turned else 1.0
     for a in range(3):
-        target[into, DISPLACEMENT + a] = s * source[row, DISPLACEMENT + a]
-    target[into, CLOSING] = source[row, CLOSING]
+        target[into, MEMORY.displacement + a] = s * source[row, MEMORY.displacement + a]
+    target[into, MEMORY.closing] = source[row, MEMORY.closing]
 
 
 @jit
@@ -62,31 +42,31 @@ def copy_resistance(source, row, first, target, into, start, turned):
     """Copies what resists rolling and twisting, from the column ``first`` on to the column ``start`` on. Swapping the
     two bodies turns the normal and their relative spin, so that only the couple changes its sign."""
     s = -1.0 if turned else 1.0
-    for a in range(RESISTANCE):
-        target[into, start + a] = (s if a < COUPLE + 3 else 1.0) * source[row, first + a]
+    for a in range(RESISTANCE.width):
+        target[into, start + a] = (s if a < RESISTANCE.couple + 3 else 1.0) * source[row, first + a]
 
 
 @jit
 def store_record(record, touches, since, resistance, slot, column, k, turned):
     """Keeps a whole contact; ``turned`` where the slot's first sphere is to be the second."""
-    for a in range(RECORD):
+    for a in range(RECORD.width):
         column[k, a] = record[slot, a]
     if turned:
         turn_record(column, k)
-    column[k, SINCE], column[k, STANDING] = since[slot], touches[slot]
+    column[k, KEPT.since], column[k, KEPT.standing] = since[slot], touches[slot]
     if resistance.shape[0] > 0:
-        copy_resistance(resistance, slot, 0, column, k, RESISTS, turned)
+        copy_resistance(resistance, slot, 0, column, k, KEPT.resistance, turned)
 
 
 @jit
 def load_wall_contact(kept, k, walls, slot):
     """Gives a slot what is kept of its contact with a wall."""
     column = kept.column
-    for a in range(RECORD):
+    for a in range(RECORD.width):
         walls.record[slot, a] = column[k, a]
-    walls.since[slot], walls.touches[slot] = column[k, SINCE], np.int8(column[k, STANDING])
+    walls.since[slot], walls.touches[slot] = column[k, KEPT.since], np.int8(column[k, KEPT.standing])
     if walls.resistance.shape[0] > 0:
-        copy_resistance(column, k, RESISTS, walls.resistance, slot, 0, False)
+        copy_resistance(column, k, KEPT.resistance, walls.resistance, slot, 0, False)
 
 
 @jit
@@ -94,9 +74,9 @@ def store_past(candidates, slot, kept, k, turned):
     """Keeps what the law, and what resists rolling and twisting, ask of the past of a contact between spheres."""
     past = kept.past
     copy_memory(candidates.memory, slot, past, k, turned)
-    past[k, PAST_SINCE], past[k, PAST_STANDING] = candidates.since[slot], candidates.touches[slot]
+    past[k, PAST.since], past[k, PAST.standing] = candidates.since[slot], candidates.touches[slot]
     if candidates.resistance.shape[0] > 0:
-        copy_resistance(candidates.resistance, slot, 0, kept.column, k, RESISTS, turned)
+        copy_resistance(candidates.resistance, slot, 0, kept.column, k, KEPT.resistance, turned)
 
 
 @jit
@@ -104,9 +84,9 @@ def load_past(kept, k, turned, candidates, slot):
     """Gives a slot what is kept of its contact; records are written before they are read."""
     past = kept.past
     copy_memory(past, k, candidates.memory, slot, turned)
-    candidates.since[slot], candidates.touches[slot] = past[k, PAST_SINCE], np.int8(past[k, PAST_STANDING])
+    candidates.since[slot], candidates.touches[slot] = past[k, PAST.since], np.int8(past[k, PAST.standing])
     if candidates.resistance.shape[0] > 0:
-        copy_resistance(kept.column, k, RESISTS, candidates.resistance, slot, 0, turned)
+        copy_resistance(kept.column, k, KEPT.resistance, candidates.resistance, slot, 0, turned)
 
 
 @jit
@@ -114,7 +94,7 @@ def clear_contact(slot, touches, resistance):
     """Leaves no contact in a slot."""
     touches[slot] = FREE
     if resistance.shape[0] > 0:
-        for a in range(RESISTANCE):
+        for a in range(RESISTANCE.width):
             resistance[slot, a] = 0.0
 
 
@@ -161,7 +141,7 @@ def sum_blocks(kept):
     block[0] = 0
     for b in range(1, block.size):
         block[b] += block[b - 1]
-    kept.counts[LISTED] = block[block.size - 1]
+    kept.counts[COUNTS.listed] = block[block.size - 1]
 
 
 def count_all(candidates, walls, kept):
@@ -202,9 +182,9 @@ def take_block(memory, source, column, past, first, last):
         s = source[k]
         for a in range(column.shape[1]):
             column[k, a] = memory[s, a]
-        for a in range(MEMORY):
+        for a in range(MEMORY.width):
             past[k, a] = memory[s, a]
-        past[k, PAST_SINCE], past[k, PAST_STANDING] = memory[s, SINCE], memory[s, STANDING]
+        past[k, PAST.since], past[k, PAST.standing] = memory[s, KEPT.since], memory[s, KEPT.standing]
 
 
 def take_pairs(memory, source, kept):

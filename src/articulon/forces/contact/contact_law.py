@@ -9,12 +9,6 @@ import math
 
 from articulon.kernels import jit
 
-STIFFNESS, SHEAR, DAMPING, TANGENTIAL_DAMPING, STATIC, KINETIC = range(6)
-"""Columns of the table of pairs of kinds: 4/3 E* or the stiffness of a linear spring; 8 G* or its tangential one; what
-the normal damping is a multiple of; the same of the tangential damping; coefficients of friction."""
-ROLLING, ROLLING_STIFFNESS, ROLLING_DAMPING, TWISTING, TWISTING_STIFFNESS, TWISTING_DAMPING = range(6, 12)
-"""Of the resistance against rolling and twisting."""
-WIDTH = 12
 TINY, NEVER = 1e-300, 1e300
 
 HERTZ = True

@@ -13,25 +13,8 @@ import numpy as np
 from numba import prange
 
 from articulon.forces.contact.contact_batches import (
-    DEEP,
-    FIELDS,
-    KIND_I,
-    KIND_J,
     LANES,
-    NEW,
-    NEW_ARM,
-    NEW_OTHER_ARM,
-    OLD,
-    PLACE_I,
-    PLACE_J,
-    SLIDES_NOW,
-    SPIN_I,
-    SPIN_J,
-    STATE,
     STRIDE,
-    TABLE,
-    VELOCITY_I,
-    VELOCITY_J,
     act,
     book,
     find_velocities,
@@ -42,31 +25,9 @@ from articulon.forces.contact.contact_batches import (
     sum_forces,
     turn,
 )
-from articulon.forces.contact.contact_law import KINETIC, NEVER
-from articulon.forces.contact.contact_tables import (
-    BEGUN,
-    CLOSING,
-    DEEP_FIRST,
-    DEEP_OTHER,
-    DEEPEST,
-    DURATIONS,
-    ENDED,
-    FREE,
-    LISTED,
-    LOAD,
-    LONGEST,
-    MEMORY,
-    MOTION,
-    PARTS,
-    PLACES,
-    RECORD,
-    SEEN,
-    SLIDES,
-    SPIN,
-    STICKS,
-    V,
-    X,
-)
+from articulon.forces.contact.contact_columns import BATCH, COUNTS, LAW, LOAD, MEMORY, MOTION, RECORD, SEEN
+from articulon.forces.contact.contact_law import NEVER
+from articulon.forces.contact.contact_tables import FREE, PARTS, PLACES, SLIDES, STICKS
 from articulon.forces.contact.row_exchange import LANES as FOUR
 from articulon.forces.contact.row_exchange import add_columns, add_row, find_near, put_columns, take_columns
 from articulon.forces.sites.prefetching import LINE, prefetch
@@ -92,13 +53,14 @@ def find_deepest(batch, count, slots, order, candidates, seen):
     """The largest overlap of a block so far, and whose it is."""
     deeper = 0.0
     for k in range(count):
-        deeper += 1.0 if batch[DEEP * STRIDE + k] > seen[DEEPEST] else 0.0
+        deeper += 1.0 if batch[BATCH.relative_depth * STRIDE + k] > seen[SEEN.deepest] else 0.0
     if deeper > 0.0:
         for k in range(count):
-            deep, slot = get(batch, DEEP, k), slots[np.uint64(k)]
-            if deep > seen[DEEPEST]:
-                seen[DEEPEST] = deep
-                seen[DEEP_FIRST], seen[DEEP_OTHER] = order[candidates.first[slot]], order[candidates.root[slot]]
+            deep, slot = get(batch, BATCH.relative_depth, k), slots[np.uint64(k)]
+            if deep > seen[SEEN.deepest]:
+                seen[SEEN.deepest] = deep
+                seen[SEEN.deep_first] = order[candidates.first[slot]]
+                seen[SEEN.deep_other] = order[candidates.root[slot]]
 
 
 @jit
@@ -107,24 +69,24 @@ def write_back(batch, slots, rows, count, order, candidates, load, whole, seen):
     too, where they are asked for ``whole``."""
     touches, memory, full = candidates.touches, candidates.memory, count - count % FOUR
     for k in range(0, full, FOUR):
-        put_columns(memory, MEMORY, slots, k, 0, batch, NEW * STRIDE + k, STRIDE)
+        put_columns(memory, MEMORY.width, slots, k, 0, batch, BATCH.new * STRIDE + k, STRIDE)
     for k in range(full, count):
         slot = slots[np.uint64(k)]
-        for a in range(MEMORY):
-            memory[slot, a] = get(batch, NEW + a, k)
+        for a in range(MEMORY.width):
+            memory[slot, a] = get(batch, BATCH.new + a, k)
     for k in range(count):
-        now = SLIDES if get(batch, SLIDES_NOW, k) > 0.5 else STICKS
-        touches[slots[np.uint64(k)]] = now if get(batch, STATE, k) < PARTS else FREE
+        now = SLIDES if get(batch, BATCH.slides, k) > 0.5 else STICKS
+        touches[slots[np.uint64(k)]] = now if get(batch, BATCH.touches, k) < PARTS else FREE
     find_deepest(batch, count, slots, order, candidates, seen)
     if whole:
         sum_forces(batch, count)
         for k in range(count):
             slot = slots[np.uint64(k)]
-            for a in range(RECORD):
-                candidates.record[slot, a] = get(batch, NEW + a, k)
+            for a in range(RECORD.width):
+                candidates.record[slot, a] = get(batch, BATCH.new + a, k)
     for k in range(0, count, FOUR):
-        arms = NEW_ARM * STRIDE + k, NEW_OTHER_ARM * STRIDE + k
-        add_columns(load, rows, FROM + k, INTO + k, batch, k, STRIDE, arms[0], arms[1])
+        arms = BATCH.new_arm * STRIDE + k, BATCH.new_other_arm * STRIDE + k
+        add_columns(load, rows, FROM + k, INTO + k, batch, BATCH.load_force * STRIDE + k, STRIDE, arms[0], arms[1])
 
 
 @jit
@@ -157,37 +119,37 @@ def row_into(ring, into, places):
 def end_contact(slot, time, candidates, seen):
     """Ends a contact, which has its last work to do."""
     lasted = time - candidates.since[slot]
-    seen[ENDED] += 1.0
-    seen[DURATIONS] += lasted
-    seen[LONGEST] = max(seen[LONGEST], lasted)
+    seen[SEEN.ended] += 1.0
+    seen[SEEN.durations] += lasted
+    seen[SEEN.longest] = max(seen[SEEN.longest], lasted)
     candidates.touches[slot] += PARTS
 
 
 @jit
 def begin_contact(slot, time, candidates, seen):
     """Begins a contact, of which nothing is remembered."""
-    for a in range(MEMORY):
+    for a in range(MEMORY.width):
         candidates.memory[slot, a] = 0.0
-    candidates.memory[slot, CLOSING] = NEVER
+    candidates.memory[slot, MEMORY.closing] = NEVER
     candidates.since[slot] = time
-    seen[BEGUN] += 1.0
+    seen[SEEN.begun] += 1.0
 
 
 @jit
 def ask_ahead(spheres, candidates, ring, at):
     """Asks for what the contacts of some slots from ``at`` on will need and may have left the cache: what is remembered
     of them, how the other sphere moves, and the row for what they do to it."""
-    last, places = candidates.counts[LISTED] - 1, spheres.radius.shape[0]
-    for k in range(at, at + LANES, LINE // (8 * MEMORY)):
-        prefetch(candidates.memory, MEMORY * k)
+    last, places = candidates.counts[COUNTS.listed] - 1, spheres.radius.shape[0]
+    for k in range(at, at + LANES, LINE // (8 * MEMORY.width)):
+        prefetch(candidates.memory, MEMORY.width * k)
     for k in range(at, min(at + LANES, last)):
         slot = np.uint64(k)
-        other, into = MOTION * np.int64(candidates.second[slot]), np.int64(candidates.into[slot])
+        other, into = MOTION.width * np.int64(candidates.second[slot]), np.int64(candidates.into[slot])
         prefetch(spheres.motion, other)
         prefetch(spheres.motion, other + LINE // 8)
         if into >= places or is_by_place(ring):  # the rows of a ring are at hand
-            for line in range(LOAD * 8 // LINE):
-                prefetch(spheres.load, LOAD * into + line * (LINE // 8))
+            for line in range(LOAD.width * 8 // LINE):
+                prefetch(spheres.load, LOAD.width * into + line * (LINE // 8))
 
 
 @jit
@@ -196,7 +158,7 @@ def find_slots(spheres, candidates, at, end, time, slots, found, seen):
     without a branch that could not be foreseen. Returns how many there are then."""
     for k in range(at, min(at + LANES, end), FOUR):
         bits = find_near(
-            spheres.motion, MOTION, candidates.first, candidates.second, candidates.touches, k, end, slots, found
+            spheres.motion, MOTION.width, candidates.first, candidates.second, candidates.touches, k, end, slots, found
         )
         near, touched = bits & BITS, bits >> FOUR & BITS
         found += bits >> (2 * FOUR)
@@ -229,30 +191,30 @@ def gather(spheres, candidates, table, ring, slots, rows, count, batch):
         rows[np.uint64(OTHERS) + np.uint64(k)] = np.uint64(candidates.second[slot])
         rows[np.uint64(FROM) + np.uint64(k)] = np.uint64(row_in(ring, p))
         rows[np.uint64(INTO) + np.uint64(k)] = np.uint64(row_into(ring, into, places))
-        put(batch, STATE, k, candidates.touches[slot])
+        put(batch, BATCH.touches, k, candidates.touches[slot])
     for k in range(count, full):
-        put(batch, STATE, k, PARTS)
+        put(batch, BATCH.touches, k, PARTS)
     for k in range(0, full, FOUR):
         mine, others = MINE + k, OTHERS + k
-        take_columns(motion, MOTION, rows, mine, X, batch, PLACE_I * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION, rows, mine, V, batch, VELOCITY_I * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION, rows, mine, SPIN, batch, SPIN_I * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION, rows, others, X, batch, PLACE_J * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION, rows, others, V, batch, VELOCITY_J * STRIDE + k, STRIDE)
-        take_columns(motion, MOTION, rows, others, SPIN, batch, SPIN_J * STRIDE + k, STRIDE)
-        take_columns(candidates.memory, MEMORY, slots, k, 0, batch, OLD * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, mine, MOTION.position, batch, BATCH.position_i * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, mine, MOTION.velocity, batch, BATCH.velocity_i * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, mine, MOTION.spin, batch, BATCH.spin_i * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, others, MOTION.position, batch, BATCH.position_j * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, others, MOTION.velocity, batch, BATCH.velocity_j * STRIDE + k, STRIDE)
+        take_columns(motion, MOTION.width, rows, others, MOTION.spin, batch, BATCH.spin_j * STRIDE + k, STRIDE)
+        take_columns(candidates.memory, MEMORY.width, slots, k, 0, batch, BATCH.old * STRIDE + k, STRIDE)
     if not ONE_KIND:
         for k in range(full):
-            row = kinds * int(get(batch, KIND_I, k)) + int(get(batch, KIND_J, k))
-            for a in range(KINETIC + 1):
-                put(batch, TABLE + a, k, table.rows[row, a])
+            row = kinds * int(get(batch, BATCH.kind_i, k)) + int(get(batch, BATCH.kind_j, k))
+            for a in range(LAW.rolling):
+                put(batch, BATCH.law + a, k, table.rows[row, a])
 
 
 @jit
 def pair_block(order, spheres, candidates, table, ring, first, last, time, h, whole, batch, slots, rows, seen):
     """The contacts in the rows of some places; what they do is added up in a ring, or by place."""
     load, law = spheres.load, table.rows
-    for a in range(SEEN):
+    for a in range(SEEN.width):
         seen[a] = 0.0
     at, end, found = candidates.start[first], candidates.start[last], 0
     while at < end or found > 0:
@@ -289,7 +251,7 @@ def share_pairs(order, spheres, candidates, table, time, h):
     """All strips. Loops that are shared out take no tuples of tuples."""
     strips = candidates.strip.shape[0] - 1
     for s in prange(strips):
-        batch, slots, rows = np.zeros(FIELDS * STRIDE), np.zeros(2 * LANES, np.uint64), np.zeros(ROWS, np.uint64)
+        batch, slots, rows = np.zeros(BATCH.width * STRIDE), np.zeros(2 * LANES, np.uint64), np.zeros(ROWS, np.uint64)
         pair_strip(order, spheres, candidates, table, np.int64(s), time, h, batch, slots, rows)
 
 

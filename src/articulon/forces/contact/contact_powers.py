@@ -1,22 +1,8 @@
 """Powers of the forces of contacts: of walls by the lines of the ledger, of pairs as a whole."""
 
 from articulon.algebra.vectors import cross, dot, load_from, scale, sub
-from articulon.forces.contact.contact_tables import (
-    ARM,
-    COUPLE,
-    ELASTIC,
-    FORCE,
-    FREE,
-    NORMAL,
-    NORMAL_WORK,
-    OTHER_ARM,
-    PLACES,
-    SLIDES,
-    SPIN,
-    TANGENTIAL_VISCOUS,
-    WORKS,
-    V,
-)
+from articulon.forces.contact.contact_columns import MOTION, RECORD, RESISTANCE
+from articulon.forces.contact.contact_tables import FREE, NORMAL_WORK, PLACES, SLIDES, WORKS
 from articulon.kernels import jit, kernel
 
 
@@ -31,7 +17,7 @@ def surface_velocity(dvx, dvy, dvz, a, wix, wiy, wiz, b, wjx, wjy, wjz, nx, ny, 
 @jit
 def power_of_couple(resistance, slot, w):
     """Of what resists rolling and twisting, at an angular velocity of the first body against the second."""
-    return dot(load_from(resistance, slot, COUPLE), w)
+    return dot(load_from(resistance, slot, RESISTANCE.couple), w)
 
 
 @jit
@@ -40,14 +26,14 @@ def powers_at_wall(walls, slot, v, w):
     wall, of the elastic normal force, the tangential spring, the viscous forces and friction; and at the wall's own."""
     record, velocity, slides = walls.record, walls.velocity, walls.touches[slot] == SLIDES
     n, f, t = (
-        load_from(record, slot, NORMAL),
-        load_from(record, slot, FORCE),
-        load_from(record, slot, TANGENTIAL_VISCOUS),
+        load_from(record, slot, RECORD.normal),
+        load_from(record, slot, RECORD.force),
+        load_from(record, slot, RECORD.tangential_viscous),
     )
     u = load_from(velocity, slot, 0)
     moving = dot(f, u)
-    against = sub(sub(v, scale(record[slot, ARM], cross(w, n))), u)
-    along, elastic, vn, damping = dot(f, n), record[slot, ELASTIC], dot(against, n), dot(t, against)
+    against = sub(sub(v, scale(record[slot, RECORD.arm], cross(w, n))), u)
+    along, elastic, vn, damping = dot(f, n), record[slot, RECORD.elastic], dot(against, n), dot(t, against)
     tangential = dot(f, against) - along * vn
     spring, friction = 0.0 if slides else tangential - damping, tangential if slides else 0.0
     viscous = (along - elastic) * vn + damping
@@ -70,27 +56,29 @@ def power_block(spheres, candidates, first, last, seen):
             if touches[slot] == FREE:
                 continue
             j = candidates.root[slot]
-            nx, ny, nz = record[slot, NORMAL], record[slot, NORMAL + 1], record[slot, NORMAL + 2]
+            nx, ny, nz = record[slot, RECORD.normal], record[slot, RECORD.normal + 1], record[slot, RECORD.normal + 2]
             ux, uy, uz = surface_velocity(
-                motion[p, V] - motion[j, V],
-                motion[p, V + 1] - motion[j, V + 1],
-                motion[p, V + 2] - motion[j, V + 2],
-                record[slot, ARM],
-                motion[p, SPIN],
-                motion[p, SPIN + 1],
-                motion[p, SPIN + 2],
-                record[slot, OTHER_ARM],
-                motion[j, SPIN],
-                motion[j, SPIN + 1],
-                motion[j, SPIN + 2],
+                motion[p, MOTION.velocity] - motion[j, MOTION.velocity],
+                motion[p, MOTION.velocity + 1] - motion[j, MOTION.velocity + 1],
+                motion[p, MOTION.velocity + 2] - motion[j, MOTION.velocity + 2],
+                record[slot, RECORD.arm],
+                motion[p, MOTION.spin],
+                motion[p, MOTION.spin + 1],
+                motion[p, MOTION.spin + 2],
+                record[slot, RECORD.other_arm],
+                motion[j, MOTION.spin],
+                motion[j, MOTION.spin + 1],
+                motion[j, MOTION.spin + 2],
                 nx,
                 ny,
                 nz,
             )
-            seen[NORMAL_WORK] += dot(load_from(record, slot, FORCE), (ux, uy, uz))
+            seen[NORMAL_WORK] += dot(load_from(record, slot, RECORD.force), (ux, uy, uz))
             if candidates.resistance.shape[0] > 0:
                 seen[NORMAL_WORK] += power_of_couple(
-                    candidates.resistance, slot, sub(load_from(motion, p, SPIN), load_from(motion, j, SPIN))
+                    candidates.resistance,
+                    slot,
+                    sub(load_from(motion, p, MOTION.spin), load_from(motion, j, MOTION.spin)),
                 )
 
 
@@ -112,6 +100,8 @@ def wall_powers(system, lines):
     for p in range(system.spheres.radius.shape[0]):
         for slot in range(walls.start[p], walls.start[p + 1]):
             if walls.touches[slot] != FREE:
-                found = powers_at_wall(walls, slot, load_from(motion, p, V), load_from(motion, p, SPIN))
+                found = powers_at_wall(
+                    walls, slot, load_from(motion, p, MOTION.velocity), load_from(motion, p, MOTION.spin)
+                )
                 for line in range(WORKS):
                     lines[line] += found[line]

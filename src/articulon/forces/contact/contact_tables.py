@@ -6,6 +6,7 @@ import numba
 import numpy as np
 from numba import types
 
+from articulon.forces.contact.contact_columns import KEPT, LAW, LOAD, MEMORY, MOTION, PAST, RECORD, RESISTANCE, SEEN
 from articulon.forces.contact.wall_tables import WallLists, Walls, empty_lists, wall_tables
 from articulon.forces.sites.cells import grid
 from articulon.forces.sites.prefetching import LINE
@@ -13,42 +14,10 @@ from articulon.forces.sites.site_tables import Cell, Grid, Neighbours, Particles
 
 BEYOND = 8
 """Places beyond the last sphere and image, and beyond the last slot of what is read for some slots at a time."""
-X, V, SPIN = 0, 4, 8
-RADIUS, INVERSE_MASS, KIND = 3, 7, 11
-MOTION = 12
-"""Columns of ``Spheres.motion``: position and radius, velocity and inverse mass, angular velocity and kind. A sphere's
-row is a line and a half of memory."""
-PULL, TORQUE = 0, 4
-LOAD = 8
-"""Columns of ``Spheres.load``, a line of memory: the sums of forces, and of torques about the centre. One column behind
-each stays empty."""
-MEMORY = 4
-"""Columns of ``Candidates.memory``, the first four of a record: all that the law asks of a contact's past."""
-DISPLACEMENT, CLOSING, FORCE, ELASTIC, NORMAL, ARM, TANGENTIAL_VISCOUS, OTHER_ARM = 0, 3, 4, 7, 8, 11, 12, 15
-RECORD = 16
-"""Columns of a contact's record, two lines of memory: the tangential displacement (3) of the first sphere against the
-second and the relative velocity along the normal, as they were at the last evaluation; force on the first (3) and the
-elastic part of it along the normal; unit normal (3) from the second to the first; the viscous part of the tangential
-force (3). The arms are those of the torque, −arm n × F, on the two spheres; a wall has the overlap in place of its."""
-COUPLE, ROLL, TWIST = 0, 3, 6
-RESISTANCE = 7
-"""Columns of what resists rolling and twisting: the couple (3) on the first sphere, the rolling displacement (3) and
-the angle of twist."""
 FREE, STICKS, SLIDES = 0, 1, 2
 """What a pair within reach does."""
 PARTS = 4
 """Added to that while a pass goes through the pairs of a block, where the two no longer touch."""
-SINCE, STANDING = RECORD, RECORD + 1
-KEPT = STANDING + 1 + RESISTANCE
-"""Columns of a contact in the state: record, when the two touched, whether it sticks or slides, resistance."""
-PAST_SINCE, PAST_STANDING = MEMORY, MEMORY + 1
-PAST = 8
-"""Columns of what a list keeps of a contact between spheres, a line of memory: the first of its record, when the two
-touched, and whether it sticks or slides. Two stay empty."""
-LISTED, EXCEEDED = 0, 1
-"""Places in ``Candidates.counts``: candidates, and whether there was too little room for them."""
-FAULT, SPHERE, AT_WALL = 2, 3, 4
-"""Further places in ``WallSlots.counts``: what has gone wrong, and the sphere and the wall of it."""
 LEFT, PASSED, OVERRUN = 1, 2, 3
 """What: a sphere has left the box, has gone through a mesh, or overlaps more triangles than there is room for."""
 NORMAL_WORK, SPRING_WORK, VISCOUS_WORK, FRICTION_WORK, WALL_WORK = range(5)
@@ -56,19 +25,13 @@ WORKS = 5
 """Lines of the ledger: elastic normal forces, tangential springs, viscous forces, friction and what resists rolling, by
 the relative velocity of the two surfaces; and what walls that move do. Of pairs of spheres, springs, viscous forces and
 friction are summed contact by contact (``batches.book``), and what is left of the work of all is of elastic forces."""
-BEGUN, ENDED, DURATIONS, LONGEST, DEEPEST, DEEP_FIRST, DEEP_OTHER = range(WORKS, WORKS + 7)
-VISCOUS_TO_COME, FRICTION_TO_COME = WORKS + 7, WORKS + 8
-SEEN = WORKS + 9
-"""What a pass sees in a block of places: works since the last pass, contacts that begin and end, the sum and the
-longest of the durations of those that end, the largest overlap by the smaller radius, and whose it is, as in
-``Kept.first`` and ``other``; and powers of damping in the half kick to come, as far as they are known."""
 
 
 class Spheres(NamedTuple):
     """The spheres in the order of cells, as the particles beside them are."""
 
     motion: np.ndarray
-    """Where each is and how it moves, the images of periodic faces behind; shape (spheres + images, 12)."""
+    """See ``MOTION``, the images of periodic faces behind; shape (spheres + images, 12)."""
     radius: np.ndarray
     """In the order of the model [length], shape (spheres,)."""
     inverse_mass: np.ndarray
@@ -77,9 +40,9 @@ class Spheres(NamedTuple):
     """What carries each, in the order of the model: those of one owner never touch, shape (spheres,); or (0,), where
     each has its own."""
     load: np.ndarray
-    """What contacts do to each; behind, what contacts from afar in the order do, a row for each of these candidates;
-    and at the end rings, in which each thread of a sweep has the rows of the places that it is at. Zero once it has
-    been taken; shape (spheres + rows + strips × 4096, 8)."""
+    """See ``LOAD``: what contacts do to each; behind, what contacts from afar in the order do, a row for each of these
+    candidates; and at the end rings, in which each thread of a sweep has the rows of the places that it is at. Zero
+    once it has been taken; shape (spheres + rows + strips × 4096, 8)."""
 
 
 class Candidates(NamedTuple):
@@ -116,15 +79,15 @@ class Candidates(NamedTuple):
     since: np.ndarray
     """When the two touched [time], shape (capacity,); of no meaning where they do not, as the record."""
     memory: np.ndarray
-    """Tangential displacement and relative velocity along the normal, as in a record, shape (capacity, 4)."""
+    """See ``MEMORY``, shape (capacity, 4)."""
     record: np.ndarray
-    """Written where whole records are asked for, shape (capacity, 16)."""
+    """See ``RECORD``; written where whole records are asked for, shape (capacity, 16)."""
     resistance: np.ndarray
-    """Shape (capacity, 7), or (0, 7) where nothing resists rolling and twisting."""
+    """See ``RESISTANCE``, shape (capacity, 7), or (0, 7) where nothing resists rolling and twisting."""
     counts: np.ndarray
-    """Candidates, and whether there was too little room, shape (2,)."""
+    """See ``COUNTS``, shape (2,)."""
     block: np.ndarray
-    """What the pass has seen in each block of places, shape (blocks, 14)."""
+    """See ``SEEN``, shape (blocks, 14)."""
 
 
 class WallSlots(NamedTuple):
@@ -145,11 +108,11 @@ class WallSlots(NamedTuple):
     since: np.ndarray
     """As of pairs, shape (capacity,)."""
     record: np.ndarray
-    """All that is remembered, written at every evaluation, shape (capacity, 16)."""
+    """See ``RECORD``; all that is remembered, written at every evaluation, shape (capacity, 16)."""
     resistance: np.ndarray
     """As of pairs, shape (capacity, 7), or (0, 7)."""
     counts: np.ndarray
-    """Slots, whether there was too little room, what has gone wrong, and the sphere and the wall of it, shape (5,)."""
+    """See ``COUNTS``, shape (5,)."""
     block: np.ndarray
     """As of pairs, shape (blocks, 14)."""
 
@@ -174,14 +137,14 @@ class Kept(NamedTuple):
     block: np.ndarray
     """First of those in the rows of each block of places, shape (blocks + 1,)."""
     counts: np.ndarray
-    """Contacts, shape (1,)."""
+    """See ``COUNTS``, shape (1,)."""
 
 
 class ContactTable(NamedTuple):
     """The law of each pair of kinds."""
 
     rows: np.ndarray
-    """A row for each ordered pair of kinds (first * kinds + second), shape (kinds², 12)."""
+    """See ``LAW``: a row for each ordered pair of kinds (first * kinds + second), shape (kinds², 12)."""
     kinds: np.ndarray
     """Number of kinds, shape (1,)."""
 
@@ -254,11 +217,11 @@ def empty_candidates(spheres: int, capacity: int, resists: bool) -> Candidates:
         np.zeros(blocks_of(spheres), dtype=np.int8),
         np.zeros(capacity + BEYOND, dtype=np.int8),
         np.zeros(capacity),
-        aligned_zeros(capacity, MEMORY),
-        aligned_zeros(capacity, RECORD),
-        np.zeros((capacity if resists else 0, RESISTANCE)),
+        aligned_zeros(capacity, MEMORY.width),
+        aligned_zeros(capacity, RECORD.width),
+        np.zeros((capacity if resists else 0, RESISTANCE.width)),
         np.zeros(2, dtype=np.int64),
-        np.zeros((blocks_of(spheres), SEEN)),
+        np.zeros((blocks_of(spheres), SEEN.width)),
     )
 
 
@@ -272,10 +235,10 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
         np.zeros(capacity, dtype=np.int8),
         np.zeros((capacity, 6)),
         np.zeros(capacity),
-        aligned_zeros(capacity, RECORD),
-        np.zeros((capacity if resists else 0, RESISTANCE)),
+        aligned_zeros(capacity, RECORD.width),
+        np.zeros((capacity if resists else 0, RESISTANCE.width)),
         np.zeros(5, dtype=np.int64),
-        np.zeros((blocks_of(spheres), SEEN)),
+        np.zeros((blocks_of(spheres), SEEN.width)),
     )
 
 
@@ -284,11 +247,11 @@ def empty_spheres(spheres: int, images: int, candidates: int) -> Spheres:
     radius, inverse_mass, owner = np.zeros(spheres), np.zeros(spheres), np.zeros(spheres, dtype=np.int64)
     rings = RING * (len(strips_of(spheres)) - 1)
     return Spheres(
-        aligned_zeros(spheres + images, MOTION),
+        aligned_zeros(spheres + images, MOTION.width),
         radius,
         inverse_mass,
         owner,
-        aligned_zeros(spheres + candidates + rings, LOAD),
+        aligned_zeros(spheres + candidates + rings, LOAD.width),
     )
 
 
@@ -299,8 +262,8 @@ def empty_kept(spheres: int, capacity: int) -> Kept:
         np.zeros(spheres, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
-        aligned_zeros(capacity, PAST),
-        np.zeros((capacity, KEPT)),
+        aligned_zeros(capacity, PAST.width),
+        np.zeros((capacity, KEPT.width)),
         np.zeros(blocks_of(spheres) + 1, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
     )
@@ -329,7 +292,7 @@ def empty_system(
         wall_tables(),
         empty_lists(0, spheres, blocks_of(spheres), 0, 0),
         empty_kept(spheres, contacts),
-        ContactTable(np.zeros((1, 12)), np.ones(1, dtype=np.int64)),
+        ContactTable(np.zeros((1, LAW.width)), np.ones(1, dtype=np.int64)),
         np.zeros(spheres, dtype=np.int64),
         np.zeros(1),
     )

@@ -8,21 +8,7 @@ from pydantic import Field, model_validator
 
 from articulon.declaration import Declaration, Dimension, Flag, Quantity, Whole, nearest
 from articulon.errors import ModelError
-from articulon.forces.contact.contact_law import (
-    DAMPING,
-    KINETIC,
-    ROLLING,
-    ROLLING_DAMPING,
-    ROLLING_STIFFNESS,
-    SHEAR,
-    STATIC,
-    STIFFNESS,
-    TANGENTIAL_DAMPING,
-    TWISTING,
-    TWISTING_DAMPING,
-    TWISTING_STIFFNESS,
-    WIDTH,
-)
+from articulon.forces.contact.contact_columns import LAW
 from articulon.forces.contact.wall_declarations import AnyWall, Mesh, bodies_of
 from articulon.forces.contact.wall_faults import check_inside
 from articulon.inputs import LEAST
@@ -235,7 +221,7 @@ class Contact(Declaration):
             if frozenset(pair.kinds) in given:
                 raise ModelError(f"{where}.pairs[{k}].kinds: {pair.kinds[0]} and {pair.kinds[1]} are given twice")
             given[frozenset(pair.kinds)] = pair
-        result = np.zeros((len(names) ** 2, WIDTH))
+        result = np.zeros((len(names) ** 2, LAW.width))
         for i, first in enumerate(names):
             for j, second in enumerate(names):
                 row = _Row(self, first, second, given.get(frozenset((first, second))), where)
@@ -284,45 +270,45 @@ class _Row:
 
     def filled(self) -> np.ndarray:
         """The numbers of the law."""
-        law, row = self.law, np.zeros(WIDTH)
+        law, row = self.law, np.zeros(LAW.width)
         if law.normal == "hertz":
             (E1, n1), (E2, n2) = self.elastic(self.first, self.one), self.elastic(self.second, self.two)
             modulus = 1.0 / ((1.0 - n1 * n1) / E1 + (1.0 - n2 * n2) / E2)
             shear = 1.0 / (2.0 * (2.0 - n1) * (1.0 + n1) / E1 + 2.0 * (2.0 - n2) * (1.0 + n2) / E2)
-            row[STIFFNESS], inertial = 4.0 / 3.0 * modulus, 2.0 * math.sqrt(5.0 / 6.0) * math.sqrt(2.0 * modulus)
+            row[LAW.stiffness], inertial = 4.0 / 3.0 * modulus, 2.0 * math.sqrt(5.0 / 6.0) * math.sqrt(2.0 * modulus)
             if law.tangential == "mindlin":
-                row[SHEAR] = 8.0 * shear
+                row[LAW.shear] = 8.0 * shear
             elif law.tangential == "linear":
                 raise ModelError(f"{self.where}.tangential: 'linear' goes with normal = 'linear'")
         else:
-            row[STIFFNESS] = self.mean("stiffness")
-            inertial = 2.0 * math.sqrt(row[STIFFNESS])
+            row[LAW.stiffness] = self.mean("stiffness")
+            inertial = 2.0 * math.sqrt(row[LAW.stiffness])
             if law.tangential == "linear":
-                row[SHEAR] = self.mean("tangential_stiffness", 2.0 / 7.0 * row[STIFFNESS])
-        if row[STIFFNESS] < LEAST:
+                row[LAW.shear] = self.mean("tangential_stiffness", 2.0 / 7.0 * row[LAW.stiffness])
+        if row[LAW.stiffness] < LEAST:
             raise ModelError(
-                f"{self.where}.materials: {self.first} and {self.second} have a stiffness of {row[STIFFNESS]:g}, "
+                f"{self.where}.materials: {self.first} and {self.second} have a stiffness of {row[LAW.stiffness]:g}, "
                 f"which is too small to compute with; the least is {LEAST:g}"
             )
         if law.damping == "restitution":
             e = self.mean("restitution")
-            row[DAMPING] = inertial * -math.log(e) / math.hypot(math.pi, math.log(e))
-            row[TANGENTIAL_DAMPING] = self.mean("tangential_damping_ratio", 1.0)
+            row[LAW.damping] = inertial * -math.log(e) / math.hypot(math.pi, math.log(e))
+            row[LAW.tangential_damping] = self.mean("tangential_damping_ratio", 1.0)
         elif law.damping == "viscous":
-            row[DAMPING] = self.mean("viscous_damping")
-            row[TANGENTIAL_DAMPING] = self.mean("tangential_damping", row[DAMPING])
+            row[LAW.damping] = self.mean("viscous_damping")
+            row[LAW.tangential_damping] = self.mean("tangential_damping", row[LAW.damping])
         if law.tangential == "none":
-            row[TANGENTIAL_DAMPING] = 0.0
-        row[STATIC] = self.mean("static_friction", 0.0)
-        row[KINETIC] = self.kinetic(row[STATIC])
+            row[LAW.tangential_damping] = 0.0
+        row[LAW.static_friction] = self.mean("static_friction", 0.0)
+        row[LAW.kinetic_friction] = self.kinetic(row[LAW.static_friction])
         if law.rolling == "spring":
-            row[ROLLING] = self.mean("rolling_friction")
-            row[ROLLING_STIFFNESS] = self.rolling_stiffness()
-            row[ROLLING_DAMPING] = self.mean("rolling_damping", 0.0)
+            row[LAW.rolling] = self.mean("rolling_friction")
+            row[LAW.rolling_stiffness] = self.rolling_stiffness()
+            row[LAW.rolling_damping] = self.mean("rolling_damping", 0.0)
         if law.twisting == "spring":
-            row[TWISTING] = self.mean("twisting_friction")
-            row[TWISTING_STIFFNESS] = self.mean("twisting_stiffness")
-            row[TWISTING_DAMPING] = self.mean("twisting_damping", 0.0)
+            row[LAW.twisting] = self.mean("twisting_friction")
+            row[LAW.twisting_stiffness] = self.mean("twisting_stiffness")
+            row[LAW.twisting_damping] = self.mean("twisting_damping", 0.0)
         return row
 
     def rolling_stiffness(self) -> float:

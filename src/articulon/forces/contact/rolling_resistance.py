@@ -16,35 +16,9 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
-from articulon.forces.contact.contact_law import (
-    ROLLING,
-    ROLLING_DAMPING,
-    ROLLING_STIFFNESS,
-    SHEAR,
-    TINY,
-    TWISTING,
-    TWISTING_DAMPING,
-    TWISTING_STIFFNESS,
-    carried,
-)
-from articulon.forces.contact.contact_tables import (
-    ARM,
-    COUPLE,
-    FORCE,
-    FREE,
-    FRICTION_WORK,
-    KIND,
-    NORMAL,
-    OTHER_ARM,
-    PLACES,
-    RADIUS,
-    RESISTANCE,
-    ROLL,
-    SPIN,
-    TORQUE,
-    TWIST,
-)
-from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
+from articulon.forces.contact.contact_columns import LAW, LOAD, MOTION, RECORD, RESISTANCE, WALL_POSE
+from articulon.forces.contact.contact_law import TINY, carried
+from articulon.forces.contact.contact_tables import FREE, FRICTION_WORK, PLACES
 from articulon.kernels import jit
 
 HERTZ = True
@@ -68,12 +42,12 @@ def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
     h
         Time since the last evaluation.
     """
-    n = load_from(record, slot, NORMAL)
-    push = abs(dot(load_from(record, slot, FORCE), n))
-    k, c, most = rows[row, ROLLING_STIFFNESS], rows[row, ROLLING_DAMPING], rows[row, ROLLING] * push
+    n = load_from(record, slot, RECORD.normal)
+    push = abs(dot(load_from(record, slot, RECORD.force), n))
+    k, c, most = rows[row, LAW.rolling_stiffness], rows[row, LAW.rolling_damping], rows[row, LAW.rolling] * push
     if k == 0.0:
-        k = rows[row, SHEAR] * (math.sqrt(R * max(delta, 0.0)) if HERTZ else 1.0)
-    x, y, z = load_from(resistance, slot, ROLL)
+        k = rows[row, LAW.shear] * (math.sqrt(R * max(delta, 0.0)) if HERTZ else 1.0)
+    x, y, z = load_from(resistance, slot, RESISTANCE.roll)
     v = scale(R, cross(w, n))
     roll = add(carried(x, y, z, n[0], n[1], n[2], dot(mean, n), h), scale(h, v))
     force = sub(scale(-k, roll), scale(c, v))
@@ -82,22 +56,22 @@ def resist(record, resistance, slot, w, mean, R, delta, rows, row, h):
         force = scale(most / max(trial, TINY), force)
         # Spring and damper stretch together, as those of the tangential force do.
         roll = scale(1.0 / max(h * k + c, TINY), sub(scale(c, sub(roll, scale(h, v))), scale(h, force)))
-    k, c, most = rows[row, TWISTING_STIFFNESS], rows[row, TWISTING_DAMPING], rows[row, TWISTING] * push
+    k, c, most = rows[row, LAW.twisting_stiffness], rows[row, LAW.twisting_damping], rows[row, LAW.twisting] * push
     rate = dot(w, n)
-    twist = resistance[slot, TWIST] + h * rate
+    twist = resistance[slot, RESISTANCE.twist] + h * rate
     moment = -k * twist - c * rate
     if abs(moment) > most:
         moment = math.copysign(most, moment)
         twist = (c * (twist - h * rate) - h * moment) / max(h * k + c, TINY)
-    store_from(resistance, slot, COUPLE, add(scale(R, cross(n, force)), scale(moment, n)))
-    store_from(resistance, slot, ROLL, roll)
-    resistance[slot, TWIST] = twist
+    store_from(resistance, slot, RESISTANCE.couple, add(scale(R, cross(n, force)), scale(moment, n)))
+    store_from(resistance, slot, RESISTANCE.roll, roll)
+    resistance[slot, RESISTANCE.twist] = twist
 
 
 @jit
 def forget(resistance, slot):
     """Leaves nothing of a contact that has ended."""
-    for a in range(RESISTANCE):
+    for a in range(RESISTANCE.width):
         resistance[slot, a] = 0.0
 
 
@@ -105,7 +79,7 @@ def forget(resistance, slot):
 def add_couple(load, p, s, couple):
     """Adds a couple to the torque on the sphere of a row, with its sign."""
     for a in range(3):
-        load[p, TORQUE + a] += s * couple[a]
+        load[p, LOAD.torque + a] += s * couple[a]
 
 
 @jit
@@ -115,20 +89,20 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
     motion, load, rows, kinds = spheres.motion, spheres.load, table.rows, table.kinds[0]
     record, resistance, touches = candidates.record, candidates.resistance, candidates.touches
     for p in range(first, last):
-        wi, Ri = load_from(motion, p, SPIN), motion[p, RADIUS]
+        wi, Ri = load_from(motion, p, MOTION.spin), motion[p, MOTION.radius]
         seen = candidates.block[p // PLACES]
         for slot in range(candidates.start[p], candidates.start[p + 1]):
-            j, before = candidates.root[slot], load_from(resistance, slot, COUPLE)
-            wj, Rj = load_from(motion, j, SPIN), motion[j, RADIUS]
+            j, before = candidates.root[slot], load_from(resistance, slot, RESISTANCE.couple)
+            wj, Rj = load_from(motion, j, MOTION.spin), motion[j, MOTION.radius]
             seen[FRICTION_WORK] += 0.5 * h * dot(before, sub(wi, wj))
             if touches[slot] == FREE:
                 forget(resistance, slot)
                 continue
-            delta = Ri + Rj - record[slot, ARM] - record[slot, OTHER_ARM]
-            row = kinds * int(motion[p, KIND]) + int(motion[j, KIND])
+            delta = Ri + Rj - record[slot, RECORD.arm] - record[slot, RECORD.other_arm]
+            row = kinds * int(motion[p, MOTION.kind]) + int(motion[j, MOTION.kind])
             mean = scale(0.5, add(wi, wj))
             resist(record, resistance, slot, sub(wi, wj), mean, Ri * Rj / (Ri + Rj), delta, rows, row, h)
-            couple = load_from(resistance, slot, COUPLE)
+            couple = load_from(resistance, slot, RESISTANCE.couple)
             seen[FRICTION_WORK] += 0.5 * h * dot(couple, sub(wi, wj))
             add_couple(load, p, 1.0, couple)
             add_couple(load, candidates.into[slot], -1.0, couple)
@@ -137,10 +111,10 @@ def resist_strip(spheres, candidates, walls, shapes, table, first, last, h):
                 forget(walls.resistance, slot)
                 continue
             k = walls.wall[slot]
-            wj = load_from(shapes.pose, k, WALL_SPIN)
-            row = kinds * int(motion[p, KIND]) + shapes.material[k]
+            wj = load_from(shapes.pose, k, WALL_POSE.spin)
+            row = kinds * int(motion[p, MOTION.kind]) + shapes.material[k]
             mean = scale(0.5, add(wi, wj))
-            delta = walls.record[slot, OTHER_ARM]
+            delta = walls.record[slot, RECORD.other_arm]
             resist(walls.record, walls.resistance, slot, sub(wi, wj), mean, Ri, delta, rows, row, h)
 
 

@@ -12,7 +12,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from articulon.forces.contact.contact_tables import LOAD, TORQUE
+from articulon.forces.contact.contact_columns import LOAD
 from articulon.forces.sites.vector_packing import store_chosen
 
 LANES = 4
@@ -158,14 +158,14 @@ def _add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     source = _pointer(context, builder, kinds[4], columns)
 
     def starts(k: Any) -> list[Any]:
-        return [builder.mul(row, _constant(LOAD)) for row in _numbers(builder, numbers, k)]
+        return [builder.mul(row, _constant(LOAD.width)) for row in _numbers(builder, numbers, k)]
 
     def splat(place: Any, m: int) -> Any:
         return _splat(builder, builder.load(builder.gep(source, [builder.add(place, _constant(m))])), _DOUBLES)
 
     here, there = starts(mine), starts(others)
     arms = [(splat(arm, m), splat(other, m)) for m in range(LANES)]
-    for first in range(0, LOAD, LANES):
+    for first in range(0, LOAD.width, LANES):
         taken = [
             builder.load(_four(builder, source, _along(builder, at, stride, first + column)), align=8)
             for column in range(LANES)
@@ -175,7 +175,7 @@ def _add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             for start, lever, sign in ((here[m], arms[m][0], builder.fadd), (there[m], arms[m][1], builder.fsub)):
                 where = _four(builder, data, builder.add(start, _constant(first)))
                 old = builder.load(where, align=8)
-                if first < TORQUE:
+                if first < LOAD.torque:
                     new = sign(old, value)
                 else:
                     product = builder.fmul(value, lever, flags=("contract",))
@@ -188,9 +188,10 @@ def _add_row(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     load, i, j = args
     data = _pointer(context, builder, signature.args[0], load)
     sums = []
-    for first in range(0, LOAD, LANES):
+    for first in range(0, LOAD.width, LANES):
         here, there = (
-            _four(builder, data, builder.add(builder.mul(row, _constant(LOAD)), _constant(first))) for row in (i, j)
+            _four(builder, data, builder.add(builder.mul(row, _constant(LOAD.width)), _constant(first)))
+            for row in (i, j)
         )
         sums.append((here, there, builder.fadd(builder.load(here, align=8), builder.load(there, align=8))))
     for here, there, value in sums:

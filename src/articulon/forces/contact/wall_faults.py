@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from articulon.errors import ModelError
-from articulon.forces.contact.contact_tables import AT_WALL, FAULT, LEFT, PASSED, SPHERE, ContactSystem
+from articulon.forces.contact.contact_columns import COUNTS
+from articulon.forces.contact.contact_tables import LEFT, PASSED, ContactSystem
 from articulon.forces.contact.wall_declarations import carrier
 from articulon.forces.sites.site_positions import site_positions
 from articulon.model import Model
@@ -55,22 +56,22 @@ def wall_fault(model: Model, sites: np.ndarray, walls: Sequence[str], system: Co
         What each wall is called.
     """
     counts = system.walls.counts
-    if counts[FAULT] == 0:
+    if counts[COUNTS.fault] == 0:
         return None
-    sphere = int(counts[SPHERE])
+    sphere = int(counts[COUNTS.sphere])
     site, x = int(sites[sphere]), system.particles.site[:, sphere].copy()
     link = int(model.link[model.sites.body[site]])
     called = f"sphere {site} on {carrier(model, site)}"
-    if counts[FAULT] == LEFT:
+    if counts[COUNTS.fault] == LEFT:
         text = f"{called} has left the box at {_point(x)}, in {_directions(_outside(model, x[None])[0])}"
     else:
         place = int(np.flatnonzero(system.particles.order == sphere)[0])
         x = system.spheres.motion[place, :3]
         text = f"{called}, at {_point(x)}, overlaps more triangles of walls at once than there is room for"
-        if counts[FAULT] == PASSED:
-            text = f"{called} has gone through {walls[int(counts[AT_WALL])].rstrip(',')} at {_point(x)}"
+        if counts[COUNTS.fault] == PASSED:
+            text = f"{called} has gone through {walls[int(counts[COUNTS.wall])].rstrip(',')} at {_point(x)}"
     fault = WallFault(text)
-    fault.advice = ADVICE.get(int(counts[FAULT]))
+    fault.advice = ADVICE.get(int(counts[COUNTS.fault]))
     return fault, link
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, apply, dot, load, load_from, sub
+from articulon.forces.contact.contact_columns import COUNTS, WALL_MOTION, WALL_POSE
 from articulon.forces.contact.contact_history import clear_contact, load_wall_contact
-from articulon.forces.contact.contact_tables import EXCEEDED, FAULT, LEFT, LISTED, PLACES, SPHERE
+from articulon.forces.contact.contact_tables import LEFT, PLACES
 from articulon.forces.contact.wall_motion import rotation_of, way_of
 from articulon.forces.contact.wall_shapes import MESH, OUTSIDE, triangle_gap
-from articulon.forces.contact.wall_tables import PLACE, POSES, TURNING
 from articulon.forces.contact.wall_touching import in_wall_frame, smooth_gap
 from articulon.forces.sites.cells import fractions
 from articulon.kernels import jit
@@ -148,14 +148,14 @@ def sum_walls(slots, lists):
         slots.start[p + 1] += slots.start[p]
         lists.group_start[p + 1] += lists.group_start[p]
         lists.entry_first[p + 1] += lists.entry_first[p]
-    slots.counts[LISTED] = slots.start[n]
+    slots.counts[COUNTS.listed] = slots.start[n]
     lists.needed[0], lists.needed[1] = lists.group_start[n], lists.entry_first[n]
     fits = (
         slots.start[n] <= slots.feature.size
         and lists.group_start[n] <= lists.wall.size
         and lists.entry_first[n] <= lists.entry.size
     )
-    slots.counts[EXCEEDED] = 0 if fits else 1
+    slots.counts[COUNTS.exceeded] = 0 if fits else 1
     return fits
 
 
@@ -211,12 +211,12 @@ def remember_poses(system):
     walls, lists, particles, radius = system.shapes, system.near_walls, system.particles, system.spheres.radius
     reference, skin = particles.reference, system.skin[0]
     for w in range(walls.shape.size):
-        for k in range(POSES):
+        for k in range(WALL_POSE.width):
             lists.listed[w, k] = walls.pose[w, k]
         lists.far2[w] = 0.0
-        turns = load_from(walls.motion, w, TURNING)
+        turns = load_from(walls.motion, w, WALL_MOTION.spin)
         if dot(turns, turns) > 0.0 and walls.shape[w] != MESH:
-            p, far = load_from(walls.pose, w, PLACE), 0.0
+            p, far = load_from(walls.pose, w, WALL_POSE.place), 0.0
             for s in range(radius.size):
                 d = sub((reference[0, s], reference[1, s], reference[2, s]), p)
                 far = max(far, math.sqrt(dot(d, d)) + radius[s] + 2.0 * skin)
@@ -265,7 +265,7 @@ def list_walls(system):
         FIND(cell, particles, lists)
         for b in range(lists.outside.size):
             if lists.outside[b] >= 0:
-                slots.counts[FAULT], slots.counts[SPHERE] = LEFT, lists.outside[b]
+                slots.counts[COUNTS.fault], slots.counts[COUNTS.sphere] = LEFT, lists.outside[b]
     COUNT(walls, lists, cell, particles, spheres, slots, skin)
     if sum_walls(slots, lists):
         FILL(walls, lists, cell, particles, spheres, slots, system.kept, skin)

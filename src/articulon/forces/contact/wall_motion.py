@@ -3,25 +3,15 @@
 import math
 
 from articulon.algebra.vectors import add, apply, cross, dot, load_from, scale, store_from, sub
+from articulon.forces.contact.contact_columns import WALL_MOTION, WALL_POSE
 from articulon.forces.contact.wall_shapes import MESH, PLANE
-from articulon.forces.contact.wall_tables import (
-    AMPLITUDE,
-    DIRECTION,
-    PLACE,
-    POINT,
-    RATE,
-    ROTATION,
-    SPEED,
-    SPIN,
-    TURNING,
-    VELOCITY,
-)
 from articulon.kernels import jit
 
 
 @jit
 def rotation_of(pose, w):
-    return load_from(pose, w, ROTATION), load_from(pose, w, ROTATION + 3), load_from(pose, w, ROTATION + 6)
+    first = WALL_POSE.rotation
+    return load_from(pose, w, first), load_from(pose, w, first + 3), load_from(pose, w, first + 6)
 
 
 @jit
@@ -29,20 +19,21 @@ def place_walls(walls, time):
     """Poses of all walls at a time: p + v t + A sin(2π f t), turned by ω t (Rodrigues' formula)."""
     motion, pose = walls.motion, walls.pose
     for w in range(motion.shape[0]):
-        point, velocity = load_from(motion, w, POINT), load_from(motion, w, VELOCITY)
-        amplitude, turning, rate = load_from(motion, w, AMPLITUDE), load_from(motion, w, TURNING), motion[w, RATE]
+        point, velocity = load_from(motion, w, WALL_MOTION.point), load_from(motion, w, WALL_MOTION.velocity)
+        amplitude, turning = load_from(motion, w, WALL_MOTION.amplitude), load_from(motion, w, WALL_MOTION.spin)
+        rate = motion[w, WALL_MOTION.rate]
         swing, sway = math.sin(rate * time), rate * math.cos(rate * time)
-        store_from(pose, w, PLACE, add(add(point, scale(time, velocity)), scale(swing, amplitude)))
-        store_from(pose, w, SPEED, add(velocity, scale(sway, amplitude)))
-        store_from(pose, w, SPIN, turning)
+        store_from(pose, w, WALL_POSE.place, add(add(point, scale(time, velocity)), scale(swing, amplitude)))
+        store_from(pose, w, WALL_POSE.velocity, add(velocity, scale(sway, amplitude)))
+        store_from(pose, w, WALL_POSE.spin, turning)
         speed = math.sqrt(dot(turning, turning))
         nx, ny, nz = scale(1.0 / speed, turning) if speed > 0.0 else (0.0, 0.0, 0.0)
         s, c = math.sin(speed * time), math.cos(speed * time)
         k = 1.0 - c
-        store_from(pose, w, ROTATION, (c + k * nx * nx, k * nx * ny - s * nz, k * nx * nz + s * ny))
-        store_from(pose, w, ROTATION + 3, (k * ny * nx + s * nz, c + k * ny * ny, k * ny * nz - s * nx))
-        store_from(pose, w, ROTATION + 6, (k * nz * nx - s * ny, k * nz * ny + s * nx, c + k * nz * nz))
-        store_from(pose, w, DIRECTION, apply(rotation_of(pose, w), load_from(walls.constants, w, 0)))
+        store_from(pose, w, WALL_POSE.rotation, (c + k * nx * nx, k * nx * ny - s * nz, k * nx * nz + s * ny))
+        store_from(pose, w, WALL_POSE.rotation + 3, (k * ny * nx + s * nz, c + k * ny * ny, k * ny * nz - s * nx))
+        store_from(pose, w, WALL_POSE.rotation + 6, (k * nz * nx - s * ny, k * nz * ny + s * nx, c + k * nz * nz))
+        store_from(pose, w, WALL_POSE.direction, apply(rotation_of(pose, w), load_from(walls.constants, w, 0)))
 
 
 @jit
@@ -50,7 +41,7 @@ def walls_stand(walls):
     """Whether no wall ever moves."""
     motion, moving = walls.motion, 0
     for w in range(motion.shape[0]):
-        for k in range(VELOCITY, RATE):
+        for k in range(WALL_MOTION.velocity, WALL_MOTION.rate):
             moving += motion[w, k] != 0.0
     return moving == 0
 
@@ -58,8 +49,8 @@ def walls_stand(walls):
 @jit
 def wall_velocity(pose, w, x):
     """Velocity of a wall's material at a point x of the world."""
-    arm = sub(x, load_from(pose, w, PLACE))
-    return add(load_from(pose, w, SPEED), cross(load_from(pose, w, SPIN), arm))
+    arm = sub(x, load_from(pose, w, WALL_POSE.place))
+    return add(load_from(pose, w, WALL_POSE.velocity), cross(load_from(pose, w, WALL_POSE.spin), arm))
 
 
 @jit
@@ -70,17 +61,17 @@ def way_of(walls, listed, w, far2):
     cylinder; a mesh has a size of its own.
     """
     pose, centre = walls.pose, walls.centre
-    gone = sub(load_from(pose, w, PLACE), load_from(listed, w, PLACE))
+    gone = sub(load_from(pose, w, WALL_POSE.place), load_from(listed, w, WALL_POSE.place))
     way = math.sqrt(dot(gone, gone))
     if walls.shape[w] == MESH:
         c = load_from(centre, w, 0)
         arm = math.sqrt(dot(c, c)) + centre[w, 3]
         turn = 0.0
         for k in range(9):
-            d = pose[w, ROTATION + k] - listed[w, ROTATION + k]
+            d = pose[w, WALL_POSE.rotation + k] - listed[w, WALL_POSE.rotation + k]
             turn += d * d
         return way + math.sqrt(turn) * arm  # |ΔR y| ≤ ‖ΔR‖ |y|
     # Of a plane or cylinder only the turn of its normal or axis is felt.
-    d = sub(load_from(pose, w, DIRECTION), load_from(listed, w, DIRECTION))
+    d = sub(load_from(pose, w, WALL_POSE.direction), load_from(listed, w, WALL_POSE.direction))
     arm = math.sqrt(far2) + (centre[w, 3] if walls.shape[w] != PLANE else 0.0)
     return way + math.sqrt(dot(d, d)) * arm

@@ -11,68 +11,23 @@ import numpy as np
 from numba import prange
 
 from articulon.algebra.vectors import add, cross, dot, load_from, scale, store_from, sub
-from articulon.forces.contact.contact_law import (
-    DAMPING,
-    KINETIC,
-    NEVER,
-    SHEAR,
-    STATIC,
-    STIFFNESS,
-    TANGENTIAL_DAMPING,
-    arms,
-)
-from articulon.forces.contact.contact_tables import (
-    ARM,
-    AT_WALL,
-    BEGUN,
-    CLOSING,
-    DEEP_FIRST,
-    DEEP_OTHER,
-    DEEPEST,
-    DISPLACEMENT,
-    DURATIONS,
-    ELASTIC,
-    ENDED,
-    EXCEEDED,
-    FAULT,
-    FORCE,
-    FREE,
-    INVERSE_MASS,
-    KIND,
-    LONGEST,
+from articulon.forces.contact.contact_columns import (
+    COUNTS,
+    KEPT,
+    LAW,
     MOTION,
-    OTHER_ARM,
-    OVERRUN,
-    PASSED,
-    PLACES,
-    RADIUS,
     RECORD,
     RESISTANCE,
-    SINCE,
-    SLIDES,
-    SPHERE,
-    SPIN,
-    STANDING,
-    STICKS,
-    TANGENTIAL_VISCOUS,
-    V,
-    X,
+    SEEN,
+    WALL_NUMBER,
+    WALL_PLACE,
+    WALL_POSE,
 )
-from articulon.forces.contact.contact_tables import NORMAL as RECORD_NORMAL
+from articulon.forces.contact.contact_law import NEVER, arms
+from articulon.forces.contact.contact_tables import FREE, OVERRUN, PASSED, PLACES, SLIDES, STICKS
 from articulon.forces.contact.wall_lists import walls_moved
 from articulon.forces.contact.wall_motion import place_walls, wall_velocity
-from articulon.forces.contact.wall_tables import SPIN as WALL_SPIN
-from articulon.forces.contact.wall_touching import (
-    FEATURE,
-    GAP,
-    NORMAL,
-    POINT,
-    TOUCHED,
-    WALL,
-    WIDTH,
-    sort_by_feature,
-    touch,
-)
+from articulon.forces.contact.wall_touching import TOUCHED, sort_by_feature, touch
 from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.kernels import jit, kernel
 
@@ -93,13 +48,15 @@ that of the same contact."""
 @jit
 def places_of(slots, walls, lists, motion, p, places, numbers):
     """Writes the places of walls that a sphere touches, in the order of features; returns how many, −1 for too many."""
-    rows, x = 0, load_from(motion, p, X)
+    rows, x = 0, load_from(motion, p, MOTION.position)
     for g in range(lists.group_start[p], lists.group_start[p + 1]):
         at = add(x, load_from(lists.shift, g, 0))
         first, last = lists.entry_start[g], lists.entry_start[g + 1]
         if rows == TOUCHED:
             return -1
-        rows = touch(walls, lists.wall[g], lists.entry, first, last, at, motion[p, RADIUS], places, numbers, rows)
+        rows = touch(
+            walls, lists.wall[g], lists.entry, first, last, at, motion[p, MOTION.radius], places, numbers, rows
+        )
         if rows < 0:
             return -1
     sort_by_feature(places, numbers, rows)
@@ -127,14 +84,14 @@ def match(slots, walls, first, had, places, numbers, rows, old):
         old[k] = -1
     for stage in range(2):
         for k in range(rows):
-            w, n = numbers[k, WALL], load_from(places, k, NORMAL)
+            w, n = numbers[k, WALL_NUMBER.wall], load_from(places, k, WALL_PLACE.normal)
             smooth, best = walls.smooth[w], 0.0
             if stage == 1:
                 best = smooth * SWAY[0] - math.sqrt(max(1.0 - smooth * smooth, 0.0)) * SWAY[1]
             for m in range(had if old[k] < 0 else 0):
-                same = slots.feature[first + m] == numbers[k, FEATURE]
+                same = slots.feature[first + m] == numbers[k, WALL_NUMBER.feature]
                 if (same or stage == 1) and slots.wall[first + m] == w and not is_taken(old, rows, m):
-                    along = dot(n, load_from(slots.record, first + m, RECORD_NORMAL))
+                    along = dot(n, load_from(slots.record, first + m, RECORD.normal))
                     if same and along < -0.5:
                         through = w
                     if along >= best:
@@ -146,8 +103,8 @@ def match(slots, walls, first, had, places, numbers, rows, old):
 def goes_on(slots, first, places, numbers):
     """Whether the only place that a sphere touches is that of the only contact it had, which most are: what ``match``
     would find."""
-    along = dot(load_from(places, 0, NORMAL), load_from(slots.record, first, RECORD_NORMAL))
-    return slots.feature[first] == numbers[0, FEATURE] and along >= 0.0
+    along = dot(load_from(places, 0, WALL_PLACE.normal), load_from(slots.record, first, RECORD.normal))
+    return slots.feature[first] == numbers[0, WALL_NUMBER.feature] and along >= 0.0
 
 
 @jit
@@ -161,41 +118,41 @@ def carry_over(slots, first, had, rows, old, spare):
     record, since, resistance = slots.record, slots.since, slots.resistance
     resists = resistance.shape[0] > 0
     for m in range(had):
-        for a in range(RECORD):
+        for a in range(RECORD.width):
             spare[m, a] = record[first + m, a]
-        spare[m, SINCE] = since[first + m]
+        spare[m, KEPT.since] = since[first + m]
         if resists:
-            for a in range(RESISTANCE):
-                spare[m, STANDING + a] = resistance[first + m, a]
+            for a in range(RESISTANCE.width):
+                spare[m, KEPT.resistance + a] = resistance[first + m, a]
     for k in range(max(rows, had)):
         known = k < rows and old[k] >= 0
         source = old[k] if known else 0
-        for a in range(RECORD):
+        for a in range(RECORD.width):
             record[first + k, a] = spare[source, a] if known else 0.0
-        since[first + k] = spare[source, SINCE] if known else 0.0
+        since[first + k] = spare[source, KEPT.since] if known else 0.0
         if resists:
-            for a in range(RESISTANCE):
-                resistance[first + k, a] = spare[source, STANDING + a] if known else 0.0
+            for a in range(RESISTANCE.width):
+                resistance[first + k, a] = spare[source, KEPT.resistance + a] if known else 0.0
 
 
 @jit
 def act(slots, walls, motion, table, p, slot, gap, n, at, h):
     """The law at a place of a wall with its normal: the record of a slot; returns the overlap."""
     record = slots.record
-    w, R = slots.wall[slot], motion[p, RADIUS]
+    w, R = slots.wall[slot], motion[p, MOTION.radius]
     delta = R - gap
     reach, _, lever, _ = arms(R, 0.0, delta)
-    spin, turning = load_from(motion, p, SPIN), load_from(walls.pose, w, WALL_SPIN)
+    spin, turning = load_from(motion, p, MOTION.spin), load_from(walls.pose, w, WALL_POSE.spin)
     moving = wall_velocity(walls.pose, w, at)
     store_from(slots.velocity, slot, 0, moving)
     store_from(slots.velocity, slot, 3, turning)
-    v = sub(sub(load_from(motion, p, V), scale(reach, cross(spin, n))), moving)
-    row = table.kinds[0] * int(motion[p, KIND]) + walls.material[w]
+    v = sub(sub(load_from(motion, p, MOTION.velocity), scale(reach, cross(spin, n))), moving)
+    row = table.kinds[0] * int(motion[p, MOTION.kind]) + walls.material[w]
     rows = table.rows
     out = CONTACT(
         delta,
         R,
-        1.0 / motion[p, INVERSE_MASS],
+        1.0 / motion[p, MOTION.inverse_mass],
         n[0],
         n[1],
         n[2],
@@ -203,26 +160,26 @@ def act(slots, walls, motion, table, p, slot, gap, n, at, h):
         v[1],
         v[2],
         0.5 * dot(add(spin, turning), n),
-        record[slot, DISPLACEMENT],
-        record[slot, DISPLACEMENT + 1],
-        record[slot, DISPLACEMENT + 2],
-        record[slot, CLOSING],
+        record[slot, RECORD.displacement],
+        record[slot, RECORD.displacement + 1],
+        record[slot, RECORD.displacement + 2],
+        record[slot, RECORD.closing],
         h,
-        rows[row, STIFFNESS],
-        rows[row, SHEAR],
-        rows[row, DAMPING],
-        rows[row, TANGENTIAL_DAMPING],
-        rows[row, STATIC],
-        rows[row, KINETIC],
+        rows[row, LAW.stiffness],
+        rows[row, LAW.shear],
+        rows[row, LAW.damping],
+        rows[row, LAW.tangential_damping],
+        rows[row, LAW.static_friction],
+        rows[row, LAW.kinetic_friction],
     )
-    record[slot, CLOSING] = dot(v, n)
+    record[slot, RECORD.closing] = dot(v, n)
     tangential = (out[2], out[3], out[4])
-    store_from(record, slot, FORCE, add(scale(out[0] + out[1], n), tangential))
-    store_from(record, slot, RECORD_NORMAL, n)
-    record[slot, ARM], record[slot, OTHER_ARM] = lever, delta
-    record[slot, ELASTIC] = out[0]
-    store_from(record, slot, TANGENTIAL_VISCOUS, (out[5], out[6], out[7]))
-    store_from(record, slot, DISPLACEMENT, (out[9], out[10], out[11]))
+    store_from(record, slot, RECORD.force, add(scale(out[0] + out[1], n), tangential))
+    store_from(record, slot, RECORD.normal, n)
+    record[slot, RECORD.arm], record[slot, RECORD.other_arm] = lever, delta
+    record[slot, RECORD.elastic] = out[0]
+    store_from(record, slot, RECORD.tangential_viscous, (out[5], out[6], out[7]))
+    store_from(record, slot, RECORD.displacement, (out[9], out[10], out[11]))
     slots.touches[slot] = SLIDES if out[8] > 0.5 else STICKS
     return delta
 
@@ -233,8 +190,8 @@ def ask_ahead(slots, lists, motion, slot, behind):
     memory."""
     if slot + AHEAD < behind:
         p = slots.place[slot + AHEAD]
-        prefetch(motion, MOTION * p)
-        prefetch(motion, MOTION * p + LINE // 8)
+        prefetch(motion, MOTION.width * p)
+        prefetch(motion, MOTION.width * p + LINE // 8)
         prefetch(lists.group_start, p)
         prefetch(slots.start, p)
 
@@ -277,16 +234,16 @@ def wall_block(slots, walls, lists, motion, order, table, first, last, time, h, 
             slot = base + k
             if old[k] < 0:
                 begun += 1.0
-                since[slot], slots.record[slot, CLOSING] = time, NEVER
-            slots.feature[slot], slots.wall[slot] = numbers[k, FEATURE], numbers[k, WALL]
-            n, at = load_from(places, k, NORMAL), load_from(places, k, POINT)
-            delta = act(slots, walls, motion, table, p, slot, places[k, GAP], n, at, h)
-            if delta > deepest * motion[p, RADIUS]:
-                deepest, whose, what = delta / motion[p, RADIUS], order[p], order.size + slots.feature[slot]
+                since[slot], slots.record[slot, RECORD.closing] = time, NEVER
+            slots.feature[slot], slots.wall[slot] = numbers[k, WALL_NUMBER.feature], numbers[k, WALL_NUMBER.wall]
+            n, at = load_from(places, k, WALL_PLACE.normal), load_from(places, k, WALL_PLACE.point)
+            delta = act(slots, walls, motion, table, p, slot, places[k, WALL_PLACE.gap], n, at, h)
+            if delta > deepest * motion[p, MOTION.radius]:
+                deepest, whose, what = delta / motion[p, MOTION.radius], order[p], order.size + slots.feature[slot]
         for k in range(rows, had):
             touches[base + k] = FREE
-    seen[BEGUN], seen[ENDED], seen[DURATIONS], seen[LONGEST] = begun, ended, durations, longest
-    seen[DEEPEST], seen[DEEP_FIRST], seen[DEEP_OTHER] = deepest, whose, what
+    seen[SEEN.begun], seen[SEEN.ended], seen[SEEN.durations], seen[SEEN.longest] = begun, ended, durations, longest
+    seen[SEEN.deepest], seen[SEEN.deep_first], seen[SEEN.deep_other] = deepest, whose, what
     return fault, sphere, wall
 
 
@@ -294,8 +251,8 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
     """All places, shared among threads. Loops that are shared out take no tuples of tuples."""
     n, seen, counts = spheres.radius.shape[0], slots.block, slots.counts
     for b in prange(seen.shape[0]):
-        places, numbers = np.empty((TOUCHED, WIDTH)), np.empty((TOUCHED, 3), np.int64)
-        old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, STANDING + RESISTANCE))
+        places, numbers = np.empty((TOUCHED, WALL_PLACE.width)), np.empty((TOUCHED, WALL_NUMBER.width), np.int64)
+        old, spare = np.empty(TOUCHED, np.int64), np.empty((TOUCHED, KEPT.width))
         block = np.int64(b)
         first = PLACES * block
         fault, sphere, wall = wall_block(
@@ -316,7 +273,7 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
             seen[block],
         )
         if fault != 0:  # whichever thread writes it last: a run that goes wrong ends all the same
-            counts[FAULT], counts[SPHERE], counts[AT_WALL] = fault, sphere, wall
+            counts[COUNTS.fault], counts[COUNTS.sphere], counts[COUNTS.wall] = fault, sphere, wall
 
 
 def wall_pass(system, time, h):
@@ -327,7 +284,7 @@ def wall_pass(system, time, h):
     if walls_moved(system.shapes, system.near_walls, system.skin[0]):
         KEEP(system)
         LIST(system)
-    if slots.counts[EXCEEDED] == 0:
+    if slots.counts[COUNTS.exceeded] == 0:
         SHARE(slots, system.shapes, system.near_walls, system.spheres, system.particles, system.table, time, h)
 
 

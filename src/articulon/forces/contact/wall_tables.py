@@ -5,14 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from articulon.forces.contact.contact_columns import WALL_MOTION, WALL_POSE
 from articulon.forces.contact.wall_declarations import Body
 from articulon.forces.contact.wall_shapes import INSIDE, MESH, OUTSIDE, PLANE
 
 SHAPES = {"plane": PLANE, "inside": INSIDE, "outside": OUTSIDE, "mesh": MESH}
-POINT, VELOCITY, AMPLITUDE, TURNING, RATE = 0, 3, 6, 9, 12
-"""Columns of ``Walls.motion``."""
-PLACE, ROTATION, SPEED, SPIN, DIRECTION, POSES = 0, 3, 12, 15, 18, 21
-"""Columns of ``Walls.pose``, and how many there are."""
 CELLS = 1 << 20
 """At most so many cells for the triangles of one mesh."""
 
@@ -31,10 +28,9 @@ class Walls(NamedTuple):
     constants: np.ndarray
     """Unit normal or axis in the wall's frame, and radius of a cylinder [1, length], shape (walls, 4)."""
     motion: np.ndarray
-    """Point at t = 0, velocity, amplitude, angular velocity, and angular frequency of the swing, shape (walls, 13)."""
+    """See ``WALL_MOTION``, shape (walls, 13)."""
     pose: np.ndarray
-    """Place of the point, rotation from the wall's frame to the world's, row by row, velocity of the point, angular
-    velocity, and normal or axis, at the time last asked for, shape (walls, 21)."""
+    """See ``WALL_POSE``, shape (walls, 21)."""
     smooth: np.ndarray
     """Cosine of the angle between normals below which two places on a mesh are one contact, shape (walls,)."""
     feature: np.ndarray
@@ -93,7 +89,7 @@ class WallLists(NamedTuple):
 def empty_lists(walls: int, spheres: int, blocks: int, groups: int, entries: int) -> WallLists:
     """Lists with room for so many groups and triangles."""
     return WallLists(
-        np.full((walls, POSES), np.nan),
+        np.full((walls, WALL_POSE.width), np.nan),
         np.zeros(walls),
         np.zeros(blocks, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
@@ -124,7 +120,7 @@ def wall_tables(
         Whether there is a box that a sphere may leave.
     """
     n = len(bodies)
-    constants, motion, centre = np.zeros((n, 4)), np.zeros((n, 13)), np.zeros((n, 4))
+    constants, motion, centre = np.zeros((n, 4)), np.zeros((n, WALL_MOTION.width)), np.zeros((n, 4))
     grid, size, cell = np.zeros((n, 4)), np.zeros((n, 3), dtype=np.int64), np.zeros(n, dtype=np.int64)
     feature, triangle = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.int64)
     corners, parts, starts, nears = [np.zeros((0, 12))], [np.zeros((0, 6), dtype=np.int64)], [], []
@@ -155,7 +151,7 @@ def wall_tables(
         material=np.array([materials.index(body.kind) for body in bodies], dtype=np.int64),
         constants=constants,
         motion=motion,
-        pose=np.zeros((n, POSES)),
+        pose=np.zeros((n, WALL_POSE.width)),
         smooth=np.cos(np.array([max(body.smooth, LEAST_ANGLE) for body in bodies], dtype=np.float64)),
         feature=feature,
         triangle=triangle,

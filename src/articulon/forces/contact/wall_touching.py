@@ -1,6 +1,7 @@
 """Which places of the walls a sphere touches."""
 
 from articulon.algebra.vectors import apply, apply_t, dot, load_from, scale, store_from, sub
+from articulon.forces.contact.contact_columns import WALL_NUMBER, WALL_PLACE, WALL_POSE
 from articulon.forces.contact.wall_motion import rotation_of
 from articulon.forces.contact.wall_shapes import (
     CORNER_A,
@@ -13,29 +14,22 @@ from articulon.forces.contact.wall_shapes import (
     plane_gap,
     triangle_gap,
 )
-from articulon.forces.contact.wall_tables import DIRECTION, PLACE
 from articulon.kernels import jit
 
 TOUCHED = 64
 """Triangles that a sphere may overlap at once, and rows of a scratch."""
-GAP, NORMAL, POINT, WIDTH = 0, 1, 4, 7
-"""Columns of a scratch of places (``TOUCHED``, ``WIDTH``): distance of the wall, unit vector from it, and where on it,
-world frame."""
-WALL, FEATURE, PART = range(3)
-"""Columns of a scratch of numbers (``TOUCHED``, 3): wall, feature, and the edge or corner that is touched, −1 for a
-face."""
 
 
 @jit
 def in_wall_frame(walls, w, x):
     """A point of the world in the frame of a wall."""
-    return apply_t(rotation_of(walls.pose, w), sub(x, load_from(walls.pose, w, PLACE)))
+    return apply_t(rotation_of(walls.pose, w), sub(x, load_from(walls.pose, w, WALL_POSE.place)))
 
 
 @jit
 def smooth_gap(walls, w, x):
     """Distance and unit normal of a plane or cylinder from a point of the world, in the world's frame."""
-    y, direction = sub(x, load_from(walls.pose, w, PLACE)), load_from(walls.pose, w, DIRECTION)
+    y, direction = sub(x, load_from(walls.pose, w, WALL_POSE.place)), load_from(walls.pose, w, WALL_POSE.direction)
     if walls.shape[w] == PLANE:
         return plane_gap(direction, y)
     return cylinder_gap(direction, walls.constants[w, 3], y, walls.shape[w] == INSIDE)
@@ -43,24 +37,24 @@ def smooth_gap(walls, w, x):
 
 @jit
 def put(places, numbers, row, gap, normal, w, feature, part):
-    places[row, GAP] = gap
-    store_from(places, row, NORMAL, normal)
-    numbers[row, WALL], numbers[row, FEATURE], numbers[row, PART] = w, feature, part
+    places[row, WALL_PLACE.gap] = gap
+    store_from(places, row, WALL_PLACE.normal, normal)
+    numbers[row, WALL_NUMBER.wall], numbers[row, WALL_NUMBER.feature], numbers[row, WALL_NUMBER.part] = w, feature, part
 
 
 @jit
 def move(places, numbers, source, target):
-    for k in range(WIDTH):
+    for k in range(WALL_PLACE.width):
         places[target, k] = places[source, k]
-    for k in range(3):
+    for k in range(WALL_NUMBER.width):
         numbers[target, k] = numbers[source, k]
 
 
 @jit
 def exchange(places, numbers, a, b):
-    for k in range(WIDTH):
+    for k in range(WALL_PLACE.width):
         places[a, k], places[b, k] = places[b, k], places[a, k]
-    for k in range(3):
+    for k in range(WALL_NUMBER.width):
         numbers[a, k], numbers[b, k] = numbers[b, k], numbers[a, k]
 
 
@@ -96,23 +90,23 @@ def touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row):
             elif where != FACE:
                 part = parts[t, where - CORNER_A]
             k = end
-            while k > row and places[k - 1, GAP] > gap:
+            while k > row and places[k - 1, WALL_PLACE.gap] > gap:
                 move(places, numbers, k - 1, k)
                 k -= 1
             put(places, numbers, k, gap, n, w, t + base, part)
             end += 1
     # The nearest comes first. Those that are no places of their own are marked, for they still hide others behind them.
     for k in range(row, end):
-        n, part, hidden = load_from(places, k, NORMAL), numbers[k, PART], False
+        n, part, hidden = load_from(places, k, WALL_PLACE.normal), numbers[k, WALL_NUMBER.part], False
         for other in range(row, k):
-            inside = part >= 0 and holds(parts, numbers[other, FEATURE] - base, part)
-            along = dot(n, load_from(places, other, NORMAL))
-            hidden = hidden or inside or (numbers[other, WALL] >= 0 and along >= walls.smooth[w])
+            inside = part >= 0 and holds(parts, numbers[other, WALL_NUMBER.feature] - base, part)
+            along = dot(n, load_from(places, other, WALL_PLACE.normal))
+            hidden = hidden or inside or (numbers[other, WALL_NUMBER.wall] >= 0 and along >= walls.smooth[w])
         if hidden:
-            numbers[k, WALL] = -1
+            numbers[k, WALL_NUMBER.wall] = -1
     kept = row
     for k in range(row, end):
-        if numbers[k, WALL] >= 0:
+        if numbers[k, WALL_NUMBER.wall] >= 0:
             if kept != k:
                 move(places, numbers, k, kept)
             kept += 1
@@ -127,16 +121,16 @@ def touch(walls, w, near, first, last, x, radius, places, numbers, row):
         gap, n = smooth_gap(walls, w, x)
         if gap < radius:
             put(places, numbers, row, gap, n, w, walls.feature[w], -1)
-            store_from(places, row, POINT, sub(x, scale(gap, n)))
+            store_from(places, row, WALL_PLACE.point, sub(x, scale(gap, n)))
             end += 1
         return end
     y = in_wall_frame(walls, w, x)
     end = touch_mesh(walls, w, near, first, last, y, radius, places, numbers, row)
     rotation = rotation_of(walls.pose, w)
     for k in range(row, end):
-        n = apply(rotation, load_from(places, k, NORMAL))
-        store_from(places, k, NORMAL, n)
-        store_from(places, k, POINT, sub(x, scale(places[k, GAP], n)))
+        n = apply(rotation, load_from(places, k, WALL_PLACE.normal))
+        store_from(places, k, WALL_PLACE.normal, n)
+        store_from(places, k, WALL_PLACE.point, sub(x, scale(places[k, WALL_PLACE.gap], n)))
     return end
 
 
@@ -145,6 +139,6 @@ def sort_by_feature(places, numbers, rows):
     """Puts the places of a sphere into the order of their features, which no list of candidates has a part in."""
     for k in range(1, rows):
         m = k
-        while m > 0 and numbers[m - 1, FEATURE] > numbers[m, FEATURE]:
+        while m > 0 and numbers[m - 1, WALL_NUMBER.feature] > numbers[m, WALL_NUMBER.feature]:
             exchange(places, numbers, m - 1, m)
             m -= 1
