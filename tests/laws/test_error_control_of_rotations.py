@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 import articulon as ar
 from articulon.errors import CaseError
-from articulon.integrate import Explicit, choice
+from articulon.integrate import Explicit, base
 from articulon.model.state import DAMPING
 from articulon.scaling import Constant, ErrorControlled, NoScaling
 from tests.support.running import Running
@@ -117,7 +117,7 @@ def test_what_does_not_scale_by_the_lag_follows_none(monkeypatch: pytest.MonkeyP
     def none(*arguments: Any) -> Any:
         raise AssertionError("it looks for what to follow")
 
-    monkeypatch.setattr(choice, "followed_groups", none)
+    monkeypatch.setattr(base, "followed_groups", none)
     builder = ar.ModelBuilder(units="lj")
     builder.add_body("rotor", mass=1.0, inertia=1.0, joint=ar.Revolute(axis=(0, 0, 1)), u=1.0)
     run = Running(builder.build(), RULE, policy=policy).to(2.0)
