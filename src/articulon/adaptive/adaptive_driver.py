@@ -168,9 +168,8 @@ class AdaptiveDriver(Driver):
 
     def changes(self, state: State) -> tuple[int, int]:
         """How many joints and modes have been locked and released since the start."""
-        return int(state.resolution.criteria[criteria_memory.LOCKS]), int(
-            state.resolution.criteria[criteria_memory.RELEASES]
-        )
+        criteria = state.resolution.criteria
+        return int(criteria[criteria_memory.LOCKS]), int(criteria[criteria_memory.RELEASES])
 
     def decisions(self, state: State) -> int:
         """How many decisions have been made."""
@@ -178,12 +177,8 @@ class AdaptiveDriver(Driver):
 
     def active_part(self, state: State) -> float:
         """Part of the speeds that moved, on average over the steps."""
-        steps = int(state.counters[STEPS])
-        return (
-            1.0 - float(state.resolution.criteria[criteria_memory.SAVED]) / (steps * state.resolution.locked.size)
-            if steps
-            else 1.0
-        )
+        steps, kept = int(state.counters[STEPS]), state.resolution
+        return 1.0 - float(kept.criteria[criteria_memory.SAVED]) / (steps * kept.locked.size) if steps else 1.0
 
     def chattering(self, state: State) -> list[str]:
         """Bodies whose joints lock and release as fast as their conditions can hold, and modes, as "rod.mode2"."""

@@ -164,6 +164,7 @@ class ErmakMcCammonDriver(ParticleDriver):
 
 
 _CHANGED = ("time", "work", "factor", "bath", "counters")
+"""What a chunk of particles' steps changes of a state, even if it fails."""
 
 
 def reflecting_walls(model: Model) -> np.ndarray:
