@@ -151,3 +151,24 @@ def test_a_policy_without_a_threshold_says_nothing(chain: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         assert simulated(chain, Constant(a2=0.1)).notes == []
+
+
+def test_the_work_of_a_drive_is_not_divided_by_the_factor_of_its_channel() -> None:
+    """Gravity alone has ∫ F·v dt without its factor; with a drive in the channel there is no such figure."""
+    policy = SmoothAdaptive(a2=0.1, threshold=1.0, width=0.5)
+    seen = {}
+    for driven in (False, True):
+        builder = ar.ModelBuilder(units="lj")
+        for name in ("swinging", "turned"):
+            builder.add_body(name, mass=1.0, inertia=1.0, com=(1.0, 0.0, 0.0), joint=ar.Revolute(axis=(0.0, 1.0, 0.0)))
+        if driven:
+            builder.add_drive("turned", times=(0.0, 1.0, 2.0, 3.0), values=(0.0, 0.5, 1.0, 1.5))
+        builder.add_force(ar.forces.Gravity(acceleration=(0.0, 0.0, -3.0)))
+        builder.add_force(ar.forces.StokesDrag(translational=1.0, rotational=1.0))
+        run = simulated(builder.build(), policy)
+        seen[driven] = run.observables
+    gravity = seen[False]["unscaled_work_external"]
+    fallen = seen[False]["energy_external"][0] - seen[False]["energy_external"]
+    np.testing.assert_allclose(gravity, fallen, rtol=0, atol=1e-6)
+    assert np.abs(gravity).max() > 1e-3
+    assert "unscaled_work_external" not in seen[True]

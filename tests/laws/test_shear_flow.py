@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.adaptive import locked_model
 from articulon.forces.evaluation import Evaluator
 
 RATE = 2.0
@@ -160,3 +161,34 @@ def test_a_gradient_may_carry_its_unit() -> None:
     builder.add_force(ar.forces.StokesDrag(translational=2.0, rotational=1.0, velocity_gradient=gradient))
     model = builder.build()
     assert ar.generalized_forces(model, model.q0, model.u0)[0] == pytest.approx(2.0 * 3e-3)
+
+
+def comb(bodies: int) -> ar.Model:
+    """Beads off the axes on hinges of a free body, each with its own drag, in a flow that turns and stretches them."""
+    builder = ar.ModelBuilder(units="lj")
+    builder.add_body("core", mass=2.0, inertia=(0.5, 0.7, 0.9), joint=ar.Free(), q=(0.3, -0.2, 0.5, 0.8, 0.6, 0.0, 0.0))
+    drag, angle = {"core": 1.0}, 0.4
+    for k in range(bodies):
+        hinge = {"joint": ar.Revolute(axis=(k % 2, 1.0, 1.0)), "position": (0.4 * k - 0.5, 0.3, -0.2 * k), "q": angle}
+        builder.add_body(f"bead{k}", parent="core", mass=0.5, inertia=0.1, com=(0.1, 0.4, 0.2), **hinge)
+        drag[f"bead{k}"] = 0.5 + 0.3 * k
+    gradient = [[0.3, 1.0, 0.0], [-0.4, -0.5, 0.6], [0.2, 0.0, 0.2]]
+    flow = {"flow": (0.2, -0.1, 0.4), "velocity_gradient": gradient}
+    builder.add_force(ar.forces.StokesDrag(translational=drag, rotational=0.2, **flow))
+    return builder.build()
+
+
+@pytest.mark.parametrize("bodies", [2, 6], ids=["each by itself", "drag put together"])
+@pytest.mark.parametrize("rule", RULES[:2], ids=lambda rule: rule["rule"])
+def test_merged_bodies_move_in_the_flow_as_welded_ones(bodies: int, rule: dict[str, object]) -> None:
+    """Locked from the start, against the model of which the joints are welds, and its work."""
+    model = comb(bodies)
+    names = [f"bead{k}" for k in range(bodies)]
+    welded, _ = locked_model(model, model.q0, names)
+    one = ar.simulate(model, 0.5, locked=names, frames=2, **rule)
+    other = ar.simulate(welded, 0.5, frames=2, **rule)
+    np.testing.assert_allclose(one.q[-1, :7], other.q[-1], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(one.u[-1, :6], other.u[-1], rtol=0, atol=1e-8)
+    assert np.abs(other.u[-1]).max() > 0.1
+    works = [found.observables["work_damping"][-1] for found in (one, other)]
+    assert works[0] == pytest.approx(works[1], rel=1e-7)

@@ -216,3 +216,55 @@ def test_what_does_not_go_with_contacts_is_refused(options: dict[str, Any], word
         options = {**options, "scaling": ar.scaling.Constant(a2=0.5)}
     with pytest.raises(CaseError, match=words):
         ar.simulate(clump(), 1e-3, **options)
+
+
+def plate(mass: float, driven: bool) -> Any:
+    """A sphere on a slide that runs into a grain at 0.3, pushed by a drive or by its momentum."""
+    b = builder()
+    b.add_body("plate", mass=mass, inertia=1.0, joint=ar.Prismatic(axis=(1, 0, 0)), u=0.3)
+    b.add_site("plate", kind="grain", radius=R)
+    b.add_grain("grain", radius=R, position=(2.05 * R, 0, 0), density=DENSITY)
+    if driven:
+        b.add_drive("plate", times=(0, 1, 2, 3), values=(0, 0.3, 0.6, 0.9))
+    return touching(b)
+
+
+def test_a_driven_plate_throws_a_grain_as_a_heavy_one_does() -> None:
+    """By (1 + e) times its speed, if it has 10⁶ times the mass; its drive gives what the grain and the contact take."""
+    runs = {driven: run(plate(1e6 * MASS, driven), 2500) for driven in (True, False)}
+    speeds = {driven: one.u[-1, 1] for driven, one in runs.items()}
+    assert speeds[True] == pytest.approx(speeds[False], rel=3e-6)
+    assert speeds[True] == pytest.approx(0.3 * 1.8, abs=3e-4)
+    driven = runs[True]
+    np.testing.assert_allclose(driven.u[-1, 0], 0.3, rtol=1e-12)
+    np.testing.assert_allclose(driven.q[-1, 0], 0.3 * driven.times[-1], rtol=1e-12)
+    gained = 0.5 * MASS * speeds[True] ** 2
+    lost = 0.5 * MASS * (1.0 - 0.8**2) * 0.3**2
+    assert driven.observables["work_external"][-1] == pytest.approx(gained + lost, rel=2e-3)
+    assert np.abs(driven.observables["energy_balance"]).max() < 1e-9 * gained
+
+
+def flail() -> Any:
+    """Two spheres on links that a drive swings round, into a grain."""
+    b = builder()
+    hinge = ar.Revolute(axis=(0, 0, 1))
+    link = {"mass": MASS, "inertia": 0.4 * MASS * R**2, "com": (3 * R, 0, 0), "joint": hinge}
+    b.add_body("handle", **link)
+    b.add_body("swipple", parent="handle", **link, position=(3 * R, 0, 0), q=0.3)
+    for body in ("handle", "swipple"):
+        b.add_site(body, position=(3 * R, 0, 0), kind="grain", radius=R)
+    b.add_grain("grain", radius=R, position=(2.9 * R, 2.4 * R, 0), density=DENSITY)
+    times = np.linspace(0.0, 0.1, 41)
+    b.add_drive("handle", times=times, values=12.0 * times + 0.2 * np.sin(40.0 * times))
+    return touching(b)
+
+
+def test_the_books_of_a_drive_close_in_flight_and_in_contact() -> None:
+    """Of a handle that speeds up, drags a link along and meets a grain."""
+    found = run(flail(), 5000, frames=50)
+    assert found.state.contacts.times[0] >= 1.0, "they never met"
+    works = found.observables["work_external"]
+    assert np.abs(works).max() > 0.1 * found.kinetic_energy.max()
+    assert np.abs(found.observables["energy_balance"]).max() < 1e-11 * np.abs(works).max()
+    t = found.times
+    np.testing.assert_allclose(found.q[:, 0], 12.0 * t + 0.2 * np.sin(40.0 * t), rtol=0, atol=1e-6)

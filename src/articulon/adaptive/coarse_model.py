@@ -9,6 +9,7 @@ from articulon.adaptive.coarsening import followed
 from articulon.adaptive.merged_bodies import Merging
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.evaluation_tables import System
+from articulon.forces.linear_flow import coarse_flow
 from articulon.forces.sites.site_tables import SiteTable
 from articulon.integrate.base import Driver
 from articulon.integrate.status import Stop
@@ -77,6 +78,7 @@ def _evaluator(fine: Evaluator, model: Model, merging: Merging) -> Evaluator:
     result.model, result.particles = model, False
     result.sites = _sites(fine, model, merging)
     tables = followed(fine.system.forces, merging, model.forest.parent.size, model.nu, result.sites.system)
+    result.linear_flow = None if fine.linear_flow is None else coarse_flow(fine.linear_flow, merging)
     bath = fine.system.bath
     if fine.thermostat is not None:
         constants = bath.constants.copy()

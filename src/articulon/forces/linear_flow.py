@@ -19,6 +19,7 @@ from articulon.algebra.vectors import (
     load_matrix,
     store_from,
 )
+from articulon.forces.base import Merging
 from articulon.forces.solver_tables import Drag
 from articulon.forces.stokes_drag import StokesDrag, drag_gradients
 from articulon.kernels import jit
@@ -59,6 +60,17 @@ def linear_flow(model: Model, drag: Drag) -> LinearFlow | None:
         np.ascontiguousarray(drag.translational[some, None] * gradients[some].reshape(-1, 9)),
         np.ascontiguousarray(0.5 * drag.rotational[some, None] * vorticity[some]),
     )
+
+
+def coarse_flow(flow: LinearFlow, merging: Merging) -> LinearFlow | None:
+    """The flow about bodies that are merged: each is where it was, on the coarse link that carries it; None where none
+    of them moves."""
+    link, centre = merging.carriers(flow.link), merging.points(flow.link, flow.centre)
+    moving = link >= 0
+    if not moving.any():
+        return None
+    rows = (link, centre, flow.pull, flow.turn)
+    return LinearFlow(*(np.ascontiguousarray(row[moving]) for row in rows))
 
 
 def flows_unevenly(model: Model) -> bool:

@@ -16,8 +16,10 @@ from articulon.errors import CaseError
 from articulon.integrate.combination import FEATURES, Combination, integrator_of
 from articulon.integrate.integrators import ErmakMcCammon
 from articulon.integrate.refusals import (
-    ADAPTIVE,
     ADAPTIVE_CONTACTS,
+    ADAPTIVE_PARTICLES,
+    ADAPTIVE_SPEEDS,
+    ADAPTIVE_STEPS,
     CANONICAL_BATH,
     CANONICAL_LOOPS,
     CONTACTS,
@@ -42,7 +44,6 @@ from articulon.integrate.refusals import (
     SPEEDLESS_BATH,
     THERMOSTATS_FACTOR,
     TOUCHING_BATH,
-    TOUCHING_DRIVES,
     TOUCHING_NOISE,
     TOUCHING_RATES,
     TOUCHING_SCALING,
@@ -89,7 +90,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
     "predictor-corrector": {
         **_all(RANDOM_BATHS, RATES_BATH),
         "overdamping": OVERDAMPING,
-        "adaptive": ADAPTIVE,
+        "adaptive": ADAPTIVE_STEPS,
         **_all(SPHERES, CONTACTS),
         "reflecting": REFLECTING,
         "euler-parameters": RATES,
@@ -99,7 +100,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
     "scipy": {
         **_all(RANDOM_BATHS, RATES_BATH),
         "overdamping": OVERDAMPING,
-        "adaptive": ADAPTIVE,
+        "adaptive": ADAPTIVE_STEPS,
         **_all(SPHERES, CONTACTS),
         "reflecting": REFLECTING,
         "euler-parameters": RATES,
@@ -131,7 +132,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
     },
     "overdamped": {
         **_all(BATHS, SPEEDLESS_BATH),
-        "adaptive": ADAPTIVE,
+        "adaptive": ADAPTIVE_SPEEDS,
         "particles": NO_DRAG,
         **_all(SPHERES, CONTACTS),
         "reflecting": REFLECTING,
@@ -146,14 +147,14 @@ CELLS: dict[str, dict[str, Refusal]] = {
     },
     "particles": {
         "overdamping": OVERDAMPING,
-        "adaptive": ADAPTIVE,
+        "adaptive": ADAPTIVE_PARTICLES,
         "euler-parameters": RATES,
         **_all(_SOLVERS, NOTHING_TO_SOLVE),
         "following": FOLLOWING,
     },
     "r-respa": {
         "overdamping": OVERDAMPING,
-        "adaptive": ADAPTIVE,
+        "adaptive": ADAPTIVE_PARTICLES,
         **_all(SPHERES, CONTACTS),
         **_all(("bodies", *_OF_BODIES), PARTICLES_ONLY),
         "euler-parameters": RATES,
@@ -162,7 +163,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
     },
     "ermak-mccammon": {
         **_all(SPEED_BATHS, OVERDAMPING),
-        "adaptive": ADAPTIVE,
+        "adaptive": ADAPTIVE_PARTICLES,
         **_all(SPHERES, CONTACTS),
         **_all(("bodies", *_OF_BODIES), PARTICLES_ONLY),
         "euler-parameters": RATES,
@@ -182,7 +183,6 @@ CELLS: dict[str, dict[str, Refusal]] = {
         "adaptive": ADAPTIVE_CONTACTS,
         "reflecting": REFLECTED_SPHERES,
         "euler-parameters": TOUCHING_RATES,
-        "drives": TOUCHING_DRIVES,
         **_all(NOISES, TOUCHING_NOISE),
         **_all(FACTORS, TOUCHING_SCALING),
     },
@@ -244,7 +244,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         ),
     ),
     **{(bath, factor): NO_FORCE for bath in RANDOM_BATHS for factor in FACTORS},
-    ("adaptive", "particles"): ADAPTIVE,
+    ("adaptive", "particles"): ADAPTIVE_PARTICLES,
     ("adaptive", "euler-parameters"): Refusal(
         "adaptive", "with rotations = 'euler-parameters' there are no speeds that could be locked", "use 'speeds'"
     ),
@@ -262,11 +262,6 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
             "add stokes-drag, or choose another policy",
             elsewhere=True,
         ),
-    ),
-    ("adaptive", "velocity gradient"): Refusal(
-        "adaptive",
-        "the drag of merged bodies is put together for a uniform flow, and this one has a velocity gradient",
-        "leave out velocity_gradient, or what locks and releases",
     ),
     ("velocity gradient", "following"): Refusal(
         "scaling.policy",

@@ -51,7 +51,7 @@ LEAST = 100.0 * sys.float_info.epsilon
 """Least relative tolerance: below it rounding, not the rule, makes the error that a step is judged by."""
 
 _CONTROLS = (
-    f"controls the steps of rules with an error estimate ({', '.join(ESTIMATING)}), and this rule takes fixed steps: "
+    "controls the steps of rules with an error estimate, such as 'dormand-prince', and this rule takes fixed steps: "
     "leave it out and choose integrator.step"
 )
 _FIXED = dict.fromkeys(("rtol", "atol", "first_step", "max_step"), _CONTROLS)

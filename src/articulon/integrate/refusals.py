@@ -61,7 +61,6 @@ CANONICAL_LOOPS = of_rule(
     "works in canonical momenta, which coordinates bound by loops or given motions lack",
     "choose one of {stepping}, or leave out the loops and drives",
 )
-TOUCHING_DRIVES = of_rule("with contacts takes no driven joints", "leave the drives out, or move a wall instead")
 DAMPED_SPRINGS = of_rule(
     "takes implicitly Stokes drag and the friction of joints, which its recursion adds to the inertia of a body or a "
     "joint; other forces that resist speeds may couple those of two bodies, as the damping of a spring between points "
@@ -70,8 +69,9 @@ DAMPED_SPRINGS = of_rule(
     "where they are stiff",
 )
 OVERDAMPED_FRICTION = of_rule(
-    "solves for Stokes drag, and not for the damping and friction of joints or of springs between points",
-    "leave these out, or choose one of {explicit}",
+    "moves bodies by a mobility that forces and noise share, and the damping and friction of joints and of springs "
+    "between points has no noise: what is sampled would have no temperature",
+    "leave these out, or choose friction-implicit or one of {explicit}",
 )
 SOLVERS = of_rule(
     "works by the articulated-body algorithm and leaves nothing to {solver}",
@@ -89,12 +89,20 @@ def without_noise(why: str) -> Refusal:
     return of_rule(why, "choose one of friction-implicit, {explicit}, or leave out the Brownian forces")
 
 
-TOUCHING_NOISE = of_rule("with contacts knows no Brownian forces", "leave them out")
+TOUCHING_NOISE = of_rule(
+    "moves bodies whose contacts take energy and have no noise that would give it back: Brownian forces would not keep "
+    "them at a temperature",
+    "leave these out, or let spheres repel each other by forces between sites, such as site-pairs",
+)
 CANONICAL_BATH = of_rule(
     "is a map of canonical momenta and cannot carry {thermostat}", "choose {carrying}, or leave out the thermostat"
 )
 RATES_BATH = of_rule("integrates equations of motion and cannot carry {thermostat}", "choose {carrying}")
-TOUCHING_BATH = of_rule("with contacts knows no thermostat", "leave it out")
+TOUCHING_BATH = of_rule(
+    "moves bodies whose contacts take energy and have no noise that would give it back: no thermostat would keep an "
+    "ensemble",
+    "leave it out, or let spheres repel each other by forces between sites, such as site-pairs",
+)
 SPEEDLESS_BATH = of_rule(
     "has no speeds that {thermostat} could keep at a temperature",
     "leave out [thermostat] and add the forces stokes-drag and brownian, or choose friction-implicit",
@@ -117,7 +125,11 @@ VARYING = of_rule(
     "choose a scaling policy of constant factors, or another rule such as kutta-merson",
 )
 FOLLOWING = of_rule("does not tell {policy} how forces change", "choose friction-implicit, or one of {explicit}")
-TOUCHING_SCALING = of_rule("with contacts takes forces as they are", "leave the scaling policy out")
+TOUCHING_SCALING = of_rule(
+    "moves bodies that collide, and scaled forces change how: damping over √(stiffness · mass), and with it the "
+    "restitution, depends on their factor",
+    "leave the scaling policy out",
+)
 THERMOSTATS_FACTOR = Refusal(
     "scaling.policy",
     "{policy} follows kd ζ', which {rule} does not follow within a step",
@@ -128,10 +140,17 @@ NO_FORCE = Refusal(
     "a policy scales forces, and {thermostat} is none",
     "choose the policy 'none', or a thermostat of Nosé and Hoover",
 )
-ADAPTIVE = Refusal(
+_LOCKING = "choose friction-implicit, an explicit rule such as dormand-prince, or velocity-verlet"
+ADAPTIVE_STEPS = Refusal(
+    "adaptive", "{rule} looks back over steps, which a transition breaks off", f"{_LOCKING}, or leave out [adaptive]"
+)
+ADAPTIVE_SPEEDS = Refusal(
+    "adaptive", "{rule} has no speeds that could be locked", f"{_LOCKING}, or leave out [adaptive]"
+)
+ADAPTIVE_PARTICLES = Refusal(
     "adaptive",
-    "{rule} does not take steps of joints that lock and release",
-    "choose friction-implicit, an explicit rule such as dormand-prince, or velocity-verlet, for a model with joints",
+    "{rule} moves free particles, which have no joints that could be locked",
+    f"leave out [adaptive], or give the model joints, and {_LOCKING}",
 )
 ADAPTIVE_CONTACTS = Refusal(
     "adaptive",

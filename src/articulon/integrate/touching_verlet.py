@@ -2,7 +2,8 @@
 
 Half a kick by what forces do, u += ½ h M⁻¹F; the motion that is free of all forces over the step, in which velocity
 products act alone; the contacts at the speeds that it ends with; and half a kick by the forces that there are then.
-Contacts stand still while equations of motion are solved, so that any algorithm solves them.
+Contacts stand still while equations of motion are solved, so that any algorithm solves them. Driven joints follow their
+motions in the free part, in which their drives work too.
 
 A kick changes the kinetic energy by just F·(u + u⁺)/2 times its length, since M stands still, and both momenta by the
 sums of the forces. The free motion keeps all three; classical Runge-Kutta steps do so to (h ω)⁵, which is rounding, as
@@ -168,31 +169,37 @@ def book(passes, carried, touching, time, ws, works, channel, line):
 
 @jit
 def flow(rhs, state, arrays, time, h):
-    """The motion over a time h without forces: a classical Runge-Kutta step of q and u."""
+    """The motion over a time h without forces but those of drives: a classical Runge-Kutta step of q and u, and of the
+    work of the drives, which is returned."""
     y, rate, trial, total, none = arrays.y, arrays.free, arrays.trial, arrays.total, arrays.none
     window, n = state.counters[WINDOW], y.size - 8
     copy_into(trial, y)
     evaluate(rhs, time, window, none, trial, rate)
+    power = rhs.driving[0]
     for k in range(n):
         total[k] = rate[k]
         trial[k] = y[k] + 0.5 * h * rate[k]
     for way in (0.5, 1.0):
-        evaluate(rhs, time, window, none, trial, rate)
+        evaluate(rhs, time + 0.5 * h, window, none, trial, rate)
+        power += 2.0 * rhs.driving[0]
         for k in range(n):
             total[k] += 2.0 * rate[k]
             trial[k] = y[k] + way * h * rate[k]
-    evaluate(rhs, time, window, none, trial, rate)
+    evaluate(rhs, time + h, window, none, trial, rate)
+    power += rhs.driving[0]
     for k in range(n):
         y[k] += h / 6.0 * (total[k] + rate[k])
     for k in arrays.quaternion:
         y[k], y[k + 1], y[k + 2], y[k + 3] = normalised(quaternion_at(y, k))
+    return h / 6.0 * power
 
 
 @jit
 def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
     """M⁻¹F at links whose contacts have been looked at, and the kick over ``done``; works of it and of the next one.
 
-    It is u' less what u' is without forces; drag takes the speeds that the step is going to end with.
+    It is u' less what u' is without forces; drag takes the speeds that the step is going to end with. A kick leaves the
+    speeds of driven joints as they are, so that the power of their drives is that of the forces alone.
     """
     y, dy, free, mean, works = arrays.y, arrays.dy, arrays.free, arrays.mean, arrays.works
     nu, half, window = mean.size, 0.5 * h, state.counters[WINDOW]
@@ -201,7 +208,9 @@ def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
         mean[k] = y[nq + k]
         y[nq + k] += done * state.rule.acceleration[k]
     evaluate(rhs, time, window, arrays.none, y, free)
+    drives = -rhs.driving[0]
     evaluate(rhs, time, window, state.factor, y, dy)
+    drives += rhs.driving[0]
     for k in range(nu):
         a = dy[nq + k] - free[nq + k]
         state.rule.acceleration[k] = a
@@ -210,6 +219,7 @@ def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
     sort_works(touching.candidates.block, works[HISTORY.lines_done : HISTORY.lines_done + WORKS])
     # What is to come of the half kick before is done now.
     book(passes, carried, touching, done, ws, works, HISTORY.done, HISTORY.lines_done)
+    works[HISTORY.done + EXTERNAL] += done * drives
     for k in range(HISTORY.due, HISTORY.due + 8):
         works[k] = 0.0
     for k in range(HISTORY.lines_due, HISTORY.lines_due + WORKS):
@@ -217,6 +227,7 @@ def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
     for k in range(nu):
         mean[k] = y[nq + k] + 0.5 * half * state.rule.acceleration[k]
     book(passes, carried, touching, half, ws, works, HISTORY.due, HISTORY.lines_due)
+    works[HISTORY.due + EXTERNAL] += half * drives
     sort_works_to_come(touching.candidates.block, works[HISTORY.lines_due : HISTORY.lines_due + WORKS], half)
     for k in range(8):
         works[HISTORY.done + k] += works[HISTORY.due + k]
@@ -293,7 +304,7 @@ def advance_touching(
         time = h * (step + 1)
         for k in range(nu):
             u[k] += half * state.rule.acceleration[k]
-        flow(rhs, state, arrays, clock[0], h)
+        arrays.works[HISTORY.done + EXTERNAL] += flow(rhs, state, arrays, clock[0], h)
         if closing.code.shape[0] > 0:
             close(closing, rhs, time, y)
             if not closing.left[0] <= OPEN:

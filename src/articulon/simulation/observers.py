@@ -28,6 +28,7 @@ from articulon.model.state import (
     WINDOW,
 )
 from articulon.simulation.contact_statistics import ContactObserver
+from articulon.simulation.ledger import without_energy
 from articulon.simulation.site_observables import SiteObserver
 from articulon.simulation.thermostat_observer import ThermostatObserver
 from articulon.storage.trajectory import Frame
@@ -181,7 +182,9 @@ class Observer:
         self.channels = [CHANNELS.index(name) for name in present]
         self.working = [CHANNELS.index(name) for name in working_channels(model, evaluator.system.bath)]
         self.energies = evaluator.energy_channels
-        self.bare_works = self.energies if varies and books_unscaled_work else []
+        # Work of what nothing scales, such as a drive, cannot be divided by the factor of its channel.
+        mixed, books = without_energy(model), varies and books_unscaled_work
+        self.bare_works = [c for c in self.energies if books and CHANNELS[c] not in mixed]
         self.thermostat = ThermostatObserver(evaluator, present, [CHANNELS[c] for c in self.energies], varies)
         self.sites = SiteObserver(evaluator)
         self.contacts = None if evaluator.contacts is None else ContactObserver(model, evaluator.contacts)
