@@ -64,12 +64,17 @@ class EnergyAt(NamedTuple):
 class Merging(Protocol):
     """What becomes of links and speeds where bodies are merged: what ``coarsen`` reads of it."""
 
-    locked: np.ndarray
-    """Links of the fine model whose joints are locked come first, then modes, shape (parts,)."""
-    link: np.ndarray
-    """The coarse link that carries each fine one, −1 for the ground, shape (links,)."""
-    u_of: np.ndarray
-    """The coarse speed that each fine one is; of locked ones the next, shape (nu,)."""
+    @property
+    def locked(self) -> np.ndarray:
+        """Links of the fine model whose joints are locked come first, then modes, shape (parts,)."""
+
+    @property
+    def link(self) -> np.ndarray:
+        """The coarse link that carries each fine one, −1 for the ground, shape (links,)."""
+
+    @property
+    def u_of(self) -> np.ndarray:
+        """The coarse speed that each fine one is; of locked ones the next, shape (nu,)."""
 
     @property
     def moves(self) -> np.ndarray:
