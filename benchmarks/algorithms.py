@@ -10,15 +10,17 @@ import numpy as np
 from rich.console import Console
 
 from articulon.building import ModelBuilder
-from articulon.dynamics import articulated
+from articulon.dynamics import articulated, motion_passes
 from articulon.dynamics.dca import constrained_assembly
-from articulon.dynamics.loops.given_motions import motion_functions, prepared
+from articulon.dynamics.loops.conditions import MOTION
+from articulon.dynamics.loops.given_motions import motion_functions
 from articulon.dynamics.multibody_functions import scratch
-from articulon.dynamics.solvers import solver_kernel, solver_scratch
+from articulon.dynamics.solvers import Constraints, Loads, solver_scratch, solving
 from articulon.kernels import one_blas_thread
-from articulon.model import Model, kernel_tables
+from articulon.model import Model, Workspace, kernel_tables
 from articulon.model.joints import MODULES
 from articulon.model.joints.axis import AxisJoint
+from articulon.passes import Program, functions, run
 from benchmarks.accuracy import residual
 from benchmarks.chains import CENTRE, GRAVITY, LENGTH, MASS, MOMENTS, Chain, chain, our_model
 from benchmarks.tables import show_table, target
@@ -47,6 +49,7 @@ def measure_algorithms(sizes: Sequence[int] = SIZES, seconds: float = 6.0) -> di
         figures[f"{name}_ns_per_body"] = [None] * len(sizes)
         figures[f"{name}_residual"] = [None] * len(sizes)
     calls: list[tuple[str, int, int, Callable[[], Any]]] = []
+    programs: list[Program | None] = []
     for k, bodies in enumerate(sizes):
         c = chain("revolute", bodies)
         model = our_model(c)
@@ -54,7 +57,8 @@ def measure_algorithms(sizes: Sequence[int] = SIZES, seconds: float = 6.0) -> di
             found = _call(name, c, model)
             if found is None:
                 continue
-            call, repeats, udot = found
+            call, repeats, udot, program = found
+            programs.append(program)
             call()
             figures[f"{name}_residual"][k] = residual(model, c, udot)
             calls.append((name, k, repeats, call))
@@ -84,36 +88,47 @@ def _repeated(kernel: Any) -> Any:
     return loop
 
 
-def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], int, np.ndarray] | None:
-    """Some calls of an algorithm, how many, and where it puts the accelerations; None where it is not measured."""
+def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], int, np.ndarray, Program | None] | None:
+    """Some calls of an algorithm, how many, where it puts the accelerations, and the program that is to be kept; None
+    where it is not measured."""
     udot, links = np.empty(model.nu), model.forest.mass.size
     repeats = max(1, REPEATED_BODIES // links) if name != "kane" else max(1, 64 // links)
     state = (c.q, c.u, np.zeros(model.nu), np.zeros((links, 6)), GRAVITY, scratch(model))
     if name == "articulated":
         kernel: Any = articulated.forward_dynamics
         kernel(kernel_tables(model).forest, *state, udot)
-        return _threads(1, _repeated(kernel), repeats, kernel_tables(model).forest, *state, udot), repeats, udot
-    if name == "kane":
-        if model.nu > KANE_BODIES:
-            return None
-        kernel = solver_kernel(model, "kane")
-        solver = solver_scratch(model, "kane")
-    else:
-        if name == "divide_2" and numba.config.NUMBA_NUM_THREADS < 2:
-            return None
-        shared = name == "divide_2"
-        kernel = (
-            constrained_assembly.divided_forward_dynamics_parallel
-            if shared
-            else constrained_assembly.divided_forward_dynamics
-        )
-        solver = solver_scratch(model, "divide-and-conquer")
-    tables = (*kernel_tables(model), motion_functions(model), 0.0)
-    arguments = (*tables, *state, solver, udot)
-    ready = prepared(kernel, arguments, model)
+        return _threads(1, _repeated(kernel), repeats, kernel_tables(model).forest, *state, udot), repeats, udot, None
+    if name == "kane" and model.nu > KANE_BODIES:
+        return None
+    if name == "divide_2" and numba.config.NUMBA_NUM_THREADS < 2:
+        return None
+    program = _program(name, model, *state, udot)
+    return _threads(2 if name == "divide_2" else 1, _repeated(run), repeats, program.code), repeats, udot, program
 
-    ready(*arguments)
-    return _threads(2 if name == "divide_2" else 1, _repeated(ready), repeats, *arguments), repeats, udot
+
+def _program(
+    name: str,
+    model: Model,
+    q: np.ndarray,
+    u: np.ndarray,
+    tau: np.ndarray,
+    wrench: np.ndarray,
+    gravity: np.ndarray,
+    ws: Workspace,
+    udot: np.ndarray,
+) -> Program:
+    """Kane's method, or divide and conquer on one thread or on several, whatever the number of links."""
+    forest, loops, motions = kernel_tables(model)
+    loads = Loads(tau, wrench, gravity, np.ones(1))
+    located = [motion_passes.place_links.bind(forest, q, ws), motion_passes.move_links.bind(forest, u, ws)]
+    if name == "kane":
+        scratch = solver_scratch(model, "kane")
+        constraints = Constraints(loops, motions, functions(motion_functions(model), MOTION), np.zeros(1))
+        return Program([*located, *solving(model, "kane", forest, constraints, loads, ws, scratch, udot)])
+    scratch, shared = solver_scratch(model, "divide-and-conquer"), name == "divide_2"
+    if shared:
+        located = [motion_passes.locate_blocks_in_parallel.bind(forest, scratch.tree, q, u, ws, scratch.blocks)]
+    return Program([*located, *constrained_assembly.dividing(forest, loops, *loads, ws, scratch, udot, shared)])
 
 
 def _threads(count: int, loop: Any, *arguments: Any) -> Callable[[], None]:

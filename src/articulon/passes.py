@@ -11,11 +11,14 @@ compiled once for all models.
     run(program.code)                       # in a kernel; ``program()`` in Python
 
 Arrays are bound as they are: who replaces one, because it has become too small, binds anew (``Bound.rebind``).
+
+A pass may be bound to programs too, and run them: ``sweep(tree, nodes.code)`` in a pass bound to ``(tree, nodes)``. One
+made by ``pass_at`` does one of many things of a kind; who runs it, ``run_at``, says which by a number.
 """
 
 import ctypes
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -57,6 +60,28 @@ def _call(typingctx: Any, function: Any, context: Any) -> Any:
     return types.void(types.int64, types.int64), generate
 
 
+@intrinsic
+def _call_at(typingctx: Any, function: Any, number: Any, context: Any) -> Any:
+    """The same of what takes a number too."""
+
+    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+        convention, taken = target.call_conv, (types.int64, types.int64)
+        kind = convention.get_function_type(types.none, taken)
+        pointer = builder.inttoptr(values[0], ir.PointerType(kind))
+        status, _ = convention.call_function(builder, pointer, types.none, taken, [values[1], values[2]])
+        with builder.if_then(status.is_error, likely=False):
+            convention.return_status_propagate(builder, status)
+        return target.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
+
+
+@jit
+def run_at(code, which, number):
+    """Runs the pass in a row of a program, ``which``, for one of many."""
+    _call_at(code[which, 0], number, code[which, 1])
+
+
 @jit
 def run(code):
     """Runs a program, ``Program.code``, from a kernel."""
@@ -75,6 +100,10 @@ LEAF: Any = None
 
 def _entry(context):
     LEAF(*_arguments(context))
+
+
+def _entry_at(number, context):
+    LEAF(number, *_arguments(context))
 
 
 class Function(WrapperAddressProtocol):
@@ -120,10 +149,12 @@ class Pass:
         The leaf of kernels that does it (``kernels.jit``, or ``by_forest``).
     allocates
         Whether it calls dense algebra, or threads.
+    numbered
+        Whether it does one of many things, whose number the leaf takes first.
     """
 
-    def __init__(self, leaf: Any, *, allocates: bool = False) -> None:
-        self.leaf, self.allocates = leaf, allocates
+    def __init__(self, leaf: Any, *, allocates: bool = False, numbered: bool = False) -> None:
+        self.leaf, self.allocates, self.numbered = leaf, allocates, numbered
         self._function: Any = None
         self.addresses: dict[int, int] = {}
         """Of what has been loaded, by the number of the arguments' type."""
@@ -134,7 +165,7 @@ class Pass:
         if self._function is None:
             module = self.leaf.__module__.removeprefix("articulon.").replace(".", "_")
             name = f"{module}_{self.leaf.__name__}"
-            entry = copied(_entry, name, LEAF=self.leaf)
+            entry = copied(_entry_at if self.numbered else _entry, name, LEAF=self.leaf)
             self._function = kernel(entry, allocates=self.allocates, cached=ours(self.leaf), entry=True)
         return self._function
 
@@ -142,9 +173,14 @@ class Pass:
         """Binds the pass to arguments: arrays, numbers that never change, functions, and named tuples of all these."""
         return Bound(self, arguments)
 
+    def signature(self, kind: int) -> Any:
+        """Signature of what runs it on arguments of a type, given by its number."""
+        context = types.CPointer(_KINDS[kind])
+        return types.void(types.int64, context) if self.numbered else types.void(context)
+
     def load(self, kind: int) -> None:
         """Takes the address of what has been compiled for arguments of a type."""
-        result = self.function.get_compile_result(signature_of(kind))
+        result = self.function.get_compile_result(self.signature(kind))
         self.addresses[kind] = int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
@@ -155,6 +191,7 @@ class Bound:
         self.which, self.arguments = which, arguments
         self.kind, words = _bound(arguments)
         self.context = np.array(words, dtype=np.int64)
+        self.programs = tuple(one for one in arguments if isinstance(one, Program))
 
     def rebind(self, *arguments: Any) -> None:
         """Binds the pass to other arguments of the same types, in every program that holds it.
@@ -183,34 +220,45 @@ class Program:
 
     def __init__(self, passes: Iterable[Bound] = ()) -> None:
         self.passes = tuple(passes)
-        self._code: np.ndarray | None = None
+        self.addresses = np.zeros((len(self.passes), 2), dtype=np.int64)
+        """What ``code`` is once all has been compiled."""
+        self._ready = False
 
     @property
     def code(self) -> np.ndarray:
         """Addresses of functions and contexts, shape (passes, 2)."""
-        if self._code is None:
+        if not self._ready:
             compile_passes(self.passes)
-            rows = [(one.which.addresses[one.kind], one.context.ctypes.data) for one in self.passes]
-            self._code = np.array(rows, dtype=np.int64).reshape(-1, 2)
-        return self._code
+            self._fill()
+        return self.addresses
+
+    def _fill(self) -> None:
+        for k, one in enumerate(self.passes):
+            self.addresses[k] = one.which.addresses[one.kind], one.context.ctypes.data
+            for program in one.programs:
+                program._fill()
+        self._ready = True
 
     def __call__(self) -> None:
         """Runs the passes."""
         _run(self.code)
 
 
-def signature_of(kind: int) -> Any:
-    """Signature of what runs a pass on arguments of a type, given by its number."""
-    return types.void(types.CPointer(_KINDS[kind]))
+def _every(passes: Iterable[Bound]) -> Iterator[Bound]:
+    """Passes, and those of the programs that they run."""
+    for one in passes:
+        yield one
+        for program in one.programs:
+            yield from _every(program.passes)
 
 
 def compile_passes(passes: Iterable[Bound]) -> None:
     """Compiles what is not in the cache, on all cores, and loads the rest."""
-    wanted = {(id(one.which), one.kind): one for one in passes if one.kind not in one.which.addresses}
+    wanted = {(id(one.which), one.kind): one for one in _every(passes) if one.kind not in one.which.addresses}
     _TABLES.clear()
     if not wanted:
         return
-    prepare_all([(one.which.function, signature_of(one.kind)) for one in wanted.values()])
+    prepare_all([(one.which.function, one.which.signature(one.kind)) for one in wanted.values()])
     for one in wanted.values():
         one.which.load(one.kind)
 
@@ -270,6 +318,8 @@ def _part(value: Any) -> tuple[int, list[int]]:
         return number, words
     if value is None:
         return _number(("none",), lambda: types.none), [0]
+    if isinstance(value, Program):
+        return _part(value.addresses)
     if isinstance(value, Function):
         return value.number, [value.__wrapper_address__(), 0, value.native]
     if isinstance(value, bool | np.bool_):
@@ -289,6 +339,11 @@ def functions(found: tuple[Any, ...], signature: Any) -> tuple[Function, ...]:
 def pass_of(leaf: Callable[..., None]) -> Pass:
     """A decorator: the pass that a function of arrays is."""
     return Pass(jit(leaf))
+
+
+def pass_at(leaf: Callable[..., None]) -> Pass:
+    """The same for one that does one of many things, whose number it takes first."""
+    return Pass(jit(leaf), numbered=True)
 
 
 def pass_that_allocates(leaf: Callable[..., None]) -> Pass:

@@ -7,9 +7,10 @@ import pytest
 
 import articulon as ar
 from articulon.dynamics.dca.block_kinematics import locate_by_blocks
-from articulon.dynamics.dca.divide_and_conquer import place_and_move
+from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.dynamics.solvers import solver_scratch
 from articulon.model import kernel_tables, workspace
+from articulon.passes import Program
 from tests.support.threads import on_one_and_two
 
 EPS = np.finfo(float).eps
@@ -61,7 +62,8 @@ def test_blocks_end_where_the_sweep_ends(seed):
     solver = solver_scratch(model, "divide-and-conquer")
     assert solver.blocks.head.max() >= 0  # some block hangs on another
     q, u = model.q0.copy(), model.u0.copy()
-    place_and_move(kernel_tables(model).forest, q, u, one)
+    tables = kernel_tables(model).forest
+    Program([place_links.bind(tables, q, one), move_links.bind(tables, u, one)])()
     locate_by_blocks(kernel_tables(model).forest, solver.tree, q, u, other, solver.blocks)
     for name in FIELDS:
         a, b = getattr(one, name), getattr(other, name)

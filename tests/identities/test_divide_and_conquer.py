@@ -15,14 +15,11 @@ import pytest
 
 import articulon as ar
 from articulon.dynamics.dca.assembly_tree import LINKS_PER_BLOCK, AssemblyTree, assembly_tree
-from articulon.dynamics.dca.divide_and_conquer import (
-    assembly_scratch,
-    divide_and_conquer,
-    divide_and_conquer_parallel,
-)
+from articulon.dynamics.dca.divide_and_conquer import Columns
 from articulon.dynamics.multibody_functions import link_wrenches, scratch
 from articulon.model import kernel_tables
 from tests.support import bounds
+from tests.support.divided import divided
 from tests.support.random_models import (
     CHAIN_SHAPES,
     Situation,
@@ -57,7 +54,7 @@ def solve(
     tau: np.ndarray | None = None,
     wrench: np.ndarray | None = None,
     moving: np.ndarray | None = None,
-    kernel: Any = divide_and_conquer,
+    parallel: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """u' and the links' accelerations, by columns; the situation's own forces and motion unless others are given."""
     tau = s.tau[None] if tau is None else tau
@@ -65,11 +62,7 @@ def solve(
     wrench = link_wrenches(model, s.q, s.wrenches)[None] if wrench is None else wrench
     moving = np.ones(columns, dtype=np.int64) if moving is None else moving
     udot, acceleration = np.full((columns, model.nu), np.inf), np.full((columns, links, 6), np.inf)
-    space = assembly_scratch(kernel_tables(model).forest, tree, columns)
-    kernel(
-        *(kernel_tables(model).forest, tree, s.q, s.u, tau, wrench, moving, s.gravity),
-        *(scratch(model), space, udot, acceleration),
-    )
+    divided(model, tree, s.q, s.u, Columns(tau, wrench, moving, udot, acceleration), s.gravity, parallel)
     return udot, acceleration
 
 
@@ -158,7 +151,7 @@ def test_the_bits_are_the_same_for_any_number_of_threads(joints: str) -> None:
         tree = assembly_tree(kernel_tables(model).forest, 4)
         tree = tree._replace(parallel=np.ones_like(tree.parallel))
         expected = solve(model, s, tree)
-        for found in on_one_and_two(partial(solve, model, s, tree, kernel=divide_and_conquer_parallel)):
+        for found in on_one_and_two(partial(solve, model, s, tree, parallel=True)):
             np.testing.assert_array_equal(found[0], expected[0])
             np.testing.assert_array_equal(found[1], expected[1])
 
@@ -216,5 +209,5 @@ def test_a_forest_without_links_is_solved() -> None:
     assert tree.depth == 0
     nothing = np.zeros(0)
     s = Situation(nothing, nothing, nothing, np.zeros((1, 6)), np.zeros(3))
-    for kernel in (divide_and_conquer, divide_and_conquer_parallel):
-        assert solve(model, s, tree, kernel=kernel)[0].shape == (1, 0)
+    for parallel in (False, True):
+        assert solve(model, s, tree, parallel=parallel)[0].shape == (1, 0)

@@ -8,11 +8,12 @@ import pytest
 import articulon as ar
 from articulon.dynamics import SOLVERS
 from articulon.dynamics.dca.assembly_tree import assembly_tree
-from articulon.dynamics.dca.divide_and_conquer import assembly_scratch, divide_and_conquer
+from articulon.dynamics.dca.divide_and_conquer import Columns
 from articulon.dynamics.loops.loop_jacobians import loop_equations
 from articulon.dynamics.momenta import momentum
 from articulon.dynamics.multibody_functions import link_wrenches, moved, scratch
 from articulon.model import kernel_tables
+from tests.support.divided import divided
 from tests.support.flexible_models import FlexibleCase, flexible_builder, looped_model
 from tests.support.reference import norm
 
@@ -56,10 +57,8 @@ def test_divide_and_conquer_joins_flexible_bodies(links_per_block):
         assert (home[node >= 0] == home[model.forest.parent[node >= 0]]).all()
         wrench = link_wrenches(model, c.q, c.wrenches)[None]
         udot, acceleration = np.zeros((1, model.nu)), np.zeros((1, node.size, 6))
-        divide_and_conquer(
-            *(kernel_tables(model).forest, tree, c.q, c.u, c.tau[None], wrench, np.ones(1, dtype=np.int64), c.gravity),
-            *(scratch(model), assembly_scratch(kernel_tables(model).forest, tree, 1), udot, acceleration),
-        )
+        columns = Columns(c.tau[None], wrench, np.ones(1, dtype=np.int64), udot, acceleration)
+        divided(model, tree, c.q, c.u, columns, c.gravity)
         near(udot[0], ar.forward_dynamics(model, c.q, c.u, c.tau, c.wrenches, c.gravity))
         near(acceleration[0], scratch(model).acceleration)
 

@@ -79,7 +79,7 @@ class Space:
             return np.zeros(self.fine.nu)
         tau = p[self.merging.u]
         if self.model.loops.kind.size:
-            arguments = (0.0, self.q, self.zero_u, tau, self.zero_w, self.zero_g, self.ws)
+            arguments = (0.0, self.q, self.zero_u, tau, self.zero_w, self.zero_g)
             u = solvers.accelerations(self.model, "articulated", *arguments)
         else:
             u = np.empty(self.model.nu)

@@ -27,10 +27,9 @@ from articulon.algebra.vectors import (
 from articulon.algebra.vectors import load_matrix as load_rotation
 from articulon.dynamics import joints
 from articulon.dynamics.by_forest import by_forest
-from articulon.dynamics.kinematics import accelerate_at_constant_speeds, frames, move, place
+from articulon.dynamics.kinematics import accelerate_at_constant_speeds, frames
 from articulon.dynamics.loops.conditions import (
     LoopScratch,
-    evaluate_motions,
     mark_live_rows,
     row_accelerations,
     row_biases,
@@ -221,12 +220,3 @@ def embed(loops, L, y, ground, ws, solver, udot):
             y[j] += change * U[j, k]
         for r in range(rows):
             multiplier[r] += V[k, r] * change / (s[k] * size[r])
-
-
-@kernel(allocates=True)
-def kane_forward_dynamics(forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, solver, udot):
-    """udot (nu,) of the forest with its loops and driven joints."""
-    place(forest, q, ws, 0, forest.mass.size)
-    move(forest, u, ws, 0, forest.mass.size)
-    evaluate_motions(motions, functions, time, solver.loops.motion)
-    solve_kane(forest, loops, tau, wrench, gravity, ws, solver, udot)

@@ -1,9 +1,6 @@
 """The passes of the dynamics: where links are, how they move, and their accelerations by each algorithm."""
 
-from typing import Any
-
 from articulon.dynamics.articulated import accelerate, eliminate
-from articulon.dynamics.dca import constrained_assembly
 from articulon.dynamics.dca.block_kinematics import locate_by_blocks
 from articulon.dynamics.embedding import (
     embed_dependents,
@@ -90,18 +87,6 @@ def solve_by_kane(forest, loops, tau, wrench, gravity, factor, ws, solver, udot)
 
 
 @pass_of
-def solve_divided(forest, loops, tau, wrench, gravity, factor, ws, solver, udot):
-    """Accelerations by divide and conquer."""
-    constrained_assembly.solve_divided(forest, loops, tau, wrench, scaled(gravity, factor), ws, solver, udot)
-
-
-@pass_of
-def solve_divided_in_parallel(forest, loops, tau, wrench, gravity, factor, ws, solver, udot):
-    """Accelerations by divide and conquer, on all threads."""
-    constrained_assembly.solve_divided_parallel(forest, loops, tau, wrench, scaled(gravity, factor), ws, solver, udot)
-
-
-@pass_of
 def power_drives(loops, u, multiplier, power):
     """The power (1,) of the forces that drive joints."""
     power[0] = drive_power(loops, u, multiplier)
@@ -141,8 +126,3 @@ def embed_dependent(forest, q, rate, dependent, switches):
 def find_rates(forest, q, u, rate):
     """q' of the speeds u, Euler parameters' among them."""
     rates_of_speeds(forest, q, u, rate)
-
-
-def divided_in_parallel(model: Any) -> bool:
-    """Whether divide and conquer works on all threads for a model."""
-    return bool(model.forest.mass.size >= constrained_assembly.PARALLEL_LINKS and model.forest.flexible is None)

@@ -79,12 +79,11 @@ def forward_dynamics(
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ModelError(f"unknown solver {shown(solver)}; choose one of {', '.join(SOLVERS)}")
     time = number(time, "time")
-    ws, udot = scratch(model), np.empty(model.nu)
     coordinates = vector(q, model.nq, "q")
     if solver != "articulated" or model.loops.kind.size:
         speeds, forces = vector(u, model.nu, "u"), vector(tau, model.nu, "tau")
         loads, fall = link_wrenches(model, coordinates, wrenches), vector(gravity, 3, "gravity")
-        return solvers.accelerations(model, solver, time, coordinates, speeds, forces, loads, fall, ws)
+        return solvers.accelerations(model, solver, time, coordinates, speeds, forces, loads, fall)
     arguments = (
         kernel_tables(model).forest,
         coordinates,
@@ -92,8 +91,8 @@ def forward_dynamics(
         vector(tau, model.nu, "tau"),
         link_wrenches(model, coordinates, wrenches),
         vector(gravity, 3, "gravity"),
-        ws,
-        udot,
+        scratch(model),
+        udot := np.empty(model.nu),
     )
     if model.trees > 1 and model.forest.mass.size >= PARALLEL_LINKS:
         articulated.forward_dynamics_parallel(*arguments)

@@ -1,23 +1,25 @@
-"""The equation-of-motion algorithms behind one door: their scratch, and one call from Python.
+"""The equation-of-motion algorithms behind one door: their scratch, their passes, and one call from Python.
 
-A solver is a kernel ``(forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, scratch, udot)`` and a
-named tuple of its scratch, which has the scratch of the loops as ``loops``.
+The scratch of a solver is a named tuple that has the scratch of the loops as ``loops``.
 """
 
+import threading
+import weakref
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulon.dynamics import kane
+from articulon.dynamics import kane, motion_passes
 from articulon.dynamics.dca import constrained_assembly
 from articulon.dynamics.embedding import embedding_scratch
-from articulon.dynamics.loops import constrained_articulated
-from articulon.dynamics.loops.conditions import LoopScratch, loop_scratch
-from articulon.dynamics.loops.given_motions import check_time, motion_functions, prepared
+from articulon.dynamics.loops.conditions import MOTION, LoopScratch, loop_scratch
+from articulon.dynamics.loops.given_motions import check_time, motion_functions
 from articulon.errors import ModelError
 from articulon.inputs import shown
 from articulon.kernels import one_blas_thread
-from articulon.model import Model, Workspace, kernel_tables
+from articulon.model import Forest, Loops, Model, Motions, Workspace, kernel_tables, workspace
+from articulon.passes import Bound, Function, Program, functions
 
 SOLVERS = ("articulated", "kane", "divide-and-conquer")
 """Names of the algorithms."""
@@ -49,18 +51,102 @@ def solver_scratch(model: Model, solver: str, rotations: str = "speeds") -> Any:
     return ArticulatedScratch(loops)
 
 
-def solver_kernel(model: Model, solver: str) -> Any:
-    """The kernel of a solver for a model."""
+class Loads(NamedTuple):
+    """What the links of a model move under."""
+
+    tau: np.ndarray
+    """Generalised forces, shape (nu,)."""
+    wrench: np.ndarray
+    """Force, then moment about the link's origin, world axes, shape (links, 6)."""
+    gravity: np.ndarray
+    """Acceleration of free fall, shape (3,)."""
+    factor: np.ndarray
+    """What gravity is multiplied by, shape (1,)."""
+
+
+class Constraints(NamedTuple):
+    """The loops and driven joints of a model."""
+
+    loops: Loops
+    motions: Motions
+    functions: tuple[Function, ...]
+    """Of given motions."""
+    time: np.ndarray
+    """At which these are looked up, shape (1,)."""
+
+
+def divided_in_parallel(model: Model) -> bool:
+    """Whether divide and conquer works on all threads for a model."""
+    return model.forest.mass.size >= constrained_assembly.PARALLEL_LINKS and model.forest.flexible is None
+
+
+def locating(
+    model: Model, solver: str, forest: Forest, q: np.ndarray, u: np.ndarray, ws: Workspace, scratch: Any
+) -> Iterator[Bound]:
+    """The passes that place and move the links, as a solver does it."""
+    if solver == "divide-and-conquer" and divided_in_parallel(model):
+        yield motion_passes.locate_blocks_in_parallel.bind(forest, scratch.tree, q, u, ws, scratch.blocks)
+        return
+    yield motion_passes.place_links.bind(forest, q, ws)
+    yield motion_passes.move_links.bind(forest, u, ws)
+
+
+def solving(
+    model: Model,
+    solver: str,
+    forest: Forest,
+    constraints: Constraints,
+    loads: Loads,
+    ws: Workspace,
+    scratch: Any,
+    udot: np.ndarray,
+) -> Iterator[Bound]:
+    """The passes that find u' (nu,) by a solver, with the loops kept, at links that have been placed and moved."""
+    c, (tau, wrench, gravity, factor) = constraints, loads
+    if solver == "articulated" and not c.loops.kind.size:
+        inertias = forest.mass, forest.moment, forest.inertia
+        yield motion_passes.solve.bind(forest, *inertias, tau, wrench, gravity, factor, ws, udot)
+        return
+    yield motion_passes.find_motions.bind(c.motions, c.functions, c.time, scratch.loops.motion)
+    if solver == "articulated":
+        yield motion_passes.solve_looped.bind(forest, c.loops, *loads, ws, scratch.loops, udot)
+        return
     if solver == "kane":
-        return kane.kane_forward_dynamics
-    if solver == "divide-and-conquer":
-        parallel = model.forest.mass.size >= constrained_assembly.PARALLEL_LINKS and model.forest.flexible is None
-        return (
-            constrained_assembly.divided_forward_dynamics_parallel
-            if parallel
-            else constrained_assembly.divided_forward_dynamics
-        )
-    return constrained_articulated.constrained_forward_dynamics
+        yield motion_passes.solve_by_kane.bind(forest, c.loops, *loads, ws, scratch, udot)
+        return
+    yield from constrained_assembly.dividing(forest, c.loops, *loads, ws, scratch, udot, divided_in_parallel(model))
+
+
+class _Call(NamedTuple):
+    """A solver bound to arrays of its own."""
+
+    program: Program
+    q: np.ndarray
+    u: np.ndarray
+    time: np.ndarray
+    loads: Loads
+    udot: np.ndarray
+
+
+_kept = threading.local()
+
+
+def _call(model: Model, solver: str) -> _Call:
+    """This thread's call of a solver for a model, kept between calls."""
+    if not hasattr(_kept, "calls"):
+        _kept.calls = weakref.WeakKeyDictionary()
+    calls = _kept.calls.setdefault(model, {})
+    if solver not in calls:
+        forest, loops, motions = kernel_tables(model)
+        q, u, udot, time = np.zeros(model.nq), np.zeros(model.nu), np.zeros(model.nu), np.zeros(1)
+        loads = Loads(np.zeros(model.nu), np.zeros((forest.mass.size, 6)), np.zeros(3), np.ones(1))
+        constraints = Constraints(loops, motions, functions(motion_functions(model), MOTION), time)
+        scratch, ws = solver_scratch(model, solver), workspace(forest)
+        located = locating(model, solver, forest, q, u, ws, scratch)
+        program = Program([*located, *solving(model, solver, forest, constraints, loads, ws, scratch, udot)])
+        calls[solver] = _Call(program, q, u, time, loads, udot)
+    found: _Call = calls[solver]
+    return found
 
 
 def accelerations(
@@ -72,13 +158,15 @@ def accelerations(
     tau: np.ndarray,
     wrench: np.ndarray,
     gravity: np.ndarray,
-    ws: Workspace,
 ) -> np.ndarray:
     """u' (nu,) under generalised forces (nu,) and wrenches on the links (links, 6), with the loops kept."""
     check_time(model, float(time))
-    udot, tables = np.empty(model.nu), (*kernel_tables(model), motion_functions(model))
-    arguments = (*tables, float(time), q, u, tau, wrench, gravity, ws, solver_scratch(model, solver), udot)
-    kernel = prepared(solver_kernel(model, solver), arguments, model)
-    with one_blas_thread():
-        kernel(*arguments)
-    return udot
+    call = _call(model, solver)
+    call.q[:], call.u[:], call.time[0] = q, u, time
+    call.loads.tau[:], call.loads.wrench[:], call.loads.gravity[:] = tau, wrench, gravity
+    if solver == "kane":
+        with one_blas_thread():
+            call.program()
+    else:
+        call.program()
+    return call.udot.copy()

@@ -12,6 +12,7 @@ import numpy as np
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics import motion_passes
 from articulon.dynamics.multibody_functions import PARALLEL_LINKS
+from articulon.dynamics.solvers import Constraints, Loads, locating, solving
 from articulon.forces.base import At
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import booking, fill_all, scaling
@@ -186,7 +187,7 @@ def _embedded(e: ModelTables, at: At, rhs: RightHandSide, udot: np.ndarray) -> I
     yield from _forces(e, at, rhs.factor)
     tau, wrench = at.channels.total_joint, at.channels.total_wrench
     if e.system.loops.kind.size:
-        yield from _solving_loops(e, at, gravity, udot)
+        yield from _solving(e, at, gravity, udot)
     else:
         kept = solver.loops.articulated
         yield motion_passes.solve_and_keep.bind(
@@ -205,47 +206,20 @@ def _forces(e: ModelTables, at: At, factor: np.ndarray) -> Iterator[Bound]:
 
 
 def _locating(e: ModelTables, at: At) -> Iterator[Bound]:
-    model = e.model
-    if e.solver_name == "divide-and-conquer" and motion_passes.divided_in_parallel(model):
-        yield motion_passes.locate_blocks_in_parallel.bind(at.forest, e.solver.tree, at.q, at.u, at.ws, e.solver.blocks)
-    elif e.solver_name == "articulated" and _many_trees(e):
+    if e.solver_name == "articulated" and _many_trees(e):
         yield motion_passes.locate_in_parallel.bind(at.forest, at.q, at.u, at.ws)
     else:
-        yield motion_passes.place_links.bind(at.forest, at.q, at.ws)
-        yield motion_passes.move_links.bind(at.forest, at.u, at.ws)
+        yield from locating(e.model, e.solver_name, at.forest, at.q, at.u, at.ws, e.solver)
 
 
 def _solving(e: ModelTables, at: At, factor: np.ndarray, udot: np.ndarray) -> Iterator[Bound]:
     """Passes of the solver; ``factor`` (1,) is that of gravity."""
-    forest, gravity, loops, solver = at.forest, e.system.forces.gravity, e.system.loops, e.solver
-    tau, wrench = at.channels.total_joint, at.channels.total_wrench
-    if e.solver_name == "articulated" and not loops.kind.size:
-        if _many_trees(e):
-            yield motion_passes.solve_in_parallel.bind(forest, tau, wrench, gravity, factor, at.ws, udot)
-        else:
-            inertias = forest.mass, forest.moment, forest.inertia
-            yield motion_passes.solve.bind(forest, *inertias, tau, wrench, gravity, factor, at.ws, udot)
+    loads = Loads(at.channels.total_joint, at.channels.total_wrench, e.system.forces.gravity, factor)
+    if e.solver_name == "articulated" and _many_trees(e):
+        yield motion_passes.solve_in_parallel.bind(at.forest, *loads, at.ws, udot)
         return
-    if e.solver_name == "articulated":
-        yield from _solving_loops(e, at, factor, udot)
-        return
-    yield _motions(e, at)
-    parallel = e.solver_name == "divide-and-conquer" and motion_passes.divided_in_parallel(e.model)
-    which = motion_passes.solve_by_kane if e.solver_name == "kane" else motion_passes.solve_divided
-    which = motion_passes.solve_divided_in_parallel if parallel else which
-    yield which.bind(forest, loops, tau, wrench, gravity, factor, at.ws, solver, udot)
-
-
-def _solving_loops(e: ModelTables, at: At, factor: np.ndarray, udot: np.ndarray) -> Iterator[Bound]:
-    yield _motions(e, at)
-    tau, wrench, gravity = at.channels.total_joint, at.channels.total_wrench, e.system.forces.gravity
-    yield motion_passes.solve_looped.bind(
-        at.forest, e.system.loops, tau, wrench, gravity, factor, at.ws, e.solver.loops, udot
-    )
-
-
-def _motions(e: ModelTables, at: At) -> Bound:
-    return motion_passes.find_motions.bind(e.system.motions, e.motion_functions, at.time, e.solver.loops.motion)
+    constraints = Constraints(e.system.loops, e.system.motions, e.motion_functions, at.time)
+    yield from solving(e.model, e.solver_name, at.forest, constraints, loads, at.ws, e.solver, udot)
 
 
 def _driving(e: ModelTables, at: At, rhs: RightHandSide) -> Iterator[Bound]:

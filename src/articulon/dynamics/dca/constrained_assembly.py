@@ -5,23 +5,22 @@ read off the accelerations and the multipliers follow (Mukherjee and Anderson 20
 the orthogonal complement of its motion).
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.dca.assembly_tree import AssemblyTree, assembly_tree
-from articulon.dynamics.dca.block_kinematics import BlockScratch, block_scratch, locate_by_blocks
+from articulon.dynamics.dca.block_kinematics import BlockScratch, block_scratch
 from articulon.dynamics.dca.divide_and_conquer import (
     AssemblyScratch,
+    Columns,
     assembly_scratch,
-    solve_assembly,
-    solve_assembly_parallel,
+    sweeping,
 )
-from articulon.dynamics.kinematics import move, place
 from articulon.dynamics.loops.conditions import (
     LoopScratch,
-    evaluate_motions,
     mark_live_rows,
     on_links,
     row_accelerations,
@@ -29,9 +28,9 @@ from articulon.dynamics.loops.conditions import (
     row_wrenches,
 )
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite, solve_semidefinite
-from articulon.kernels import jit, kernel
-from articulon.model import Forest
+from articulon.model import Forest, Loops, Workspace
 from articulon.model.loop_declarations import DRIVE
+from articulon.passes import Bound, pass_of
 
 PARALLEL_LINKS = 1024
 """From this many links on, the assembly is shared out among threads, and so are the kinematics."""
@@ -78,7 +77,7 @@ def divided_scratch(forest: Forest, loops: LoopScratch, nu: int) -> DividedScrat
     )
 
 
-@jit
+@pass_of
 def set_columns(forest, loops, tau, wrench, ws, solver):
     """The forces of every column: the given ones, then the unit force of each row."""
     arrays = solver.loops
@@ -101,8 +100,8 @@ def set_columns(forest, loops, tau, wrench, ws, solver):
                 total[a, k] = arrays.wrench[r, 6 + k]
 
 
-@jit
-def combine_columns(loops, gravity, ws, solver, udot):
+@pass_of
+def combine_columns(loops, gravity, factor, ws, solver, udot):
     """The multipliers from the columns' accelerations, and the accelerations with all rows fulfilled."""
     arrays, rows = solver.loops, loops.kind.size
     copy_into(udot, solver.udot[0])
@@ -118,7 +117,7 @@ def combine_columns(loops, gravity, ws, solver, udot):
             A[r, s] = A[s, r] = 0.5 * (A[r, s] + A[s, r])
     arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
     row_biases(loops, ws, arrays.gamma)
-    ground = (-gravity[0], -gravity[1], -gravity[2])
+    ground = (-factor[0] * gravity[0], -factor[0] * gravity[1], -factor[0] * gravity[2])
     total = solver.acceleration[0]
     for r in range(rows):
         arrays.multiplier[r] = 0.0
@@ -139,52 +138,25 @@ def combine_columns(loops, gravity, ws, solver, udot):
                     total[i, k] += step[r] * links[i, k]
 
 
-@jit
-def one_column(tau, wrench, udot):
-    """The arrays of a forest without loops as the only column, in place."""
-    return tau.reshape(1, -1), wrench.reshape(1, wrench.shape[0], 6), udot.reshape(1, -1)
-
-
-@jit
-def solve_divided(forest, loops, tau, wrench, gravity, ws, solver, udot):
-    """Accelerations (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
+def dividing(
+    forest: Forest,
+    loops: Loops,
+    tau: np.ndarray,
+    wrench: np.ndarray,
+    gravity: np.ndarray,
+    factor: np.ndarray,
+    ws: Workspace,
+    solver: DividedScratch,
+    udot: np.ndarray,
+    parallel: bool,
+) -> Iterator[Bound]:
+    """The passes that find u' (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
     s = solver
-    if loops.kind.size == 0:
-        t, w, u = one_column(tau, wrench, udot)
-        solve_assembly(forest, s.tree, t, w, s.moving, gravity, ws, s.assembly, u, s.acceleration)
+    common = (gravity, factor, ws, s.assembly, parallel)
+    if not loops.kind.size:
+        columns = Columns(tau[None], wrench[None], s.moving, udot[None], s.acceleration)
+        yield sweeping(forest, s.tree, columns, *common)
         return
-    set_columns(forest, loops, tau, wrench, ws, s)
-    solve_assembly(forest, s.tree, s.tau, s.wrench, s.moving, gravity, ws, s.assembly, s.udot, s.acceleration)
-    combine_columns(loops, gravity, ws, s, udot)
-
-
-@jit
-def solve_divided_parallel(forest, loops, tau, wrench, gravity, ws, solver, udot):
-    """The same with the assemblies of a level shared out among threads."""
-    s = solver
-    if loops.kind.size == 0:
-        t, w, u = one_column(tau, wrench, udot)
-        solve_assembly_parallel(forest, s.tree, t, w, s.moving, gravity, ws, s.assembly, u, s.acceleration)
-        return
-    set_columns(forest, loops, tau, wrench, ws, s)
-    solve_assembly_parallel(forest, s.tree, s.tau, s.wrench, s.moving, gravity, ws, s.assembly, s.udot, s.acceleration)
-    combine_columns(loops, gravity, ws, s, udot)
-
-
-@kernel
-def divided_forward_dynamics(forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, solver, udot):
-    """udot (nu,) of the forest with its loops and driven joints."""
-    place(forest, q, ws, 0, forest.mass.size)
-    move(forest, u, ws, 0, forest.mass.size)
-    evaluate_motions(motions, functions, time, solver.loops.motion)
-    solve_divided(forest, loops, tau, wrench, gravity, ws, solver, udot)
-
-
-@kernel
-def divided_forward_dynamics_parallel(
-    forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, solver, udot
-):
-    """The same on all threads."""
-    locate_by_blocks(forest, solver.tree, q, u, ws, solver.blocks)
-    evaluate_motions(motions, functions, time, solver.loops.motion)
-    solve_divided_parallel(forest, loops, tau, wrench, gravity, ws, solver, udot)
+    yield set_columns.bind(forest, loops, tau, wrench, ws, s)
+    yield sweeping(forest, s.tree, Columns(s.tau, s.wrench, s.moving, s.udot, s.acceleration), *common)
+    yield combine_columns.bind(loops, gravity, factor, ws, s, udot)

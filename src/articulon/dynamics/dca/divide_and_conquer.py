@@ -30,9 +30,9 @@ from articulon.dynamics.dca.two_handle_block import (
     correct_block_outward,
 )
 from articulon.dynamics.dca.two_handle_join import close_gap, join_columns, join_inertias, split
-from articulon.dynamics.kinematics import move, place
 from articulon.kernels import jit, kernel, routine
 from articulon.model.forest_tables import Forest, Workspace
+from articulon.passes import Bound, Pass, Program, pass_at, pass_of, run_at
 
 
 class AssemblyScratch(NamedTuple):
@@ -128,8 +128,7 @@ def add_biases(a, b, node, scratch):
             bias[node, c, k] = bias[a, c, k] + bias[b, c, k]
 
 
-@jit
-def assemble(forest, tree, node, tau, wrench, moving, ws, scratch):
+def assemble(node, forest, tree, tau, wrench, moving, ws, scratch):
     """The two-handle equations of a node."""
     kind, a, b, tip = tree.kind[node], tree.inboard[node], tree.outboard[node], tree.tip[node] >= 0
     if kind == BLOCK:
@@ -155,20 +154,21 @@ def set_out(carrier, node, ground, moving, acceleration, scratch):
                 inflow[node, c, k] = -ground[k - 3] if k >= 3 and moving[c] else 0.0
 
 
-@jit
-def disassemble(forest, tree, node, moving, gravity, ws, scratch, udot, acceleration):
-    """What is known of a node, handed to its parts; gravity enters as an acceleration of the inertial frame."""
+def disassemble(node, forest, tree, moving, gravity, factor, ws, scratch, udot, acceleration):
+    """What is known of a node, handed to its parts; gravity (3,), times a factor (1,), enters as an acceleration of the
+    inertial frame."""
     kind = tree.kind[node]
     if tree.whole[node]:
-        set_out(tree.carrier[node], node, gravity, moving, acceleration, scratch)
+        s = factor[0]
+        ground = (s * gravity[0], s * gravity[1], s * gravity[2])
+        set_out(tree.carrier[node], node, ground, moving, acceleration, scratch)
     if kind == BLOCK:
         accelerate_block(forest, tree, node, moving, ws, scratch, udot, acceleration)
     elif kind == JOIN:
         split(tree.inboard[node], tree.outboard[node], node, tree.tip[node] >= 0, scratch)
 
 
-@jit
-def correct_inward(forest, tree, node, ws, scratch, acceleration):
+def correct_inward(node, forest, tree, ws, scratch, acceleration):
     """``assemble`` for the gaps alone."""
     kind, a, b = tree.kind[node], tree.inboard[node], tree.outboard[node]
     if kind == BLOCK:
@@ -180,8 +180,7 @@ def correct_inward(forest, tree, node, ws, scratch, acceleration):
         add_biases(a, b, node, scratch)
 
 
-@jit
-def correct_outward(forest, tree, node, moving, gravity, ws, scratch, udot, acceleration):
+def correct_outward(node, forest, tree, moving, ws, scratch, udot, acceleration):
     """``disassemble`` for the gaps alone."""
     kind = tree.kind[node]
     if tree.whole[node]:
@@ -192,90 +191,96 @@ def correct_outward(forest, tree, node, moving, gravity, ws, scratch, udot, acce
         split(tree.inboard[node], tree.outboard[node], node, tree.tip[node] >= 0, scratch)
 
 
-@routine
-def solve_assembly(forest, tree, tau, wrench, moving, gravity, ws, scratch, udot, acceleration):
-    """Accelerations of links that have been placed and moved.
+ASSEMBLE, DISASSEMBLE, CORRECT_INWARD, CORRECT_OUTWARD = range(4)
+"""What is done to a node: the rows of the program that a sweep runs."""
+NODE = (pass_at(assemble), pass_at(disassemble), pass_at(correct_inward), pass_at(correct_outward))
 
-    ``tau`` (columns, nu), ``wrench`` (columns, links, 6), force then moment about the link's origin, and ``moving``
-    (columns,) give ``udot`` (columns, nu) and ``acceleration`` (columns, links, 6), angular then linear of the origin.
-    """
+
+@pass_of
+def sweep(tree, node):
+    """Accelerations of links that have been placed and moved: runs the passes of every node, in a program ``node``."""
     order = tree.order
     for k in range(order.size):
-        assemble(forest, tree, order[k], tau, wrench, moving, ws, scratch)
+        run_at(node, ASSEMBLE, order[k])
     for k in range(order.size - 1, -1, -1):
-        disassemble(forest, tree, order[k], moving, gravity, ws, scratch, udot, acceleration)
+        run_at(node, DISASSEMBLE, order[k])
     if tree.gaps[0]:
         for k in range(tree.level[1], order.size):
-            correct_inward(forest, tree, order[k], ws, scratch, acceleration)
+            run_at(node, CORRECT_INWARD, order[k])
         for k in range(order.size - 1, -1, -1):
-            correct_outward(forest, tree, order[k], moving, gravity, ws, scratch, udot, acceleration)
-
-
-@kernel
-def divide_and_conquer(forest, tree, q, u, tau, wrench, moving, gravity, ws, scratch, udot, acceleration):
-    """The same from coordinates and speeds."""
-    place(forest, q, ws, 0, forest.parent.size)
-    move(forest, u, ws, 0, forest.parent.size)
-    solve_assembly(forest, tree, tau, wrench, moving, gravity, ws, scratch, udot, acceleration)
+            run_at(node, CORRECT_OUTWARD, order[k])
 
 
 @kernel(parallel=True)
-def solve_assembly_parallel(forest, tree, tau, wrench, moving, gravity, ws, scratch, udot, acceleration):
-    """``solve_assembly`` with the nodes of a level shared out among the threads where that is worth it."""
-    order, level, parallel, levels = tree.order, tree.level, tree.parallel, tree.parallel.size
+def run_shared(node, which, order, start, end):
+    """Runs a pass of the nodes of a level, shared out among the threads."""
+    for k in prange(start, end):
+        run_at(node, which, order[k])
+
+
+@jit
+def run_level(tree, level, node, which):
+    """The same where that is worth it, and on one thread elsewhere."""
+    start, end = tree.level[level], tree.level[level + 1]
+    if tree.parallel[level]:
+        run_shared(node, which, tree.order, start, end)
+    else:
+        for k in range(start, end):
+            run_at(node, which, tree.order[k])
+
+
+@pass_of
+def sweep_in_parallel(tree, node):
+    """``sweep`` on all threads."""
+    levels = tree.parallel.size
     for h in range(levels):
-        if parallel[h]:
-            for k in prange(level[h], level[h + 1]):
-                assemble(forest, tree, order[k], tau, wrench, moving, ws, scratch)
-        else:
-            for k in range(level[h], level[h + 1]):
-                assemble(forest, tree, order[k], tau, wrench, moving, ws, scratch)
+        run_level(tree, h, node, ASSEMBLE)
     for h in range(levels - 1, -1, -1):
-        if parallel[h]:
-            for k in prange(level[h], level[h + 1]):
-                disassemble(forest, tree, order[k], moving, gravity, ws, scratch, udot, acceleration)
-        else:
-            for k in range(level[h], level[h + 1]):
-                disassemble(forest, tree, order[k], moving, gravity, ws, scratch, udot, acceleration)
-    if tree.gaps[0] == 0:
-        return
-    for h in range(1, levels):
-        if parallel[h]:
-            for k in prange(level[h], level[h + 1]):
-                correct_inward(forest, tree, order[k], ws, scratch, acceleration)
-        else:
-            for k in range(level[h], level[h + 1]):
-                correct_inward(forest, tree, order[k], ws, scratch, acceleration)
-    for h in range(levels - 1, -1, -1):
-        if parallel[h]:
-            for k in prange(level[h], level[h + 1]):
-                correct_outward(forest, tree, order[k], moving, gravity, ws, scratch, udot, acceleration)
-        else:
-            for k in range(level[h], level[h + 1]):
-                correct_outward(forest, tree, order[k], moving, gravity, ws, scratch, udot, acceleration)
+        run_level(tree, h, node, DISASSEMBLE)
+    if tree.gaps[0]:
+        for h in range(1, levels):
+            run_level(tree, h, node, CORRECT_INWARD)
+        for h in range(levels - 1, -1, -1):
+            run_level(tree, h, node, CORRECT_OUTWARD)
 
 
-@kernel
-def place_and_move(forest, q, u, ws):
-    """Where the links are and how they move."""
-    place(forest, q, ws, 0, forest.parent.size)
-    move(forest, u, ws, 0, forest.parent.size)
+class Columns(NamedTuple):
+    """Right-hand sides that are solved at once, and what comes of them."""
+
+    tau: np.ndarray
+    """Generalised forces, shape (columns, nu)."""
+    wrench: np.ndarray
+    """Force, then moment about the link's origin, shape (columns, links, 6)."""
+    moving: np.ndarray
+    """1 for columns with velocity products and gravity, shape (columns,)."""
+    udot: np.ndarray
+    """Accelerations of the joints, shape (columns, nu)."""
+    acceleration: np.ndarray
+    """Accelerations of the links, angular then linear of the origin, shape (columns, links, 6)."""
 
 
-def divide_and_conquer_parallel(
+def sweeping(
     forest: Forest,
     tree: AssemblyTree,
-    q: np.ndarray,
-    u: np.ndarray,
-    tau: np.ndarray,
-    wrench: np.ndarray,
-    moving: np.ndarray,
+    columns: Columns,
     gravity: np.ndarray,
+    factor: np.ndarray,
     ws: Workspace,
     scratch: AssemblyScratch,
-    udot: np.ndarray,
-    acceleration: np.ndarray,
-) -> None:
-    """``divide_and_conquer`` with several threads."""
-    place_and_move(forest, q, u, ws)
-    solve_assembly_parallel(forest, tree, tau, wrench, moving, gravity, ws, scratch, udot, acceleration)
+    parallel: bool = False,
+    node: tuple[Pass, ...] = NODE,
+) -> Bound:
+    """The pass that solves for the accelerations of links that have been placed and moved.
+
+    ``gravity`` (3,) is multiplied by ``factor`` (1,). ``node`` are the passes of a node.
+    """
+    c, on = columns, (forest, tree)
+    program = Program(
+        [
+            node[ASSEMBLE].bind(*on, c.tau, c.wrench, c.moving, ws, scratch),
+            node[DISASSEMBLE].bind(*on, c.moving, gravity, factor, ws, scratch, c.udot, c.acceleration),
+            node[CORRECT_INWARD].bind(*on, ws, scratch, c.acceleration),
+            node[CORRECT_OUTWARD].bind(*on, c.moving, ws, scratch, c.udot, c.acceleration),
+        ]
+    )
+    return (sweep_in_parallel if parallel else sweep).bind(tree, program)

@@ -18,8 +18,7 @@ import numpy as np
 
 from articulon.dynamics.dca import divide_and_conquer, two_handle_block
 from articulon.dynamics.dca.assembly_tree import AssemblyTree, assembly_tree
-from articulon.dynamics.dca.divide_and_conquer import AssemblyScratch, assembly_scratch
-from articulon.dynamics.kinematics import place
+from articulon.dynamics.dca.divide_and_conquer import AssemblyScratch, Columns, assembly_scratch, sweeping
 from articulon.dynamics.loops.conditions import (
     LoopScratch,
     loop_scratch,
@@ -28,10 +27,12 @@ from articulon.dynamics.loops.conditions import (
     row_wrenches,
 )
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite, solve_semidefinite
+from articulon.dynamics.motion_passes import place_links
 from articulon.dynamics.multibody_functions import scratch, vector
-from articulon.kernels import jit, kernel, variant
+from articulon.kernels import copied, jit, variant
 from articulon.model import Model, kernel_tables
 from articulon.model.loop_declarations import DRIVE
+from articulon.passes import Program, pass_at, pass_of
 
 COLUMNS_AT_ONCE = 32
 """More columns than these are solved by several assemblies, so that the scratch of long chains stays small."""
@@ -42,12 +43,11 @@ _BLOCK = {
     name: variant(getattr(two_handle_block, name), f"{name}_masked", MASKED=True)
     for name in ("assemble_block", "accelerate_block", "correct_block_inward", "correct_block_outward")
 }
-_NODE = {
-    name: variant(getattr(divide_and_conquer, name), f"{name}_masked", **_BLOCK)
+_NODE = tuple(
+    pass_at(copied(getattr(divide_and_conquer, name), f"{name}_masked", **_BLOCK))
     for name in ("assemble", "disassemble", "correct_inward", "correct_outward")
-}
-solve_assembly_masked = variant(divide_and_conquer.solve_assembly, "solve_assembly_masked", **_NODE)
-"""``solve_assembly`` with the locks that the scratch has."""
+)
+"""The passes of a node with the locks that the scratch has."""
 
 
 class MaskedScratch(NamedTuple):
@@ -72,6 +72,16 @@ class MaskedScratch(NamedTuple):
     """x, shape (columns + rows, nu)."""
     twist: np.ndarray
     """Jumps of the links' velocities, angular then linear, shape (columns + rows, links, 6)."""
+
+
+class Call(NamedTuple):
+    """The solution for some columns, bound to arrays of its own."""
+
+    q: np.ndarray
+    """Coordinates, shape (nq,)."""
+    scratch: MaskedScratch
+    """What is asked for, and what comes of it."""
+    program: Program
 
 
 class Jumps(NamedTuple):
@@ -103,7 +113,7 @@ def masked_scratch(model: Model, tree: AssemblyTree, columns: int) -> MaskedScra
     )
 
 
-@jit
+@pass_of
 def set_row_columns(forest, loops, ws, s):
     """The unit impulse of every row, in the columns after the caller's."""
     arrays, first = s.loops, s.target.shape[0]
@@ -129,7 +139,7 @@ def row_jump(loops, r, s, c):
     return on_links(loops, s.loops.wrench, r, s.twist[c], 3, 0)
 
 
-@jit
+@pass_of
 def fulfil_rows(loops, s):
     """Adds to the caller's columns what the loops' impulses do, so that J x is as it should be."""
     arrays, rows, first = s.loops, loops.kind.size, s.target.shape[0]
@@ -156,28 +166,29 @@ def fulfil_rows(loops, s):
                         s.twist[c, i, k] += step[r] * s.twist[first + r, i, k]
 
 
-@kernel
-def solve_jumps(forest, loops, q, ws, s):
-    """Jumps and impulses of all columns, for the locks and given jumps in the scratch."""
-    place(forest, q, ws, 0, forest.parent.size)
-    set_row_columns(forest, loops, ws, s)
-    nothing = (0.0, 0.0, 0.0)
-    solve_assembly_masked(forest, s.tree, s.tau, s.wrench, s.moving, nothing, ws, s.assembly, s.jump, s.twist)
+def masked_call(model: Model, tree: AssemblyTree, count: int) -> Call:
+    """Jumps and impulses of so many columns, for the locks and given jumps in the scratch."""
+    q, s = np.zeros(model.nq), masked_scratch(model, tree, count)
+    (forest, loops, _), ws = kernel_tables(model), scratch(model)
+    columns = Columns(s.tau, s.wrench, s.moving, s.jump, s.twist)
+    swept = sweeping(forest, s.tree, columns, np.zeros(3), np.zeros(1), ws, s.assembly, node=_NODE)
+    passes = [swept]
     if loops.kind.size:
-        fulfil_rows(loops, s)
+        passes = [set_row_columns.bind(forest, loops, ws, s), swept, fulfil_rows.bind(loops, s)]
+    return Call(q, s, Program([place_links.bind(forest, q, ws), *passes]))
 
 
 _store = threading.local()
 
 
-def _scratch(model: Model, columns: int) -> MaskedScratch:
-    """This thread's scratch for a model and so many columns, kept between calls."""
+def _call(model: Model, columns: int) -> Call:
+    """This thread's call for a model and so many columns, kept between calls."""
     if not hasattr(_store, "models"):
         _store.models = weakref.WeakKeyDictionary()
     if model not in _store.models:
         _store.models[model] = (assembly_tree(kernel_tables(model).forest), {})
     tree, kept = _store.models[model]
-    found = kept.pop(columns, None) or masked_scratch(model, tree, columns)
+    found = kept.pop(columns, None) or masked_call(model, tree, columns)
     while len(kept) >= KEPT:
         del kept[next(iter(kept))]  # the one not used for longest
     kept[columns] = found
@@ -204,16 +215,18 @@ def jumps(
     """
     count, nu = given.shape
     speeds, impulses, rank = np.empty((count, nu)), np.empty((count, nu)), 0
-    coordinates, ws, tables = vector(q, model.nq, "q"), scratch(model), kernel_tables(model)
+    coordinates = vector(q, model.nq, "q")
     for start in range(0, count, COLUMNS_AT_ONCE):
         part = slice(start, min(start + COLUMNS_AT_ONCE, count))
         columns = part.stop - start
-        s = _scratch(model, columns)
+        call = _call(model, columns)
+        s = call.scratch
         s.assembly.locked[:] = locked
         s.assembly.given[:columns] = given[part]
         s.assembly.reaction[:] = 0.0
         s.target[:] = 0.0 if target is None else target[part]
-        solve_jumps(tables.forest, tables.loops, coordinates, ws, s)
+        call.q[:] = coordinates
+        call.program()
         speeds[part], impulses[part] = s.jump[:columns], s.assembly.reaction[:columns]
         rank = int(s.loops.rank[0])
     return Jumps(speeds, impulses, rank)

@@ -273,15 +273,6 @@ def project(forest, loops, motions, functions, time, q, u, ws, arrays):
         u[k] += arrays.response[k]
 
 
-@kernel
-def constrained_forward_dynamics(forest, loops, motions, functions, time, q, u, tau, wrench, gravity, ws, solver, udot):
-    """udot (nu,) of the forest with its loops and driven joints."""
-    place(forest, q, ws, 0, forest.mass.size)
-    move(forest, u, ws, 0, forest.mass.size)
-    evaluate_motions(motions, functions, time, solver.loops.motion)
-    solve_loops(forest, loops, tau, wrench, gravity, ws, solver.loops, udot)
-
-
 @by_forest
 def add_entries(forest, ws, i, n, f, row):
     """Adds what a moment and force on link i, about its origin, do to the speeds that move it against its parent."""
