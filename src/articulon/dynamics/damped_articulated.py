@@ -37,7 +37,6 @@ from articulon.algebra.vectors import (
 from articulon.dynamics import joints
 from articulon.dynamics.articulated import gather, store_inertia
 from articulon.dynamics.kinematics import frames
-from articulon.dynamics.loops.conditions import mark_live_rows, row_wrenches
 from articulon.dynamics.loops.constrained_articulated import whiten_rows
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite
 from articulon.kernels import jit, kernel
@@ -208,10 +207,10 @@ def shared_by(W, V, K, diagonal, first, count, j, k):
 
 
 @kernel
-def factor_damped(forest, loops, ws, diagonal, arrays):
-    """Factors of J (M + diag(d))⁻¹ Jᵀ at links whose articulated inertias have been kept."""
-    row_wrenches(loops, ws, arrays.wrench)
-    mark_live_rows(forest, loops, ws, arrays)
+def factor_damped(forest, loops, rigid, ws, diagonal, arrays):
+    """Factors of J (M + diag(d))⁻¹ Jᵀ + C at links whose articulated inertias have been kept, with the rows of J in
+    ``arrays.wrench``. C is diagonal: zero for the first ``rigid`` rows, which are conditions, and 1 for those behind
+    them, which give way by their force."""
     factor_damped_paths(forest, loops, ws, diagonal, arrays)
     whiten_rows(forest, loops, ws, arrays)
     E, A = arrays.whitened, arrays.matrix
@@ -221,4 +220,6 @@ def factor_damped(forest, loops, ws, diagonal, arrays):
             for k in range(E.shape[1]):
                 total += E[r, k] * E[s, k]
             A[r, s] = A[s, r] = total
+    for r in range(rigid, E.shape[0]):
+        A[r, r] += 1.0
     arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from articulon.errors import CaseError
-from articulon.integrate.combination import FEATURES, Combination, integrator_of
+from articulon.integrate.combination import FEATURES, Combination, integrator_of, other_resistances
 from articulon.integrate.integrators import ErmakMcCammon
 from articulon.integrate.refusals import (
     ADAPTIVE,
@@ -21,7 +21,6 @@ from articulon.integrate.refusals import (
     CANONICAL_BATH,
     CANONICAL_LOOPS,
     CONTACTS,
-    DAMPED_SPRINGS,
     FLEXIBLE,
     FOLLOWING,
     INSTANTANEOUS,
@@ -31,6 +30,7 @@ from articulon.integrate.refusals import (
     NO_FORCE,
     NO_PLACE,
     NOTHING_TO_SOLVE,
+    OTHER_RESISTANCE,
     OVERDAMPED_FRICTION,
     OVERDAMPING,
     PARTICLES_ONLY,
@@ -76,7 +76,8 @@ def _all(features: tuple[str, ...], refusal: Refusal) -> dict[str, Refusal]:
 
 
 _SOLVERS = ("kane", "divide-and-conquer")
-_OF_BODIES = ("loops", "drives", "friction", "damped springs", "flexible", "fixman", "velocity gradient", *NOISES)
+_RESISTANCES = ("friction", "damped springs", "other resistance")
+_OF_BODIES = ("loops", "drives", *_RESISTANCES, "flexible", "fixman", "velocity gradient", *NOISES)
 """What makes a model one of bodies on joints, whatever else it holds."""
 
 CELLS: dict[str, dict[str, Refusal]] = {
@@ -124,7 +125,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
         **_all(SPHERES, CONTACTS),
         "reflecting": REFLECTING,
         "euler-parameters": RATES,
-        "damped springs": DAMPED_SPRINGS,
+        "other resistance": OTHER_RESISTANCE,
         **_all(_SOLVERS, SOLVERS),
         "flexible": FLEXIBLE,
         "thermostat's factor": THERMOSTATS_FACTOR,
@@ -137,7 +138,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
         "reflecting": REFLECTING,
         "euler-parameters": RATES,
         **_all(("loops", "drives"), LOOPS),
-        **_all(("friction", "damped springs"), OVERDAMPED_FRICTION),
+        **_all(_RESISTANCES, OVERDAMPED_FRICTION),
         **_all(_SOLVERS, SOLVERS),
         "flexible": FLEXIBLE,
         "instantaneous noise": INSTANTANEOUS,
@@ -380,6 +381,7 @@ def words_of(c: Combination) -> dict[str, str]:
         "body": f"body '{model.names[next(iter(model.modes))]}'" if model.modes else "a body",
         "loop": model.loop_name(0) if model.loops.kind.size else "a loop",
         "driven": model.drives[0].name if model.drives else "",
+        "resisting": ", ".join(f"'{kind}'" for kind in other_resistances(c)),
         "explicit": explicit,
         "stepping": ", ".join([*EXPLICIT, *PREDICTOR_CORRECTOR]),
         "of_bodies": "friction-implicit" if isinstance(c.integrator, ErmakMcCammon) else "velocity-verlet",

@@ -62,15 +62,14 @@ CANONICAL_LOOPS = of_rule(
     "choose one of {stepping}, or leave out the loops and drives",
 )
 TOUCHING_DRIVES = of_rule("with contacts takes no driven joints", "leave the drives out, or move a wall instead")
-DAMPED_SPRINGS = of_rule(
-    "takes implicitly Stokes drag and the friction of joints, which its recursion adds to the inertia of a body or a "
-    "joint; other forces that resist speeds may couple those of two bodies, as the damping of a spring between points "
-    "does",
-    "leave these forces out, give joints their damping (joint-damping), or choose one of {explicit}, or 'scipy-radau' "
-    "where they are stiff",
+OTHER_RESISTANCE = of_rule(
+    "takes implicitly Stokes drag, the damping and friction of joints and the damping of point springs, and does not "
+    "know how {resisting} resists speeds",
+    "leave that force out, or choose one of {explicit}, or 'scipy-radau' where it is stiff",
 )
 OVERDAMPED_FRICTION = of_rule(
-    "solves for Stokes drag, and not for the damping and friction of joints or of springs between points",
+    "solves for Stokes drag, and not for the damping and friction of joints, of springs between points or of other "
+    "forces",
     "leave these out, or choose one of {explicit}",
 )
 SOLVERS = of_rule(
