@@ -18,6 +18,7 @@ WORDS = {
     "rule": "the rule",
     "thermostat": "the thermostat",
     "policy": "the policy",
+    "resisting": "another force",
     "solver": "another solver",
     "explicit": "the explicit rules",
     "stepping": "the explicit rules, `adams-bashforth-moulton`",

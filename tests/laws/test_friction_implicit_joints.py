@@ -265,11 +265,3 @@ def test_damping_without_noise_cools_below_the_bath() -> None:
     # Frames of 2 time units keep e^{−8} of u².
     measured = INERTIA * float((run.u[2:] ** 2).mean())
     assert measured == pytest.approx(expected, rel=5.0 * math.sqrt(2.0 / (4 * count)))
-
-
-def test_damping_of_springs_between_points_is_refused_by_name() -> None:
-    builder = ar.ModelBuilder("lj")
-    builder.add_body("body", mass=1.0, inertia=1.0, joint=ar.Free())
-    builder.add_force(ar.forces.PointSpring(bodies=("ground", "body"), stiffness=1.0, damping=0.5))
-    with pytest.raises(ar.CaseError, match="as the damping of a spring between points does"):
-        ar.simulate(builder.build(), 1.0, rule="friction-implicit", step=0.1)

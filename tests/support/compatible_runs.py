@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
 
 import articulon as ar
 from articulon.adaptive import Adaptive, Group, Schedule
+from articulon.declaration import Quantity
+from articulon.forces.base import At, Force, Merging
+from articulon.forces.joint_friction import JointFrictions
 from articulon.integrate.combination import FEATURES, Combination, resists
 
 STEP = 1e-3
@@ -36,6 +39,7 @@ OF_BODIES = {
     "drives",
     "friction",
     "damped springs",
+    "other resistance",
     "flexible",
     "fixman",
     "velocity gradient",
@@ -58,6 +62,37 @@ POLICIES = {
     "following": lambda: ar.scaling.ErrorControlled(),
 }
 MATERIAL = {"young": 1e3, "poisson": 0.3, "static_friction": 0.3, "restitution": 0.8}
+
+
+class Thickening(Force):
+    """τ = −c u of the joints that turn, by a force that no integrator knows."""
+
+    on_joints = True
+
+    kind: Literal["thickening"] = "thickening"
+    rotational: Quantity
+    """c [torque per angular speed]."""
+
+    @classmethod
+    def gather(cls, model: Any, declared: Sequence[tuple[str, Any]], users: Any) -> JointFrictions:
+        known = [(where, ar.forces.JointDamping(rotational=force.rotational)) for where, force in declared]
+        return ar.forces.JointDamping.gather(model, known, users)
+
+    @classmethod
+    def channels(cls, table: JointFrictions) -> Any:
+        return ar.forces.JointDamping.channels(table)
+
+    @classmethod
+    def fill(cls, table: JointFrictions, at: At) -> Iterator[Any]:
+        yield from ar.forces.JointDamping.fill(table, at)
+
+    @classmethod
+    def resists(cls, table: JointFrictions) -> bool:
+        return True
+
+    @classmethod
+    def coarsen(cls, table: JointFrictions, merging: Merging, links: int, speeds: int) -> JointFrictions | None:
+        return ar.forces.JointDamping.coarsen(table, merging, links, speeds)
 
 
 def completed(integrator: str, features: Iterable[str]) -> set[str]:
@@ -139,6 +174,8 @@ def _add_bodies(builder: Any, features: set[str]) -> None:
     if "damped springs" in features:
         ends = {"bodies": ("core", "arm"), "points": ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))}
         builder.add_force(ar.forces.PointSpring(**ends, stiffness=1.0, damping=0.5))
+    if "other resistance" in features:
+        builder.add_force(Thickening(rotational=0.5))
     if "fixman" in features:
         builder.add_force(ar.forces.Fixman(temperature=1.0))
     if "noise" in features:

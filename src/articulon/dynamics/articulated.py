@@ -51,6 +51,45 @@ def store_inertia(g, s, A, H, M):
 
 
 @jit
+def hand_inward(forest, gathered, i, A, H, M, n, f):
+    """What is left of link i, about its parent's origin, joins what has come to the parent's slot."""
+    p = forest.parent[i]
+    if p >= 0:
+        s = forest.slot[p]
+        if not forest.first[i]:  # siblings have been here
+            A, H, M, n, f = gather(gathered, s, A, H, M, n, f)
+        store_inertia(gathered, s, A, H, M)
+        store_from(gathered, s, 21, n)
+        store_from(gathered, s, 24, f)
+
+
+@jit
+def gathered_at(forest, mass, moment, inertia, R, wrench, ws, i, kept):
+    """Articulated inertia and bias force of link i at orientation R, world axes, before its joint is eliminated; the
+    inertia stays in ``kept`` (links, 21), unless that is empty."""
+    w, h = load_from(ws.twist, i, 3), apply(R, load(moment, i))
+    A, H, M = symmetric_rotate(R, load_symmetric(inertia, i)), skew(h), isotropic(mass[i])
+    n = sub(cross(w, symmetric_apply(A, w)), load_from(wrench, i, 3))
+    f = sub(cross(w, cross(w, h)), load_from(wrench, i, 0))
+    if forest.slot[i] >= 0:
+        A, H, M, n, f = gather(ws.gathered, forest.slot[i], A, H, M, n, f)
+    if kept.shape[0] > 0:
+        store_inertia(kept, i, A, H, M)
+    return A, H, M, n, f
+
+
+@jit
+def carried_outward(forest, gravity, ws, i):
+    """Angular acceleration of link i, and linear of its origin, while the speeds of its joint do not change."""
+    p = forest.parent[i]
+    aw, av = ZERO, (-gravity[0], -gravity[1], -gravity[2])
+    if p >= 0:
+        aw = load_from(ws.acceleration, p, 0)
+        av = add(load_from(ws.acceleration, p, 3), cross(aw, load(ws.reach, i)))
+    return add(aw, load_from(ws.bias, i, 0)), add(av, load_from(ws.bias, i, 3))
+
+
+@jit
 def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
     """Inward: each joint is eliminated and what is left of its link goes to the parent's slot."""
     eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, end, ws.gathered[:0])
@@ -60,47 +99,26 @@ def eliminate(forest, mass, moment, inertia, tau, wrench, ws, start, end):
 def eliminate_and_keep(forest, mass, moment, inertia, tau, wrench, ws, start, end, kept):
     """The same; each link's articulated inertia, before its joint is eliminated, stays in ``kept`` (links, 21)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
-    slot, first = forest.slot, forest.first
-    quaternion, rotations, twist = ws.quaternion, ws.rotation, ws.twist
-    reach, bias, gathered, record = ws.reach, ws.bias, ws.gathered, ws.record
+    quaternion, rotations, bias, record = ws.quaternion, ws.rotation, ws.bias, ws.record
     for i in range(end - 1, start - 1, -1):
-        kind, p = kinds[i], parent[i]
+        kind = kinds[i]
         frame, R = frames(kind, parent, rotation, quaternion, rotations, i)
-        w, h = load_from(twist, i, 3), apply(R, load(moment, i))
-        A, H, M = symmetric_rotate(R, load_symmetric(inertia, i)), skew(h), isotropic(mass[i])
-        n = sub(cross(w, symmetric_apply(A, w)), load_from(wrench, i, 3))
-        f = sub(cross(w, cross(w, h)), load_from(wrench, i, 0))
-        if slot[i] >= 0:
-            A, H, M, n, f = gather(gathered, slot[i], A, H, M, n, f)
-        if kept.shape[0] > 0:
-            store_inertia(kept, i, A, H, M)
-        r, cw, cv = load(reach, i), load_from(bias, i, 0), load_from(bias, i, 3)
+        A, H, M, n, f = gathered_at(forest, mass, moment, inertia, R, wrench, ws, i, kept)
+        r, cw, cv = load(ws.reach, i), load_from(bias, i, 0), load_from(bias, i, 3)
         A, H, M, n, f, left = joints.eliminate(kind, load(axes, i), tau, u_start[i], frame, R, r, cw, cv, A, H, M, n, f)
         store6(record, i, 0, left)
         store6(record, i, 6, left[6:])
-        if p >= 0:
-            s = slot[p]
-            if not first[i]:  # siblings have been here
-                A, H, M, n, f = gather(gathered, s, A, H, M, n, f)
-            store_inertia(gathered, s, A, H, M)
-            store_from(gathered, s, 21, n)
-            store_from(gathered, s, 24, f)
+        hand_inward(forest, ws.gathered, i, A, H, M, n, f)
 
 
 @by_forest
 def accelerate(forest, gravity, ws, udot, start, end):
     """Outward: joint accelerations; gravity enters as an acceleration of the inertial frame (POEMS, 5.3)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
-    quaternion, rotations = ws.quaternion, ws.rotation
-    reach, bias, record, acceleration = ws.reach, ws.bias, ws.record, ws.acceleration
-    ground = (-gravity[0], -gravity[1], -gravity[2])
+    quaternion, rotations, record, acceleration = ws.quaternion, ws.rotation, ws.record, ws.acceleration
     for i in range(start, end):
-        p, kind = parent[i], kinds[i]
-        aw, av = ZERO, ground
-        if p >= 0:
-            aw = load_from(acceleration, p, 0)
-            av = add(load_from(acceleration, p, 3), cross(aw, load(reach, i)))
-        aw, av = add(aw, load_from(bias, i, 0)), add(av, load_from(bias, i, 3))
+        kind = kinds[i]
+        aw, av = carried_outward(forest, gravity, ws, i)
         frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
         aw, av = joints.accelerate(kind, load(axes, i), frame, body, record, i, aw, av, udot, u_start[i])
         store_from(acceleration, i, 0, aw)

@@ -9,36 +9,27 @@ as if massless bodies were between them: with s the column of a speed, U = I s a
 Every joint takes that, whatever its columns. Joints without damping are eliminated as always.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from articulon.algebra.inertia import force_of, moment_of, shift, skew
+from articulon.algebra.inertia import force_of, moment_of, shift
 from articulon.algebra.vectors import (
-    ZERO,
     add,
-    apply,
     cross,
     dot,
-    isotropic,
     load,
     load_from,
-    load_symmetric,
     matrix_add,
     scale,
     store6,
     store_from,
-    sub,
-    symmetric_apply,
     symmetric_less_outer,
-    symmetric_rotate,
 )
 from articulon.dynamics import joints
-from articulon.dynamics.articulated import gather, store_inertia
+from articulon.dynamics.articulated import carried_outward, gathered_at, hand_inward
 from articulon.dynamics.kinematics import frames
-from articulon.dynamics.loops.conditions import mark_live_rows, row_wrenches
-from articulon.dynamics.loops.constrained_articulated import whiten_rows
+from articulon.dynamics.loops.constrained_articulated import factor_paths, multiply_rows, whiten_rows
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite
 from articulon.kernels import jit, kernel
 
@@ -88,21 +79,12 @@ def eliminate_speeds(kind, axis, frame, body, tau, diagonal, first, record, A, H
 def eliminate_damped(forest, tau, wrench, ws, damping, kept):
     """Inward: as ``articulated.eliminate_and_keep``, with the damping of joints."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
-    slot, first = forest.slot, forest.first
-    quaternion, rotations, twist = ws.quaternion, ws.rotation, ws.twist
-    reach, bias, gathered, record = ws.reach, ws.bias, ws.gathered, ws.record
+    quaternion, rotations, bias, record = ws.quaternion, ws.rotation, ws.bias, ws.record
     for i in range(kinds.size - 1, -1, -1):
-        kind, p = kinds[i], parent[i]
+        kind = kinds[i]
         frame, R = frames(kind, parent, rotation, quaternion, rotations, i)
-        w, h = load_from(twist, i, 3), apply(R, load(forest.moment, i))
-        A, H, M = symmetric_rotate(R, load_symmetric(forest.inertia, i)), skew(h), isotropic(forest.mass[i])
-        n = sub(cross(w, symmetric_apply(A, w)), load_from(wrench, i, 3))
-        f = sub(cross(w, cross(w, h)), load_from(wrench, i, 0))
-        if slot[i] >= 0:
-            A, H, M, n, f = gather(gathered, slot[i], A, H, M, n, f)
-        if kept.shape[0] > 0:
-            store_inertia(kept, i, A, H, M)
-        r, cw, cv = load(reach, i), load_from(bias, i, 0), load_from(bias, i, 3)
+        A, H, M, n, f = gathered_at(forest, forest.mass, forest.moment, forest.inertia, R, wrench, ws, i, kept)
+        r, cw, cv = load(ws.reach, i), load_from(bias, i, 0), load_from(bias, i, 3)
         if is_damped(kind, damping.diagonal, u_start[i]):
             n, f = add(n, moment_of(A, H, cw, cv)), add(f, force_of(H, M, cw, cv))
             A, H, M, n, f = eliminate_speeds(
@@ -116,29 +98,17 @@ def eliminate_damped(forest, tau, wrench, ws, damping, kept):
             )
             store6(record, i, 0, left)
             store6(record, i, 6, left[6:])
-        if p >= 0:
-            s = slot[p]
-            if not first[i]:  # siblings have been here
-                A, H, M, n, f = gather(gathered, s, A, H, M, n, f)
-            store_inertia(gathered, s, A, H, M)
-            store_from(gathered, s, 21, n)
-            store_from(gathered, s, 24, f)
+        hand_inward(forest, ws.gathered, i, A, H, M, n, f)
 
 
 @jit
 def accelerate_damped(forest, gravity, ws, damping, udot):
     """Outward: as ``articulated.accelerate``, with the damping of joints."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
-    quaternion, rotations = ws.quaternion, ws.rotation
-    reach, bias, acceleration, record = ws.reach, ws.bias, ws.acceleration, damping.record
-    ground = (-gravity[0], -gravity[1], -gravity[2])
+    quaternion, rotations, acceleration, record = ws.quaternion, ws.rotation, ws.acceleration, damping.record
     for i in range(kinds.size):
-        p, kind, first = parent[i], kinds[i], u_start[i]
-        aw, av = ZERO, ground
-        if p >= 0:
-            aw = load_from(acceleration, p, 0)
-            av = add(load_from(acceleration, p, 3), cross(aw, load(reach, i)))
-        aw, av = add(aw, load_from(bias, i, 0)), add(av, load_from(bias, i, 3))
+        kind, first = kinds[i], u_start[i]
+        aw, av = carried_outward(forest, gravity, ws, i)
         frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
         if is_damped(kind, damping.diagonal, first):
             for k in range(joints.degrees_of_freedom(kind)):
@@ -160,65 +130,14 @@ def solve_damped(forest, tau, wrench, gravity, ws, damping, udot, kept):
     accelerate_damped(forest, gravity, ws, damping, udot)
 
 
-@jit
-def factor_damped_paths(forest, loops, ws, diagonal, arrays):
-    """W = S L⁻ᵀ, V = I S L⁻ᵀ and L⁻¹ of the joints on paths, with Sᵀ I S + diag(d) = L Lᵀ: Gram and Schmidt's
-    procedure in that product."""
-    parent, kinds, axes, rotation = forest.parent, forest.kind, forest.axis, forest.rotation
-    quaternion, rotations = ws.quaternion, ws.rotation
-    columns, inverse, kept = arrays.columns, arrays.inverse, arrays.articulated
-    for place_, i in enumerate(loops.path):
-        kind, first = kinds[i], forest.u_start[i]
-        frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
-        A = load_symmetric(kept, i)
-        H = (load_from(kept, i, 6), load_from(kept, i, 9), load_from(kept, i, 12))
-        M = (kept[i, 15], kept[i, 16], kept[i, 17], kept[i, 18], kept[i, 19], kept[i, 20])
-        W, V, K = columns[place_, 0], columns[place_, 1], inverse[place_]
-        count = joints.degrees_of_freedom(kind)
-        for k in range(count):
-            sw, sv = joints.column(kind, load(axes, i), k, frame, body)
-            n, f = moment_of(A, H, sw, sv), force_of(H, M, sw, sv)
-            for c in range(3):
-                W[k, c], W[k, 3 + c] = sw[c], sv[c]
-                V[k, c], V[k, 3 + c] = n[c], f[c]
-            for c in range(6):
-                K[k, c] = 1.0 if c == k else 0.0
-            for j in range(k):
-                shared = shared_by(W, V, K, diagonal, first, count, j, k)
-                for c in range(6):
-                    W[k, c] -= shared * W[j, c]
-                    V[k, c] -= shared * V[j, c]
-                    K[k, c] -= shared * K[j, c]
-            size = 1.0 / math.sqrt(shared_by(W, V, K, diagonal, first, count, k, k))
-            for c in range(6):
-                W[k, c] *= size
-                V[k, c] *= size
-                K[k, c] *= size
-
-
-@jit
-def shared_by(W, V, K, diagonal, first, count, j, k):
-    """The product of columns j and k in Sᵀ I S + diag(d)."""
-    total = 0.0
-    for c in range(6):
-        total += W[j, c] * V[k, c]
-    for c in range(count):
-        total += K[j, c] * diagonal[first + c] * K[k, c]
-    return total
-
-
 @kernel
-def factor_damped(forest, loops, ws, diagonal, arrays):
-    """Factors of J (M + diag(d))⁻¹ Jᵀ at links whose articulated inertias have been kept."""
-    row_wrenches(loops, ws, arrays.wrench)
-    mark_live_rows(forest, loops, ws, arrays)
-    factor_damped_paths(forest, loops, ws, diagonal, arrays)
+def factor_damped(forest, loops, rigid, ws, diagonal, arrays):
+    """Factors of J (M + diag(d))⁻¹ Jᵀ + C at links whose articulated inertias have been kept, with the rows of J in
+    ``arrays.wrench``. C is diagonal: zero for the first ``rigid`` rows, which are conditions, and 1 for those behind
+    them, which give way by their force."""
+    factor_paths(forest, loops, ws, diagonal, arrays)
     whiten_rows(forest, loops, ws, arrays)
-    E, A = arrays.whitened, arrays.matrix
-    for r in range(E.shape[0]):
-        for s in range(r + 1):
-            total = 0.0
-            for k in range(E.shape[1]):
-                total += E[r, k] * E[s, k]
-            A[r, s] = A[s, r] = total
-    arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
+    multiply_rows(arrays)
+    for r in range(rigid, loops.kind.size):
+        arrays.matrix[r, r] += 1.0
+    arrays.rank[0] = factorise_semidefinite(arrays.matrix, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)

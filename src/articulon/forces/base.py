@@ -1,8 +1,9 @@
 """The contract of a force: one class in one file, which is found by itself.
 
-A force is a declaration, what a user states, and six functions. ``gather`` makes one table of arrays of all
+A force is a declaration, what a user states, and functions of its kind. ``gather`` makes one table of arrays of all
 declarations of its kind in a model; ``channels`` says in which channels it acts; ``fill`` and ``energy`` give the
 passes that add its forces to the channels and its energy to theirs, at links that have been placed and moved;
+``fill_without_resistance`` leaves out of the forces what ``friction-implicit`` solves for with the drag;
 ``coarsen`` makes the table of a coarse model, in which bodies are merged, and ``on_coarse`` the declaration. One that
 has no ``coarsen`` is refused where joints lock and release. ``position_restraints.py`` is a short example.
 
@@ -118,6 +119,11 @@ class Force(Declaration):
     def fill(cls, table: Any, at: At) -> Iterator[Bound]:
         """Passes that add its forces."""
         raise NotImplementedError
+
+    @classmethod
+    def fill_without_resistance(cls, table: Any, at: At) -> Iterator[Bound]:
+        """Passes that add its forces but for the resistance to speeds that ``friction-implicit`` solves for."""
+        yield from cls.fill(table, at)
 
     @classmethod
     def energy(cls, table: Any, at: EnergyAt) -> Iterator[Bound]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from articulon.dynamics import kinetic_energies
-from articulon.forces.base import At, Force
+from articulon.forces.base import At
 from articulon.forces.brownian import draw, noise_wrenches
 from articulon.forces.channel_forces import ChannelForces
 from articulon.forces.evaluation_tables import ModelTables
@@ -187,8 +187,9 @@ def read_thermostat(bath, variables, sums):
     sums[8], sums[9] = variables[0, 0], bath.constants[GAIN] * variables[1, 0]
 
 
-def filling(evaluator: ModelTables, at: At, without: tuple[type[Force], ...] = ()) -> Iterator[Bound]:
-    """Passes that fill the channels but for drag, Brownian motion and forces of the kinds left out."""
+def filling(evaluator: ModelTables, at: At, resistance: bool = True) -> Iterator[Bound]:
+    """Passes that fill the channels but for drag and Brownian motion, and, without ``resistance``, but for what
+    ``friction-implicit`` solves for."""
     forces, channels, forest, ws = evaluator.system.forces, at.channels, at.forest, at.ws
     wrench, joint = channels.wrench, channels.joint
     if forces.wrench_channels.size:
@@ -202,8 +203,7 @@ def filling(evaluator: ModelTables, at: At, without: tuple[type[Force], ...] = (
     if forest.flexible is not None:
         yield fill_modal_springs.bind(forest, at.q, joint)
     for kind, table in forces.terms:
-        if not issubclass(kind, without):
-            yield from kind.fill(table, at)
+        yield from kind.fill(table, at) if resistance else kind.fill_without_resistance(table, at)
 
 
 def fill_friction(evaluator: ModelTables, at: At) -> Iterator[Bound]:

@@ -58,6 +58,11 @@ class JointFrictions(NamedTuple):
     """u_s, the speed below which it is rounded off [velocity, or angular velocity], shape (rows,)."""
 
 
+def no_frictions() -> JointFrictions:
+    """A table without rows."""
+    return JointFrictions(*(np.zeros(0, dtype=np.int64) for _ in range(2)), *(np.zeros(0) for _ in range(3)))
+
+
 class JointResistance(Force):
     """What damping and friction of joints share."""
 
@@ -92,6 +97,11 @@ class JointResistance(Force):
     def fill(cls, table: JointFrictions, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield joint_frictions.bind(table, at.u, at.channels.joint[DAMPING])
+
+    @classmethod
+    def fill_without_resistance(cls, table: JointFrictions, at: At) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield from ()
 
     @classmethod
     def resists(cls, table: JointFrictions) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from articulon.algebra.vectors import add, apply, cross, dot, load, load_from, load_matrix, scale, store_from, sub
 from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
-from articulon.forces.base import At, EnergyAt, Force, Merging
+from articulon.forces.base import At, EnergyAt, Force, Merging, Term
 from articulon.forces.selection import body_index, on_link
 from articulon.kernels import jit
 from articulon.model import Model
@@ -36,7 +36,8 @@ class PointSprings(NamedTuple):
 class PointSpring(Force):
     """U = ½ k (r − r₀)² with r the distance of two points, and a damping force −c r' along their line.
 
-    The spring is booked in the channel ``potential``, its damping in ``damping``.
+    The spring is booked in the channel ``potential``, its damping in ``damping``. The steps of ``friction-implicit``
+    solve for the damping, so that it bounds none of them.
     """
 
     energy_channel = POTENTIAL
@@ -91,13 +92,19 @@ class PointSpring(Force):
     @classmethod
     def channels(cls, table: PointSprings) -> tuple[Iterable[int], Iterable[int]]:
         """See :class:`Force`."""
-        return (POTENTIAL, DAMPING) if table.constants[:, 2].any() else (POTENTIAL,), ()
+        return (POTENTIAL, DAMPING) if cls.resists(table) else (POTENTIAL,), ()
 
     @classmethod
     def fill(cls, table: PointSprings, at: At) -> Iterator[Bound]:
         """See :class:`Force`."""
-        wrench = at.channels.wrench
-        yield point_spring_wrenches.bind(table, at.ws, wrench[POTENTIAL], wrench[DAMPING])
+        yield from cls.fill_without_resistance(table, at)
+        if cls.resists(table):
+            yield point_spring_dampings.bind(table, at.ws, at.channels.wrench[DAMPING])
+
+    @classmethod
+    def fill_without_resistance(cls, table: PointSprings, at: At) -> Iterator[Bound]:
+        """See :class:`Force`."""
+        yield point_spring_wrenches.bind(table, at.ws, at.channels.wrench[POTENTIAL])
 
     @classmethod
     def energy(cls, table: PointSprings, at: EnergyAt) -> Iterator[Bound]:
@@ -127,6 +134,15 @@ class PointSpring(Force):
         return self if links[0] != links[1] else None
 
 
+def damped_springs(terms: Iterable[Term]) -> PointSprings | None:
+    """The springs with damping among the forces of a model; None where there are none."""
+    table = next((term.table for term in terms if term.kind is PointSpring), None)
+    if table is None or not PointSpring.resists(table):
+        return None
+    damped = table.constants[:, 2] > 0.0
+    return PointSprings(*(column[damped] for column in table))
+
+
 @jit
 def arm_of(i, local, ws):
     """From the origin of link i, or of the world, to a point given in its frame."""
@@ -154,36 +170,53 @@ def pull_at(wrench, i, arm, force):
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), cross(arm, force)))
 
 
+@jit
+def ends_of(springs, s, ws):
+    """The two links of a spring, the arms from their origins to its points, and d = x₂ − x₁ [length]; world axes."""
+    i, j = springs.link[s, 0], springs.link[s, 1]
+    a, b = arm_of(i, load_from(springs.point, s, 0), ws), arm_of(j, load_from(springs.point, s, 3), ws)
+    return i, j, a, b, sub(place_of(j, b, ws), place_of(i, a, ws))
+
+
+@jit
+def approach(i, j, a, b, d, ws):
+    """d·(v₂ − v₁) of the ends of a spring, as ``ends_of`` gives them [length²/time]."""
+    return dot(d, sub(velocity_of(j, b, ws), velocity_of(i, a, ws)))
+
+
 @pass_of
-def point_spring_wrenches(springs, ws, elastic, damping):
-    """Adds −k (r − r₀) d/r to the wrenches ``elastic`` (links, 6) and −c (d·v) d/r² to ``damping``, d = x₂ − x₁."""
-    links, points, constants = springs.link, springs.point, springs.constants
-    for s in range(links.shape[0]):
-        i, j = links[s, 0], links[s, 1]
-        a, b = arm_of(i, load_from(points, s, 0), ws), arm_of(j, load_from(points, s, 3), ws)
-        d = sub(place_of(j, b, ws), place_of(i, a, ws))
-        k, rest, c = constants[s, 0], constants[s, 1], constants[s, 2]
+def point_spring_wrenches(springs, ws, wrench):
+    """Adds −k (r − r₀) d/r to the wrenches (links, 6), d = x₂ − x₁."""
+    constants = springs.constants
+    for s in range(constants.shape[0]):
+        i, j, a, b, d = ends_of(springs, s, ws)
+        k, rest = constants[s, 0], constants[s, 1]
         tension = k
         if rest > 0.0:
             # A spring of no length has no direction: the run then sees numbers that are none.
             tension = k - k * rest / math.sqrt(dot(d, d))
-        pull_at(elastic, i, a, scale(tension, d))
-        pull_at(elastic, j, b, scale(-tension, d))
+        pull_at(wrench, i, a, scale(tension, d))
+        pull_at(wrench, j, b, scale(-tension, d))
+
+
+@pass_of
+def point_spring_dampings(springs, ws, wrench):
+    """Adds −c (d·v) d/r² to the wrenches (links, 6)."""
+    for s in range(springs.constants.shape[0]):
+        c = springs.constants[s, 2]
         if c > 0.0:
-            v = sub(velocity_of(j, b, ws), velocity_of(i, a, ws))
-            drag = c * dot(d, v) / dot(d, d)
-            pull_at(damping, i, a, scale(drag, d))
-            pull_at(damping, j, b, scale(-drag, d))
+            i, j, a, b, d = ends_of(springs, s, ws)
+            drag = c * approach(i, j, a, b, d, ws) / dot(d, d)
+            pull_at(wrench, i, a, scale(drag, d))
+            pull_at(wrench, j, b, scale(-drag, d))
 
 
 @pass_of
 def point_spring_energy(springs, ws, result):
     """Adds Σ ½ k (r − r₀)²."""
-    links, points, constants = springs.link, springs.point, springs.constants
+    constants = springs.constants
     total = 0.0
-    for s in range(links.shape[0]):
-        i, j = links[s, 0], links[s, 1]
-        a, b = arm_of(i, load_from(points, s, 0), ws), arm_of(j, load_from(points, s, 3), ws)
-        d = sub(place_of(j, b, ws), place_of(i, a, ws))
+    for s in range(constants.shape[0]):
+        _, _, _, _, d = ends_of(springs, s, ws)
         total += 0.5 * constants[s, 0] * (math.sqrt(dot(d, d)) - constants[s, 1]) ** 2
     result[POTENTIAL] += total

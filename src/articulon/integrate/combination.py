@@ -15,6 +15,7 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.fixman import fixman_of
 from articulon.forces.joint_friction import JointResistance
 from articulon.forces.linear_flow import flows_unevenly
+from articulon.forces.point_springs import PointSpring
 from articulon.forces.sites.site_positions import only_particles
 from articulon.integrate.grain_driver import only_grains
 from articulon.integrate.integrators import (
@@ -73,6 +74,12 @@ def resists(model: Model) -> frozenset[type[Force]]:
         if table is not None and kind.resists(table):
             found.add(kind)
     return frozenset(found)
+
+
+def other_resistances(c: Combination) -> list[str]:
+    """Kinds of the forces that resist speeds, beside Stokes drag, joints and springs."""
+    others = (kind for kind in c.resists if kind is not PointSpring and not issubclass(kind, JointResistance))
+    return sorted(str(kind.model_fields["kind"].default) for kind in others)
 
 
 _BY_DECLARATION: dict[Any, str] = {
@@ -159,10 +166,8 @@ FEATURES: dict[str, Feature] = {
     "friction": Feature(
         "damping and friction of joints", lambda c: any(issubclass(kind, JointResistance) for kind in c.resists)
     ),
-    "damped springs": Feature(
-        "damped point springs and other forces that resist speeds",
-        lambda c: any(not issubclass(kind, JointResistance) for kind in c.resists),
-    ),
+    "damped springs": Feature("damped point springs", lambda c: PointSpring in c.resists),
+    "other resistance": Feature("other forces that resist speeds", lambda c: bool(other_resistances(c))),
     "kane": Feature("solver `kane`", lambda c: c.solver == "kane"),
     "divide-and-conquer": Feature("solver `divide-and-conquer`", lambda c: c.solver == "divide-and-conquer"),
     "flexible": Feature("flexible bodies", lambda c: bool(c.model.modes)),

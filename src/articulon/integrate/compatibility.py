@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from articulon.errors import CaseError
-from articulon.integrate.combination import FEATURES, Combination, integrator_of
+from articulon.integrate.combination import FEATURES, Combination, integrator_of, other_resistances
 from articulon.integrate.integrators import ErmakMcCammon
 from articulon.integrate.refusals import (
     ADAPTIVE_CONTACTS,
@@ -23,7 +23,6 @@ from articulon.integrate.refusals import (
     CANONICAL_BATH,
     CANONICAL_LOOPS,
     CONTACTS,
-    DAMPED_SPRINGS,
     FLEXIBLE,
     FOLLOWING,
     INSTANTANEOUS,
@@ -33,6 +32,7 @@ from articulon.integrate.refusals import (
     NO_FORCE,
     NO_PLACE,
     NOTHING_TO_SOLVE,
+    OTHER_RESISTANCE,
     OVERDAMPED_FRICTION,
     OVERDAMPING,
     PARTICLES_ONLY,
@@ -77,7 +77,8 @@ def _all(features: tuple[str, ...], refusal: Refusal) -> dict[str, Refusal]:
 
 
 _SOLVERS = ("kane", "divide-and-conquer")
-_OF_BODIES = ("loops", "drives", "friction", "damped springs", "flexible", "fixman", "velocity gradient", *NOISES)
+_RESISTANCES = ("friction", "damped springs", "other resistance")
+_OF_BODIES = ("loops", "drives", *_RESISTANCES, "flexible", "fixman", "velocity gradient", *NOISES)
 """What makes a model one of bodies on joints, whatever else it holds."""
 
 CELLS: dict[str, dict[str, Refusal]] = {
@@ -125,7 +126,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
         **_all(SPHERES, CONTACTS),
         "reflecting": REFLECTING,
         "euler-parameters": RATES,
-        "damped springs": DAMPED_SPRINGS,
+        "other resistance": OTHER_RESISTANCE,
         **_all(_SOLVERS, SOLVERS),
         "flexible": FLEXIBLE,
         "thermostat's factor": THERMOSTATS_FACTOR,
@@ -138,7 +139,7 @@ CELLS: dict[str, dict[str, Refusal]] = {
         "reflecting": REFLECTING,
         "euler-parameters": RATES,
         **_all(("loops", "drives"), LOOPS),
-        **_all(("friction", "damped springs"), OVERDAMPED_FRICTION),
+        **_all(_RESISTANCES, OVERDAMPED_FRICTION),
         **_all(_SOLVERS, SOLVERS),
         "flexible": FLEXIBLE,
         "instantaneous noise": INSTANTANEOUS,
@@ -375,6 +376,7 @@ def words_of(c: Combination) -> dict[str, str]:
         "body": f"body '{model.names[next(iter(model.modes))]}'" if model.modes else "a body",
         "loop": model.loop_name(0) if model.loops.kind.size else "a loop",
         "driven": model.drives[0].name if model.drives else "",
+        "resisting": ", ".join(f"'{kind}'" for kind in other_resistances(c)),
         "explicit": explicit,
         "stepping": ", ".join([*EXPLICIT, *PREDICTOR_CORRECTOR]),
         "of_bodies": "friction-implicit" if isinstance(c.integrator, ErmakMcCammon) else "velocity-verlet",

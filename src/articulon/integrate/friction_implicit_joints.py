@@ -19,8 +19,7 @@ import numpy as np
 
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics.damped_articulated import JointDampings, factor_damped, joint_dampings, solve_damped
-from articulon.dynamics.kinematics import accelerate_at_constant_speeds
-from articulon.dynamics.loops.conditions import on_links, row_accelerations, row_wrenches
+from articulon.dynamics.loops.conditions import mark_live_rows, row_accelerations, row_wrenches
 from articulon.dynamics.loops.constrained_articulated import correct_multipliers
 from articulon.kernels import jit
 from articulon.model.loop_declarations import DRIVE
@@ -104,33 +103,41 @@ def solve_rubbed(forest, rows, span, factor, u, wrench, ws, rubbing, nothing, ud
 @pass_of
 def solve_rubbed_tangent(forest, loops, rows, span, factor, u, wrench, ws, rubbing, arrays, udot):
     """The same accelerations with J u' = 0, as ``friction_implicit_loops.solve_along`` finds them without the friction
-    of joints."""
+    of joints; the links of ``ws`` are at rest, which leaves the rows no products."""
+    place_rows(forest, loops, ws, arrays)
     for turn in range(MOST_TURNS):
         if begin_turn(turn, rows, 0.5 * span[0], factor[DAMPING], u, udot, rubbing):
             return
-        solve_damped_along(forest, loops, wrench, ws, rubbing, arrays, udot)
+        solve_with_rows(forest, loops, loops.kind.size, wrench, ws, rubbing, arrays, udot)
 
 
 @jit
-def solve_damped_along(forest, loops, wrench, ws, rubbing, arrays, udot):
-    """One solution with J u' = 0."""
-    damping = rubbing.damping
+def place_rows(forest, loops, ws, arrays):
+    """Rows of loops at links that have been placed, for a part of a step in which J stands still: J u' = 0."""
     row_wrenches(loops, ws, arrays.wrench)
-    accelerate_at_constant_speeds(forest, ws)
+    mark_live_rows(forest, loops, ws, arrays)
     for r in range(loops.kind.size):
-        arrays.multiplier[r] = arrays.gamma[r] = 0.0
+        arrays.gamma[r] = 0.0
         if loops.kind[r] == DRIVE:
             arrays.motion[loops.motion[r], 2] = 0.0
-        else:
-            arrays.gamma[r] = -on_links(loops, arrays.wrench, r, ws.acceleration, 3, 0)
+
+
+@jit
+def solve_with_rows(forest, rows, rigid, wrench, ws, rubbing, arrays, udot):
+    """One solution with J u' + γ + C λ = 0 for rows that have been placed; C is that of ``factor_damped``."""
+    damping = rubbing.damping
+    for r in range(rows.kind.size):
+        arrays.multiplier[r] = 0.0
     solve_damped(forest, rubbing.tau, wrench, NOWHERE, ws, damping, udot, arrays.articulated)
-    factor_damped(forest, loops, ws, damping.diagonal, arrays)
+    factor_damped(forest, rows, rigid, ws, damping.diagonal, arrays)
     copy_into(arrays.tau, rubbing.tau)
     copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
     # The second turn removes the rounding of the first, as in ``solve_loops``.
     for _ in range(2):
-        row_accelerations(loops, udot, NOWHERE, ws.acceleration, arrays)
-        correct_multipliers(loops, arrays)
+        row_accelerations(rows, udot, NOWHERE, ws.acceleration, arrays)
+        for r in range(rigid, rows.kind.size):
+            arrays.residual[r] += arrays.multiplier[r]
+        correct_multipliers(rows, arrays)
         solve_damped(forest, arrays.tau, arrays.total, NOWHERE, ws, damping, udot, arrays.articulated[:0])
 
 

@@ -7,13 +7,14 @@ import numpy as np
 from articulon.algebra.vectors import ZERO, add, copy_into, load, load_from, scale, store, store_from
 from articulon.dynamics.kinematics import move
 from articulon.dynamics.kinetic_energies import kinetic_energy
+from articulon.dynamics.loops.conditions import LoopScratch
 from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
 from articulon.dynamics.motion_passes import move_links, place_links, solve
 from articulon.forces.base import At
 from articulon.forces.energies import find_kinetic_energy
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking, clear, fill_friction, filling, scaling
-from articulon.forces.joint_friction import JointResistance, resistance_of
+from articulon.forces.joint_friction import no_frictions, resistance_of
 from articulon.forces.linear_flow import booking_flow
 from articulon.forces.stokes_drag import drag_wrenches
 from articulon.integrate import canonical, geodesic
@@ -25,6 +26,7 @@ from articulon.integrate.friction_implicit_loops import (
     solve_tangent,
     stir_tangent,
 )
+from articulon.integrate.friction_implicit_springs import book_dashpots, dashpots_of, place_dashpots, solve_dashpots
 from articulon.integrate.steady_drift import drift
 from articulon.kernels import jit
 from articulon.model import Forest, Workspace
@@ -224,7 +226,7 @@ class Passes(NamedTuple):
     locate: np.ndarray
     """Places and moves the links at q and u."""
     fill: np.ndarray
-    """Fills the channels but for drag, noise and the friction of joints."""
+    """Fills the channels but for noise and for the resistance that is taken implicitly."""
     scale: np.ndarray
     """Sums them with their factors."""
     predict: np.ndarray
@@ -240,7 +242,7 @@ class Passes(NamedTuple):
     arrive: np.ndarray
     """The same in the second half."""
     friction: np.ndarray
-    """Accelerations by drag, noise and the friction of joints."""
+    """Accelerations by drag, noise, the friction of joints and the damping of springs."""
     book_friction: np.ndarray
     """Their power at the middle speeds."""
     kinetic: np.ndarray
@@ -270,14 +272,15 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
             return solve_tangent.bind(inertias, loops, *forces, fall, moved, e.solver.loops, found)
         return solve.bind(forest, inertias.mass, inertias.moment, inertias.inertia, *forces, fall, moved, found)
 
-    def driving(span: np.ndarray) -> list[Bound]:
+    def driving(span: np.ndarray, found: LoopScratch) -> list[Bound]:
         """The work of drives over a time."""
-        return [book_drives.bind(loops, middle, e.solver.loops.multiplier, span, arrays.work)] if driven else []
+        return [book_drives.bind(loops, middle, found.multiplier, span, arrays.work)] if driven else []
 
     accelerate = solving(forest, (*sums, gravity), still if flight else ws, udot)
-    book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span)]
-    rows = resistance_of(forces.terms)
-    rubs = forces.drag.link.size > 0 or forces.noise.choice[0] != 0 or rows is not None
+    book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span, e.solver.loops)]
+    rows, dashpots = resistance_of(forces.terms), dashpots_of(forces.terms, forest, loops, e.system.motions, e.model.nu)
+    resists = rows is not None or dashpots is not None
+    rubs = forces.drag.link.size > 0 or forces.noise.choice[0] != 0 or resists
     heavier = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
     inertias = arrays.mass, arrays.moment, arrays.inertia
     friction = [
@@ -286,22 +289,29 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
         add_friction.bind(forest, forces.drag, arrays.clock[1:], factor, arrays.friction, *inertias, arrays.total),
     ]
     resisted: list[Bound] = []
-    if rows is None:
+    if not resists:
         friction.append(solving(heavier, (arrays.no_torque, arrays.total, none), still, arrays.udot))
     else:
-        own = rubbing(e.model.nu)
-        rubbed_by = (rows, arrays.clock[1:], factor, u, arrays.total, still, own)
-        if looped:
+        own, over = rubbing(e.model.nu), (arrays.clock[1:], factor)
+        rubbed_by = (no_frictions() if rows is None else rows, *over, u, arrays.total, still, own)
+        if dashpots is not None:
+            springs, found = dashpots.springs, dashpots.arrays
+            rigid = loops.kind.size
+            friction.append(place_dashpots.bind(forest, loops, springs, *over, ws, found))
+            friction.append(solve_dashpots.bind(heavier, dashpots.rows, rigid, *rubbed_by, found, arrays.udot))
+            resisted.append(book_dashpots.bind(springs, ws, arrays.powers))
+        elif looped:
             friction.append(solve_rubbed_tangent.bind(heavier, loops, *rubbed_by, e.solver.loops, arrays.udot))
         else:
             friction.append(solve_rubbed.bind(heavier, *rubbed_by, np.zeros((0, 21)), arrays.udot))
-        resisted.append(book_rubbing.bind(own, middle, arrays.powers))
+        if rows is not None:
+            resisted.append(book_rubbing.bind(own, middle, arrays.powers))
     rubbed = [
         move_middle,
         book_friction.bind(forces.drag, ws, arrays.friction, arrays.powers),
         *booking_flow(e.linear_flow, ws, arrays.friction[0], arrays.powers),
         *resisted,
-        *driving(arrays.clock[1:]),
+        *driving(arrays.clock[1:], e.solver.loops if dashpots is None else dashpots.arrays),
     ]
     kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic)]
     way, bath = e.system.bath.choice[WAY], e.system.bath
@@ -317,7 +327,7 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
         Program(one)
         for one in (
             locate,
-            filling(e, at, (JointResistance,)),
+            filling(e, at, resistance=False),
             scaling(e, channels, factor),
             () if flight else (move_u, kept, accelerate),
             (accelerate,) if flight else (move_middle, kept, accelerate),

@@ -61,16 +61,14 @@ CANONICAL_LOOPS = of_rule(
     "works in canonical momenta, which coordinates bound by loops or given motions lack",
     "choose one of {stepping}, or leave out the loops and drives",
 )
-DAMPED_SPRINGS = of_rule(
-    "takes implicitly Stokes drag and the friction of joints, which its recursion adds to the inertia of a body or a "
-    "joint; other forces that resist speeds may couple those of two bodies, as the damping of a spring between points "
-    "does",
-    "leave these forces out, give joints their damping (joint-damping), or choose one of {explicit}, or 'scipy-radau' "
-    "where they are stiff",
+OTHER_RESISTANCE = of_rule(
+    "takes implicitly Stokes drag, the damping and friction of joints and the damping of point springs, and does not "
+    "know how {resisting} resists speeds",
+    "leave that force out, or choose one of {explicit}, or 'scipy-radau' where it is stiff",
 )
 OVERDAMPED_FRICTION = of_rule(
-    "moves bodies by a mobility that forces and noise share, and the damping and friction of joints and of springs "
-    "between points has no noise: what is sampled would have no temperature",
+    "moves bodies by a mobility that forces and noise share, and the damping and friction of joints, of springs "
+    "between points and of other forces has no noise: what is sampled would have no temperature",
     "leave these out, or choose friction-implicit or one of {explicit}",
 )
 SOLVERS = of_rule(

@@ -15,6 +15,10 @@ from articulon.model.joints.base import TRANSLATION
 DRIVE = 2
 """Kind of a row by which a joint's coordinate follows a given motion; the others are in ``joints/base.py``."""
 
+DASHPOT = 3
+"""Kind of a row along the line of two points, by which a step solves for the damping between them. It asks for nothing
+that has a residual, and whoever adds it finds its wrench."""
+
 
 @dataclass(frozen=True)
 class LoopJoint(Frozen):
@@ -122,15 +126,12 @@ def loop_rows(
         directions.append((np.zeros(3), np.zeros(3)))
         scalars.append((forest.q_start[i] + drive.component, forest.u_start[i] + drive.component, k))
     ends = np.array(links, dtype=np.int64).reshape(-1, 2)
-    path = _paths(forest.parent, ends)
-    place = np.full(forest.parent.size, -1, dtype=np.int64)
-    place[path] = np.arange(path.size)
+    path, place, column = _paths(forest, ends)
     at = np.array(points, dtype=np.float64).reshape(-1, 2, 3)
     length = max(float(np.abs(forest.position).max(initial=0.0)), float(np.abs(at).max(initial=0.0))) or 1.0
     driven = [BY_KIND[int(forest.kind[link[drive.body]])].coordinates[drive.component][1] for drive in drives]
     of_loops = kinds[: len(kinds) - len(drives)]
     is_length = [kind == TRANSLATION for kind in of_loops] + [dimension == "length" for dimension in driven]
-    degrees_of_freedom = [BY_KIND[kind].nu for kind in forest.kind[path].tolist()]
     along = np.array(directions, dtype=np.float64).reshape(-1, 2, 3)
     which = np.array(scalars, dtype=np.int64).reshape(-1, 3)
     return Loops(
@@ -149,15 +150,35 @@ def loop_rows(
         place=place,
         size=np.where(is_length, length, 1.0),
         rank=np.array([len(kinds)], dtype=np.int64),
-        column=np.cumsum([0, *degrees_of_freedom]),
+        column=column,
     )
 
 
-def _paths(parent: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Links between the ends of any row and the ground, outermost first."""
-    on = np.zeros(parent.size, dtype=bool)
+def with_dashpots(loops: Loops, forest: Forest, links: np.ndarray) -> Loops:
+    """The rows of loops, and behind them a DASHPOT for each pair of links (dashpots, 2), −1 for the ground."""
+    count = links.shape[0]
+    path, place, column = _paths(forest, np.vstack([np.column_stack([loops.link_a, loops.link_b]), links]))
+    added: dict[str, Any] = {
+        "kind": np.full(count, DASHPOT),
+        "link_a": links[:, 0],
+        "link_b": links[:, 1],
+        **dict.fromkeys(("loop", "coordinate", "speed", "motion"), np.full(count, -1)),
+        **dict.fromkeys(("point_a", "point_b", "fixed", "moving"), np.zeros((count, 3))),
+        "size": np.ones(count),
+    }
+    rows = {name: np.concatenate([getattr(loops, name), more]) for name, more in added.items()}
+    return Loops(**rows, path=path, place=place, column=column, rank=loops.rank + count)
+
+
+def _paths(forest: Forest, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``path``, ``place`` and ``column`` of rows between links (rows, 2)."""
+    on = np.zeros(forest.parent.size, dtype=bool)
     for i in ends.ravel().tolist():
         while i >= 0 and not on[i]:
             on[i] = True
-            i = int(parent[i])
-    return np.flatnonzero(on)[::-1].copy()
+            i = int(forest.parent[i])
+    path = np.flatnonzero(on)[::-1].copy()
+    place = np.full(forest.parent.size, -1, dtype=np.int64)
+    place[path] = np.arange(path.size)
+    degrees_of_freedom = [BY_KIND[kind].nu for kind in forest.kind[path].tolist()]
+    return path, place, np.cumsum([0, *degrees_of_freedom])

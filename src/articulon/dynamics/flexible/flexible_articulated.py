@@ -8,26 +8,28 @@ first, by the Cholesky factor of Γ_FF = L Lᵀ: with G = L⁻¹ Γ_FR and z = L
 and what is left is a link like any other, whose joint is eliminated next.
 """
 
-from articulon.algebra.inertia import force_of, moment_of, shift, skew
+from articulon.algebra.inertia import force_of, moment_of, shift
 from articulon.algebra.vectors import (
     ZERO,
     add,
-    apply,
     cross,
     dot,
-    isotropic,
     load,
     load_from,
     load_matrix,
-    load_symmetric,
     scale,
     store_from,
     sub,
-    symmetric_apply,
     symmetric_less_outer,
-    symmetric_rotate,
 )
-from articulon.dynamics.articulated import accelerate, eliminate_and_keep, gather, store_inertia
+from articulon.dynamics.articulated import (
+    accelerate,
+    eliminate_and_keep,
+    gather,
+    gathered_at,
+    hand_inward,
+    store_inertia,
+)
 from articulon.dynamics.by_forest import for_flexible
 from articulon.dynamics.flexible.flexible_kinematics import carrying_modes
 from articulon.dynamics.flexible.floating_frame import begin_modes, factorise_modes
@@ -59,29 +61,16 @@ def eliminate_flexible(forest, mass, moment, inertia, tau, wrench, ws, start, en
 @jit
 def eliminate_follower(forest, wrench, ws, i, kept):
     """What a node carries goes to its body, and what a welded flexible body is left with to its parent."""
-    slot, gathered, p = forest.slot, ws.gathered, forest.parent[i]
-    R, w = load_matrix(ws.rotation, i), load_from(ws.twist, i, 3)
-    h = apply(R, load(ws.modal.moment, i))
-    A, H, M = symmetric_rotate(R, load_symmetric(ws.modal.inertia, i)), skew(h), isotropic(forest.mass[i])
-    n = sub(cross(w, symmetric_apply(A, w)), load_from(wrench, i, 3))
-    f = sub(cross(w, cross(w, h)), load_from(wrench, i, 0))
-    if slot[i] >= 0:
-        A, H, M, n, f = gather(gathered, slot[i], A, H, M, n, f)
-    if kept.shape[0] > 0:
-        store_inertia(kept, i, A, H, M)
-    if p < 0:
+    R, inertias = load_matrix(ws.rotation, i), (forest.mass, ws.modal.moment, ws.modal.inertia)
+    A, H, M, n, f = gathered_at(forest, *inertias, R, wrench, ws, i, kept)
+    if forest.parent[i] < 0:
         return
     r, cw, cv = load(ws.reach, i), load_from(ws.bias, i, 0), load_from(ws.bias, i, 3)
     n, f = add(n, moment_of(A, H, cw, cv)), add(f, force_of(H, M, cw, cv))
     load_modes(forest, ws, i, r, A, H, M)
     push_modes(forest, ws, i, n, f)
     A, H = shift(r, A, H, M)
-    n, s = add(n, cross(r, f)), slot[p]
-    if not forest.first[i]:  # siblings have been here
-        A, H, M, n, f = gather(gathered, s, A, H, M, n, f)
-    store_inertia(gathered, s, A, H, M)
-    store_from(gathered, s, 21, n)
-    store_from(gathered, s, 24, f)
+    hand_inward(forest, ws.gathered, i, A, H, M, add(n, cross(r, f)), f)
 
 
 @jit

@@ -41,13 +41,14 @@ MOST_PROJECTIONS = 8
 
 
 @jit
-def factor_paths(forest, loops, ws, arrays):
-    """W = S L⁻ᵀ, V = I S L⁻ᵀ and L⁻¹ of the joints on paths, with Sᵀ I S = L Lᵀ."""
+def factor_paths(forest, loops, ws, diagonal, arrays):
+    """W = S L⁻ᵀ, V = I S L⁻ᵀ and L⁻¹ of the joints on paths, with Sᵀ I S + diag(d) = L Lᵀ, by Gram and Schmidt's
+    procedure in that product. d, ``diagonal`` (nu,), is what is added to the mass matrix, or None."""
     parent, kinds, axes, rotation = forest.parent, forest.kind, forest.axis, forest.rotation
     quaternion, rotations = ws.quaternion, ws.rotation
     columns, inverse, kept = arrays.columns, arrays.inverse, arrays.articulated
     for place_, i in enumerate(loops.path):
-        kind = kinds[i]
+        kind, first = kinds[i], forest.u_start[i]
         frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
         A = load_symmetric(kept, i)
         H = (load_from(kept, i, 6), load_from(kept, i, 9), load_from(kept, i, 12))
@@ -62,23 +63,41 @@ def factor_paths(forest, loops, ws, arrays):
                 V[k, c], V[k, 3 + c] = n[c], f[c]
             for c in range(6):
                 K[k, c] = 1.0 if c == k else 0.0
-            # Gram–Schmidt in the inertia: column k loses what it shares with those before it.
-            for j in range(k):
-                shared = 0.0
-                for c in range(6):
-                    shared += W[j, c] * V[k, c]
+            for j in range(k):  # column k loses what it shares with those before it
+                shared = shared_by(W, V, K, diagonal, first, count, j, k)
                 for c in range(6):
                     W[k, c] -= shared * W[j, c]
                     V[k, c] -= shared * V[j, c]
                     K[k, c] -= shared * K[j, c]
-            size = 0.0
-            for c in range(6):
-                size += W[k, c] * V[k, c]
-            size = 1.0 / math.sqrt(size)
+            size = 1.0 / math.sqrt(shared_by(W, V, K, diagonal, first, count, k, k))
             for c in range(6):
                 W[k, c] *= size
                 V[k, c] *= size
                 K[k, c] *= size
+
+
+@jit
+def shared_by(W, V, K, diagonal, first, count, j, k):
+    """The product of columns j and k in Sᵀ I S + diag(d), of a joint whose speeds begin with the one given."""
+    total = 0.0
+    for c in range(6):
+        total += W[j, c] * V[k, c]
+    if diagonal is not None:
+        for c in range(count):
+            total += K[j, c] * diagonal[first + c] * K[k, c]
+    return total
+
+
+@jit
+def multiply_rows(arrays):
+    """E Eᵀ, the symmetric matrix of the rows."""
+    E, A = arrays.whitened, arrays.matrix
+    for r in range(E.shape[0]):
+        for s in range(r + 1):
+            total = 0.0
+            for k in range(E.shape[1]):
+                total += E[r, k] * E[s, k]
+            A[r, s] = A[s, r] = total
 
 
 @jit
@@ -135,16 +154,10 @@ def factor_loops(forest, loops, ws, arrays):
     """Factors of J M⁻¹ Jᵀ at links whose articulated inertias have been kept."""
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
-    factor_paths(forest, loops, ws, arrays)
+    factor_paths(forest, loops, ws, None, arrays)
     whiten_rows(forest, loops, ws, arrays)
-    E, A = arrays.whitened, arrays.matrix
-    for r in range(E.shape[0]):
-        for s in range(r + 1):
-            total = 0.0
-            for k in range(E.shape[1]):
-                total += E[r, k] * E[s, k]
-            A[r, s] = A[s, r] = total
-    arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
+    multiply_rows(arrays)
+    arrays.rank[0] = factorise_semidefinite(arrays.matrix, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
 
 
 @kernel
