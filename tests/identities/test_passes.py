@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from articulon.passes import _part
+from articulon.passes import Program, _part, pass_at, pass_of, run_at
 
 ARRAYS = {
     "line": np.arange(5.0),
@@ -33,3 +33,27 @@ def test_arrays_of_one_type_have_one_number() -> None:
     read_only.setflags(write=False)
     assert _part(line)[0] == _part(np.zeros(3))[0] == _part(line[1:])[0] == _part(np.frombuffer(bytearray(8)))[0]
     assert len({_part(one)[0] for one in (line, read_only, line[::2], line.reshape(2, 3), line.astype(np.int64))}) == 5
+
+
+@pass_at
+def add_square(number, found):
+    found[0] += number * number
+
+
+@pass_of
+def add_squares(count, one):
+    for k in range(count[0]):
+        run_at(one, 0, k)
+
+
+def test_a_pass_runs_the_passes_of_a_program_for_one_number_after_another() -> None:
+    """They are compiled with it, and follow when they are bound anew."""
+    first, second, count = np.zeros(1), np.zeros(1), np.array([4])
+    inner = add_square.bind(first)
+    program = Program([add_squares.bind(count, Program([inner]))])
+    program()
+    assert first[0] == 0 + 1 + 4 + 9
+    inner.rebind(second)
+    count[0] = 3
+    program()
+    assert (first[0], second[0]) == (14.0, 0 + 1 + 4)
