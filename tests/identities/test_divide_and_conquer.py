@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import math
+import subprocess
+import sys
 from functools import partial
 from typing import Any
 
@@ -211,3 +213,22 @@ def test_a_forest_without_links_is_solved() -> None:
     s = Situation(nothing, nothing, nothing, np.zeros((1, 6)), np.zeros(3))
     for parallel in (False, True):
         assert solve(model, s, tree, parallel=parallel)[0].shape == (1, 0)
+
+
+LONG = """
+import articulon as ar
+builder = ar.ModelBuilder(units="lj")
+parent = None
+for k in range(1030):
+    hinge = {"joint": ar.Revolute(axis=(0, 0, 1)), "position": (1.0, 0.0, 0.0)}
+    parent = builder.add_body(f"link{k}", parent=parent, mass=1.0, inertia=0.1, **hinge)
+model = builder.build()
+print(ar.forward_dynamics(model, model.q0, model.u0, solver="divide-and-conquer").size)
+"""
+
+
+def test_a_process_that_loads_everything_from_the_cache_starts_its_threads() -> None:
+    """The second one at the latest has nothing to compile."""
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", LONG], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, "1030\n"), done.stderr

@@ -211,7 +211,8 @@ def sweep(tree, node):
             run_at(node, CORRECT_OUTWARD, order[k])
 
 
-@kernel(parallel=True)
+# Not kept by itself: a caller that was compiled with what came from the cache would not start the threads.
+@kernel(parallel=True, cached=False)
 def run_shared(node, which, order, start, end):
     """Runs a pass of the nodes of a level, shared out among the threads."""
     for k in prange(start, end):
