@@ -21,6 +21,7 @@ from articulon.report.view import View
 SHORT = {"model.links": 12, "run.duration": 4, "run.frames": 20, "adaptive.every": 0.2}
 
 
+@pytest.mark.slow
 def test_the_chain_says_what_was_active_when(tmp_path):
     case = ar.load_case("adaptive-chain", SHORT)
     run = ar.run(case, tmp_path / "chain")
@@ -42,6 +43,7 @@ def test_the_chain_says_what_was_active_when(tmp_path):
     assert run.summary["conservative_works"]["conformational"]["relative"] < 0.01
 
 
+@pytest.mark.slow
 def test_a_run_that_was_broken_off_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     case = ar.load_case("adaptive-chain", SHORT)
     whole = ar.run(case, tmp_path / "whole")
@@ -67,6 +69,7 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_bits(tmp_path, monkeypatc
     assert whole.observables["reservoir_energy"].tolist() == parts.observables["reservoir_energy"].tolist()
 
 
+@pytest.mark.slow
 def test_the_variant_with_every_joint_free_is_the_case_without_the_section(tmp_path):
     case = ar.load_case("adaptive-chain", SHORT)
     free = ar.run(case.variant("all-active"), tmp_path / "free")
@@ -75,6 +78,7 @@ def test_the_variant_with_every_joint_free_is_the_case_without_the_section(tmp_p
     assert np.array_equal(free.q[:], bare.q[:])
 
 
+@pytest.mark.slow
 def test_domains_of_the_protein_begin_rigid(tmp_path):
     case = ar.load_case("adaptive-protein", {"run.duration": "2 ps", "run.frames": 4})
     run = ar.run(case, tmp_path / "protein")
@@ -96,6 +100,7 @@ def test_faults_of_the_section_are_named_by_their_keys():
         prepare(case)
 
 
+@pytest.mark.slow
 def test_a_comparison_has_a_run_with_everything_active_and_states_the_error_against_it(tmp_path, monkeypatch):
     """Also where the case names no such variant. A chain let go in its springs, without a thermostat: paths are held
     against each other."""

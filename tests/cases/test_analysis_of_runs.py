@@ -98,6 +98,7 @@ def numbers(found: Any) -> list[np.ndarray]:
     return [np.asarray(found, dtype=float)] if isinstance(found, int | float | np.ndarray) else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MAKERS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_run_in_memory_and_one_in_a_folder_are_measured_alike(

@@ -51,11 +51,13 @@ def failed(run: ar.Run, least: int = 3) -> list[str]:
     return [check["what"] for check in checks if not check["passed"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_built_in_case_passes_its_own_checks(name: str, tmp_path: Path) -> None:
     assert failed(ar.run(name, tmp_path / "run", overrides=LONG.get(name))) == []
 
 
+@pytest.mark.slow
 def test_rock_salt_has_madelungs_energy_and_pressure(tmp_path: Path) -> None:
     assert failed(ar.run("rock-salt", tmp_path / "run")) == []
 
@@ -163,6 +165,7 @@ def test_reference_of_the_satellite() -> None:
     assert found == pytest.approx(before / after, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, broken, which",
     [
@@ -181,6 +184,7 @@ def test_a_case_that_is_changed_a_little_fails_its_checks(
     assert any(what.startswith(which) for what in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "joint, links",
     [("revolute", 5), ("universal", 5), ("spherical", 1), ("prismatic", 3), ("weld", 4)],
@@ -195,6 +199,7 @@ def test_a_chain_of_any_joint_keeps_its_momenta(joint: str, links: int, tmp_path
     assert failed(run) == []
 
 
+@pytest.mark.slow
 def test_a_hanging_chain_keeps_its_energy_and_its_angular_momentum_about_the_vertical(tmp_path: Path) -> None:
     case = ar.load_case("n-link-chain").variant("hanging").with_overrides({"run.duration": "1 s", "model.links": 6})
     checks = ar.run(case, tmp_path / "run").summary["checks"]

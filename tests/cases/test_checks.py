@@ -60,6 +60,7 @@ def checked(folder: Path, checks: list[dict[str, Any]], overrides: dict[str, Any
     return ar.run(case, folder / f"run{number}").summary["checks"]
 
 
+@pytest.mark.slow
 def test_each_kind_of_check_measures_what_it_says(tmp_path: Path) -> None:
     found = checked(
         tmp_path,
@@ -95,6 +96,7 @@ def test_each_kind_of_check_measures_what_it_says(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_energy_that_is_dissipated_or_driven_is_accounted_for_by_its_work(tmp_path: Path) -> None:
     check = [{"kind": "energy", "tolerance": 1e-8, "scale": "1 J"}]
     damping = {"kind": "joint-damping", "rotational": {"arm": 0.3}, "translational": {"sled": 0.2}}
@@ -112,12 +114,14 @@ def test_energy_that_is_dissipated_or_driven_is_accounted_for_by_its_work(tmp_pa
     assert driven["passed"] and np.ptp(energy) > 0.1
 
 
+@pytest.mark.slow
 def test_a_run_with_too_large_steps_fails_the_check_of_its_energy(tmp_path: Path) -> None:
     coarse = {"integrator": {"rule": "rk4", "step": 0.1}, "run.frames": 10}
     (found,) = checked(tmp_path, [{"kind": "energy", "tolerance": 1e-8}], coarse)
     assert not found["passed"] and found["value"] > 1e-5
 
 
+@pytest.mark.slow
 def test_loops_are_checked_by_positions_and_speeds(tmp_path: Path) -> None:
     checks = [
         {"kind": "loops", "tolerance": 1e-12},
@@ -226,6 +230,7 @@ def test_checks_change_no_number_and_are_written_with_the_case(tmp_path: Path) -
     assert [check.kind for check in case.with_overrides({"checks.energy": False}).checks] == ["speed"]
 
 
+@pytest.mark.slow
 def test_the_command_shows_checks_and_says_by_its_exit_code_that_one_failed(tmp_path: Path) -> None:
     file, out = tmp_path / "sled.toml", tmp_path / "out"
     text = (
@@ -250,6 +255,7 @@ def test_the_command_shows_checks_and_says_by_its_exit_code_that_one_failed(tmp_
     assert "Of 2 checks, 1 failed: degrees of freedom." in (out / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_run_that_has_not_ended_has_not_been_checked(tmp_path: Path) -> None:
     class Shown:
         def start(self, *_: Any) -> None: ...

@@ -52,6 +52,7 @@ def at_once(*actions: Callable[[], object]) -> list[int]:
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
 
+@pytest.mark.slow
 def test_of_two_runs_that_begin_at_once_in_a_fresh_folder_one_runs(tmp_path: Path) -> None:
     """With seeds of their own: what is in the folder is of one of them alone."""
     case = case_of(tmp_path, BALL)
@@ -89,6 +90,7 @@ def test_a_run_that_does_not_begin_leaves_no_folder(tmp_path: Path) -> None:
     assert list((tmp_path / "mine").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_leaves_claims_nothing(tmp_path: Path, monkeypatch: Any) -> None:
     case, out = case_of(tmp_path, CHAIN, {"run.frames": 4}), tmp_path / "run"
     ar.run(case, tmp_path / "whole")

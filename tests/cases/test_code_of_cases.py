@@ -128,6 +128,7 @@ def test_in_python_code_runs_where_it_is_allowed_and_only_there(sent: Path, key:
         assert ran(sent)
 
 
+@pytest.mark.slow
 def test_a_command_runs_what_is_allowed(sent: Path) -> None:
     file = written(sent, NAMED["forces[0].function"])
     result = invoke("run", str(file), "--allow-code", "--out", "out")
@@ -140,6 +141,7 @@ def test_a_command_runs_what_is_allowed(sent: Path) -> None:
         ar.run(file, sent / "third", resume=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["forces[0].function", "model.drives[0].function"])
 def test_looking_at_a_run_runs_nothing(sent: Path, key: str) -> None:
     """Its report, its arrays and what is measured on them."""
@@ -200,6 +202,7 @@ def test_every_declared_function_is_found_by_what_asks_for_consent() -> None:
     assert named == {"UserForce", "UserPair", "JointActuation", "ExplicitDrive", "Function"}
 
 
+@pytest.mark.slow
 def test_code_is_loaded_in_one_place_alone() -> None:
     package = Path(ar.__file__).parent
     loading: dict[str, set[str]] = {}

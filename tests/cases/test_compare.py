@@ -398,6 +398,7 @@ def test_a_sample_of_long_steps_ends_where_the_run_does() -> None:
     assert figures["simulated_time"] == figures["stop_time"] < 0.5 * 16000.0 * 0.625e-3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_varied_runs_have_an_estimated_rival_and_no_saving_where_they_take_the_same_steps(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -469,6 +470,7 @@ class StopsAt:
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_a_comparison_that_is_stopped_goes_on_by_the_same_command(
     done: comparing.Comparison, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -585,6 +587,7 @@ def test_held_windows_are_powers_of_two_that_share_their_fine_ones(file: Path) -
     assert found["fine"].case.integrator.step == interval / 8
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_runs_on_one_noise_path_have_the_same_impulses(file: Path, tmp_path: Path) -> None:
     """Of a free sphere m v + β x is the impulse of the noise so far, whatever the step: equal at every frame."""

@@ -110,6 +110,7 @@ def labels(done: comparing.Comparison) -> list[str]:
     return [row[0] for row in tables(done)["Cost"][1]]
 
 
+@pytest.mark.slow
 def test_scaled_runs_are_measured_from_an_unscaled_one_that_is_made(tmp_path: Path) -> None:
     """Nothing in the case is unscaled: what the others are late by must not be told against a run that is late."""
     case = case_of(tmp_path, PULLED[: PULLED.index("[variants")])
@@ -126,6 +127,7 @@ def test_scaled_runs_are_measured_from_an_unscaled_one_that_is_made(tmp_path: Pa
     assert labels(done)[0] == "friction-implicit (reference)"
 
 
+@pytest.mark.slow
 def test_a_scaled_variant_that_is_asked_for_is_measured_from_the_unscaled_one_of_the_case(tmp_path: Path) -> None:
     case = case_of(tmp_path, PULLED + IMPLICIT)
     done = comparing.compare(case, against=["tenth"], out=tmp_path / "runs")
@@ -145,6 +147,7 @@ def test_the_reference_that_a_case_names_is_taken_where_others_are_asked_for(tmp
         assert (first.name, first.is_reference) == (reference, True)
 
 
+@pytest.mark.slow
 def test_where_no_unscaled_run_can_be_made_the_comparison_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,6 +174,7 @@ def test_an_unscaled_run_by_the_rule_of_the_case_is_made_where_friction_cannot_b
     assert (first.name, first.rule, first.unscaled, first.is_reference) == ("unscaled", "kutta-merson", True, True)
 
 
+@pytest.mark.slow
 def test_a_reference_that_the_case_names_stays_and_is_said_to_be_scaled(tmp_path: Path) -> None:
     named = PULLED + '\n[compare]\nreference = "tenth"\nvariants = ["tenth"]\n'
     done = comparing.compare(case_of(tmp_path, named), vary={"scaling.a2": [0.05]}, out=tmp_path / "runs")
@@ -181,6 +185,7 @@ def test_a_reference_that_the_case_names_stays_and_is_said_to_be_scaled(tmp_path
 # Seeds
 
 
+@pytest.mark.slow
 def test_seeds_have_labels_of_their_own_and_none_is_a_reference(tmp_path: Path) -> None:
     noisy = PULLED.replace("[scaling]", '[[forces]]\nkind = "brownian"\ntemperature = 300\n\n[scaling]')
     case = case_of(tmp_path, noisy, {"scaling": {"policy": "none"}, "variants": {}, "run.duration": 0.05})
@@ -192,6 +197,7 @@ def test_seeds_have_labels_of_their_own_and_none_is_a_reference(tmp_path: Path) 
     assert style.REFERENCE_STYLE not in looks(done).values()
 
 
+@pytest.mark.slow
 def test_each_seed_has_a_reference_of_its_own_where_other_values_vary_too(tmp_path: Path) -> None:
     case = case_of(tmp_path, PULLED + IMPLICIT)
     done = comparing.compare(case, vary={"run.seed": [1, 2], "scaling.a2": [0.1]}, out=tmp_path / "runs")
@@ -207,6 +213,7 @@ def test_each_seed_has_a_reference_of_its_own_where_other_values_vary_too(tmp_pa
 # Other physics
 
 
+@pytest.mark.slow
 def test_a_variant_of_other_physics_is_not_late(tmp_path: Path) -> None:
     """Twice the pull arrives early by far more than scaling errs: nothing follows from that for the scaling."""
     done = comparing.compare(case_of(tmp_path, PULLED + IMPLICIT + ELSEWHERE), out=tmp_path / "runs")
@@ -256,6 +263,7 @@ def test_a_slower_clock_is_named_where_it_decides() -> None:
     assert "2 times as fast" in text and "clock of 'two' runs at 0.5 of the true rate" in text
 
 
+@pytest.mark.slow
 def test_no_sentence_counts_a_scaled_run_as_a_rival(tmp_path: Path) -> None:
     done = comparing.compare(case_of(tmp_path, PULLED + IMPLICIT), out=tmp_path / "runs")
     assert {row["name"] for row in done.rows} == {"implicit", "tenth", "case", "overdamped"}

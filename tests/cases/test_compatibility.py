@@ -69,6 +69,7 @@ def wrong_with(integrator: str, feature: str) -> str | None:
     return None if found[0].message(words_of(chosen)) in said else f"is refused otherwise: {said}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_a_cell_that_says_yes_runs_and_one_that_says_no_is_refused(integrator: str) -> None:
     wrong = {feature: wrong_with(integrator, feature) for feature in FEATURES}

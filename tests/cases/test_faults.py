@@ -43,6 +43,7 @@ def limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_no_faulty_input_ends_in_a_traceback_or_hangs(name, tmp_path, monkeypatch):
     """They are accepted, or refused in a few lines that begin with the name of the file."""

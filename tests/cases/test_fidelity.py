@@ -76,6 +76,7 @@ def truth(pulled: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
     return float(ar.run(ar.load_case(pulled), tmp_path_factory.mktemp("truth") / "run").summary["stop_time"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a2", "verdict"), [(0.01, "violated"), (0.1, "suspect"), (0.2, "trusted")])
 def test_the_path_beside_a_run_tells_how_late_it_is(
     pulled: Path, truth: float, tmp_path: Path, a2: float, verdict: str
@@ -101,6 +102,7 @@ def test_the_path_beside_a_run_tells_how_late_it_is(
         assert "paired" in section["broken"] and 0.0 < section["since"] <= end
 
 
+@pytest.mark.slow
 def test_lines_along_the_run_are_kept_for_its_figures(pulled: Path, tmp_path: Path) -> None:
     along = judged(pulled, tmp_path / "run", **constant(0.02))["along"]
     assert {"lag", "paired", "cancellation", "speed_ratio"} <= set(along)
@@ -110,6 +112,7 @@ def test_lines_along_the_run_are_kept_for_its_figures(pulled: Path, tmp_path: Pa
         assert len(lengths) == 1 and 100 <= lengths.pop() <= 200
 
 
+@pytest.mark.slow
 def test_pairs_that_cannot_be_afforded_say_what_they_would_take_and_the_lag_decides(
     pulled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,6 +128,7 @@ def test_pairs_that_cannot_be_afforded_say_what_they_would_take_and_the_lag_deci
     assert never["premises"]["paired"]["evaluations"] == 0 and never["worst"]["words"] == section["worst"]["words"]
 
 
+@pytest.mark.slow
 def test_what_the_budget_is_said_to_take_decides(pulled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under noise what an unscaled run takes is known beforehand."""
     monkeypatch.setattr(unscaled, "LEAST_EVALUATIONS", 20)
@@ -138,6 +142,7 @@ def test_what_the_budget_is_said_to_take_decides(pulled: Path, tmp_path: Path, m
     assert found["premises"]["paired"]["evaluations"] <= found["premises"]["paired"]["budget"]
 
 
+@pytest.mark.slow
 def test_the_tolerance_is_the_users(pulled: Path, tmp_path: Path) -> None:
     verdicts = [
         judged(pulled, tmp_path / f"{k}", **constant(0.1), fidelity={"tolerance": tolerance})["verdict"]
@@ -146,6 +151,7 @@ def test_the_tolerance_is_the_users(pulled: Path, tmp_path: Path) -> None:
     assert verdicts == ["violated", "suspect", "trusted"]
 
 
+@pytest.mark.slow
 def test_a_case_says_whether_it_is_about_time_or_place(pulled: Path, tmp_path: Path) -> None:
     """1.2 % late, and a tenth of its way off where it is fast."""
     section = judged(pulled, tmp_path / "run", **constant(0.2), **{"fidelity.error": "position"})
@@ -156,6 +162,7 @@ def test_a_case_says_whether_it_is_about_time_or_place(pulled: Path, tmp_path: P
     assert "of its range off" in section["worst"]["words"]
 
 
+@pytest.mark.slow
 def test_the_verdict_knows_no_policy_by_its_name(pulled: Path, tmp_path: Path) -> None:
     """Two policies that do as constant scaling does are judged as it is."""
     same = [
@@ -170,6 +177,7 @@ def test_the_verdict_knows_no_policy_by_its_name(pulled: Path, tmp_path: Path) -
             assert section["premises"][name][number] == pytest.approx(found[0]["premises"][name][number], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_without_inertia_only_the_drift_can_be_wrong(pulled: Path, tmp_path: Path) -> None:
     overdamped = {"integrator": {"rule": "overdamped", "step": 0.01}}
     section = judged(pulled, tmp_path / "run", **constant(0.01), **overdamped)
@@ -178,6 +186,7 @@ def test_without_inertia_only_the_drift_can_be_wrong(pulled: Path, tmp_path: Pat
     assert section["verdict"] == "violated" and section["broken"] == ["drift"]
 
 
+@pytest.mark.slow
 def test_factors_that_differ_are_wrong_by_what_the_drift_says(pulled: Path, truth: float, tmp_path: Path) -> None:
     section = judged(pulled, tmp_path / "run", scaling={"policy": "two-factor", "a2": 0.1, "b2": 0.5})
     assert section["verdict"] == "violated" and section["broken"] == ["paired", "drift"]
@@ -187,6 +196,7 @@ def test_factors_that_differ_are_wrong_by_what_the_drift_says(pulled: Path, trut
     assert abs(found["relative_error"] - (run.summary["stop_time"] - truth) / end) < found["half_width"]
 
 
+@pytest.mark.slow
 def test_every_premise_is_there_and_its_cost_is_stated(pulled: Path, tmp_path: Path) -> None:
     section = judged(pulled, tmp_path / "run", **constant(0.2))
     assert set(section["premises"]) == {"lag", "drift", "cancellation", "clock", "kinetic", "configuration", "paired"}
@@ -235,6 +245,7 @@ advance = 1200.0
 """
 
 
+@pytest.mark.slow
 def test_a_force_that_sets_in_at_once_outruns_the_control_and_the_run_says_so(tmp_path: Path) -> None:
     """A steady force for 1000 τ lets a2 fall until τ/a2 is a good part of that. The ten times larger one beyond speeds
     the ball up within so long, whatever a2 does: it is late by more than was asked for, and is not trusted."""
@@ -265,6 +276,7 @@ NOISY = {
 }
 
 
+@pytest.mark.slow
 def test_a_path_on_the_same_noise_decides_under_noise(pulled: Path, tmp_path: Path) -> None:
     """A ball that diffuses: it follows the noise within τ/a2, and an unscaled one on its noise shows that it does."""
     changes = {**NOISY, "run.duration": 200.0 * 4.0, "integrator": {"rule": "friction-implicit", "step": 0.01}}
@@ -290,6 +302,7 @@ def implicit(step: str) -> dict[str, Any]:
     return {"integrator": {"rule": "friction-implicit", "step": step}}
 
 
+@pytest.mark.slow
 def test_the_published_adaptive_docking_is_violated_by_its_drift(tmp_path: Path) -> None:
     published = {"scaling": {"policy": "threshold-adaptive", "a2": 0.01, "threshold": "0.1 um/us"}}
     section = judged(DOCKING, tmp_path / "run", **published, **implicit("20 ps"))
@@ -300,6 +313,7 @@ def test_the_published_adaptive_docking_is_violated_by_its_drift(tmp_path: Path)
     assert section["premises"]["cancellation"]["relative_error"] < -5.0
 
 
+@pytest.mark.slow
 def test_a_run_that_diverges_has_a_verdict_on_what_there_is_of_it(tmp_path: Path) -> None:
     """A threshold that the forces never reach lets the drag be scaled alone, until the tips meet what draws them."""
     never = {"scaling": {"policy": "threshold-adaptive", "a2": 0.01, "threshold": "10 um/us"}}

@@ -131,6 +131,7 @@ def test_arrays_that_are_missing_or_wrong_are_named(tmp_path):
         ar.load_case(path).build_model()
 
 
+@pytest.mark.slow
 def test_the_energy_of_deformation_is_part_of_what_a_run_reports(tmp_path):
     """T + U stays while each changes, and the work of the modes' stiffness is the energy that it loses."""
     short = {"run.duration": "20 ns", "model.links": 3}
@@ -144,6 +145,7 @@ def test_the_energy_of_deformation_is_part_of_what_a_run_reports(tmp_path):
     assert "body 'link-1' is deformed beyond the range of its linear description" in first
 
 
+@pytest.mark.slow
 def test_the_filament_drops_its_quiet_modes_and_says_what_was_active_when(tmp_path):
     """Three links, bent by less: modes drop as the vibration dies down, some are added again, and the books close."""
     case = ar.load_case(
@@ -170,6 +172,7 @@ def test_the_filament_drops_its_quiet_modes_and_says_what_was_active_when(tmp_pa
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=0.01 * 2.0)
 
 
+@pytest.mark.slow
 def test_a_mode_that_chatters_and_a_body_out_of_its_range_are_both_noted(tmp_path):
     chattering = {
         "bodies": ["link-2"],

@@ -25,6 +25,7 @@ def model_of(tmp_path: Path) -> Any:
 # Into a folder
 
 
+@pytest.mark.slow
 def test_a_saved_run_is_the_run_that_its_case_gives(tmp_path: Path) -> None:
     run = ar.simulate(model_of(tmp_path), 0.1, seed=3, **IMPLICIT)
     saved = run.save(tmp_path / "saved")
@@ -38,6 +39,7 @@ def test_a_saved_run_is_the_run_that_its_case_gives(tmp_path: Path) -> None:
     assert opened.summary["digest"] == Case.read(saved / "case.toml").digest() == again.summary["digest"]
 
 
+@pytest.mark.slow
 def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(tmp_path)
     whole = ar.simulate(model, 0.1, **IMPLICIT)
@@ -58,6 +60,7 @@ def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path: Path, monkey
     assert run.complete and np.array_equal(run.q, whole.q)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:
     builder = ar.ModelBuilder(units="kg-m-s")
     builder.add_body("rod", mass=1, inertia=0.1, joint=ar.Revolute(axis=(0, 1, 0)), u=1.0)
@@ -83,6 +86,7 @@ def test_what_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:
 # Going on
 
 
+@pytest.mark.slow
 def test_a_run_in_memory_holds_all_frames_when_it_has_gone_on(tmp_path: Path) -> None:
     model = model_of(tmp_path)
     whole = ar.simulate(model, 0.3, seed=3, **{**IMPLICIT, "frames": 12})
@@ -99,6 +103,7 @@ def test_a_run_in_memory_holds_all_frames_when_it_has_gone_on(tmp_path: Path) ->
     assert bits(tmp_path / "parts") == bits(tmp_path / "whole")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scaled", [False, True])
 def test_a_run_in_a_folder_is_extended_to_the_bits_of_a_longer_one(tmp_path: Path, scaled: bool) -> None:
     changes = {**SHORT, **({"scaling": {"policy": "threshold-adaptive", "a2": 0.1}} if scaled else {})}
@@ -115,6 +120,7 @@ def test_a_run_in_a_folder_is_extended_to_the_bits_of_a_longer_one(tmp_path: Pat
     assert whole.summary["steps"] == run.summary["steps"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["trajectory", "checkpoint", "case"])
 def test_an_extension_that_was_killed_is_made_again(
     tmp_path: Path, stage: str, monkeypatch: pytest.MonkeyPatch
@@ -172,6 +178,7 @@ def test_a_progress_is_told_of_a_run_in_memory(tmp_path: Path) -> None:
         ar.simulate(model_of(tmp_path), 0.1, progress="loud", **IMPLICIT)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_run_writes_the_report_and_builds_the_model_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case, built = case_of(tmp_path, BALL), []
     build = Case.build_model

@@ -31,6 +31,7 @@ def failed(run: ar.Run) -> list[str]:
     return [f"{check['what']}: {check['value']:.3g}" for check in checks if not check["passed"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_case_of_few_grains_passes_its_own_checks(name: str, tmp_path: Path) -> None:
     run = ar.run(name, tmp_path / "run")
@@ -50,6 +51,7 @@ def test_a_case_of_few_grains_passes_its_own_checks(name: str, tmp_path: Path) -
         np.testing.assert_allclose(np.array(forces.get_linewidths()) / 2.5 * 3.0, [1, 2, 3, 4, 5], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_run_whose_overlaps_leave_the_range_says_whose(tmp_path: Path) -> None:
     soft = {"forces.contact.materials.grain.young": "100 kPa", "integrator.step": "50 us", "run.duration": "30 ms"}
     run = ar.run("two-spheres", tmp_path / "run", overrides={**soft, "checks": []})

@@ -178,6 +178,7 @@ frames = 1
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "speed, pair", [("5", "'heavy' and 'light'|'light' and 'heavy'"), ("-5", "'heavy' and .*floor")]
 )

@@ -31,6 +31,7 @@ def outside(tmp_path: Path) -> Path:
     return tmp_path / "home" / "precious"
 
 
+@pytest.mark.slow
 def test_links_under_the_names_of_temporary_files_are_not_followed(tmp_path: Path, outside: Path) -> None:
     """As they were called once: by the file that they became, and .tmp."""
     out = tmp_path / "run"
@@ -44,6 +45,7 @@ def test_links_under_the_names_of_temporary_files_are_not_followed(tmp_path: Pat
     assert sorted(os.listdir(outside.parent)) == sorted([*OUTPUTS, "precious"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_an_output_that_is_a_link_is_replaced_and_what_it_leads_to_stays(
     tmp_path: Path, outside: Path, name: str

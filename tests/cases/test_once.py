@@ -86,6 +86,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 ONCE = {"resolved": 1, "built by the case": 1, "built": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [BALL, GRAINS], ids=["ball", "grains"])
 def test_a_case_is_resolved_and_its_model_built_once_by_a_run_and_its_report(
     tmp_path: Path, counted: Counter[str], text: str
@@ -98,6 +99,7 @@ def test_a_case_is_resolved_and_its_model_built_once_by_a_run_and_its_report(
     assert run.model.bodies and counted == ONCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [BALL, GRAINS], ids=["ball", "grains"])
 def test_the_command_resolves_and_builds_once_too(tmp_path: Path, counted: Counter[str], text: str) -> None:
     (tmp_path / "a.toml").write_text(text)

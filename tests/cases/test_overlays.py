@@ -203,6 +203,7 @@ def test_differences_are_those_of_the_coordinates(done: comparing.Comparison) ->
     assert "standard deviation of the magnitude" in page and 'id="joints"' in page
 
 
+@pytest.mark.slow
 def test_a_run_of_several_factors_says_which_is_which(done: comparing.Comparison) -> None:
     figure = figures(done)["factors"]
     labels = [line.get_label() for line in figure.axes[0].get_lines()]
@@ -239,6 +240,7 @@ def test_a_run_that_ends_far_earlier_than_others_is_seen(done: comparing.Compari
 # Particles
 
 
+@pytest.mark.slow
 def test_particles_are_drawn_by_their_kinds_in_the_box_that_repeats(tmp_path: Path) -> None:
     (tmp_path / "salt.toml").write_text(SALT, encoding="utf-8")
     view = View.of(ar.run(ar.load_case(tmp_path / "salt.toml"), tmp_path / "run"))

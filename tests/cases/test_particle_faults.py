@@ -50,6 +50,7 @@ def refused(*words: str, kind: type[Exception] = ArticulonError) -> Any:
     return pytest.raises(kind, match="(?s)" + "".join(f"(?=.*{re.escape(word)})" for word in words))
 
 
+@pytest.mark.slow
 def test_what_is_right_runs():
     """The models that the others spoil are sound."""
     found = run(model_of(lennard_jones()), thermostat=ar.thermostats.NoseHoover(temperature=1.0, period=0.5))
@@ -269,6 +270,7 @@ def test_a_fene_bond_beyond_its_extent_is_named_at_the_start():
         run(model_of(bond, names="ion"))
 
 
+@pytest.mark.slow
 def test_a_fene_bond_that_breaks_during_a_run_ends_it():
     velocities = np.zeros((64, 3))
     velocities[1] = [0.0, 0.0, 400.0]
@@ -436,6 +438,7 @@ def test_a_case_file_says_where_the_fault_is(tmp_path, change, words):
         ar.run(case_of(tmp_path, text.replace(*change, 1)), tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_the_sound_case_runs(tmp_path: Path):
     done = ar.run(case_of(tmp_path, CASE.replace("POSITIONS", str(GRID.tolist()))), tmp_path / "run")
     assert done.summary["status"] == "complete"

@@ -246,6 +246,7 @@ def test_a_force_works_in_python_and_where_joints_lock(modules: dict[str, Any]) 
     assert not np.diff(locked.q[2:, 1]).any()
 
 
+@pytest.mark.slow
 def test_a_pair_law_works_in_python_and_where_joints_lock(modules: dict[str, Any]) -> None:
     model = pendulum(modules["pair"].Springs(stiffness=3.0), sites=True)
     positions, rotations = ar.body_poses(model, model.q0)
@@ -349,6 +350,7 @@ frames = 5
 """
 
 
+@pytest.mark.slow
 def test_a_case_names_what_plugins_define_and_runs_it_by_consent(tmp_path: Path) -> None:
     """Force, law of pairs, policy and rule in one adaptive run; the thermostat in another."""
     written(tmp_path, "case")

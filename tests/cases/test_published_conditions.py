@@ -95,6 +95,7 @@ def test_the_published_rule_switches_and_docks_where_the_true_particle_has_hardl
 # Chapter 2
 
 
+@pytest.mark.slow
 def test_a_comparison_of_the_receptor_has_the_figures_of_chapter_2(tmp_path: Path) -> None:
     """2.5: the joints of the bulk and of the base of each side chain. 2.6: the particle's place. 2.7 and 2.8: energies
     of each run. 2.9: potential energies."""
@@ -115,6 +116,7 @@ def test_a_comparison_of_the_receptor_has_the_figures_of_chapter_2(tmp_path: Pat
 # Chapter 3
 
 
+@pytest.mark.slow
 def test_the_descents_begin_on_the_lattice_and_have_the_figures_of_chapter_3(tmp_path: Path) -> None:
     """3.3 and 3.4: positions at the end. 3.11: energies of both, and kinetic and potential energy together."""
     case = ar.load_case("molten-salt-100", {"run.duration": "0.4 ps", "run.frame_interval": "10 fs"})

@@ -205,6 +205,7 @@ def test_every_figure_with_data_is_on_the_page(tailed: Path, pendulum: Path) -> 
     )
 
 
+@pytest.mark.slow
 def test_spins_that_are_rounding_have_no_figure(tailed: Path) -> None:
     view = View.of_folder(tailed)
     assert "joints" in figures(view)
@@ -217,6 +218,7 @@ def test_scaling_that_saves_no_steps_is_named(tailed: Path, pendulum: Path) -> N
     assert said not in Page((pendulum / "report.html").read_text(encoding="utf-8")).text
 
 
+@pytest.mark.slow
 def test_what_locking_takes_out_is_told_and_its_sum_is_constant(tmp_path: Path) -> None:
     case = ar.load_case("adaptive-chain", {"model.links": 6, "run.duration": 8, "run.frames": 20})
     ar.run(case, out=tmp_path / "run")
@@ -248,6 +250,7 @@ def test_the_page_says_what_the_run_did(tailed: Path, pendulum: Path) -> None:
     assert "Fidelity" not in plain
 
 
+@pytest.mark.slow
 def test_the_report_of_a_run_that_is_going_says_so(pendulum: Path, tmp_path: Path) -> None:
     going = tmp_path / "going"
     shutil.copytree(pendulum, going)
@@ -259,6 +262,7 @@ def test_the_report_of_a_run_that_is_going_says_so(pendulum: Path, tmp_path: Pat
     assert "Running: 1.5 s of 3 s simulated so far." in text
 
 
+@pytest.mark.slow
 def test_a_report_is_the_same_each_time(pendulum: Path) -> None:
     before = (pendulum / "report.html").read_bytes()
     assert write_report(pendulum) == pendulum / "report.html"
@@ -270,6 +274,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
         write_report(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_report_leaves_the_settings_of_plots_alone(pendulum: Path) -> None:
     """Nor does it touch pyplot, which would open a display."""
     program = (
@@ -372,6 +377,7 @@ def test_centres_of_mass_are_those_of_the_poses(pendulum: Path) -> None:
     np.testing.assert_array_equal(view.centres(7)[0], view.path[7])
 
 
+@pytest.mark.slow
 def test_figures_are_of_a_size_for_print(tailed: Path) -> None:
     for name, figure in drawn(tailed)[1].items():
         assert figure.get_figwidth() == style.WIDTH, name

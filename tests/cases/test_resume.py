@@ -38,6 +38,7 @@ def timeless(figures: dict) -> dict:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [None, "constant", "threshold", "implicit"])
 def test_chunks_interruptions_and_resumptions_leave_the_bits(tmp_path, monkeypatch, variant):
     case = case_of(tmp_path, CHAIN, variant=variant)
@@ -59,6 +60,7 @@ def test_chunks_interruptions_and_resumptions_leave_the_bits(tmp_path, monkeypat
     assert timeless(done.summary) == timeless(whole)
 
 
+@pytest.mark.slow
 def test_an_ended_run_is_returned_at_once(tmp_path):
     case = case_of(tmp_path, CHAIN)
     first = ar.run(case, tmp_path / "run")
@@ -82,6 +84,7 @@ def study(tmp_path: Path, kills: int, longest: float) -> None:
     goes_on_after_kills(tmp_path, text, np.random.default_rng(kills).uniform(0.0, longest, kills), opens)
 
 
+@pytest.mark.slow
 def test_a_killed_run_opens_and_goes_on_to_the_same_bits(tmp_path):
     study(tmp_path, kills=2, longest=0.5)
 
@@ -91,6 +94,7 @@ def test_twenty_killed_runs_open_and_go_on_to_the_same_bits(tmp_path):
     study(tmp_path, kills=20, longest=0.8)
 
 
+@pytest.mark.slow
 def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path):
     case = case_of(tmp_path, CHAIN)
     ar.run(case, tmp_path / "unbroken")
@@ -103,6 +107,7 @@ def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path):
     assert bits(folder) == bits(tmp_path / "unbroken")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["truncated", "changed", "missing"])
 def test_a_damaged_checkpoint_falls_back_to_the_one_before_and_ends_with_the_same_bits(tmp_path, step_by_step, damage):
     case = case_of(tmp_path, CHAIN, OFTEN)
@@ -125,6 +130,7 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before_and_ends_with_the_sam
     assert bits(folder) == bits(tmp_path / "unbroken")
 
 
+@pytest.mark.slow
 def test_without_any_whole_checkpoint_the_run_says_so_and_writes_nothing(tmp_path):
     case = case_of(tmp_path, CHAIN)
     ar.run(case, tmp_path / "run")
@@ -134,6 +140,7 @@ def test_without_any_whole_checkpoint_the_run_says_so_and_writes_nothing(tmp_pat
         ar.run(case, tmp_path / "run", resume=True)
 
 
+@pytest.mark.slow
 def test_a_folder_that_holds_another_run_is_refused(tmp_path):
     case = case_of(tmp_path, CHAIN)
     ar.run(case, tmp_path / "run")
@@ -145,6 +152,7 @@ def test_a_folder_that_holds_another_run_is_refused(tmp_path):
     assert bits(tmp_path / "run") == before
 
 
+@pytest.mark.slow
 def test_a_run_begins_where_there_is_nothing_to_resume_and_says_so(tmp_path):
     """So that one command serves a job that is started again and again."""
     case, shown = case_of(tmp_path, CHAIN), Shown()
@@ -155,6 +163,7 @@ def test_a_run_begins_where_there_is_nothing_to_resume_and_says_so(tmp_path):
     assert bits(tmp_path / "job" / "run") == bits(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_another_case_is_refused(tmp_path):
     case = case_of(tmp_path, CHAIN)
     ar.run(case, tmp_path / "one")
@@ -164,6 +173,7 @@ def test_a_checkpoint_of_another_case_is_refused(tmp_path):
         ar.run(case, tmp_path / "one", resume=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path, monkeypatch):
     case = case_of(tmp_path, CHAIN, {"run.frames": 400})
     ar.run(case, tmp_path / "unbroken")
@@ -182,6 +192,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(tmp_path, mo
     assert bits(folder) == bits(tmp_path / "unbroken")
 
 
+@pytest.mark.slow
 def test_a_disk_without_room_is_noticed_before_the_trajectory_is_written(tmp_path, monkeypatch):
     usage = trajectory.disk_usage(tmp_path)
     monkeypatch.setattr(trajectory, "disk_usage", lambda _: usage._replace(free=100))

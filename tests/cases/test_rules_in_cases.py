@@ -27,6 +27,7 @@ def case(folder: Path, rule: str, **others: Any) -> Any:
     return case_of(folder, CHAIN, {**QUIET, "integrator": {"rule": rule, **FAMILIES.get(rule, {}), **others}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", FAMILIES)
 def test_a_run_by_any_rule_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: Any, rule: str) -> None:
     made = case(tmp_path, rule)
@@ -42,6 +43,7 @@ def test_a_run_by_any_rule_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch:
     assert bits(broken) == bits(tmp_path / "unbroken")
 
 
+@pytest.mark.slow
 def test_an_overdamped_run_with_noise_goes_on_to_the_same_bits_on_any_number_of_threads(
     tmp_path: Path, monkeypatch: Any
 ) -> None:
@@ -77,6 +79,7 @@ def test_a_resolved_case_with_fixed_steps_reads_back(tmp_path: Path) -> None:
         assert ar.load_case(file).integrator == made.integrator
 
 
+@pytest.mark.slow
 def test_equal_steps_fill_the_time_between_frames(tmp_path: Path) -> None:
     run = ar.run(case(tmp_path, "verlet", step=0.0007), tmp_path / "run")
     assert run.summary["steps"] == 10 * 15

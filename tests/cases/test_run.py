@@ -33,6 +33,7 @@ VARIANTS = [None, "constant", "two-factor", "threshold"]
 # The ledger
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_energy_balances_within_ten_tolerances_with_noise(tmp_path, variant):
     summary = ran(tmp_path, CHAIN, variant=variant).summary
@@ -41,6 +42,7 @@ def test_the_energy_balances_within_ten_tolerances_with_noise(tmp_path, variant)
     assert summary["energy_balance_error"] == pytest.approx(scaled, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_balance_falls_with_the_tolerance(tmp_path):
     errors = [
         ran(tmp_path, CHAIN, {"integrator.rtol": rtol}).summary["energy_balance_error_relative"]
@@ -49,6 +51,7 @@ def test_the_balance_falls_with_the_tolerance(tmp_path):
     assert errors[0] > 10.0 * errors[1] > 100.0 * errors[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_work_of_conservative_channels_is_minus_their_factor_times_the_change_of_energy(tmp_path, variant):
     done = ran(tmp_path, CHAIN, variant=variant)
@@ -71,6 +74,7 @@ VARYING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["explicit", "implicit"])
 @pytest.mark.parametrize("policy", VARYING)
 def test_the_energy_that_changes_of_a_factor_bring_in_is_booked(tmp_path, policy, rule):
@@ -95,6 +99,7 @@ def test_the_energy_that_changes_of_a_factor_bring_in_is_booked(tmp_path, policy
         assert check["error"] <= allowed * max(done.summary["largest_work"], np.abs(energy).max())
 
 
+@pytest.mark.slow
 def test_the_conservative_works_of_the_friction_implicit_rule_are_second_order_in_the_step(tmp_path):
     def errors(step: float) -> np.ndarray:
         summary = ran(tmp_path, CHAIN, {**QUIET, "integrator.step": step}, "implicit").summary
@@ -107,6 +112,7 @@ def test_the_conservative_works_of_the_friction_implicit_rule_are_second_order_i
     assert ratio[0] > 1.9, "the balance closes with the step"
 
 
+@pytest.mark.slow
 def test_a_pendulum_moves_as_its_elliptic_function_and_keeps_its_energy(tmp_path):
     text = """
 [case]
@@ -157,6 +163,7 @@ def test_looking_leaves_no_trace(tmp_path, variant):
     assert_same_state(*states)
 
 
+@pytest.mark.slow
 def test_the_observables_are_those_of_the_model_at_the_frames(tmp_path):
     done = ran(tmp_path, CHAIN)
     model, look = case_of(tmp_path, CHAIN).build_model(), done.observables
@@ -176,6 +183,7 @@ def test_the_observables_are_those_of_the_model_at_the_frames(tmp_path):
         np.testing.assert_allclose([look[f"net_force_{i}"][k] for i in (1, 2, 3)], forces[:3], rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_the_kinetic_temperature_is_that_of_the_unscaled_motion(tmp_path):
     done = ran(tmp_path, CHAIN, variant="constant")
     kinetic, factor = done.observables["kinetic_energy"], done.observables["factor_damping"]
@@ -186,6 +194,7 @@ def test_the_kinetic_temperature_is_that_of_the_unscaled_motion(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_mdanalysis_opens_the_folder_with_times_in_ps_and_positions_in_angstrom(tmp_path):
     done = ran(tmp_path, CHAIN)
     opened = universe(done.folder)
@@ -222,6 +231,7 @@ for threads in (1, 2):
 """
 
 
+@pytest.mark.slow
 def test_one_and_two_threads_give_the_same_bits(tmp_path):
     text = (
         BALL.replace("duration = 1.0\nframes = 10", "duration = 0.1\nframes = 2")
@@ -272,6 +282,7 @@ def test_windows_and_steps_fill_the_time_between_frames(tmp_path):
     assert scaled == 0.05, "at most the time between frames, though a quarter of the relaxation time is longer"
 
 
+@pytest.mark.slow
 def test_what_is_shortened_is_said(tmp_path):
     given = {"forces.brownian.window": 0.003, "forces.brownian.average": 2}
     summary = ran(tmp_path, CHAIN, given).summary
@@ -297,6 +308,7 @@ def test_windows_that_are_not_the_implicit_steps_are_refused(tmp_path):
 # The stop
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["", '[integrator]\nrule = "friction-implicit"\nstep = 0.001'])
 def test_a_run_stops_when_its_body_has_advanced(tmp_path, integrator):
     """A ball in free fall has fallen h after √(2h/g)."""
@@ -323,6 +335,7 @@ def test_a_run_stops_when_its_body_has_advanced(tmp_path, integrator):
 # The threshold
 
 
+@pytest.mark.slow
 def test_the_threshold_is_found_recorded_and_kept_for_a_resumption(tmp_path):
     summary = ran(tmp_path, CHAIN, variant="threshold").summary
     found = summary["threshold"]
@@ -409,6 +422,7 @@ def test_scaling_drag_but_not_its_drivers_is_a_violation(tmp_path):
     assert section["premises"]["drift"]["verdict"] == section["verdict"] == "suspect"
 
 
+@pytest.mark.slow
 def test_unscaled_runs_and_runs_without_drag(tmp_path):
     assert ran(tmp_path, CHAIN).summary["fidelity"] is None
     falling = BALL + '[[forces]]\nkind = "gravity"\nacceleration = [0.0, 0.0, -2.0]\n'
@@ -498,6 +512,7 @@ def test_a_users_force_that_fails_is_named_with_its_error(tmp_path, name, cause)
 # What is said
 
 
+@pytest.mark.slow
 def test_the_folder_and_its_summary(tmp_path):
     shown = Shown()
     done = ar.run(case_of(tmp_path, CHAIN), tmp_path / "deep" / "run", progress=shown)
@@ -538,6 +553,7 @@ def test_a_second_process_is_kept_out_of_a_running_folder(tmp_path):
         ar.run(case, out, resume=True)
 
 
+@pytest.mark.slow
 def test_a_first_step_is_found_without_drag_in_units_of_any_size(tmp_path):
     text = """
     [case]
@@ -593,6 +609,7 @@ print(len(told), sum(kernel.stats.cache_misses.total() for kernel in used))
 """
 
 
+@pytest.mark.slow
 def test_a_warm_run_compiles_no_kernel(tmp_path):
     """What makes the first step come quickly; how quickly is for the benchmark to say."""
     ran(tmp_path, CHAIN)  # compiles what is not there yet

@@ -212,6 +212,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, VALUES, max_size=5))
 def test_what_is_written_as_toml_reads_back_equal(table: dict[str, Any]) -> None:
     assert tomllib.loads(toml(table)) == table

@@ -79,6 +79,7 @@ def test_a_mesh_is_cut_where_the_picture_lies_and_where_the_wall_is_then(view: V
     assert outlines(view, (0, 2, 1), 5.0, 0.0)[0].shape == (0, 2, 2)
 
 
+@pytest.mark.slow
 def test_one_ball_has_one_figure_of_its_motion_and_no_empty_panel(view: View) -> None:
     drawn = figures(view)
     assert "position" not in drawn and len(drawn["grain_motion"].axes) == 2

@@ -121,6 +121,7 @@ def test_gsd_file_holds_what_the_run_does(run: ar.Run) -> None:
         np.testing.assert_allclose(last.log["particles/angular_velocity"], [[0, 0, 2], [0, 0, 2], [0, 0, 3]], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_gsd_file_and_analysis_hold_the_contact_forces_of_the_last_frame(tmp_path: Path) -> None:
     """Five balls on each other: each is carried with its weight, by contacts with that of all that is above."""
     run = ar.run("stack", tmp_path / "run", overrides={"run.gsd": True})
@@ -163,6 +164,7 @@ def test_freud_reads_the_spheres(run: ar.Run) -> None:
     assert sorted(map(tuple, found[:].tolist())) == [(0, 1), (1, 0)]
 
 
+@pytest.mark.slow
 def test_a_run_without_spheres_has_none_to_export(tmp_path: Path) -> None:
     run = ar.run("double-pendulum", tmp_path / "run", overrides={"run.duration": "0.1 s"})
     with h5py.File(run.folder / "trajectory.h5") as file:

@@ -214,6 +214,7 @@ def test_a_model_without_coordinates_or_observables_is_written(tmp_path):
         assert reader.observables == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory, box", [(trajectory._MEMORY, None), (1000, np.eye(3)), (1, None)])
 def test_the_bytes_depend_on_the_frames_and_not_on_the_history_of_writing(tmp_path, monkeypatch, memory, box):
     write(tmp_path / "unbroken.h5", range(30), box_edges=box)
@@ -239,6 +240,7 @@ def test_the_bytes_depend_on_the_frames_and_not_on_the_history_of_writing(tmp_pa
         assert sorted(entry.name for entry in tmp_path.glob(f"{history}*")) == [path.name]
 
 
+@pytest.mark.slow
 def test_the_time_of_writing_leaves_no_trace(tmp_path):
     write(tmp_path / "a.h5", range(3))
     time.sleep(1.1)  # HDF5 counts modification times in seconds
@@ -403,6 +405,7 @@ def test_a_checkpoint_cut_off_anywhere_gives_the_one_before(tmp_path):
         assert "continuing from the checkpoint before it" in note
 
 
+@pytest.mark.slow
 def test_a_changed_byte_never_gives_a_wrong_state(tmp_path):
     write_checkpoint(tmp_path, state(1))
     write_checkpoint(tmp_path, state(2))
@@ -491,6 +494,7 @@ def test_a_kill_at_any_call_leaves_a_whole_checkpoint(tmp_path, hard_links, dama
     assert call >= 4  # two syncs and at least a rename came before
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_call_leaves_a_whole_trajectory(tmp_path):
     path = tmp_path / "t.h5"
     for call in range(100):
@@ -726,6 +730,7 @@ def test_coordinates_that_do_not_fit_the_columns_are_shifted_and_scaled(tmp_path
     assert ("SHIFTED TO THE ORIGIN" in (tmp_path / "t.pdb").read_text()) == changed
 
 
+@pytest.mark.slow
 def test_more_bodies_than_five_digits_count_are_numbered_in_hybrid_36(tmp_path):
     n = 100_002
     write_topology(

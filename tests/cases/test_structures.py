@@ -278,6 +278,7 @@ def ring(count, length=0.153):
     return np.stack([radius * np.cos(angles), radius * np.sin(angles), np.zeros(count)], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("atoms, rigid", [(6, True), (8, True), (12, False)])
 def test_a_large_ring_would_have_to_break(tmp_path, atoms, rigid):
     """Two hydrogens on each carbon: a cycloalkane."""
@@ -403,6 +404,7 @@ def test_a_case_reads_the_structure_beside_it(whole, tmp_path):
         ar.load_case(tmp_path / "again.toml")
 
 
+@pytest.mark.slow
 def test_a_case_takes_a_force_field_and_lists_what_was_inferred(tmp_path):
     """The same forces as in Python, on the same sites; a terminal oxygen by another name is a note of the run."""
     pytest.importorskip("openmm")

@@ -58,6 +58,7 @@ def case_of(folder, overrides=None, text=CASE):
     return ar.load_case(file, overrides or {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overrides", [{}, IMPLICIT], ids=["explicit", "split"])
 def test_a_run_shows_the_thermostat_and_what_it_conserves(tmp_path, overrides):
     seen = ar.run(case_of(tmp_path, overrides), tmp_path / "run").observables
@@ -73,6 +74,7 @@ def test_a_run_shows_the_thermostat_and_what_it_conserves(tmp_path, overrides):
     assert np.abs(np.gradient(seen["thermostat_zeta"], 0.2) * kd - seen["thermostat_rate"])[2:-2].max() < 0.1
 
 
+@pytest.mark.slow
 def test_an_atomistic_clock_scales_the_target_and_the_start(tmp_path):
     """a2 Td, shown as Td, and with initial speeds times √a2 the unscaled motion in a slower clock."""
     a2 = 0.25
@@ -84,6 +86,7 @@ def test_an_atomistic_clock_scales_the_target_and_the_start(tmp_path):
     np.testing.assert_allclose(slow["energy_conformational"], plain["energy_conformational"], atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_case_reads_back_and_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     from articulon.simulation import loop
 
@@ -220,6 +223,7 @@ def test_a_driven_model_has_no_temperature():
         ar.simulate(builder.build(), 1.0, thermostat=ar.thermostats.NoseHoover(temperature=1, mass=1))
 
 
+@pytest.mark.slow
 def test_a_total_momentum_that_nothing_samples_is_noted(tmp_path):
     case = case_of(tmp_path, {"run.duration": 0.02, "run.frames": 1, **IMPLICIT})
     notes = ar.run(case, tmp_path / "free").summary["notes"]

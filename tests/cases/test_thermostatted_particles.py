@@ -121,6 +121,7 @@ def test_the_pressure_is_the_engines_own(done: ar.Run) -> None:
     assert done.observables["pressure"][-1] == pytest.approx(ar.pressure(model, q, u), rel=1e-10)
 
 
+@pytest.mark.slow
 def test_the_spread_of_the_temperature_is_what_the_gain_says(file: Path, tmp_path: Path) -> None:
     """σ_T = T Q σ(q'ᵀΓ/q'ᵀMq')/(kd N k T) where 2 kd N k T/Q, here 324, is well above the fastest frequency."""
     run = ar.run(ar.load_case(file, {"thermostat.derivative_gain": 20.0, "checks": []}), tmp_path / "run")
@@ -142,6 +143,7 @@ SMOOTH = {"parameters": {"A": {"epsilon": 1, "sigma": 0.2}}, "cutoff": 0.5, "tru
 CUT = {"kind": "lennard-jones", "parameters": {"A": {"epsilon": 1, "sigma": 1}}, "cutoff": 1.6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rough", "reason"),
     [
@@ -179,6 +181,7 @@ def test_where_it_is_not_defined_no_configurational_temperature_is_given(
         ar.run(ar.load_case(file, {**rough, "run.duration": 0.2}), tmp_path / "checked")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scaling", "verdict", "note"),
     [
@@ -215,6 +218,7 @@ def test_a_sweep_over_the_gains_draws_responses_and_costs(file: Path, tmp_path: 
     assert set(tables(swept)) == {"Cost", "Temperature"}
 
 
+@pytest.mark.slow
 def test_a_run_may_begin_downhill(file: Path, tmp_path: Path) -> None:
     """Particles that overlap are refused, and parted where the case asks for it."""
     capacity_exceeded = {"model.jitter": 0.45, "run.duration": 0.1, "checks": []}
@@ -241,6 +245,7 @@ def test_the_cases_are_those_of_the_table() -> None:
     assert Terms("1 ns", 1.0, 1e3).epsilon == pytest.approx(1e-3)
 
 
+@pytest.mark.slow
 def test_analyse_proposes_constants_and_warns(file: Path) -> None:
     result = CliRunner().invoke(cli.app, ["analyse", str(file), "--time-scale", "50", "--window", "6"])
     assert result.exit_code == 0, result.output
@@ -257,6 +262,7 @@ def test_analyse_proposes_constants_and_warns(file: Path) -> None:
         assert "positions at Td/a2" in text and "no gain" in text
 
 
+@pytest.mark.slow
 def test_analyse_says_of_other_cases_how_fast_their_bodies_relax() -> None:
     result = CliRunner().invoke(cli.app, ["analyse", "nanoparticle-docking"])
     assert result.exit_code == 0, result.output
@@ -275,6 +281,7 @@ def test_analyse_and_tune_say_of_thermostatted_bodies_that_nothing_is_to_scale()
     assert refused.exit_code == 2 and "no a2 to tune" in refused.output
 
 
+@pytest.mark.slow
 def test_analyse_names_each_body_once() -> None:
     found = CliRunner().invoke(cli.app, ["analyse", "ebola-receptor"])
     names = re.findall(r"^([A-Z]\d+-\w+) ", found.output, re.MULTILINE)

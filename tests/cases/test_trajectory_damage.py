@@ -194,6 +194,7 @@ def test_damage_while_a_run_goes_on_is_noticed_when_frames_are_copied(path: Path
 # Of another run
 
 
+@pytest.mark.slow
 def test_the_trajectory_of_another_seed_is_neither_continued_nor_replaced(tmp_path: Path) -> None:
     case = case_of(tmp_path, CHAIN, {"run.frames": 4})
     ar.run(case, tmp_path / "one")
@@ -206,6 +207,7 @@ def test_the_trajectory_of_another_seed_is_neither_continued_nor_replaced(tmp_pa
     assert bits(tmp_path / "one") == before
 
 
+@pytest.mark.slow
 def test_frames_without_their_checkpoint_are_kept(tmp_path: Path) -> None:
     """To begin again would lose them."""
     case = case_of(tmp_path, CHAIN, {"run.frames": 4})
@@ -218,6 +220,7 @@ def test_frames_without_their_checkpoint_are_kept(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "trajectory.h5").read_bytes() == content
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_after_its_first_frame_begins_again(tmp_path: Path, monkeypatch: Any) -> None:
     from articulon.simulation import loop
 

@@ -106,6 +106,7 @@ def page(run: ar.Run) -> str:
     return write_report(run.folder).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_noisy_run_without_inertia_has_a_report_that_names_what_it_has_not(tmp_path: Path) -> None:
     run = ran(tmp_path, WARM, OVERDAMPED)
     assert not np.isfinite(run.observables["temperature_kinetic"]).any()
@@ -117,18 +118,21 @@ def test_a_noisy_run_without_inertia_has_a_report_that_names_what_it_has_not(tmp
     assert "position" in drawn and "forces" in drawn
 
 
+@pytest.mark.slow
 def test_particles_under_a_thermostat_without_inertia_have_a_report(tmp_path: Path) -> None:
     run = ran(tmp_path, BATH)
     assert "'ermak-mccammon' has no speeds" in page(run).replace("&#x27;", "'")
     assert "temperature" not in figures(run)
 
 
+@pytest.mark.slow
 def test_what_is_defined_is_not_said_to_be_undefined(tmp_path: Path) -> None:
     text = page(ran(tmp_path, WARM))
     assert "Not defined" not in text
     assert "Kinetic temperature" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", ["[0, 0, 0, 0, 0, 0]", "[1, 0, 0, 0, 0, 2]"])
 def test_a_case_without_forces_has_a_report(tmp_path: Path, speed: str) -> None:
     run = ran(tmp_path, BALL.replace('joint = "free"', f'joint = "free"\nu = {speed}'))
@@ -136,6 +140,7 @@ def test_a_case_without_forces_has_a_report(tmp_path: Path, speed: str) -> None:
     assert ("kinetic_energy" in figures(run)) == ("1" in speed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("against", [None, ["half"]])
 def test_a_noisy_scaled_case_is_compared_with_its_rivals(tmp_path: Path, against: list[str] | None) -> None:
     """The rival without inertia that the comparison adds has no temperature."""
@@ -150,6 +155,7 @@ def test_a_noisy_scaled_case_is_compared_with_its_rivals(tmp_path: Path, against
         assert result.exit_code == 0, result.output
 
 
+@pytest.mark.slow
 def test_a_rival_that_nobody_asks_for_and_that_fails_is_left_out_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,6 +185,7 @@ def test_a_rival_that_nobody_asks_for_and_that_fails_is_left_out_and_named(
         comparing.compare(ar.load_case(tmp_path / "warm.toml"), against=["none"], out=tmp_path / "asked")
 
 
+@pytest.mark.slow
 def test_beads_without_inertia_are_compared(tmp_path: Path) -> None:
     (tmp_path / "bath.toml").write_text(BATH, encoding="utf-8")
     case = ar.load_case(tmp_path / "bath.toml")
@@ -192,6 +199,7 @@ def done_rows(done: comparing.Comparison) -> list[list[str]]:
     return tables(done)["Temperature"][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("element", ["particles/bodies/position", "coordinates"])
 def test_positions_that_are_no_numbers_are_refused_by_frame_and_body(tmp_path: Path, element: str) -> None:
     run = ran(tmp_path, BALL.replace('joint = "free"', 'joint = "free"\nu = [1, 0, 0, 0, 0, 0]'))
@@ -217,6 +225,7 @@ def test_positions_that_are_no_numbers_are_refused_by_frame_and_body(tmp_path: P
         View.of_folder(broken)
 
 
+@pytest.mark.slow
 def test_the_page_says_what_is_worst(tmp_path: Path) -> None:
     view = View.of(ran(tmp_path, WARM))
     found = view.summary["fidelity"]

@@ -87,6 +87,7 @@ def test_a_run_killed_in_contact_with_a_moving_mesh_goes_on_to_the_same_bits(fol
     assert whole.summary["contacts"]["ledger_error_relative"] < 1e-10
 
 
+@pytest.mark.slow
 def test_a_run_does_not_go_on_with_another_mesh(folder: Path) -> None:
     short = {"run.duration": "10 ms"}
     ar.run(folder / "case.toml", folder / "run", overrides=short)

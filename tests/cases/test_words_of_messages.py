@@ -36,6 +36,7 @@ def texts(file: Path) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_no_text_outside_of_the_command_line_names_its_options() -> None:
     found = {}
     for file in sorted(PACKAGE.rglob("*.py")):

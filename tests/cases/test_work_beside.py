@@ -110,6 +110,7 @@ def reading(cache: Path) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_units_are_read_whatever_is_kept_of_their_definitions(tmp_path: Path) -> None:
     """Kept, damaged, in a folder that others may write to, and where none can be."""
     first = reading(tmp_path / "a")

@@ -74,6 +74,7 @@ def ions() -> Any:
     return builder.build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [linkage, driven, ions])
 def test_a_model_is_read_back_to_the_bit(build: Any, tmp_path: Path) -> None:
     model = build()

@@ -119,6 +119,7 @@ def test_an_engine_that_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyP
     assert solver.ratios(figures) == [None]
 
 
+@pytest.mark.slow
 @KINDS
 def test_a_model_and_its_workspace_take_less_than_2_kb_per_body_also_while_it_is_built(kind: str) -> None:
     c = chains.chain(kind, 20_000)

@@ -26,6 +26,7 @@ def test_the_crossover_of_two_powers_is_where_they_meet():
     assert transitions.crossover(sizes, linear, [None] * 4) is None
 
 
+@pytest.mark.slow
 def test_the_benchmark_measures_and_prints():
     figures = transitions.measure(sizes=(16, 32, 48), seconds=0.01)
     assert figures == json.loads(json.dumps(figures, allow_nan=False))

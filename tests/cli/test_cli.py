@@ -338,6 +338,7 @@ def test_the_module_is_the_command() -> None:
     assert done.returncode == 0 and ar.__version__ in done.stdout
 
 
+@pytest.mark.slow
 def test_the_process_ends_with_2_and_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("[run]\nduration = \n", encoding="utf-8")
     done = subprocess.run(

@@ -52,6 +52,7 @@ def test_analyse_needs_no_step(tmp_path: Path) -> None:
         ar.load_case(tmp_path / "new.toml")
 
 
+@pytest.mark.slow
 def test_a_run_says_where_its_step_is_much_longer_than_recommended(tmp_path: Path) -> None:
     run = ar.run("two-spheres", tmp_path / "run", overrides={"integrator.step": "5 us", "run.frames": 4, "checks": []})
     (note,) = [note for note in run.summary["notes"] if note.startswith("contacts: the step")]

@@ -73,6 +73,7 @@ def test_a_message_and_what_is_echoed_are_harmless(capsys: pytest.CaptureFixture
     assert out == "note \\x1b[2J\\x1b]0;owned\\x07\n"
 
 
+@pytest.mark.slow
 def test_names_of_a_case_do_not_reach_the_terminal_as_they_are(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     escaped = CLEAR.replace("\x1b", "\\u001b").replace("\x07", "\\u0007")
@@ -245,6 +246,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
 DAMAGE = {"empty": b"", "zeros": bytes(600), "brackets": b"[[[[" * 30000, "no text": b"{\xff}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["checkpoint.npz", "trajectory.h5", "summary.json", "case.toml"])
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_of_a_run_is_named(ended: Path, tmp_path: Path, name: str, damage: str) -> None:
@@ -293,6 +295,7 @@ def test_a_damaged_file_of_a_run_is_named(ended: Path, tmp_path: Path, name: str
         read()
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_by_the_command(tmp_path: Path) -> None:
     case_of(tmp_path, FALLING)
 
@@ -316,6 +319,7 @@ def test_a_full_disk_is_told_by_the_command(tmp_path: Path) -> None:
     assert "File too large" in done.stderr and "Free some space" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_checkpoint_error_is_what_python_gets(tmp_path: Path) -> None:
     case, out = case_of(tmp_path, FALLING, {"run.frames": 3}), tmp_path / "out"
     ar.run(case, out)

@@ -160,6 +160,7 @@ def test_the_help_says_what_strict_counts() -> None:
     assert "--strict" in text and "inconclusive" in text and "3" in text
 
 
+@pytest.mark.slow
 def test_a_scaled_run_ends_with_its_verdict(case: str) -> None:
     scaled = ("--set", "scaling.policy=constant", "--set", "scaling.a2=0.02")
     done = invoke("run", case, *scaled, "--strict")

@@ -63,6 +63,7 @@ def test_correlated_samples_are_counted_as_fewer() -> None:
     assert ar.analysis.statistical_inefficiency(noise) < 1.1
 
 
+@pytest.mark.slow
 def test_a_crystal_has_its_neighbours_and_random_points_have_none() -> None:
     pytest.importorskip("freud")
     rng, lattice = np.random.default_rng(6), []

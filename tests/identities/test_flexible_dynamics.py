@@ -26,6 +26,7 @@ def near(one: np.ndarray, other: np.ndarray, tolerance: float = AGREEMENT) -> No
     assert norm(np.asarray(one) - np.asarray(other)) <= tolerance * max(norm(np.asarray(other)), 1e-300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_accelerations_are_the_oracles(solver):
     for seed in SEEDS:

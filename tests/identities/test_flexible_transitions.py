@@ -63,6 +63,7 @@ def test_modes_are_named():
         ar.lock(model, model.q0, found.speeds, ("beam", "mode2"), locked=found.locked)
 
 
+@pytest.mark.slow
 def test_locking_and_releasing_with_loops_as_of_rigid_bodies():
     """What must hold for any model, see ``test_transitions.py``; 500 of them are in ``validation/transitions.py``."""
     rng = np.random.default_rng(31)

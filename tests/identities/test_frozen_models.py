@@ -190,6 +190,7 @@ def _whole(node: ast.expr) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_whole_table_is_handed_on_only_from_what_kernels_take(path: Path) -> None:
     """``kernel(model.forest, ...)`` would compile the kernel for read-only arrays, or be refused where it is compiled

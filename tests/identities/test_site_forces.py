@@ -189,6 +189,7 @@ def forces_of(model: Any, q: np.ndarray) -> np.ndarray:
     return np.asarray(ar.generalized_forces(model, q, np.zeros(model.nu)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("term", TERMS)
 def test_forces_are_minus_the_gradient_of_the_energy(term, place):

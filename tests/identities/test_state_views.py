@@ -9,6 +9,7 @@ from operator import attrgetter
 
 import numba
 import numpy as np
+import pytest
 from numba import prange
 
 import articulon as ar
@@ -26,6 +27,7 @@ def falling() -> tuple:
     return gm.moved_by(model)
 
 
+@pytest.mark.slow
 def test_kept_views_of_contacts_do_not_dangle() -> None:
     """What has been kept when the number of contacts changes stays as it is; memory that had been given back would be
     taken by what is allocated next."""

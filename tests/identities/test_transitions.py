@@ -128,6 +128,7 @@ def check(s: Situation, rng: np.random.Generator, starts: int) -> dict[str, floa
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 4))])
 def test_random_transitions(part: int) -> None:
     """The study of 500, each with a search from twenty starts, is ``python -m validation.transitions``."""
@@ -136,6 +137,7 @@ def test_random_transitions(part: int) -> None:
         check(random_situation(rng), rng, starts=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links_per_block", [1, 3])
 def test_small_blocks_join_to_the_same(links_per_block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small models have joins and sums of assemblies when their blocks are small."""

@@ -69,6 +69,7 @@ def test_a_step_damps_every_rate_that_it_reaches(stages: int) -> None:
     assert abs(y[-1]) > 1.0
 
 
+@pytest.mark.slow
 def test_a_stiff_problem_costs_the_root_of_its_stiffness() -> None:
     """Rates from 1 to 1e6 over ten of the slowest times. Euler's rule would need 5e6 evaluations."""
     rates, count = np.logspace(0.0, 6.0, 7), 0

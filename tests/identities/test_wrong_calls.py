@@ -128,6 +128,7 @@ def test_axes_that_are_none_are_refused(tree, axes):
             ar.lock(tree, tree.q0, tree.u0, "hand", locked=axes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "argument, value",
     [

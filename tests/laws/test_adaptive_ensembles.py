@@ -94,6 +94,7 @@ def off(values: np.ndarray, expected: float, spread: float) -> float:
     return abs(float(values.mean()) - expected) / (spread / np.sqrt(values.size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_joints_lock_and_release_and_the_temperature_stays(scheme: str) -> None:
     """What kinetic energies are in the gamma distribution of their state is even from 0 to 1, all states together."""

@@ -59,6 +59,7 @@ def test_a_criterion_of_zero_is_bitwise_the_run_with_everything_free(joint, rule
         assert run.state.counters[STEPS] == free.state.counters[STEPS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{}, {"metric": "euclidean"}, {"choice": "canonical"}, {"choice": "published"}],

@@ -92,6 +92,7 @@ def temperatures(policy: Any, step: float, duration: float) -> tuple[float, Aver
     return float(kinetic), ratio_of_means(np.array(squares), np.array(laplacians), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [

@@ -68,6 +68,7 @@ def gradient(function: Any, x: np.ndarray, h: float = 2e-3) -> np.ndarray:
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_rates_are_the_gradient_of_the_hamiltonian(seed: int) -> None:
     """Every joint, branches, off-centre bodies; Euler parameters of any norm, and momenta along them."""
@@ -143,6 +144,7 @@ def check_that_energy_does_not_drift(rule: Any, step: float, steps: int, samples
     assert abs(slope) < errors.std()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_the_energy_of_symplectic_rules_does_not_drift(rule: str) -> None:
     check_that_energy_does_not_drift(rule, 0.01, 10_000, 1_000)
@@ -214,6 +216,7 @@ def momentum_errors(run: Running, steps: int, samples: int = 10) -> tuple[float,
     return worst[0], worst[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_symplectic_rules_keep_momentum_and_angular_momentum_to_rounding(rule: str) -> None:
     """An isolated tree at rest as a whole. Each of some twenty sums in a step rounds by ε/2 at random."""

@@ -34,6 +34,7 @@ def reduced(radii: np.ndarray, density: float = DENSITY) -> tuple[float, float]:
     return first * second / (first + second), radii[0] * radii[1] / (radii[0] + radii[1])
 
 
+@pytest.mark.slow
 def test_two_spheres_collide_as_hertz_says() -> None:
     """Peak force k δ_max^{3/2} with δ_max = (5 m* v²/4 k)^{2/5}, duration 2.9432 δ_max/v (Johnson 1985, 11.24)."""
     radii, speed = np.array([0.010, 0.006]), 1.0
@@ -95,6 +96,7 @@ def collisions(
     return (after[:, 0, 0] - after[:, 1, 0]) / speeds
 
 
+@pytest.mark.slow
 def test_the_restitution_is_the_one_given() -> None:
     """Damping with δ^{1/4}, whose tail pulls, keeps it at every speed (Antypov and Elliott 2011, equation 20)."""
     given = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
@@ -104,6 +106,7 @@ def test_the_restitution_is_the_one_given() -> None:
         assert measured == pytest.approx(given, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [20, 45, 90, 180])
 def test_the_restitution_is_within_its_bound_wherever_in_a_step_collisions_begin(steps: int) -> None:
     """Damping with δ^{1/4} sets in and ends within a step. What is missed of it goes with h^{5/4}: what a force that
@@ -137,6 +140,7 @@ def test_the_recommended_step_leaves_enough_in_a_collision(poisson: float, overl
     assert hertz_time(mass, reach, modulus, float(speed)) / scales.recommended >= least
 
 
+@pytest.mark.slow
 def test_without_the_tail_the_restitution_is_larger() -> None:
     """Clipped where it would pull, a damping for 0.1 gives 0.25 (Schwager and Pöschel 2007)."""
     step = recommended_step(np.array([0.01, 0.01]), 1.0, GLASS) / 4.0
@@ -203,6 +207,7 @@ def test_every_law_is_tried() -> None:
     assert {name for name, _ in COMBINED} == set(LAWS)
 
 
+@pytest.mark.slow
 @of_every_law
 def test_a_heap_moves_as_the_plain_one(name: str, convention: str) -> None:
     """300 steps, in which contacts begin and end, stick and slide; rounding errors grow by a thousand or so."""
@@ -248,6 +253,7 @@ def test_a_heap_keeps_its_momenta() -> None:
     assert found.kinetic_energy[-1] < 0.8 * found.kinetic_energy[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resists", [False, True])
 def test_the_ledger_closes(resists: bool) -> None:
     """What the kinetic energy has lost is the work of the contacts, and that of their normal springs is their energy.
@@ -302,6 +308,7 @@ def powers(plain: Grains) -> np.ndarray:
     return np.array([np.sum(force * speeds) for force in (spring, damping, friction)])
 
 
+@pytest.mark.slow
 @of_every_law
 def test_works_by_line_are_those_of_the_plain_heap(name: str, convention: str) -> None:
     """Springs, damping and friction do what the powers in the plain heap add up to, by the trapezoidal rule over 2 ms.
@@ -330,6 +337,7 @@ def test_works_by_line_are_those_of_the_plain_heap(name: str, convention: str) -
     assert off[1] <= 0.7 * off[0]
 
 
+@pytest.mark.slow
 def test_smooth_spheres_that_glance_have_works_of_normal_forces_alone() -> None:
     """Without tangential forces, whatever the surfaces' speeds: the lines of springs and friction stay empty, and what
     damping takes is what is missing of the energy."""

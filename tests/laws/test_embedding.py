@@ -47,6 +47,7 @@ def random_inertia(rng: np.random.Generator) -> np.ndarray:
     return a @ a.T + 0.5 * np.eye(3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", range(4))
 def test_embedding_gives_the_second_derivative_of_the_rotation_whatever_depends(p):
     rng = np.random.default_rng(p)

@@ -36,6 +36,7 @@ OF_BODIES = [("rigid bodies", "langevin"), ("jointed chains", "chain")]
 SAMPLED = [*(("particles", name) for name in EVERY), *OF_BODIES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("system", "name"), [pair for pair in SAMPLED if pair[1] != "modified"])
 def test_kinetic_energies_are_those_of_maxwell(system, name):
     energies, degrees_of_freedom = sampled(system, name, 1.5)[0], freedoms_of(system, name)
@@ -47,6 +48,7 @@ def test_kinetic_energies_are_those_of_maxwell(system, name):
     assert square < allowed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("system", "name"), SAMPLED)
 def test_potential_energies_at_two_temperatures_have_the_ratio_of_boltzmann(system, name):
     assert boltzmann_deviation(system, name) < BEYOND
@@ -57,6 +59,7 @@ def test_the_modified_thermostat_has_not_the_kinetic_energies_of_maxwell():
     check_isokinetic("particles")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_what_is_conserved_converges_with_the_square_of_the_step(system, name):

@@ -264,6 +264,7 @@ def test_a_quiet_phase_leaves_time_that_a_fast_change_may_spend() -> None:
         assert (np.diff(factors) >= 0.0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [None, "implicit"])
 def test_a_broken_off_run_goes_on_to_the_same_bits(tmp_path: Any, monkeypatch: Any, variant: str | None) -> None:
     """What the law remembers of the forces is part of the state."""

@@ -85,6 +85,7 @@ ANGLES = np.linspace(0.2, END, 13)
 2.1 % of the time until 0.1 rad."""
 
 
+@pytest.mark.slow
 def test_a_ball_turns_late_by_less_than_the_tolerance() -> None:
     """Against τ θ'' + θ' = 0.35 e^{2θ}. By its translation alone, under a steady force, nothing would bound a2."""
 

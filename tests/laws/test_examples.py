@@ -42,6 +42,7 @@ def test_the_model_of_the_readme_falls_as_a_whole():
     np.testing.assert_allclose(names["udot"], expected, rtol=0, atol=10 * 2**-53 * 500 * 9.81e-6)
 
 
+@pytest.mark.slow
 def test_the_examples_on_grains_run_as_they_are_printed(tmp_path, monkeypatch):
     """Python in its order, and the case files with it, whose mesh the Python writes."""
     pytest.importorskip("trimesh")

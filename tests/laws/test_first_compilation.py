@@ -75,6 +75,7 @@ for parallel in (False, True):
 often the routine was compiled, and what they give."""
 
 
+@pytest.mark.slow
 def test_loops_of_two_kernels_never_have_one_name(tmp_path: Path) -> None:
     """Numba names the body of a parallel loop by an address and the number of its function: the numbers must differ,
     since the addresses of processes with one parent are the same now and then."""
@@ -90,6 +91,7 @@ def test_loops_of_two_kernels_never_have_one_name(tmp_path: Path) -> None:
     assert not numbers[0] & numbers[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="compiles in the process itself where there is no fork")
 def test_two_installations_of_the_same_sources_share_what_is_compiled(tmp_path: Path) -> None:
     """And one of other sources does not."""
@@ -109,6 +111,7 @@ def test_two_installations_of_the_same_sources_share_what_is_compiled(tmp_path: 
     assert forks == [1, 0, 0, 1, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="compiles in the process itself where there is no fork")
 def test_the_first_process_of_all_compiles_nothing_itself(tmp_path: Path) -> None:
     """It loads what later ones load, since a process that has compiled a kernel runs other copies of its routines."""

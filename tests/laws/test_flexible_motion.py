@@ -66,6 +66,7 @@ def test_energy_and_momenta_are_kept_to_the_order_of_the_rule():
     assert 12.0 < momentum_coarse / momentum_fine < 40.0
 
 
+@pytest.mark.slow
 def test_momenta_change_at_no_rate():
     """Σ ∂p/∂q q' + M-part of u' is zero to rounding: by a central difference along the motion, whose error falls as the
     square of its time."""
@@ -128,6 +129,7 @@ def test_modal_damping_takes_energy_and_is_booked():
     assert np.abs(energy - energy[0] - lost).max() < 1e-6 * energy[0]
 
 
+@pytest.mark.slow
 def test_sites_on_nodes_follow_them_and_their_forces_bend_the_body():
     """Positions are the oracle's; with pairs between nodes, the ground and a rigid body the energy stays."""
     c = FlexibleCase(3, n=5, part=1.0)

@@ -82,6 +82,7 @@ def violations(source: str, package: str, floor: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_floor_imports_only_from_those_above_it(path):
     parts = path.relative_to(PACKAGE).with_suffix("").parts
@@ -161,6 +162,7 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     return next((found for node in sorted(graph) if (found := walk(node, []))), [])
 
 
+@pytest.mark.slow
 def test_no_modules_import_each_other_in_a_circle():
     """Not even late: two that need each other are one, or what both need is a third."""
     graph = {dotted(path): imported_modules(path) for path in MODULES}
@@ -192,6 +194,7 @@ def test_every_public_name_resolves(name):
     assert getattr(ar, name) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["simulate", "run", "load_case", "compare"])
 def test_simulate_can_be_called_whatever_has_been_loaded_before(first):
     """A package of its name is among what the others load."""

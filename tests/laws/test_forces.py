@@ -208,6 +208,7 @@ def mixed(model: Any, mixing: str, permittivity: float) -> Callable[[int, int], 
     return law
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_pair_forces_are_minus_the_gradient_of_the_energy(seed: int) -> None:
     rng = np.random.default_rng([seed, 51])
@@ -247,6 +248,7 @@ def test_pair_energy_and_forces_are_sums_over_pairs(mixing: Any, excluded: int, 
     assert np.abs(forces - expected).max() <= 1e-10 * np.abs(on_sites).sum() * 30.0
 
 
+@pytest.mark.slow
 def test_a_table_gives_each_pair_of_kinds_its_own_law() -> None:
     rng = np.random.default_rng(53)
     builder, bodies = jointed_tree(rng)
@@ -421,6 +423,7 @@ def test_gravity_accelerates_as_the_inertial_frame(seed: int) -> None:
     assert np.abs(one - other).max() <= 20.0 * EPS * condition * np.abs(other).max()
 
 
+@pytest.mark.slow
 def test_all_conservative_terms_together_are_minus_the_gradient() -> None:
     rng = np.random.default_rng(61)
     builder, bodies = jointed_tree(rng)
@@ -507,6 +510,7 @@ def spring_to_origin(time, positions, rotations, velocities, parameters, wrenche
             wrenches[k, i + 3] += parameters[1] * velocities[k, i + 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_users_force_acts_at_the_origins_of_the_bodies(compiled: bool) -> None:
     """Jitted and plain Python, on every kind of joint: the virtual work of what it writes at the bodies' origins."""

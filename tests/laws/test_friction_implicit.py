@@ -125,6 +125,7 @@ def spheres(count: int, joint: Any, kT: float = KT, **given: Any) -> Any:
     return builder.build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", STEPS)
 def test_free_diffusion_is_exact_at_any_step(ratio: float) -> None:
     """⟨Δx²⟩ grows by 2 (kT/β) h per step and freedom once the start is forgotten; before, it is the linear map's."""
@@ -292,6 +293,7 @@ def chain_at(kind: str, ratio: float, turn: float, stiffness: float) -> tuple[Ch
     return Chain(spherical, links, least * (turn / h) ** 2, stiffness), h
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CHAINS)
 @pytest.mark.parametrize("ratio", STEPS)
 def test_a_jointed_chain_keeps_equipartition(kind: str, ratio: float) -> None:
@@ -315,6 +317,7 @@ def test_a_jointed_chain_keeps_equipartition(kind: str, ratio: float) -> None:
     assert abs(whole - 1.0) < SIGMAS * spread + 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_jointed_chain_keeps_equipartition_under_an_explicit_rule_with_held_noise(kind: str) -> None:
     """The same law for the explicit rule, with windows of a quarter of the shortest relaxation time: a held force
@@ -337,6 +340,7 @@ def test_a_jointed_chain_keeps_equipartition_under_an_explicit_rule_with_held_no
     assert least - SIGMAS * spread < whole < 1.0 + SIGMAS * spread
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "samples", "precision"), [(300, 40, 0.07), pytest.param(800, 250, 0.035, marks=pytest.mark.slow)]
 )

@@ -92,6 +92,7 @@ def ring(*forces: Any) -> Any:
 MODELS = {"pendulum": pendulum, "four-bar": four_bar, "ring": ring}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [0.1, 1.0, 30.0, 100.0])
 def test_a_damped_joint_decays_by_the_midpoint_factor(ratio: float) -> None:
     """u⁺/u = (1 − x)/(1 + x) with x = h c/2I in every step, whatever it is; q moves by h (u + u⁺)/2."""
@@ -123,6 +124,7 @@ def test_every_joint_decays_by_that_factor(joint: Any) -> None:
     np.testing.assert_allclose(run.u, u * ((1.0 - x) / (1.0 + x)) ** 10, rtol=1e-13, atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1e-3, 0.1, 2.0])
 @pytest.mark.parametrize("kind", FRICTIONS)
 @pytest.mark.parametrize("name", MODELS)
@@ -147,6 +149,7 @@ def test_a_step_of_friction_solves_the_midpoint_equation(name: str, kind: str, s
     assert np.abs(Z.T @ (M @ udot - gamma)).max() <= 1e-9 * size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FRICTIONS)
 @pytest.mark.parametrize("name", MODELS)
 def test_halving_the_step_quarters_the_error_of_motion_works_and_books(name: str, kind: str) -> None:
@@ -249,6 +252,7 @@ def test_the_factor_of_damping_scales_that_of_joints() -> None:
     assert scaled.u[0] == pytest.approx(float(Running(half, FrictionImplicit(step=0.1)).to(1.0).u[0]), rel=1e-13)
 
 
+@pytest.mark.slow
 def test_damping_without_noise_cools_below_the_bath() -> None:
     """Langevin's friction γ heats a hinge to T γ/(γ + c/I), to first order in the step: the damping of the joint has no
     noise of its own. A step multiplies u by a and by b, and adds noise of the variance (1 − b²) T/I."""

@@ -103,6 +103,7 @@ def off(run: Running) -> tuple[float, float]:
     return float(np.abs(found.residual).max()), float(np.abs(found.rate).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drift", ["steady", "geodesic"])
 @pytest.mark.parametrize("name", MODELS)
 def test_halving_the_step_quarters_the_error_of_motion_and_works(name: str, drift: str) -> None:
@@ -161,6 +162,7 @@ def drawn(forest, loops, q, seed, count, ws, arrays, draw, speeds, normals, work
     project_speeds(forest, loops, speeds, ws, arrays, work)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ring", "four-bar", "bricard"])
 def test_noise_has_the_covariance_of_the_speeds_that_loops_leave_free(name: str) -> None:
     """G Gᵀ = Z (ZᵀMZ)⁻¹ Zᵀ of the speeds G ξ, with Z a basis of the null space of J."""
@@ -199,6 +201,7 @@ THERMOSTATS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*THERMOSTATS, "noise"])
 def test_a_closed_ring_has_the_temperature_of_its_free_degrees_of_freedom(name: str) -> None:
     """Counted with those that the loop takes, 18 instead of 15, it would have 6/5 or 5/6 of it."""
@@ -211,6 +214,7 @@ def test_a_closed_ring_has_the_temperature_of_its_free_degrees_of_freedom(name: 
     assert mean == pytest.approx(1.0, abs=4.0 * error + 0.01)
 
 
+@pytest.mark.slow
 def test_langevin_puts_a_crank_where_the_mass_of_its_loop_says() -> None:
     """A four-bar linkage on which nothing acts has the density √M(φ) of its crank's angle φ, with M = zᵀMz the mass
     that it has with the loop and z the speeds at φ' = 1. That is no uniform one: ⟨cos φ⟩ is 0.087."""

@@ -39,6 +39,7 @@ def on_floor(material: dict[str, Any], **options: Any) -> Any:
     )
 
 
+@pytest.mark.slow
 def test_bounces_rise_to_r_plus_e_squared_of_the_fall() -> None:
     """The k-th height is r + e^{2k} (h₀ − r), but for the weight during a contact: g t_c by the speed."""
     e, height = 0.8, 0.2
@@ -60,6 +61,7 @@ def test_bounces_rise_to_r_plus_e_squared_of_the_fall() -> None:
     assert np.all(np.diff(tops) <= 1e-9 * height)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("e", "tail"), [(1.0, True), (0.9, True), (0.9, False), (0.5, False), (0.2, False)])
 def test_gross_sliding_takes_mu_times_the_normal_momentum(e: float, tail: bool) -> None:
     """v'ₓ = vₓ − μ (1 + e) v_z and ω = 5/2 μ (1 + e) v_z/r; the arm is shorter by the overlap, 1 % at most here.
@@ -131,6 +133,7 @@ def test_a_stack_rests_where_each_contact_carries_what_is_above() -> None:
     assert found.kinetic_energy[-1] < 1e-12 * MASS * G * RADIUS
 
 
+@pytest.mark.slow
 def test_what_resists_rolling_slows_a_ball_by_five_sevenths_of_mu_g() -> None:
     """The couple μ_r r m g: u' = −(5/7) μ_r g."""
     friction, speed = 0.02, 0.5

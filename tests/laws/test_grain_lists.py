@@ -25,6 +25,7 @@ def pairs_in_touch(positions: np.ndarray, radii: np.ndarray) -> np.ndarray:
     return touch[np.lexsort(touch.T[::-1])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flying", [1.0, 0.5], ids=["all", "the upper half"])
 def test_what_grains_go_together_calls_for_half_as_many_lists(flying: float) -> None:
     """Two grains come nearer to each other by at most the skin while all fly by that, or while half of them do."""

@@ -71,6 +71,7 @@ def test_too_few_rows_for_contacts_between_strips_become_more(crowd, monkeypatch
 ROLLING = {"rolling_stiffness": 0.05, "rolling_friction": 0.2, "rolling_damping": 0.3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rolling", [False, True], ids=["sliding", "rolling"])
 def test_chunks_change_no_bit(rolling: bool) -> None:
     """A chunk ends with a kick and the next one begins with the drift, which otherwise follows at once; where rolling

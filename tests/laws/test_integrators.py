@@ -319,6 +319,7 @@ def crowd(count: int) -> Any:
     return builder.build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", [300, PARALLEL_LINKS + 100])
 @pytest.mark.parametrize("rule", [Explicit(rule="kutta-merson", step=0.05), Explicit(), FrictionImplicit(step=0.1)])
 def test_one_and_two_threads_give_the_same_bits(links: int, rule: Any) -> None:

@@ -72,6 +72,7 @@ def swing(**options: Any) -> Any:
     return builder.build()
 
 
+@pytest.mark.slow
 def test_a_simulation_is_interrupted_within_a_frame() -> None:
     model = swing()
     ar.simulate(model, 0.01, rule="rk4", step=1e-3)
@@ -92,6 +93,7 @@ def test_a_simulation_is_interrupted_within_a_frame() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.slow
 def test_the_frames_that_were_taken_are_kept() -> None:
     model = swing()
     with interrupted_after(SOON), pytest.raises(KeyboardInterrupt) as caught:
@@ -104,6 +106,7 @@ def test_the_frames_that_were_taken_are_kept() -> None:
     np.testing.assert_allclose(done.q[:50], expected.q[:50], rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunks", [0, 1, 4])
 @pytest.mark.parametrize(
     "name",
@@ -144,6 +147,7 @@ def test_one_that_was_interrupted_goes_to_its_end_first(monkeypatch: pytest.Monk
         ar.resume(done, 2.0)
 
 
+@pytest.mark.slow
 def test_a_python_force_is_interrupted_without_being_blamed() -> None:
     """Under SciPy's solvers the signal finds Python at work, in the user's function more often than not."""
 

@@ -258,6 +258,7 @@ def test_the_friction_implicit_rule_takes_actuation() -> None:
     assert r.u[-1, 0] == pytest.approx(1.5 / INERTIA, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_case_file_has_all_three(tmp_path: Path) -> None:
     (tmp_path / "motor.py").write_text("def torque(time, q, u, parameters, tau):\n    tau[0] += parameters[0]\n")
     (tmp_path / "case.toml").write_text(

@@ -28,6 +28,7 @@ def gas(speed: float, **box: Any) -> ar.Model:
 LEAP = r"step 1: a step is too long: in it a body goes .*, and half of the periodic box is 5 at body 'b' \(xyz joint\)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["velocity-verlet", "r-respa"])
 @pytest.mark.parametrize("speed", [6.0 * WIDTH / STEP, 1e12])
 def test_a_particle_that_leaps_through_half_of_the_box_ends_the_run(rule, speed):

@@ -83,6 +83,7 @@ def push(time, result):
     result[2] = 0.04 * second + 0.3 * time
 
 
+@pytest.mark.slow
 def test_motions_that_come_to_contradict_each_other_are_refused_when_they_do():
     builder = ar.ModelBuilder(units="kg-m-s")
     builder.add_body("crank", mass=1.0, inertia=0.1, com=(0.5, 0, 0), joint=HINGE, q=1.0)

@@ -62,6 +62,7 @@ def run(model: Any, steps: int, frames: int = 10, **more: Any) -> Any:
     return ar.simulate(model, steps * STEP, rule="velocity-verlet", step=STEP, frames=frames, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drift", [0.0, 1.0])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_run_with_rebuilds_follows_one_that_looks_at_every_pair(place, drift):
@@ -149,6 +150,7 @@ QUICK = [(SIZES[0], "none"), (SIZES[2], "none"), *((SIZES[1], bath) for bath in 
 SLOW = [(size, bath) for size in SIZES for bath in BATHS if (size, bath) not in QUICK]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "bath"), [*QUICK, *(pytest.param(*given, marks=pytest.mark.slow) for given in SLOW)])
 def test_one_and_two_threads_give_the_same_bits(size, bath):
     """Below and above the sizes from which pairs and particles are shared out among threads."""
@@ -214,6 +216,7 @@ SECTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "bath"),
     [
@@ -266,6 +269,7 @@ def soft_law(height: float, inverse: float) -> Potential:
     return law
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["open", "periodic"])
 def test_a_cluster_that_forms_during_a_run_drops_no_pair(place):
     """250 particles, at first with few neighbours each, fly into one place where all are neighbours of all, and out

@@ -104,6 +104,7 @@ def test_uniform_numbers_fill_the_open_interval_evenly() -> None:
     assert stats.chi2.sf(((last - last.mean()) ** 2).sum() / last.mean(), 63) > 1e-6
 
 
+@pytest.mark.slow
 def test_normal_numbers_are_normal() -> None:
     x = normal_pairs(5, 2, 0, 1000, 0, 500).ravel()
     assert stats.kstest(x, "norm").pvalue > 1e-6
@@ -147,6 +148,7 @@ def test_numbers_are_a_function_of_their_counters_alone() -> None:
     assert np.array_equal(whole[17:23, 4:9], normal_pairs(3, 1, 17, 6, 4, 5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("length", [0.25, 4.0])
 def test_held_forces_have_the_variance_of_fluctuation_and_dissipation(shape: str, length: float) -> None:
@@ -163,6 +165,7 @@ def test_held_forces_have_the_variance_of_fluctuation_and_dissipation(shape: str
     assert np.abs(products).max() < SIGMAS / np.sqrt(n)
 
 
+@pytest.mark.slow
 def test_the_published_shapes_are_those_of_their_names() -> None:
     scale = np.sqrt(2.0 * KT * np.array([DRAG] * 3 + [TURNING] * 3))
     drawn = {shape: held_forces(bath(4000, shape=shape), 12, [0])[0] / scale for shape in SHAPES}
@@ -275,6 +278,7 @@ def test_a_held_force_feeds_less_than_thermal_energy(shape: str, ratio: float) -
     assert abs(np.mean(energies) - share) < SIGMAS * error + 1e-4 * share
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "copies"), [("normal", 4), *(pytest.param(shape, 20, marks=pytest.mark.slow) for shape in SHAPES)]
 )
@@ -307,6 +311,7 @@ def test_mean_square_displacement_is_that_of_finite_time(shape: str, copies: int
         assert exact[windows, 0, 0] == pytest.approx(formula, rel=3e-3)
 
 
+@pytest.mark.slow
 def test_orientation_decays_by_rotational_diffusion() -> None:
     """⟨n(t)·n(0)⟩ = e^{−2 D_r t} for an axis fixed in a body, each component of the rotation diffusing by D_r."""
     count = 4000
@@ -336,6 +341,7 @@ def test_orientation_decays_by_rotational_diffusion() -> None:
         assert np.abs(cosines[:, :2].mean(axis=0)).max() < SIGMAS * across
 
 
+@pytest.mark.slow
 def test_orientation_decays_alike_under_an_explicit_rule() -> None:
     count, inertia, turning, kT = 3000, 0.02, 1.0, 0.05
     tau, D = inertia / turning, kT / turning

@@ -47,6 +47,7 @@ def test_free_spheres_diffuse_exactly_in_place_and_turn_as_the_steps_say() -> No
         assert abs(cosines.mean() - kept) < SIGMAS * cosines.std() / np.sqrt(count)
 
 
+@pytest.mark.slow
 def test_a_body_diffuses_by_its_centre_wherever_its_origin_is() -> None:
     """Coordinates of an origin off the centre of drag have a mobility that turns with the body. Without the drift that
     the midpoint brings, kT ∇·μ, the centre would be drawn along the body: by 2 kT/β_ω times its distance in each unit

@@ -127,6 +127,7 @@ def test_analyse_tells_it(tmp_path: Path) -> None:
     assert refused.exit_code == cli.EXIT_ERROR and "between 0 and 1" in " ".join(refused.output.split())
 
 
+@pytest.mark.slow
 def test_tune_finds_a_factor_that_keeps_the_tolerance_by_pairs(tmp_path: Path) -> None:
     """The pair is late by what was predicted, to the second order of it; the tuned case is late by less than allowed,
     and not by much less."""

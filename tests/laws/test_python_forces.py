@@ -140,6 +140,7 @@ def test_an_error_is_that_of_the_run_in_which_it_was_raised() -> None:
     assert isinstance(broken.users.error, KeyError) and whole.users.error is None
 
 
+@pytest.mark.slow
 def test_a_run_with_a_python_force_leaves_no_memory_behind() -> None:
     """Each compiled bridge is a megabyte: the second run takes that of the first."""
 
@@ -186,6 +187,7 @@ def test_what_is_compiled_for_a_function_is_free_again_when_its_run_is_gone() ->
     del others, again
 
 
+@pytest.mark.slow
 def test_what_was_prepared_for_kernels_serves_the_next_function() -> None:
     """Preparing forbids more compilation, also of what the next one asks for again."""
     from articulon.forces.sites.fast_multipole import _forces_bridge

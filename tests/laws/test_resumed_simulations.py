@@ -14,6 +14,7 @@ from articulon.errors import CaseError
 from tests.support.remembering import CASES, DRAG, NOISE, arm, assert_joined, assert_same_state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_resumed_simulation_has_the_bits_of_an_unbroken_one(name: str) -> None:
     build, duration, options = CASES[name]

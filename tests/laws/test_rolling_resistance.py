@@ -49,6 +49,7 @@ def balance(run: Any) -> np.ndarray:
     return np.asarray(run.kinetic_energy - run.kinetic_energy[0] - run.works.sum(axis=1))
 
 
+@pytest.mark.slow
 def test_a_rolling_ball_is_slowed_by_its_couple() -> None:
     """μ_r R m g turns against it: m a = F, 2/5 m R² α = −F R − μ_r R m g and a = α R give a = −5/7 μ_r g. The bounds
     are the overlap by the radius, and what the spring takes until it gives way."""
@@ -62,6 +63,7 @@ def test_a_rolling_ball_is_slowed_by_its_couple() -> None:
     assert np.abs(balance(run)).max() < 1e-9 * run.kinetic_energy.max()
 
 
+@pytest.mark.slow
 def test_a_spinning_ball_is_slowed_by_its_couple() -> None:
     """2/5 m R² α = −μ_t m g about the normal."""
     model = on_a_floor({"twisting": "spring"}, spin=(0, 0, 100.0))

@@ -53,6 +53,7 @@ def test_the_drag_is_that_of_the_core(chain: Any, core: str | None) -> None:
     assert run.memory.setup.scaling.parameters.tolist() == [0.1, 0.06, drag]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["threshold-adaptive", "smooth-adaptive", "constant", "error-controlled"])
 def test_a_simulation_has_the_bits_of_the_case(tmp_path: Path, policy: str) -> None:
     settings = {"a2": 0.1} if policy != "error-controlled" else {"tolerance": 5.0, "minimum": 0.3}
@@ -64,6 +65,7 @@ def test_a_simulation_has_the_bits_of_the_case(tmp_path: Path, policy: str) -> N
     assert np.array_equal(run.q, done.q) and np.array_equal(run.u, done.u)
 
 
+@pytest.mark.slow
 def test_a_threshold_that_is_left_out_is_found_as_in_a_case(tmp_path: Path, chain: Any) -> None:
     found = ran(tmp_path, CHAIN, SHORT, "threshold").summary["threshold"]
     run = simulated(chain, ThresholdAdaptive(a2=0.1))

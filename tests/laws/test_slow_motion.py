@@ -102,6 +102,7 @@ def test_under_a_steady_force_a_body_is_late_by_its_relaxation_time(tmp_path: Pa
     assert motion.arrival(a2) == pytest.approx(1.0 / a2 - 1.0, rel=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("a2", [0.5, 0.2])
 def test_a_body_that_comes_to_rest_in_a_well_does_not_get_later_and_later(tmp_path: Path, a2: float) -> None:
     """x'' + a2 x' + a2 k x = 0: the force falls all the time, and what it loses at first it regains. The slow motion
@@ -146,6 +147,7 @@ def test_a_moving_target_makes_late_what_follows_it(tmp_path: Path) -> None:
     assert np.linalg.norm(ball - tip_now) < 0.1 * np.linalg.norm([3.0, 0.0, 0.0] - 2.0 * np.array([0.54, 0.84, 0.0]))
 
 
+@pytest.mark.slow
 def test_a_lead_that_stands_still_leaves_the_others_their_errors(tmp_path: Path) -> None:
     """A heavy ball on which nothing acts is the slowest tree; the arm is late as it is without it."""
     still = '\n[[model.bodies]]\nname = "still"\nmass = 50.0\njoint = "xyz"\nq = [0.0, 90.0, 0.0]\n'

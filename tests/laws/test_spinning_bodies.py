@@ -237,6 +237,7 @@ frames = 5
 """
 
 
+@pytest.mark.slow
 def test_a_case_says_it_before_and_after(tmp_path: Path) -> None:
     shown = Shown()
     done = ar.run(case_of(tmp_path, CASE), tmp_path / "run", progress=shown)

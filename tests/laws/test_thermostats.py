@@ -212,6 +212,7 @@ def test_draws_have_arrays_of_their_own():
     assert {array.size for array in draw_arrays(5)} == {5, 36}
 
 
+@pytest.mark.slow
 def test_langevin_gives_an_oscillator_its_exact_positions():
     """BAOAB samples ⟨x²⟩ = kT/k of a harmonic oscillator at any step, and speeds short by (hω)²/4 (Leimkuhler and
     Matthews 2013)."""

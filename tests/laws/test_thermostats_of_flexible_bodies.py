@@ -57,6 +57,7 @@ def test_the_conserved_energy_is_kept_to_the_order_of_the_rule(name: str) -> Non
     assert 12.0 < errors[0] / errors[1] < 40.0
 
 
+@pytest.mark.slow
 def test_a_mode_has_its_share_of_the_heat() -> None:
     """κ ⟨η²⟩ = kT and 2 ⟨T⟩ = kT of the one mode of a beam held fast, whose η is distributed as Gauss says. A chain of
     thermostats reaches that for one mode; many that hardly couple keep what energies they have."""

@@ -162,6 +162,7 @@ def test_domains_are_rigid_and_the_rest_is_not():
     assert ends[0] == ends[1] != ends[2] == ends[3]
 
 
+@pytest.mark.slow
 def test_every_nucleotide_of_an_rna():
     """α to ζ without δ, which is in the ring, χ and the hydroxyl group of the ribose; the ends lack α or ζ."""
     tests = pytest.importorskip("MDAnalysisTests")

@@ -43,6 +43,7 @@ def energies(model, u, step):
     return np.array(found)
 
 
+@pytest.mark.slow
 def test_the_energy_of_a_turning_peptide_is_kept_to_second_order():
     """Half the step, a quarter of the fluctuation, within the third of it that the changing path brings; no drift
     beyond it. The longer step is that of all-atom dynamics with bonds to hydrogen kept."""

@@ -189,6 +189,7 @@ def probability_of_maxwell(u: np.ndarray, kT: float, M: np.ndarray) -> float:
     return float(min(values)) * len(values)
 
 
+@pytest.mark.slow
 def test_a_released_share_of_equilibrium_keeps_the_maxwell_distribution() -> None:
     assert probability_of_maxwell(*cycles(share=True)) > 1e-3
 

@@ -131,6 +131,7 @@ def test_the_poses_of_all_bodies_say_what_the_verdict_says(name: str, policy: st
 # Time and place
 
 
+@pytest.mark.slow
 def test_a_run_that_is_late_by_little_is_far_off_where_it_is_fast_and_is_judged_by_what_was_asked() -> None:
     run = scaled("approach", "constant")
     by_time, by_place = run.fidelity(), run.fidelity(error="position")
@@ -325,6 +326,7 @@ def test_what_would_decide_and_what_it_costs_is_said_where_noise_cannot_be_paid_
     assert "on the noise of this seed" in found["covers"]
 
 
+@pytest.mark.slow
 def test_averages_decide_where_paths_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a tolerance that is the error itself, and a budget for no better path than tells so much."""
     problem = next(one for one in KNOWN if one.name == "noise in a well")

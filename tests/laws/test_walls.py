@@ -57,6 +57,7 @@ def closes(run, potential=0.0):
     return abs(T[-1] - T[0] - works.sum()) / scale
 
 
+@pytest.mark.slow
 def test_a_bounce_returns_what_the_coefficient_of_restitution_says():
     """The damping of δ^{1/4} is exact at every speed; velocity Verlet's error is of second order in the step."""
     for e in (1.0, 0.5):
@@ -84,6 +85,7 @@ def test_a_flat_mesh_is_a_plane():
     assert flat.state.contacts.times[0] == plane.state.contacts.times[0]
 
 
+@pytest.mark.slow
 def test_a_clump_on_a_flat_mesh_is_one_on_a_plane():
     """Two spheres on one body, thrown onto a table that moves: the same motion and works on the mesh."""
     ends = []
@@ -169,6 +171,7 @@ def test_the_works_close_on_a_shaken_plate_and_in_a_tumbling_box():
     assert shaken.state.contacts.work[0, WALL_WORK] > 0.0 and closes(shaken) < 1e-12
 
 
+@pytest.mark.slow
 def test_chunks_of_any_length_have_the_same_bits():
     """A state holds all that a contact with a moving mesh remembers."""
     places = [(-0.012, 0.001, -0.0395), (0.012, 0.0, -0.0397)]

@@ -52,6 +52,7 @@ def relative_backward_error(model: Any, s: Situation, reference: Reference, udot
     return norm(residual) / bounds.backward(len(reference.parents), s.tau, bias)
 
 
+@pytest.mark.slow
 @every_length
 @every_chain
 def test_backward_error_of_forward_dynamics_on_chains(joints: str, shape: str, n: int) -> None:
@@ -60,6 +61,7 @@ def test_backward_error_of_forward_dynamics_on_chains(joints: str, shape: str, n
     assert relative_backward_error(model, s, reference, udot) <= 1
 
 
+@pytest.mark.slow
 @solved_lengths
 @every_chain
 def test_forward_errors_on_chains(joints: str, shape: str, n: int) -> None:

@@ -79,6 +79,7 @@ def test_a_flexible_body_in_free_flight_moves_as_in_exudyn(boundary):
     assert np.abs(ours - theirs).max() < 1e-2 * step_error < 1e-5
 
 
+@pytest.mark.slow
 def test_a_beam_spun_up_slowly_bends_as_in_exudyn():
     """A cantilever of two modes turned up to 0.5 of its lowest frequency in three periods (Kane, Ryan and Banerjee, J.
     Guid. Control Dyn. 10, 139, 1987; their law of θ). Linear modes do not stiffen by the centrifugal force, here nor
@@ -116,6 +117,7 @@ def test_a_beam_spun_up_slowly_bends_as_in_exudyn():
     assert np.abs(y[:2] - theirs).max() < 1e-2 * step_error < 1e-5
 
 
+@pytest.mark.slow
 def test_the_engine_spins_up_a_beam_under_a_torque_as_exudyn_does():
     """From rest about a fixed point; by then the beam lags by more than a thousandth of its length."""
     modes = ar.modes.beam(length=1.0, mass=2.0, bending=(2, 1), bending_stiffness=40.0, gyration=0.05)

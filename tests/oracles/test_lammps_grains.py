@@ -77,6 +77,7 @@ LAWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_a_packing_moves_as_in_lammps(name: str, tmp_path: Path) -> None:
     """In a periodic box, to 1e-9 of the largest: LAMMPS turns a displacement only when it is 1e-10 of the friction out
@@ -104,6 +105,7 @@ def test_a_packing_moves_as_in_lammps(name: str, tmp_path: Path) -> None:
         assert gm.off(ours, other) <= 1e-9, what
 
 
+@pytest.mark.slow
 def test_grains_between_walls_move_as_in_lammps(tmp_path: Path) -> None:
     """Under gravity on a floor and between two side walls, which LAMMPS takes to be of the grains' own material."""
     radius = 0.005

@@ -298,6 +298,7 @@ def test_lammps_and_a_sum_over_all_pairs_agree(tmp_path, configuration, name):
     assert_same(configuration.numpy(law.numpy, CUTOFF), peer, 1e-13 * COUNT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_pairs_are_those_of_lammps(tmp_path, configuration, name):
     law = LAWS[name]
@@ -483,6 +484,7 @@ def test_excluded_and_scaled_pairs_are_those_of_lammps(tmp_path, configuration, 
     assert_same(engine_sums(placed.model(forces)), peer, BOUND)
 
 
+@pytest.mark.slow
 def test_everything_together_is_that_of_lammps(tmp_path, configuration):
     placed = _chain(configuration)
     commands = ["bond_style harmonic", "angle_style harmonic", "dihedral_style charmm", "special_bonds lj/coul 0 0 0.5"]

@@ -51,6 +51,7 @@ def rock_salt(cells):
     return positions, 1.0 - 2.0 * (positions.sum(axis=1) % 2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision, bound", [(1e-6, 1e-6), (1e-12, 1e-11)])
 @pytest.mark.parametrize("cells", [1, 2, 3])
 def test_rock_salt_has_madelungs_constant(cells, precision, bound):
@@ -59,6 +60,7 @@ def test_rock_salt_has_madelungs_constant(cells, precision, bound):
     assert -2.0 * energy(model, positions) / len(charges) == pytest.approx(MADELUNG, rel=bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [1e-3, 1e-6, 1e-9])
 @pytest.mark.parametrize("box", BOXES)
 def test_forces_have_the_precision_that_was_asked_for(box, precision):
@@ -155,6 +157,7 @@ def test_virial_and_laplacian_are_those_of_charges_in_a_background(surface):
     assert found == pytest.approx(background * (1.0 - outside), abs=1e-8 * abs(background))
 
 
+@pytest.mark.slow
 def test_excluded_pairs_are_left_out_and_scaled_ones_weakened():
     lengths, tilts = BOXES["triclinic"]
     positions, charges = random_ions(20, lengths)
@@ -317,6 +320,7 @@ def direct_sum(positions, charges, left_out=()):
     return 0.5 * U.sum(), pulls.sum(axis=1), 0.5 * np.einsum("ija,ijb->ab", pulls, d)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [1e-3, 1e-6, 1e-9])
 @pytest.mark.parametrize("neutral", [True, False])
 def test_fast_multipoles_agree_with_direct_sums_to_the_precision_that_was_asked_for(precision, neutral):
@@ -338,6 +342,7 @@ def test_fast_multipoles_agree_with_direct_sums_to_the_precision_that_was_asked_
     assert measures[7] == 0.0
 
 
+@pytest.mark.slow
 def test_fast_multipoles_leave_excluded_pairs_out():
     pytest.importorskip("fmm3dpy")
     rng = np.random.default_rng(5)
@@ -353,6 +358,7 @@ def test_fast_multipoles_leave_excluded_pairs_out():
     assert np.abs(measures[1:4] - np.diag(W)).max() < 1e-9 * np.abs(W).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2])
 def test_fast_multipoles_of_hardly_any_charges(count):
     pytest.importorskip("fmm3dpy")
@@ -377,6 +383,7 @@ def test_what_fast_multipoles_cannot_do_is_refused(monkeypatch):
         open_model(positions, charges)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["velocity-verlet", "rk4"])
 def test_an_error_of_the_multipole_library_ends_the_run_and_names_the_force(monkeypatch, rule):
     fmm3dpy = pytest.importorskip("fmm3dpy")

@@ -152,6 +152,7 @@ def test_reference_solves_its_own_equations(seed: int) -> None:
     assert abs(expected.forces @ s.u) <= 1e-13 * norm(expected.forces) * speed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [QUICK, pytest.param(MODELS, marks=pytest.mark.slow)])
 def test_random_models_have_every_joint_in_loops_and_redundant_loops_among_them(count: int) -> None:
     cases = [random_case(seed) for seed in range(count)]

@@ -163,6 +163,7 @@ def bricard_by_reference(duration: float) -> np.ndarray:
     return np.asarray(solution.y[:5, -1])
 
 
+@pytest.mark.slow
 @every_solver
 def test_bricard_moves_as_the_equations_with_multipliers_say(solver: str) -> None:
     model, _ = bricard_model()
@@ -171,6 +172,7 @@ def test_bricard_moves_as_the_equations_with_multipliers_say(solver: str) -> Non
     np.testing.assert_allclose(trajectory.q[-1], bricard_by_reference(2.0), atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("duration", [1.0, pytest.param(10.0, marks=pytest.mark.slow)])
 @every_solver
 def test_bricard_keeps_its_energy_and_stays_closed(solver: str, duration: float) -> None:

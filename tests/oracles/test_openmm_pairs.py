@@ -168,6 +168,7 @@ def test_reaction_field_of_a_conductor(configuration):
     assert_same(configuration.found(law), configuration.expected(peer))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "method"), [("periodic", "Ewald"), ("periodic", "PME"), ("triclinic", "PME")])
 def test_ewald_sums(place, method):
     repeated = configured(place)

@@ -91,6 +91,7 @@ def chain_case(joints: str, shape: str, n: int) -> Case:
     return Case(description, random_situation(description, rng, q))
 
 
+@pytest.mark.slow
 @every_length
 @every_chain
 def test_errors_on_chains(joints: str, shape: str, n: int) -> None:

@@ -139,6 +139,7 @@ def state(description: Description, seed: int) -> tuple[np.ndarray, np.ndarray, 
     return np.array(q), 3 * rng.normal(size=description.nu), 5 * rng.normal(size=description.nu)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(s, marks=pytest.mark.slow) for s in range(2, 10))])
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_forward_dynamics_equals_sympy(name: str, seed: int) -> None:
