@@ -15,88 +15,36 @@ case.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import numbers
-import types
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from articulon.declaration_help import HelpSignature, HelpText, stated
+from articulon.declared_faults import explanation, joined, nearest
+from articulon.declared_types import (
+    Choice,
+    Dimension,
+    Flag,
+    Number,
+    Quantity,
+    Seed,
+    Typed,
+    Whole,
+    items_of,
+    members_of,
+    typed_field,
+    words_of_literal,
+)
 from articulon.errors import ArticulonError, CaseError, ModelError
-from articulon.inputs import LARGEST, SEEDS, clipped, integral, is_file, real, shown, truth
+from articulon.inputs import clipped, is_file, shown
 from articulon.notebook_table import table_of_words
-from articulon.units import DIMENSIONS, UnitSystem, example, expectation
+from articulon.units import UnitSystem
 
-
-def _number_or_text(value: Any) -> Any:
-    """Refuse what pydantic would quietly turn into a number, and accept every kind of real number."""
-    if isinstance(value, bool):
-        raise ValueError(f"expected a quantity, got {value}")
-    return real(value) if isinstance(value, numbers.Real) else value
-
-
-Quantity: TypeAlias = Annotated[float | str, BeforeValidator(_number_or_text)]
-"""A number in the units of the case, or a string with units such as ``"0.89 mPa s"``."""
-Number: TypeAlias = Annotated[float, BeforeValidator(real)]
-"""A finite number without a unit."""
-Whole: TypeAlias = Annotated[int, BeforeValidator(integral)]
-"""A whole number that 64 bits hold."""
-Seed: TypeAlias = Annotated[Whole, Field(ge=0, lt=SEEDS)]
-"""What chooses random numbers."""
-Flag: TypeAlias = Annotated[bool, BeforeValidator(truth)]
-"""True or false, and nothing that stands for one of them."""
-
-FAULTS_SHOWN = 20
-"""How many faults a message lists; of further ones it says how many there are."""
-ALIKE = 16
-"""Elements of a list from this one on are of one type: no list of a fixed length is as long."""
-
-
-@dataclass(frozen=True)
-class Dimension:
-    """Marks the quantities of a field, however deep in lists and tables, as having a dimension.
-
-    Parameters
-    ----------
-    name
-        One of :data:`articulon.units.DIMENSIONS`.
-    minimum
-        Smallest value allowed [units of the case], or None.
-    exclusive
-        Whether ``minimum`` itself is refused: ``Dimension("mass", minimum=0, exclusive=True)`` is a positive mass.
-    """
-
-    name: str
-    minimum: float | None = None
-    exclusive: bool = False
-
-    def __post_init__(self) -> None:
-        if self.name not in DIMENSIONS:
-            raise ValueError(f"unknown dimension {self.name!r}; choose one of {', '.join(DIMENSIONS)}")
-
-    @property
-    def example(self) -> str:
-        """A quantity of this dimension as text, empty where it has no unit."""
-        return "" if self.name == "dimensionless" else example(self.name)
-
-    def value(self, quantity: float | str, units: UnitSystem, where: str) -> float:
-        """The quantity in the given units; raises CaseError as :meth:`UnitSystem.value` does, or below the minimum."""
-        number = units.value(quantity, self.name, where)
-        if abs(number) > LARGEST:
-            raise CaseError(f"{where}: {shown(quantity)} is too large to compute with; the most is {LARGEST:g}")
-        if self.minimum is not None and (number < self.minimum or (self.exclusive and number == self.minimum)):
-            bound = "greater than" if self.exclusive else "at least"
-            raise CaseError(f"{where}: must be {bound} {self.minimum:g}, got {shown(quantity)}")
-        return number
+__all__ = ["Choice", "Declaration", "Dimension", "Flag", "Number", "Quantity", "Seed", "Whole", "marked", "nearest"]
 
 
 class Declaration(BaseModel):
@@ -216,7 +164,7 @@ class Declaration(BaseModel):
             If a quantity cannot be read, has another dimension or lies below its minimum; the message names its key.
         """
         values = {
-            name: _resolved(getattr(self, name), [_typed(field)], units, _joined(where, name))
+            name: _resolved(getattr(self, name), [typed_field(field)], units, joined(where, name))
             for name, field in type(self).model_fields.items()
         }
         return self.model_copy(update=values)
@@ -229,59 +177,25 @@ def _listed(value: Any) -> Any:
     return shown(value) if isinstance(value, Iterator | range) else value
 
 
-def explanation(error: ValidationError, root: type[BaseModel], where: str = "") -> str:
-    """What a validation found, one line for each fault: the key, what was expected, the nearest valid key.
-
-    Of more than :data:`FAULTS_SHOWN` the last line says how many more there are.
-    """
-    places: dict[str, tuple[Any, type[BaseModel] | None, Dimension | None]] = {}
-    for fault in error.errors(include_url=False):
-        key, owner, dimension = _place(root, fault["loc"], where)
-        if fault["type"].startswith("union_tag"):
-            key = _joined(key, fault["ctx"]["discriminator"].strip("'"))
-        # A union reports a fault once for each of its members; the first says enough.
-        places.setdefault(key, (fault, owner, dimension))
-    for key in [key for key, (fault, *_) in places.items() if fault["type"] == "too_short"]:
-        if any(other.startswith(f"{key}[") for other in places):  # it is empty because of what is wrong with its items
-            del places[key]
-    lines = [
-        f"{key}: {_fault(*found)}" if key else _fault(*found) for key, found in islice(places.items(), FAULTS_SHOWN)
-    ]
-    if len(places) > FAULTS_SHOWN:
-        lines.append(f"and {len(places) - FAULTS_SHOWN} more faults; mend these first")
-    return "\n".join(lines)
-
-
-def _fault(fault: Any, owner: type[BaseModel] | None, dimension: Dimension | None) -> str:
-    kind, context, given = fault["type"], fault.get("ctx", {}), fault["input"]
-    if kind == "extra_forbidden":
-        key = str(fault["loc"][-1])
-        foreign: Mapping[str, str] = getattr(owner, "foreign", {})
-        if key in foreign:
-            return foreign[key]
-        known = list(owner.model_fields) if owner else []
-        return f"unknown key{nearest(key, known)}"
-    if kind == "missing":
-        expected = f"is required: {expectation(dimension.name)}" if dimension else "is required"
-        advice: Mapping[str, str] = getattr(owner, "advice", {})
-        return "; ".join([expected, *(advice[key] for key in fault["loc"][-1:] if key in advice)])
-    if kind == "union_tag_invalid":
-        tags = [tag.strip().strip("'\"") for tag in context["expected_tags"].split(",")]
-        return f"unknown word {shown(context['tag'])}{nearest(context['tag'], tags)}"
-    if kind == "union_tag_not_found":
-        return "is required"
-    if kind == "literal_error":
-        return f"expected {context['expected']}, got {shown(given)}"
-    if kind == "value_error":
-        return str(context["error"])
-    if dimension and kind == "dict_type":
-        return f"expected a table with, for each name, {expectation(dimension.name)}, got {shown(given)}"
-    if dimension and kind in ("tuple_type", "list_type"):
-        return f"expected a list with, at each place, {expectation(dimension.name)}, got {shown(given)}"
-    if dimension:
-        return f"expected {expectation(dimension.name)}, got {shown(given)}"
-    message = fault["msg"]
-    return f"{message[:1].lower()}{message[1:]}, got {shown(given)}"
+def _resolved(value: Any, typed: list[Typed], units: UnitSystem, where: str) -> Any:
+    """The value with every quantity in it turned into a float, by what its types say of it."""
+    if isinstance(value, Declaration):
+        return value.resolved(units, where)
+    members = [member for one in typed for member in members_of(*one)]
+    if isinstance(value, Mapping):
+        return {
+            key: _resolved(item, items_of(members, str(key)), units, joined(where, str(key)))
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return type(value)(
+            _resolved(item, items_of(members, index), units, joined(where, index)) for index, item in enumerate(value)
+        )
+    words = {word for annotation, _ in members for word in words_of_literal(annotation)}
+    dimension = next((dimension for _, dimension in members if dimension), None)
+    if dimension is None or value is None or value in words:
+        return value
+    return dimension.value(value, units, where)
 
 
 D = TypeVar("D", bound=Declaration)
@@ -317,154 +231,3 @@ def marked(declaration: D, key: str, source: str, where: str) -> D:
     if mark not in (None, found):
         raise CaseError(f"{source}: {where}.{key}: {path} is not the file that {where}.sha256 says; leave that key out")
     return declaration.model_copy(update={key: str(path.resolve()), "sha256": found})
-
-
-def nearest(word: str, known: Sequence[str]) -> str:
-    """The clause that ends a message about an unknown word: the nearest known one, and all that there are."""
-    close = difflib.get_close_matches(word[:100], known, n=1, cutoff=0.5)
-    hint = f"; did you mean '{close[0]}'?" if close else ""
-    return f"{hint} (known: {', '.join(known)})" if known else hint
-
-
-def _joined(where: str, key: str | int) -> str:
-    if isinstance(key, int):
-        return f"{where}[{key}]"
-    return f"{where}.{key}" if where else key
-
-
-Typed: TypeAlias = tuple[Any, Dimension | None]
-"""A type and the dimension of the quantities in it."""
-
-
-def _place(
-    root: type[BaseModel], location: Sequence[str | int], where: str
-) -> tuple[str, type[BaseModel] | None, Dimension | None]:
-    """Key path of a fault, the declaration whose key it is and the dimension expected there."""
-    # Of a long list all elements are of one type; only short ones, of a fixed length, have others at each place.
-    alike = tuple(min(part, ALIKE) if isinstance(part, int) else part for part in location)
-    keys, owner, dimension = _typed_place(root, alike)
-    for k in keys:
-        where = _joined(where, location[k])
-    return where, owner, dimension
-
-
-@lru_cache(maxsize=4096)
-def _typed_place(
-    root: type[BaseModel], location: tuple[str | int, ...]
-) -> tuple[list[int], type[BaseModel] | None, Dimension | None]:
-    """Which parts of a location are keys, the declaration that the last is of and the dimension expected there.
-
-    pydantic's locations hold, between the keys, the tags of the unions that were passed; these are left out.
-    """
-    here: list[Typed] = [(root, None)]
-    owner: type[BaseModel] | None = root
-    keys: list[int] = []
-    for k, part in enumerate(location):
-        members = [member for typed in here for member in _members(*typed)]
-        declarations = [annotation for annotation, _ in members if _is_declaration(annotation)]
-        inside = [typed for member in members for typed in _inside(*member, part)]
-        tagged = [member for member in members if part in _tags(member[0])]
-        # In a union the tag comes first, also one that is called like a key of its declaration.
-        if inside and not (tagged and len(declarations) > 1):
-            keys.append(k)
-            here = inside
-            owner = next((d for d in declarations if part in d.model_fields), owner)
-        elif tagged:
-            here = tagged
-            owner = tagged[0][0]
-        elif declarations and isinstance(part, str):
-            return [*keys, k], declarations[0], None
-        else:
-            # Not a key but the name that pydantic gives to a type, such as "float" after the key of a quantity.
-            break
-    dimensions = (dimension for typed in here for _, dimension in _members(*typed) if dimension)
-    return keys, owner, next(dimensions, None)
-
-
-def _resolved(value: Any, typed: list[Typed], units: UnitSystem, where: str) -> Any:
-    """The value with every quantity in it turned into a float, by what its types say of it."""
-    if isinstance(value, Declaration):
-        return value.resolved(units, where)
-    members = [member for one in typed for member in _members(*one)]
-    if isinstance(value, Mapping):
-        return {
-            key: _resolved(item, _items(members, str(key)), units, _joined(where, str(key)))
-            for key, item in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return type(value)(
-            _resolved(item, _items(members, index), units, _joined(where, index)) for index, item in enumerate(value)
-        )
-    words = {word for annotation, _ in members for word in _words(annotation)}
-    dimension = next((dimension for _, dimension in members if dimension), None)
-    if dimension is None or value is None or value in words:
-        return value
-    return dimension.value(value, units, where)
-
-
-def _items(members: list[Typed], part: str | int) -> list[Typed]:
-    return [typed for member in members for typed in _inside(*member, part)]
-
-
-def _inside(annotation: Any, dimension: Dimension | None, part: str | int) -> list[Typed]:
-    """What lies at a key or index of a value of the given type, or nothing if it has no such place."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if _is_declaration(annotation):
-        field = annotation.model_fields.get(part)
-        return [] if field is None else [_typed(field)]
-    if isinstance(part, int) and origin is tuple and Ellipsis not in arguments:
-        return [(arguments[min(part, len(arguments) - 1)], dimension)]
-    if isinstance(part, int) and origin in (list, tuple, Sequence):
-        return [(arguments[0], dimension)]
-    if isinstance(part, str) and origin in (dict, Mapping):
-        return [(arguments[1], dimension)]
-    return []
-
-
-def _typed(field: FieldInfo) -> Typed:
-    # pydantic takes the outermost marks of a field from its type.
-    choices = [item for item in field.metadata if isinstance(item, Choice)]
-    return (Annotated[field.annotation, *choices] if choices else field.annotation), _marker(field.metadata)
-
-
-def _members(annotation: Any, dimension: Dimension | None) -> Iterator[Typed]:
-    """The types that an annotation allows, each with the dimension that applies to it."""
-    origin: Any = get_origin(annotation)
-    if origin is Annotated:
-        inner, *metadata = get_args(annotation)
-        choices = [item for item in metadata if isinstance(item, Choice)]
-        for member in [one for choice in choices for one in choice] or [inner]:
-            yield from _members(member, _marker(metadata) or dimension)
-    elif origin in (Union, types.UnionType):
-        for member in get_args(annotation):
-            yield from _members(member, dimension)
-    else:
-        yield annotation, dimension
-
-
-class Choice:
-    """Marks a field whose type is one of several declarations, which a key chooses among. Iterates over them."""
-
-    def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError
-
-
-def _marker(metadata: Sequence[Any]) -> Dimension | None:
-    return next((item for item in metadata if isinstance(item, Dimension)), None)
-
-
-def _is_declaration(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
-def _tags(annotation: Any) -> set[Any]:
-    """What pydantic may call a member of a union in the location of a fault."""
-    if not _is_declaration(annotation):
-        return set()
-    return {annotation.__name__}.union(*(_words(field.annotation) for field in annotation.model_fields.values()))
-
-
-def _words(annotation: Any) -> tuple[Any, ...]:
-    """The words of a literal type; of any other type, none."""
-    origin: Any = get_origin(annotation)
-    return get_args(annotation) if origin is Literal else ()

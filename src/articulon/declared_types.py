@@ -1,0 +1,147 @@
+"""What a field of a declaration may hold: quantities, numbers and words, and what its annotation says of them."""
+
+from __future__ import annotations
+
+import numbers
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+
+from pydantic import BaseModel, BeforeValidator, Field
+from pydantic.fields import FieldInfo
+
+from articulon.errors import CaseError
+from articulon.inputs import LARGEST, SEEDS, integral, real, shown, truth
+from articulon.units import DIMENSIONS, UnitSystem, example
+
+
+def _number_or_text(value: Any) -> Any:
+    """Refuse what pydantic would quietly turn into a number, and accept every kind of real number."""
+    if isinstance(value, bool):
+        raise ValueError(f"expected a quantity, got {value}")
+    return real(value) if isinstance(value, numbers.Real) else value
+
+
+Quantity: TypeAlias = Annotated[float | str, BeforeValidator(_number_or_text)]
+"""A number in the units of the case, or a string with units such as ``"0.89 mPa s"``."""
+Number: TypeAlias = Annotated[float, BeforeValidator(real)]
+"""A finite number without a unit."""
+Whole: TypeAlias = Annotated[int, BeforeValidator(integral)]
+"""A whole number that 64 bits hold."""
+Seed: TypeAlias = Annotated[Whole, Field(ge=0, lt=SEEDS)]
+"""What chooses random numbers."""
+Flag: TypeAlias = Annotated[bool, BeforeValidator(truth)]
+"""True or false, and nothing that stands for one of them."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Marks the quantities of a field, however deep in lists and tables, as having a dimension.
+
+    Parameters
+    ----------
+    name
+        One of :data:`articulon.units.DIMENSIONS`.
+    minimum
+        Smallest value allowed [units of the case], or None.
+    exclusive
+        Whether ``minimum`` itself is refused: ``Dimension("mass", minimum=0, exclusive=True)`` is a positive mass.
+    """
+
+    name: str
+    minimum: float | None = None
+    exclusive: bool = False
+
+    def __post_init__(self) -> None:
+        if self.name not in DIMENSIONS:
+            raise ValueError(f"unknown dimension {self.name!r}; choose one of {', '.join(DIMENSIONS)}")
+
+    @property
+    def example(self) -> str:
+        """A quantity of this dimension as text, empty where it has no unit."""
+        return "" if self.name == "dimensionless" else example(self.name)
+
+    def value(self, quantity: float | str, units: UnitSystem, where: str) -> float:
+        """The quantity in the given units; raises CaseError as :meth:`UnitSystem.value` does, or below the minimum."""
+        number = units.value(quantity, self.name, where)
+        if abs(number) > LARGEST:
+            raise CaseError(f"{where}: {shown(quantity)} is too large to compute with; the most is {LARGEST:g}")
+        if self.minimum is not None and (number < self.minimum or (self.exclusive and number == self.minimum)):
+            bound = "greater than" if self.exclusive else "at least"
+            raise CaseError(f"{where}: must be {bound} {self.minimum:g}, got {shown(quantity)}")
+        return number
+
+
+class Choice:
+    """Marks a field whose type is one of several declarations, which a key chooses among. Iterates over them."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+
+Typed: TypeAlias = tuple[Any, Dimension | None]
+"""A type and the dimension of the quantities in it."""
+
+
+def items_of(members: list[Typed], part: str | int) -> list[Typed]:
+    return [typed for member in members for typed in types_inside(*member, part)]
+
+
+def types_inside(annotation: Any, dimension: Dimension | None, part: str | int) -> list[Typed]:
+    """What lies at a key or index of a value of the given type, or nothing if it has no such place."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if is_declaration(annotation):
+        field = annotation.model_fields.get(part)
+        return [] if field is None else [typed_field(field)]
+    if isinstance(part, int) and origin is tuple and Ellipsis not in arguments:
+        return [(arguments[min(part, len(arguments) - 1)], dimension)]
+    if isinstance(part, int) and origin in (list, tuple, Sequence):
+        return [(arguments[0], dimension)]
+    if isinstance(part, str) and origin in (dict, Mapping):
+        return [(arguments[1], dimension)]
+    return []
+
+
+def typed_field(field: FieldInfo) -> Typed:
+    # pydantic takes the outermost marks of a field from its type.
+    choices = [item for item in field.metadata if isinstance(item, Choice)]
+    return (Annotated[field.annotation, *choices] if choices else field.annotation), _marker(field.metadata)
+
+
+def members_of(annotation: Any, dimension: Dimension | None) -> Iterator[Typed]:
+    """The types that an annotation allows, each with the dimension that applies to it."""
+    origin: Any = get_origin(annotation)
+    if origin is Annotated:
+        inner, *metadata = get_args(annotation)
+        choices = [item for item in metadata if isinstance(item, Choice)]
+        for member in [one for choice in choices for one in choice] or [inner]:
+            yield from members_of(member, _marker(metadata) or dimension)
+    elif origin in (Union, types.UnionType):
+        for member in get_args(annotation):
+            yield from members_of(member, dimension)
+    else:
+        yield annotation, dimension
+
+
+def _marker(metadata: Sequence[Any]) -> Dimension | None:
+    return next((item for item in metadata if isinstance(item, Dimension)), None)
+
+
+def is_declaration(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def tags_of(annotation: Any) -> set[Any]:
+    """What pydantic may call a member of a union in the location of a fault."""
+    if not is_declaration(annotation):
+        return set()
+    return {annotation.__name__}.union(
+        *(words_of_literal(field.annotation) for field in annotation.model_fields.values())
+    )
+
+
+def words_of_literal(annotation: Any) -> tuple[Any, ...]:
+    """The words of a literal type; of any other type, none."""
+    origin: Any = get_origin(annotation)
+    return get_args(annotation) if origin is Literal else ()
