@@ -16,11 +16,11 @@ from articulon.dynamics.loops.conditions import MOTION
 from articulon.dynamics.loops.given_motions import motion_functions
 from articulon.dynamics.multibody_functions import scratch
 from articulon.dynamics.solvers import Constraints, Loads, solver_scratch, solving
-from articulon.kernels import kernel, one_blas_thread
+from articulon.kernels import one_blas_thread
 from articulon.model import Model, Workspace, kernel_tables
 from articulon.model.joints import MODULES
 from articulon.model.joints.axis import AxisJoint
-from articulon.passes import Program, functions, run
+from articulon.passes import Program, functions, run_from_python
 from benchmarks.accuracy import residual
 from benchmarks.chains import CENTRE, GRAVITY, LENGTH, MASS, MOMENTS, Chain, chain, our_model
 from benchmarks.tables import show_table, target
@@ -75,11 +75,6 @@ def measure_algorithms(sizes: Sequence[int] = SIZES, seconds: float = 6.0) -> di
     return figures
 
 
-@kernel
-def _run(code):
-    run(code)
-
-
 @cache
 def _repeated(kernel: Any) -> Any:
     """A compiled loop over a kernel: a run calls a solver so, and the hundreds of arrays that a call from Python hands
@@ -108,7 +103,12 @@ def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], int, np
     if name == "divide_2" and numba.config.NUMBA_NUM_THREADS < 2:
         return None
     program = _program(name, model, *state, udot)
-    return _threads(2 if name == "divide_2" else 1, _repeated(_run), repeats, program.code), repeats, udot, program
+    return (
+        _threads(2 if name == "divide_2" else 1, _repeated(run_from_python), repeats, program.code),
+        repeats,
+        udot,
+        program,
+    )
 
 
 def _program(

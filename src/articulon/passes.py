@@ -90,7 +90,8 @@ def run(code):
 
 
 @kernel
-def _run(code):
+def run_from_python(code):
+    """Runs a program from Python."""
     run(code)
 
 
@@ -191,7 +192,7 @@ class Bound:
         self.which, self.arguments = which, arguments
         self.kind, words = _bound(arguments)
         self.context = np.array(words, dtype=np.int64)
-        self.programs = tuple(one for one in arguments if isinstance(one, Program))
+        self.programs = _programs(arguments)
 
     def rebind(self, *arguments: Any) -> None:
         """Binds the pass to other arguments of the same types, in every program that holds it.
@@ -206,7 +207,13 @@ class Bound:
         if kind != self.kind:
             raise TypeError(f"{self.which.leaf.__name__}: bound to {_KINDS[self.kind]}, got {_KINDS[kind]}")
         self.context[:] = words
-        self.arguments = arguments
+        self.arguments, self.programs = arguments, _programs(arguments)
+        for program in self.programs:
+            _ = program.code  # compiled, for who runs this pass does not ask
+
+
+def _programs(arguments: tuple[Any, ...]) -> "tuple[Program, ...]":
+    return tuple(one for one in arguments if isinstance(one, Program))
 
 
 class Program:
@@ -241,7 +248,7 @@ class Program:
 
     def __call__(self) -> None:
         """Runs the passes."""
-        _run(self.code)
+        run_from_python(self.code)
 
 
 def _every(passes: Iterable[Bound]) -> Iterator[Bound]:

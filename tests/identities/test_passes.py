@@ -57,3 +57,14 @@ def test_a_pass_runs_the_passes_of_a_program_for_one_number_after_another() -> N
     count[0] = 3
     program()
     assert (first[0], second[0]) == (14.0, 0 + 1 + 4)
+
+
+def test_a_pass_that_is_bound_to_another_program_runs_that() -> None:
+    """Which is compiled then, for the program that holds the pass has been."""
+    first, second = np.zeros(1), np.zeros(2)[::2]
+    outer = add_squares.bind(np.array([4]), Program([add_square.bind(first)]))
+    program = Program([outer])
+    program()
+    outer.rebind(np.array([3]), Program([add_square.bind(second)]))
+    program()
+    assert (first[0], second[0]) == (14.0, 5.0)

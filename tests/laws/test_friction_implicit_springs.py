@@ -4,7 +4,6 @@ stability in steps far above the relaxation times."""
 from __future__ import annotations
 
 import copy
-import math
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,15 @@ import articulon as ar
 from articulon.adaptive import Adaptive, Group, Schedule
 from articulon.adaptive.coarsening import locked_model
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate import Explicit, FrictionImplicit
+from articulon.integrate import FrictionImplicit
 from articulon.integrate.choice import driver
 from articulon.integrate.friction_implicit_passes import Passes
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED
 from articulon.model.state import DAMPING
-from tests.laws.test_friction_implicit_joints import FRICTIONS, MODELS
 from tests.support.compatible_runs import Thickening
 from tests.support.remembering import assert_joined
+from tests.support.resisting_models import FRICTIONS, MODELS, assert_second_order
 from tests.support.running import WHOLE, Running
 
 EPS = float(np.finfo(float).eps)
@@ -125,22 +124,7 @@ def test_dashpots_side_by_side_act_as_their_sum(size: float) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_halving_the_step_quarters_the_error_of_motion_works_and_books(name: str) -> None:
-    model = MODELS[name](*springs(name))
-
-    def found(run: Running) -> np.ndarray:
-        return np.concatenate([run.q, run.u, run.state.work])
-
-    exact = found(Running(model, Explicit(rule="dormand-prince", rtol=1e-11, atol=1e-12)).to(0.5))
-    errors, books = [], []
-    for steps in (100, 200):
-        run = Running(model, FrictionImplicit(step=0.5 / steps)).to(0.5)
-        errors.append(float(np.linalg.norm(found(run) - exact)))
-        books.append(abs(run.imbalance()))
-    assert errors[-1] > 1e-9, "rounding hides the order"
-    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.15)
-    assert books[-1] < 1e-3
-    if books[-1] > 1e-10:
-        assert math.log2(books[0] / books[1]) == pytest.approx(2.0, abs=0.3)
+    assert_second_order(MODELS[name](*springs(name)))
 
 
 @pytest.mark.parametrize("ratio", [0.1, 1.0, 100.0])

@@ -102,10 +102,10 @@ def solving(
     udot: np.ndarray,
 ) -> Iterator[Bound]:
     """The passes that find u' (nu,) by a solver, with the loops kept, at links that have been placed and moved."""
-    c, (tau, wrench, gravity, factor) = constraints, loads
+    c = constraints
     if solver == "articulated" and not c.loops.kind.size:
         inertias = forest.mass, forest.moment, forest.inertia
-        yield motion_passes.solve.bind(forest, *inertias, tau, wrench, gravity, factor, ws, udot)
+        yield motion_passes.solve.bind(forest, *inertias, *loads, ws, udot)
         return
     yield motion_passes.find_motions.bind(c.motions, c.functions, c.time, scratch.loops.motion)
     if solver == "articulated":

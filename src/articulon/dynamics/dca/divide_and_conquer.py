@@ -128,6 +128,7 @@ def add_biases(a, b, node, scratch):
             bias[node, c, k] = bias[a, c, k] + bias[b, c, k]
 
 
+@pass_at
 def assemble(node, forest, tree, tau, wrench, moving, ws, scratch):
     """The two-handle equations of a node."""
     kind, a, b, tip = tree.kind[node], tree.inboard[node], tree.outboard[node], tree.tip[node] >= 0
@@ -154,6 +155,7 @@ def set_out(carrier, node, ground, moving, acceleration, scratch):
                 inflow[node, c, k] = -ground[k - 3] if k >= 3 and moving[c] else 0.0
 
 
+@pass_at
 def disassemble(node, forest, tree, moving, gravity, factor, ws, scratch, udot, acceleration):
     """What is known of a node, handed to its parts; gravity (3,), times a factor (1,), enters as an acceleration of the
     inertial frame."""
@@ -168,6 +170,7 @@ def disassemble(node, forest, tree, moving, gravity, factor, ws, scratch, udot, 
         split(tree.inboard[node], tree.outboard[node], node, tree.tip[node] >= 0, scratch)
 
 
+@pass_at
 def correct_inward(node, forest, tree, ws, scratch, acceleration):
     """``assemble`` for the gaps alone."""
     kind, a, b = tree.kind[node], tree.inboard[node], tree.outboard[node]
@@ -180,6 +183,7 @@ def correct_inward(node, forest, tree, ws, scratch, acceleration):
         add_biases(a, b, node, scratch)
 
 
+@pass_at
 def correct_outward(node, forest, tree, moving, ws, scratch, udot, acceleration):
     """``disassemble`` for the gaps alone."""
     kind = tree.kind[node]
@@ -193,7 +197,7 @@ def correct_outward(node, forest, tree, moving, ws, scratch, udot, acceleration)
 
 ASSEMBLE, DISASSEMBLE, CORRECT_INWARD, CORRECT_OUTWARD = range(4)
 """What is done to a node: the rows of the program that a sweep runs."""
-NODE = (pass_at(assemble), pass_at(disassemble), pass_at(correct_inward), pass_at(correct_outward))
+NODE = (assemble, disassemble, correct_inward, correct_outward)
 
 
 @pass_of

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.dynamics.dca import divide_and_conquer, two_handle_block
+from articulon.dynamics.dca import two_handle_block
 from articulon.dynamics.dca.assembly_tree import AssemblyTree, assembly_tree
-from articulon.dynamics.dca.divide_and_conquer import AssemblyScratch, Columns, assembly_scratch, sweeping
+from articulon.dynamics.dca.divide_and_conquer import NODE, AssemblyScratch, Columns, assembly_scratch, sweeping
 from articulon.dynamics.loops.conditions import (
     LoopScratch,
     loop_scratch,
@@ -43,10 +43,7 @@ _BLOCK = {
     name: variant(getattr(two_handle_block, name), f"{name}_masked", MASKED=True)
     for name in ("assemble_block", "accelerate_block", "correct_block_inward", "correct_block_outward")
 }
-_NODE = tuple(
-    pass_at(copied(getattr(divide_and_conquer, name), f"{name}_masked", **_BLOCK))
-    for name in ("assemble", "disassemble", "correct_inward", "correct_outward")
-)
+_NODE = tuple(pass_at(copied(one.leaf.py_func, f"{one.leaf.__name__}_masked", **_BLOCK)) for one in NODE)
 """The passes of a node with the locks that the scratch has."""
 
 
