@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -152,8 +153,36 @@ def prepare(function: Any, signature: Any) -> Any:
     ArticulonError
         Naming the folder of the cache, where the disk is full.
     """
-    prepare_all([(function, signature)])
+    if _later.waits:
+        _later.wanted.append((function, signature))
+    else:
+        prepare_all([(function, signature)])
     return function
+
+
+class _Later(threading.local):
+    """Kernels that a thread asks for now and has compiled later."""
+
+    def __init__(self) -> None:
+        self.waits = False
+        self.wanted: list[tuple[Any, Any]] = []
+        """Each with its signature."""
+
+
+_later = _Later()
+
+
+@contextmanager
+def preparing_together() -> Iterator[None]:
+    """Kernels that this thread asks for while it is entered are compiled when it is left, on all cores; until then they
+    must not be called. What an interruption leaves is compiled the next time."""
+    _later.waits = True
+    try:
+        yield
+    finally:
+        _later.waits = False
+    prepare_all(_later.wanted)
+    _later.wanted.clear()
 
 
 def ready(function: Any, signature: Any) -> Any:

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -344,3 +345,28 @@ def test_an_unwritable_cache_falls_back_to_a_private_one_and_says_so(
         warnings.simplefilter("error")
         assert kernel_cache.cache_folder() == folder, "once"
     assert fresh(tmp_path)(2.0) == 4.0  # type: ignore[operator]
+
+
+def test_kernels_that_are_asked_for_together_are_ready_when_all_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And those of a compilation that was interrupted, the next time: whoever made them keeps them."""
+    asked: list[list[Any]] = []
+
+    def prepare_all(wanted: Any) -> None:
+        asked.append(list(wanted))
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(kernels, "prepare_all", prepare_all)
+
+    def ask_and_interrupt() -> None:
+        with kernels.preparing_together():
+            assert kernels.prepare("one", "its signature") == "one"
+            assert asked == []
+
+    with pytest.raises(KeyboardInterrupt):
+        ask_and_interrupt()
+    with kernels.preparing_together():
+        kernels.prepare("two", "its signature")
+    kernels.prepare("three", "its signature")
+    one, two, three = ((name, "its signature") for name in ("one", "two", "three"))
+    assert asked == [[one], [one, two], [three]]

@@ -25,7 +25,7 @@ from articulon.integrate.grain_states import history_size, state_passes
 from articulon.integrate.grain_sweep import sweep_kernel
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import CAPACITY_EXCEEDED, REACHED
-from articulon.kernels import prepare
+from articulon.kernels import prepare, preparing_together
 from articulon.model import Model, State
 from articulon.model.joints import FREE
 from articulon.model.state import STEPS
@@ -81,9 +81,10 @@ class GrainDriver(ArrayDriver):
         drags[body, GRAIN_DRAG.translation], drags[body, GRAIN_DRAG.rotation] = drag.translational, drag.rotational
         drags[body, GRAIN_DRAG.flow : GRAIN_DRAG.flow + 3] = drag.flow
         parallel = model.bodies >= grain_passes.PARALLEL_GRAINS
-        self.moving = sweep_kernel(*self.contacts.pairs, parallel), *grain_passes.passes(parallel)
-        self.load, self.store = state_passes(parallel)
-        self._prepare(state)
+        with preparing_together():
+            self.moving = sweep_kernel(*self.contacts.pairs, parallel), *grain_passes.passes(parallel)
+            self.load, self.store = state_passes(parallel)
+            self._prepare(state)
 
     def _prepare(self, state: State) -> None:
         contacts, lists, refresh, system = self.contacts.types

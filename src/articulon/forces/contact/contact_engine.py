@@ -40,7 +40,7 @@ from articulon.forces.sites.cells import FAR, OVERFLOW, grid
 from articulon.forces.sites.exclusions import near_by_joints
 from articulon.forces.sites.nearest_images import cell_of
 from articulon.forces.sites.neighbours import REFRESH, VECTOR, refresh_parallel, refresh_serial
-from articulon.kernels import prepare, ready
+from articulon.kernels import prepare, preparing_together, ready
 from articulon.model import Model, State
 from articulon.sizes import check_size
 
@@ -116,19 +116,20 @@ class Contacts:
         ready(no_list, LIST)
         self.pairs = pair_leaf(parts.label, len(names) == 1, **parts.parts)
         """The name of what takes the pairs of a block of places, and it."""
-        self.passes = (
-            wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if bodies else no_pass,
-            resistance_kernel(law.normal, law.convention, self.parallel) if self.resists else no_pass,
-        )
-        self.lists = (
-            list_kernel(self.parallel),
-            wall_list_kernel(self.parallel) if bodies or bounded else no_list,
-            keep_kernel(self.parallel, False),
-            keep_kernel(self.parallel, True),
-        )
-        self.take, self.order, self.give = state_kernels(self.parallel)
-        self.set_walls = wall_setter()
-        self.refresh = (prepare(refresh_parallel if self.parallel else refresh_serial, REFRESH),)
+        with preparing_together():
+            self.passes = (
+                wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if bodies else no_pass,
+                resistance_kernel(law.normal, law.convention, self.parallel) if self.resists else no_pass,
+            )
+            self.lists = (
+                list_kernel(self.parallel),
+                wall_list_kernel(self.parallel) if bodies or bounded else no_list,
+                keep_kernel(self.parallel, False),
+                keep_kernel(self.parallel, True),
+            )
+            self.take, self.order, self.give = state_kernels(self.parallel)
+            self.set_walls = wall_setter()
+            self.refresh = (prepare(refresh_parallel if self.parallel else refresh_serial, REFRESH),)
         self._make_room(*self._guess())
 
     def pair_pass(self) -> Any:
