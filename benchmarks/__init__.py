@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from articulon import kernels
+from articulon.announcements import announcing
 from articulon.declaration import nearest
 from articulon.errors import ArticulonError
 from benchmarks import docking, grains, molten_salt, multipole, pairs, protein, solver, transitions
@@ -49,7 +49,7 @@ def main(name: str | None, json: bool) -> None:
     if name is not None and name not in BENCHMARKS:
         raise ArticulonError(f"there is no benchmark '{name}'{nearest(name, list(BENCHMARKS))}")
     figures = {}
-    with kernels.announcing(_say):
+    with announcing(_say):
         for chosen in DEFAULT if name is None else (name,):
             measure, show = BENCHMARKS[chosen]
             figures[chosen] = measure(say=lambda what: _say(f"measuring {what}"))

@@ -1,11 +1,11 @@
 """How kernels are compiled: the flags that they all share, once on a machine, in processes of their own."""
 
+import gc
 import hashlib
 import itertools
 import os
 import secrets
 import signal
-import sys
 import threading
 import time
 import warnings
@@ -21,8 +21,10 @@ from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
+from articulon.announcements import announce
 from articulon.errors import ArticulonError
 from articulon.kernel_cache import PackageLocator, cache_folder, cache_root, files_of, sources_of
+from articulon.leaf_compiler import LeafCompiler
 
 if os.name == "posix":
     import fcntl
@@ -39,6 +41,7 @@ LEAF = {
     "_nrt": False,  # no leaf allocates, and reference counts on every array cost more than the arithmetic
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
+    "pipeline_class": LeafCompiler,
 }
 
 jit = numba.njit(**LEAF, forceinline=True)
@@ -47,57 +50,12 @@ jit = numba.njit(**LEAF, forceinline=True)
 A leaf must not return an array to a kernel that counts references (``parallel`` or ``allocates``): the kernel would
 give back what the leaf never took, and the memory would be freed under its owner."""
 
-_ALLOCATES = {"fastmath": FASTMATH, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-routine_that_allocates = numba.njit(**_ALLOCATES)
+routine_that_allocates = numba.njit(**{name: value for name, value in LEAF.items() if name != "_nrt"})
 """The same for dense algebra, which LAPACK gives arrays of its own."""
 
-routine = numba.njit(**LEAF)
-"""For the parts of a kernel that are called from several places and are too long to inline at each."""
-
-
-def _quiet(text: str) -> None:
-    pass
-
-
-announce: Callable[[str], None] = _quiet
-"""Told before kernels are compiled that no run on this machine has needed before; a command replaces it."""
-
-
-@contextmanager
-def announcing(say: Callable[[str], None]) -> Iterator[None]:
-    """Has somebody be told, each thing once, while it is entered."""
-    global announce
-    said: set[str] = set()
-
-    def once(text: str) -> None:
-        if text not in said:
-            said.add(text)
-            say(text)
-
-    before, announce = announce, once
-    try:
-        yield
-    finally:
-        announce = before
-
-
-_TOLD: set[str] = set()
-
-
-@contextmanager
-def announcing_to_the_terminal() -> Iterator[None]:
-    """Has standard error be told, each thing once in a process, where nobody else is told."""
-
-    def say(text: str) -> None:
-        if text not in _TOLD:
-            _TOLD.add(text)
-            print(f"articulon: {text}", file=sys.stderr, flush=True)
-
-    if announce is not _quiet:
-        yield
-        return
-    with announcing(say):
-        yield
+routine = numba.njit(**LEAF, forceinline=False)
+"""For the parts of a kernel that are called from several places and are too long to inline at each. That is said, for
+Numba would hand on to them that whoever calls them is inlined."""
 
 
 def kernel(
@@ -350,6 +308,7 @@ def _compiling(function: Any, signature: Any) -> int:
             for number in INTERRUPTIONS:  # whatever the parent does, this process has nothing to save
                 signal.signal(number, signal.SIG_DFL)
             count_anew()
+            gc.disable()  # the memory goes with the process
             mark = _mark(function, signature)
             mark.parent.mkdir(parents=True, exist_ok=True)
             with mark.with_suffix(".lock").open("w") as lock:
@@ -392,4 +351,14 @@ def copied(function: Callable, name: str, **replaced: Any) -> FunctionType:
     copy.__qualname__, copy.__module__ = name, function.__module__
     files = {file for one in (function, *replaced.values()) if callable(one) for file in files_of(one)}
     copy.made_of = tuple(sorted(files))  # type: ignore[attr-defined]
+    instead = ", ".join(f"{name}={_named(one)}" for name, one in sorted(replaced.items()))
+    copy.replaced = instead  # type: ignore[attr-defined]
     return copy
+
+
+def _named(value: Any) -> str:
+    """A value that stands in a function for another, in words: a function's name, and what stands in that."""
+    function = getattr(value, "py_func", value)
+    if not callable(function):
+        return repr(value)
+    return f"{function.__module__}.{function.__qualname__}({getattr(function, 'replaced', '')})"

@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import articulon as ar
-from articulon import cli, kernels
+from articulon import cli
+from articulon.announcements import announce
 from articulon.building import ModelBuilder
 from articulon.cases import case as cases
 from articulon.cases import loading
@@ -125,7 +126,7 @@ def test_compiling_is_announced_once_however_many_batches_there_are(
 
     def in_batches(*arguments: Any) -> Any:
         for batch in range(3):
-            kernels.announce(f"compiling {batch} kernels")
+            announce(f"compiling {batch} kernels")
         return prepare(*arguments)
 
     monkeypatch.setattr(running, "prepare", in_batches)

@@ -598,11 +598,11 @@ def test_a_case_by_name_is_left_to_those_who_can_read_it(tmp_path):
 WARM = """
 import sys
 import articulon as ar
-from articulon import kernels
+from articulon import announcements
 from articulon.dynamics import motion_passes as passes, poses
 from articulon.integrate import explicit_runge_kutta as explicit
 told = []
-kernels.announce = told.append
+announcements._listener = told.append
 ar.run(sys.argv[1], sys.argv[2])
 used = (passes.solve.function, passes.place_links.function, explicit.advance, poses.body_poses)
 print(len(told), sum(kernel.stats.cache_misses.total() for kernel in used))

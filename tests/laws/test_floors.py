@@ -16,9 +16,10 @@ import articulon as ar
 PACKAGE = Path(ar.__file__).parent
 
 FLOORS = (
-    ("errors", "terminal", "notebook_table"),
+    ("errors", "terminal", "notebook_table", "announcements"),
     ("private_folders",),
     ("kernel_cache",),
+    ("leaf_compiler",),
     ("kernels",),
     ("passes", "columns"),
     ("algebra",),

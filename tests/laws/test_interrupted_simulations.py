@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon import kernel_cache, kernels
+from articulon import announcements, kernel_cache, kernels
 from articulon.errors import CaseError
 from articulon.simulation import loop, memory_progress
 from tests.support.remembering import CASES, assert_joined, assert_same_state
@@ -259,7 +259,10 @@ def test_a_compilation_that_is_killed_by_ctrl_c_is_not_done_again(empty_cache: P
     killing = threading.Thread(target=kill)
     killing.start()
     try:
-        with kernels.announcing(told.append), pytest.raises(KeyboardInterrupt, match="while kernels were compiled"):
+        with (
+            announcements.announcing(told.append),
+            pytest.raises(KeyboardInterrupt, match="while kernels were compiled"),
+        ):
             kernels.prepare(Slow(), "nothing")
     finally:
         killing.join()
@@ -289,7 +292,7 @@ def test_simulate_says_once_that_it_compiles(
     ar.simulate(model, 0.1)
     assert capfd.readouterr().err == ""
     monkeypatch.setattr(kernels, "_compile_aside", lambda *_: None)
-    monkeypatch.setattr(kernels, "_TOLD", set())
+    monkeypatch.setattr(announcements, "_TOLD", set())
     monkeypatch.setattr(kernels, "_READY", {})
     done = kernel_cache.cache_folder()
     use_cache(tmp_path, monkeypatch)
@@ -308,7 +311,7 @@ def test_simulate_says_once_that_it_compiles(
     kernels._READY.clear()
     for path in tmp_path.rglob("compiled/*"):
         path.unlink()
-    with kernels.announcing(told.append):
+    with announcements.announcing(told.append):
         ar.simulate(model, 0.1)
     assert told and capfd.readouterr().err == ""
-    assert kernels.announce is kernels._quiet
+    assert announcements._listener is announcements._quiet

@@ -153,7 +153,7 @@ def test_a_link_is_judged_by_where_it_lies_and_by_where_it_leads(
 
 KEPT = """
 from pathlib import Path
-from articulon import kernel_cache, kernels
+from articulon import announcements, kernel_cache, kernels
 
 def kept():
     for (_, signature), function in kernels._READY.items():
@@ -266,7 +266,7 @@ import articulon as ar
 builder = ar.ModelBuilder(units="lj")
 builder.add_body("ball", mass=1.0, joint=ar.Xyz(), u=(1.0, 0.0, 0.0))
 told = []
-with kernels.announcing(told.append):
+with announcements.announcing(told.append):
     run = ar.simulate(builder.build(), 1.0, frames=1)
 print(float(run.q[-1, 0]))
 print(Path(explicit.advance._cache._cache_file._index_path).relative_to(kernel_cache.cache_root()))

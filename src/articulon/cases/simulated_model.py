@@ -10,6 +10,7 @@ import numpy as np
 
 from articulon.adaptive import Adaptive
 from articulon.adaptive.settings import Group, Schedule
+from articulon.announcements import announcing_to_the_terminal
 from articulon.building import cartesian
 from articulon.building.closing import checked_state
 from articulon.cases.case import Case
@@ -26,7 +27,7 @@ from articulon.inputs import flag, shown, word, words
 from articulon.inputs import seed as checked_seed
 from articulon.integrate import FIXED, Integrator
 from articulon.integrate.thermostatting import check_thermostat
-from articulon.kernels import announcing_to_the_terminal, one_blas_thread
+from articulon.kernels import one_blas_thread
 from articulon.model import Model
 from articulon.scaling import NoScaling
 from articulon.scaling.base import ScalingPolicy

@@ -35,9 +35,9 @@ def warm_up(
     names: Annotated[list[str] | None, typer.Argument(help="Cases; all built-in ones by default.")] = None,
 ) -> None:
     """Compile what runs of cases need, so that their first steps come at once."""
+    from articulon.announcements import announcing
     from articulon.cases import load_case
     from articulon.cases.library import built_in_cases
-    from articulon.kernels import announcing
     from articulon.simulation.warming import warm
 
     for name in names or list(built_in_cases()):

@@ -10,11 +10,12 @@ from typing import Any
 import numba
 import numpy as np
 
-from articulon import kernels
 from articulon.adaptive import AdaptiveDriver
+from articulon.announcements import announcing
 from articulon.errors import ArticulonError, CaseError, CheckpointError, DivergenceError
 from articulon.fidelity.run_temperatures import scaling_notes
 from articulon.forces.brownian import brownian_of
+from articulon.kernels import one_blas_thread
 from articulon.scaling import NoScaling, TwoFactor
 from articulon.simulation import restoring
 from articulon.simulation.case_checks import Frames, prepared_checks
@@ -160,11 +161,8 @@ def _announcing(shown: Progress) -> Iterator[None]:
             said.append(text)
             shown.message(text)
 
-    before, kernels.announce = kernels.announce, once
-    try:
+    with announcing(once):
         yield
-    finally:
-        kernels.announce = before
 
 
 def check_free(folder: Path) -> None:
@@ -200,7 +198,7 @@ def _threads(wanted: int | None, progress: Progress) -> Iterator[None]:
         progress.message(f"run.threads is {wanted}, and this machine has {most}; the results are the same")
     numba.set_num_threads(min(wanted or before, most))
     try:
-        with kernels.one_blas_thread():
+        with one_blas_thread():
             yield
     finally:
         numba.set_num_threads(before)
