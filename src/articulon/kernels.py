@@ -50,12 +50,19 @@ jit = numba.njit(**LEAF, forceinline=True)
 A leaf must not return an array to a kernel that counts references (``parallel`` or ``allocates``): the kernel would
 give back what the leaf never took, and the memory would be freed under its owner."""
 
-routine_that_allocates = numba.njit(**{name: value for name, value in LEAF.items() if name != "_nrt"})
+routine_that_allocates = numba.njit(
+    **{name: value for name, value in LEAF.items() if name != "_nrt"}, forceinline=False
+)
 """The same for dense algebra, which LAPACK gives arrays of its own."""
 
 routine = numba.njit(**LEAF, forceinline=False)
 """For the parts of a kernel that are called from several places and are too long to inline at each. That is said, for
 Numba would hand on to them that whoever calls them is inlined."""
+
+
+_WAYS = {"python": ("cfunc",), "value": ("cpython",), "either": (), "address": ("cpython", "cfunc")}
+"""How a kernel is called: from Python, as a value that another kernel has been handed, in both ways, or by the address
+of its code and by kernels that it is compiled into; and what each of these does without."""
 
 
 def kernel(
@@ -64,12 +71,13 @@ def kernel(
     parallel: bool = False,
     allocates: bool = False,
     cached: bool = True,
-    entry: bool = False,
+    called: str = "python",
 ) -> Any:
-    """Compile an entry point called from Python, cached on disk; its callees are compiled into it.
+    """Compile an entry point, cached on disk; its callees are compiled into it.
 
     ``parallel`` shares its ``prange`` loops out among threads; ``allocates`` lets it call dense algebra. A kernel of a
-    user's function is not ``cached``: nothing would tell two of them apart. An ``entry`` is called by its address.
+    user's function is not ``cached``: nothing would tell two of them apart. How it is ``called``, see ``_WAYS``, says
+    what is compiled around it: to take a table of a hundred arrays from Python costs more than many a kernel.
     """
 
     def wrap(function: Callable) -> Any:
@@ -78,8 +86,7 @@ def kernel(
         try:
             # No kernel allocates: without reference counts on every array it is a quarter faster. Threads need them.
             options = {"parallel": True} if parallel else {} if allocates else {"_nrt": False}
-            if entry:
-                options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+            options |= {f"no_{one}_wrapper": True for one in _WAYS[called]}
             return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=cached, **options)(function)
         finally:
             numba.config.CACHE_LOCATOR_CLASSES = previous
@@ -89,7 +96,7 @@ def kernel(
 
 def first_class(function: Callable) -> Any:
     """Compile a function that is handed to kernels as a value, cached on disk; see :func:`ready`."""
-    return kernel(function, allocates=True)
+    return kernel(function, allocates=True, called="either")
 
 
 @contextmanager
@@ -146,11 +153,18 @@ def preparing_together() -> Iterator[None]:
 def ready(function: Any, signature: Any) -> Any:
     """A function that is handed to kernels as a value, compiled or loaded from the cache; a user's own is compiled in
     this process. Both may be called from Python with arguments of other types too."""
+    check_value(function)
     if _is_kept(function):
         prepare(function, signature).disable_compile(False)
     else:
         function.compile(signature)
     return function
+
+
+def check_value(function: Any) -> None:
+    """Raises TypeError for a kernel that cannot be handed to others: its address would be null."""
+    if function.targetoptions.get("no_cfunc_wrapper"):
+        raise TypeError(f"{function.__name__} is compiled to be called from Python alone, not as a value")
 
 
 def prepare_for(function: Any, arguments: Iterable[Any], signatures: dict[Any, Any]) -> Any:
@@ -324,14 +338,28 @@ def _compiling(function: Any, signature: Any) -> int:
 
 
 def specialised(
-    function: Callable, name: str, parallel: bool = False, allocates: bool = False, cached: bool = True, **replaced: Any
+    function: Callable,
+    name: str,
+    parallel: bool = False,
+    allocates: bool = False,
+    cached: bool = True,
+    called: str = "either",
+    **replaced: Any,
 ) -> Any:
     """A kernel of a function's code in which some of its global names stand for others, a law for another law.
 
     A function that is closed over would have the kernel compiled anew in every process; a global is cached, under the
     name that is given here.
     """
-    return kernel(copied(function, name, **replaced), parallel=parallel, allocates=allocates, cached=cached)
+    found = copied(function, name, **replaced)
+    return kernel(found, parallel=parallel, allocates=allocates, cached=cached, called=called)
+
+
+def part(function: Callable, name: str, parallel: bool = False, **replaced: Any) -> Any:
+    """The same for a part of kernels, which they alone call, and which may call dense algebra or threads."""
+    if parallel:
+        return specialised(function, name, parallel=True, called="address", **replaced)
+    return routine_that_allocates(copied(function, name, **replaced))
 
 
 def variant(function: Any, name: str, **replaced: Any) -> Any:

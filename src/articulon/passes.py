@@ -31,7 +31,7 @@ from numba.core.types import WrapperAddressProtocol
 from numba.extending import intrinsic
 
 from articulon.kernel_cache import ours
-from articulon.kernels import copied, jit, kernel, prepare_all
+from articulon.kernels import check_value, copied, jit, kernel, prepare_all
 
 
 @intrinsic
@@ -121,6 +121,7 @@ class Function(WrapperAddressProtocol):
     def __init__(self, function: Any, signature: Any) -> None:
         self.function, self._signature = function, signature
         if isinstance(function, Dispatcher):
+            check_value(function)
             result = function.get_compile_result(signature)
             library, names = result.library, result.fndesc
             self._address = int(library.get_pointer_to_function(names.llvm_cfunc_wrapper_name))
@@ -167,7 +168,7 @@ class Pass:
             module = self.leaf.__module__.removeprefix("articulon.").replace(".", "_")
             name = f"{module}_{self.leaf.__name__}"
             entry = copied(_entry_at if self.numbered else _entry, name, LEAF=self.leaf)
-            self._function = kernel(entry, allocates=self.allocates, cached=ours(self.leaf), entry=True)
+            self._function = kernel(entry, allocates=self.allocates, cached=ours(self.leaf), called="address")
         return self._function
 
     def bind(self, *arguments: Any) -> "Bound":

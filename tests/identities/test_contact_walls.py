@@ -18,6 +18,7 @@ from articulon.forces.contact.wall_touching import TOUCHED, sort_by_feature, tou
 from articulon.forces.sites.site_evaluation import cell_of
 from articulon.kernels import kernel
 from articulon.simulation.contact_start import check_overlaps
+from tests.support.listing import run_list
 from tests.support.meshes import CUBE, SIDES, tube
 
 
@@ -92,7 +93,7 @@ class Probe:
         system = system._replace(shapes=self.walls, near_walls=near)
         system.particles.reference[:] = points.T
         system.spheres.radius[:], system.spheres.inverse_mass[:] = self.radius, 1.0
-        wall_list_kernel(False)(system)
+        run_list(wall_list_kernel(False), system)
         assert not system.walls.counts[COUNTS.exceeded]
         return near
 

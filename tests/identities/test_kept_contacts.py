@@ -10,6 +10,7 @@ from articulon.forces.contact.contact_columns import COUNTS, KEPT, MEMORY, PAST,
 from articulon.forces.contact.contact_history import KEEP
 from articulon.forces.contact.contact_tables import FREE
 from tests.support import grain_models as gm
+from tests.support.listing import run_list
 
 ROLLS = gm.GRAIN | {
     "rolling_friction": 0.2,
@@ -80,7 +81,7 @@ def test_slots_have_what_the_state_holds(settled) -> None:
 def test_a_list_keeps_all_that_the_law_asks_for(settled) -> None:
     _, contacts, state = settled
     kept, known = contacts.system.kept, by_pair(state)
-    contacts.lists[KEEP](contacts.system)
+    run_list(contacts.lists[KEEP], contacts.system)
     count = int(kept.counts[COUNTS.listed])
     assert count == len(known)
     resistance = slice(KEPT.resistance, KEPT.width)

@@ -22,7 +22,7 @@ from articulon.integrate.grain_columns import (
     GROUP,
     LINES,
 )
-from articulon.kernels import jit, prepare, specialised
+from articulon.kernels import jit, part, prepare, specialised
 
 PARALLEL_GRAINS = 2000
 """From this number of grains on, the threads share the passes over them."""
@@ -172,6 +172,6 @@ def passes(parallel: bool) -> tuple[Any, ...]:
     result = []
     for outer, inner in ((collect, collect_all), (distribute, distribute_all)):
         name = f"{outer.__name__}_grains_{how}"
-        share = specialised(inner, f"share_{name}", parallel=parallel, allocates=True)
-        result.append(prepare(specialised(outer, name, allocates=True, SHARE=share), PASS))
+        share = part(inner, f"share_{name}", parallel)
+        result.append(prepare(specialised(outer, name, allocates=True, called="value", SHARE=share), PASS))
     return tuple(result)

@@ -13,7 +13,7 @@ from articulon.forces.contact.contact_tables import PLACES, WALL_WORK
 from articulon.integrate.grain_columns import DRAG_WORK, FALL_WORK, GRAIN_LINE, GRAIN_PARTIAL, GRAIN_PUSH, LINES
 from articulon.integrate.grain_passes import at
 from articulon.integrate.grain_verlet import COLLECT, find_middle, list_contacts, sort_works_to_come, summed
-from articulon.kernels import jit, specialised
+from articulon.kernels import jit, part, specialised
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL
 
 SPIN_AT, PUSH_AT, NUMBERS = 1, 4, 9
@@ -142,7 +142,7 @@ def state_passes(parallel: bool) -> tuple[Any, Any]:
     how = "parallel" if parallel else "serial"
 
     def one(function: Any, name: str) -> Any:
-        return specialised(function, f"{name}_{how}", parallel=parallel, allocates=True)
+        return part(function, f"{name}_{how}", parallel)
 
     rows, pushes, store = (
         one(load_all, "load_grains"),
@@ -150,6 +150,6 @@ def state_passes(parallel: bool) -> tuple[Any, Any]:
         one(store_all, "store_grains"),
     )
     return (
-        specialised(load_state, f"load_state_{how}", allocates=True, ROWS=rows, PUSHES=pushes),
-        specialised(store_state, f"store_state_{how}", allocates=True, ROWS=store),
+        specialised(load_state, f"load_state_{how}", allocates=True, called="python", ROWS=rows, PUSHES=pushes),
+        specialised(store_state, f"store_state_{how}", allocates=True, called="python", ROWS=store),
     )

@@ -37,7 +37,7 @@ from articulon.integrate.grain_moves import (
     take_velocities,
 )
 from articulon.integrate.grain_passes import PASS
-from articulon.kernels import jit, leaf_variant, prepare, routine, specialised
+from articulon.kernels import jit, leaf_variant, part, prepare, routine, specialised
 
 PAIR_BLOCK: Any = pair_block
 """Stands for what takes the pairs of a block."""
@@ -225,5 +225,5 @@ def sweep_kernel(name: str, block: Any, parallel: bool) -> Any:
     """The sweep with a leaf that takes the pairs of a block, shared among threads or not."""
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     group = leaf_variant(sweep_group, f"sweep_group_{name}", PAIR_BLOCK=block)
-    share = specialised(sweep_all, f"share_sweep_{how}", parallel=parallel, allocates=True, sweep_group=group)
-    return prepare(specialised(sweep, f"sweep_{how}", allocates=True, SHARE=share), PASS)
+    share = part(sweep_all, f"share_sweep_{how}", parallel, sweep_group=group)
+    return prepare(specialised(sweep, f"sweep_{how}", allocates=True, called="value", SHARE=share), PASS)

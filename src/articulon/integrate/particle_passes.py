@@ -292,7 +292,9 @@ STATE = types.void(*_EXAMPLES, types.float64[::1], types.float64[::1])
 """Signature of ``compare`` and ``store``."""
 PASSES = {
     parallel: tuple(
-        specialised(function, f"{function.__name__}_{'parallel' if parallel else 'serial'}", parallel=parallel)
+        specialised(
+            function, f"{function.__name__}_{'parallel' if parallel else 'serial'}", parallel=parallel, called="value"
+        )
         for function in (kick, drift, clear, shake, collect, distribute, compare, store)
     )
     for parallel in (False, True)

@@ -16,20 +16,28 @@ from articulon.forces.contact import (
     wall_pass,
 )
 from articulon.forces.contact.contact_tables import KEPT_TYPE, PASS, SYSTEM
-from articulon.kernels import kernel, leaf_variant, prepare, specialised
+from articulon.kernels import kernel, leaf_variant, part, prepare, specialised
 
 LIST = types.void(SYSTEM)
 """Signature of what lists candidates and keeps contacts."""
 
 
-@kernel
+@kernel(called="value")
 def no_pass(system, time, h):
     """Nothing."""
 
 
-@kernel
+@kernel(called="value")
 def no_list(system):
     """Nothing."""
+
+
+def _pass(function: Any, name: str, **parts: Any) -> Any:
+    return prepare(specialised(function, name, allocates=True, called="value", **parts), PASS)
+
+
+def _list(function: Any, name: str, **parts: Any) -> Any:
+    return prepare(specialised(function, name, allocates=True, called="value", **parts), LIST)
 
 
 class Law(NamedTuple):
@@ -104,10 +112,8 @@ def pair_kernel(name: str, block: Any, parallel: bool) -> Any:
     """The pass over pairs of spheres, of a leaf of some name."""
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     strip = leaf_variant(contact_pairs.pair_strip, f"pair_strip_{name}", pair_block=block)
-    share = specialised(
-        contact_pairs.share_pairs, f"share_pairs_{how}", parallel=parallel, allocates=True, pair_strip=strip
-    )
-    return prepare(specialised(contact_pairs.pair_pass, f"pair_pass_{how}", allocates=True, SHARE=share), PASS)
+    share = part(contact_pairs.share_pairs, f"share_pairs_{how}", parallel, pair_strip=strip)
+    return _pass(contact_pairs.pair_pass, f"pair_pass_{how}", SHARE=share)
 
 
 @cache
@@ -119,15 +125,8 @@ def resistance_kernel(normal: str, convention: str, parallel: bool) -> Any:
     resist = leaf_variant(rolling_resistance.resist, f"resist_{name}", HERTZ=normal == "hertz", carried=carried)
     strip = leaf_variant(rolling_resistance.resist_strip, f"resist_strip_{name}", resist=resist)
     how = f"{name}_{'parallel' if parallel else 'serial'}"
-    share = specialised(
-        rolling_resistance.share_resistance,
-        f"share_resistance_{how}",
-        parallel=parallel,
-        allocates=True,
-        resist_strip=strip,
-    )
-    whole = specialised(rolling_resistance.resistance_pass, f"resistance_pass_{how}", allocates=True, SHARE=share)
-    return prepare(whole, PASS)
+    share = part(rolling_resistance.share_resistance, f"share_resistance_{how}", parallel, resist_strip=strip)
+    return _pass(rolling_resistance.resistance_pass, f"resistance_pass_{how}", SHARE=share)
 
 
 @cache
@@ -135,27 +134,27 @@ def list_kernel(parallel: bool) -> Any:
     """What lists pairs of spheres."""
     how = "parallel" if parallel else "serial"
     count, fill, give = (
-        specialised(function, f"{function.__name__}_{how}", parallel=parallel, allocates=True)
+        part(function, f"{function.__name__}_{how}", parallel)
         for function in (contact_candidates.count_all, contact_candidates.fill_all, contact_candidates.return_all)
     )
-    return prepare(
-        specialised(
-            contact_candidates.list_pairs, f"list_pairs_{how}", allocates=True, COUNT=count, FILL=fill, RETURN=give
-        ),
-        LIST,
-    )
+    return _list(contact_candidates.list_pairs, f"list_pairs_{how}", COUNT=count, FILL=fill, RETURN=give)
 
 
 @cache
 def keep_kernel(parallel: bool, whole: bool) -> Any:
     """What keeps all contacts, for a list or with whole records for a state."""
     how = "parallel" if parallel else "serial"
+    return _list(contact_history.keep, f"keep_{'records' if whole else 'pasts'}_{how}", **_keep_parts(parallel, whole))
+
+
+@cache
+def _keep_parts(parallel: bool, whole: bool) -> dict[str, Any]:
+    how = "parallel" if parallel else "serial"
     count, share = (
-        specialised(function, f"{function.__name__}_contacts_{how}", parallel=parallel, allocates=True)
+        part(function, f"{function.__name__}_contacts_{how}", parallel)
         for function in (contact_history.count_all, contact_history.keep_all)
     )
-    name = f"keep_{'records' if whole else 'pasts'}_{how}"
-    return prepare(specialised(contact_history.keep, name, allocates=True, COUNT=count, SHARE=share, WHOLE=whole), LIST)
+    return {"COUNT": count, "SHARE": share, "WHOLE": whole}
 
 
 @cache
@@ -183,25 +182,28 @@ def wall_kernel(label: str, law: Any, arms: Any, parallel: bool) -> Any:
     how = "parallel" if parallel else "serial"
     act = leaf_variant(wall_pass.act, f"act_{label}", CONTACT=law, arms=arms)
     block = leaf_variant(wall_pass.wall_block, f"wall_block_{label}", act=act)
-    share = specialised(
-        wall_pass.share_walls, f"share_walls_{label}_{how}", parallel=parallel, allocates=True, wall_block=block
-    )
-    whole = f"wall_pass_{label}_{how}"
-    lists, keep = wall_list_kernel(parallel), keep_kernel(parallel, False)
-    return prepare(specialised(wall_pass.wall_pass, whole, allocates=True, SHARE=share, LIST=lists, KEEP=keep), PASS)
+    share = part(wall_pass.share_walls, f"share_walls_{label}_{how}", parallel, wall_block=block)
+    keep = part(contact_history.keep, f"keep_near_walls_{how}", **_keep_parts(parallel, False))
+    lists = part(wall_lists.list_walls, f"list_near_walls_{how}", **_wall_list_parts(parallel))
+    return _pass(wall_pass.wall_pass, f"wall_pass_{label}_{how}", SHARE=share, LIST=lists, KEEP=keep)
 
 
 @cache
 def wall_list_kernel(parallel: bool) -> Any:
     """What lists spheres and walls."""
+    return _list(
+        wall_lists.list_walls, f"list_walls_{'parallel' if parallel else 'serial'}", **_wall_list_parts(parallel)
+    )
+
+
+@cache
+def _wall_list_parts(parallel: bool) -> dict[str, Any]:
     how = "parallel" if parallel else "serial"
     find, count, fill = (
-        specialised(function, f"{function.__name__}_{how}", parallel=parallel, allocates=True)
+        part(function, f"{function.__name__}_{how}", parallel)
         for function in (wall_lists.find_outside, wall_lists.count_walls, wall_lists.fill_walls)
     )
-    name = f"list_walls_{how}"
-    whole = specialised(wall_lists.list_walls, name, allocates=True, FIND=find, COUNT=count, FILL=fill)
-    return prepare(whole, LIST)
+    return {"FIND": find, "COUNT": count, "FILL": fill}
 
 
 @cache

@@ -69,7 +69,7 @@ def bend(table, cell, particles, m):
     return i, j, k, a, b, fi, fk, 0.5 * slope * bent, laplacian
 
 
-@kernel
+@kernel(called="value")
 def angle_forces(table, cell, particles, neighbours):
     """Adds −∇U of each angle to its three sites."""
     fx, fy, fz = particles.fx, particles.fy, particles.fz
@@ -86,7 +86,7 @@ def angle_forces(table, cell, particles, neighbours):
         fz[j] -= fi[2] + fk[2]
 
 
-@kernel
+@kernel(called="value")
 def angle_measure(table, cell, particles, neighbours, result):
     """Adds energy, virial and Laplacian of each angle."""
     for m in range(table.members.shape[0]):

@@ -156,7 +156,7 @@ def bond_measure(table, cell, particles, neighbours, result):
         add_virial(result, g * dx, g * dy, g * dz, dx, dy, dz)
 
 
-harmonic_forces = specialised(bond_forces, "harmonic_bond_forces", BOND=harmonic)
-harmonic_measure = specialised(bond_measure, "harmonic_bond_measure", BOND=harmonic)
-fene_forces = specialised(bond_forces, "fene_bond_forces", BOND=fene)
-fene_measure = specialised(bond_measure, "fene_bond_measure", BOND=fene)
+harmonic_forces = specialised(bond_forces, "harmonic_bond_forces", called="value", BOND=harmonic)
+harmonic_measure = specialised(bond_measure, "harmonic_bond_measure", called="value", BOND=harmonic)
+fene_forces = specialised(bond_forces, "fene_bond_forces", called="value", BOND=fene)
+fene_measure = specialised(bond_measure, "fene_bond_measure", called="value", BOND=fene)

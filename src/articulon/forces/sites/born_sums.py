@@ -213,6 +213,6 @@ def compiled(listed: bool, parallel: bool) -> tuple[Any, Any]:
     """The two kernels: forces, and measures."""
     how = f"{'list' if listed else 'all'}_{'parallel' if parallel else 'serial'}"
     return (
-        specialised(born_forces, f"born_forces_{how}", parallel=parallel, LISTED=listed),
-        specialised(born_measure, f"born_measure_{how}", parallel=parallel, LISTED=listed),
+        specialised(born_forces, f"born_forces_{how}", parallel=parallel, called="value", LISTED=listed),
+        specialised(born_measure, f"born_measure_{how}", parallel=parallel, called="value", LISTED=listed),
     )

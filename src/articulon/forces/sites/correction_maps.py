@@ -127,7 +127,7 @@ def corrected(table, m, phi, psi):
     return U, per * first, per * second, per * per * one, per * per * two, per * per * mixed
 
 
-@kernel
+@kernel(called="value")
 def map_forces(table, cell, particles, neighbours):
     """Adds −∇U of each pair of angles to its sites."""
     fx, fy, fz = particles.fx, particles.fy, particles.fz
@@ -157,7 +157,7 @@ def add_dihedral_virial(result, slope, bonds, gradients):
     add_virial(result, *scale(-slope, last), *end)
 
 
-@kernel
+@kernel(called="value")
 def map_measure(table, cell, particles, neighbours, result):
     """Adds energy, virial and Laplacian of each pair of angles; sites that both share count in the mixed part."""
     for m in range(table.members.shape[0] // 2):

@@ -143,7 +143,7 @@ def dihedral_measure(table, cell, particles, neighbours, result):
         add_virial(result, *scale(-slope, last), *end)
 
 
-periodic_forces = specialised(dihedral_forces, "periodic_dihedral_forces", TORSION=periodic)
-periodic_measure = specialised(dihedral_measure, "periodic_dihedral_measure", TORSION=periodic)
-harmonic_forces = specialised(dihedral_forces, "harmonic_dihedral_forces", TORSION=harmonic)
-harmonic_measure = specialised(dihedral_measure, "harmonic_dihedral_measure", TORSION=harmonic)
+periodic_forces = specialised(dihedral_forces, "periodic_dihedral_forces", called="value", TORSION=periodic)
+periodic_measure = specialised(dihedral_measure, "periodic_dihedral_measure", called="value", TORSION=periodic)
+harmonic_forces = specialised(dihedral_forces, "harmonic_dihedral_forces", called="value", TORSION=harmonic)
+harmonic_measure = specialised(dihedral_measure, "harmonic_dihedral_measure", called="value", TORSION=harmonic)

@@ -299,7 +299,7 @@ def _group_forces(table, cell, particles, group):
             particles.fz[place] += a * inverse[2, 0] + b * inverse[2, 1] + c * inverse[2, 2] - q * mz
 
 
-@kernel
+@kernel(called="either")
 def reciprocal_forces(table, cell, particles, neighbours):
     """Adds −∇U of the reciprocal part and of the surface."""
     groups = table.rows.shape[0] - 1
@@ -311,7 +311,7 @@ def reciprocal_forces(table, cell, particles, neighbours):
         _group_forces(table, cell, particles, group)
 
 
-@kernel(parallel=True)
+@kernel(parallel=True, called="either")
 def reciprocal_forces_parallel(table, cell, particles, neighbours):
     """The same, shared out among threads."""
     groups = table.rows.shape[0] - 1
@@ -323,7 +323,7 @@ def reciprocal_forces_parallel(table, cell, particles, neighbours):
         _group_forces(table, cell, particles, group)
 
 
-@kernel
+@kernel(called="either")
 def reciprocal_measure(table, cell, particles, neighbours, result):
     """Adds energy, virial and Laplacian of the reciprocal part and of the surface.
 

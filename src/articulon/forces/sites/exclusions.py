@@ -285,6 +285,6 @@ def scaled_measure(table, cell, particles, neighbours, result):
 def _kernels(law: Any, name: str) -> tuple[Any, Any]:
     cached = not name.startswith("user-pair")
     return (
-        specialised(scaled_forces, f"scaled_forces_{name}", cached=cached, LAW=law),
-        specialised(scaled_measure, f"scaled_measure_{name}", cached=cached, LAW=law),
+        specialised(scaled_forces, f"scaled_forces_{name}", called="value", cached=cached, LAW=law),
+        specialised(scaled_measure, f"scaled_measure_{name}", called="value", cached=cached, LAW=law),
     )

@@ -67,5 +67,5 @@ def pair(r2, rows, m):
     return U + coulomb, g + coulomb / r2, laplacian
 
 
-pair_forces = specialised(bonds.bond_forces, "listed_pair_forces", BOND=pair)
-pair_measure = specialised(bonds.bond_measure, "listed_pair_measure", BOND=pair)
+pair_forces = specialised(bonds.bond_forces, "listed_pair_forces", called="value", BOND=pair)
+pair_measure = specialised(bonds.bond_measure, "listed_pair_measure", called="value", BOND=pair)

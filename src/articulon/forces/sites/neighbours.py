@@ -27,7 +27,7 @@ from articulon.forces.sites.cells import (
 )
 from articulon.forces.sites.site_tables import EXAMPLE_TYPES, Grid
 from articulon.forces.sites.vector_appending import append_near
-from articulon.kernels import jit, kernel, leaf_variant, specialised
+from articulon.kernels import jit, kernel, leaf_variant, part, specialised
 
 SKIN = 0.12
 """Skin by the largest cutoff. For a Lennard-Jones liquid it makes the least of the cost of the forces, which grows with
@@ -185,7 +185,7 @@ def refresh(cell, particles, neighbours, grid, kinds, charges):
         particles.counts[REBUILDS] += 1
 
 
-@kernel
+@kernel(called="either")
 def refresh_places(cell, particles, neighbours, grid, kinds, charges):
     """The same where nothing is listed: the sites stay in the model's order."""
     for a in range(3):
@@ -200,15 +200,15 @@ def _variant(parallel: bool, by_kind: bool = False) -> Any:
     how = "parallel" if parallel else "serial"
 
     def one(function: Any) -> Any:
-        return specialised(function, f"{function.__name__}_{how}", parallel=parallel, allocates=True)
+        return part(function, f"{function.__name__}_{how}", parallel)
 
     passes = {"WRAP": one(wrap_sites), "NUMBER": one(number_sites), "PERMUTE": one(permute_sites)}
-    sort = specialised(sort_sites, f"sort_{how}", allocates=True, **passes)
+    sort = part(sort_sites, f"sort_{how}", **passes)
     if not by_kind:
-        return specialised(refresh, f"refresh_{how}", allocates=True, SORT=sort, LIST=one(list_cells))
+        return specialised(refresh, f"refresh_{how}", allocates=True, called="either", SORT=sort, LIST=one(list_cells))
     cell = leaf_variant(list_cell, "list_cell_by_kind", THIN=thin_by_kind)
-    lists = specialised(list_cells, f"list_cells_by_kind_{how}", parallel=parallel, allocates=True, list_cell=cell)
-    return specialised(refresh, f"refresh_by_kind_{how}", allocates=True, SORT=sort, LIST=lists)
+    lists = part(list_cells, f"list_cells_by_kind_{how}", parallel, list_cell=cell)
+    return specialised(refresh, f"refresh_by_kind_{how}", allocates=True, called="either", SORT=sort, LIST=lists)
 
 
 @cache

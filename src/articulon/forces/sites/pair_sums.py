@@ -195,8 +195,10 @@ def compiled(names: tuple[str, str], laws: tuple[Any, Any], one_kind: bool, ever
     }
     how = "parallel" if parallel else "serial"
     return (
-        prepare(specialised(pair_forces, f"forces_{how}_{label}", parallel=parallel, **stand_ins), FORCES),
-        prepare(specialised(pair_measure, f"measure_{label}", **stand_ins), MEASURE),
+        prepare(
+            specialised(pair_forces, f"forces_{how}_{label}", parallel=parallel, called="value", **stand_ins), FORCES
+        ),
+        prepare(specialised(pair_measure, f"measure_{label}", called="value", **stand_ins), MEASURE),
     )
 
 

@@ -84,7 +84,7 @@ def add_forces(system, functions):
         functions[k](system.tables[k], system.cell, particles, system.neighbours)
 
 
-@kernel
+@kernel(called="either")
 def site_forces(system, functions, refresh):
     """Brings the lists up to date with ``particles.site`` and adds the forces of all terms, in cell order."""
     refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)

@@ -177,6 +177,6 @@ def wall_measure(table, cell, particles, neighbours, result):
 def _kernels(truncation: Truncation) -> tuple[Any, Any]:
     leaf, name = LEAVES[truncation]
     return (
-        specialised(wall_forces, f"wall_forces_{name}", WALL=leaf),
-        specialised(wall_measure, f"wall_measure_{name}", WALL=leaf),
+        specialised(wall_forces, f"wall_forces_{name}", called="value", WALL=leaf),
+        specialised(wall_measure, f"wall_measure_{name}", called="value", WALL=leaf),
     )
