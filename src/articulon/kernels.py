@@ -132,22 +132,43 @@ class _Later(threading.local):
         self.waits = False
         self.wanted: list[tuple[Any, Any]] = []
         """Each with its signature."""
+        self.then: list[Callable[[], None]] = []
+        """What is to be done when they are ready."""
 
 
 _later = _Later()
 
 
+def once_ready(action: Callable[[], None]) -> None:
+    """Does something when the kernels that this thread has asked for are ready."""
+    if _later.waits:
+        _later.then.append(action)
+    else:
+        action()
+
+
 @contextmanager
 def preparing_together() -> Iterator[None]:
-    """Kernels that this thread asks for while it is entered are compiled when it is left, on all cores; until then they
-    must not be called. What an interruption leaves is compiled the next time."""
+    """Kernels that this thread asks for while it is entered, passes among them, are compiled when it is left, on all
+    cores; until then they must not be called. What an interruption leaves is compiled the next time. Entered again
+    before it is left, it waits for the first."""
+    if _later.waits:
+        yield
+        return
     _later.waits = True
     try:
         yield
+    except BaseException:
+        _later.then.clear()
+        raise
     finally:
         _later.waits = False
+    then = _later.then[:]
+    _later.then.clear()
     prepare_all(_later.wanted)
     _later.wanted.clear()
+    for action in then:
+        action()
 
 
 def ready(function: Any, signature: Any) -> Any:
@@ -155,7 +176,8 @@ def ready(function: Any, signature: Any) -> Any:
     this process. Both may be called from Python with arguments of other types too."""
     check_value(function)
     if _is_kept(function):
-        prepare(function, signature).disable_compile(False)
+        prepare_all([(function, signature)])
+        function.disable_compile(False)
     else:
         function.compile(signature)
     return function
@@ -179,7 +201,20 @@ def prepare_for(function: Any, arguments: Iterable[Any], signatures: dict[Any, A
         else:
             found.append(numba.typeof(one))
     signature = tuple(found)
-    return prepare(function, signature).overloads[signature].entry_point
+    return _Chosen(prepare(function, signature), signature)
+
+
+class _Chosen:
+    """A kernel for one signature."""
+
+    def __init__(self, function: Any, signature: Any) -> None:
+        self.function, self.signature = function, signature
+        self.entry: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.entry is None:
+            self.entry = self.function.overloads[self.signature].entry_point
+        return self.entry(*arguments)
 
 
 def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
@@ -190,10 +225,13 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
     ArticulonError
         As :func:`prepare`.
     """
-    missing = [(one, _mark(*one)) for one in wanted if (id(one[0]), one[1]) not in _READY]
+    wanted = {(id(one[0]), one[1]): one for one in wanted}
+    missing = [(one, _mark(*one)) for key, one in wanted.items() if key not in _READY]
     try:
         fresh = [one for one, mark in missing if not mark.exists() and _is_kept(one[0])]
         if fresh:
+            # What takes the most arguments takes the longest; begun last, it would keep one core busy alone.
+            fresh.sort(key=lambda one: len(str(one[1])), reverse=True)
             kept = cache_root().absolute() == cache_folder().parent
             often = "once per machine" if kept else "for this process alone"
             seconds = max(1, round(SECONDS * len(fresh) / _cores()))

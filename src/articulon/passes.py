@@ -19,7 +19,7 @@ made by ``pass_at`` does one of many things of a kind; who runs it, ``run_at``, 
 import ctypes
 import struct
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numba
@@ -31,7 +31,7 @@ from numba.core.types import WrapperAddressProtocol
 from numba.extending import intrinsic
 
 from articulon.kernel_cache import ours
-from articulon.kernels import check_value, copied, jit, kernel, prepare_all
+from articulon.kernels import check_value, copied, jit, kernel, once_ready, prepare, preparing_together
 
 
 @intrinsic
@@ -234,10 +234,11 @@ class Program:
 
     @property
     def code(self) -> np.ndarray:
-        """Addresses of functions and contexts, shape (passes, 2)."""
+        """Addresses of functions and contexts, shape (passes, 2); zeros until kernels that the thread has asked for
+        together are ready."""
         if not self._ready:
             compile_passes(self.passes)
-            self._fill()
+            once_ready(self._fill)
         return self.addresses
 
     def _fill(self) -> None:
@@ -248,8 +249,11 @@ class Program:
         self._ready = True
 
     def __call__(self) -> None:
-        """Runs the passes."""
-        run_from_python(self.code)
+        """Runs the passes; raises RuntimeError while they are compiled with what else has been asked for."""
+        code = self.code
+        if not self._ready:
+            raise RuntimeError("a program is run before its passes are compiled")
+        run_from_python(code)
 
 
 def _every(passes: Iterable[Bound]) -> Iterator[Bound]:
@@ -261,14 +265,16 @@ def _every(passes: Iterable[Bound]) -> Iterator[Bound]:
 
 
 def compile_passes(passes: Iterable[Bound]) -> None:
-    """Compiles what is not in the cache, on all cores, and loads the rest."""
+    """Compiles what is not in the cache, on all cores, and loads the rest: at once, or with what else the thread has
+    asked for together."""
     wanted = {(id(one.which), one.kind): one for one in _every(passes) if one.kind not in one.which.addresses}
     _TABLES.clear()
     if not wanted:
         return
-    prepare_all([(one.which.function, one.which.signature(one.kind)) for one in wanted.values()])
-    for one in wanted.values():
-        one.which.load(one.kind)
+    with preparing_together():
+        for one in wanted.values():
+            prepare(one.which.function, one.which.signature(one.kind))
+            once_ready(partial(one.which.load, one.kind))
 
 
 _NUMBERS: dict[tuple[Any, ...], int] = {}

@@ -161,6 +161,7 @@ def test_a_python_force_is_interrupted_without_being_blamed() -> None:
     builder.add_body("rod", mass=1, inertia=0.1, joint=ar.Revolute(axis=(0, 1, 0)), u=1.0)
     builder.add_force(ar.forces.JointActuation(function=slow))
     model = builder.build()
+    ar.simulate(model, 1e-3, rule="scipy-radau", max_step=1e-3, frames=1)  # compiles what is not there yet
     with interrupted_after(2 * SOON), pytest.raises(KeyboardInterrupt) as caught:
         ar.simulate(model, 1e3, rule="scipy-radau", max_step=1e-3, frames=1)
     done = caught.value.run  # type: ignore[attr-defined]

@@ -1,5 +1,6 @@
 """A case made ready to run: its model, forces, policy, windows and driver."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from articulon.integrate.choice import driver
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import advance_stop
 from articulon.integrate.thermostatting import check_thermostat
+from articulon.kernels import preparing_together
 from articulon.model import Model, State
 from articulon.scaling import NoScaling, SmoothAdaptive, ThresholdAdaptive
 from articulon.scaling.base import INPUTS, ZETA, ZETA_RATE
@@ -194,29 +196,30 @@ def prepare(
     model, windows = checked(case, windows, model)
     scaling = scaling_of(case, model, threshold)
     policy = scaling.policy
-    dynamics = case.dynamics
-    evaluator = Evaluator(
-        model,
-        case.run.seed,
-        windows.window,
-        windows.average,
-        dynamics.solver,
-        dynamics.rotations,
-        case.thermostat,
-        policy.target_factor(),
-    )
-    integrator = case.integrator
+    dynamics, integrator = case.dynamics, case.integrator
     if isinstance(integrator, FIXED):
         integrator = integrator.model_copy(update={"step": windows.step})
-    try:
-        problem, blank = Problem(evaluator, integrator, policy, scaling.damping), evaluator.initial_state()
-        advance: Driver
-        if case.adaptive is not None and case.adaptive.on:
-            advance = AdaptiveDriver(problem, blank, case.adaptive, case.run.seed)
-        else:
-            advance = driver(problem, blank)
-    except CaseError as error:
-        raise CaseError(f"{case.source}: {error}") from None
+    adapts = case.adaptive is not None and case.adaptive.on  # a coarse model is found by kernels
+    with nullcontext() if adapts else preparing_together():
+        evaluator = Evaluator(
+            model,
+            case.run.seed,
+            windows.window,
+            windows.average,
+            dynamics.solver,
+            dynamics.rotations,
+            case.thermostat,
+            policy.target_factor(),
+        )
+        try:
+            problem, blank = Problem(evaluator, integrator, policy, scaling.damping), evaluator.initial_state()
+            advance: Driver
+            if adapts:
+                advance = AdaptiveDriver(problem, blank, case.adaptive, case.run.seed)
+            else:
+                advance = driver(problem, blank)
+        except CaseError as error:
+            raise CaseError(f"{case.source}: {error}") from None
     stop = None
     if case.run.stop is not None:
         direction = np.array([float(x) for x in case.run.stop.direction])
