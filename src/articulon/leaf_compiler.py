@@ -113,7 +113,7 @@ class LeafCompiler(CompilerBase):
         if any(isinstance(one, types.Dispatcher) for one in _parts(state.args)):
             return None
         named = function.__module__, function.__qualname__, function.__code__.co_firstlineno
-        what = *named, getattr(function, "replaced", ""), tuple(state.args), state.return_type, state.flags.summary()
+        what = *named, getattr(function, "replaced", ""), tuple(state.args), state.return_type, _said(state.flags)
         key = hashlib.sha256("\n".join(map(str, what)).encode()).hexdigest()[:32]
         return cache_folder() / sources_of(files_of(function)) / "leaves" / key
 
@@ -154,6 +154,12 @@ class LeafCompiler(CompilerBase):
 
 _DESCRIBED = sorted({*FunctionDescriptor.__slots__} - {"typemap", "calltypes", "argtypes"})
 """What is kept of Numba's description of a function. The types of its arguments are known to who looks for it."""
+
+
+def _said(flags: Any) -> str:
+    """Numba's flags in words that are those of every process: a set is written in another order in each."""
+    told = {name: sorted(one.flags) if hasattr(one, "flags") else one for name, one in flags.values().items()}
+    return ", ".join(f"{name}={one}" for name, one in sorted(told.items()))
 
 
 def _parts(found: Any) -> Iterator[Any]:
