@@ -139,6 +139,11 @@ class _Later(threading.local):
 _later = _Later()
 
 
+def is_awaited(function: Any = None) -> bool:
+    """Whether this thread has asked for a kernel, or for any, that is compiled with others later."""
+    return _later.waits and (function is None or any(one is function for one, _ in _later.wanted))
+
+
 def once_ready(action: Callable[[], None]) -> None:
     """Does something when the kernels that this thread has asked for are ready."""
     if _later.waits:

@@ -31,7 +31,7 @@ from numba.core.types import WrapperAddressProtocol
 from numba.extending import intrinsic
 
 from articulon.kernel_cache import ours
-from articulon.kernels import check_value, copied, jit, kernel, once_ready, prepare, preparing_together
+from articulon.kernels import check_value, copied, is_awaited, jit, kernel, once_ready, prepare, preparing_together
 
 
 @intrinsic
@@ -120,14 +120,21 @@ class Function(WrapperAddressProtocol):
 
     def __init__(self, function: Any, signature: Any) -> None:
         self.function, self._signature = function, signature
-        if isinstance(function, Dispatcher):
-            check_value(function)
-            result = function.get_compile_result(signature)
-            library, names = result.library, result.fndesc
-            self._address = int(library.get_pointer_to_function(names.llvm_cfunc_wrapper_name))
-            self.native = int(library.get_pointer_to_function(names.llvm_func_name))
-        else:  # one that is known by its address
-            self._address, self.native = int(function.__wrapper_address__()), 0
+        self._address = self.native = 0
+        if not isinstance(function, Dispatcher):  # one that is known by its address
+            self._address = int(function.__wrapper_address__())
+            return
+        check_value(function)
+        if is_awaited(function):
+            once_ready(self._find)
+        else:
+            self._find()
+
+    def _find(self) -> None:
+        result = self.function.get_compile_result(self._signature)
+        library, names = result.library, result.fndesc
+        self._address = int(library.get_pointer_to_function(names.llvm_cfunc_wrapper_name))
+        self.native = int(library.get_pointer_to_function(names.llvm_func_name))
 
     @cached_property
     def number(self) -> int:
@@ -194,6 +201,13 @@ class Bound:
         self.kind, words = _bound(arguments)
         self.context = np.array(words, dtype=np.int64)
         self.programs = _programs(arguments)
+        if is_awaited():
+            once_ready(self._find_functions)
+
+    def _find_functions(self) -> None:
+        """Takes the addresses of functions that were not there yet."""
+        _TABLES.clear()
+        self.context[:] = _bound(self.arguments)[1]
 
     def rebind(self, *arguments: Any) -> None:
         """Binds the pass to other arguments of the same types, in every program that holds it.

@@ -34,7 +34,7 @@ def settled(request) -> tuple:
     moves.advance(state, 1e9, STEPS)
     contacts = moves.contacts
     contacts.restore(state)
-    moves.load(contacts.system, moves.grains, moves.moving, contacts.lists, contacts.refresh, state)
+    moves.chunk_programs(state, state.counters, state.time, state.contacts.times)[0]()
     return radii, contacts, state
 
 

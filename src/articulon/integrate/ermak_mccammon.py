@@ -17,8 +17,9 @@ from articulon.integrate.particle_verlet import (
     sum_forces,
 )
 from articulon.integrate.status import DIVERGED, LEAPT, REACHED
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
+from articulon.passes import pass_of
 from articulon.thermostats.base import FRICTION, SEED, STREAM
 from articulon.thermostats.langevin import particle_normals
 from articulon.thermostats.schedule import target
@@ -61,12 +62,12 @@ def power(particles, moving):
     return result
 
 
-@kernel
+@pass_of
 def advance_overdamped(
-    passes, ordering, handing, refresh, functions, bath, law, parameters, system, moving, before, h, state, sums, steps
+    passes, ordering, handing, refresh, functions, bath, law, parameters, system, moving, before, h, state, sums, chunk
 ):
-    """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
-    CAPACITY_EXCEEDED, where the state is that of before.
+    """Advances the state by a number of steps of length h, ``chunk[0]``, and says in ``chunk[1]`` how that went:
+    REACHED, DIVERGED where a number is no longer finite, or CAPACITY_EXCEEDED, where the state is that of before.
 
     The work of the forces is taken by the trapezoidal rule from place to place, and is what the bath gives: there is no
     kinetic energy.
@@ -75,7 +76,7 @@ def advance_overdamped(
     _, drifts, clears = passes
     begin(system, functions, moving, clears, refresh, ordering, handing, state)
     status = REACHED
-    for _ in range(steps):
+    for _ in range(chunk[0]):
         if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
             break
         step = counters[STEPS]
@@ -110,4 +111,4 @@ def advance_overdamped(
         state.time[0] = h * (step + 1)
     for p in range(moving.vx.size):
         moving.vx[p], moving.vy[p], moving.vz[p] = 0.0, 0.0, 0.0
-    return finish(particles, moving, handing, state, status)
+    chunk[1] = finish(particles, moving, handing, state, status)

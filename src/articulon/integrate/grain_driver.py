@@ -5,7 +5,6 @@ from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
-from numba import types
 
 from articulon.forces.capacity import with_capacity
 from articulon.forces.contact.contact_columns import COUNTS
@@ -17,18 +16,18 @@ from articulon.forces.linear_flow import flows_unevenly
 from articulon.forces.sites.cells import OVERFLOW
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.integrate import grain_passes, grain_verlet
-from articulon.integrate.base import LINE
 from articulon.integrate.fixed_steps import ArrayDriver
 from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_DRAG
-from articulon.integrate.grain_passes import GRAINS, PASS
+from articulon.integrate.grain_passes import PASS
 from articulon.integrate.grain_states import history_size, state_passes
 from articulon.integrate.grain_sweep import sweep_kernel
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import CAPACITY_EXCEEDED, REACHED
-from articulon.kernels import prepare, preparing_together
+from articulon.kernels import preparing_together
 from articulon.model import Model, State
 from articulon.model.joints import FREE
 from articulon.model.state import STEPS
+from articulon.passes import Program, functions
 
 _GRAINS: WeakKeyDictionary[Model, bool] = WeakKeyDictionary()
 
@@ -84,17 +83,32 @@ class GrainDriver(ArrayDriver):
         with preparing_together():
             self.moving = sweep_kernel(*self.contacts.pairs, parallel), *grain_passes.passes(parallel)
             self.load, self.store = state_passes(parallel)
-            self._prepare(state)
+            self.functions = functions(self.moving, PASS)
+            self.taken = np.zeros(2, dtype=np.int64)
+            """Steps of the chunk, and how it went."""
+            held = state.counters.copy(), state.time.copy(), state.contacts.times.copy()
+            for program in self.chunk_programs(state, *held):
+                _ = program.code  # compiled together
 
-    def _prepare(self, state: State) -> None:
-        contacts, lists, refresh, system = self.contacts.types
-        moving = types.UniTuple(types.FunctionType(PASS), 3)
-        counters = numba.typeof(state.counters)
-        taken = contacts, moving, lists, refresh, system, GRAINS, types.float64, counters, LINE, LINE, types.int64
-        prepare(grain_verlet.advance_grains, taken)
-        prepare(self.load, (system, GRAINS, moving, lists, refresh, numba.typeof(state)))
-        prepare(grain_verlet.begin_grains, (contacts, moving, system, GRAINS, types.float64, types.float64, LINE))
-        prepare(self.store, (system, GRAINS, moving, lists, types.float64, numba.typeof(state)))
+    def chunk_programs(
+        self, state: State, counters: np.ndarray, clock: np.ndarray, times: np.ndarray
+    ) -> tuple[Program, Program, Program, Program]:
+        """What takes a state over, begins, takes steps and gives the state back, bound to what a chunk changes and to
+        the lists that there are."""
+        contacts, (passes, lists, refresh) = self.contacts, self.contacts.functions
+        system, grains, moving, h = contacts.system, self.grains, self.functions, self.step
+        return (
+            Program([self.load.bind(system, grains, moving, lists, refresh, state)]),
+            Program([grain_verlet.begin_grains.bind(passes, moving, system, grains, h, clock, times)]),
+            Program(
+                [
+                    grain_verlet.take_steps.bind(
+                        passes, moving, lists, refresh, system, grains, h, counters, clock, times, self.taken
+                    )
+                ]
+            ),
+            Program([self.store.bind(system, grains, moving, lists, h, state)]),
+        )
 
     def explain(self, status: int) -> None:
         """See :class:`ArrayDriver`."""
@@ -110,47 +124,34 @@ class GrainDriver(ArrayDriver):
 
     def chunk(self, state: State, steps: int) -> int:
         """See :class:`ArrayDriver`."""
-        began = perf_counter()
+        began, store = perf_counter(), Program()
         self.grains.ask[GRAIN_ASK.threads] = numba.get_num_threads()
         contacts, stepping = self.contacts, 0.0
         counters, clock, times = state.counters.copy(), state.time.copy(), state.contacts.times.copy()
 
         def attempt() -> int | None:
-            nonlocal stepping
+            nonlocal stepping, store
             contacts.restore(state)
-            self.load(contacts.system, self.grains, self.moving, contacts.lists, contacts.refresh, state)
+            load, begin, step, store = self.chunk_programs(state, counters, clock, times)
+            load()
             counters[:], clock[:], times[:] = state.counters, state.time, state.contacts.times
             if self._capacity_exceeded():
                 return None
             if state.rule.history[0] == 0.0:
-                now = float(clock[0])
-                grain_verlet.begin_grains(
-                    contacts.passes, self.moving, contacts.system, self.grains, now, self.step, times
-                )
+                begin()
                 if self._capacity_exceeded():
                     return None
             stepping = perf_counter()
-            status = grain_verlet.advance_grains(
-                contacts.passes,
-                self.moving,
-                contacts.lists,
-                contacts.refresh,
-                contacts.system,
-                self.grains,
-                self.step,
-                counters,
-                clock,
-                times,
-                steps,
-            )
+            self.taken[:] = steps, 0
+            step()
             stepping = perf_counter() - stepping
-            return None if status == CAPACITY_EXCEEDED else int(status)
+            return None if self.taken[1] == CAPACITY_EXCEEDED else int(self.taken[1])
 
         status = with_capacity(attempt, contacts.grow)
         self.last = int(counters[STEPS])
         if status != REACHED:
             return status
-        self.store(contacts.system, self.grains, self.moving, contacts.lists, self.step, state)
+        store()
         state.counters[:], state.time[:], state.contacts.times[:] = counters, clock, times
         contacts.save(state)
         self.overhead = perf_counter() - began - stepping

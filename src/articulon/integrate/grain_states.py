@@ -13,8 +13,9 @@ from articulon.forces.contact.contact_tables import PLACES, WALL_WORK
 from articulon.integrate.grain_columns import DRAG_WORK, FALL_WORK, GRAIN_LINE, GRAIN_PARTIAL, GRAIN_PUSH, LINES
 from articulon.integrate.grain_passes import at
 from articulon.integrate.grain_verlet import COLLECT, find_middle, list_contacts, sort_works_to_come, summed
-from articulon.kernels import jit, part, specialised
+from articulon.kernels import jit, part
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL
+from articulon.passes import Pass
 
 SPIN_AT, PUSH_AT, NUMBERS = 1, 4, 9
 """Where ``State.rule.history`` has the world-frame angular velocity and the accelerations of the first grain, and how
@@ -149,7 +150,5 @@ def state_passes(parallel: bool) -> tuple[Any, Any]:
         one(load_all_pushes, "load_pushes"),
         one(store_all, "store_grains"),
     )
-    return (
-        specialised(load_state, f"load_state_{how}", allocates=True, called="python", ROWS=rows, PUSHES=pushes),
-        specialised(store_state, f"store_state_{how}", allocates=True, called="python", ROWS=store),
-    )
+    load = part(load_state, f"load_state_{how}", ROWS=rows, PUSHES=pushes)
+    return Pass(load, allocates=True), Pass(part(store_state, f"store_state_{how}", ROWS=store), allocates=True)

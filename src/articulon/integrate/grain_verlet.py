@@ -16,8 +16,9 @@ from articulon.forces.contact.wall_motion import walls_stand
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.grain_columns import GRAIN_ASK, GRAIN_LINE, GRAIN_PARTIAL, LINES
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, REACHED
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit
 from articulon.model.state import EVALUATIONS, STEPS, WINDOW
+from articulon.passes import pass_of
 
 WALL_PASS, RESISTANCE_PASS = range(2)
 """Passes over contacts."""
@@ -159,10 +160,10 @@ def sort_works_to_come(seen, works, time):
             works[NORMAL_WORK] -= time * seen[b, column]
 
 
-@kernel
-def begin_grains(contacts, moving, system, grains, time, h, times):
-    """Forces at a time, before any step from there."""
-    half = 0.5 * h
+@pass_of
+def begin_grains(contacts, moving, system, grains, h, clock, times):
+    """Forces at the time of the clock, before any step from there."""
+    half, time = 0.5 * h, clock[0]
     contacts[WALL_PASS](system, time, 0.0)
     if capacity_exceeded(system):
         return
@@ -172,7 +173,7 @@ def begin_grains(contacts, moving, system, grains, time, h, times):
     sort_works_to_come(system.candidates.block, grains.works[1], half)
 
 
-@kernel
+@jit
 def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, steps):
     """Advances the grains by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
     CAPACITY_EXCEEDED."""
@@ -214,3 +215,9 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
         counters[EVALUATIONS] += 1
         clock[0] = time
     return REACHED
+
+
+@pass_of
+def take_steps(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, chunk):
+    """Advances the grains by ``chunk[0]`` steps, and says in ``chunk[1]`` how that went."""
+    chunk[1] = advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, chunk[0])

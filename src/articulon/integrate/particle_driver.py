@@ -2,20 +2,16 @@
 
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-from articulon.forces.sites.neighbours import REFRESH
-from articulon.forces.sites.site_tables import FORCES
 from articulon.integrate import ermak_mccammon, particle_passes, particle_verlet, respa
-from articulon.integrate.base import LINE
 from articulon.integrate.fixed_steps import ArrayDriver
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import LEAPT, leap_of
 from articulon.kernels import prepare, ready
 from articulon.model import Model, State
 from articulon.model.state import STEPS
+from articulon.passes import Bound, Function, Program
 from articulon.scaling.base import INPUTS, LAW
 from articulon.thermostats.base import BATH, leave
 
@@ -28,8 +24,8 @@ class ParticleDriver(ArrayDriver):
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
         evaluator, policy, model = problem.evaluator, problem.policy, problem.evaluator.model
-        self.varies, self.bath = policy.varies, evaluator.system.bath
-        self.relax = leave if evaluator.thermostat is None else evaluator.thermostat.advance
+        self.bath = evaluator.system.bath
+        relax = leave if evaluator.thermostat is None else evaluator.thermostat.advance
         self.moving = particle_passes.moving(model.masses, reflecting_walls(model))
         self.sums = np.zeros(INPUTS)
         parallel = model.bodies >= particle_passes.PARALLEL_PARTICLES
@@ -40,54 +36,49 @@ class ParticleDriver(ArrayDriver):
             *(particle_passes.STATE,) * 2,
         )
         self.passes = tuple(
-            prepare(function, signature)
+            Function(prepare(function, signature), signature)
             for function, signature in zip(particle_passes.PASSES[parallel], signatures, strict=True)
         )
-        ready(policy.law, LAW)
-        ready(self.relax, BATH)
-        self._prepare(state)
+        self.law_function = Function(ready(policy.law, LAW), LAW)
+        self.relaxing = (Function(ready(relax, BATH), BATH),)
+        self.taken = np.zeros(2, dtype=np.int64)
+        """Steps of the chunk, and how it went."""
+        self._make_room()
+        self._bind(state)
 
-    def _prepare(self, state: State) -> None:
-        """Compiles the steps."""
-        prepare(particle_verlet.advance_verlet, (*self._types(), types.float64, numba.typeof(state), LINE, types.int64))
+    def _make_room(self) -> None:
+        """Makes what the rule needs beside."""
 
-    def _types(self) -> tuple[Any, ...]:
-        """Numba types of what every step takes."""
+    def _bind(self, state: State) -> None:
+        """Binds the steps to a state and to the lists that there are."""
+        self.bound_to = state, self.evaluator.sites.system
+        self.program = Program([self._steps(state)])
+        _ = self.program.code  # compiled, with what else is asked for
+
+    def _shared(self) -> dict[str, Any]:
+        """What the steps take, by name."""
         sites = self.evaluator.sites
-        return (
-            types.UniTuple(types.FunctionType(particle_passes.PASS), 3),
-            types.UniTuple(types.FunctionType(particle_passes.SHAKE), 1),
-            types.UniTuple(types.FunctionType(particle_passes.ORDER), 2),
-            types.UniTuple(types.FunctionType(particle_passes.STATE), 2),
-            types.FunctionType(REFRESH),
-            types.UniTuple(types.FunctionType(FORCES), len(sites.forces)),
-            types.UniTuple(types.FunctionType(BATH), 1),
-            numba.typeof(self.bath),
-            types.FunctionType(LAW),
-            LINE,
-            types.boolean,
-            numba.typeof(sites.system),
-            numba.typeof(self.moving),
-        )
+        _, forces, refresh = sites.bound_functions
+        return {
+            "passes": self.passes[:3],
+            "shaking": self.passes[3:4],
+            "ordering": self.passes[4:6],
+            "handing": self.passes[6:],
+            "refresh": refresh,
+            "functions": forces,
+            "relaxing": self.relaxing,
+            "bath": self.bath,
+            "law": self.law_function,
+            "parameters": self.parameters,
+            "varies": int(self.policy.varies),
+            "system": sites.system,
+            "moving": self.moving,
+        }
 
-    def _values(self) -> tuple[Any, ...]:
-        """Their values."""
-        sites = self.evaluator.sites
-        return (
-            self.passes[:3],
-            self.passes[3:4],
-            self.passes[4:6],
-            self.passes[6:],
-            sites.refresh,
-            sites.forces,
-            (self.relax,),
-            self.bath,
-            self.law,
-            self.parameters,
-            self.varies,
-            sites.system,
-            self.moving,
-        )
+    def _steps(self, state: State) -> Bound:
+        """The steps, bound."""
+        shared = self._shared().values()
+        return particle_verlet.advance_verlet.bind(*shared, self.step, state, self.sums, self.taken)
 
     def go(self, state: State, until: float, steps: int) -> int:
         """See :class:`Driver`."""
@@ -128,39 +119,38 @@ class ParticleDriver(ArrayDriver):
         self.culprit = int(self.evaluator.model.link[body])
 
     def _advance(self, state: State, steps: int) -> int:
-        return particle_verlet.advance_verlet(*self._values(), self.step, state, self.sums, steps)
+        if self.bound_to[0] is not state or self.bound_to[1] is not self.evaluator.sites.system:
+            self._bind(state)
+        self.taken[:] = steps, 0
+        self.program()
+        return int(self.taken[1])
 
 
 class RespaDriver(ParticleDriver):
     """r-RESPA, likewise."""
 
-    def _prepare(self, state: State) -> None:
+    def _make_room(self) -> None:
         integrator = self.problem.integrator
         self.parts = np.array([integrator.pair_steps, integrator.bonded_steps])  # in each step, and in each of these
         self.levels = np.zeros((3, 3, self.evaluator.model.bodies))
-        levels = numba.typeof(self.levels), numba.typeof(self.parts)
-        signature = (*self._types(), *levels, types.float64, numba.typeof(state), LINE, types.int64)
-        prepare(respa.advance_respa, signature)
 
-    def _advance(self, state: State, steps: int) -> int:
-        more = self.levels, self.parts, self.step
-        return respa.advance_respa(*self._values(), *more, state, self.sums, steps)
+    def _steps(self, state: State) -> Bound:
+        more = self.levels, self.parts, self.step, state, self.sums, self.taken
+        return respa.advance_respa.bind(*self._shared().values(), *more)
 
 
 class ErmakMcCammonDriver(ParticleDriver):
     """Overdamped steps, likewise."""
 
-    def _prepare(self, state: State) -> None:
+    def _make_room(self) -> None:
         self.before = np.zeros((3, self.evaluator.model.bodies))
-        passes, _, ordering, handing, refresh, functions, _, bath, law, parameters, _, system, moving = self._types()
-        taken = passes, ordering, handing, refresh, functions, bath, law, parameters, system, moving
-        signature = (*taken, numba.typeof(self.before), types.float64, numba.typeof(state), LINE, types.int64)
-        prepare(ermak_mccammon.advance_overdamped, signature)
 
-    def _advance(self, state: State, steps: int) -> int:
-        passes, _, ordering, handing, refresh, functions, _, bath, law, parameters, _, system, moving = self._values()
-        taken = passes, ordering, handing, refresh, functions, bath, law, parameters, system, moving
-        return ermak_mccammon.advance_overdamped(*taken, self.before, self.step, state, self.sums, steps)
+    def _steps(self, state: State) -> Bound:
+        shared = self._shared()
+        for name in ("shaking", "relaxing", "varies"):
+            del shared[name]
+        more = self.before, self.step, state, self.sums, self.taken
+        return ermak_mccammon.advance_overdamped.bind(*shared.values(), *more)
 
 
 _CHANGED = ("time", "work", "factor", "bath", "counters")

@@ -10,8 +10,9 @@ import numpy as np
 from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.particle_passes import BLOCK
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, LEAPT, REACHED
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
+from articulon.passes import pass_of
 from articulon.scaling.base import STEP, ZETA, ZETA_RATE
 from articulon.thermostats.base import DEGREES_OF_FREEDOM, FRICTION, GAIN, KICKS, SCALES, SEED, STREAM, WAY
 from articulon.thermostats.langevin import decay_and_noise
@@ -151,7 +152,7 @@ def drive_law(bath, kinetic, time, h, variables, sums):
         sums[ZETA], sums[ZETA_RATE] = variables[0], bath.constants[GAIN] * rate
 
 
-@kernel
+@pass_of
 def advance_verlet(
     passes,
     shaking,
@@ -169,10 +170,10 @@ def advance_verlet(
     h,
     state,
     sums,
-    steps,
+    chunk,
 ):
-    """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
-    CAPACITY_EXCEEDED, where the state is that of before.
+    """Advances the state by a number of steps of length h, ``chunk[0]``, and says in ``chunk[1]`` how that went:
+    REACHED, DIVERGED where a number is no longer finite, or CAPACITY_EXCEEDED, where the state is that of before.
 
     Half a thermostat that scales, half a kick, the drift with the exact friction and noise of one that kicks in its
     middle, half a kick, half a thermostat.
@@ -183,11 +184,11 @@ def advance_verlet(
     begin(system, functions, moving, clears, refresh, ordering, handing, state)
     kinetic = kinetic_energy(moving)
     status = REACHED
-    for _ in range(steps):
+    for _ in range(chunk[0]):
         if particles.counts[OVERFLOW] + particles.counts[LOST] > 0:
             break
         step, time = counters[STEPS], h * counters[STEPS]
-        if varies or step == 0:
+        if varies != 0 or step == 0:
             sums[POTENTIAL] = 0.0
             force_magnitudes(particles, sums)
             drive_law(bath, kinetic, time, h, state.bath, sums)
@@ -231,4 +232,4 @@ def advance_verlet(
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         state.time[0] = h * (step + 1)
-    return finish(particles, moving, handing, state, status)
+    chunk[1] = finish(particles, moving, handing, state, status)

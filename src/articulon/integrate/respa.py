@@ -21,8 +21,9 @@ from articulon.integrate.particle_verlet import (
     total,
 )
 from articulon.integrate.status import DIVERGED, LEAPT, REACHED
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit
 from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
+from articulon.passes import pass_of
 from articulon.thermostats.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
 from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
@@ -62,7 +63,7 @@ def take_all(particles, forces):
         particles.fz[p] = forces[BONDED, 2, p] + forces[SHORT, 2, p] + forces[LONG, 2, p]
 
 
-@kernel
+@pass_of
 def advance_respa(
     passes,
     shaking,
@@ -82,7 +83,7 @@ def advance_respa(
     h,
     state,
     sums,
-    steps,
+    chunk,
 ):
     """As ``advance_verlet``, with ``parts`` (2,) steps of pairs in each step, and bonded steps in each of those.
 
@@ -98,7 +99,7 @@ def advance_respa(
         sum_level(system, functions, level, forces)
     kinetic = kinetic_energy(moving)
     status = REACHED
-    for _ in range(steps):
+    for _ in range(chunk[0]):
         if particles.counts[OVERFLOW] + particles.counts[LOST] > 0 or status != REACHED:
             break
         step, time = counters[STEPS], h * counters[STEPS]
@@ -166,4 +167,4 @@ def advance_respa(
         counters[WINDOW] += 1
         counters[EVALUATIONS] += parts[0]
         state.time[0] = h * (step + 1)
-    return finish(particles, moving, handing, state, status)
+    chunk[1] = finish(particles, moving, handing, state, status)

@@ -1,8 +1,6 @@
 """The driver of bodies on joints whose spheres touch."""
 
-import numba
 import numpy as np
-from numba import types
 
 from articulon.forces.capacity import with_capacity
 from articulon.forces.contact.carried_spheres import Carried
@@ -10,13 +8,13 @@ from articulon.forces.contact.contact_tables import PASS
 from articulon.forces.contact.wall_faults import wall_fault
 from articulon.forces.sites.site_positions import site_places
 from articulon.integrate import touching_verlet
-from articulon.integrate.base import LINE, open_loop
+from articulon.integrate.base import open_loop
 from articulon.integrate.fixed_steps import ArrayDriver
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import CAPACITY_EXCEEDED, NOT_CLOSED, REACHED
-from articulon.kernels import prepare
 from articulon.model import State
 from articulon.model.state import STEPS
+from articulon.passes import Function, Program
 
 
 class TouchingDriver(ArrayDriver):
@@ -35,29 +33,20 @@ class TouchingDriver(ArrayDriver):
             link[sites].astype(np.int64), np.ascontiguousarray(local[sites]), evaluator.system.forces.contact
         )
         self.scratch = touching_verlet.scratch(model)
-        self.pairs = self.contacts.pair_pass()
-        contacts, lists, refresh, system = self.contacts.types
+        self.pairs = Function(self.contacts.pair_pass(), PASS)
         self.passes, self.kept = touching_verlet.passes(evaluator, self.scratch)
-        taken = (
-            numba.typeof(evaluator.rhs),
-            numba.typeof(evaluator.closing),
-            numba.typeof(self.passes),
-            types.FunctionType(PASS),
-            contacts,
-            lists,
-            refresh,
-            system,
-            numba.typeof(self.carried),
-            types.float64,
-            numba.typeof(state),
-            numba.typeof(state.counters),
-            LINE,
-            LINE,
-            numba.typeof(evaluator.ws),
-            numba.typeof(self.scratch),
-            types.int64,
-        )
-        prepare(touching_verlet.advance_touching, taken)
+        self.taken = np.zeros(2, dtype=np.int64)
+        """Steps of the chunk, and how it went."""
+        held = state.counters.copy(), state.time.copy()
+        _ = self._steps(state, held, state.contacts.times.copy()).code  # compiled, with what else is asked for
+
+    def _steps(self, state: State, held: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> Program:
+        """The steps, bound to what a chunk changes and to the lists that there are."""
+        e, contacts = self.evaluator, self.contacts
+        passes, lists, refresh = contacts.functions
+        of_contacts = self.pairs, passes, lists, refresh, contacts.system, self.carried
+        changed = self.step, state, held, times, e.ws, self.scratch, self.taken
+        return Program([touching_verlet.take_steps.bind(e.rhs, e.closing, self.passes, *of_contacts, *changed)])
 
     def explain(self, status: int) -> None:
         """See :class:`ArrayDriver`."""
@@ -69,33 +58,16 @@ class TouchingDriver(ArrayDriver):
 
     def chunk(self, state: State, steps: int) -> int:
         """See :class:`ArrayDriver`."""
-        e, contacts, kept = self.evaluator, self.contacts, state.copy()
+        contacts, kept = self.contacts, state.copy()
         counters, clock, times = state.counters.copy(), state.time.copy(), state.contacts.times.copy()
 
         def attempt() -> int | None:
             state.take(kept)
             contacts.restore(state)
             counters[:], clock[:], times[:] = kept.counters, kept.time, kept.contacts.times
-            status = touching_verlet.advance_touching(
-                e.rhs,
-                e.closing,
-                self.passes,
-                self.pairs,
-                contacts.passes,
-                contacts.lists,
-                contacts.refresh,
-                contacts.system,
-                self.carried,
-                self.step,
-                state,
-                counters,
-                clock,
-                times,
-                e.ws,
-                self.scratch,
-                steps,
-            )
-            return None if status == CAPACITY_EXCEEDED else int(status)
+            self.taken[:] = steps, 0
+            self._steps(state, (counters, clock), times)()
+            return None if self.taken[1] == CAPACITY_EXCEEDED else int(self.taken[1])
 
         status = with_capacity(attempt, contacts.grow)
         self.last = int(counters[STEPS])

@@ -41,10 +41,10 @@ from articulon.forces.sites.cells import LOST, OVERFLOW
 from articulon.integrate.grain_verlet import RESISTANCE_PASS, WALL_PASS, sort_works, sort_works_to_come, sum_seen
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, NOT_CLOSED, REACHED
 from articulon.integrate.variables import blocks
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit
 from articulon.model import Model, kernel_tables
 from articulon.model.state import CONTACT, DAMPING, EVALUATIONS, EXTERNAL, STEPS, STOCHASTIC, WINDOW
-from articulon.passes import Program, run
+from articulon.passes import Program, pass_of, run
 
 
 class HistoryPlaces(Columns):
@@ -255,7 +255,7 @@ def give(state, touching, lists, arrays, nq, nu):
     lists[KEEP_RECORDS](touching)
 
 
-@kernel
+@jit
 def advance_touching(
     rhs,
     closing,
@@ -332,3 +332,30 @@ def advance_touching(
         clock[0] = time
     give(state, touching, lists, arrays, nq, nu)
     return REACHED if particles.counts[OVERFLOW] + particles.counts[LOST] == 0 else DIVERGED
+
+
+@pass_of
+def take_steps(
+    rhs, closing, passes, pairs, contacts, lists, refresh, touching, carried, h, state, held, times, ws, arrays, chunk
+):
+    """Advances the state by ``chunk[0]`` steps, and says in ``chunk[1]`` how that went, as above."""
+    counters, clock = held
+    chunk[1] = advance_touching(
+        rhs,
+        closing,
+        passes,
+        pairs,
+        contacts,
+        lists,
+        refresh,
+        touching,
+        carried,
+        h,
+        state,
+        counters,
+        clock,
+        times,
+        ws,
+        arrays,
+        chunk[0],
+    )

@@ -1,11 +1,10 @@
 """The contacts of a model, made ready: tables, scratch and compiled passes."""
 
 import math
+from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
 from articulon.errors import ModelError
 from articulon.forces.contact.compiled_passes import (
@@ -42,6 +41,7 @@ from articulon.forces.sites.nearest_images import cell_of
 from articulon.forces.sites.neighbours import REFRESH, VECTOR, refresh_parallel, refresh_serial
 from articulon.kernels import prepare, preparing_together, ready
 from articulon.model import Model, State
+from articulon.passes import Function, functions
 from articulon.sizes import check_size
 
 PARALLEL_SPHERES = 2000
@@ -257,12 +257,7 @@ class Contacts:
             state.contacts.hold(np.empty((count, 2), dtype=np.int64), np.empty((count, KEPT.width)))
         self.give(kept, order, self.sites, self.model.sites.body.size, state.contacts.pairs, state.contacts.memory)
 
-    @property
-    def types(self) -> tuple[Any, ...]:
-        """Numba types of (passes, lists, refresh, system)."""
-        return (
-            types.UniTuple(types.FunctionType(PASS), 2),
-            types.UniTuple(types.FunctionType(LIST), 4),
-            types.UniTuple(types.FunctionType(REFRESH), 1),
-            numba.typeof(self.system),
-        )
+    @cached_property
+    def functions(self) -> tuple[tuple[Function, ...], tuple[Function, ...], tuple[Function, ...]]:
+        """The passes, lists and refresh, as passes of drivers take them."""
+        return functions(self.passes, PASS), functions(self.lists, LIST), functions(self.refresh, REFRESH)

@@ -185,7 +185,7 @@ def refresh(cell, particles, neighbours, grid, kinds, charges):
         particles.counts[REBUILDS] += 1
 
 
-@kernel(called="either")
+@kernel(called="value")
 def refresh_places(cell, particles, neighbours, grid, kinds, charges):
     """The same where nothing is listed: the sites stay in the model's order."""
     for a in range(3):
@@ -205,10 +205,10 @@ def _variant(parallel: bool, by_kind: bool = False) -> Any:
     passes = {"WRAP": one(wrap_sites), "NUMBER": one(number_sites), "PERMUTE": one(permute_sites)}
     sort = part(sort_sites, f"sort_{how}", **passes)
     if not by_kind:
-        return specialised(refresh, f"refresh_{how}", allocates=True, called="either", SORT=sort, LIST=one(list_cells))
+        return specialised(refresh, f"refresh_{how}", allocates=True, called="value", SORT=sort, LIST=one(list_cells))
     cell = leaf_variant(list_cell, "list_cell_by_kind", THIN=thin_by_kind)
     lists = part(list_cells, f"list_cells_by_kind_{how}", parallel, list_cell=cell)
-    return specialised(refresh, f"refresh_by_kind_{how}", allocates=True, called="either", SORT=sort, LIST=lists)
+    return specialised(refresh, f"refresh_by_kind_{how}", allocates=True, called="value", SORT=sort, LIST=lists)
 
 
 @cache

@@ -45,7 +45,7 @@ from articulon.forces.sites.site_terms import Level, PairTerm, SumTerm, Term
 from articulon.forces.sites.vector_appending import LANES
 from articulon.kernels import first_class, jit, kernel, prepare, ready
 from articulon.model import Model, State
-from articulon.passes import Function, functions
+from articulon.passes import Function, Pass, Program, functions, pass_of
 
 SLOTS = 4
 """Terms for which there is room at first; more make the kernels compile again."""
@@ -84,15 +84,27 @@ def add_forces(system, functions):
         functions[k](system.tables[k], system.cell, particles, system.neighbours)
 
 
-@kernel(called="either")
+@kernel(called="value")
 def site_forces(system, functions, refresh):
     """Brings the lists up to date with ``particles.site`` and adds the forces of all terms, in cell order."""
     refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
     add_forces(system, functions)
 
 
-@kernel
-def site_measures(system, measures, refresh, result):
+@pass_of
+def list_sites(system, refresh):
+    """Brings the lists up to date."""
+    refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
+
+
+@pass_of
+def sum_forces(system, sum_of, functions, refresh):
+    """``site_forces``, from Python."""
+    sum_of(system, functions, refresh)
+
+
+@pass_of
+def sum_measures(system, measures, refresh, result):
     """The same for the measures; not a number where they cannot be found."""
     refresh(system.cell, system.particles, system.neighbours, system.grid, system.kinds, system.charges)
     counts = system.particles.counts
@@ -147,7 +159,8 @@ class SiteForces:
     @cached_property
     def sum_signature(self) -> Any:
         """Signature of ``sum``."""
-        return types.void(numba.typeof(self.system), self._functions_of(FORCES), types.FunctionType(REFRESH))
+        terms = types.UniTuple(types.FunctionType(FORCES), len(self.tables))
+        return types.void(numba.typeof(self.system), terms, types.FunctionType(REFRESH))
 
     @cached_property
     def sum(self) -> Any:
@@ -155,14 +168,18 @@ class SiteForces:
         return prepare(site_forces, self.sum_signature)
 
     @cached_property
-    def add(self) -> Any:
-        """Their measures, compiled."""
-        how = types.FunctionType(REFRESH)
-        signature = types.void(numba.typeof(self.system), self._functions_of(MEASURE), how, types.float64[::1])
-        return prepare(site_measures, signature)
+    def _result(self) -> np.ndarray:
+        return np.zeros(MEASURES)
 
-    def _functions_of(self, kind: Any) -> Any:
-        return types.UniTuple(types.FunctionType(kind), len(self.tables))
+    @cached_property
+    def _bound_measures(self) -> tuple[Function, ...]:
+        return functions(self.measures, MEASURE)
+
+    def _run(self, which: Pass, *arguments: Any) -> None:
+        """Runs a pass, bound to the lists that there are and to arguments that never change."""
+        if which not in self._programs:
+            self._programs[which] = Program([which.bind(self.system, *arguments)])
+        self._programs[which]()
 
     def _compile(self, terms: Sequence[Term]) -> None:
         forces, measures, tables, levels = [], [], [], []
@@ -197,6 +214,7 @@ class SiteForces:
 
     def _make_room(self, images: int, neighbours: int) -> None:
         self._room = images, neighbours
+        self._programs: dict[Pass, Program] = {}
         particles = empty_particles(self.sites, images, LANES)
         cutoff, skin = self.listing.cutoff, self.listing.skin
         finite = bool(self.listed) and np.isfinite(cutoff)
@@ -266,9 +284,8 @@ class SiteForces:
         site = self.system.particles.site.copy()
 
         def attempt() -> bool | None:
-            s = self.system
-            s.particles.site[:] = site
-            self.refresh(s.cell, s.particles, s.neighbours, s.grid, s.kinds, s.charges)
+            self.system.particles.site[:] = site
+            self._run(list_sites, self.bound_functions[2])
             return None if self.overflowed else True
 
         with_capacity(attempt, self.grow)
@@ -284,7 +301,7 @@ class SiteForces:
         self.system.particles.site[:] = positions.T
         self.touched = True
         self._refresh()
-        self.sum(self.system, self.forces, self.refresh)
+        self._run(sum_forces, *self.bound_functions)
         self._raise()
         p = self.system.particles
         return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
@@ -293,9 +310,9 @@ class SiteForces:
         """Energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian at positions (sites, 3), tails and all, shape (8,)."""
         self.system.particles.site[:] = positions.T
         self._refresh()
-        result = np.zeros(MEASURES)
-        self.add(self.system, self.measures, self.refresh, result)
+        self._run(sum_measures, self._bound_measures, self.bound_functions[2], self._result)
         self._raise()
+        result = self._result.copy()
         result[ENERGY] += self.constant[0]
         result[W_XX : W_ZZ + 1] += self.constant[1] / 3.0
         return result
