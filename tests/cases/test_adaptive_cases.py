@@ -46,7 +46,7 @@ def test_the_chain_says_what_was_active_when(tmp_path):
 @pytest.mark.slow
 def test_a_run_that_was_broken_off_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     case = ar.load_case("adaptive-chain", SHORT)
-    whole = ar.run(case, tmp_path / "whole")
+    whole = ar.run(case, tmp_path / "whole", report=False)
     from articulon.simulation import loop
 
     taken = []
@@ -62,8 +62,8 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_bits(tmp_path, monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(loop, "_advance", stop_soon)
         with pytest.raises(ar.ArticulonError, match="enough"):
-            ar.run(case, tmp_path / "parts")
-    parts = ar.run(case, tmp_path / "parts", resume=True)
+            ar.run(case, tmp_path / "parts", report=False)
+    parts = ar.run(case, tmp_path / "parts", resume=True, report=False)
     for name in ("q", "u"):
         assert np.array_equal(getattr(whole, name)[:], getattr(parts, name)[:])
     assert whole.observables["reservoir_energy"].tolist() == parts.observables["reservoir_energy"].tolist()
@@ -72,8 +72,8 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_bits(tmp_path, monkeypatc
 @pytest.mark.slow
 def test_the_variant_with_every_joint_free_is_the_case_without_the_section(tmp_path):
     case = ar.load_case("adaptive-chain", SHORT)
-    free = ar.run(case.variant("all-active"), tmp_path / "free")
-    bare = ar.run(case.with_overrides({"adaptive": None}), tmp_path / "bare")
+    free = ar.run(case.variant("all-active"), tmp_path / "free", report=False)
+    bare = ar.run(case.with_overrides({"adaptive": None}), tmp_path / "bare", report=False)
     assert free.summary["adaptive"] is None and bare.summary["adaptive"] is None
     assert np.array_equal(free.q[:], bare.q[:])
 
@@ -81,7 +81,7 @@ def test_the_variant_with_every_joint_free_is_the_case_without_the_section(tmp_p
 @pytest.mark.slow
 def test_domains_of_the_protein_begin_rigid(tmp_path):
     case = ar.load_case("adaptive-protein", {"run.duration": "2 ps", "run.frames": 4})
-    run = ar.run(case, tmp_path / "protein")
+    run = ar.run(case, tmp_path / "protein", report=False)
     # Sixteen hinge residues of three degrees of freedom, the ends of the two domains' hinges that carry the next rigid
     # part, and the first residue's six.
     assert run.observables["active_freedoms"].tolist() == [645.0, 54.0, 54.0, 54.0, 54.0]

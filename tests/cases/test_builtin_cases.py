@@ -81,7 +81,7 @@ def test_a_case_of_particles_passes_its_own_checks(name: str, tmp_path: Path) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["standard", "velocity-verlet", "chain"])
 def test_the_variants_of_the_molten_salt_keep_their_energy(variant: str, tmp_path: Path) -> None:
-    run = ar.run(ar.load_case("molten-salt-100").variant(variant), tmp_path / "run")
+    run = ar.run(ar.load_case("molten-salt-100").variant(variant), tmp_path / "run", report=False)
     checks = {check["what"]: check["passed"] for check in run.summary["checks"]}
     assert checks["change of T + Phi - W over the kinetic energy"]
 
@@ -89,7 +89,7 @@ def test_the_variants_of_the_molten_salt_keep_their_energy(variant: str, tmp_pat
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(LONG))
 def test_a_long_case_passes_its_own_checks_to_its_end(name: str, tmp_path: Path) -> None:
-    assert failed(ar.run(name, tmp_path / "run")) == []
+    assert failed(ar.run(name, tmp_path / "run", report=False)) == []
 
 
 def references(name: str) -> dict[str, float]:
@@ -180,7 +180,7 @@ def test_reference_of_the_satellite() -> None:
 def test_a_case_that_is_changed_a_little_fails_its_checks(
     name: str, broken: dict[str, Any], which: str, tmp_path: Path
 ) -> None:
-    found = failed(ar.run(name, tmp_path / "run", overrides={**LONG.get(name, {}), **broken}))
+    found = failed(ar.run(name, tmp_path / "run", overrides={**LONG.get(name, {}), **broken}, report=False))
     assert any(what.startswith(which) for what in found)
 
 
@@ -193,7 +193,7 @@ def test_a_chain_of_any_joint_keeps_its_momenta(joint: str, links: int, tmp_path
     overrides = {"model.joint": joint, "model.links": links, "run.duration": "1 s", "run.frames": 20}
     if joint == "revolute":
         overrides["model.axis"] = [0, 1, 1]
-    run = ar.run("n-link-chain", tmp_path / "run", overrides=overrides)
+    run = ar.run("n-link-chain", tmp_path / "run", overrides=overrides, report=False)
     freedom = {"revolute": 1, "universal": 2, "spherical": 3, "prismatic": 1, "weld": 0}[joint]
     assert run.summary["degrees_of_freedom"] == 6 + (links - 1) * freedom
     assert failed(run) == []
@@ -202,7 +202,7 @@ def test_a_chain_of_any_joint_keeps_its_momenta(joint: str, links: int, tmp_path
 @pytest.mark.slow
 def test_a_hanging_chain_keeps_its_energy_and_its_angular_momentum_about_the_vertical(tmp_path: Path) -> None:
     case = ar.load_case("n-link-chain").variant("hanging").with_overrides({"run.duration": "1 s", "model.links": 6})
-    checks = ar.run(case, tmp_path / "run").summary["checks"]
+    checks = ar.run(case, tmp_path / "run", report=False).summary["checks"]
     assert [check["passed"] for check in checks] == [True, True]
     assert checks[1]["what"].startswith("drift of the angular momentum along (0, 0, 1)")
 

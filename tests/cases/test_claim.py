@@ -56,18 +56,18 @@ def at_once(*actions: Callable[[], object]) -> list[int]:
 def test_of_two_runs_that_begin_at_once_in_a_fresh_folder_one_runs(tmp_path: Path) -> None:
     """With seeds of their own: what is in the folder is of one of them alone."""
     case = case_of(tmp_path, BALL)
-    ar.run(case, tmp_path / "warm")
+    ar.run(case, tmp_path / "warm", report=False)
     seeds = {seed: case.with_overrides({"run.seed": seed}) for seed in (1, 2)}
     for attempt in range(8):
         out = tmp_path / f"out{attempt}" / "run"
-        ends = at_once(*(lambda one=one, out=out: ar.run(one, out) for one in seeds.values()))
+        ends = at_once(*(lambda one=one, out=out: ar.run(one, out, report=False) for one in seeds.values()))
         assert sorted(ends) == [DONE, REFUSED], ends
         winner = seeds[1 + ends.index(DONE)]
         opened = ar.open_run(out)
         assert isinstance(opened.case, Case)
         assert opened.case.digest() == opened.summary["digest"] == winner.digest()
         # Which looks at the checkpoint and the trajectory, too.
-        assert ar.run(winner, out, resume=True).summary["status"] == "complete"
+        assert ar.run(winner, out, resume=True, report=False).summary["status"] == "complete"
         assert not (out / LOCK).exists()
 
 
@@ -76,32 +76,32 @@ def test_a_folder_is_claimed_before_anything_is_prepared(tmp_path: Path, monkeyp
     monkeypatch.setattr(running, "prepare", lambda *_: pytest.fail("prepared"))
     said = rf"run: a run is going on here \(process {os.getpid()} on "
     with claimed(out, silent), pytest.raises(ArticulonError, match=said):
-        ar.run(case, out)
+        ar.run(case, out, report=False)
 
 
 def test_a_run_that_does_not_begin_leaves_no_folder(tmp_path: Path) -> None:
     wrong = case_of(tmp_path, BALL, {"run.stop": {"body": "bell", "direction": [1, 0, 0], "advance": 1.0}})
     with pytest.raises(ArticulonError, match="no body 'bell'"):
-        ar.run(wrong, tmp_path / "deep" / "run")
+        ar.run(wrong, tmp_path / "deep" / "run", report=False)
     assert not (tmp_path / "deep").exists()
     (tmp_path / "mine").mkdir()
     with pytest.raises(ArticulonError, match="no body 'bell'"):
-        ar.run(wrong, tmp_path / "mine")
+        ar.run(wrong, tmp_path / "mine", report=False)
     assert list((tmp_path / "mine").iterdir()) == []
 
 
 @pytest.mark.slow
 def test_what_a_killed_run_leaves_claims_nothing(tmp_path: Path, monkeypatch: Any) -> None:
     case, out = case_of(tmp_path, CHAIN, {"run.frames": 4}), tmp_path / "run"
-    ar.run(case, tmp_path / "whole")
+    ar.run(case, tmp_path / "whole", report=False)
     monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
     child = os.fork()
     if child == 0:
-        ar.run(case, out, progress=Shown(2, lambda: os.kill(os.getpid(), signal.SIGKILL)))
+        ar.run(case, out, progress=Shown(2, lambda: os.kill(os.getpid(), signal.SIGKILL)), report=False)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     assert (out / LOCK).exists()
-    ar.run(case, out, resume=True)
+    ar.run(case, out, resume=True, report=False)
     assert bits(out) == bits(tmp_path / "whole")
     assert not (out / LOCK).exists()
 
@@ -140,7 +140,7 @@ def test_where_there_are_no_locks_a_run_says_so_and_replaces_no_case(tmp_path: P
 
     monkeypatch.setattr(fcntl, "flock", none)
     case, out, shown = case_of(tmp_path, BALL), tmp_path / "run", Shown()
-    ar.run(case, out, progress=shown)
+    ar.run(case, out, progress=shown, report=False)
     assert "no locks" in shown.messages[0]
     made = running.prepare
 
@@ -151,7 +151,7 @@ def test_where_there_are_no_locks_a_run_says_so_and_replaces_no_case(tmp_path: P
 
     monkeypatch.setattr(running, "prepare", meanwhile)
     with pytest.raises(ArticulonError, match=r"could not write .*case\.toml: File exists"):
-        ar.run(case, tmp_path / "other")
+        ar.run(case, tmp_path / "other", report=False)
     assert (tmp_path / "other" / "case.toml").read_text() == "of another run"
 
 
@@ -212,4 +212,4 @@ def test_variants_and_overrides_in_python_are_named_too(tmp_path: Path, monkeypa
     assert seeded.variant("constant").folder_name == "a-case-constant-seed-4"
     assert ar.load_case(tmp_path / "a-case.toml", {"run.seed": 4}).folder_name == "a-case-seed-4"
     small = {"run.seed": 5, "run.threads": 1}
-    assert ar.run(case_of(tmp_path, BALL), overrides=small).folder == Path("runs/a-case-seed-5")
+    assert ar.run(case_of(tmp_path, BALL), overrides=small, report=False).folder == Path("runs/a-case-seed-5")

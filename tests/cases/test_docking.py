@@ -55,7 +55,7 @@ def test_steps_that_throw_the_particle_beyond_its_goal_have_diverged(tmp_path):
         "run.stop.advance": "1 nm",
     }
     with pytest.raises(DivergenceError, match=r"thrown about.*shorten integrator\.step"):
-        ar.run(CASE.with_overrides(changes), tmp_path / "run")
+        ar.run(CASE.with_overrides(changes), tmp_path / "run", report=False)
     assert ar.open_run(tmp_path / "run").summary["status"] not in ("complete", "docked")
 
 
@@ -86,7 +86,7 @@ def test_the_unscaled_particle_docks_within_three_to_six_microseconds_at_twice_t
 def test_constant_scaling_is_late_by_what_the_path_beside_it_says(tmp_path, a2):
     """Slow: an explicit rule, whose verdict the shipped one's in test_fidelity.py does not stand for."""
     overrides = {"scaling": {"policy": "constant", "a2": a2}, "integrator": {"rule": "kutta-merson"}}
-    run = ar.run("nanoparticle-docking", tmp_path / "run", overrides=overrides)
+    run = ar.run("nanoparticle-docking", tmp_path / "run", overrides=overrides, report=False)
     late = run.summary["stop_time"] - docking_time()
     paired = run.summary["fidelity"]["premises"]["paired"]
     arrival = next(motion for motion in paired["motions"] if motion["what"].startswith("arrival"))

@@ -57,9 +57,10 @@ def pulled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def judged(file: Path | str, out: Path, **changes: Any) -> dict[str, Any]:
-    """The fidelity section of a run."""
-    section: dict[str, Any] = ar.run(ar.load_case(file, changes, allow_code=True), out).summary["fidelity"]
+def judged(file: Path | str, out: Path, *, report: bool = False, **changes: Any) -> dict[str, Any]:
+    """The fidelity section of a run, whose report is written where that is asked for."""
+    run = ar.run(ar.load_case(file, changes, allow_code=True), out, report=report)
+    section: dict[str, Any] = run.summary["fidelity"]
     return section
 
 
@@ -73,7 +74,9 @@ def constant(a2: float) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def truth(pulled: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
     """When the unscaled ball arrives [us]."""
-    return float(ar.run(ar.load_case(pulled), tmp_path_factory.mktemp("truth") / "run").summary["stop_time"])
+    return float(
+        ar.run(ar.load_case(pulled), tmp_path_factory.mktemp("truth") / "run", report=False).summary["stop_time"]
+    )
 
 
 @pytest.mark.slow
@@ -81,7 +84,7 @@ def truth(pulled: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
 def test_the_path_beside_a_run_tells_how_late_it_is(
     pulled: Path, truth: float, tmp_path: Path, a2: float, verdict: str
 ) -> None:
-    section = judged(pulled, tmp_path / "run", **constant(a2))
+    section = judged(pulled, tmp_path / "run", report=True, **constant(a2))
     run = ar.open_run(tmp_path / "run")
     late, end = run.summary["stop_time"] - truth, float(run.times[-1])
     found = section["premises"]["paired"]
@@ -252,7 +255,7 @@ def test_a_force_that_sets_in_at_once_outruns_the_control_and_the_run_says_so(tm
     (tmp_path / "sudden.py").write_text(SUDDEN, encoding="utf-8")
     file = tmp_path / "drifting.toml"
     file.write_text(DRIFTING.format(tmp_path / "sudden.py"), encoding="utf-8")
-    truth = ar.run(ar.load_case(file, allow_code=True), tmp_path / "truth").summary["stop_time"]
+    truth = ar.run(ar.load_case(file, allow_code=True), tmp_path / "truth", report=False).summary["stop_time"]
     section = judged(file, tmp_path / "run", scaling={"policy": "error-controlled", "tolerance": 0.02})
     run = ar.open_run(tmp_path / "run")
     late = run.summary["stop_time"] - truth
@@ -280,7 +283,7 @@ NOISY = {
 def test_a_path_on_the_same_noise_decides_under_noise(pulled: Path, tmp_path: Path) -> None:
     """A ball that diffuses: it follows the noise within τ/a2, and an unscaled one on its noise shows that it does."""
     changes = {**NOISY, "run.duration": 200.0 * 4.0, "integrator": {"rule": "friction-implicit", "step": 0.01}}
-    section = judged(pulled, tmp_path / "run", **changes, **constant(0.2))
+    section = judged(pulled, tmp_path / "run", report=True, **changes, **constant(0.2))
     premises = section["premises"]
     assert premises["cancellation"]["verdict"] is None
     assert section["verdict"] == premises["paired"]["verdict"] == "trusted", premises["paired"]
@@ -330,7 +333,7 @@ def test_a_run_that_diverges_has_a_verdict_on_what_there_is_of_it(tmp_path: Path
 @pytest.mark.parametrize(("a2", "step", "verdict"), [(0.01, "100 ps", "violated"), (0.2, "20 ps", "trusted")])
 def test_constant_scaling_of_the_default_docking(tmp_path: Path, a2: float, step: str, verdict: str) -> None:
     """Slow: the path beside 25 bodies takes a minute."""
-    section = judged(DOCKING, tmp_path / "run", **constant(a2), **implicit(step))
+    section = judged(DOCKING, tmp_path / "run", report=True, **constant(a2), **implicit(step))
     assert section["verdict"] == verdict, section["premises"]["paired"]
     if verdict == "violated":
         assert section["broken"][0] == "paired" and section["since"] > 1.0
@@ -354,6 +357,6 @@ def test_from_the_published_gap_the_same_factor_is_trusted(tmp_path: Path, gap: 
 def test_the_published_atomistic_scaling_heats_the_positions(tmp_path: Path) -> None:
     case = ar.load_case("molten-salt-1025").variant("scaled")
     short = {"run.duration": "100 fs", "run.frame_interval": "20 fs", "checks": []}
-    section = ar.run(case.with_overrides(short), tmp_path / "run").summary["fidelity"]
+    section = ar.run(case.with_overrides(short), tmp_path / "run", report=False).summary["fidelity"]
     assert section["verdict"] == "violated" and section["broken"] == ["configuration"] and section["since"] == 0.0
     assert section["premises"]["configuration"]["expected_over_target"] == pytest.approx(1000.0, rel=0.2)

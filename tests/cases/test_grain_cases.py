@@ -34,7 +34,7 @@ def failed(run: ar.Run) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_case_of_few_grains_passes_its_own_checks(name: str, tmp_path: Path) -> None:
-    run = ar.run(name, tmp_path / "run")
+    run = ar.run(name, tmp_path / "run", report=False)
     assert failed(run) == []
     found = run.summary["contacts"]
     assert found["ledger_error_relative"] < 1e-10
@@ -54,7 +54,7 @@ def test_a_case_of_few_grains_passes_its_own_checks(name: str, tmp_path: Path) -
 @pytest.mark.slow
 def test_a_run_whose_overlaps_leave_the_range_says_whose(tmp_path: Path) -> None:
     soft = {"forces.contact.materials.grain.young": "100 kPa", "integrator.step": "50 us", "run.duration": "30 ms"}
-    run = ar.run("two-spheres", tmp_path / "run", overrides={**soft, "checks": []})
+    run = ar.run("two-spheres", tmp_path / "run", overrides={**soft, "checks": []}, report=False)
     notes = [note for note in run.summary["notes"] if "overlap" in note]
     assert len(notes) == 1
     assert "beyond the 5%" in notes[0] and "'left' and 'right'" in notes[0]

@@ -70,17 +70,17 @@ def interrupt() -> None:
 @pytest.mark.slow
 def test_a_run_that_is_stopped_while_grains_touch_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch) -> None:
     case = case_of(tmp_path, POURED)
-    whole = ar.run(case, tmp_path / "unbroken")
+    whole = ar.run(case, tmp_path / "unbroken", report=False)
     monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
     folder = tmp_path / "broken"
     for part, at in enumerate((1000, 100)):
         with pytest.raises(KeyboardInterrupt, match="resume"):
-            ar.run(case, folder, resume=part > 0, progress=Shown(at, interrupt))
+            ar.run(case, folder, resume=part > 0, progress=Shown(at, interrupt), report=False)
         held = read_checkpoint(folder)[0]["state_contacts.memory"]
         assert len(held) > 3
         assert np.abs(held[:, :3]).max() > 0.0
     monkeypatch.undo()
-    done = ar.run(case, folder, resume=True)
+    done = ar.run(case, folder, resume=True, report=False)
     assert done.summary["status"] == "complete"
     assert bits(folder) == bits(tmp_path / "unbroken")
     assert done.summary["steps"] == whole.summary["steps"] == 1_500

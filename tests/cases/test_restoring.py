@@ -73,7 +73,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Case, Pat
     for name, text in (("chain", CHAIN), ("beads", BEADS)):
         folder = tmp_path_factory.mktemp(name)
         case = case_of(folder, text, {"run.frames": 4})
-        ar.run(case, folder / "run")
+        ar.run(case, folder / "run", report=False)
         (folder / "run" / PREVIOUS).unlink()
         made[name] = case, folder / "run"
     return made
@@ -98,7 +98,7 @@ def refused(run: tuple[Case, Path], match: str) -> None:
     case, out = run
     before = bits(out)
     with pytest.raises(CheckpointError, match=rf"{NEWEST}.*{match}"):
-        ar.run(case, out, resume=True)
+        ar.run(case, out, resume=True, report=False)
     assert bits(out) == before
 
 
@@ -211,7 +211,7 @@ def test_a_checkpoint_of_another_version_is_refused_and_says_of_which(run: tuple
             write_checkpoint(out, arrays)
         said = f"was written by articulon {version}, format {format_}, and this is articulon {ar.__version__}, format"
         with pytest.raises(CheckpointError, match=said):
-            ar.run(case, out, resume=True)
+            ar.run(case, out, resume=True, report=False)
 
 
 def test_a_checkpoint_that_says_no_version_is_of_an_earlier_one(run: tuple[Case, Path], monkeypatch: Any) -> None:
@@ -222,7 +222,7 @@ def test_a_checkpoint_that_says_no_version_is_of_an_earlier_one(run: tuple[Case,
         patch.setattr(checkpoint, "_WRITER", "a_name_of_no_meaning")
         write_checkpoint(out, arrays)
     with pytest.raises(CheckpointError, match="was written by an earlier version of articulon"):
-        ar.run(case, out, resume=True)
+        ar.run(case, out, resume=True, report=False)
 
 
 # Archives that unpack to more than they are
@@ -234,7 +234,7 @@ def test_a_small_checkpoint_of_large_arrays_is_refused_before_it_is_unpacked(run
     assert (out / NEWEST).stat().st_size < 2**17
     tracemalloc.start()
     with pytest.raises(CheckpointError, match=rf"{NEWEST} is damaged.*would unpack to 67108\d* bytes|would unpack"):
-        ar.run(case, out, resume=True)
+        ar.run(case, out, resume=True, report=False)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**23
@@ -248,7 +248,7 @@ def test_an_array_that_says_it_is_larger_than_its_entry_is_refused(run: tuple[Ca
         np.lib.format.write_array_header_1_0(stream, header)
         stream.write(bytes(80))
     with pytest.raises(CheckpointError, match=r"'state_q\.npy' is not as long as its shape says"):
-        ar.run(case, out, resume=True)
+        ar.run(case, out, resume=True, report=False)
 
 
 def test_entries_of_one_name_are_refused(run: tuple[Case, Path]) -> None:
@@ -257,4 +257,4 @@ def test_entries_of_one_name_are_refused(run: tuple[Case, Path]) -> None:
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(out / NEWEST, "a") as archive:
         archive.writestr("state_q.npy", content)
     with pytest.raises(CheckpointError, match="its entries are not one"):
-        ar.run(case, out, resume=True)
+        ar.run(case, out, resume=True, report=False)

@@ -42,18 +42,20 @@ def timeless(figures: dict) -> dict:
 @pytest.mark.parametrize("variant", [None, "constant", "threshold", "implicit"])
 def test_chunks_interruptions_and_resumptions_leave_the_bits(tmp_path, monkeypatch, variant):
     case = case_of(tmp_path, CHAIN, variant=variant)
-    ar.run(case, tmp_path / "unbroken")
+    ar.run(case, tmp_path / "unbroken", report=False)
     monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
     broken = tmp_path / "broken"
     handler = signal.getsignal(signal.SIGINT)
     for part, (at, number) in enumerate([(3, signal.SIGINT), (40, signal.SIGTERM), (1, signal.SIGINT)]):
         with pytest.raises(KeyboardInterrupt, match="resume"):
-            ar.run(case, broken, resume=part > 0, progress=Shown(at, lambda number=number: interrupt(number)))
+            ar.run(
+                case, broken, resume=part > 0, progress=Shown(at, lambda number=number: interrupt(number)), report=False
+            )
         figures = ar.open_run(broken).summary
         assert figures["status"] == "interrupted"
         assert figures["simulated_time"] == read_checkpoint(broken)[0]["state_time"][0] > 0.0
     assert signal.getsignal(signal.SIGINT) is handler
-    done = ar.run(case, broken, resume=True)
+    done = ar.run(case, broken, resume=True, report=False)
     assert done.summary["status"] == "complete"
     assert bits(broken) == bits(tmp_path / "unbroken")
     whole = ar.open_run(tmp_path / "unbroken").summary
@@ -63,9 +65,9 @@ def test_chunks_interruptions_and_resumptions_leave_the_bits(tmp_path, monkeypat
 @pytest.mark.slow
 def test_an_ended_run_is_returned_at_once(tmp_path):
     case = case_of(tmp_path, CHAIN)
-    first = ar.run(case, tmp_path / "run")
+    first = ar.run(case, tmp_path / "run", report=False)
     before, shown = bits(tmp_path / "run"), Shown()
-    again = ar.run(case, tmp_path / "run", resume=True, progress=shown)
+    again = ar.run(case, tmp_path / "run", resume=True, progress=shown, report=False)
     assert "already ended" in shown.messages[-1]
     assert shown.updates == 0
     assert again.summary["steps"] == first.summary["steps"]
@@ -97,12 +99,12 @@ def test_twenty_killed_runs_open_and_go_on_to_the_same_bits(tmp_path):
 @pytest.mark.slow
 def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path):
     case = case_of(tmp_path, CHAIN)
-    ar.run(case, tmp_path / "unbroken")
+    ar.run(case, tmp_path / "unbroken", report=False)
     folder = tmp_path / "broken"
     folder.mkdir()
     (folder / "case.toml").write_text(case.to_toml(), encoding="utf-8")
     shown = Shown()
-    ar.run(case, folder, resume=True, progress=shown)
+    ar.run(case, folder, resume=True, progress=shown, report=False)
     assert "before its first checkpoint" in shown.messages[-1]
     assert bits(folder) == bits(tmp_path / "unbroken")
 
@@ -111,10 +113,10 @@ def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path):
 @pytest.mark.parametrize("damage", ["truncated", "changed", "missing"])
 def test_a_damaged_checkpoint_falls_back_to_the_one_before_and_ends_with_the_same_bits(tmp_path, step_by_step, damage):
     case = case_of(tmp_path, CHAIN, OFTEN)
-    ar.run(case, tmp_path / "unbroken")
+    ar.run(case, tmp_path / "unbroken", report=False)
     folder = tmp_path / "broken"
     with pytest.raises(KeyboardInterrupt):
-        ar.run(case, folder, progress=Shown(20, interrupt))
+        ar.run(case, folder, progress=Shown(20, interrupt), report=False)
     content = (folder / NEWEST).read_bytes()
     if damage == "missing":
         (folder / NEWEST).unlink()
@@ -124,7 +126,7 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before_and_ends_with_the_sam
         rest = b"" if damage == "truncated" else bytes([content[place] ^ 1]) + content[place + 1 :]
         (folder / NEWEST).write_bytes(content[:place] + rest)
     shown = Shown()
-    done = ar.run(case, folder, resume=True, progress=shown)
+    done = ar.run(case, folder, resume=True, progress=shown, report=False)
     assert PREVIOUS in shown.messages[0]
     assert any(PREVIOUS in note for note in done.summary["notes"])
     assert bits(folder) == bits(tmp_path / "unbroken")
@@ -133,22 +135,22 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before_and_ends_with_the_sam
 @pytest.mark.slow
 def test_without_any_whole_checkpoint_the_run_says_so_and_writes_nothing(tmp_path):
     case = case_of(tmp_path, CHAIN)
-    ar.run(case, tmp_path / "run")
+    ar.run(case, tmp_path / "run", report=False)
     for name in (NEWEST, PREVIOUS):
         (tmp_path / "run" / name).write_bytes(b"nothing")
     with pytest.raises(CheckpointError, match=f"{NEWEST}.*{PREVIOUS}"):
-        ar.run(case, tmp_path / "run", resume=True)
+        ar.run(case, tmp_path / "run", resume=True, report=False)
 
 
 @pytest.mark.slow
 def test_a_folder_that_holds_another_run_is_refused(tmp_path):
     case = case_of(tmp_path, CHAIN)
-    ar.run(case, tmp_path / "run")
+    ar.run(case, tmp_path / "run", report=False)
     before = bits(tmp_path / "run")
     with pytest.raises(ArticulonError, match=r"run holds another run \(case\.toml\)"):
-        ar.run(case, tmp_path / "run")
+        ar.run(case, tmp_path / "run", report=False)
     with pytest.raises(CaseError, match=r"run\.seed differ"):
-        ar.run(case, tmp_path / "run", resume=True, overrides={"run.seed": 2})
+        ar.run(case, tmp_path / "run", resume=True, overrides={"run.seed": 2}, report=False)
     assert bits(tmp_path / "run") == before
 
 
@@ -156,8 +158,8 @@ def test_a_folder_that_holds_another_run_is_refused(tmp_path):
 def test_a_run_begins_where_there_is_nothing_to_resume_and_says_so(tmp_path):
     """So that one command serves a job that is started again and again."""
     case, shown = case_of(tmp_path, CHAIN), Shown()
-    ar.run(case, tmp_path / "whole")
-    begun = ar.run(case, tmp_path / "job" / "run", resume=True, progress=shown)
+    ar.run(case, tmp_path / "whole", report=False)
+    begun = ar.run(case, tmp_path / "job" / "run", resume=True, progress=shown, report=False)
     assert begun.summary["status"] == "complete"
     assert "nothing to resume" in shown.messages[0] and "starts from t = 0" in shown.messages[0]
     assert bits(tmp_path / "job" / "run") == bits(tmp_path / "whole")
@@ -166,11 +168,11 @@ def test_a_run_begins_where_there_is_nothing_to_resume_and_says_so(tmp_path):
 @pytest.mark.slow
 def test_a_checkpoint_of_another_case_is_refused(tmp_path):
     case = case_of(tmp_path, CHAIN)
-    ar.run(case, tmp_path / "one")
-    ar.run(case, tmp_path / "two", overrides={"run.seed": 2})
+    ar.run(case, tmp_path / "one", report=False)
+    ar.run(case, tmp_path / "two", overrides={"run.seed": 2}, report=False)
     (tmp_path / "one" / NEWEST).write_bytes((tmp_path / "two" / NEWEST).read_bytes())
     with pytest.raises(CheckpointError, match="is of another case"):
-        ar.run(case, tmp_path / "one", resume=True)
+        ar.run(case, tmp_path / "one", resume=True, report=False)
 
 
 @pytest.mark.slow
@@ -197,6 +199,6 @@ def test_a_disk_without_room_is_noticed_before_the_trajectory_is_written(tmp_pat
     usage = trajectory.disk_usage(tmp_path)
     monkeypatch.setattr(trajectory, "disk_usage", lambda _: usage._replace(free=100))
     with pytest.raises(ArticulonError, match="No space left on device"):
-        ar.run(case_of(tmp_path, CHAIN), tmp_path / "run")
+        ar.run(case_of(tmp_path, CHAIN), tmp_path / "run", report=False)
     monkeypatch.undo()
-    assert ar.run(case_of(tmp_path, CHAIN), tmp_path / "run", resume=True).summary["status"] == "complete"
+    assert ar.run(case_of(tmp_path, CHAIN), tmp_path / "run", resume=True, report=False).summary["status"] == "complete"

@@ -31,15 +31,15 @@ def case(folder: Path, rule: str, **others: Any) -> Any:
 @pytest.mark.parametrize("rule", FAMILIES)
 def test_a_run_by_any_rule_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: Any, rule: str) -> None:
     made = case(tmp_path, rule)
-    whole = ar.run(made, tmp_path / "unbroken")
+    whole = ar.run(made, tmp_path / "unbroken", report=False)
     assert whole.summary["status"] == "complete"
     monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
     broken = tmp_path / "broken"
     for part, at in enumerate([2, 5, 1]):
         interrupt = Shown(at, lambda: os.kill(os.getpid(), signal.SIGINT))
         with pytest.raises(KeyboardInterrupt, match="resume"):
-            ar.run(made, broken, resume=part > 0, progress=interrupt)
-    ar.run(made, broken, resume=True)
+            ar.run(made, broken, resume=part > 0, progress=interrupt, report=False)
+    ar.run(made, broken, resume=True, report=False)
     assert bits(broken) == bits(tmp_path / "unbroken")
 
 
@@ -54,7 +54,7 @@ def test_an_overdamped_run_with_noise_goes_on_to_the_same_bits_on_any_number_of_
         "forces.fixman": {"temperature": 300.0},
         "run.threads": 2,
     }
-    whole = ar.run(case_of(tmp_path, CHAIN, {**QUIET, **changes}), tmp_path / "unbroken")
+    whole = ar.run(case_of(tmp_path, CHAIN, {**QUIET, **changes}), tmp_path / "unbroken", report=False)
     assert whole.summary["steps"] == 100
     assert whole.summary["evaluations"] == 200
     assert whole.summary["energy_balance_error_relative"] < 1e-12
@@ -64,8 +64,8 @@ def test_an_overdamped_run_with_noise_goes_on_to_the_same_bits_on_any_number_of_
     broken, made = tmp_path / "broken", case_of(tmp_path, CHAIN, {**QUIET, **changes, "run.threads": 1})
     interrupt = Shown(5, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt, match="resume"):
-        ar.run(made, broken, progress=interrupt)
-    resumed = ar.run(made, broken, resume=True)
+        ar.run(made, broken, progress=interrupt, report=False)
+    resumed = ar.run(made, broken, resume=True, report=False)
     assert (resumed.positions[-1] == whole.positions[-1]).all()
     assert (resumed.observables["work_stochastic"] == whole.observables["work_stochastic"]).all()
 
@@ -109,5 +109,5 @@ REFUSED = {
 def test_what_a_rule_cannot_do_is_refused_by_file_and_key(tmp_path: Path, what: str) -> None:
     overrides, message = REFUSED[what]
     with pytest.raises(ar.ArticulonError) as caught:
-        ar.run(case_of(tmp_path, CHAIN, {**QUIET, **overrides}), tmp_path / "run")
+        ar.run(case_of(tmp_path, CHAIN, {**QUIET, **overrides}), tmp_path / "run", report=False)
     assert message in str(caught.value)

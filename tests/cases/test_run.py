@@ -36,7 +36,7 @@ VARIANTS = [None, "constant", "two-factor", "threshold"]
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_energy_balances_within_ten_tolerances_with_noise(tmp_path, variant):
-    summary = ran(tmp_path, CHAIN, variant=variant).summary
+    summary = ran(tmp_path, CHAIN, variant=variant, report=True).summary
     assert 0.0 < summary["energy_balance_error_relative"] < 10.0 * RTOL
     scaled = summary["energy_balance_error_relative"] * summary["largest_work"]
     assert summary["energy_balance_error"] == pytest.approx(scaled, rel=1e-12)
@@ -262,7 +262,7 @@ def test_a_run_that_names_no_number_of_threads_keeps_to_those_that_numba_has_bee
 
     def run():
         monkeypatch.setattr(numba, "set_num_threads", told)
-        ar.run(tmp_path / "a-case.toml", tmp_path / "run")
+        ar.run(tmp_path / "a-case.toml", tmp_path / "run", report=False)
         monkeypatch.undo()
 
     on_threads(1, run)
@@ -301,7 +301,7 @@ def test_what_is_shortened_is_said(tmp_path):
 def test_windows_that_are_not_the_implicit_steps_are_refused(tmp_path):
     case = case_of(tmp_path, CHAIN, {"forces.brownian.window": 0.002, "forces.brownian.average": 2}, "implicit")
     with pytest.raises(CaseError, match=r"brownian\.window.*0\.004 us.*integrator\.step is 0\.005 us"):
-        ar.run(case, tmp_path / "run")
+        ar.run(case, tmp_path / "run", report=False)
     assert not (tmp_path / "run").exists()
 
 
@@ -318,7 +318,7 @@ def test_a_run_stops_when_its_body_has_advanced(tmp_path, integrator):
     text += '[run.stop]\nbody = "ball"\ndirection = [0.0, 0.0, -3.0]\nadvance = 0.4\nlabel = "fallen"\n'
     shown = Shown()
     case = case_of(tmp_path, text)
-    summary = ar.run(case, tmp_path / "run", progress=shown).summary
+    summary = ar.run(case, tmp_path / "run", progress=shown, report=False).summary
     done = ar.open_run(tmp_path / "run")
     assert summary["status"] == "fallen"
     # Extrapolating back over less than a step h at constant speed errs by less than g h²/2v.
@@ -328,7 +328,7 @@ def test_a_run_stops_when_its_body_has_advanced(tmp_path, integrator):
     np.testing.assert_allclose(done.observables["advance"], done.times**2, atol=1e-5)
     assert "fallen at 0.63" in shown.ended
     before = bits(tmp_path / "run")
-    assert ar.run(case, tmp_path / "run", resume=True).summary["stop_time"] == summary["stop_time"]
+    assert ar.run(case, tmp_path / "run", resume=True, report=False).summary["stop_time"] == summary["stop_time"]
     assert bits(tmp_path / "run") == before
 
 
@@ -533,14 +533,14 @@ def test_compiling_is_announced(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(kernels, "_READY", {})
     shown = Shown()
-    ar.run(case_of(tmp_path, BALL), tmp_path / "run", progress=shown)
+    ar.run(case_of(tmp_path, BALL), tmp_path / "run", progress=shown, report=False)
     assert "compiling" in shown.messages[0]
 
 
 def test_a_file_in_the_folders_place_is_refused_and_kept(tmp_path):
     (tmp_path / "notes").write_text("mine")
     with pytest.raises(ArticulonError, match="is a file, not a folder"):
-        ar.run(case_of(tmp_path, BALL), tmp_path / "notes")
+        ar.run(case_of(tmp_path, BALL), tmp_path / "notes", report=False)
     assert (tmp_path / "notes").read_text() == "mine"
 
 
@@ -548,9 +548,9 @@ def test_a_second_process_is_kept_out_of_a_running_folder(tmp_path):
     from articulon.storage.folder_claim import claimed
 
     case, out = case_of(tmp_path, BALL), tmp_path / "run"
-    ar.run(case, out)
+    ar.run(case, out, report=False)
     with claimed(out, print), pytest.raises(ArticulonError, match="a run is going on here"):
-        ar.run(case, out, resume=True)
+        ar.run(case, out, resume=True, report=False)
 
 
 @pytest.mark.slow
@@ -573,7 +573,7 @@ def test_a_first_step_is_found_without_drag_in_units_of_any_size(tmp_path):
     duration = 1e-12
     frames = 20
     """
-    run = ar.run(case_of(tmp_path, text), tmp_path / "run")
+    run = ar.run(case_of(tmp_path, text), tmp_path / "run", report=False)
     # An oscillator of inertia I and stiffness k.
     assert run.q[-1, 0] == pytest.approx(0.3 * np.cos(np.sqrt(1e-18 / 1e-46) * 1e-12), abs=3e-3)
 

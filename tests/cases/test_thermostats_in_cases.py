@@ -78,9 +78,9 @@ def test_a_run_shows_the_thermostat_and_what_it_conserves(tmp_path, overrides):
 def test_an_atomistic_clock_scales_the_target_and_the_start(tmp_path):
     """a2 Td, shown as Td, and with initial speeds times √a2 the unscaled motion in a slower clock."""
     a2 = 0.25
-    plain = ar.run(case_of(tmp_path), tmp_path / "plain").observables
+    plain = ar.run(case_of(tmp_path), tmp_path / "plain", report=False).observables
     scaled = {"scaling": {"policy": "atomistic-clock", "a2": a2}, "run.duration": 2.0 / np.sqrt(a2)}
-    slow = ar.run(case_of(tmp_path, scaled), tmp_path / "slow").observables
+    slow = ar.run(case_of(tmp_path, scaled), tmp_path / "slow", report=False).observables
     np.testing.assert_allclose(slow["temperature_target"], plain["temperature_target"], rtol=1e-12)
     np.testing.assert_allclose(slow["temperature_kinetic"], plain["temperature_kinetic"], rtol=1e-6)
     np.testing.assert_allclose(slow["energy_conformational"], plain["energy_conformational"], atol=1e-7)
@@ -92,7 +92,7 @@ def test_a_case_reads_back_and_goes_on_to_the_same_bits(tmp_path, monkeypatch):
 
     bath = {"kind": "nose-hoover-chain", "temperature": {"times": [0, 2], "values": [1, 2]}, "period": 0.7}
     case = case_of(tmp_path, {"thermostat": bath, **IMPLICIT})
-    whole = ar.run(case, tmp_path / "whole")
+    whole = ar.run(case, tmp_path / "whole", report=False)
     assert ar.load_case(tmp_path / "whole" / "case.toml") == case
     np.testing.assert_allclose(whole.observables["temperature_target"], np.linspace(1, 2, 11), rtol=1e-12)
 
@@ -118,8 +118,8 @@ def test_a_case_reads_back_and_goes_on_to_the_same_bits(tmp_path, monkeypatch):
 
     monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
     with pytest.raises(KeyboardInterrupt):
-        ar.run(case, tmp_path / "broken", progress=Interrupting())
-    broken = ar.run(case, tmp_path / "broken", resume=True)
+        ar.run(case, tmp_path / "broken", progress=Interrupting(), report=False)
+    broken = ar.run(case, tmp_path / "broken", resume=True, report=False)
     for name, values in whole.observables.items():
         np.testing.assert_array_equal(broken.observables[name], values, err_msg=name)
 
@@ -188,10 +188,10 @@ def test_what_cannot_be_is_refused_by_name_before_anything_is_compiled(tmp_path,
     monkeypatch.setattr(preparation, "Evaluator", reached)
     if words is None:
         with pytest.raises(RuntimeError, match="compiled"):
-            ar.run(case_of(tmp_path, overrides), tmp_path / "run")
+            ar.run(case_of(tmp_path, overrides), tmp_path / "run", report=False)
         return
     with pytest.raises(CaseError) as caught:
-        ar.run(case_of(tmp_path, overrides), tmp_path / "run")
+        ar.run(case_of(tmp_path, overrides), tmp_path / "run", report=False)
     message = str(caught.value)
     assert "case.toml" in message
     for word in words:
@@ -203,7 +203,7 @@ def test_a_scaling_of_thermostatted_systems_needs_its_thermostat(tmp_path):
     without = lines[0] + "[integrator]" + lines[1].split("[integrator]")[1]
     case = case_of(tmp_path, {"scaling": {"policy": "atomistic", "a2": 0.1}}, without)
     with pytest.raises(CaseError, match=r"scaling\.policy: 'atomistic'.*there is none"):
-        ar.run(case, tmp_path / "run")
+        ar.run(case, tmp_path / "run", report=False)
 
 
 def test_a_thermostat_on_no_degrees_of_freedom_is_refused():
@@ -226,8 +226,8 @@ def test_a_driven_model_has_no_temperature():
 @pytest.mark.slow
 def test_a_total_momentum_that_nothing_samples_is_noted(tmp_path):
     case = case_of(tmp_path, {"run.duration": 0.02, "run.frames": 1, **IMPLICIT})
-    notes = ar.run(case, tmp_path / "free").summary["notes"]
+    notes = ar.run(case, tmp_path / "free", report=False).summary["notes"]
     assert any(note.startswith("thermostat.centre_of_mass") for note in notes)
     removed = case.with_overrides({"thermostat.centre_of_mass": "removed"})
-    notes = ar.run(removed, tmp_path / "removed").summary["notes"]
+    notes = ar.run(removed, tmp_path / "removed", report=False).summary["notes"]
     assert not any(note.startswith("thermostat.centre_of_mass") for note in notes)

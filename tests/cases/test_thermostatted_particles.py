@@ -124,7 +124,7 @@ def test_the_pressure_is_the_engines_own(done: ar.Run) -> None:
 @pytest.mark.slow
 def test_the_spread_of_the_temperature_is_what_the_gain_says(file: Path, tmp_path: Path) -> None:
     """σ_T = T Q σ(q'ᵀΓ/q'ᵀMq')/(kd N k T) where 2 kd N k T/Q, here 324, is well above the fastest frequency."""
-    run = ar.run(ar.load_case(file, {"thermostat.derivative_gain": 20.0, "checks": []}), tmp_path / "run")
+    run = ar.run(ar.load_case(file, {"thermostat.derivative_gain": 20.0, "checks": []}), tmp_path / "run", report=False)
     predicted = ar.analysis.isokinetic_spread(run, 20.0, 10.0, skip=0.25)
     measured = ar.analysis.temperature_spread(run, skip=0.25)
     assert measured.measured == pytest.approx(predicted, rel=0.1)
@@ -172,13 +172,13 @@ def test_where_it_is_not_defined_no_configurational_temperature_is_given(
     file: Path, rough: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
     case = ar.load_case(file, {**rough, "run.duration": 0.2, "checks": []})
-    run = ar.run(case, tmp_path / "run")
+    run = ar.run(case, tmp_path / "run", report=False)
     assert "laplacian" not in run.observables
     assert reason in run.summary["temperatures"]["not_defined"]
     with pytest.raises(ar.ArticulonError, match=reason):
         ar.analysis.configurational_temperature(run)
     with pytest.raises(ar.CaseError, match=f"checks\\[2\\].*{reason}"):
-        ar.run(ar.load_case(file, {**rough, "run.duration": 0.2}), tmp_path / "checked")
+        ar.run(ar.load_case(file, {**rough, "run.duration": 0.2}), tmp_path / "checked", report=False)
 
 
 @pytest.mark.slow
@@ -223,8 +223,8 @@ def test_a_run_may_begin_downhill(file: Path, tmp_path: Path) -> None:
     """Particles that overlap are refused, and parted where the case asks for it."""
     capacity_exceeded = {"model.jitter": 0.45, "run.duration": 0.1, "checks": []}
     with pytest.raises(ar.CaseError, match=r"overlap.*run\.minimise = true"):
-        ar.run(ar.load_case(file, capacity_exceeded), tmp_path / "refused")
-    run = ar.run(ar.load_case(file, {**capacity_exceeded, "run.minimise": True}), tmp_path / "parted")
+        ar.run(ar.load_case(file, capacity_exceeded), tmp_path / "refused", report=False)
+    run = ar.run(ar.load_case(file, {**capacity_exceeded, "run.minimise": True}), tmp_path / "parted", report=False)
     model = run.case.build_model()
     # Repelling particles at this density come to rest apart.
     assert run.observables["energy_potential"][0] < 1e-3 * ar.potential_energy(model, model.q0)

@@ -197,13 +197,13 @@ def test_damage_while_a_run_goes_on_is_noticed_when_frames_are_copied(path: Path
 @pytest.mark.slow
 def test_the_trajectory_of_another_seed_is_neither_continued_nor_replaced(tmp_path: Path) -> None:
     case = case_of(tmp_path, CHAIN, {"run.frames": 4})
-    ar.run(case, tmp_path / "one")
-    ar.run(case, tmp_path / "two", overrides={"run.seed": 2})
+    ar.run(case, tmp_path / "one", report=False)
+    ar.run(case, tmp_path / "two", overrides={"run.seed": 2}, report=False)
     other = (tmp_path / "two" / "trajectory.h5").read_bytes()
     (tmp_path / "one" / "trajectory.h5").write_bytes(other)
     before = bits(tmp_path / "one")
     with pytest.raises(ArticulonError, match=r"one/trajectory\.h5 cannot be continued: .*another case or seed"):
-        ar.run(case, tmp_path / "one", resume=True)
+        ar.run(case, tmp_path / "one", resume=True, report=False)
     assert bits(tmp_path / "one") == before
 
 
@@ -211,12 +211,12 @@ def test_the_trajectory_of_another_seed_is_neither_continued_nor_replaced(tmp_pa
 def test_frames_without_their_checkpoint_are_kept(tmp_path: Path) -> None:
     """To begin again would lose them."""
     case = case_of(tmp_path, CHAIN, {"run.frames": 4})
-    ar.run(case, tmp_path / "run")
+    ar.run(case, tmp_path / "run", report=False)
     content = (tmp_path / "run" / "trajectory.h5").read_bytes()
     for name in ("checkpoint.npz", "checkpoint_prev.npz"):
         (tmp_path / "run" / name).unlink()
     with pytest.raises(CheckpointError, match=r"trajectory\.h5 holds 5 frames, and there is no checkpoint"):
-        ar.run(case, tmp_path / "run", resume=True)
+        ar.run(case, tmp_path / "run", resume=True, report=False)
     assert (tmp_path / "run" / "trajectory.h5").read_bytes() == content
 
 
@@ -225,14 +225,14 @@ def test_a_run_that_was_killed_after_its_first_frame_begins_again(tmp_path: Path
     from articulon.simulation import loop
 
     case = case_of(tmp_path, CHAIN, {"run.frames": 4})
-    ar.run(case, tmp_path / "whole")
+    ar.run(case, tmp_path / "whole", report=False)
     monkeypatch.setattr(loop, "write_checkpoint", lambda *_: {}["killed"])
     with pytest.raises(KeyError, match="killed"):
-        ar.run(case, tmp_path / "run")
+        ar.run(case, tmp_path / "run", report=False)
     monkeypatch.undo()
     assert (tmp_path / "run" / "trajectory.h5").exists()
     shown = Shown()
-    ar.run(case, tmp_path / "run", resume=True, progress=shown)
+    ar.run(case, tmp_path / "run", resume=True, progress=shown, report=False)
     assert "starts from t = 0" in shown.messages[0]
     assert bits(tmp_path / "run") == bits(tmp_path / "whole")
 

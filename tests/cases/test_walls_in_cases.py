@@ -90,10 +90,10 @@ def test_a_run_killed_in_contact_with_a_moving_mesh_goes_on_to_the_same_bits(fol
 @pytest.mark.slow
 def test_a_run_does_not_go_on_with_another_mesh(folder: Path) -> None:
     short = {"run.duration": "10 ms"}
-    ar.run(folder / "case.toml", folder / "run", overrides=short)
+    ar.run(folder / "case.toml", folder / "run", overrides=short, report=False)
     box_file(folder / "box.off", np.roll(SIDES, 1, axis=0))
     with pytest.raises(CaseError, match="sha256"):
-        ar.run(folder / "case.toml", folder / "run", overrides=short, resume=True)
+        ar.run(folder / "case.toml", folder / "run", overrides=short, resume=True, report=False)
 
 
 def test_what_is_wrong_with_walls_is_said_by_key(folder: Path) -> None:
@@ -107,8 +107,8 @@ def test_what_is_wrong_with_walls_is_said_by_key(folder: Path) -> None:
     ):
         case.write_text(TUMBLER.replace(old, new))
         with pytest.raises(CaseError, match=said):
-            ar.run(case, folder / "run")
+            ar.run(case, folder / "run", report=False)
     box_file(folder / "box.off", SIDES[1:])
     case.write_text(TUMBLER)
     with pytest.raises(CaseError, match=r"case.toml: forces\[1\].walls\[0\]: .*box.off: it is not closed"):
-        ar.run(case, folder / "run")
+        ar.run(case, folder / "run", report=False)

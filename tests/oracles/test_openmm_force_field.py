@@ -45,14 +45,22 @@ def structure_of(name: str) -> Any:
     return molecules.read_structure(files.PDB_small)
 
 
-def turned(name: str) -> tuple[Any, Any, np.ndarray]:
-    """The structure, its articulation, and coordinates with every torsion turned at random."""
+@cache
+def turned(name: str) -> tuple[Any, Any, Any, np.ndarray]:
+    """The structure, its articulation, its model, and coordinates with every torsion turned at random."""
     structure = structure_of(name)
     articulation = molecules.perceive(structure)
     tree = molecules.build(structure, articulation)
     q = tree.q0.copy()
     q[7:] += TURN[name] * np.random.default_rng(5).normal(size=q.size - 7)
-    return structure, articulation, q
+    q.setflags(write=False)
+    return structure, articulation, tree, q
+
+
+@cache
+def system_of(name: str, field: str, cutoff: float | None) -> Any:
+    """OpenMM's system of a structure in water."""
+    return molecules.openmm_system(structure_of(name), field, solvent="obc2", cutoff=cutoff)
 
 
 def peer(system: Any, places: np.ndarray) -> dict[str, tuple[float, np.ndarray]]:
@@ -105,11 +113,10 @@ def parts(found: Any, system: Any) -> dict[str, list[Any]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "field", "cutoff"), CASES)
 def test_every_term_is_that_of_the_reference_platform(name, field, cutoff):
-    structure, articulation, q = turned(name)
-    tree = molecules.build(structure, articulation)
+    structure, _, tree, q = turned(name)
     # Bonds and planes of standard geometry have hardly any energy: every atom is moved a little too.
     places = site_positions(tree, q) + 0.004 * np.random.default_rng(6).normal(size=(len(structure), 3))
-    system = molecules.openmm_system(structure, field, solvent="obc2", cutoff=cutoff)
+    system = system_of(name, field, cutoff)
     found = molecules.from_system(system)
     theirs = peer(system, places)
     for term, forces in parts(found, system).items():
@@ -128,10 +135,10 @@ def test_every_term_is_that_of_the_reference_platform(name, field, cutoff):
 def test_torsions_feel_what_the_reference_platform_has_them_feel(name, field, cutoff):
     """What lies within rigid bodies has a constant energy, and does nothing along a torsion: energies are those of all
     terms everywhere, and the forces along the coordinates are those of all atoms."""
-    structure, articulation, q = turned(name)
-    system = molecules.openmm_system(structure, field, solvent="obc2")
+    structure, articulation, _, q = turned(name)
+    system = system_of(name, field, None)
     model = molecules.force_field_model(structure, articulation, field, solvent="obc2")
-    for at in (q, 0.5 * (q + model.q0)):
+    for at in (q.copy(), 0.5 * (q + model.q0)):
         at[3:7] /= np.linalg.norm(at[3:7])
         places = site_positions(model, at)
         energies, pulls = zip(*peer(system, places).values(), strict=True)

@@ -175,11 +175,12 @@ def ran(
     overrides: dict[str, Any] | None = None,
     variant: str | None = None,
     allow_code: bool = False,
+    report: bool = False,
 ) -> ar.Run:
-    """The results of a case."""
+    """The results of a case, and its report where that is asked for."""
     case = case_of(folder, text, overrides, variant, allow_code)
     number = sum(path.is_dir() for path in folder.iterdir())
-    return ar.run(case, folder / f"run{number}")
+    return ar.run(case, folder / f"run{number}", report=report)
 
 
 def bits(folder: Path) -> bytes:
@@ -238,7 +239,7 @@ def goes_on_after_kills(
     The first two are killed in new processes, and the others in copies of this one, which need no time to get ready.
     """
     case, unbroken = case_of(folder, text), folder / "unbroken"
-    whole = ar.run(case, unbroken)
+    whole = ar.run(case, unbroken, report=False)
     for number, after in enumerate(seconds):
         broken = folder / f"broken{number}"
         if number < 2 or not hasattr(os, "fork"):
@@ -246,7 +247,7 @@ def goes_on_after_kills(
         else:
             killed_child(case, broken, after)
         look(broken)
-        ar.run(case, broken, resume=True)
+        ar.run(case, broken, resume=True, report=False)
         assert bits(broken) == bits(unbroken), f"killed after {after} s"
     return whole
 
