@@ -31,7 +31,8 @@ from numba.core.types import WrapperAddressProtocol
 from numba.extending import intrinsic
 
 from articulon.kernel_cache import ours
-from articulon.kernels import check_value, copied, is_awaited, jit, kernel, once_ready, prepare, preparing_together
+from articulon.kernel_variants import copied
+from articulon.kernels import check_value, is_awaited, jit, kernel, once_ready, prepare, preparing_together
 
 
 @intrinsic

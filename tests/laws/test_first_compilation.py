@@ -36,7 +36,8 @@ for (_, signature), function in kernels._READY.items():
 LOOPS = """
 import numpy as np
 from numba import prange, types
-from articulon.kernels import prepare, specialised
+from articulon.kernels import prepare
+from articulon.kernel_variants import specialised
 
 def {name}(values, by):
     for k in prange(values.size):
@@ -50,7 +51,8 @@ VALUES = types.void(types.float64[::1], types.float64)
 FIRST = """
 import numpy as np
 from numba import prange, types
-from articulon.kernels import prepare, routine, specialised
+from articulon.kernels import prepare, routine
+from articulon.kernel_variants import specialised
 
 @routine
 def part(x, y):

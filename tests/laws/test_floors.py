@@ -21,6 +21,7 @@ FLOORS = (
     ("kernel_cache",),
     ("leaf_compiler",),
     ("kernels",),
+    ("kernel_variants",),
     ("passes", "columns"),
     ("algebra",),
     (

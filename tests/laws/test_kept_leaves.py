@@ -10,7 +10,8 @@ import pytest
 from numba import njit
 
 from articulon import kernel_cache
-from articulon.kernels import jit, kernel, leaf_variant
+from articulon.kernel_variants import leaf_variant
+from articulon.kernels import jit, kernel
 from articulon.leaf_compiler import LeafCompiler
 
 RUN = """
@@ -66,7 +67,7 @@ def test_kernels_take_leaves_that_others_have_compiled(tmp_path: Path) -> None:
 
 def test_leaves_of_one_code_with_other_values_are_told_apart() -> None:
     """By all that stands in them, however deep; the names that they are given do not count."""
-    from articulon.kernels import copied
+    from articulon.kernel_variants import copied
 
     inner = [copied(_half, "inner", FACTOR=factor) for factor in (0.5, 0.25)]
     outer = [copied(_half, "outer", HALF=one) for one in inner]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from articulon import kernel_cache, kernels
+from articulon import kernel_cache, kernel_variants, kernels
 from articulon.errors import ArticulonError
 from articulon.passes import Program, pass_of
 
@@ -233,7 +233,7 @@ def test_a_kernel_is_kept_by_the_sources_of_all_that_it_is_made_of(tmp_path: Pat
         exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), made)
         files.append(made[name])
     loop, law = files
-    both = kernels.copied(loop, "both", LAW=law)  # type: ignore[arg-type]
+    both = kernel_variants.copied(loop, "both", LAW=law)  # type: ignore[arg-type]
     assert kernel_cache.files_of(both) == (str(tmp_path / "law.py"), str(tmp_path / "loop.py"))
     alone = {kernel_cache.sources_of(kernel_cache.files_of(one)) for one in (loop, law, both)}
     assert len(alone) == 3

@@ -22,7 +22,8 @@ from articulon.integrate.grain_columns import (
     GROUP,
     LINES,
 )
-from articulon.kernels import jit, part, prepare, specialised
+from articulon.kernel_variants import part, specialised
+from articulon.kernels import jit, prepare
 
 PARALLEL_GRAINS = 2000
 """From this number of grains on, the threads share the passes over them."""

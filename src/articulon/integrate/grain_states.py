@@ -13,7 +13,8 @@ from articulon.forces.contact.contact_tables import PLACES, WALL_WORK
 from articulon.integrate.grain_columns import DRAG_WORK, FALL_WORK, GRAIN_LINE, GRAIN_PARTIAL, GRAIN_PUSH, LINES
 from articulon.integrate.grain_passes import at
 from articulon.integrate.grain_verlet import COLLECT, find_middle, list_contacts, sort_works_to_come, summed
-from articulon.kernels import jit, part
+from articulon.kernel_variants import part
+from articulon.kernels import jit
 from articulon.model.state import CONTACT, DAMPING, EXTERNAL
 from articulon.passes import Pass
 

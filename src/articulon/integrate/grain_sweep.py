@@ -37,7 +37,8 @@ from articulon.integrate.grain_moves import (
     take_velocities,
 )
 from articulon.integrate.grain_passes import PASS
-from articulon.kernels import jit, leaf_variant, part, prepare, routine, specialised
+from articulon.kernel_variants import leaf_variant, part, specialised
+from articulon.kernels import jit, prepare, routine
 
 PAIR_BLOCK: Any = pair_block
 """Stands for what takes the pairs of a block."""

@@ -13,7 +13,8 @@ from numba import prange, types
 
 from articulon.forces.sites.cells import IMAGES
 from articulon.forces.sites.site_evaluation import no_sites
-from articulon.kernels import jit, specialised
+from articulon.kernel_variants import specialised
+from articulon.kernels import jit
 from articulon.thermostats.langevin import ornstein_uhlenbeck, particle_normals
 
 BLOCK = 1024

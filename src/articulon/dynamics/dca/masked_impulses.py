@@ -29,7 +29,8 @@ from articulon.dynamics.loops.conditions import (
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite, solve_semidefinite
 from articulon.dynamics.motion_passes import place_links
 from articulon.dynamics.multibody_functions import scratch, vector
-from articulon.kernels import copied, jit, variant
+from articulon.kernel_variants import copied, variant
+from articulon.kernels import jit
 from articulon.model import Model, kernel_tables
 from articulon.model.loop_declarations import DRIVE
 from articulon.passes import Program, pass_at, pass_of

@@ -16,7 +16,8 @@ from articulon.forces.contact import (
     wall_pass,
 )
 from articulon.forces.contact.contact_tables import KEPT_TYPE, PASS, SYSTEM
-from articulon.kernels import kernel, leaf_variant, part, prepare, specialised
+from articulon.kernel_variants import leaf_variant, part, specialised
+from articulon.kernels import kernel, prepare
 
 LIST = types.void(SYSTEM)
 """Signature of what lists candidates and keeps contacts."""

@@ -41,7 +41,8 @@ from articulon.forces.sites.born_pairs import (
 )
 from articulon.forces.sites.neighbours import VECTOR
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ
-from articulon.kernels import jit, specialised
+from articulon.kernel_variants import specialised
+from articulon.kernels import jit
 
 BLOCK = 64
 """Partners that are taken together: only where one of them is near do they take the longer way."""

@@ -11,7 +11,8 @@ from articulon.forces.sites.listed_members import add_virial, member_table, refu
 from articulon.forces.sites.nearest_images import minimum_image
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
 from articulon.forces.sites.site_terms import SumTerm
-from articulon.kernels import jit, specialised
+from articulon.kernel_variants import specialised
+from articulon.kernels import jit
 from articulon.model import Model
 
 Dihedrals = Annotated[tuple[tuple[Whole, Whole, Whole, Whole], ...], Field(min_length=1)]

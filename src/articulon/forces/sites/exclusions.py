@@ -15,7 +15,7 @@ from articulon.forces.sites.listed_members import add_virial, member_table
 from articulon.forces.sites.nearest_images import minimum_image
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
 from articulon.forces.sites.site_terms import Level, PairTerm, SumTerm
-from articulon.kernels import specialised
+from articulon.kernel_variants import specialised
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
 

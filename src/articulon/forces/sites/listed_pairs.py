@@ -11,7 +11,8 @@ from articulon.forces.sites.laws.lennard_jones import lennard_jones
 from articulon.forces.sites.listed_members import member_table, refuse_twins
 from articulon.forces.sites.site_tables import SiteTable
 from articulon.forces.sites.site_terms import SumTerm
-from articulon.kernels import jit, specialised
+from articulon.kernel_variants import specialised
+from articulon.kernels import jit
 from articulon.model import Model
 
 

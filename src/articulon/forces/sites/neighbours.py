@@ -27,7 +27,8 @@ from articulon.forces.sites.cells import (
 )
 from articulon.forces.sites.site_tables import EXAMPLE_TYPES, Grid
 from articulon.forces.sites.vector_appending import append_near
-from articulon.kernels import jit, kernel, leaf_variant, part, specialised
+from articulon.kernel_variants import leaf_variant, part, specialised
+from articulon.kernels import jit, kernel
 
 SKIN = 0.12
 """Skin by the largest cutoff. For a Lennard-Jones liquid it makes the least of the cost of the forces, which grows with

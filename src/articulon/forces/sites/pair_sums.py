@@ -27,7 +27,8 @@ from articulon.forces.sites.site_tables import (
     SiteTable,
 )
 from articulon.kernel_cache import ours
-from articulon.kernels import jit, prepare, specialised
+from articulon.kernel_variants import specialised
+from articulon.kernels import jit, prepare
 
 ROWS_AHEAD, SITES_AHEAD = 16, 8
 """How many sites before they are needed the rows of the list, and the last positions that they name, are asked for."""

@@ -15,7 +15,8 @@ from articulon.forces.sites.mixing import LennardJonesKind
 from articulon.forces.sites.site_positions import site_positions
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, SiteTable
 from articulon.forces.sites.site_terms import SumTerm
-from articulon.kernels import jit, specialised
+from articulon.kernel_variants import specialised
+from articulon.kernels import jit
 from articulon.model import Model
 
 Face = Literal["x-", "x+", "y-", "y+", "z-", "z+"]
