@@ -17,7 +17,6 @@ from typing import Any
 import numba
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import NullCache
-from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from articulon.announcements import announce
@@ -193,18 +192,10 @@ def check_value(function: Any) -> None:
         raise TypeError(f"{function.__name__} is compiled to be called from Python alone, not as a value")
 
 
-def prepare_for(function: Any, arguments: Iterable[Any], signatures: dict[Any, Any]) -> Any:
-    """The same for the types of arguments; of functions among them the signatures are given, and these are compiled
-    too. Returns what is to be called with arguments of just these types, at which it does not look: asking for the
-    types of a hundred arrays takes as long as many steps of a small model."""
-    found = []
-    for one in arguments:
-        if isinstance(one, Dispatcher):
-            ready(one, signatures[one])
-            found.append(numba.types.FunctionType(signatures[one]))
-        else:
-            found.append(numba.typeof(one))
-    signature = tuple(found)
+def prepare_for(function: Any, arguments: Iterable[Any]) -> Any:
+    """``prepare`` for the types of arguments. Returns what is to be called with arguments of just these types, at which
+    it does not look: asking for the types of a hundred arrays takes as long as many steps of a small model."""
+    signature = tuple(numba.typeof(one) for one in arguments)
     return _Chosen(prepare(function, signature), signature)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from articulon.forces.contact.compiled_passes import LIST
 from articulon.kernels import kernel, prepare_for
+from articulon.passes import Function
 
 
 @kernel
@@ -13,4 +14,5 @@ def _run(function, system):
 
 def run_list(function: Any, system: Any) -> None:
     """Runs what lists or keeps contacts, which kernels alone call."""
-    prepare_for(_run, (function, system), {function: LIST})(function, system)
+    arguments = Function(function, LIST), system
+    prepare_for(_run, arguments)(*arguments)

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,10 +15,11 @@ from articulon.integrate.lag_tracking import Followed, memory_size
 from articulon.integrate.law_inputs import law_inputs
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED, STOPPED, Stop, leap, no_stop, thrown
+from articulon.kernels import ready
 from articulon.model import State
 from articulon.model.state import STEPS
 from articulon.passes import Function
-from articulon.scaling.base import ScalingPolicy
+from articulon.scaling.base import LAW, ScalingPolicy
 
 LINE = types.float64[::1]
 """Numba type of a flat array."""
@@ -69,7 +71,8 @@ class Driver:
 
     def __init__(self, problem: Problem, state: State) -> None:
         self.problem, self.evaluator, self.policy = problem, problem.evaluator, problem.policy
-        self.parameters, self.law, self.stop = problem.parameters, problem.policy.law, no_stop()
+        self.parameters, self.stop = problem.parameters, no_stop()
+        self.law = addressed(problem.policy.law, LAW)
         self.step = float(getattr(problem.integrator, "step", None) or 0.0)
 
     def bind_law(self) -> None:
@@ -154,7 +157,8 @@ def open_loop(evaluator: Evaluator) -> str:
     )
 
 
+@lru_cache(maxsize=64)
 def addressed(function: Any, signature: Any) -> Function:
-    """A compiled function by its address. A kernel that is handed a jitted one asks the compiler each time which of its
-    compilations is meant, which takes as long as many steps of a coarse model."""
-    return function if isinstance(function, Function) else Function(function, signature)
+    """A function that is handed to kernels, compiled, by its address. A kernel that is handed a jitted one asks the
+    compiler each time which of its compilations is meant, which takes as long as many steps of a small model."""
+    return Function(ready(function, signature), signature)

@@ -11,7 +11,7 @@ from articulon.dynamics import embedding
 from articulon.forces.brownian import fastest_relaxation
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import explicit_runge_kutta
-from articulon.integrate.base import Driver, addressed, open_loop
+from articulon.integrate.base import Driver, open_loop
 from articulon.integrate.problem import Problem
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.status import DIVERGED, NOT_CLOSED
@@ -19,7 +19,6 @@ from articulon.integrate.variables import WORK, blocks
 from articulon.kernels import prepare_for
 from articulon.model import State, kernel_tables
 from articulon.model.state import STEPS, SWITCHES
-from articulon.scaling.base import LAW
 from articulon.thermostats.base import variables_of
 
 
@@ -61,7 +60,7 @@ class ExplicitDriver(Driver):
         )
         noise = evaluator.system.forces.noise
         self.noise_window = float(noise.window[0] * noise.choice[1]) if noise.choice[0] else 0.0
-        self.kernel = prepare_for(explicit_runge_kutta.advance, self.arguments(state, math.inf, 0), {policy.law: LAW})
+        self.kernel = prepare_for(explicit_runge_kutta.advance, self.arguments(state, math.inf, 0))
 
     def arguments(self, state: State, until: float, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""
@@ -142,7 +141,6 @@ class ExplicitDriver(Driver):
         """See :class:`Driver`."""
         result, model, variables = copy.copy(self), evaluator.model, variables_of(evaluator.system.bath)
         result.problem, result.evaluator = replace(self.problem, evaluator=evaluator), evaluator
-        result.law = self.law = addressed(self.law, LAW)
         result.bind_law()
         result.blocks = blocks(kernel_tables(model).forest, model.nq, model.nu, False, variables)
         result.scratch = explicit_runge_kutta.scratch(model.nq + model.nu + 8 + variables, self.tableau)

@@ -11,7 +11,6 @@ from articulon.integrate.variables import blocks
 from articulon.kernels import prepare_for
 from articulon.model import State, kernel_tables
 from articulon.model.state import STEPS
-from articulon.scaling.base import LAW
 from articulon.thermostats.base import variables_of
 
 
@@ -87,7 +86,7 @@ class PredictorCorrectorDriver(FixedStepDriver):
         self.history = predictor_corrector.history_size(ny)
         self.scratch = predictor_corrector.scratch(ny, self.formula)
         self.bind_law()
-        self.kernel = prepare_for(predictor_corrector.advance, self.arguments(state, 0), {policy.law: LAW})
+        self.kernel = prepare_for(predictor_corrector.advance, self.arguments(state, 0))
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""
@@ -127,7 +126,7 @@ class CanonicalDriver(FixedStepDriver):
         )
         self.bind_law()
         self.passes, self.kept = canonical.passes(evaluator, self.scratch)
-        self.kernel = prepare_for(canonical.advance, self.arguments(state, 0), {policy.law: LAW})
+        self.kernel = prepare_for(canonical.advance, self.arguments(state, 0))
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""

@@ -14,7 +14,6 @@ from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, NOT_CONVERGED
 from articulon.kernels import prepare_for
 from articulon.model import State
-from articulon.scaling.base import LAW
 from articulon.thermostats.base import BATH, leave
 
 
@@ -25,15 +24,14 @@ class FrictionImplicitDriver(FixedStepDriver):
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
-        evaluator, policy = problem.evaluator, problem.policy
+        evaluator = problem.evaluator
         self.flight = problem.integrator.drift == "geodesic"
         self.bind_law()
         thermostat = evaluator.thermostat
-        self.bath_step = leave if thermostat is None else thermostat.advance
+        self.bath_step = addressed(leave if thermostat is None else thermostat.advance, BATH)
         self.scratch = friction_implicit_passes.scratch(evaluator)
         self.passes, self.kept = friction_implicit_passes.passes(evaluator, self.scratch, self.flight)
-        signatures = {policy.law: LAW, self.bath_step: BATH}
-        self.kernel = prepare_for(friction_implicit.advance, self.arguments(state, 0), signatures)
+        self.kernel = prepare_for(friction_implicit.advance, self.arguments(state, 0))
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""
@@ -74,8 +72,6 @@ class FrictionImplicitDriver(FixedStepDriver):
         """See :class:`Driver`."""
         result = copy.copy(self)
         result.problem, result.evaluator = replace(self.problem, evaluator=evaluator), evaluator
-        result.law = self.law = addressed(self.law, LAW)
-        result.bath_step = self.bath_step = addressed(self.bath_step, BATH)
         result.bind_law()
         result.scratch = friction_implicit_passes.scratch(evaluator, None if self.flight else self.scratch.flight)
         result.passes, result.kept = friction_implicit_passes.passes(evaluator, result.scratch, self.flight)

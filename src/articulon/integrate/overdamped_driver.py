@@ -15,7 +15,6 @@ from articulon.kernels import prepare_for
 from articulon.model import Model, State
 from articulon.model.assemble import joint_without_inertia
 from articulon.model.joints import UNBOUND
-from articulon.scaling.base import LAW
 
 
 class OverdampedDriver(FixedStepDriver):
@@ -23,7 +22,7 @@ class OverdampedDriver(FixedStepDriver):
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
-        evaluator, policy = problem.evaluator, problem.policy
+        evaluator = problem.evaluator
         _refuse_bodies_without_drag(evaluator)
         evaluator.overdamped = True
         model, noise = evaluator.model, brownian_of(evaluator.model)
@@ -31,7 +30,7 @@ class OverdampedDriver(FixedStepDriver):
         self.scratch = overdamped_steps.scratch(evaluator, kT)
         self.bind_law()
         self.passes, self.kept = overdamped_steps.passes(evaluator, self.scratch)
-        self.kernel = prepare_for(overdamped_steps.advance, self.arguments(state, 0), {policy.law: LAW})
+        self.kernel = prepare_for(overdamped_steps.advance, self.arguments(state, 0))
 
     def arguments(self, state: State, steps: int) -> tuple[Any, ...]:
         """Of the kernel."""

@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 
 from articulon.integrate import ermak_mccammon, particle_passes, particle_verlet, respa
+from articulon.integrate.base import addressed
 from articulon.integrate.fixed_steps import ArrayDriver
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import LEAPT, leap_of
-from articulon.kernels import prepare, ready
+from articulon.kernels import prepare
 from articulon.model import Model, State
 from articulon.model.state import STEPS
 from articulon.passes import Bound, Function, Program
-from articulon.scaling.base import INPUTS, LAW
+from articulon.scaling.base import INPUTS
 from articulon.thermostats.base import BATH, leave
 
 
@@ -23,7 +24,7 @@ class ParticleDriver(ArrayDriver):
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
-        evaluator, policy, model = problem.evaluator, problem.policy, problem.evaluator.model
+        evaluator, model = problem.evaluator, problem.evaluator.model
         self.bath = evaluator.system.bath
         relax = leave if evaluator.thermostat is None else evaluator.thermostat.advance
         self.moving = particle_passes.moving(model.masses, reflecting_walls(model))
@@ -39,8 +40,7 @@ class ParticleDriver(ArrayDriver):
             Function(prepare(function, signature), signature)
             for function, signature in zip(particle_passes.PASSES[parallel], signatures, strict=True)
         )
-        self.law_function = Function(ready(policy.law, LAW), LAW)
-        self.relaxing = (Function(ready(relax, BATH), BATH),)
+        self.relaxing = (addressed(relax, BATH),)
         self.taken = np.zeros(2, dtype=np.int64)
         """Steps of the chunk, and how it went."""
         self._make_room()
@@ -68,7 +68,7 @@ class ParticleDriver(ArrayDriver):
             "functions": forces,
             "relaxing": self.relaxing,
             "bath": self.bath,
-            "law": self.law_function,
+            "law": self.law,
             "parameters": self.parameters,
             "varies": int(self.policy.varies),
             "system": sites.system,

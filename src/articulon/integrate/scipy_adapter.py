@@ -11,10 +11,10 @@ from articulon.integrate.integrators import LEAST
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import DIVERGED, REACHED, STOPPED, stop_reached
 from articulon.integrate.variables import blocks
-from articulon.kernels import kernel, prepare, ready
+from articulon.kernels import kernel, prepare
 from articulon.model import State, kernel_tables
 from articulon.model.state import EVALUATIONS, STEPS
-from articulon.scaling.base import INPUTS, LAW
+from articulon.scaling.base import INPUTS
 from articulon.thermostats.base import variables_of
 
 SOLVERS = {"scipy-bdf": "BDF", "scipy-radau": "Radau"}
@@ -45,7 +45,7 @@ class SciPyDriver(Driver):
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
-        evaluator, integrator, policy = problem.evaluator, problem.integrator, problem.policy
+        evaluator, integrator = problem.evaluator, problem.integrator
         from scipy import integrate  # which takes as long to import as the rest of a run to prepare
 
         self.solver, model = getattr(integrate, SOLVERS[integrator.rule]), evaluator.model
@@ -58,7 +58,6 @@ class SciPyDriver(Driver):
             atol[start:end] = absolute[kind]
         longest = float(integrator.max_step or math.inf)
         self.options = {"rtol": max(float(integrator.rtol), LEAST), "atol": atol, "max_step": longest}
-        ready(policy.law, LAW)
         prepare(stopped, (numba.typeof(self.stop), numba.typeof(evaluator.ws)))
 
     def advance(self, state: State, until: float, steps: int) -> int:
@@ -79,7 +78,7 @@ class SciPyDriver(Driver):
         y = np.concatenate([state.q, state.u, state.work, state.bath])
         if state.counters[STEPS] == 0:
             # The factors of a policy that does not vary do not depend on the forces.
-            self.law(self.parameters, np.zeros(INPUTS), state.factor)
+            self.policy.law(self.parameters, np.zeros(INPUTS), state.factor)
         self.failure, status = None, REACHED
         # Trial states of the Newton iterations may overflow; they are rejected.
         with np.errstate(all="ignore"):
