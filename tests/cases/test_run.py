@@ -85,7 +85,8 @@ def test_the_energy_that_changes_of_a_factor_bring_in_is_booked(tmp_path, policy
         changes.pop("integrator.step")
     if policy == "error-controlled":  # it scales nothing while a body turns on without drag
         changes["forces.stokes-drag.rotational"] = 4.0
-    done = ran(tmp_path, CHAIN, changes, "implicit" if rule == "implicit" else None)
+    implicit = rule == "implicit"  # whose reports are drawn: of every policy
+    done = ran(tmp_path, CHAIN, changes, "implicit" if implicit else None, report=implicit)
     look, works = done.observables, done.summary["conservative_works"]
     for name in ("potential", "conformational", "external"):
         s, energy, check = look[f"factor_{name}"], look[f"energy_{name}"], works[name]
