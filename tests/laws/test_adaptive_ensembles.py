@@ -20,7 +20,7 @@ from scipy import stats
 
 import articulon as ar
 from articulon.adaptive import Adaptive, Energy, Group, Random
-from articulon.cases.link_chain import LinkChain
+from tests.support.link_chains import floating_chains
 
 BEYOND = 4.0
 """Standard errors that a right result may be off."""
@@ -28,6 +28,8 @@ PLANTED = 1.05
 """A temperature that is wrong by 5 %."""
 APART = 2.5
 """Time between frames."""
+CHAINS = 10
+"""Chains beside each other, each a run of its own: all lock and release at the same times, each by its own chance."""
 JOINTS = {"link-2": slice(6, 9), "link-4": slice(12, 15)}
 """The joints that lock and release, with their speeds."""
 SCHEMES = {
@@ -37,12 +39,14 @@ SCHEMES = {
 
 
 class Sample(NamedTuple):
-    """Frames of a run at kT = 1."""
+    """Frames of all chains of a run at kT = 1, chain after chain."""
 
     locked: np.ndarray
     """Which of the joints are locked, shape (frames, 2)."""
     kinetic: np.ndarray
-    """Kinetic energies, shape (frames,)."""
+    """Kinetic energies of a chain, shape (frames,)."""
+    total: np.ndarray
+    """Kinetic energies of the run, shape (times,)."""
     shares: np.ndarray
     """Squares of the speeds in units of their own thermal motion, (Lᵀu)² with L Lᵀ the mass matrix of what moves: each
     one χ² of one freedom. Not a number for what is locked; shape (frames, nu)."""
@@ -50,33 +54,33 @@ class Sample(NamedTuple):
 
 @cache
 def sample(scheme: str, frames: int) -> Sample:
-    """A floating chain of four links on spherical joints, two of which lock and release."""
-    builder = ar.ModelBuilder(units="lj")
-    LinkChain(links=4, length=1.0, radius=0.5, mass=1.0).populate(builder)
-    builder.add_force(ar.forces.TorsionalSprings(stiffness={f"link-{k}": 2.0 for k in (2, 3, 4)}))
-    builder.add_force(ar.forces.Fixman(temperature=1.0))
-    model = builder.build()
+    """Floating chains of four links on spherical joints, two of which lock and release."""
+    model, times = floating_chains(CHAINS, links=4, radius=0.5, stiffness=2.0, fixman=True), frames // CHAINS
     lock, release, energy = SCHEMES[scheme]
-    group = Group(bodies=tuple(JOINTS), lock=lock, release=release, choice="canonical", energy=energy)
+    bodies = tuple(f"{chain}-{name}" for chain in range(CHAINS) for name in JOINTS)
+    group = Group(bodies=bodies, lock=lock, release=release, choice="canonical", energy=energy)
     run = ar.simulate(
         model,
-        APART * (frames + 20),
+        APART * (times + 20),
         rule="friction-implicit",
         step=0.02,
         thermostat=ar.thermostats.Langevin(temperature=1.0, friction=1.0),
-        frames=frames + 20,
+        frames=times + 20,
         seed=5,
         adaptive=Adaptive(every=1.6, groups=(group,)),
     )
-    q, u = run.q[-frames:], run.u[-frames:]
-    moving = u != 0.0
-    shares = np.full(u.shape, np.nan)
-    for k in range(frames):
-        own = np.flatnonzero(moving[k])
-        root = np.linalg.cholesky(ar.mass_matrix(model, q[k])[np.ix_(own, own)])
-        shares[k, own] = (root.T @ u[k, own]) ** 2
-    locked = np.stack([~moving[:, own.start] for own in JOINTS.values()], axis=1)
-    return Sample(locked, run.kinetic_energy[-frames:], shares)
+    q, u = run.q[-times:], run.u[-times:].reshape(times, CHAINS, -1)
+    moving, nu = u != 0.0, u.shape[2]
+    shares = np.full((CHAINS, times, nu), np.nan)
+    for k in range(times):
+        masses = ar.mass_matrix(model, q[k]).reshape(CHAINS, nu, CHAINS, nu)
+        for chain in range(CHAINS):
+            own = np.flatnonzero(moving[k, chain])
+            root = np.linalg.cholesky(masses[chain, :, chain][np.ix_(own, own)])
+            shares[chain, k, own] = (root.T @ u[k, chain, own]) ** 2
+    locked = np.stack([~moving[:, :, own.start].T.ravel() for own in JOINTS.values()], axis=1)
+    shares = shares.reshape(-1, nu)
+    return Sample(locked, 0.5 * np.nansum(shares, axis=1), run.kinetic_energy[-times:], shares)
 
 
 def states(s: Sample) -> dict[tuple[bool, ...], np.ndarray]:
@@ -104,7 +108,7 @@ def test_joints_lock_and_release_and_the_temperature_stays(scheme: str) -> None:
     count = np.array([degrees_of_freedom(tuple(state)) for state in s.locked])
     assert off(2.0 * s.kinetic / count, 1.0, np.sqrt(np.mean(2.0 / count))) < BEYOND
     assert stats.kstest(stats.gamma.cdf(s.kinetic, 0.5 * count), "uniform").pvalue > 1e-4
-    assert np.nansum(s.shares, axis=1) == pytest.approx(2.0 * s.kinetic, rel=1e-9)
+    assert s.kinetic.reshape(CHAINS, -1).sum(axis=0) == pytest.approx(s.total, rel=1e-9)
 
 
 def distributions(kinetic: np.ndarray, temperature: float, degrees_of_freedom: int) -> tuple[float, float, float]:

@@ -43,6 +43,7 @@ class Passage(NamedTuple):
         """F(x)."""
         return self.f + self.a * np.sin(self.k * x) + self.c / (self.s - x) ** 2
 
+    @functools.cache  # noqa: B019 - of three passages
     def mean_time(self) -> float:
         """Mean first-passage time without inertia [time], ∫₀ᵉ dy e^{U(y)/kT} ∫₋∞ʸ dx e^{−U(x)/kT}/kT.
 
