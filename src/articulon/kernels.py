@@ -304,8 +304,8 @@ def count_anew() -> None:
 count_anew()
 
 
-SECONDS = 1.0
-"""Time that a kernel takes to compile, on average: the 25 of a docking take 23 s [s]."""
+SECONDS = 0.8
+"""Time that a kernel takes to compile, on average: the 22 of a docking take 17 s of one core [s]."""
 POLL = 0.005
 """How often processes that compile are looked at [s]."""
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)

@@ -134,7 +134,7 @@ def test_the_first_process_of_all_compiles_nothing_itself(tmp_path: Path) -> Non
     assert first == later
 
 
-ARITHMETIC = ("integrate_grain_verlet_take_steps", "integrate_grain_verlet_begin_grains", "sweep_")
+ARITHMETIC = ("integrate_grain_verlet_advance_grains", "integrate_grain_verlet_begin_grains", "sweep_")
 """Kernels that move a bed."""
 
 

@@ -5,19 +5,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numba import njit
+from numba import njit, types
 
 from articulon import kernel_cache
-from articulon.kernel_variants import leaf_variant
-from articulon.kernels import jit, kernel
+from articulon.kernel_variants import copied, leaf_variant
+from articulon.kernels import jit, kernel, ready
 from articulon.leaf_compiler import LeafCompiler
 
 RUN = """
 import numpy as np
 import articulon as ar
-from articulon import kernels
 
 builder = ar.ModelBuilder(units="kg-m-s")
 for k in range(3):
@@ -66,9 +64,7 @@ def test_kernels_take_leaves_that_others_have_compiled(tmp_path: Path) -> None:
 
 
 def test_leaves_of_one_code_with_other_values_are_told_apart() -> None:
-    """By all that stands in them, however deep; the names that they are given do not count."""
-    from articulon.kernel_variants import copied
-
+    """By all that stands in them, however deep."""
     inner = [copied(_half, "inner", FACTOR=factor) for factor in (0.5, 0.25)]
     outer = [copied(_half, "outer", HALF=one) for one in inner]
     assert inner[0].replaced != inner[1].replaced and outer[0].replaced != outer[1].replaced
@@ -99,9 +95,6 @@ def test_a_leaf_of_a_user_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 def test_a_kernel_is_wrapped_for_whoever_calls_it_alone() -> None:
     """One that only Python calls has no address to be handed on by, and is refused as a value by name."""
-    from numba import types
-
-    from articulon.kernels import ready
 
     @kernel(cached=False)
     def twice(x):
@@ -122,4 +115,3 @@ def test_a_kernel_is_wrapped_for_whoever_calls_it_alone() -> None:
 
     applied.compile(types.float64(types.FunctionType(signature), types.float64))
     assert applied.overloads[(types.FunctionType(signature), types.float64)].entry_point(thrice, 2.0) == 6.0
-    assert np.isfinite(applied(twice, 1.0))  # taken in as it is, where its code is known

@@ -102,7 +102,7 @@ class GrainDriver(ArrayDriver):
             Program([grain_verlet.begin_grains.bind(passes, moving, system, grains, h, clock, times)]),
             Program(
                 [
-                    grain_verlet.take_steps.bind(
+                    grain_verlet.advance_grains.bind(
                         passes, moving, lists, refresh, system, grains, h, counters, clock, times, self.taken
                     )
                 ]

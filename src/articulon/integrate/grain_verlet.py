@@ -173,10 +173,11 @@ def begin_grains(contacts, moving, system, grains, h, clock, times):
     sort_works_to_come(system.candidates.block, grains.works[1], half)
 
 
-@jit
-def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, steps):
-    """Advances the grains by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite, or
-    CAPACITY_EXCEEDED."""
+@pass_of
+def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, chunk):
+    """Advances the grains by ``chunk[0]`` steps of length h, and says in ``chunk[1]`` how that went: REACHED, DIVERGED
+    where a number is no longer finite, or CAPACITY_EXCEEDED."""
+    steps = chunk[0]
     particles, works, half = system.particles, grains.works[1], 0.5 * h
     if steps > 0:
         sweep(system, grains, moving, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, h)
@@ -184,24 +185,29 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
         step = counters[STEPS]
         gone = farthest(grains)
         if not gone < np.inf:
-            return DIVERGED
+            chunk[1] = DIVERGED
+            return
         if list_again(system, grains, gone):
             moving[COLLECT](system, grains)
             lists[KEEP](system)
             list_contacts(system, grains, moving, lists, refresh)
             if capacity_exceeded(system):
-                return CAPACITY_EXCEEDED
+                chunk[1] = CAPACITY_EXCEEDED
+                return
             if particles.counts[LOST] > 0:
-                return DIVERGED
+                chunk[1] = DIVERGED
+                return
             forget_middle(grains)
         else:
             follow_middle(system, grains)
         time, last = h * (step + 1), left == 1
         contacts[WALL_PASS](system, time, h)
         if capacity_exceeded(system):  # a wall has moved, and more is near it
-            return CAPACITY_EXCEEDED
+            chunk[1] = CAPACITY_EXCEEDED
+            return
         if system.walls.counts[COUNTS.fault] != 0:
-            return DIVERGED
+            chunk[1] = DIVERGED
+            return
         whole, drift = (1.0, 0.0) if last else (0.0, h)
         evaluate(system, contacts, grains, moving, time, h, whole, half, half, drift, times)
         for k in range(LINES):
@@ -209,15 +215,10 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
         sort_works(system.candidates.block, works)
         sort_works_to_come(system.candidates.block, works, half)
         if not summed(grains, GRAIN_PARTIAL.finite) < np.inf:
-            return DIVERGED
+            chunk[1] = DIVERGED
+            return
         counters[STEPS] = step + 1
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         clock[0] = time
-    return REACHED
-
-
-@pass_of
-def take_steps(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, chunk):
-    """Advances the grains by ``chunk[0]`` steps, and says in ``chunk[1]`` how that went."""
-    chunk[1] = advance_grains(contacts, moving, lists, refresh, system, grains, h, counters, clock, times, chunk[0])
+    chunk[1] = REACHED

@@ -45,8 +45,8 @@ class TouchingDriver(ArrayDriver):
         e, contacts = self.evaluator, self.contacts
         passes, lists, refresh = contacts.functions
         of_contacts = self.pairs, passes, lists, refresh, contacts.system, self.carried
-        changed = self.step, state, held, times, e.ws, self.scratch, self.taken
-        return Program([touching_verlet.take_steps.bind(e.rhs, e.closing, self.passes, *of_contacts, *changed)])
+        changed = self.step, state, *held, times, e.ws, self.scratch, self.taken
+        return Program([touching_verlet.advance_touching.bind(e.rhs, e.closing, self.passes, *of_contacts, *changed)])
 
     def explain(self, status: int) -> None:
         """See :class:`ArrayDriver`."""

@@ -255,7 +255,7 @@ def give(state, touching, lists, arrays, nq, nu):
     lists[KEEP_RECORDS](touching)
 
 
-@jit
+@pass_of
 def advance_touching(
     rhs,
     closing,
@@ -273,11 +273,11 @@ def advance_touching(
     times,
     ws,
     arrays,
-    steps,
+    chunk,
 ):
-    """Advances the state by a number of steps of length h: REACHED, DIVERGED where a number is no longer finite or a
-    sphere is where it cannot be, NOT_CLOSED, or CAPACITY_EXCEEDED where a list is too short. Then the state must not be
-    used."""
+    """Advances the state by ``chunk[0]`` steps of length h, and says in ``chunk[1]`` how that went: REACHED, DIVERGED
+    where a number is no longer finite or a sphere is where it cannot be, NOT_CLOSED, or CAPACITY_EXCEEDED where a list
+    is too short. Then the state must not be used."""
     y, particles = arrays.y, touching.particles
     nq, nu = state.q.size, state.u.size
     u, half = y[nq : nq + nu], 0.5 * h
@@ -292,14 +292,16 @@ def advance_touching(
         place_spheres(carried, ws, touching)
     list_spheres(touching, lists, refresh)
     if capacity_exceeded(touching):
-        return CAPACITY_EXCEEDED
+        chunk[1] = CAPACITY_EXCEEDED
+        return
     place_spheres(carried, ws, touching)
     if state.rule.history[HISTORY.begun] == 0.0:
         look(pairs, contacts, carried, ws, touching, clock[0], 0.0, times)
         if touching.walls.counts[COUNTS.exceeded] != 0:
-            return CAPACITY_EXCEEDED
+            chunk[1] = CAPACITY_EXCEEDED
+            return
         kick(rhs, passes, state, touching, carried, ws, arrays, clock[0], h, 0.0)
-    for _ in range(steps):
+    for _ in range(chunk[0]):
         step = counters[STEPS]
         time = h * (step + 1)
         for k in range(nu):
@@ -308,54 +310,32 @@ def advance_touching(
         if closing.code.shape[0] > 0:
             close(closing, rhs, time, y)
             if not closing.left[0] <= OPEN:
-                return NOT_CLOSED
+                chunk[1] = NOT_CLOSED
+                return
             for k in range(2):
                 state.rule.drift[k] = max(state.rule.drift[k], closing.drift[k])
         locate(passes, y, nq)
         place_spheres(carried, ws, touching)
         if not follow_spheres(touching, lists, refresh):
-            return CAPACITY_EXCEEDED if capacity_exceeded(touching) else DIVERGED
+            chunk[1] = CAPACITY_EXCEEDED if capacity_exceeded(touching) else DIVERGED
+            return
         look(pairs, contacts, carried, ws, touching, time, h, times)
         if touching.walls.counts[COUNTS.exceeded] != 0:
-            return CAPACITY_EXCEEDED
+            chunk[1] = CAPACITY_EXCEEDED
+            return
         if touching.walls.counts[COUNTS.fault] != 0:
-            return DIVERGED
+            chunk[1] = DIVERGED
+            return
         kick(rhs, passes, state, touching, carried, ws, arrays, time, h, half)
         total = 0.0
         for k in range(nq + nu):
             total += y[k] * y[k]
         if not total < np.inf:
-            return DIVERGED
+            chunk[1] = DIVERGED
+            return
         counters[STEPS] = step + 1
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         clock[0] = time
     give(state, touching, lists, arrays, nq, nu)
-    return REACHED if particles.counts[OVERFLOW] + particles.counts[LOST] == 0 else DIVERGED
-
-
-@pass_of
-def take_steps(
-    rhs, closing, passes, pairs, contacts, lists, refresh, touching, carried, h, state, held, times, ws, arrays, chunk
-):
-    """Advances the state by ``chunk[0]`` steps, and says in ``chunk[1]`` how that went, as above."""
-    counters, clock = held
-    chunk[1] = advance_touching(
-        rhs,
-        closing,
-        passes,
-        pairs,
-        contacts,
-        lists,
-        refresh,
-        touching,
-        carried,
-        h,
-        state,
-        counters,
-        clock,
-        times,
-        ws,
-        arrays,
-        chunk[0],
-    )
+    chunk[1] = REACHED if particles.counts[OVERFLOW] + particles.counts[LOST] == 0 else DIVERGED

@@ -33,12 +33,8 @@ def no_list(system):
     """Nothing."""
 
 
-def _pass(function: Any, name: str, **parts: Any) -> Any:
-    return prepare(specialised(function, name, allocates=True, called="value", **parts), PASS)
-
-
-def _list(function: Any, name: str, **parts: Any) -> Any:
-    return prepare(specialised(function, name, allocates=True, called="value", **parts), LIST)
+def _value(signature: Any, function: Any, name: str, **parts: Any) -> Any:
+    return prepare(specialised(function, name, allocates=True, called="value", **parts), signature)
 
 
 class Law(NamedTuple):
@@ -114,7 +110,7 @@ def pair_kernel(name: str, block: Any, parallel: bool) -> Any:
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     strip = leaf_variant(contact_pairs.pair_strip, f"pair_strip_{name}", pair_block=block)
     share = part(contact_pairs.share_pairs, f"share_pairs_{how}", parallel, pair_strip=strip)
-    return _pass(contact_pairs.pair_pass, f"pair_pass_{how}", SHARE=share)
+    return _value(PASS, contact_pairs.pair_pass, f"pair_pass_{how}", SHARE=share)
 
 
 @cache
@@ -127,7 +123,7 @@ def resistance_kernel(normal: str, convention: str, parallel: bool) -> Any:
     strip = leaf_variant(rolling_resistance.resist_strip, f"resist_strip_{name}", resist=resist)
     how = f"{name}_{'parallel' if parallel else 'serial'}"
     share = part(rolling_resistance.share_resistance, f"share_resistance_{how}", parallel, resist_strip=strip)
-    return _pass(rolling_resistance.resistance_pass, f"resistance_pass_{how}", SHARE=share)
+    return _value(PASS, rolling_resistance.resistance_pass, f"resistance_pass_{how}", SHARE=share)
 
 
 @cache
@@ -138,14 +134,16 @@ def list_kernel(parallel: bool) -> Any:
         part(function, f"{function.__name__}_{how}", parallel)
         for function in (contact_candidates.count_all, contact_candidates.fill_all, contact_candidates.return_all)
     )
-    return _list(contact_candidates.list_pairs, f"list_pairs_{how}", COUNT=count, FILL=fill, RETURN=give)
+    return _value(LIST, contact_candidates.list_pairs, f"list_pairs_{how}", COUNT=count, FILL=fill, RETURN=give)
 
 
 @cache
 def keep_kernel(parallel: bool, whole: bool) -> Any:
     """What keeps all contacts, for a list or with whole records for a state."""
     how = "parallel" if parallel else "serial"
-    return _list(contact_history.keep, f"keep_{'records' if whole else 'pasts'}_{how}", **_keep_parts(parallel, whole))
+    return _value(
+        LIST, contact_history.keep, f"keep_{'records' if whole else 'pasts'}_{how}", **_keep_parts(parallel, whole)
+    )
 
 
 @cache
@@ -186,14 +184,14 @@ def wall_kernel(label: str, law: Any, arms: Any, parallel: bool) -> Any:
     share = part(wall_pass.share_walls, f"share_walls_{label}_{how}", parallel, wall_block=block)
     keep = part(contact_history.keep, f"keep_near_walls_{how}", **_keep_parts(parallel, False))
     lists = part(wall_lists.list_walls, f"list_near_walls_{how}", **_wall_list_parts(parallel))
-    return _pass(wall_pass.wall_pass, f"wall_pass_{label}_{how}", SHARE=share, LIST=lists, KEEP=keep)
+    return _value(PASS, wall_pass.wall_pass, f"wall_pass_{label}_{how}", SHARE=share, LIST=lists, KEEP=keep)
 
 
 @cache
 def wall_list_kernel(parallel: bool) -> Any:
     """What lists spheres and walls."""
-    return _list(
-        wall_lists.list_walls, f"list_walls_{'parallel' if parallel else 'serial'}", **_wall_list_parts(parallel)
+    return _value(
+        LIST, wall_lists.list_walls, f"list_walls_{'parallel' if parallel else 'serial'}", **_wall_list_parts(parallel)
     )
 
 
