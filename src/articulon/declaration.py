@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -30,14 +32,11 @@ from articulon.declared_types import (
     Dimension,
     Flag,
     Number,
+    Place,
     Quantity,
     Seed,
-    Typed,
     Whole,
-    items_of,
-    members_of,
     typed_field,
-    words_of_literal,
 )
 from articulon.errors import ArticulonError, CaseError, ModelError
 from articulon.inputs import clipped, is_file, shown
@@ -164,8 +163,8 @@ class Declaration(BaseModel):
             If a quantity cannot be read, has another dimension or lies below its minimum; the message names its key.
         """
         values = {
-            name: _resolved(getattr(self, name), [typed_field(field)], units, joined(where, name))
-            for name, field in type(self).model_fields.items()
+            name: _resolved(getattr(self, name), place, units, joined(where, name))
+            for name, place in _places(type(self)).items()
         }
         return self.model_copy(update=values)
 
@@ -177,25 +176,28 @@ def _listed(value: Any) -> Any:
     return shown(value) if isinstance(value, Iterator | range) else value
 
 
-def _resolved(value: Any, typed: list[Typed], units: UnitSystem, where: str) -> Any:
-    """The value with every quantity in it turned into a float, by what its types say of it."""
+@lru_cache(maxsize=1000)
+def _places(kind: type[Declaration]) -> dict[str, Place]:
+    """Where its values stand, by their fields."""
+    return {name: Place([typed_field(field)]) for name, field in kind.model_fields.items()}
+
+
+def _resolved(value: Any, place: Place, units: UnitSystem, where: str) -> Any:
+    """The value with every quantity in it turned into a float, by what its place says of it."""
     if isinstance(value, Declaration):
         return value.resolved(units, where)
-    members = [member for one in typed for member in members_of(*one)]
     if isinstance(value, Mapping):
         return {
-            key: _resolved(item, items_of(members, str(key)), units, joined(where, str(key)))
-            for key, item in value.items()
+            key: _resolved(item, place.key(str(key)), units, joined(where, str(key))) for key, item in value.items()
         }
     if isinstance(value, list | tuple):
+        # Lists may be as long as a protein has atoms: what stands in them has to be done with in a glance.
+        places = chain(place.items[:-1], repeat(place.items[-1]))
         return type(value)(
-            _resolved(item, items_of(members, index), units, joined(where, index)) for index, item in enumerate(value)
+            item if there.is_resolved(item) else _resolved(item, there, units, joined(where, index))
+            for index, (item, there) in enumerate(zip(value, places, strict=False))
         )
-    words = {word for annotation, _ in members for word in words_of_literal(annotation)}
-    dimension = next((dimension for _, dimension in members if dimension), None)
-    if dimension is None or value is None or value in words:
-        return value
-    return dimension.value(value, units, where)
+    return place.value(value, units, where)
 
 
 D = TypeVar("D", bound=Declaration)

@@ -84,8 +84,48 @@ Typed: TypeAlias = tuple[Any, Dimension | None]
 """A type and the dimension of the quantities in it."""
 
 
-def items_of(members: list[Typed], part: str | int) -> list[Typed]:
-    return [typed for member in members for typed in types_inside(*member, part)]
+class Place:
+    """A place in a declaration at which a value stands: what its types say of it, found once for all values there.
+
+    Parameters
+    ----------
+    typed
+        What may stand there.
+    """
+
+    def __init__(self, typed: Sequence[Typed]) -> None:
+        self._members = [member for one in typed for member in members_of(*one)]
+        self._words = {word for annotation, _ in self._members for word in words_of_literal(annotation)}
+        self._dimension = next((dimension for _, dimension in self._members if dimension), None)
+        self._above = -LARGEST
+        if self._dimension is not None and self._dimension.minimum is not None:
+            self._above = self._dimension.minimum
+        self._items: list[Place] = []
+
+    def key(self, key: str) -> Place:
+        """What stands under a key of a table that stands here."""
+        return Place([typed for member in self._members for typed in types_inside(*member, key)])
+
+    @property
+    def items(self) -> list[Place]:
+        """What stands in a list that stands here: its first items one by one, and as the last the others' one place."""
+        if not self._items:
+            fixed = max((len(get_args(annotation)) for annotation, _ in self._members), default=0)
+            self._items = [
+                Place([typed for member in self._members for typed in types_inside(*member, index)])
+                for index in range(fixed + 1)
+            ]
+        return self._items
+
+    def is_resolved(self, value: Any) -> bool:
+        """Whether a value is seen at a glance to be a number in the units of the case that is allowed here."""
+        return type(value) is float and (self._dimension is None or self._above < value <= LARGEST)
+
+    def value(self, quantity: Any, units: UnitSystem, where: str) -> Any:
+        """What stands here in the given units; raises CaseError as :meth:`Dimension.value` does."""
+        if self._dimension is None or quantity is None or quantity in self._words:
+            return quantity
+        return self._dimension.value(quantity, units, where)
 
 
 def types_inside(annotation: Any, dimension: Dimension | None, part: str | int) -> list[Typed]:
