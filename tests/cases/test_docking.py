@@ -87,7 +87,7 @@ def test_constant_scaling_is_late_by_what_the_path_beside_it_says(tmp_path, a2):
     """Slow: an explicit rule, whose verdict the shipped one's in test_fidelity.py does not stand for."""
     overrides = {"scaling": {"policy": "constant", "a2": a2}, "integrator": {"rule": "kutta-merson"}}
     run = ar.run("nanoparticle-docking", tmp_path / "run", overrides=overrides, report=False)
-    late = run.summary["stop_time"] - docking_time()
+    late = run.summary["stop_time"] - docking_time(longer=2.0)  # the same to 1e-4, as is asserted above
     paired = run.summary["fidelity"]["premises"]["paired"]
     arrival = next(motion for motion in paired["motions"] if motion["what"].startswith("arrival"))
     assert abs(arrival["late"] - late) < paired["half_width"] * run.times[-1]

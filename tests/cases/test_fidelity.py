@@ -341,14 +341,14 @@ def test_constant_scaling_of_the_default_docking(tmp_path: Path, a2: float, step
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("gap", ["66.4 nm", "67 nm"])
-def test_from_the_published_gap_the_same_factor_is_trusted(tmp_path: Path, gap: str) -> None:
-    """It is 1.93 and 1.82 % late (``python -m validation.docking_gap``), and says so. Slow: 75 us of 25 bodies."""
-    start = {"model.gap": gap, "run.duration": "100 us", "run.stop.advance": "44 nm"}
+def test_from_the_published_gap_the_same_factor_is_trusted(tmp_path: Path) -> None:
+    """It is 1.93 % late (``python -m validation.docking_gap``, for other gaps too), and says so. Slow: 75 us of 25
+    bodies."""
+    start = {"model.gap": "66.4 nm", "run.duration": "100 us", "run.stop.advance": "44 nm"}
     section = judged(DOCKING, tmp_path / "run", **start, **constant(0.01), **implicit("100 ps"))
-    late, found = {"66.4 nm": 0.0193, "67 nm": 0.0182}[gap], section["premises"]["paired"]
+    found = section["premises"]["paired"]
     arrival = next(one for one in found["motions"] if one["what"].startswith("arrival"))
-    assert arrival["time_error"] == pytest.approx(late, abs=found["half_width"])
+    assert arrival["time_error"] == pytest.approx(0.0193, abs=found["half_width"])
     assert found["half_width"] < 0.002
     assert section["verdict"] == "trusted"
 

@@ -141,7 +141,8 @@ ARITHMETIC = ("integrate_grain_verlet_advance_grains", "integrate_grain_verlet_b
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="compiles in the process itself where there is no fork")
 def test_the_first_run_of_all_gives_the_bits_of_later_ones(tmp_path: Path) -> None:
-    """Of kernels that are compiled for it, among all that it needs: the others are copied from the cache of all."""
+    """Of kernels that are compiled for it, among all that it needs: the others, and leaves, are copied from the cache
+    of all."""
 
     def ran(**changed: str) -> tuple[str, list[list[str]]]:
         environment = {**os.environ, **changed}
@@ -157,6 +158,9 @@ def test_the_first_run_of_all_gives_the_bits_of_later_ones(tmp_path: Path) -> No
         if name not in left_out:
             (cache / file).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             shutil.copyfile(cache_root() / file, cache / file)
+    for leaf in cache_root().glob("*/*/leaves/*"):
+        (cache / leaf.relative_to(cache_root())).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        shutil.copyfile(leaf, cache / leaf.relative_to(cache_root()))
     for folder in (cache, *(path for path in cache.rglob("*") if path.is_dir())):
         folder.chmod(0o700)
     began = time.time()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from itertools import product
 from typing import Any
@@ -61,6 +62,22 @@ def turned(name: str) -> tuple[Any, Any, Any, np.ndarray]:
 def system_of(name: str, field: str, cutoff: float | None) -> Any:
     """OpenMM's system of a structure in water."""
     return molecules.openmm_system(structure_of(name), field, solvent="obc2", cutoff=cutoff)
+
+
+@pytest.fixture(autouse=True)
+def systems_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenMM takes seconds to find the parameters of a protein: our models are made of the systems that they are
+    compared with."""
+    module = sys.modules[molecules.ForceField.__module__]
+    made = module.openmm_system
+
+    def known(structure: Any, field: str, *, solvent: str, cutoff: float | None) -> Any:
+        for name in TURN if solvent == "obc2" else ():
+            if structure is structure_of(name):
+                return system_of(name, field, cutoff)
+        return made(structure, field, solvent=solvent, cutoff=cutoff)
+
+    monkeypatch.setattr(module, "openmm_system", known)
 
 
 def peer(system: Any, places: np.ndarray) -> dict[str, tuple[float, np.ndarray]]:
