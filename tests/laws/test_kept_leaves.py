@@ -15,6 +15,7 @@ from articulon.leaf_compiler import LeafCompiler
 
 RUN = """
 import articulon as ar
+from articulon.announcements import announcing_to_the_terminal
 
 builder = ar.ModelBuilder(units="kg-m-s")
 for k in range(3):
@@ -22,7 +23,8 @@ for k in range(3):
     joint = ar.Revolute(axis=(0.0, 1.0, 0.1 * k))
     builder.add_body(f"rod {k}", mass=1.0 + k, inertia=0.1, joint=joint, parent=parent, position=(0.0, 0.0, 0.5), u=1.0)
 model = builder.build()
-print(ar.forward_dynamics(model, model.q0, model.u0).tobytes().hex())
+with announcing_to_the_terminal():
+    print(ar.forward_dynamics(model, model.q0, model.u0).tobytes().hex())
 """
 
 
