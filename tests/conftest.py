@@ -4,16 +4,26 @@ What is shared out among threads waits for the last of them, in kernels after ea
 call. Where every worker has as many threads as there are cores, some always wait for one that is not running: a molten
 salt then takes more than twice as long as on one thread. What the number of threads must not change is tested where
 tests ask for two, which they still get.
+
+And garbage, which is looked for less often, and not among what has been loaded: that takes a twelfth of short tests.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 
 import numba
 import pytest
 import scipy.linalg  # noqa: F401 - brings a BLAS of its own, whose threads are counted too
 from threadpoolctl import threadpool_limits
+
+
+def pytest_collection_finish() -> None:
+    """All modules and tests are there to stay."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)

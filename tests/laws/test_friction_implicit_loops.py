@@ -13,7 +13,9 @@ import articulon as ar
 from articulon.dynamics.kinematics import place
 from articulon.dynamics.loops.constrained_articulated import at_rest
 from articulon.dynamics.loops.loop_jacobians import loop_equations
+from articulon.dynamics.loops.loop_passes import factoring, responding
 from articulon.dynamics.momentum_sampling import draw_arrays, draw_speeds
+from articulon.dynamics.motion_passes import move_links
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate import Explicit, FrictionImplicit
 from articulon.integrate.choice import driver
@@ -23,6 +25,7 @@ from articulon.integrate.status import DIVERGED
 from articulon.kernels import kernel
 from articulon.model import State, kernel_tables
 from articulon.model.state import EXTERNAL, STEPS
+from articulon.passes import Program
 from articulon.rng import normal_pair
 from tests.support.loop_models import FourBar, add_loops, bricard
 from tests.support.random_models import builder_of
@@ -152,14 +155,14 @@ def test_a_flow_carries_a_closed_ring_in_steps_far_above_its_relaxation() -> Non
 
 
 @kernel
-def drawn(forest, loops, q, seed, count, ws, arrays, draw, speeds, normals, work):
+def drawn(forest, loops, q, seed, count, ws, arrays, draw, speeds, normals, work, moving, factoring, responding):
     """Speeds that the loops leave free, drawn at q; what they were drawn from is left in ``normals``."""
     place(forest, q, ws, 0, forest.mass.size)
     draw_speeds(forest, seed, 2, count, 1.0, at_rest(ws, arrays), draw)
     for k in range(speeds.size):
         speeds[k] = draw.speeds[k]
         normals[k], _ = normal_pair(seed, 2, count, k)
-    project_speeds(forest, loops, speeds, ws, arrays, work)
+    project_speeds(loops, speeds, ws, arrays, work, moving, factoring, responding)
 
 
 @pytest.mark.slow
@@ -176,10 +179,16 @@ def test_noise_has_the_covariance_of_the_speeds_that_loops_leave_free(name: str)
     e = Evaluator(model)
     speeds, normals, work = np.zeros(model.nu), np.zeros(model.nu), np.zeros(8)
     columns, numbers = [], []
+    tables, arrays = kernel_tables(model), e.solver.loops
+    programs = (
+        Program([move_links.bind(tables.forest, speeds, e.ws)]),
+        factoring(tables.forest, tables.loops, e.ws, arrays),
+        responding(tables.forest, e.ws, arrays),
+    )
+    codes = [program.code for program in programs]
     for count in range(model.nu + 5):
-        tables = kernel_tables(model)
-        drawn(tables.forest, tables.loops, q, 11, count, e.ws, e.solver.loops, draw_arrays(model.nu), speeds, normals,
-              work)  # fmt: skip
+        drawn(tables.forest, tables.loops, q, 11, count, e.ws, arrays, draw_arrays(model.nu), speeds, normals, work,
+              *codes)  # fmt: skip
         columns.append(speeds.copy())
         numbers.append(normals.copy())
     G = np.linalg.lstsq(np.array(numbers), np.array(columns), rcond=None)[0].T

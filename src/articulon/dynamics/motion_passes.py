@@ -11,7 +11,7 @@ from articulon.dynamics.embedding import (
 from articulon.dynamics.kane import solve_kane
 from articulon.dynamics.kinematics import coordinate_rates, move, place
 from articulon.dynamics.loops.conditions import drive_power, evaluate_motions
-from articulon.dynamics.loops.constrained_articulated import project, solve_loops, solve_tree_and_keep
+from articulon.dynamics.loops.constrained_articulated import solve_tree_and_keep
 from articulon.dynamics.threaded_forests import locate_parallel, solve_parallel
 from articulon.kernels import jit
 from articulon.passes import pass_of, pass_that_allocates
@@ -73,12 +73,6 @@ def find_motions(motions, functions, time, motion):
     evaluate_motions(motions, functions, time[0], motion)
 
 
-@pass_of
-def solve_looped(forest, loops, tau, wrench, gravity, factor, ws, scratch, udot):
-    """Accelerations by the articulated recursion, with loops and driven joints."""
-    solve_loops(forest, loops, tau, wrench, scaled(gravity, factor), ws, scratch, udot)
-
-
 @pass_that_allocates
 def solve_by_kane(forest, loops, tau, wrench, gravity, factor, ws, solver, udot):
     """Accelerations by Kane's method."""
@@ -108,12 +102,6 @@ def solve_and_keep(forest, tau, wrench, gravity, factor, ws, udot, articulated):
 def embed(forest, ws, articulated, q, rate, udot, dependent, second):
     """q'' with the accelerations of Euler parameters."""
     embedded_accelerations(forest, ws, articulated, q, rate, udot, dependent, second)
-
-
-@pass_of
-def close_loops(forest, loops, motions, functions, time, q, u, ws, scratch):
-    """Moves q and u onto loops and driven joints; how far they were off is left in the scratch."""
-    project(forest, loops, motions, functions, time[0], q, u, ws, scratch)
 
 
 @pass_of

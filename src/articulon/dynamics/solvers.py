@@ -15,6 +15,7 @@ from articulon.dynamics.dca import constrained_assembly
 from articulon.dynamics.embedding import embedding_scratch
 from articulon.dynamics.loops.conditions import MOTION, LoopScratch, loop_scratch
 from articulon.dynamics.loops.given_motions import check_time, motion_functions
+from articulon.dynamics.loops.loop_passes import solving_with_loops
 from articulon.errors import ModelError
 from articulon.inputs import shown
 from articulon.kernels import one_blas_thread
@@ -109,7 +110,9 @@ def solving(
         return
     yield motion_passes.find_motions.bind(c.motions, c.functions, c.time, scratch.loops.motion)
     if solver == "articulated":
-        yield motion_passes.solve_looped.bind(forest, c.loops, *loads, ws, scratch.loops, udot)
+        yield from solving_with_loops(
+            forest, c.loops, (loads.tau, loads.wrench, loads.gravity, loads.factor), ws, scratch.loops, udot
+        )
         return
     if solver == "kane":
         yield motion_passes.solve_by_kane.bind(forest, c.loops, *loads, ws, scratch, udot)

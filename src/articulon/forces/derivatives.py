@@ -11,6 +11,7 @@ import numpy as np
 
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics import motion_passes
+from articulon.dynamics.loops.loop_passes import closing_loops
 from articulon.dynamics.multibody_functions import PARALLEL_LINKS
 from articulon.dynamics.solvers import Constraints, Loads, locating, solving
 from articulon.forces.base import At
@@ -153,18 +154,15 @@ def closing(e: ModelTables, rhs: RightHandSide) -> tuple[Program, Closing]:
     found: list[Bound] = []
     looped = bool(loops.kind.size)
     scratch = solver.loops
-    motion = e.motion_functions
+    constraints = loops, motions, e.motion_functions, rhs.time
     if e.rotations == "euler-parameters":
         found.append(motion_passes.embed_dependent.bind(forest, rhs.q, rhs.u, solver.dependent, solver.switches))
         if looped:
             found.append(motion_passes.find_speeds.bind(forest, rhs.q, rhs.u, solver.u))
-            moved = rhs.time, rhs.q, solver.u, e.ws
-            found.append(motion_passes.close_loops.bind(forest, loops, motions, motion, *moved, scratch))
+            found.append(closing_loops(forest, constraints, rhs.q, solver.u, e.ws, scratch))
             found.append(motion_passes.find_rates.bind(forest, rhs.q, solver.u, rhs.u))
     elif looped:
-        found.append(
-            motion_passes.close_loops.bind(forest, loops, motions, motion, rhs.time, rhs.q, rhs.u, e.ws, scratch)
-        )
+        found.append(closing_loops(forest, constraints, rhs.q, rhs.u, e.ws, scratch))
     program = Program(found)
     return program, Closing(program.code, scratch.left, scratch.drift)
 

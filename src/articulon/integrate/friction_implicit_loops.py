@@ -16,14 +16,15 @@ Matthews (Proc. R. Soc. A 472, 20160138, 2016) for bonds.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from articulon.algebra.vectors import copy_into
-from articulon.dynamics.kinematics import accelerate_at_constant_speeds, move, place
+from articulon.dynamics.kinematics import accelerate_at_constant_speeds
 from articulon.dynamics.kinetic_energies import kinetic_energy
 from articulon.dynamics.loops.conditions import (
+    LoopScratch,
     add_loop_forces,
     evaluate_motions,
     on_links,
@@ -32,31 +33,20 @@ from articulon.dynamics.loops.conditions import (
     row_residuals,
     row_wrenches,
 )
-from articulon.dynamics.loops.constrained_articulated import (
-    CLOSED,
-    OPEN,
-    at_rest,
-    correct_multipliers,
-    factor_loops,
-    largest_error,
-    respond,
-    solve_tree_and_keep,
-)
+from articulon.dynamics.loops.constrained_articulated import CLOSED, OPEN, correct_multipliers, largest_error
+from articulon.dynamics.loops.loop_passes import factoring, factoring_under, respond, responding, solving_again
 from articulon.dynamics.loops.semidefinite import solve_semidefinite
 from articulon.dynamics.momentum_sampling import draw_speeds
-from articulon.dynamics.motion_passes import scaled
-from articulon.integrate import geodesic
+from articulon.dynamics.motion_passes import move_links, place_links, scaled
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
-from articulon.integrate.steady_drift import drift
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit
+from articulon.model import Forest, Loops, Workspace
 from articulon.model.loop_declarations import DRIVE
 from articulon.model.state import EXTERNAL, THERMOSTAT
-from articulon.passes import pass_of
+from articulon.passes import Bound, Program, pass_of, run
 from articulon.thermostats.base import FRICTION, SEED, STREAM
 from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
-
-at_steady_speeds = drift.leaf
 
 MOST_IMPULSES = 60
 """Most iterations for the impulse of a drift. In each its error shrinks by the angle that the constraints turn."""
@@ -80,18 +70,10 @@ def departure(nq: int, nu: int, rows: int) -> Departure:
     return Departure(np.zeros(nq), np.zeros(nu), np.zeros((rows, 12)))
 
 
-@kernel
-def factor(forest, loops, ws, arrays):
-    """Factors of J A⁻¹ Jᵀ at links whose articulated inertias have been kept: compiled once for all that follows."""
-    factor_loops(forest, loops, ws, arrays)
-
-
-@kernel
-def solve_along(forest, loops, tau, wrench, gravity, ws, arrays, udot):
-    """Accelerations with J u' = 0 at links that have been placed and moved: those of a part of a step in which the
-    coordinates, and with them J, stand still. The links' velocity-product accelerations, ``ws.bias``, are no part of
-    J u'."""
-    ground = (-gravity[0], -gravity[1], -gravity[2])
+@pass_of
+def begin_tangent(forest, loops, ws, arrays):
+    """Rows with J u' = 0 at links that have been placed and moved: those of a part of a step in which the coordinates,
+    and with them J, stand still. The links' velocity-product accelerations, ``ws.bias``, are no part of J u'."""
     row_wrenches(loops, ws, arrays.wrench)
     accelerate_at_constant_speeds(forest, ws)
     for r in range(loops.kind.size):
@@ -100,21 +82,37 @@ def solve_along(forest, loops, tau, wrench, gravity, ws, arrays, udot):
             arrays.motion[loops.motion[r], 2] = 0.0
         else:
             arrays.gamma[r] = -on_links(loops, arrays.wrench, r, ws.acceleration, 3, 0)
-    solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, arrays.articulated)
-    factor(forest, loops, ws, arrays)
-    copy_into(arrays.tau, tau)
-    copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
-    # The second turn removes the rounding of the first, as in ``solve_loops``.
-    for _ in range(2):
-        row_accelerations(loops, udot, ground, ws.acceleration, arrays)
-        correct_multipliers(loops, arrays)
-        solve_tree_and_keep(forest, arrays.tau, arrays.total, gravity, ws, udot, arrays.articulated[:0])
 
 
 @pass_of
-def solve_tangent(forest, loops, tau, wrench, gravity, factor, ws, arrays, udot):
-    """Accelerations with J u' = 0; the inertias are those of ``forest``, which may have friction added."""
-    solve_along(forest, loops, tau, wrench, scaled(gravity, factor), ws, arrays, udot)
+def end_tangent(loops, tau, wrench, gravity, factor, ws, arrays, udot, tree):
+    """Adds what the loops do to accelerations of the open forest, whose rows have been factored."""
+    g = scaled(gravity, factor)
+    ground = (-g[0], -g[1], -g[2])
+    copy_into(arrays.tau, tau)
+    copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
+    # The second turn removes the rounding of the first, as in ``solve_rows``.
+    for _ in range(2):
+        row_accelerations(loops, udot, ground, ws.acceleration, arrays)
+        correct_multipliers(loops, arrays)
+        run(tree)
+
+
+def solving_tangent(
+    forest: Forest,
+    loops: Loops,
+    loads: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    ws: Workspace,
+    arrays: LoopScratch,
+    udot: np.ndarray,
+) -> list[Bound]:
+    """The passes that find accelerations with J u' = 0; the inertias are those of ``forest``, which may have friction
+    added."""
+    return [
+        begin_tangent.bind(forest, loops, ws, arrays),
+        *factoring_under(forest, loops, loads, ws, arrays, udot),
+        end_tangent.bind(loops, *loads, ws, arrays, udot, solving_again(forest, loads, ws, arrays, udot)),
+    ]
 
 
 @pass_of
@@ -135,25 +133,16 @@ def book_impulse(loops, impulse, u, change, work):
 
 
 @jit
-def factor_here(forest, loops, ws, still, arrays):
-    """Factors of J M⁻¹ Jᵀ at links that have been placed."""
-    nothing = (0.0, 0.0, 0.0)
-    solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated)
-    factor(forest, loops, ws, arrays)
-
-
-@kernel
-def project_speeds(forest, loops, u, ws, arrays, work):
+def project_speeds(loops, u, ws, arrays, work, moving, factoring, responding):
     """Changes u to J u = v, v the rates in ``arrays.motion``, by the smallest step in the metric of the mass matrix, at
     links that have been placed; returns how far J u was off."""
-    still = at_rest(ws, arrays)
-    factor_here(forest, loops, ws, still, arrays)
-    move(forest, u, ws, 0, forest.mass.size)
+    run(factoring)
+    run(moving)
     row_rates(loops, u, ws, arrays.wrench, arrays.motion, arrays.residual)
     fastest = 0.0
     for r in range(loops.kind.size):
         fastest = max(fastest, abs(arrays.residual[r]))
-    respond(forest, loops, still, arrays)
+    respond(loops, arrays, responding)
     book_impulse(loops, arrays.correction, u, arrays.response, work)
     for k in range(u.size):
         u[k] += arrays.response[k]
@@ -161,9 +150,9 @@ def project_speeds(forest, loops, u, ws, arrays, work):
 
 
 @jit
-def begin(forest, loops, q, u, ws, arrays, start):
+def begin(loops, q, u, arrays, start, moving, factoring):
     """Keeps what a drift sets out from, with the factors of J M⁻¹ Jᵀ there, at links that have been placed."""
-    factor_here(forest, loops, ws, at_rest(ws, arrays), arrays)
+    run(factoring)
     copy_into(start.q, q)
     copy_into(start.u, u)
     copy_into(start.wrench.reshape(-1), arrays.wrench.reshape(-1))
@@ -171,14 +160,13 @@ def begin(forest, loops, q, u, ws, arrays, start):
         arrays.multiplier[r] = 0.0
     for k in range(u.size):
         arrays.response[k] = 0.0
-    move(forest, u, ws, 0, forest.mass.size)
+    run(moving)
 
 
-@kernel
-def aim(forest, loops, time, q, u, ws, arrays, start):
+@jit
+def aim(loops, time, q, u, arrays, start, placing, moving, responding):
     """Corrects the impulses by what a drift over ``time`` has missed φ = 0 by, ``arrays.residual``, and goes back to
     where it has set out from, with their speeds."""
-    still, nothing, links = at_rest(ws, arrays), (0.0, 0.0, 0.0), forest.mass.size
     for r in range(loops.kind.size):
         arrays.residual[r] *= -1.0 / time
     solve_semidefinite(arrays.matrix, arrays.scale, arrays.pivot, arrays.rank[0], arrays.residual, arrays.correction)
@@ -191,11 +179,11 @@ def aim(forest, loops, time, q, u, ws, arrays, start):
         arrays.multiplier[r] += arrays.correction[r]
     add_loop_forces(loops, start.wrench, arrays.multiplier, arrays.tau, arrays.total)
     copy_into(q, start.q)
-    place(forest, q, ws, 0, links)
-    solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated[:0])
+    run(placing)
+    run(responding)
     for k in range(u.size):
         u[k] = start.u[k] + arrays.response[k]
-    move(forest, u, ws, 0, links)
+    run(moving)
 
 
 @jit
@@ -210,47 +198,80 @@ def arrived(loops, turn, q, ws, arrays, before):
     return relative <= CLOSED or rounded or turn == MOST_IMPULSES or not relative < math.inf, relative
 
 
-@kernel
-def land(forest, loops, u, ws, arrays, start, work, status):
-    """Ends a drift that has been aimed: the speeds' own impulses and the work of drives."""
-    if not arrays.left[0] <= OPEN:
-        status[0] = max(status[0], NOT_CLOSED if arrays.left[0] < math.inf else DIVERGED)
-        return
-    book_impulse(loops, arrays.multiplier, start.u, arrays.response, work)
-    arrays.drift[1] = max(arrays.drift[1], project_speeds(forest, loops, u, ws, arrays, work))
-
-
-@jit
-def travel(forest, q, u, span, ws, flight, no_torque):
-    """A drift as if there were no constraints: a free flight, or one at steady speeds where ``flight`` is None."""
-    if flight is None:
-        at_steady_speeds(forest, q, u, ws, span)
-        return REACHED
-    return geodesic.fly(forest, q, u, span[0], ws, flight, no_torque)
-
-
 @pass_of
 def drift_tangent(
-    forest, loops, motions, functions, part, clock, span, q, u, ws, arrays, start, flight, no_torque, work, status
+    loops,
+    motions,
+    functions,
+    part,
+    clock,
+    span,
+    q,
+    u,
+    ws,
+    arrays,
+    start,
+    work,
+    status,
+    travelling,
+    placing,
+    moving,
+    factoring,
+    responding,
 ):
-    """A drift over a time ``span`` (1,) that ends on the constraints of the time ``clock[0] + part · clock[1]``."""
+    """A drift over a time ``span`` (1,) that ends on the constraints of the time ``clock[0] + part · clock[1]``;
+    ``travelling`` is one as if there were none."""
     evaluate_motions(motions, functions, clock[0] + part * clock[1], arrays.motion)
-    begin(forest, loops, q, u, ws, arrays, start)
+    begin(loops, q, u, arrays, start, moving, factoring)
     before = math.inf
     for turn in range(MOST_IMPULSES + 1):
-        found = travel(forest, q, u, span, ws, flight, no_torque)
-        if found != REACHED:
-            status[0] = max(status[0], found)
+        run(travelling)
+        if status[0] != REACHED:
             return
         ended, before = arrived(loops, turn, q, ws, arrays, before)
         if ended:
             break
-        aim(forest, loops, span[0], q, u, ws, arrays, start)
-    land(forest, loops, u, ws, arrays, start, work, status)
+        aim(loops, span[0], q, u, arrays, start, placing, moving, responding)
+    if not arrays.left[0] <= OPEN:
+        status[0] = max(status[0], NOT_CLOSED if arrays.left[0] < math.inf else DIVERGED)
+        return
+    # The speeds' own impulses, and the work of drives.
+    book_impulse(loops, arrays.multiplier, start.u, arrays.response, work)
+    off = project_speeds(loops, u, ws, arrays, work, moving, factoring, responding)
+    arrays.drift[1] = max(arrays.drift[1], off)
+
+
+def drifting_tangent(
+    forest: Forest,
+    constraints: tuple[Any, ...],
+    times: tuple[Any, ...],
+    q: np.ndarray,
+    u: np.ndarray,
+    ws: Workspace,
+    arrays: LoopScratch,
+    ends: tuple[Any, ...],
+    travelling: Bound,
+) -> Bound:
+    """A drift as :func:`drift_tangent` takes its arguments: loops, motions and functions; part, clock and span; and
+    what it sets out from, works and status."""
+    return drift_tangent.bind(
+        *constraints,
+        *times,
+        q,
+        u,
+        ws,
+        arrays,
+        *ends,
+        Program([travelling]),
+        Program([place_links.bind(forest, q, ws)]),
+        Program([move_links.bind(forest, u, ws)]),
+        factoring(forest, constraints[0], ws, arrays),
+        responding(forest, ws, arrays),
+    )
 
 
 @pass_of
-def stir_tangent(forest, loops, bath, clock, count, u, ws, still, draw, arrays, work):
+def stir_tangent(forest, loops, bath, clock, count, u, ws, still, draw, arrays, work, moving, factoring, responding):
     """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed and
     moved, on the speeds that the loops leave free; adds its work."""
     time, h = clock[0], clock[1]
@@ -259,6 +280,6 @@ def stir_tangent(forest, loops, bath, clock, count, u, ws, still, draw, arrays, 
     draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
     for k in range(u.size):
         u[k] = c * u[k] + s * draw.speeds[k]
-    project_speeds(forest, loops, u, ws, arrays, work)
-    move(forest, u, ws, 0, forest.mass.size)
+    project_speeds(loops, u, ws, arrays, work, moving, factoring, responding)
+    run(moving)
     work[THERMOSTAT] += kinetic_energy(forest, ws) - before

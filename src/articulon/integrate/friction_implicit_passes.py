@@ -1,6 +1,6 @@
 """The passes of a friction-implicit step, and the arrays through which they are called."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from articulon.algebra.vectors import ZERO, add, copy_into, load, load_from, sca
 from articulon.dynamics.kinematics import move
 from articulon.dynamics.kinetic_energies import kinetic_energy
 from articulon.dynamics.loops.conditions import LoopScratch
+from articulon.dynamics.loops.loop_passes import factoring, responding
 from articulon.dynamics.momentum_sampling import Draw, draw_arrays, draw_speeds
 from articulon.dynamics.motion_passes import move_links, place_links, solve
 from articulon.forces.base import At
@@ -22,8 +23,8 @@ from articulon.integrate.friction_implicit_joints import book_rubbing, rubbing, 
 from articulon.integrate.friction_implicit_loops import (
     book_drives,
     departure,
-    drift_tangent,
-    solve_tangent,
+    drifting_tangent,
+    solving_tangent,
     stir_tangent,
 )
 from articulon.integrate.friction_implicit_springs import book_dashpots, dashpots_of, place_dashpots, solve_dashpots
@@ -266,11 +267,11 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
     locate = [place_links.bind(forest, q, ws), move_u]
     kept = keep_spins.bind(forest, ws, arrays.turning)
 
-    def solving(inertias: Forest, forces: tuple[np.ndarray, ...], moved: Workspace, found: np.ndarray) -> Bound:
+    def solving(inertias: Forest, forces: tuple[Any, Any, Any], moved: Workspace, found: np.ndarray) -> list[Bound]:
         """The solution for accelerations under forces, those of gravity among them."""
         if looped:
-            return solve_tangent.bind(inertias, loops, *forces, fall, moved, e.solver.loops, found)
-        return solve.bind(forest, inertias.mass, inertias.moment, inertias.inertia, *forces, fall, moved, found)
+            return solving_tangent(inertias, loops, (*forces, fall), moved, e.solver.loops, found)
+        return [solve.bind(forest, inertias.mass, inertias.moment, inertias.inertia, *forces, fall, moved, found)]
 
     def driving(span: np.ndarray, found: LoopScratch) -> list[Bound]:
         """The work of drives over a time."""
@@ -290,7 +291,7 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
     ]
     resisted: list[Bound] = []
     if not resists:
-        friction.append(solving(heavier, (arrays.no_torque, arrays.total, none), still, arrays.udot))
+        friction.extend(solving(heavier, (arrays.no_torque, arrays.total, none), still, arrays.udot))
     else:
         own, over = rubbing(e.model.nu), (arrays.clock[1:], factor)
         rubbed_by = (no_frictions() if rows is None else rows, *over, u, arrays.total, still, own)
@@ -320,7 +321,10 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
     rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
     stirred = bath, arrays.clock, arrays.number, u, ws, still, arrays.draw
     if looped:
-        stirring = stir_tangent.bind(forest, loops, *stirred, e.solver.loops, arrays.work)
+        projecting = factoring(forest, loops, ws, e.solver.loops), responding(forest, ws, e.solver.loops)
+        stirring = stir_tangent.bind(
+            forest, loops, *stirred, e.solver.loops, arrays.work, Program([move_u]), *projecting
+        )
     else:
         stirring = stir.bind(forest, *stirred, arrays.work)
     programs = [
@@ -329,8 +333,8 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
             locate,
             filling(e, at, resistance=False),
             scaling(e, channels, factor),
-            () if flight else (move_u, kept, accelerate),
-            (accelerate,) if flight else (move_middle, kept, accelerate),
+            () if flight else (move_u, kept, *accelerate),
+            accelerate if flight else (move_middle, kept, *accelerate),
             book,
             (move_u,),
             (first,),
@@ -350,17 +354,18 @@ def _drifting(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Bound, Bound
     """The drifts of the two halves of a step."""
     forest, ws = e.system.forest, e.ws
     moved = arrays.q, arrays.u
-    flown = arrays.flight if flight else None
-    if e.system.loops.kind.size:
-        start = departure(e.model.nq, e.model.nu, e.system.loops.kind.size)
-        rows = e.system.loops, e.system.motions, e.motion_functions
-        rest = (ws, e.solver.loops, start, flown, arrays.no_torque, arrays.work, arrays.status)
-        first, second = (
-            drift_tangent.bind(forest, *rows, part, arrays.clock, arrays.span, *moved, *rest) for part in (0.5, 1.0)
-        )
-        return first, second
     if flight:
-        flying = fly.bind(forest, *moved, arrays.span, ws, flown, arrays.no_torque, arrays.status)
-        return flying, flying
-    drifting = drift.bind(forest, *moved, ws, arrays.span)
-    return drifting, drifting
+        travelling = fly.bind(forest, *moved, arrays.span, ws, arrays.flight, arrays.no_torque, arrays.status)
+    else:
+        travelling = drift.bind(forest, *moved, ws, arrays.span)
+    if not e.system.loops.kind.size:
+        return travelling, travelling
+    ends = departure(e.model.nq, e.model.nu, e.system.loops.kind.size), arrays.work, arrays.status
+    constraints = e.system.loops, e.system.motions, e.motion_functions
+    first, second = (
+        drifting_tangent(
+            forest, constraints, (part, arrays.clock, arrays.span), *moved, ws, e.solver.loops, ends, travelling
+        )
+        for part in (0.5, 1.0)
+    )
+    return first, second

@@ -4,24 +4,21 @@ The recursion solves the tree as if it were open. A unit force of a row is then 
 the joints already eliminated; what it does to each joint on the way, over the root of that joint's inertia, makes a row
 of E, and J M⁻¹ Jᵀ = E Eᵀ. The multipliers follow from the error of the open tree's accelerations, and a second
 recursion takes their forces in. Rows that follow from others are left out by the pivoted factorisation.
-
-What several entry points call is a kernel of its own here, so that it is compiled once and not into each of them.
 """
 
 import math
 
 from articulon.algebra.inertia import force_of, moment_of
-from articulon.algebra.vectors import add, copy_into, cross, dot, load, load_from, load_symmetric
+from articulon.algebra.vectors import add, cross, dot, load, load_from, load_symmetric
 from articulon.dynamics import joints
 from articulon.dynamics.articulated import accelerate, eliminate_and_keep
 from articulon.dynamics.by_forest import by_forest
-from articulon.dynamics.kinematics import accelerate_at_constant_speeds, drift, frames, move, place
+from articulon.dynamics.kinematics import accelerate_at_constant_speeds, frames, move, place
 from articulon.dynamics.loops.conditions import (
     add_loop_forces,
     evaluate_motions,
     mark_live_rows,
     on_links,
-    row_accelerations,
     row_biases,
     row_rates,
     row_residuals,
@@ -37,7 +34,6 @@ CLOSED = 1e-14
 """Error of a row, over the size of what it is the difference of, at which a projection of positions ends."""
 OPEN = 1e-9
 """Error, over the same size, above which a state is not on its loops."""
-MOST_PROJECTIONS = 8
 
 
 @jit
@@ -160,30 +156,12 @@ def factor_loops(forest, loops, ws, arrays):
     arrays.rank[0] = factorise_semidefinite(arrays.matrix, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
 
 
-@kernel
+@jit
 def solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, kept):
     """Accelerations of the open forest at links that have been placed and moved."""
     links = forest.mass.size
     eliminate_and_keep(forest, forest.mass, forest.moment, forest.inertia, tau, wrench, ws, 0, links, kept)
     accelerate(forest, gravity, ws, udot, 0, links)
-
-
-@kernel
-def solve_loops(forest, loops, tau, wrench, gravity, ws, arrays, udot):
-    """Accelerations (nu,) with all loops at links that have been placed and moved, with motions evaluated."""
-    ground = (-gravity[0], -gravity[1], -gravity[2])
-    solve_tree_and_keep(forest, tau, wrench, gravity, ws, udot, arrays.articulated)
-    factor_loops(forest, loops, ws, arrays)
-    row_biases(loops, ws, arrays.gamma)
-    copy_into(arrays.tau, tau)
-    copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
-    for r in range(loops.kind.size):
-        arrays.multiplier[r] = 0.0
-    # The second turn removes the rounding of the first, which grows with the condition of J M⁻¹ Jᵀ.
-    for _ in range(2):
-        row_accelerations(loops, udot, ground, ws.acceleration, arrays)
-        correct_multipliers(loops, arrays)
-        solve_tree_and_keep(forest, arrays.tau, arrays.total, gravity, ws, udot, arrays.articulated[:0])
 
 
 @jit
@@ -196,19 +174,6 @@ def correct_multipliers(loops, arrays):
     for r in range(step.size):
         arrays.multiplier[r] += step[r]
     add_loop_forces(loops, arrays.wrench, step, arrays.tau, arrays.total)
-
-
-@jit
-def respond(forest, loops, still, arrays):
-    """M⁻¹ Jᵀ λ for the λ that removes the residual, into ``response``; links are placed and J is factorised."""
-    for k in range(arrays.tau.size):
-        arrays.tau[k] = 0.0
-    flat = arrays.total.reshape(-1)
-    for k in range(flat.size):
-        flat[k] = 0.0
-    correct_multipliers(loops, arrays)
-    nothing = (0.0, 0.0, 0.0)
-    solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated[:0])
 
 
 @jit
@@ -246,44 +211,6 @@ def largest_error(loops, q, ws, arrays):
         if not error <= relative * size:  # a number that is none is the worst
             relative, worst = error / size, r
     return absolute, relative, worst
-
-
-@kernel
-def project(forest, loops, motions, functions, time, q, u, ws, arrays):
-    """Moves q, then u, onto the loops by the smallest step in the metric of the mass matrix.
-
-    How far they were off, max |φ| and max |φ'|, is left in ``drift``, and what could not be removed in ``left``.
-    """
-    links = forest.mass.size
-    still = at_rest(ws, arrays)
-    nothing = (0.0, 0.0, 0.0)
-    evaluate_motions(motions, functions, time, arrays.motion)
-    before = math.inf
-    for turn in range(MOST_PROJECTIONS + 1):
-        place(forest, q, ws, 0, links)
-        row_residuals(loops, q, ws, arrays.motion, arrays.residual)
-        error, relative, worst = largest_error(loops, q, ws, arrays)
-        if turn == 0:
-            arrays.drift[0] = error
-        arrays.left[0], arrays.rank[1] = relative, worst
-        if relative <= CLOSED or turn == MOST_PROJECTIONS or not relative < 0.5 * before:
-            break
-        before = relative
-        solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated)
-        factor_loops(forest, loops, ws, arrays)
-        respond(forest, loops, still, arrays)
-        drift(forest, q, arrays.response, 1.0)
-    solve_tree_and_keep(forest, arrays.tau, arrays.total, nothing, still, arrays.response, arrays.articulated)
-    factor_loops(forest, loops, ws, arrays)
-    move(forest, u, ws, 0, links)
-    row_rates(loops, u, ws, arrays.wrench, arrays.motion, arrays.residual)
-    fastest = 0.0
-    for r in range(loops.kind.size):
-        fastest = max(fastest, abs(arrays.residual[r]))
-    arrays.drift[1] = fastest
-    respond(forest, loops, still, arrays)
-    for k in range(u.size):
-        u[k] += arrays.response[k]
 
 
 @by_forest

@@ -1,0 +1,189 @@
+"""The passes of the articulated-body algorithm with loops, and those that bring a state onto them.
+
+The recursion over the tree, and what factors the rows, are programs of theirs: each is compiled once, whoever runs it.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.dynamics.kinematics import drift
+from articulon.dynamics.loops.conditions import (
+    LoopScratch,
+    evaluate_motions,
+    row_accelerations,
+    row_biases,
+    row_rates,
+    row_residuals,
+)
+from articulon.dynamics.loops.constrained_articulated import (
+    CLOSED,
+    at_rest,
+    correct_multipliers,
+    factor_loops,
+    largest_error,
+)
+from articulon.dynamics.motion_passes import move_links, place_links, scaled, solve_and_keep
+from articulon.kernels import jit
+from articulon.model import Forest, Loops, Workspace
+from articulon.passes import Bound, Program, pass_of, run
+
+MOST_PROJECTIONS = 8
+NO_GRAVITY = np.zeros(3), np.ones(1)
+
+
+@pass_of
+def factor_rows(forest, loops, ws, arrays):
+    """Factors of J M⁻¹ Jᵀ at links whose articulated inertias have been kept."""
+    factor_loops(forest, loops, ws, arrays)
+
+
+@pass_of
+def correct_coordinates(forest, q, correction):
+    """Moves the coordinates by a correction (nu,)."""
+    drift(forest, q, correction, 1.0)
+
+
+@pass_of
+def solve_rows(loops, tau, wrench, gravity, factor, ws, arrays, udot, tree):
+    """Adds what the loops do to accelerations of the open forest, whose rows have been factored; ``tree`` finds these
+    again with the forces of the loops."""
+    g = scaled(gravity, factor)
+    ground = (-g[0], -g[1], -g[2])
+    row_biases(loops, ws, arrays.gamma)
+    copy_into(arrays.tau, tau)
+    copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
+    for r in range(loops.kind.size):
+        arrays.multiplier[r] = 0.0
+    # The second turn removes the rounding of the first, which grows with the condition of J M⁻¹ Jᵀ.
+    for _ in range(2):
+        row_accelerations(loops, udot, ground, ws.acceleration, arrays)
+        correct_multipliers(loops, arrays)
+        run(tree)
+
+
+def solving_with_loops(
+    forest: Forest,
+    loops: Loops,
+    loads: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    ws: Workspace,
+    arrays: LoopScratch,
+    udot: np.ndarray,
+) -> list[Bound]:
+    """The passes that find u' (nu,) under ``loads``, as those of :class:`articulon.dynamics.solvers.Loads`, at links
+    that have been placed and moved, with motions evaluated."""
+    return [
+        *factoring_under(forest, loops, loads, ws, arrays, udot),
+        solve_rows.bind(loops, *loads, ws, arrays, udot, solving_again(forest, loads, ws, arrays, udot)),
+    ]
+
+
+def factoring_under(
+    forest: Forest,
+    loops: Loops,
+    loads: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    ws: Workspace,
+    arrays: LoopScratch,
+    udot: np.ndarray,
+) -> list[Bound]:
+    """The passes that find accelerations of the open forest, and the factors of its rows."""
+    return [
+        solve_and_keep.bind(forest, *loads, ws, udot, arrays.articulated),
+        factor_rows.bind(forest, loops, ws, arrays),
+    ]
+
+
+def solving_again(
+    forest: Forest,
+    loads: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    ws: Workspace,
+    arrays: LoopScratch,
+    udot: np.ndarray,
+) -> Program:
+    """Finds accelerations of the open forest under the forces that are in the scratch."""
+    return Program(
+        [solve_and_keep.bind(forest, arrays.tau, arrays.total, *loads[2:], ws, udot, arrays.articulated[:0])]
+    )
+
+
+def factoring(forest: Forest, loops: Loops, ws: Workspace, arrays: LoopScratch) -> Program:
+    """Factors of J M⁻¹ Jᵀ at links that have been placed."""
+    loads = arrays.tau, arrays.total, *NO_GRAVITY
+    still = at_rest.py_func(ws, arrays)
+    return Program(
+        [
+            solve_and_keep.bind(forest, *loads, still, arrays.response, arrays.articulated),
+            factor_rows.bind(forest, loops, ws, arrays),
+        ]
+    )
+
+
+def responding(forest: Forest, ws: Workspace, arrays: LoopScratch) -> Program:
+    """M⁻¹ f of the forces in the scratch, into its ``response``, at links that have been placed."""
+    loads = arrays.tau, arrays.total, *NO_GRAVITY
+    return solving_again(forest, loads, at_rest.py_func(ws, arrays), arrays, arrays.response)
+
+
+@jit
+def respond(loops, arrays, responding):
+    """M⁻¹ Jᵀ λ for the λ that removes the residual, into ``response``; links are placed and J is factorised."""
+    for k in range(arrays.tau.size):
+        arrays.tau[k] = 0.0
+    flat = arrays.total.reshape(-1)
+    for k in range(flat.size):
+        flat[k] = 0.0
+    correct_multipliers(loops, arrays)
+    run(responding)
+
+
+@pass_of
+def project(loops, motions, functions, time, q, u, ws, arrays, placing, moving, factoring, responding, correcting):
+    """Moves q, then u, onto the loops by the smallest step in the metric of the mass matrix.
+
+    How far they were off, max |φ| and max |φ'|, is left in ``drift``, and what could not be removed in ``left``.
+    """
+    evaluate_motions(motions, functions, time[0], arrays.motion)
+    before = math.inf
+    for turn in range(MOST_PROJECTIONS + 1):
+        run(placing)
+        row_residuals(loops, q, ws, arrays.motion, arrays.residual)
+        error, relative, worst = largest_error(loops, q, ws, arrays)
+        if turn == 0:
+            arrays.drift[0] = error
+        arrays.left[0], arrays.rank[1] = relative, worst
+        if relative <= CLOSED or turn == MOST_PROJECTIONS or not relative < 0.5 * before:
+            break
+        before = relative
+        run(factoring)
+        respond(loops, arrays, responding)
+        run(correcting)
+    run(factoring)
+    run(moving)
+    row_rates(loops, u, ws, arrays.wrench, arrays.motion, arrays.residual)
+    fastest = 0.0
+    for r in range(loops.kind.size):
+        fastest = max(fastest, abs(arrays.residual[r]))
+    arrays.drift[1] = fastest
+    respond(loops, arrays, responding)
+    for k in range(u.size):
+        u[k] += arrays.response[k]
+
+
+def closing_loops(
+    forest: Forest, constraints: tuple[Any, ...], q: np.ndarray, u: np.ndarray, ws: Workspace, arrays: LoopScratch
+) -> Bound:
+    """The pass that moves q and u onto loops and driven joints; how far they were off is left in the scratch."""
+    return project.bind(
+        *constraints,
+        q,
+        u,
+        ws,
+        arrays,
+        Program([place_links.bind(forest, q, ws)]),
+        Program([move_links.bind(forest, u, ws)]),
+        factoring(forest, constraints[0], ws, arrays),
+        responding(forest, ws, arrays),
+        Program([correct_coordinates.bind(forest, q, arrays.response)]),
+    )
