@@ -48,7 +48,7 @@ from articulon.thermostats.base import FRICTION, SEED, STREAM
 from articulon.thermostats.langevin import decay_and_noise
 from articulon.thermostats.schedule import target
 
-MOST_IMPULSES = 60
+MOST_IMPULSES = 300
 """Most iterations for the impulse of a drift. In each its error shrinks by the angle that the constraints turn."""
 ROUNDED = 1e-11
 """Error, as ``CLOSED``, from which on an iteration that gains less than half has come to rounding."""
