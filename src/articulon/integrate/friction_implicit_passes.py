@@ -314,19 +314,23 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
         *resisted,
         *driving(arrays.clock[1:], e.solver.loops if dashpots is None else dashpots.arrays),
     ]
-    kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic)]
     way, bath = e.system.bath.choice[WAY], e.system.bath
+    kinetic: list[Bound] = []
+    rate: list[Bound] = []
+    stirring: list[Bound] = []
+    if way == SCALES or arrays.bath.size > 0:
+        kinetic = [move_u, find_kinetic_energy.bind(forest, ws, arrays.kinetic)]
+    if arrays.bath.size > 0:
+        rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
+    if way == KICKS:
+        stirred = bath, arrays.clock, arrays.number, u, ws, still, arrays.draw
+        if looped:
+            kept_rows = arrays.work, Program([move_u]), factoring(forest, loops, ws, e.solver.loops)
+            answer = responding(forest, ws, e.solver.loops)
+            stirring = [stir_tangent.bind(forest, loops, *stirred, e.solver.loops, *kept_rows, answer)]
+        else:
+            stirring = [stir.bind(forest, *stirred, arrays.work)]
     first, second = _drifting(e, arrays, flight)
-    remembers = arrays.bath.size > 0
-    rate = [*kinetic, rate_thermostat.bind(bath, arrays.kinetic, arrays.time, arrays.bath, channels.bath)]
-    stirred = bath, arrays.clock, arrays.number, u, ws, still, arrays.draw
-    if looped:
-        projecting = factoring(forest, loops, ws, e.solver.loops), responding(forest, ws, e.solver.loops)
-        stirring = stir_tangent.bind(
-            forest, loops, *stirred, e.solver.loops, arrays.work, Program([move_u]), *projecting
-        )
-    else:
-        stirring = stir.bind(forest, *stirred, arrays.work)
     programs = [
         Program(one)
         for one in (
@@ -342,8 +346,8 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
             friction if rubs else (),
             rubbed if rubs else (),
             kinetic if way == SCALES else (),
-            rate if remembers else (),
-            (stirring,) if way == KICKS else (),
+            rate,
+            stirring,
         )
     ]
     compile_passes(one for program in programs for one in program.passes)
