@@ -12,6 +12,16 @@ from articulon.integrate.base import open_loop
 from articulon.integrate.fixed_steps import ArrayDriver
 from articulon.integrate.problem import Problem
 from articulon.integrate.status import CAPACITY_EXCEEDED, NOT_CLOSED, REACHED
+from articulon.integrate.touching_contacts import (
+    book_contacts,
+    follow_carried,
+    give_contacts,
+    list_carried,
+    look,
+    motion_of,
+    place_carried,
+    take_places,
+)
 from articulon.model import State
 from articulon.model.state import STEPS
 from articulon.passes import Function, Program
@@ -43,10 +53,24 @@ class TouchingDriver(ArrayDriver):
     def _steps(self, state: State, held: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> Program:
         """The steps, bound to what a chunk changes and to the lists that there are."""
         e, contacts = self.evaluator, self.contacts
-        passes, lists, refresh = contacts.functions
-        of_contacts = self.pairs, passes, lists, refresh, contacts.system, self.carried
-        changed = self.step, state, *held, times, e.ws, self.scratch, self.taken
-        return Program([touching_verlet.advance_touching.bind(e.rhs, e.closing, self.passes, *of_contacts, *changed)])
+        functions, lists, refresh = contacts.functions
+        carried, touching, arrays, links = self.carried, contacts.system, self.scratch, motion_of(e.ws)
+        listed = touching, lists, refresh, arrays.found
+        looked = self.pairs, functions, carried, links, touching, arrays.now, times, arrays.found
+        booked = carried, links, touching, arrays.span, arrays.works
+        of_contacts = (
+            take_places.bind(touching, state.contacts.rebuild),
+            place_carried.bind(carried, links, touching),
+            list_carried.bind(*listed),
+            follow_carried.bind(*listed),
+            look.bind(*looked),
+            book_contacts.bind(*booked, touching_verlet.HISTORY.lines_done),
+            book_contacts.bind(*booked, touching_verlet.HISTORY.lines_due),
+            give_contacts.bind(touching, lists, state.contacts.rebuild, arrays.found),
+        )
+        stepped = self.step, state, *held, touching.candidates.block, arrays, self.taken
+        programs = (Program([one]) for one in of_contacts)
+        return Program([touching_verlet.advance_touching.bind(e.rhs, e.closing, self.passes, *stepped, *programs)])
 
     def explain(self, status: int) -> None:
         """See :class:`ArrayDriver`."""

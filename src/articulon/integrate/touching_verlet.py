@@ -22,24 +22,13 @@ from articulon.columns import Columns
 from articulon.dynamics.loops.constrained_articulated import OPEN
 from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.forces.base import At
-from articulon.forces.contact.carried_spheres import (
-    capacity_exceeded,
-    follow_spheres,
-    list_spheres,
-    move_spheres,
-    place_spheres,
-    sum_contacts,
-)
-from articulon.forces.contact.contact_columns import COUNTS
-from articulon.forces.contact.contact_history import KEEP_RECORDS
-from articulon.forces.contact.contact_powers import pair_powers, wall_powers
 from articulon.forces.contact.contact_tables import WALL_WORK, WORKS
 from articulon.forces.derivatives import close, evaluate
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking
-from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_verlet import RESISTANCE_PASS, WALL_PASS, sort_works, sort_works_to_come, sum_seen
+from articulon.integrate.grain_verlet import sort_works, sort_works_to_come
 from articulon.integrate.status import CAPACITY_EXCEEDED, DIVERGED, NOT_CLOSED, REACHED
+from articulon.integrate.touching_contacts import EXCEEDED, FINE
 from articulon.integrate.variables import blocks
 from articulon.kernels import jit
 from articulon.model import Model, kernel_tables
@@ -87,14 +76,20 @@ class Scratch(NamedTuple):
     """Mean speeds of a kick, shape (nu,)."""
     works: np.ndarray
     """A row for each of what the places in the history hold, flat as there, shape (27,)."""
+    now: np.ndarray
+    """Time at which contacts are looked at, and that since the last time [time], shape (2,)."""
+    span: np.ndarray
+    """Time over which their works are booked [time], shape (1,)."""
+    found: np.ndarray
+    """How a pass of contacts went, as in :mod:`articulon.integrate.touching_contacts`, shape (1,)."""
 
 
 def scratch(model: Model) -> Scratch:
     """Arrays for a model."""
     y, dy, free, trial, total = np.zeros((5, model.nq + model.nu + 8))
     quaternion = blocks(kernel_tables(model).forest, model.nq, model.nu).quaternion
-    mean, works = np.zeros(model.nu), np.zeros(HISTORY.width)
-    return Scratch(y, dy, free, trial, total, np.zeros(8), quaternion, mean, works)
+    mean, works, found = np.zeros(model.nu), np.zeros(HISTORY.width), np.zeros(1, dtype=np.int64)
+    return Scratch(y, dy, free, trial, total, np.zeros(8), quaternion, mean, works, np.zeros(2), np.zeros(1), found)
 
 
 class Passes(NamedTuple):
@@ -134,37 +129,14 @@ def locate(passes, y, nq):
 
 
 @jit
-def look(pairs, contacts, carried, ws, touching, time, h, times):
-    """Evaluates all contacts at links that have been placed and moved, and sums what they do to the links; nothing of
-    it where a wall has moved, and more is near it than there is room for."""
-    move_spheres(carried, ws, touching)
-    contacts[WALL_PASS](touching, time, h)
-    if touching.walls.counts[COUNTS.exceeded] != 0:
-        return
-    pairs(touching, time, h)
-    contacts[RESISTANCE_PASS](touching, time, h)
-    sum_seen(touching.candidates.block, times)
-    sum_seen(touching.walls.block, times)
-    sum_contacts(carried, ws, touching)
-
-
-@jit
-def book(passes, carried, touching, time, ws, works, channel, line):
-    """Adds to works what all forces do in a time at the mean speeds: by channel, and of contacts by line."""
+def book(passes, arrays, time, channel, contacts):
+    """Adds to works what all forces do in a time at the mean speeds: by channel, and by ``contacts`` those of contacts
+    by line."""
     run(passes.book)
     for c in range(8):
-        works[channel + c] += time * passes.power[c]
-    move_spheres(carried, ws, touching)
-    pair_powers(touching)
-    seen = touching.candidates.block
-    for b in range(seen.shape[0]):
-        for k in range(WORKS):
-            works[line + k] += time * seen[b, k]
-    for k in range(WORKS):
-        seen[0, k] = 0.0
-    wall_powers(touching, seen[0])
-    for k in range(WORKS):
-        works[line + k] += time * seen[0, k]
+        arrays.works[channel + c] += time * passes.power[c]
+    arrays.span[0] = time
+    run(contacts)
 
 
 @jit
@@ -195,7 +167,7 @@ def flow(rhs, state, arrays, time, h):
 
 
 @jit
-def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
+def kick(rhs, passes, state, block, arrays, time, h, done, booking_done, booking_due):
     """M⁻¹F at links whose contacts have been looked at, and the kick over ``done``; works of it and of the next one.
 
     It is u' less what u' is without forces; drag takes the speeds that the step is going to end with. A kick leaves the
@@ -216,9 +188,9 @@ def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
         state.rule.acceleration[k] = a
         y[nq + k] = mean[k] + done * a
         mean[k] += 0.5 * done * a
-    sort_works(touching.candidates.block, works[HISTORY.lines_done : HISTORY.lines_done + WORKS])
+    sort_works(block, works[HISTORY.lines_done : HISTORY.lines_done + WORKS])
     # What is to come of the half kick before is done now.
-    book(passes, carried, touching, done, ws, works, HISTORY.done, HISTORY.lines_done)
+    book(passes, arrays, done, HISTORY.done, booking_done)
     works[HISTORY.done + EXTERNAL] += done * drives
     for k in range(HISTORY.due, HISTORY.due + 8):
         works[k] = 0.0
@@ -226,9 +198,9 @@ def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
         works[k] = 0.0
     for k in range(nu):
         mean[k] = y[nq + k] + 0.5 * half * state.rule.acceleration[k]
-    book(passes, carried, touching, half, ws, works, HISTORY.due, HISTORY.lines_due)
+    book(passes, arrays, half, HISTORY.due, booking_due)
     works[HISTORY.due + EXTERNAL] += half * drives
-    sort_works_to_come(touching.candidates.block, works[HISTORY.lines_due : HISTORY.lines_due + WORKS], half)
+    sort_works_to_come(block, works[HISTORY.lines_due : HISTORY.lines_due + WORKS], half)
     for k in range(8):
         works[HISTORY.done + k] += works[HISTORY.due + k]
     for k in range(WORKS):
@@ -236,9 +208,9 @@ def kick(rhs, passes, state, touching, carried, ws, arrays, time, h, done):
 
 
 @jit
-def give(state, touching, lists, arrays, nq, nu):
-    """Gives all to the state but the contacts, which then lie in ``kept``."""
-    y, works, reference = arrays.y, arrays.works, touching.particles.reference
+def give(state, arrays, nq, nu):
+    """Gives all to the state but the contacts."""
+    y, works = arrays.y, arrays.works
     copy_into(state.q, y[:nq])
     copy_into(state.u, y[nq : nq + nu])
     copy_into(state.rule.history, works)
@@ -249,10 +221,6 @@ def give(state, touching, lists, arrays, nq, nu):
         state.work[c] = works[HISTORY.done + c] - works[HISTORY.due + c]
     state.work[CONTACT] -= state.contacts.work[0, WALL_WORK]
     state.work[EXTERNAL] += state.contacts.work[0, WALL_WORK]
-    for a in range(3):
-        for s in range(reference.shape[1]):
-            state.contacts.rebuild[a, s] = reference[a, s]
-    lists[KEEP_RECORDS](touching)
 
 
 @pass_of
@@ -260,47 +228,47 @@ def advance_touching(
     rhs,
     closing,
     passes,
-    pairs,
-    contacts,
-    lists,
-    refresh,
-    touching,
-    carried,
     h,
     state,
     counters,
     clock,
-    times,
-    ws,
+    block,
     arrays,
     chunk,
+    taking,
+    placing,
+    listing,
+    following,
+    looking,
+    booking_done,
+    booking_due,
+    giving,
 ):
     """Advances the state by ``chunk[0]`` steps of length h, and says in ``chunk[1]`` how that went: REACHED, DIVERGED
     where a number is no longer finite or a sphere is where it cannot be, NOT_CLOSED, or CAPACITY_EXCEEDED where a list
     is too short. Then the state must not be used."""
-    y, particles = arrays.y, touching.particles
+    y, now, found = arrays.y, arrays.now, arrays.found
     nq, nu = state.q.size, state.u.size
     u, half = y[nq : nq + nu], 0.5 * h
     copy_into(y[:nq], state.q)
     copy_into(u, state.u)
     copy_into(arrays.works, state.rule.history)
-    for a in range(3):  # what fixes the order of sums
-        for s in range(particles.site.shape[1]):
-            particles.site[a, s] = state.contacts.rebuild[a, s]
+    run(taking)
     locate(passes, y, nq)
     if state.rule.history[HISTORY.begun] == 0.0:
-        place_spheres(carried, ws, touching)
-    list_spheres(touching, lists, refresh)
-    if capacity_exceeded(touching):
+        run(placing)
+    run(listing)
+    if found[0] == EXCEEDED:
         chunk[1] = CAPACITY_EXCEEDED
         return
-    place_spheres(carried, ws, touching)
+    run(placing)
     if state.rule.history[HISTORY.begun] == 0.0:
-        look(pairs, contacts, carried, ws, touching, clock[0], 0.0, times)
-        if touching.walls.counts[COUNTS.exceeded] != 0:
+        now[0], now[1] = clock[0], 0.0
+        run(looking)
+        if found[0] == EXCEEDED:
             chunk[1] = CAPACITY_EXCEEDED
             return
-        kick(rhs, passes, state, touching, carried, ws, arrays, clock[0], h, 0.0)
+        kick(rhs, passes, state, block, arrays, clock[0], h, 0.0, booking_done, booking_due)
     for _ in range(chunk[0]):
         step = counters[STEPS]
         time = h * (step + 1)
@@ -315,18 +283,15 @@ def advance_touching(
             for k in range(2):
                 state.rule.drift[k] = max(state.rule.drift[k], closing.drift[k])
         locate(passes, y, nq)
-        place_spheres(carried, ws, touching)
-        if not follow_spheres(touching, lists, refresh):
-            chunk[1] = CAPACITY_EXCEEDED if capacity_exceeded(touching) else DIVERGED
+        run(placing)
+        run(following)
+        if found[0] == FINE:
+            now[0], now[1] = time, h
+            run(looking)
+        if found[0] != FINE:
+            chunk[1] = CAPACITY_EXCEEDED if found[0] == EXCEEDED else DIVERGED
             return
-        look(pairs, contacts, carried, ws, touching, time, h, times)
-        if touching.walls.counts[COUNTS.exceeded] != 0:
-            chunk[1] = CAPACITY_EXCEEDED
-            return
-        if touching.walls.counts[COUNTS.fault] != 0:
-            chunk[1] = DIVERGED
-            return
-        kick(rhs, passes, state, touching, carried, ws, arrays, time, h, half)
+        kick(rhs, passes, state, block, arrays, time, h, half, booking_done, booking_due)
         total = 0.0
         for k in range(nq + nu):
             total += y[k] * y[k]
@@ -337,5 +302,6 @@ def advance_touching(
         counters[WINDOW] += 1
         counters[EVALUATIONS] += 1
         clock[0] = time
-    give(state, touching, lists, arrays, nq, nu)
-    chunk[1] = REACHED if particles.counts[OVERFLOW] + particles.counts[LOST] == 0 else DIVERGED
+    give(state, arrays, nq, nu)
+    run(giving)
+    chunk[1] = REACHED if found[0] == FINE else DIVERGED

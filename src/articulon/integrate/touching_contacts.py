@@ -1,0 +1,115 @@
+"""What a step of bodies on joints does with contacts: passes of their tables, each compiled by itself."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.algebra.vectors import copy_into
+from articulon.forces.contact.carried_spheres import (
+    capacity_exceeded,
+    follow_spheres,
+    list_spheres,
+    move_spheres,
+    place_spheres,
+    sum_contacts,
+)
+from articulon.forces.contact.contact_columns import COUNTS
+from articulon.forces.contact.contact_history import KEEP_RECORDS
+from articulon.forces.contact.contact_powers import pair_powers, wall_powers
+from articulon.forces.contact.contact_tables import WORKS
+from articulon.forces.sites.cells import LOST, OVERFLOW
+from articulon.integrate.grain_verlet import RESISTANCE_PASS, WALL_PASS, sum_seen
+from articulon.model import Workspace
+from articulon.passes import pass_of
+
+FINE, EXCEEDED, ASTRAY = range(3)
+"""How a pass went: well; a list had too little room; a sphere is where it cannot be."""
+
+
+class LinkMotion(NamedTuple):
+    """Where links are and how they move."""
+
+    position: np.ndarray
+    """Origins, shape (links, 3)."""
+    rotation: np.ndarray
+    """Orientations, row-major matrices, shape (links, 9)."""
+    twist: np.ndarray
+    """Velocities and angular velocities, shape (links, 6)."""
+
+
+def motion_of(ws: Workspace) -> LinkMotion:
+    """That of a workspace."""
+    return LinkMotion(ws.position, ws.rotation, ws.twist)
+
+
+@pass_of
+def place_carried(carried, links, touching):
+    """Centres of the spheres at links that have been placed."""
+    place_spheres(carried, links, touching)
+
+
+@pass_of
+def take_places(touching, rebuild):
+    """Takes the places (3, spheres) at which lists were made, which fix the order of sums."""
+    copy_into(touching.particles.site.reshape(-1), rebuild.reshape(-1))
+
+
+@pass_of
+def list_carried(touching, lists, refresh, found):
+    """Lists what is near to what."""
+    list_spheres(touching, lists, refresh)
+    found[0] = EXCEEDED if capacity_exceeded(touching) else FINE
+
+
+@pass_of
+def follow_carried(touching, lists, refresh, found):
+    """Brings lists up to date with spheres that have been placed."""
+    if follow_spheres(touching, lists, refresh):
+        found[0] = FINE
+    else:
+        found[0] = EXCEEDED if capacity_exceeded(touching) else ASTRAY
+
+
+@pass_of
+def look(pairs, contacts, carried, links, touching, now, times, found):
+    """Evaluates all contacts at the time ``now[0]``, ``now[1]`` after the last one, at links that have been placed and
+    moved, and sums what they do to the links; nothing of it where a wall has moved, and more is near it than there is
+    room for."""
+    time, h = now[0], now[1]
+    move_spheres(carried, links, touching)
+    contacts[WALL_PASS](touching, time, h)
+    if touching.walls.counts[COUNTS.exceeded] != 0:
+        found[0] = EXCEEDED
+        return
+    pairs(touching, time, h)
+    contacts[RESISTANCE_PASS](touching, time, h)
+    sum_seen(touching.candidates.block, times)
+    sum_seen(touching.walls.block, times)
+    sum_contacts(carried, links, touching)
+    found[0] = FINE if touching.walls.counts[COUNTS.fault] == 0 else ASTRAY
+
+
+@pass_of
+def book_contacts(carried, links, touching, span, works, line):
+    """Adds what contacts do in a time ``span`` (1,), at links that move at their mean speeds, to works from the place
+    ``line`` on."""
+    time, seen = span[0], touching.candidates.block
+    move_spheres(carried, links, touching)
+    pair_powers(touching)
+    for b in range(seen.shape[0]):
+        for k in range(WORKS):
+            works[line + k] += time * seen[b, k]
+    for k in range(WORKS):
+        seen[0, k] = 0.0
+    wall_powers(touching, seen[0])
+    for k in range(WORKS):
+        works[line + k] += time * seen[0, k]
+
+
+@pass_of
+def give_contacts(touching, lists, rebuild, found):
+    """Gives the places at which lists were made, and leaves the contacts in ``kept``."""
+    copy_into(rebuild.reshape(-1), touching.particles.reference.reshape(-1))
+    lists[KEEP_RECORDS](touching)
+    counts = touching.particles.counts
+    found[0] = FINE if counts[OVERFLOW] + counts[LOST] == 0 else ASTRAY
