@@ -99,7 +99,7 @@ class GrainDriver(ArrayDriver):
         system, grains, moving, h = contacts.system, self.grains, self.functions, self.step
         return (
             Program([self.load.bind(system, grains, moving, lists, refresh, state)]),
-            Program([grain_verlet.begin_grains.bind(passes, moving, system, grains, h, clock, times)]),
+            Program([grain_verlet.begin_grains.bind(passes, moving, lists, system, grains, h, clock, times)]),
             Program(
                 [
                     grain_verlet.advance_grains.bind(

@@ -160,11 +160,25 @@ def sort_works_to_come(seen, works, time):
             works[NORMAL_WORK] -= time * seen[b, column]
 
 
+@jit
+def meet_walls(contacts, lists, system, time, h):
+    """Finds the contacts with walls at a time, a time h after the last one; where a wall has moved far, with new lists,
+    and not if these have too little room."""
+    contacts[WALL_PASS](system, time, h)
+    counts = system.walls.counts
+    if counts[COUNTS.moved] == 0:
+        return
+    lists[KEEP](system)
+    lists[LIST_WALLS](system)
+    if counts[COUNTS.exceeded] == 0:
+        contacts[WALL_PASS](system, time, h)
+
+
 @pass_of
-def begin_grains(contacts, moving, system, grains, h, clock, times):
+def begin_grains(contacts, moving, lists, system, grains, h, clock, times):
     """Forces at the time of the clock, before any step from there."""
     half, time = 0.5 * h, clock[0]
-    contacts[WALL_PASS](system, time, 0.0)
+    meet_walls(contacts, lists, system, time, 0.0)
     if capacity_exceeded(system):
         return
     evaluate(system, contacts, grains, moving, time, 0.0, 0.0, 0.0, half, 0.0, times)
@@ -201,7 +215,7 @@ def advance_grains(contacts, moving, lists, refresh, system, grains, h, counters
         else:
             follow_middle(system, grains)
         time, last = h * (step + 1), left == 1
-        contacts[WALL_PASS](system, time, h)
+        meet_walls(contacts, lists, system, time, h)
         if capacity_exceeded(system):  # a wall has moved, and more is near it
             chunk[1] = CAPACITY_EXCEEDED
             return

@@ -18,7 +18,7 @@ from articulon.forces.contact.contact_history import KEEP_RECORDS
 from articulon.forces.contact.contact_powers import pair_powers, wall_powers
 from articulon.forces.contact.contact_tables import WORKS
 from articulon.forces.sites.cells import LOST, OVERFLOW
-from articulon.integrate.grain_verlet import RESISTANCE_PASS, WALL_PASS, sum_seen
+from articulon.integrate.grain_verlet import RESISTANCE_PASS, meet_walls, sum_seen
 from articulon.model import Workspace
 from articulon.passes import pass_of
 
@@ -71,13 +71,13 @@ def follow_carried(touching, lists, refresh, found):
 
 
 @pass_of
-def look(pairs, contacts, carried, links, touching, now, times, found):
+def look(pairs, contacts, lists, carried, links, touching, now, times, found):
     """Evaluates all contacts at the time ``now[0]``, ``now[1]`` after the last one, at links that have been placed and
     moved, and sums what they do to the links; nothing of it where a wall has moved, and more is near it than there is
     room for."""
     time, h = now[0], now[1]
     move_spheres(carried, links, touching)
-    contacts[WALL_PASS](touching, time, h)
+    meet_walls(contacts, lists, touching, time, h)
     if touching.walls.counts[COUNTS.exceeded] != 0:
         found[0] = EXCEEDED
         return

@@ -56,7 +56,7 @@ class TouchingDriver(ArrayDriver):
         functions, lists, refresh = contacts.functions
         carried, touching, arrays, links = self.carried, contacts.system, self.scratch, motion_of(e.ws)
         listed = touching, lists, refresh, arrays.found
-        looked = self.pairs, functions, carried, links, touching, arrays.now, times, arrays.found
+        looked = self.pairs, functions, lists, carried, links, touching, arrays.now, times, arrays.found
         booked = carried, links, touching, arrays.span, arrays.works
         of_contacts = (
             take_places.bind(touching, state.contacts.rebuild),

@@ -182,9 +182,7 @@ def wall_kernel(label: str, law: Any, arms: Any, parallel: bool) -> Any:
     act = leaf_variant(wall_pass.act, f"act_{label}", CONTACT=law, arms=arms)
     block = leaf_variant(wall_pass.wall_block, f"wall_block_{label}", act=act)
     share = part(wall_pass.share_walls, f"share_walls_{label}_{how}", parallel, wall_block=block)
-    keep = part(contact_history.keep, f"keep_near_walls_{how}", **_keep_parts(parallel, False))
-    lists = part(wall_lists.list_walls, f"list_near_walls_{how}", **_wall_list_parts(parallel))
-    return _value(PASS, wall_pass.wall_pass, f"wall_pass_{label}_{how}", SHARE=share, LIST=lists, KEEP=keep)
+    return _value(PASS, wall_pass.wall_pass, f"wall_pass_{label}_{how}", SHARE=share)
 
 
 @cache

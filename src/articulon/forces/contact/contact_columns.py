@@ -146,6 +146,9 @@ class CountsPlaces(Columns):
     """The sphere of it, in the order of the model."""
     wall: int = 4
     """The wall of it."""
+    moved: int = 5
+    """Whether a wall has gone so far that lists are wanted before its contacts are found."""
+    width: int = 6
 
 
 class SeenColumns(Columns):

@@ -6,7 +6,18 @@ import numba
 import numpy as np
 from numba import types
 
-from articulon.forces.contact.contact_columns import KEPT, LAW, LOAD, MEMORY, MOTION, PAST, RECORD, RESISTANCE, SEEN
+from articulon.forces.contact.contact_columns import (
+    COUNTS,
+    KEPT,
+    LAW,
+    LOAD,
+    MEMORY,
+    MOTION,
+    PAST,
+    RECORD,
+    RESISTANCE,
+    SEEN,
+)
 from articulon.forces.contact.wall_tables import WallLists, Walls, empty_lists, wall_tables
 from articulon.forces.sites.cells import grid
 from articulon.forces.sites.prefetching import LINE
@@ -112,7 +123,7 @@ class WallSlots(NamedTuple):
     resistance: np.ndarray
     """As of pairs, shape (capacity, 7), or (0, 7)."""
     counts: np.ndarray
-    """See ``COUNTS``, shape (5,)."""
+    """See ``COUNTS``, shape (6,)."""
     block: np.ndarray
     """As of pairs, shape (blocks, 14)."""
 
@@ -237,7 +248,7 @@ def empty_wall_slots(spheres: int, capacity: int, resists: bool) -> WallSlots:
         np.zeros(capacity),
         aligned_zeros(capacity, RECORD.width),
         np.zeros((capacity if resists else 0, RESISTANCE.width)),
-        np.zeros(5, dtype=np.int64),
+        np.zeros(COUNTS.width, dtype=np.int64),
         np.zeros((blocks_of(spheres), SEEN.width)),
     )
 

@@ -35,9 +35,6 @@ AHEAD = 8
 """Slots before a sphere is looked at that it is asked for."""
 CONTACT: Any = None
 """Stands for the law."""
-KEEP: Any = None
-LIST: Any = None
-"""Stand for what keeps contacts, and what lists walls."""
 SHARE: Any = None
 """Stands for the pass over all places."""
 SWAY = (math.cos(0.1), math.sin(0.1))
@@ -278,13 +275,11 @@ def share_walls(slots, walls, lists, spheres, particles, table, time, h):
 
 def wall_pass(system, time, h):
     """Records of all spheres and walls that touch, at a time, a time h after the last pass; nothing where
-    ``counts`` says that a list has too little room."""
+    ``counts`` says that a wall has moved beyond what has been listed, or that a list has too little room."""
     slots = system.walls
     place_walls(system.shapes, time)
-    if walls_moved(system.shapes, system.near_walls, system.skin[0]):
-        KEEP(system)
-        LIST(system)
-    if slots.counts[COUNTS.exceeded] == 0:
+    slots.counts[COUNTS.moved] = walls_moved(system.shapes, system.near_walls, system.skin[0])
+    if slots.counts[COUNTS.moved] == 0 and slots.counts[COUNTS.exceeded] == 0:
         SHARE(slots, system.shapes, system.near_walls, system.spheres, system.particles, system.table, time, h)
 
 
