@@ -6,7 +6,7 @@ USER_READY := .venv/ready
 DEVELOPER_READY := .venv/ready-for-development
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint bench
+.PHONY: help demo test tests quick lint bench
 
 help:
 	@echo "make demo   run the built-in docking of a conjugated nanoparticle and say where its report lies"
@@ -22,7 +22,11 @@ demo: $(USER_READY)
 	$(BIN)/articulon run nanoparticle-docking --out "$$out" && \
 	echo "The report is $(CURDIR)/$$out/report.html"
 
-test: lint
+# Types are checked beside the tests, which wait for nothing.
+test: $(DEVELOPER_READY)
+	@$(MAKE) --no-print-directory --jobs=2 lint tests
+
+tests:
 	$(BIN)/pytest -n 2
 
 quick: lint

@@ -75,7 +75,7 @@ def test_an_ended_run_is_returned_at_once(tmp_path):
 
 
 def study(tmp_path: Path, kills: int, longest: float) -> None:
-    text = CHAIN.replace("duration = 1.0", "duration = 40.0\ncheckpoint_interval = 0.005")
+    text = CHAIN.replace("duration = 1.0", "duration = 20.0\ncheckpoint_interval = 0.005")
 
     def opens(folder: Path) -> None:
         if (folder / "trajectory.h5").exists():
@@ -88,12 +88,12 @@ def study(tmp_path: Path, kills: int, longest: float) -> None:
 
 @pytest.mark.slow
 def test_a_killed_run_opens_and_goes_on_to_the_same_bits(tmp_path):
-    study(tmp_path, kills=2, longest=0.5)
+    study(tmp_path, kills=2, longest=0.3)
 
 
 @pytest.mark.slow
 def test_twenty_killed_runs_open_and_go_on_to_the_same_bits(tmp_path):
-    study(tmp_path, kills=20, longest=0.8)
+    study(tmp_path, kills=20, longest=0.4)
 
 
 @pytest.mark.slow
