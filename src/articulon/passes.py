@@ -200,7 +200,7 @@ class Bound:
     def __init__(self, which: Pass, arguments: tuple[Any, ...]) -> None:
         self.which, self.arguments = which, arguments
         self.kind, words = _bound(arguments)
-        self.context = np.array(words, dtype=np.int64)
+        self.context = np.frombuffer(bytearray(words), dtype=np.int64)
         self.programs = _programs(arguments)
         if is_awaited():
             once_ready(self._find_functions)
@@ -208,7 +208,7 @@ class Bound:
     def _find_functions(self) -> None:
         """Takes the addresses of functions that were not there yet."""
         _TABLES.clear()
-        self.context[:] = _bound(self.arguments)[1]
+        self.context[:] = np.frombuffer(_bound(self.arguments)[1], dtype=np.int64)
 
     def rebind(self, *arguments: Any) -> None:
         """Binds the pass to other arguments of the same types, in every program that holds it.
@@ -222,7 +222,7 @@ class Bound:
         _TABLES.clear()
         if kind != self.kind:
             raise TypeError(f"{self.which.leaf.__name__}: bound to {_KINDS[self.kind]}, got {_KINDS[kind]}")
-        self.context[:] = words
+        self.context[:] = np.frombuffer(words, dtype=np.int64)
         self.arguments, self.programs = arguments, _programs(arguments)
         for program in self.programs:
             _ = program.code  # compiled, for who runs this pass does not ask
@@ -300,8 +300,10 @@ _WORD, _NUMBERS_AT = ctypes.c_ssize_t, object.__basicsize__
 ``__array_interface__``, which has it too, takes most of the time of making a program."""
 _TELLING = 0x403
 """Of NumPy's flags, those that tell types of arrays apart: rows or columns contiguous, writable."""
-_TABLES: dict[int, tuple[Any, int, list[int]]] = {}
+_TABLES: dict[int, tuple[Any, int, bytes]] = {}
 """Types and words of tuples, while programs are made: most passes of a model share its tables."""
+_WORDS = [struct.Struct(f"={count}q") for count in range(40)]
+"""What writes so many words of eight bytes."""
 
 
 def _number(key: tuple[Any, ...], make: Callable[[], Any]) -> int:
@@ -313,23 +315,18 @@ def _number(key: tuple[Any, ...], make: Callable[[], Any]) -> int:
     return found
 
 
-def _bound(arguments: tuple[Any, ...]) -> tuple[int, list[int]]:
+def _bound(arguments: tuple[Any, ...]) -> tuple[int, bytes]:
     """The number of the type of arguments, and these as compiled code has them in memory, in words of eight bytes."""
-    words: list[int] = []
-    numbers = []
-    for one in arguments:
-        number, part = _part(one)
-        numbers.append(number)
-        words += part
+    numbers, words = zip(*map(_part, arguments), strict=True) if arguments else ((), ())
     form = type(arguments) if hasattr(arguments, "_fields") else None
 
     def make() -> Any:
         return types.BaseTuple.from_types(tuple(_KINDS[number] for number in numbers), form)
 
-    return _number((form, *numbers), make), words
+    return _number((form, *numbers), make), b"".join(words)
 
 
-def _part(value: Any) -> tuple[int, list[int]]:
+def _part(value: Any) -> tuple[int, bytes]:
     if isinstance(value, np.ndarray):
         shape = value.shape
         key = (value.dtype, len(shape), value.flags.num & _TELLING)
@@ -337,7 +334,8 @@ def _part(value: Any) -> tuple[int, list[int]]:
         if number is None:
             number = _number(key, lambda: numba.typeof(value))
         address = _WORD.from_address(id(value) + _NUMBERS_AT).value
-        return number, [0, 0, value.size, value.itemsize, address, *shape, *value.strides]
+        write = _WORDS[5 + 2 * len(shape)].pack
+        return number, write(0, 0, value.size, value.itemsize, address, *shape, *value.strides)
     if isinstance(value, tuple):
         known = _TABLES.get(id(value))
         if known is not None and known[0] is value:
@@ -346,17 +344,17 @@ def _part(value: Any) -> tuple[int, list[int]]:
         _TABLES[id(value)] = value, number, words
         return number, words
     if value is None:
-        return _number(("none",), lambda: types.none), [0]
+        return _number(("none",), lambda: types.none), _WORDS[1].pack(0)
     if isinstance(value, Program):
         return _part(value.addresses)
     if isinstance(value, Function):
-        return value.number, [value.__wrapper_address__(), 0, value.native]
+        return value.number, _WORDS[3].pack(value.__wrapper_address__(), 0, value.native)
     if isinstance(value, bool | np.bool_):
         raise TypeError("a pass takes no truth values: a program has a pass, or it has not")
     if isinstance(value, float):
-        return _number(("float",), lambda: types.float64), [struct.unpack("=q", struct.pack("=d", value))[0]]
+        return _number(("float",), lambda: types.float64), struct.pack("=d", value)
     if isinstance(value, int):
-        return _number(("int",), lambda: types.int64), [value]
+        return _number(("int",), lambda: types.int64), _WORDS[1].pack(value)
     raise TypeError(f"a pass takes no {type(value).__name__}")
 
 

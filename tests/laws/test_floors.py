@@ -210,7 +210,7 @@ def test_every_public_name_resolves(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("first", ["simulate", "run", "load_case", "compare"])
 def test_simulate_can_be_called_whatever_has_been_loaded_before(first):
-    """A package of its name is among what the others load."""
+    """It is loaded when it is first asked for, as the others are."""
     program = f"import articulon as ar; ar.{first}; assert callable(ar.simulate)"
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
 

@@ -245,6 +245,16 @@ def test_langevin_puts_a_crank_where_the_mass_of_its_loop_says() -> None:
     assert series.mean() == pytest.approx(expected, abs=4.0 * error)
 
 
+def test_a_step_in_which_a_mechanism_turns_far_ends_on_its_loops() -> None:
+    """The impulse of a drift converges by the angle that the loops turn: here it takes more than sixty iterations."""
+    bar = FourBar(ground=1.0, crank=0.5, coupler=1.0, rocker=0.55)
+    model = linkage(bar.mechanism(), bar.coordinates(1.0))
+    u = -8.4 * ar.close_loops(model, model.q0, np.ones(model.nu))[1]
+    run = ar.simulate(model, 0.05, rule="friction-implicit", step=0.05, frames=1, u=u)
+    assert -1.2 < run.q[-1, 0] - run.q[0, 0] < -0.6
+    assert np.abs(ar.loop_residuals(model, run.q[-1])).max() < 1e-9
+
+
 @pytest.mark.parametrize("name", ["driven", "ring"])
 def test_a_closed_run_goes_on_to_the_same_bits(name: str) -> None:
     model, bath = model_of(name), None if name == "driven" else THERMOSTATS["langevin"]()

@@ -7,14 +7,16 @@ steps end on their corners.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numba
 import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.forces.base import Force
 from articulon.model import CHANNELS
+from articulon.passes import pass_of
 from articulon.runs.entry import simulate
 from articulon.simulation.ledger import without_energy
 
@@ -180,6 +182,40 @@ def test_a_constant_torque_spins_a_disc_up_and_its_work_is_booked() -> None:
     assert_books(r)
     assert without_energy(model) == {"external"}
     assert without_energy(disc(ar.forces.JointDamping(rotational=1.0))) == set()
+
+
+@pass_of
+def blow(strength: Any, joint: Any) -> None:
+    joint[0] += strength[0]
+
+
+class Wind(Force):
+    """A constant torque, of which nobody has said that it has an energy."""
+
+    kind: Literal["wind-of-a-test"] = "wind-of-a-test"
+    strength: float
+
+    @classmethod
+    def gather(cls, model: Any, declared: Any, users: Any) -> Any:
+        return np.array([sum(force.strength for _, force in declared)])
+
+    @classmethod
+    def channels(cls, table: Any) -> Any:
+        return (), (EXTERNAL,)
+
+    @classmethod
+    def fill(cls, table: Any, at: Any) -> Any:
+        yield blow.bind(table, at.channels.joint[EXTERNAL])
+
+
+def test_a_force_that_has_no_energy_function_is_held_against_none() -> None:
+    """Whoever has written it."""
+    model = disc(Wind(strength=1.5))
+    assert without_energy(model) == {"external"}
+    r = run(model, 1.0)
+    assert np.abs(r.u[:, 0] - 1.5 * r.times / INERTIA).max() <= CLOSE
+    found = r.summary["conservative_works"]["external"]
+    assert found["error"] is None and "without an energy function" in found["reason"]
 
 
 def test_a_cubic_table_is_a_cubic_where_its_values_are() -> None:

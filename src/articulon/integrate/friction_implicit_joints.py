@@ -102,8 +102,8 @@ def solve_rubbed(forest, rows, span, factor, u, wrench, ws, rubbing, nothing, ud
 
 @pass_of
 def solve_rubbed_tangent(forest, loops, rows, span, factor, u, wrench, ws, rubbing, arrays, udot):
-    """The same accelerations with J u' = 0, as ``friction_implicit_loops.solve_along`` finds them without the friction
-    of joints; the links of ``ws`` are at rest, which leaves the rows no products."""
+    """The same accelerations with J u' = 0, as ``friction_implicit_loops.solving_tangent`` finds them without the
+    friction of joints; the links of ``ws`` are at rest, which leaves the rows no products."""
     place_rows(forest, loops, ws, arrays)
     for turn in range(MOST_TURNS):
         if begin_turn(turn, rows, 0.5 * span[0], factor[DAMPING], u, udot, rubbing):
@@ -132,7 +132,7 @@ def solve_with_rows(forest, rows, rigid, wrench, ws, rubbing, arrays, udot):
     factor_damped(forest, rows, rigid, ws, damping.diagonal, arrays)
     copy_into(arrays.tau, rubbing.tau)
     copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
-    # The second turn removes the rounding of the first, as in ``solve_loops``.
+    # The second turn removes the rounding of the first, as in ``solve_rows``.
     for _ in range(2):
         row_accelerations(rows, udot, NOWHERE, ws.acceleration, arrays)
         for r in range(rigid, rows.kind.size):

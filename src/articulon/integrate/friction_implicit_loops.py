@@ -50,6 +50,9 @@ from articulon.thermostats.schedule import target
 
 MOST_IMPULSES = 300
 """Most iterations for the impulse of a drift. In each its error shrinks by the angle that the constraints turn."""
+FIRST_IMPULSES, NEAR = 60, 1e-5
+"""Iterations after which it has to be near, and the error, as ``CLOSED``, that is near: one that still wanders then may
+end on another branch of the constraints, where the mechanism has not gone."""
 ROUNDED = 1e-11
 """Error, as ``CLOSED``, from which on an iteration that gains less than half has come to rounding."""
 
@@ -195,7 +198,8 @@ def arrived(loops, turn, q, ws, arrays, before):
         arrays.drift[0] = max(arrays.drift[0], error)
     arrays.left[0], arrays.rank[1] = relative, worst
     rounded = relative < ROUNDED and not relative < 0.5 * before
-    return relative <= CLOSED or rounded or turn == MOST_IMPULSES or not relative < math.inf, relative
+    lost = turn == MOST_IMPULSES or (turn >= FIRST_IMPULSES and not relative < NEAR) or not relative < math.inf
+    return relative <= CLOSED or rounded or lost, relative
 
 
 @pass_of

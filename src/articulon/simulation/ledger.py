@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from articulon.forces.base import Force
 from articulon.forces.contact.contact_engine import contact_of
-from articulon.forces.joint_actuation import JointActuation
-from articulon.forces.user_force import UserForce
 from articulon.model import CHANNELS, Model
 
 CONSERVATIVE = ("potential", "conformational", "external")
@@ -37,11 +36,15 @@ def balance(observables: Mapping[str, np.ndarray]) -> dict[str, float | None]:
 
 
 def without_energy(model: Model) -> set[str]:
-    """Channels in which a force acts that has no energy function: a user's, what drives or actuates a joint, or a wall
-    that moves."""
-    found = {str(force.channel) for force in model.forces if isinstance(force, UserForce)}
-    driven = model.drives or any(isinstance(force, JointActuation) for force in model.forces) or _moving_walls(model)
-    return found | ({"external"} if driven else set())
+    """Conservative channels in which something acts that has no energy function: a force that says so, such as a
+    user's or one that actuates joints, what drives a joint, or a wall that moves."""
+    found = {"external"} if model.drives or _moving_walls(model) else set()
+    for k, force in enumerate(model.forces):
+        if isinstance(force, Force) and force.energy_channel is None:
+            table = force.gather(model, [(f"forces[{k}]", force)], None)
+            if table is not None:
+                found.update(CHANNELS[c] for channels in force.channels(table) for c in channels)
+    return found & set(CONSERVATIVE)
 
 
 def _moving_walls(model: Model) -> bool:

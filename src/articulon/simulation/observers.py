@@ -156,7 +156,7 @@ class Observer:
         Body and unit direction whose ``advance`` is observed, or None.
     varies
         Whether the scaling factors change along the run.
-    books_bare_work
+    books_unscaled_work
         Whether the rule books works without the factors.
     scaled
         Whether the run scales anything.

@@ -9,7 +9,8 @@ A freedom that is *locked* is not eliminated: with a given u' its motion acts li
     p ← p + U u'    d ← d + y u'    τ = D (u' − s)    with s the u' that it would have if it were free and unforced,
 
 so that K, T and C are those of the coarser model, and τ is what holds it. ``MASKED`` says whether there can be any: it
-is a constant of each compilation, and a solver without locks pays nothing for them (``masked.py`` compiles the other).
+is a constant of each compilation, and a solver without locks pays nothing for them (``masked_impulses.py`` compiles the
+other).
 """
 
 from articulon.algebra.vectors import ZERO, add, cross, dot, load, load_from, scale, store_from

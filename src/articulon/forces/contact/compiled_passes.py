@@ -38,7 +38,7 @@ def _value(signature: Any, function: Any, name: str, **parts: Any) -> Any:
 
 
 class Law(NamedTuple):
-    """A law and its parts, as leaves; see ``laws.py``."""
+    """A law and its parts, as leaves; see ``contact_law.py``."""
 
     label: str
     contact: Any

@@ -28,7 +28,7 @@ VISCOUS_BEFORE: Any = None
 ONE_KIND = False
 """Whether there is but one kind."""
 RESTORES, LAMMPS = True, False
-"""As in ``laws.py``."""
+"""As in ``contact_law.py``."""
 
 
 @jit
