@@ -104,3 +104,18 @@ def test_frames_build_no_tables_of_forces(monkeypatch: pytest.MonkeyPatch) -> No
         counts.append(len(built))
         built.clear()
     assert counts == [1, 1]
+
+
+def test_both_say_what_the_parts_of_a_run_do_together(tmp_path: Path) -> None:
+    """Two baths at once, and steps in which noise turns a body far."""
+    builder = ar.ModelBuilder(units="fg-um-us")
+    builder.add_body("ball", mass=1.0, inertia=1e-6, joint=ar.Free())
+    builder.add_force(ar.forces.StokesDrag(translational=10.0, rotational=1e-4))
+    builder.add_force(ar.forces.Brownian(temperature="300 K"))
+    bath = ar.thermostats.Langevin(temperature="310 K", friction="1 1/us")
+    options = {"rule": "friction-implicit", "step": 0.5, "frames": 1, "thermostat": bath, "seed": 1}
+    here = ar.simulate(builder.build(), 1.0, **options)
+    here.save(tmp_path / "run")
+    for notes in (here.notes, here.summary["notes"], ar.open_run(tmp_path / "run").summary["notes"]):
+        assert sum("two baths at once" in note for note in notes) == 1, notes
+        assert sum("rad in a step" in note for note in notes) == 1, notes

@@ -45,6 +45,7 @@ from articulon.simulation.memory_progress import begun, check_to_resume, continu
 from articulon.simulation.memory_run import Setup
 from articulon.simulation.preparation import Prepared, Scaling, prepare, start_state
 from articulon.simulation.results import Run
+from articulon.simulation.run_notes import notes_on
 from articulon.simulation.run_request import Progress, Silent
 from articulon.simulation.spinning import spins
 from articulon.thermostats.base import BaseThermostat
@@ -262,6 +263,7 @@ def _set_up(case: Case, prepared: Prepared, times: FrameTimes) -> Setup:
         warnings.warn(note, UserWarning, stacklevel=4)
     if prepared.threshold is not None:
         notes.append(f"simulate: {prepared.threshold.note(case.units)}")
+    notes.extend(f"simulate: {note}" for note in notes_on(prepared))
     scaling = Scaling(prepared.policy, prepared.damping, prepared.parameters, prepared.threshold)
     return Setup(case, model, scaling, windows, times, tuple(notes))
 

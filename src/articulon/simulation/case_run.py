@@ -10,19 +10,17 @@ from typing import Any
 import numba
 import numpy as np
 
-from articulon.adaptive import AdaptiveDriver
 from articulon.announcements import announcing
 from articulon.errors import ArticulonError, CaseError, CheckpointError, DivergenceError
-from articulon.fidelity.run_temperatures import scaling_notes
-from articulon.forces.brownian import brownian_of
 from articulon.kernels import one_blas_thread
-from articulon.scaling import NoScaling, TwoFactor
+from articulon.scaling import NoScaling
 from articulon.simulation import restoring
 from articulon.simulation.case_checks import Frames, prepared_checks
 from articulon.simulation.interruption import Interruption
 from articulon.simulation.loop import FolderRecorder, Recorder, advance
 from articulon.simulation.preparation import Prepared, blank_state, first_state, prepare
 from articulon.simulation.results import CASE, Run, check_run
+from articulon.simulation.run_notes import notes_at, notes_on
 from articulon.simulation.run_request import Description, Progress, Silent
 from articulon.simulation.spinning import spins
 from articulon.simulation.summary import FILE as SUMMARY
@@ -32,9 +30,6 @@ from articulon.storage.checkpoint import NEWEST, PREVIOUS, Checkpoint, open_chec
 from articulon.storage.folder_claim import claimed
 from articulon.storage.model_layout import trajectory_layout, write_model_topology
 from articulon.storage.trajectory import TrajectoryReader, TrajectoryWriter
-from articulon.thermostats.base import SCALES
-from articulon.thermostats.total_momentum import keeps_momentum
-from articulon.time_scales.thermal_turning import turning_note
 
 __all__ = ["CASE", "RUNS", "TOPOLOGY", "TRAJECTORY", "Run", "open_run", "run"]
 
@@ -105,9 +100,7 @@ def run(
                 recorder.stop_time if np.isfinite(recorder.stop_time) else None,
                 with_pairs,
             )
-            driver = prepared.driver
-            if isinstance(driver, AdaptiveDriver) and driver.chattering(state):
-                figures["notes"] = [*figures["notes"], _chatter(driver.chattering(state))]
+            figures["notes"] = [*figures["notes"], *notes_at(prepared, state)]
             if recorder.finished and checks:
                 frames = _frames(folder, prepared)
                 figures["checks"] = [check.outcome(frames).record() for check in checks]
@@ -278,8 +271,7 @@ def _frames(folder: Path, prepared: Prepared) -> Frames:
 
 def _notes(prepared: Prepared) -> list[str]:
     case, notes = prepared.case, [*prepared.windows.notes, *(f"inferred: {line}" for line in prepared.case.inferred)]
-    unit = case.units.symbols[2]
-    end, duration = case.run.frame_times()[-1], float(case.run.duration)
+    unit, end, duration = case.units.symbols[2], case.run.frame_times()[-1], float(case.run.duration)
     if end < duration * (1.0 - 1e-9):
         notes.append(
             f"run.duration: the run ends at its last frame, {end:.9g} {unit}, since {duration:.9g} {unit} is no whole "
@@ -287,51 +279,7 @@ def _notes(prepared: Prepared) -> list[str]:
         )
     if prepared.threshold is not None:
         notes.append(prepared.threshold.note(case.units))
-    thermostat = case.thermostat
-    if (
-        thermostat is not None
-        and thermostat.way == SCALES
-        and thermostat.centre_of_mass == "free"
-        and keeps_momentum(prepared.model)
-    ):
-        notes.append(
-            "thermostat.centre_of_mass: no force changes the total momentum, and this thermostat has no noise that "
-            "does; its three degrees of freedom are counted and not sampled: use 'removed'"
-        )
-    noise = brownian_of(prepared.model)
-    if noise is not None and thermostat is not None:
-        notes.append(
-            f"thermostat: '{thermostat.kind}' and the force 'brownian' are two baths at once; where their temperatures "
-            "differ heat flows between them, and the temperature of the run is neither"
-        )
-    if prepared.windows.step is not None:
-        note = turning_note(case.integrator, prepared.model, prepared.windows.step, unit)
-        notes += [] if note is None else [note]
-    thermostat = prepared.evaluator.thermostat
-    if thermostat is not None:
-        notes += scaling_notes(case.scaling, float(prepared.evaluator.system.bath.temperatures[0]))
-    if isinstance(case.scaling, TwoFactor):
-        b2 = float(case.scaling.b2)
-        clock = f"scaling: the two-factor policy relaxes positions more slowly by 1/b2 = {1 / b2:g}"
-        if noise is not None:
-            T = float(noise.temperature)
-            clock += (
-                f" and samples them at b2 T = {b2 * T:g} K; speeds are those of a2 b2² T = "
-                f"{float(case.scaling.a2) * b2 * b2 * T:g} K, and the kinetic temperature shown, divided by a2, is "
-                f"{b2 * b2 * T:g} K"
-            )
-        notes.append(clock)
-    return notes
-
-
-def _chatter(names: list[str]) -> str:
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    body, _, mode = names[0].rpartition(".mode")
-    what = f"mode {mode} of body '{body}'" if body and mode.isdigit() else f"the joint of body '{names[0]}'"
-    return (
-        f"adaptive: {what}{more} chatters: it locks and releases as fast as its conditions "
-        "can hold; move their bounds apart, or let them hold for a longer window"
-    )
+    return [*notes, *notes_on(prepared)]
 
 
 def _ending(status: str, recorder: Recorder, unit: str) -> str:

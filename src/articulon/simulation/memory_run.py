@@ -12,6 +12,7 @@ from articulon.simulation.frame_times import FrameTimes
 from articulon.simulation.frames import Frames
 from articulon.simulation.observers import poses_at
 from articulon.simulation.preparation import Prepared, Scaling, prepare
+from articulon.simulation.run_notes import notes_at
 from articulon.simulation.run_request import Description
 from articulon.simulation.summary import plain, summary
 from articulon.storage.trajectory import Frame
@@ -147,7 +148,8 @@ class Memory:
 
     def said(self, run: Frames) -> list[str]:
         """What is to be known of it."""
-        return [*self.setup.notes, *deformation_notes(self.model, run.times, run.q, run.u)]
+        held = [f"simulate: {note}" for note in notes_at(self.prepared, self.state)]
+        return [*self.setup.notes, *held, *deformation_notes(self.model, run.times, run.q, run.u)]
 
     def words(self) -> str:
         """In one line: frames, time, bodies, and how it ended."""
@@ -162,5 +164,5 @@ class Memory:
         stop = self.stop_time if np.isfinite(self.stop_time) else None
         prepared = self.prepared
         prepared.observer.start_energy = self.start_energy
-        notes = list(self.setup.notes)
+        notes = [*self.setup.notes, *(f"simulate: {note}" for note in notes_at(prepared, self.state))]
         return plain(summary(prepared, self.state, self.status, self.wall_seconds, notes, run, stop, self.complete))
