@@ -288,6 +288,30 @@ def test_what_a_function_raises_is_raised() -> None:
         run(model, 1.0)
 
 
+@numba.njit
+def broken_torque(time: float, q: Any, u: Any, parameters: Any, tau: Any) -> None:
+    if time > 0.5:
+        raise ValueError("no such gear")
+    tau[0] = 1.0
+
+
+def test_what_a_compiled_function_raises_is_raised_with_the_step() -> None:
+    model = disc(ar.forces.JointActuation(function=broken_torque))
+    with pytest.raises(ar.ArticulonError, match=r"failed after t = 0\.\d+ s, step \d+: ValueError: no such gear"):
+        run(model, 1.0)
+
+
+def test_a_function_of_all_joints_is_refused_by_name_where_joints_lock() -> None:
+    builder = ar.ModelBuilder("kg-m-s")
+    builder.add_body("arm", mass=1.0, inertia=1.0, joint=ar.Revolute(axis=Z))
+    builder.add_body("hand", parent="arm", mass=1.0, inertia=1.0, joint=ar.Revolute(axis=Z), position=(1.0, 0.0, 0.0))
+    builder.add_force(ar.forces.JointActuation(function=broken_torque))
+    speed = ar.adaptive.Speed(below=1.0)
+    plan = ar.adaptive.Adaptive(every=0.1, groups=(ar.adaptive.Group(bodies=("hand",), lock=speed),))
+    with pytest.raises(ar.CaseError, match=r"adaptive: forces\[0\]: a function that acts on all joints cannot know"):
+        simulate(builder.build(), 1.0, rule="rk4", step=0.01, adaptive=plan)
+
+
 def test_the_friction_implicit_rule_takes_actuation() -> None:
     table = ar.forces.JointActuation(body="body", times=(0, 1), values=(1.5, 1.5), interpolation="linear")
     r = simulate(disc(table), 1.0, rule="friction-implicit", step=0.1)

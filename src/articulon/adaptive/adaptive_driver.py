@@ -13,7 +13,6 @@ from articulon.adaptive.lockable import joints_of
 from articulon.adaptive.momentum_exchange import Space
 from articulon.adaptive.settings import Adaptive, Energy
 from articulon.errors import CaseError, ModelError
-from articulon.forces.joint_actuation import JointActuation
 from articulon.integrate.base import Driver
 from articulon.integrate.choice import driver
 from articulon.integrate.combination import combination_of
@@ -283,8 +282,3 @@ def _refuse(problem: Problem) -> None:
         check_forces_follow(evaluator.model)
     except ModelError as error:
         raise CaseError(f"adaptive: {error}") from None
-    given = evaluator.system.forces.table(JointActuation)
-    if given is not None and given.functions is not None:
-        raise CaseError(
-            "adaptive: a function that acts on all joints cannot know which of them are locked; give tables for bodies"
-        )

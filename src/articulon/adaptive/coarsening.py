@@ -24,7 +24,7 @@ SAME = 4
 
 
 def check_forces_follow(model: Model) -> None:
-    """Raises ModelError for a force of a kind of which nothing says how it follows when joints are locked."""
+    """Raises ModelError for a force that cannot follow when joints are locked, or of which nothing says how it does."""
     for k, force in enumerate(model.forces):
         if not follows(type(force)):
             kind = getattr(force, "kind", type(force).__name__)
@@ -32,6 +32,8 @@ def check_forces_follow(model: Model) -> None:
                 f"forces[{k}]: nothing says how a force of the kind '{kind}' follows bodies that are merged; leave it "
                 "out, or lock no joints"
             )
+        if isinstance(force, Force):
+            force.check_follows(f"forces[{k}]")
 
 
 def follows(kind: Any) -> bool:

@@ -21,8 +21,8 @@ from articulon.dynamics.loops.given_motions import check_motions
 from articulon.dynamics.multibody_functions import check_model
 from articulon.dynamics.solvers import ROTATIONS, SOLVERS
 from articulon.errors import CaseError
+from articulon.forces.base import check_durations
 from articulon.forces.brownian import brownian_of
-from articulon.forces.joint_actuation import check_actuations
 from articulon.inputs import flag, shown, word, words
 from articulon.inputs import seed as checked_seed
 from articulon.integrate import FIXED, Integrator
@@ -271,7 +271,7 @@ def _set_up(case: Case, prepared: Prepared, times: FrameTimes) -> Setup:
 def _check_duration(case: Any, model: Model, end: float, where: str) -> None:
     """Raises ModelError or CaseError for what does not go on as long, or does not go together."""
     check_motions(model, end)
-    check_actuations(model, end)
+    check_durations(model, end)
     try:
         check_thermostat(case.thermostat, case.integrator, case.scaling, model, end)
     except CaseError as error:

@@ -135,6 +135,12 @@ class Force(Declaration):
         """Whether it resists speeds, beside Stokes drag: a rule that leaves inertia out does not solve for it."""
         return False
 
+    def check_duration(self, duration: float, where: str) -> None:
+        """Raises ModelError, naming the key, for what does not last a run so long [time]."""
+
+    def check_follows(self, where: str) -> None:
+        """Raises ModelError where this one cannot follow bodies that are merged, although its kind can."""
+
     coarsen: ClassVar[Any] = None
     """``coarsen(table, merging, links, speeds)``, a class method: the table where bodies are merged, of a coarse model
     with so many links and speeds; None where nothing of it is left. None for a force that cannot follow."""
@@ -159,3 +165,10 @@ def terms_of(model: Model, users: "UserFunctions | None") -> tuple[Term, ...]:
             kinds.setdefault(type(force), []).append((f"forces[{k}]", force))
     found = (Term(kind, kind.gather(model, declared, users)) for kind, declared in kinds.items())
     return tuple(term for term in found if term.table is not None)
+
+
+def check_durations(model: Model, duration: float) -> None:
+    """Raises ModelError for a force that does not last a run so long [time]."""
+    for k, force in enumerate(model.forces):
+        if isinstance(force, Force):
+            force.check_duration(duration, f"forces[{k}]")

@@ -193,13 +193,27 @@ class JointActuation(Force):
         )
         return Actuations(found, None)
 
-    def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
+    def check_duration(self, duration: float, where: str) -> None:
+        """See :class:`Force`."""
+        if self.times is None or self.beyond == "hold":
+            return
+        first, last = float(self.times[0]), float(self.times[-1])
+        if not (first <= 0.0 and last >= duration * (1.0 - 1e-12)):
+            raise ModelError(
+                f"{where}.times: the table goes from {first:.9g} to {last:.9g}, and the run from 0 to {duration:.9g}; "
+                "give a table for the whole run, or beyond = 'hold'"
+            )
+
+    def check_follows(self, where: str) -> None:
         """See :class:`Force`."""
         if self.function is not None:
             raise ModelError(
                 f"{where}: a function that acts on all joints cannot know which of them are locked; give tables "
                 "for bodies, or lock nothing"
             )
+
+    def on_coarse(self, model: Model, coarse: Model, where: str) -> Self | None:
+        """See :class:`Force`."""
         assert self.body is not None
         return self if still_moves(model, coarse, model.body(self.body)) else None
 
@@ -231,19 +245,6 @@ def _given(declared: Sequence[tuple[str, JointActuation]], nu: int, users: UserF
         np.cumsum([0, *(len(force.parameters) for _, force in declared)]).astype(np.int64),
         np.zeros(nu),
     )
-
-
-def check_actuations(model: Model, duration: float) -> None:
-    """Raises ModelError for a table that does not cover a run [time] and is not held beyond its ends."""
-    for k, force in enumerate(model.forces):
-        if not isinstance(force, JointActuation) or force.times is None or force.beyond == "hold":
-            continue
-        first, last = float(force.times[0]), float(force.times[-1])
-        if not (first <= 0.0 and last >= duration * (1.0 - 1e-12)):
-            raise ModelError(
-                f"forces[{k}].times: the table goes from {first:.9g} to {last:.9g}, and the run from 0 to "
-                f"{duration:.9g}; give a table for the whole run, or beyond = 'hold'"
-            )
 
 
 def _pieces(times: np.ndarray, values: np.ndarray, interpolation: str) -> np.ndarray:

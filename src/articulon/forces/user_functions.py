@@ -158,7 +158,7 @@ class UserFunctions:
 
     def __init__(self, kind: str = "user", others: Iterable["UserFunctions"] = ()) -> None:
         self.kind, self.others = kind, tuple(others)
-        self._failure = Failure()
+        self._failure, self._compiled = Failure(), False
 
     @property
     def own(self) -> BaseException | None:
@@ -179,6 +179,11 @@ class UserFunctions:
     def error(self) -> BaseException | None:
         """What went wrong."""
         return None if self.failed is None else self.failed.own
+
+    @property
+    def present(self) -> bool:
+        """Whether there are users' functions here or in the others."""
+        return self._compiled or any(other.present for other in self.others)
 
     def compiled(
         self, function: Callable[..., None], signature: Any, arguments: str, kind: BridgeKind, where: str
@@ -218,6 +223,7 @@ class UserFunctions:
             dispatcher.compile(signature)  # type: ignore[attr-defined]
         except numba.core.errors.NumbaError as error:
             raise ModelError(f"{where}: cannot be compiled for ({arguments}): {error}") from None
+        self._compiled = True
         return dispatcher
 
 

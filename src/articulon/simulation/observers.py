@@ -12,7 +12,6 @@ from articulon.fidelity.residual_observer import ResidualObserver
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.model_tables import channels_of, working_channels
 from articulon.forces.sites.site_positions import only_particles
-from articulon.forces.user_force import UserForce
 from articulon.kernels import kernel
 from articulon.model import CHANNELS, Model, State
 from articulon.model.joints import UNBOUND
@@ -121,7 +120,7 @@ def users_errors(evaluator: Evaluator, state: State) -> Iterator[None]:
         yield
     except Exception as raised:
         # Kernels raise nothing of their own.
-        if evaluator.users.error is None and evaluator.system.forces.table(UserForce) is None:
+        if evaluator.users.error is None and not evaluator.users.present:
             raise
         error = evaluator.users.error or raised
     error = error or evaluator.users.error

@@ -9,8 +9,8 @@ import numpy as np
 from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics.loops.given_motions import check_motions
 from articulon.errors import CaseError, ModelError
+from articulon.forces.base import check_durations
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.joint_actuation import check_actuations
 from articulon.forces.selection import body_index
 from articulon.forces.sites.list_sizes import check_listing
 from articulon.forces.stokes_drag import StokesDrag
@@ -94,7 +94,7 @@ def checked(case: Description, windows: Windows | None = None, model: Model | No
     try:
         check_listing(model)
         check_motions(model, duration)
-        check_actuations(model, duration)
+        check_durations(model, duration)
     except ModelError as error:
         raise CaseError(f"{case.source}: {error}") from None
     _drag_of_core(case, model)
