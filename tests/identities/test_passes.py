@@ -20,7 +20,7 @@ ARRAYS = {
 @pytest.mark.parametrize("name", ARRAYS)
 def test_an_array_is_where_numpy_says_it_is(name: str) -> None:
     array = ARRAYS[name]
-    words = _part(array)[1]
+    words = np.frombuffer(_part(array)[1], dtype=np.int64).tolist()
     found = array.__array_interface__
     assert words[2:5] == [array.size, array.itemsize, found["data"][0]]
     assert words[5:] == [*array.shape, *array.strides]
