@@ -28,16 +28,22 @@ from articulon.dynamics.loops.conditions import (
     add_loop_forces,
     evaluate_motions,
     on_links,
-    row_accelerations,
     row_rates,
     row_residuals,
     row_wrenches,
 )
-from articulon.dynamics.loops.constrained_articulated import CLOSED, OPEN, correct_multipliers, largest_error
-from articulon.dynamics.loops.loop_passes import factoring, factoring_under, respond, responding, solving_again
+from articulon.dynamics.loops.constrained_articulated import CLOSED, OPEN, largest_error
+from articulon.dynamics.loops.loop_passes import (
+    factoring,
+    factoring_under,
+    respond,
+    responding,
+    solve_rows,
+    solving_again,
+)
 from articulon.dynamics.loops.semidefinite import solve_semidefinite
 from articulon.dynamics.momentum_sampling import draw_speeds
-from articulon.dynamics.motion_passes import move_links, place_links, scaled
+from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.integrate.status import DIVERGED, NOT_CLOSED, REACHED
 from articulon.kernels import jit
 from articulon.model import Forest, Loops, Workspace
@@ -87,20 +93,6 @@ def begin_tangent(forest, loops, ws, arrays):
             arrays.gamma[r] = -on_links(loops, arrays.wrench, r, ws.acceleration, 3, 0)
 
 
-@pass_of
-def end_tangent(loops, tau, wrench, gravity, factor, ws, arrays, udot, tree):
-    """Adds what the loops do to accelerations of the open forest, whose rows have been factored."""
-    g = scaled(gravity, factor)
-    ground = (-g[0], -g[1], -g[2])
-    copy_into(arrays.tau, tau)
-    copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
-    # The second turn removes the rounding of the first, as in ``solve_rows``.
-    for _ in range(2):
-        row_accelerations(loops, udot, ground, ws.acceleration, arrays)
-        correct_multipliers(loops, arrays)
-        run(tree)
-
-
 def solving_tangent(
     forest: Forest,
     loops: Loops,
@@ -114,7 +106,7 @@ def solving_tangent(
     return [
         begin_tangent.bind(forest, loops, ws, arrays),
         *factoring_under(forest, loops, loads, ws, arrays, udot),
-        end_tangent.bind(loops, *loads, ws, arrays, udot, solving_again(forest, loads, ws, arrays, udot)),
+        solve_rows.bind(loops, *loads, ws, arrays, udot, solving_again(forest, loads, ws, arrays, udot)),
     ]
 
 

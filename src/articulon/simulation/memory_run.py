@@ -148,8 +148,13 @@ class Memory:
 
     def said(self, run: Frames) -> list[str]:
         """What is to be known of it."""
-        held = [f"simulate: {note}" for note in notes_at(self.prepared, self.state)]
-        return [*self.setup.notes, *held, *deformation_notes(self.model, run.times, run.q, run.u)]
+        return [*self._noted(), *deformation_notes(self.model, run.times, run.q, run.u)]
+
+    def _noted(self) -> list[str]:
+        """Notes on how it was prepared, and on what it did; only one that locks joints is made ready for that."""
+        if self.setup.case.adaptive is None:
+            return list(self.setup.notes)
+        return [*self.setup.notes, *(f"simulate: {note}" for note in notes_at(self.prepared, self.state))]
 
     def words(self) -> str:
         """In one line: frames, time, bodies, and how it ended."""
@@ -164,5 +169,6 @@ class Memory:
         stop = self.stop_time if np.isfinite(self.stop_time) else None
         prepared = self.prepared
         prepared.observer.start_energy = self.start_energy
-        notes = [*self.setup.notes, *(f"simulate: {note}" for note in notes_at(prepared, self.state))]
-        return plain(summary(prepared, self.state, self.status, self.wall_seconds, notes, run, stop, self.complete))
+        return plain(
+            summary(prepared, self.state, self.status, self.wall_seconds, self._noted(), run, stop, self.complete)
+        )

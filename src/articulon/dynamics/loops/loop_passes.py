@@ -47,16 +47,21 @@ def correct_coordinates(forest, q, correction):
 
 
 @pass_of
-def solve_rows(loops, tau, wrench, gravity, factor, ws, arrays, udot, tree):
-    """Adds what the loops do to accelerations of the open forest, whose rows have been factored; ``tree`` finds these
-    again with the forces of the loops."""
-    g = scaled(gravity, factor)
-    ground = (-g[0], -g[1], -g[2])
+def begin_rows(loops, ws, arrays):
+    """Velocity products of the rows, and multipliers of zero."""
     row_biases(loops, ws, arrays.gamma)
-    copy_into(arrays.tau, tau)
-    copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
     for r in range(loops.kind.size):
         arrays.multiplier[r] = 0.0
+
+
+@pass_of
+def solve_rows(loops, tau, wrench, gravity, factor, ws, arrays, udot, tree):
+    """Adds what the loops do to accelerations of the open forest, whose rows have been factored and begun; ``tree``
+    finds these again with the forces of the loops."""
+    g = scaled(gravity, factor)
+    ground = (-g[0], -g[1], -g[2])
+    copy_into(arrays.tau, tau)
+    copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
     # The second turn removes the rounding of the first, which grows with the condition of J M⁻¹ Jᵀ.
     for _ in range(2):
         row_accelerations(loops, udot, ground, ws.acceleration, arrays)
@@ -76,6 +81,7 @@ def solving_with_loops(
     that have been placed and moved, with motions evaluated."""
     return [
         *factoring_under(forest, loops, loads, ws, arrays, udot),
+        begin_rows.bind(loops, ws, arrays),
         solve_rows.bind(loops, *loads, ws, arrays, udot, solving_again(forest, loads, ws, arrays, udot)),
     ]
 
@@ -111,13 +117,7 @@ def solving_again(
 def factoring(forest: Forest, loops: Loops, ws: Workspace, arrays: LoopScratch) -> Program:
     """Factors of J M⁻¹ Jᵀ at links that have been placed."""
     loads = arrays.tau, arrays.total, *NO_GRAVITY
-    still = at_rest.py_func(ws, arrays)
-    return Program(
-        [
-            solve_and_keep.bind(forest, *loads, still, arrays.response, arrays.articulated),
-            factor_rows.bind(forest, loops, ws, arrays),
-        ]
-    )
+    return Program(factoring_under(forest, loops, loads, at_rest.py_func(ws, arrays), arrays, arrays.response))
 
 
 def responding(forest: Forest, ws: Workspace, arrays: LoopScratch) -> Program:
