@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import articulon as ar
 from articulon import cli
-from articulon.simulation.case_checks import Outcome, passages, taken
+from articulon.simulation.checks.check_base import Outcome, passages, taken
 from tests.support.run_cases import case_of
 
 PENDULUM = """

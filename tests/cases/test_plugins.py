@@ -1,4 +1,5 @@
-"""A file of a user's adds a force, a law of pairs, a thermostat, a scaling policy and a rule, each in one file."""
+"""A file of a user's adds a force, a law of pairs, a wall, a thermostat, a scaling policy, a rule, a condition that
+locks and releases, or a check, each in one file."""
 
 from __future__ import annotations
 
@@ -173,7 +174,79 @@ from articulon.integrate.tableaux import tableau
 RALSTON_KEY = tableau([[2 / 3]], b=[1 / 4, 3 / 4], error=None, order=2)
 """
 
-FILES = {"force": FORCE, "pair": PAIR, "thermostat": THERMOSTAT, "policy": POLICY, "rule": RULE}
+WALL = '''
+from typing import Annotated, Literal
+
+import numpy as np
+
+from articulon.declaration import Dimension, Quantity
+from articulon.forces.contact.walls import Wall, WallPart
+from articulon.forces.contact.walls.wall_base import still
+
+
+class Trough(Wall):
+    """Two planes that meet along y."""
+
+    shape: Literal["trough-KEY"] = "trough-KEY"
+    slope: Annotated[Quantity, Dimension("angle")]
+
+    def parts(self, model, called, where):
+        c, s = np.cos(self.slope), np.sin(self.slope)
+        normals = (np.array([s, 0.0, c]), np.array([-s, 0.0, c]))
+        return [WallPart.plane(f"{called} side {k}", self.kind, n, still(np.zeros(3))) for k, n in enumerate(normals)]
+'''
+
+CONDITION = '''
+from typing import Annotated, Literal
+
+import numpy as np
+
+from articulon.adaptive.conditions import BoundedCondition
+from articulon.declaration import Dimension, Quantity
+
+
+class Angle(BoundedCondition):
+    """The first coordinate of each joint."""
+
+    when: Literal["angle-KEY"] = "angle-KEY"
+    below: Annotated[Quantity | None, Dimension("angle")] = None
+    above: Annotated[Quantity | None, Dimension("angle")] = None
+
+    def truth(self, looking, parts):
+        return self.holds(looking.state.q[looking.evaluator.model.forest.q_start[parts]])
+'''
+
+CHECK = '''
+from typing import Literal
+
+from articulon.simulation.checks import ValueCheck
+
+
+class Furthest(ValueCheck):
+    """The largest coordinate of all."""
+
+    kind: Literal["furthest-KEY"] = "furthest-KEY"
+
+    def dimension(self, model, observables, where):
+        return "angle"
+
+    def series(self, frames):
+        return frames.q.max(axis=1)
+
+    def name(self):
+        return "largest coordinate"
+'''
+
+FILES = {
+    "force": FORCE,
+    "pair": PAIR,
+    "wall": WALL,
+    "thermostat": THERMOSTAT,
+    "policy": POLICY,
+    "rule": RULE,
+    "condition": CONDITION,
+    "check": CHECK,
+}
 
 
 def written(folder: Path, key: str) -> dict[str, Path]:
@@ -286,12 +359,55 @@ def test_a_rule_is_of_its_order(modules: dict[str, Any]) -> None:
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
+def test_a_wall_is_what_it_is_made_of(modules: dict[str, Any]) -> None:
+    """A trough is two planes, to the bit."""
+    c, s = math.cos(0.6), math.sin(0.6)
+    planes = [ar.forces.Plane(point=(0, 0, 0), normal=n, kind="steel") for n in ((s, 0, c), (-s, 0, c))]
+    ends = []
+    for walls in (planes, [modules["wall"].Trough(slope=0.6, kind="steel")]):
+        builder = ar.ModelBuilder(units="kg-m-s")
+        builder.add_grains([[0.0, 0.0, 0.02], [0.01, 0.05, 0.03]], 0.01, density=2500.0)
+        material = {"young": 1e7, "poisson": 0.25, "static_friction": 0.3, "restitution": 0.8}
+        builder.add_force(ar.forces.Contact(materials={"grain": material, "steel": material}, walls=walls))
+        builder.add_force(ar.forces.Gravity(acceleration=(0.0, 0.0, -9.81)))
+        ends.append(ar.simulate(builder.build(), 0.1, rule="velocity-verlet", step=1e-5, frames=1).state)
+    assert ends[0].contacts.work[0].any()
+    np.testing.assert_array_equal(ends[0].q, ends[1].q)
+    np.testing.assert_array_equal(ends[0].contacts.work, ends[1].contacts.work)
+
+
+def test_a_condition_locks_and_releases(modules: dict[str, Any]) -> None:
+    """The tip locks at the first decision at which its angle is below the bound."""
+    group = ar.adaptive.Group(name="tip", bodies=("rod1",), lock=modules["condition"].Angle(below="20 deg"))
+    plan = ar.adaptive.Adaptive(every=0.01, groups=(group,))
+    model = pendulum(modules["force"].Tether(bodies=("rod1",), strength=2.0))
+    common = {"rule": "dormand-prince", "rtol": 1e-10, "atol": 1e-12, "frames": 100}
+    free, run = ar.simulate(model, 1.0, **common), ar.simulate(model, 1.0, adaptive=plan, **common)
+    first = int(np.flatnonzero(free.q[:, 1] < math.radians(20.0))[0])
+    assert 0 < first < 100 and not np.diff(run.q[first:, 1]).any() and np.diff(run.q[: first + 1, 1]).all()
+
+
+def test_a_plugin_stands_at_any_depth_of_a_case(tmp_path: Path, modules: dict[str, Any]) -> None:
+    """A condition is in a group of joints, a wall in a force; a wrong key in one is said with its path."""
+    group = {"bodies": ["rod1"], "lock": {"when": "angle-py", "below": "20 deg"}}
+    assert isinstance(
+        ar.adaptive.Adaptive.from_mapping({"every": 0.1, "groups": [group]}).groups[0].lock,
+        modules["condition"].Angle,
+    )
+    contact = {"materials": {"steel": {}}, "walls": [{"shape": "trough-py", "slope": 0.6, "kind": "steel"}]}
+    assert isinstance(ar.forces.Contact.from_mapping(contact).walls[0], modules["wall"].Trough)
+    wrong = group | {"lock": {"when": "angle-py", "blow": 0.1}}
+    with pytest.raises(ar.CaseError, match=r"adaptive.groups\[0\].lock.blow: unknown key; did you mean 'below'"):
+        ar.adaptive.Adaptive.from_mapping({"every": 0.1, "groups": [wrong]}, path="adaptive")
+
+
 CASE = """
 [case]
 units = "lj"
 
 [plugins]
-files = ["force_case.py", "pair_case.py", "policy_case.py", "rule_case.py", "thermostat_case.py"]
+files = ["force_case.py", "pair_case.py", "policy_case.py", "rule_case.py", "thermostat_case.py", "condition_case.py",
+    "check_case.py"]
 
 [model]
 [[model.bodies]]
@@ -342,7 +458,13 @@ every = 0.05
 [[adaptive.groups]]
 name = "tip"
 bodies = ["rod1"]
-lock = { when = "speed", below = 1e9 }
+lock = { when = "angle-case", below = 1e9 }
+
+[[checks]]
+kind = "furthest-case"
+take = "final"
+reference = 0.5
+tolerance = 0.5
 
 [run]
 duration = 0.5
@@ -352,7 +474,7 @@ frames = 5
 
 @pytest.mark.slow
 def test_a_case_names_what_plugins_define_and_runs_it_by_consent(tmp_path: Path) -> None:
-    """Force, law of pairs, policy and rule in one adaptive run; the thermostat in another."""
+    """Force, law of pairs, policy, rule, condition and check in one adaptive run; the thermostat in another."""
     written(tmp_path, "case")
     file = tmp_path / "swing.toml"
     file.write_text(textwrap.dedent(CASE), encoding="utf-8")
@@ -362,6 +484,7 @@ def test_a_case_names_what_plugins_define_and_runs_it_by_consent(tmp_path: Path)
     run = ar.run(case, tmp_path / "run")
     assert run.summary["scaling"]["policy"] == "halves-case" and len(run.times) == 6
     assert run.summary["adaptive"]["locked"] == 1
+    assert run.summary["checks"][0]["what"] == "final largest coordinate" and run.summary["checks"][0]["passed"]
     again = ar.open_run(tmp_path / "run", allow_code=True)
     assert again.case.digest() == case.digest()
     warm = ar.load_case(
@@ -378,7 +501,7 @@ def test_a_case_names_what_plugins_define_and_runs_it_by_consent(tmp_path: Path)
 
 def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modules: dict[str, Any]) -> None:
     for text, said in (
-        ("x = 1", "defines no force"),
+        ("x = 1", "defines no force, wall, thermostat, scaling policy, condition, check or formula"),
         ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
         (FORCE.replace("KEY", "py"), "there is a force of the kind 'tether-py' already"),
         (RULE.replace("RALSTON_KEY", "RK4"), "there is a rule 'rk4' already"),

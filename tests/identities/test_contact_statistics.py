@@ -9,9 +9,9 @@ import pytest
 
 import articulon as ar
 from articulon.errors import CaseError, ModelError
+from articulon.simulation.checks.grain_checks import DrumAngleCheck, HeapAngleCheck, PackingFractionCheck
 from articulon.simulation.contact_start import check_overlaps
 from articulon.simulation.contact_statistics import ContactRecords, contact_counts, contact_stress
-from articulon.simulation.grain_checks import DrumAngleCheck, HeapAngleCheck, PackingFractionCheck
 from articulon.time_scales.contact_step_limit import contact_scales
 
 GLASS = {"young": 70e9, "poisson": 0.22, "restitution": 0.9, "static_friction": 0.3}

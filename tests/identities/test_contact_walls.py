@@ -9,12 +9,12 @@ from articulon.forces.contact.compiled_passes import wall_list_kernel
 from articulon.forces.contact.contact_columns import COUNTS, WALL_NUMBER, WALL_PLACE, WALL_POSE
 from articulon.forces.contact.contact_tables import PLACES, empty_system
 from articulon.forces.contact.meshes import surface
-from articulon.forces.contact.wall_declarations import BoxWalls, Cylinder, Mesh, Plane, bodies_of
 from articulon.forces.contact.wall_lists import walls_moved
 from articulon.forces.contact.wall_motion import place_walls, wall_velocity
 from articulon.forces.contact.wall_shapes import FACE, nearest_on_triangle
 from articulon.forces.contact.wall_tables import empty_lists, wall_tables
 from articulon.forces.contact.wall_touching import TOUCHED, sort_by_feature, touch
+from articulon.forces.contact.walls import BoxWalls, Cylinder, Mesh, Plane, parts_of
 from articulon.forces.sites.site_evaluation import cell_of
 from articulon.kernels import kernel
 from articulon.simulation.contact_start import check_overlaps
@@ -67,7 +67,7 @@ def tables(walls, box=None, radius=0.1, skin=0.05):
     model = model_with(box, radius)
     walls = [wall.resolved(model.units, "walls") for wall in walls]
     kinds = sorted({wall.kind for wall in walls})
-    found = wall_tables(bodies_of(walls, model, "walls"), kinds, radius + skin)
+    found = wall_tables(parts_of(walls, model, "walls"), kinds, radius + skin)
     place(found, 0.0)
     return model, found
 

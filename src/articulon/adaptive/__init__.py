@@ -2,21 +2,20 @@
 
 from articulon.adaptive.adaptive_driver import AdaptiveDriver
 from articulon.adaptive.coarsening import locked_model
-from articulon.adaptive.merged_bodies import Merging
-from articulon.adaptive.settings import (
+from articulon.adaptive.conditions import (
     Acceleration,
-    Adaptive,
     Distance,
     Elapsed,
     Energy,
     Function,
-    Group,
     ModeEnergy,
     Random,
     Schedule,
     Speed,
     Torque,
 )
+from articulon.adaptive.merged_bodies import Merging
+from articulon.adaptive.settings import Adaptive, Group
 
 __all__ = [
     "Acceleration",

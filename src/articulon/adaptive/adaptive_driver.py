@@ -7,11 +7,13 @@ import numpy as np
 from articulon.adaptive import criteria_memory
 from articulon.adaptive.coarse_model import Coarse
 from articulon.adaptive.coarsening import check_forces_follow
-from articulon.adaptive.criteria import Looking, Members, members_of
+from articulon.adaptive.conditions import TriedCondition
+from articulon.adaptive.conditions.looking import Looking
 from articulon.adaptive.current_resolution import Resolution
 from articulon.adaptive.lockable import joints_of
+from articulon.adaptive.members import Members, members_of
 from articulon.adaptive.momentum_exchange import Space
-from articulon.adaptive.settings import Adaptive, Energy
+from articulon.adaptive.settings import Adaptive
 from articulon.errors import CaseError, ModelError
 from articulon.integrate.base import Driver
 from articulon.integrate.choice import driver
@@ -67,7 +69,7 @@ class AdaptiveDriver(Driver):
             self.every = self.counted * self.step
         self.coarse: Coarse | None = None
         self.resolution = Resolution(evaluator, self.joints, seed)
-        if evaluator.model.loops.kind.size and any(isinstance(m.group.lock, Energy) for m in self.members):
+        if evaluator.model.loops.kind.size and any(isinstance(m.lock, TriedCondition) for m in self.members):
             raise CaseError("adaptive: the condition 'energy' takes no loops; choose speed, torque or another")
 
     # What is asked of a driver is asked of the one that takes the steps.
@@ -200,11 +202,14 @@ class AdaptiveDriver(Driver):
     def looking(self, state: State, number: int) -> Looking:
         """What the conditions of a decision look at."""
         resolution = self.resolution
+        rows, changed = criteria_memory.rows(state.resolution.criteria), np.zeros(self.joints.degrees_of_freedom.size)
+        for members in self.members:
+            changed[members.parts] = rows[members.rows, criteria_memory.SINCE]
 
         def space(present: bool) -> Space:
             return resolution.space(state, resolution.locked_parts(state) if present else resolution.nothing)
 
-        return Looking(self.evaluator, self.joints, state, number, self.every, self.seed, space)
+        return Looking(self.evaluator, self.joints, state, number, self.every, self.seed, space, changed)
 
     def _decide(self, state: State) -> None:
         number = int(state.resolution.criteria[criteria_memory.DECISIONS])
@@ -213,17 +218,17 @@ class AdaptiveDriver(Driver):
         wanted: list[tuple[Members, np.ndarray, np.ndarray]] = []
         locked = self.resolution.locked_parts(state)
         for members in self.members:
-            if isinstance(members.group.lock, Energy):
+            if isinstance(members.lock, TriedCondition):
                 continue
             now, release = locked[members.parts], np.zeros(members.parts.size, dtype=bool)
             to_lock = release.copy()
-            for condition, function, column, able, out in (
-                (members.group.lock, members.lock_function, criteria_memory.HELD_LOCK, ~now, to_lock),
-                (members.group.release, members.release_function, criteria_memory.HELD_RELEASE, now, release),
+            for condition, column, able, out in (
+                (members.lock, criteria_memory.HELD_LOCK, ~now, to_lock),
+                (members.release, criteria_memory.HELD_RELEASE, now, release),
             ):
                 if condition is None or not able.any():
                     continue
-                truth = looking.truth(condition, members, function, rows) & able
+                truth = condition.truth(looking, members.parts) & able
                 held = np.where(truth, rows[members.rows, column] + 1, 0)
                 rows[members.rows, column] = held
                 out[:] = held >= condition.window
@@ -237,9 +242,7 @@ class AdaptiveDriver(Driver):
         for members, to_lock, _ in wanted:
             chosen[members.parts[to_lock]] = True
         after = self.resolution.locked_parts(state) | chosen
-        if after[self.joints.degrees_of_freedom > 0].all() and any(
-            m.group.lock and m.group.lock.chances for m in self.members
-        ):
+        if after[self.joints.degrees_of_freedom > 0].all() and any(m.lock and m.lock.chances for m in self.members):
             chosen[:] = False  # by chance it will be another time
         if chosen.any():
             self.resolution.lock(state, chosen)
@@ -247,7 +250,7 @@ class AdaptiveDriver(Driver):
         for members, to_lock, release in wanted:
             self._book(members, to_lock | release, rows, number)
         for members in self.members:
-            if isinstance(members.group.lock, Energy):
+            if isinstance(members.lock, TriedCondition):
                 tried = self.resolution.attempt(state, members, looking)
                 if tried.any():
                     self._book(members, tried, rows, number)
@@ -259,12 +262,12 @@ class AdaptiveDriver(Driver):
 
     def _book(self, members: Members, changed: np.ndarray, rows: np.ndarray, number: int) -> None:
         """Remembers the time of changes, and how many in a row came as soon as they could."""
-        group, at = members.group, members.rows[changed]
-        windows = [c.window for c in (group.lock, group.release) if c is not None]
+        conditions = [c for c in (members.lock, members.release) if c is not None]
+        at, windows = members.rows[changed], [c.window for c in conditions]
         short = max(windows) * self.every * 1.5
         time = number * self.every
         fast = (time - rows[at, criteria_memory.SINCE] < short) & (number > 0)
-        by_chance = any(c is not None and c.chances for c in (group.lock, group.release))
+        by_chance = any(c.chances for c in conditions)
         rows[at, criteria_memory.SHORT] = np.where(fast & (not by_chance), rows[at, criteria_memory.SHORT] + 1, 0)
         rows[at, criteria_memory.SINCE] = time
         rows[at, criteria_memory.HELD_LOCK] = rows[at, criteria_memory.HELD_RELEASE] = 0.0

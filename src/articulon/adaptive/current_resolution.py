@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from articulon.adaptive import criteria_memory
-from articulon.adaptive.criteria import STREAM, Looking, Members
+from articulon.adaptive.conditions import TriedCondition
+from articulon.adaptive.conditions.looking import STREAM, Looking
 from articulon.adaptive.lockable import Joints, check_loops
+from articulon.adaptive.members import Members
 from articulon.adaptive.merged_bodies import Merging, merged
 from articulon.adaptive.momentum_exchange import Space, canonical, lock, relative_to, with_energy
-from articulon.adaptive.settings import Energy, Random
 from articulon.adaptive.tried_locks import attempts
 from articulon.dynamics import kinetic_energy
 from articulon.errors import CaseError, ModelError
@@ -152,8 +153,8 @@ class Resolution:
 
     def attempt(self, state: State, members: Members, looking: Looking) -> np.ndarray:
         """Locks by energy and releases at random, one after the other; which of the members have changed, bool."""
-        group, condition = members.group, members.group.lock
-        assert isinstance(condition, Energy)
+        group, condition = members.group, members.lock
+        assert isinstance(condition, TriedCondition)
         below = float(condition.below)
         locked, nothing = self.locked_parts(state), np.zeros(members.parts.size, dtype=bool)
         if below == 0.0 and not locked[members.parts].any():
@@ -162,7 +163,7 @@ class Resolution:
         chosen = looking.random.permutation(members.parts.size)[:count]
         parts = members.parts[chosen]
         # Of the locked ones only those are tried that chance releases.
-        probability = group.release.probability if isinstance(group.release, Random) else 0.0
+        probability = 0.0 if members.release is None else members.release.chance or 0.0
         parts = parts[~locked[parts] | (looking.random.random(count) < probability)]
         if not parts.size:
             return nothing

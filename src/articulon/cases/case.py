@@ -34,7 +34,7 @@ from articulon.model import Model
 from articulon.model.box import Box
 from articulon.notebook_table import table_of_words
 from articulon.scaling import Policy
-from articulon.simulation.case_checks import Check
+from articulon.simulation.checks import Check
 from articulon.thermostats import Thermostat
 from articulon.units import UnitSystem, unit_system
 

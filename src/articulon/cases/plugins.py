@@ -1,22 +1,25 @@
-"""Files of a user's that add to what there is: forces and laws of pairs, thermostats, scaling policies, formulas of
-integration. What works as a file of the package works as one of these."""
+"""Files of a user's that add to what there is: forces and laws of pairs, walls, thermostats, scaling policies,
+conditions that lock and release, checks, formulas of integration. What works as a file of the package works as one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+from articulon.adaptive.conditions import CONDITIONS
 from articulon.declaration import Choice, Declaration
 from articulon.errors import CaseError, ModelError
 from articulon.families import Family
 from articulon.forces import FORCES
+from articulon.forces.contact.walls import WALLS
 from articulon.forces.user_functions import loaded_module
 from articulon.inputs import is_file, shown
 from articulon.integrate import INTEGRATORS, Canonical, Explicit, PredictorCorrector, rules
 from articulon.scaling import POLICIES
+from articulon.simulation.checks import CHECKS
 from articulon.thermostats import THERMOSTATS
 
-FAMILIES: tuple[Family, ...] = (FORCES, THERMOSTATS, POLICIES)
+FAMILIES: tuple[Family, ...] = (FORCES, WALLS, THERMOSTATS, POLICIES, CONDITIONS, CHECKS)
 FORMULAS: dict[type[Declaration], Mapping[str, Any]] = {
     Explicit: rules.EXPLICIT,
     PredictorCorrector: rules.PREDICTOR_CORRECTOR,
@@ -29,8 +32,11 @@ def load_plugin(path: str | Path) -> ModuleType:
     """Run a Python file and add what it defines to what cases and models can name.
 
     A class with a ``kind`` that derives from ``articulon.forces.base.Force``, or that has ``site_terms``, is a force;
-    one that derives from ``articulon.thermostats.base.BaseThermostat`` a thermostat; one with a ``policy`` that derives
-    from ``articulon.scaling.base.ScalingPolicy`` a scaling policy. A ``tableau``, ``Multistep`` or ``pair`` under a
+    one that derives from ``articulon.thermostats.base.BaseThermostat`` a thermostat, and from
+    ``articulon.simulation.checks.Check`` a check. One with a ``policy`` that derives from
+    ``articulon.scaling.base.ScalingPolicy`` is a scaling policy, with a ``shape`` from
+    ``articulon.forces.contact.walls.Wall`` a wall, with a ``when`` from
+    ``articulon.adaptive.conditions.BaseCondition`` a condition. A ``tableau``, ``Multistep`` or ``pair`` under a
     name in capitals is a formula: ``HEUN`` is the rule ``heun``. A file is run once.
 
     Parameters
@@ -65,8 +71,8 @@ def load_plugin(path: str | Path) -> ModuleType:
         raise CaseError(f"{file}: {error}") from None
     if not found:
         raise CaseError(
-            f"{file}: defines no force, thermostat, scaling policy or formula of integration; derive a class from "
-            "articulon.forces.base.Force, for example"
+            f"{file}: defines no {', '.join(family.name for family in FAMILIES)} or formula of integration; derive a "
+            "class from articulon.forces.base.Force, for example"
         )
     _LOADED[file] = source, module
     for declaration, formulas in FORMULAS.items():
@@ -74,24 +80,48 @@ def load_plugin(path: str | Path) -> ModuleType:
         declaration.model_fields["rule"].annotation = words
         declaration.model_rebuild(force=True)
         INTEGRATORS.add(declaration)
-    for declaration in _choosing(Declaration):
+    for declaration in _choosing():
         declaration.model_rebuild(force=True)
     return module
 
 
-def _choosing(base: type[Declaration]) -> Iterator[type[Declaration]]:
-    """The declarations that have a field whose type is chosen among a family."""
+def _choosing() -> list[type[Declaration]]:
+    """The declarations in which, at any depth, a member of a family is chosen; what stands in others comes first."""
+    within: dict[type[Declaration], bool] = {}
+
+    def chooses(declaration: type[Declaration]) -> bool:
+        if declaration not in within:
+            within[declaration] = False  # one that stands in itself
+            found = [_chosen(field.annotation, field.metadata) for field in declaration.model_fields.values()]
+            inside = [chooses(one) for choice, held in found for one in held]
+            # Looked at again, so that it stands behind what it holds.
+            del within[declaration]
+            within[declaration] = any(choice for choice, _ in found) or any(inside)
+        return within[declaration]
+
+    for declaration in _derived(Declaration):
+        chooses(declaration)
+    return [declaration for declaration, chosen in within.items() if chosen]
+
+
+def _derived(base: type[Declaration]) -> Iterator[type[Declaration]]:
     for one in base.__subclasses__():
-        if any(_is_choice(field.annotation, field.metadata) for field in one.model_fields.values()):
-            yield one
-        yield from _choosing(one)
+        yield one
+        yield from _derived(one)
 
 
-def _is_choice(annotation: Any, marks: Sequence[Any] = ()) -> bool:
-    if any(isinstance(mark, Choice) for mark in marks):
-        return True
-    marks = annotation.__metadata__ if get_origin(annotation) is Annotated else ()
-    return bool(marks and _is_choice(None, marks)) or any(_is_choice(part) for part in get_args(annotation))
+def _chosen(annotation: Any, marks: tuple[Any, ...] | list[Any] = ()) -> tuple[bool, list[type[Declaration]]]:
+    """Whether a type lets a member of a family be chosen, and the declarations that stand in it."""
+    choices = [mark for mark in marks if isinstance(mark, Choice)]
+    if choices:
+        return True, [member for choice in choices for member in choice]
+    if isinstance(annotation, type) and issubclass(annotation, Declaration):
+        return False, [annotation]
+    if get_origin(annotation) is Annotated:
+        inner, *marks = get_args(annotation)
+        return _chosen(inner, marks)
+    found = [_chosen(part) for part in get_args(annotation)]
+    return any(choice for choice, _ in found), [one for _, held in found for one in held]
 
 
 def _run(file: Path) -> ModuleType:

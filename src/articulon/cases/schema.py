@@ -17,7 +17,7 @@ from articulon.forces import AnyForce
 from articulon.integrate import Explicit, Integrator
 from articulon.model.box import Box
 from articulon.scaling import NoScaling, Policy
-from articulon.simulation.case_checks import AnyCheck
+from articulon.simulation.checks import AnyCheck
 from articulon.sizes import number_of
 from articulon.thermostats import Thermostat
 from articulon.units import UnitSystem

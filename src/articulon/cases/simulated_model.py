@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from articulon.adaptive import Adaptive
-from articulon.adaptive.settings import Group, Schedule
+from articulon.adaptive import Adaptive, Group, Schedule
 from articulon.announcements import announcing_to_the_terminal
 from articulon.building import cartesian
 from articulon.building.closing import checked_state

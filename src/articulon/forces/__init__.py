@@ -8,7 +8,7 @@ from articulon.families import Family
 from articulon.forces.base import Force
 from articulon.forces.brownian import Brownian
 from articulon.forces.contact.materials import Contact, Material, MaterialPair
-from articulon.forces.contact.wall_declarations import BoxWalls, Cylinder, Mesh, Plane
+from articulon.forces.contact.walls import WALLS, BoxWalls, Cylinder, Mesh, Plane
 from articulon.forces.fixman import Fixman
 from articulon.forces.gravity import Gravity
 from articulon.forces.joint_actuation import JointActuation
@@ -45,7 +45,7 @@ FORCES = Family(
 FORCES.discover(__name__, __path__)
 AnyForce: TypeAlias = Annotated[Declaration, FORCES]
 """Any declared force, chosen by its ``kind``."""
-globals().update({member.__name__: member for member in FORCES})
+globals().update({member.__name__: member for member in (*FORCES, *WALLS)})
 
 __all__ = [
     "FORCES",

@@ -5,7 +5,6 @@ import numpy as np
 from articulon.forces.base import terms_of
 from articulon.forces.brownian import acting, brownian_of, noise_table
 from articulon.forces.contact.contact_engine import contact_of
-from articulon.forces.contact.wall_declarations import Wall
 from articulon.forces.gravity import Gravity
 from articulon.forces.sites.list_sizes import has_site_forces
 from articulon.forces.sites.site_evaluation import SiteForces, no_sites
@@ -100,6 +99,6 @@ def working_channels(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
     scaled."""
     contact = contact_of(model)
     walls = () if contact is None else contact.walls
-    given = bool(model.drives) or any(isinstance(wall, Wall) and wall.moves for wall in walls)
+    given = bool(model.drives) or any(wall.moves for wall in walls)
     present = {*channels_of(model, bath), *(("external",) if given else ())}
     return tuple(name for name in CHANNELS if name in present)

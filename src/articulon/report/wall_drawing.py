@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import Circle
 
 from articulon.forces.contact.contact_engine import contact_of
-from articulon.forces.contact.wall_declarations import Body, bodies_of
+from articulon.forces.contact.walls import WallPart, parts_of
 from articulon.report import style
 from articulon.report.readable_numbers import Scale
 from articulon.report.view import View
@@ -76,12 +76,12 @@ def draw_walls(axes: Axes, view: View, seen: tuple[int, int, int], depth: float,
             )
 
 
-def _walls(view: View) -> list[Body]:
+def _walls(view: View) -> list[WallPart]:
     law = contact_of(view.model)
-    return [] if law is None else bodies_of(law.walls, view.model, "walls")
+    return [] if law is None else parts_of(law.walls, view.model, "walls")
 
 
-def _pose(wall: Body, time: float) -> tuple[np.ndarray, np.ndarray]:
+def _pose(wall: WallPart, time: float) -> tuple[np.ndarray, np.ndarray]:
     """Place (3,) and rotation (3, 3) of a wall at a time: p + v t + A sin(2π f t), turned by ω t."""
     point, velocity, amplitude, turning = wall.motion[:12].reshape(4, 3)
     place = point + velocity * time + amplitude * np.sin(wall.motion[12] * time)

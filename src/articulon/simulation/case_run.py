@@ -15,7 +15,7 @@ from articulon.errors import ArticulonError, CaseError, CheckpointError, Diverge
 from articulon.kernels import one_blas_thread
 from articulon.scaling import NoScaling
 from articulon.simulation import restoring
-from articulon.simulation.case_checks import Frames, prepared_checks
+from articulon.simulation.checks import Frames, prepared_checks
 from articulon.simulation.interruption import Interruption
 from articulon.simulation.loop import FolderRecorder, Recorder, advance
 from articulon.simulation.preparation import Prepared, blank_state, first_state, prepare

@@ -7,7 +7,7 @@ import numpy as np
 from articulon.dynamics import body_poses
 from articulon.forces.contact.materials import Contact
 from articulon.forces.contact.sphere_motion import sphere_centres, sphere_velocities
-from articulon.forces.contact.wall_declarations import PARALLEL, Body, bodies_of
+from articulon.forces.contact.walls import PARALLEL, WallPart, parts_of
 from articulon.forces.gravity import Gravity
 from articulon.model import Model
 
@@ -18,7 +18,7 @@ def expected_speed(model: Model, law: Contact) -> float:
     spheres = np.flatnonzero(model.sites.radius > 0.0)
     every = sphere_centres(model, *body_poses(model, model.q0))
     centres, velocities = every[spheres], sphere_velocities(model, model.q0, model.u0, every)[spheres]
-    walls = bodies_of(law.walls, model, "walls")
+    walls = parts_of(law.walls, model, "walls")
     # Two that come at each other from two sides.
     fastest = max(float(np.linalg.norm(np.ptp(velocities, axis=0))), float(np.linalg.norm(velocities, axis=1).max()))
     moving = max((wall_speed(wall, centres) for wall in walls), default=0.0)
@@ -35,7 +35,7 @@ def expected_speed(model: Model, law: Contact) -> float:
     return math.sqrt(fastest**2 + 2.0 * g * fall) + moving
 
 
-def wall_speed(wall: Body, centres: np.ndarray) -> float:
+def wall_speed(wall: WallPart, centres: np.ndarray) -> float:
     """The largest speed of a wall's surface where spheres can be: its velocity, 2π f A of a swing, and ω times how far
     its surface, or of one without end the farthest sphere, is from the point about which it turns [velocity]."""
     point, velocity, amplitude, turning = (wall.motion[k : k + 3] for k in (0, 3, 6, 9))
@@ -52,7 +52,7 @@ def wall_speed(wall: Body, centres: np.ndarray) -> float:
     return float(np.linalg.norm(velocity) + wall.motion[12] * np.linalg.norm(amplitude)) + omega * arm
 
 
-def wall_depth(wall: Body, down: np.ndarray) -> float:
+def wall_depth(wall: WallPart, down: np.ndarray) -> float:
     """How far down the lowest place of a wall is where spheres can come to lie, at t = 0; −∞ where it has none, such as
     a ceiling or a shaft without a floor [length]."""
     along = float(wall.motion[:3] @ down)

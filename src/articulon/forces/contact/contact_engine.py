@@ -33,8 +33,8 @@ from articulon.forces.contact.contact_tables import (
     empty_wall_slots,
 )
 from articulon.forces.contact.materials import Contact
-from articulon.forces.contact.wall_declarations import bodies_of
 from articulon.forces.contact.wall_tables import empty_lists, wall_tables
+from articulon.forces.contact.walls import parts_of
 from articulon.forces.sites.cells import FAR, OVERFLOW, grid
 from articulon.forces.sites.exclusions import near_by_joints
 from articulon.forces.sites.nearest_images import cell_of
@@ -105,12 +105,12 @@ class Contacts:
         self.parallel = self.spheres >= PARALLEL_SPHERES
         self.resists = law.rolling != "none" or law.twisting != "none"
         self._check_box()
-        bodies = bodies_of(law.walls, model, "walls")
-        self.walls = [body.name for body in bodies]
+        walls = parts_of(law.walls, model, "walls")
+        self.walls = [wall.name for wall in walls]
         """What each wall is called."""
         bounded = model.box is not None and not bool(model.box.periodic.all())
-        self.wall_tables = wall_tables(bodies, names, float(self.radius.max()) + self.skin, bounded)
-        self.wall_room = (256, 256) if bodies else (0, 0)
+        self.wall_tables = wall_tables(walls, names, float(self.radius.max()) + self.skin, bounded)
+        self.wall_room = (256, 256) if walls else (0, 0)
         parts = law_leaves(law.normal, law.tangential, law.damping, law.attractive_tail, law.convention)
         ready(no_pass, PASS)
         ready(no_list, LIST)
@@ -118,12 +118,12 @@ class Contacts:
         """The name of what takes the pairs of a block of places, and it."""
         with preparing_together():
             self.passes = (
-                wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if bodies else no_pass,
+                wall_kernel(parts.label, parts.contact, parts.arms, self.parallel) if walls else no_pass,
                 resistance_kernel(law.normal, law.convention, self.parallel) if self.resists else no_pass,
             )
             self.lists = (
                 list_kernel(self.parallel),
-                wall_list_kernel(self.parallel) if bodies or bounded else no_list,
+                wall_list_kernel(self.parallel) if walls or bounded else no_list,
                 keep_kernel(self.parallel, False),
                 keep_kernel(self.parallel, True),
             )

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 from articulon.declaration import Declaration, Dimension, Flag, Quantity, Whole, nearest
 from articulon.errors import ModelError
 from articulon.forces.contact.contact_columns import LAW
-from articulon.forces.contact.wall_declarations import AnyWall, Mesh, bodies_of
 from articulon.forces.contact.wall_faults import check_inside
+from articulon.forces.contact.walls import AnyWall, parts_of
 from articulon.inputs import LEAST
 from articulon.model import Model
 
@@ -165,7 +165,7 @@ class Contact(Declaration):
                     f"{where}.walls[{k}].kind: there is no material '{wall.kind}'"
                     f"{nearest(wall.kind, tuple(self.materials))}"
                 )
-        bodies_of(self.walls, model, f"{where}.walls")
+        parts_of(self.walls, model, f"{where}.walls")
         check_inside(model, where)
 
     def _check_use(self, where: str) -> None:
@@ -185,11 +185,8 @@ class Contact(Declaration):
                 raise ModelError(f"{where}.{name}.restitution: {float(e):g} is not in (0, 1]")
 
     def beside(self, source: str, where: str) -> "Contact":
-        """A copy with the files of its meshes found beside a case file; see :meth:`Mesh.beside`."""
-        walls = [
-            wall.beside(source, f"{where}.walls[{k}]") if isinstance(wall, Mesh) else wall
-            for k, wall in enumerate(self.walls)
-        ]
+        """A copy with the files of its walls found beside a case file; see :meth:`Wall.beside`."""
+        walls = [wall.beside(source, f"{where}.walls[{k}]") for k, wall in enumerate(self.walls)]
         return self.model_copy(update={"walls": tuple(walls)})
 
     def names(self, model: Model) -> tuple[str, ...]:

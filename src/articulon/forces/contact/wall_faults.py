@@ -7,7 +7,7 @@ import numpy as np
 from articulon.errors import ModelError
 from articulon.forces.contact.contact_columns import COUNTS
 from articulon.forces.contact.contact_tables import LEFT, PASSED, ContactSystem
-from articulon.forces.contact.wall_declarations import carrier
+from articulon.forces.contact.walls.wall_parts import carrier
 from articulon.forces.sites.site_positions import site_positions
 from articulon.model import Model
 

@@ -7,12 +7,12 @@ import numba
 import numpy as np
 
 from articulon.algebra.vectors import add, apply, load, sub
-from articulon.forces.contact.wall_declarations import bodies_of
 from articulon.forces.contact.wall_lists import cell_of, image, repeats
 from articulon.forces.contact.wall_motion import place_walls, rotation_of
 from articulon.forces.contact.wall_shapes import MESH, OUTSIDE, triangle_gap
 from articulon.forces.contact.wall_tables import wall_tables
 from articulon.forces.contact.wall_touching import in_wall_frame, smooth_gap
+from articulon.forces.contact.walls import parts_of
 from articulon.forces.sites import nearest_images
 from articulon.kernels import kernel, prepare
 from articulon.model import Model
@@ -64,10 +64,10 @@ def wall_gaps(
     tuple
         Names, and distances [length], negative behind a plane or cylinder, shape (points, walls).
     """
-    bodies = bodies_of(walls, model, "walls")
-    result = np.full((len(x), len(bodies)), reach)
-    if bodies and len(x):
-        tables, cell = wall_tables(bodies, materials, reach), nearest_images.cell_of(model)
+    parts = parts_of(walls, model, "walls")
+    result = np.full((len(x), len(parts)), reach)
+    if parts and len(x):
+        tables, cell = wall_tables(parts, materials, reach), nearest_images.cell_of(model)
         taken = tables, cell, np.ascontiguousarray(x, dtype=np.float64), float(reach), result
         prepare(fill_gaps, numba.void(*map(numba.typeof, taken)))(*taken)
-    return [body.name for body in bodies], result
+    return [part.name for part in parts], result

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.forces.contact.contact_columns import WALL_MOTION, WALL_POSE
-from articulon.forces.contact.wall_declarations import Body
 from articulon.forces.contact.wall_shapes import INSIDE, MESH, OUTSIDE, PLANE
+from articulon.forces.contact.walls.wall_base import WallPart
 
 SHAPES = {"plane": PLANE, "inside": INSIDE, "outside": OUTSIDE, "mesh": MESH}
 CELLS = 1 << 20
@@ -103,14 +103,14 @@ def empty_lists(walls: int, spheres: int, blocks: int, groups: int, entries: int
 
 
 def wall_tables(
-    bodies: Sequence[Body] = (), materials: Sequence[str] = (), reach: float = 1.0, bounded: bool = False
+    walls: Sequence[WallPart] = (), materials: Sequence[str] = (), reach: float = 1.0, bounded: bool = False
 ) -> Walls:
     """The tables of walls.
 
     Parameters
     ----------
-    bodies
-        From ``walls.bodies_of``.
+    walls
+        From ``walls.wall_parts.parts_of``.
     materials
         Names of the materials in the order of their numbers.
     reach
@@ -119,20 +119,20 @@ def wall_tables(
     bounded
         Whether there is a box that a sphere may leave.
     """
-    n = len(bodies)
+    n = len(walls)
     constants, motion, centre = np.zeros((n, 4)), np.zeros((n, WALL_MOTION.width)), np.zeros((n, 4))
     grid, size, cell = np.zeros((n, 4)), np.zeros((n, 3), dtype=np.int64), np.zeros(n, dtype=np.int64)
     feature, triangle = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.int64)
     corners, parts, starts, nears = [np.zeros((0, 12))], [np.zeros((0, 6), dtype=np.int64)], [], []
     triangles, numbers, cells, entries = 0, 0, 0, 0
-    for w, body in enumerate(bodies):
-        constants[w, :3], constants[w, 3], motion[w] = body.direction, body.radius, body.motion
-        centre[w, 3] = body.radius
+    for w, wall in enumerate(walls):
+        constants[w, :3], constants[w, 3], motion[w] = wall.direction, wall.radius, wall.motion
+        centre[w, 3] = wall.radius
         triangle[w], cell[w] = triangles, cells
-        if body.surface is None:
+        if wall.surface is None:
             feature[w + 1] = feature[w] + 1
             continue
-        vertices, faces, edges = body.surface
+        vertices, faces, edges = wall.surface
         a, b, c = (vertices[faces[:, k]] for k in range(3))
         normal = np.cross(b - a, c - a)
         normal /= np.linalg.norm(normal, axis=1)[:, None]
@@ -147,12 +147,12 @@ def wall_tables(
         numbers += vertices.shape[0] + int(edges.max()) + 1
         triangles, cells, entries = triangles + faces.shape[0], cells + start.size, entries + near.size
     return Walls(
-        shape=np.array([SHAPES[body.shape] for body in bodies], dtype=np.int64),
-        material=np.array([materials.index(body.kind) for body in bodies], dtype=np.int64),
+        shape=np.array([SHAPES[wall.shape] for wall in walls], dtype=np.int64),
+        material=np.array([materials.index(wall.kind) for wall in walls], dtype=np.int64),
         constants=constants,
         motion=motion,
         pose=np.zeros((n, WALL_POSE.width)),
-        smooth=np.cos(np.array([max(body.smooth, LEAST_ANGLE) for body in bodies], dtype=np.float64)),
+        smooth=np.cos(np.array([max(wall.smooth, LEAST_ANGLE) for wall in walls], dtype=np.float64)),
         feature=feature,
         triangle=triangle,
         corners=np.concatenate(corners).ravel(),

@@ -10,7 +10,7 @@ from articulon.dynamics import body_poses
 from articulon.errors import CaseError
 from articulon.forces.contact.sphere_motion import sphere_centres
 from articulon.model import Model
-from articulon.simulation.check_base import Frames, ValueCheck
+from articulon.simulation.checks.check_base import Frames, ValueCheck
 
 _Place = tuple[Quantity, Quantity, Quantity]
 UPPER, LOWER = 0.8, 0.2

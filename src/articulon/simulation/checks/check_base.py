@@ -164,3 +164,8 @@ def passages(times: np.ndarray, values: np.ndarray) -> list[tuple[float, bool]]:
     roots = PPoly.from_spline(spline).roots(discontinuity=False, extrapolate=False)
     inside = roots[np.isfinite(roots) & (roots > times[0]) & (roots < times[-1])]
     return [(float(t), bool(spline.derivative()(t) > 0.0)) for t in inside]
+
+
+def largest(values: np.ndarray) -> float:
+    """Largest magnitude, 0 of none."""
+    return float(np.abs(values).max(initial=0.0))

@@ -1,0 +1,72 @@
+"""Conditions on how joints that turn move, and on the torque that moves them."""
+
+from typing import Annotated, ClassVar, Literal, Self
+
+import numpy as np
+
+from articulon.adaptive.conditions.condition_base import BoundedCondition
+from articulon.adaptive.conditions.looking import Looking
+from articulon.declaration import Dimension, Quantity
+from articulon.errors import ModelError
+from articulon.model import Model
+
+
+class JointMotion(BoundedCondition):
+    """Base of the conditions on joints that turn."""
+
+    of: ClassVar = "joints"
+
+    def prepared(self, model: Model, parts: np.ndarray, where: str) -> Self:
+        """See :class:`BaseCondition`."""
+        for i in parts.tolist():
+            body = int(model.head[i])
+            if model.joints[body].translations:
+                raise ModelError(
+                    f"{where}: the {model.joint_name(body)} joint of body '{model.names[body]}' slides, and "
+                    f"'{self.when}' is of joints that turn; choose another condition"  # type: ignore[attr-defined]
+                )
+        return self
+
+
+class Speed(JointMotion):
+    """How fast a joint turns, |u| over its axes."""
+
+    when: Literal["speed"] = "speed"
+    of_locked: ClassVar[bool] = False
+    below: Annotated[Quantity | None, Dimension("angular_velocity", minimum=0)] = None
+    """[angular velocity]"""
+    above: Annotated[Quantity | None, Dimension("angular_velocity", minimum=0)] = None
+    """[angular velocity]"""
+
+    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+        """See :class:`BaseCondition`."""
+        return self.holds(looking.sizes(looking.state.u)[parts])
+
+
+class Acceleration(JointMotion):
+    """How fast that changes, |u'|; of a locked joint, what it would be if all joints were free."""
+
+    when: Literal["acceleration"] = "acceleration"
+    below: Annotated[Quantity | None, Dimension("angular_acceleration", minimum=0)] = None
+    """[angular velocity/time]"""
+    above: Annotated[Quantity | None, Dimension("angular_acceleration", minimum=0)] = None
+    """[angular velocity/time]"""
+
+    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+        """See :class:`BaseCondition`."""
+        return self.holds(looking.sizes(looking.rates())[parts])
+
+
+class Torque(JointMotion):
+    """Size of the torque of springs and other forces of the joint itself."""
+
+    when: Literal["torque"] = "torque"
+    below: Annotated[Quantity | None, Dimension("torque", minimum=0)] = None
+    """[torque]"""
+    above: Annotated[Quantity | None, Dimension("torque", minimum=0)] = None
+    """[torque]"""
+
+    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+        """See :class:`BaseCondition`."""
+        looking.rates()
+        return self.holds(looking.sizes(looking.evaluator.channels.total_joint)[parts])

@@ -1,0 +1,69 @@
+"""What conditions look at when a decision is made."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from articulon.adaptive.lockable import Joints
+from articulon.adaptive.momentum_exchange import Space
+from articulon.forces.evaluation import Evaluator
+from articulon.model import State
+from articulon.model.state import WINDOW
+
+STREAM = 11
+"""The stream of random numbers that decisions draw from."""
+
+
+class Looking:
+    """A state at a decision, each thing that conditions look at found once.
+
+    Parameters
+    ----------
+    evaluator
+        The fine model's forces.
+    joints
+        The parts of the model.
+    state
+        The fine state.
+    number
+        Of the decision.
+    every
+        Time between decisions [time].
+    seed
+        Of the run.
+    space
+        Gives the motions that there are, for True, and all that the model has, for False.
+    changed
+        When each part has last been locked or released [time], shape (parts,).
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        joints: Joints,
+        state: State,
+        number: int,
+        every: float,
+        seed: int,
+        space: Callable[[bool], Space],
+        changed: np.ndarray,
+    ) -> None:
+        self.space, self.changed = space, changed
+        self.evaluator, self.joints, self.state = evaluator, joints, state
+        self.every, self.time = every, number * every
+        self.random = np.random.Generator(np.random.Philox(key=np.array([seed, STREAM]), counter=[0, 0, number, 0]))
+        self._rates: np.ndarray | None = None
+
+    def sizes(self, values: np.ndarray) -> np.ndarray:
+        """|·| over the speeds of each joint and mode, shape (parts,)."""
+        return np.sqrt(np.bincount(self.joints.u, values * values, minlength=self.joints.degrees_of_freedom.size))
+
+    def rates(self) -> np.ndarray:
+        """u' with every joint free, shape (nu,)."""
+        if self._rates is None:
+            e, state = self.evaluator, self.state
+            y = e.variables(state)
+            dy = np.empty_like(y)
+            e.rates(state.factor, float(state.time[0]), int(state.counters[WINDOW]), y, dy)
+            self._rates = dy[e.model.nq : e.model.nq + e.model.nu]
+        return self._rates

@@ -1,0 +1,48 @@
+"""The condition on the energy of a mode."""
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+
+from articulon.adaptive.conditions.condition_base import BoundedCondition
+from articulon.adaptive.conditions.looking import Looking
+from articulon.declaration import Dimension, Quantity
+
+
+class ModeEnergy(BoundedCondition):
+    """Energy of a mode of a flexible body about its equilibrium under the present forces.
+
+    Each mode is seen as an oscillator of its own, with all else as it is: ½ m η'² + (m η'')²/2k with its mass
+    m = 1/(M⁻¹)_jj and its stiffness k = K_jj. Of a locked one it is f²/2k, what the force f that holds it would give.
+    """
+
+    when: Literal["mode-energy"] = "mode-energy"
+    of: ClassVar = "modes"
+    below: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
+    """[energy]"""
+    above: Annotated[Quantity | None, Dimension("energy", minimum=0)] = None
+    """[energy]"""
+
+    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+        """See :class:`BaseCondition`."""
+        return self.holds(mode_energies(looking, parts))
+
+
+def mode_energies(looking: Looking, parts: np.ndarray) -> np.ndarray:
+    """The energies that :class:`ModeEnergy` describes [energy], shape (members,)."""
+    index, forest, state = looking.joints.modes, looking.evaluator.model.forest, looking.state
+    assert index is not None and forest.flexible is not None
+    speeds, own = looking.joints.start[parts], index.diagonal[parts - looking.joints.links]
+    present, whole = looking.space(True), looking.space(False)
+    free = looking.rates()
+    rates = present.solve(whole.momentum(free)) if state.resolution.locked.any() else free
+    # What all forces together give the locked motions and do not give those that there are.
+    force = whole.momentum(free - rates)[speeds] if state.resolution.locked.any() else np.zeros(speeds.size)
+    kinetic, moving = np.zeros(speeds.size), np.flatnonzero(~state.resolution.locked[speeds])
+    if moving.size:
+        at = speeds[moving]
+        mass = 1.0 / present.columns(at)[np.arange(at.size), at]
+        force[moving], kinetic[moving] = mass * rates[at], 0.5 * mass * state.u[at] ** 2
+    stiffness = forest.flexible.stiffness[index.own_pair[own]]
+    with np.errstate(divide="ignore", invalid="ignore"):  # a force on a mode without stiffness has no bound
+        return kinetic + np.where(force == 0.0, 0.0, 0.5 * force * force / stiffness)

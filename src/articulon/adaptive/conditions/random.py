@@ -1,0 +1,28 @@
+"""The condition that is left to chance."""
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from articulon.adaptive.conditions.condition_base import BaseCondition
+from articulon.adaptive.conditions.looking import Looking
+from articulon.declaration import Number
+
+
+class Random(BaseCondition):
+    """Holds by chance, for each joint or mode by itself."""
+
+    when: Literal["random"] = "random"
+    chances: ClassVar[bool] = True
+    probability: Annotated[Number, Field(ge=0.0, le=1.0)]
+    """At every decision."""
+
+    @property
+    def chance(self) -> float | None:
+        """See :class:`BaseCondition`."""
+        return self.probability
+
+    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+        """See :class:`BaseCondition`."""
+        return looking.random.random(parts.size) < self.probability

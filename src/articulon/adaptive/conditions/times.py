@@ -1,0 +1,35 @@
+"""Conditions on time."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from articulon.adaptive.conditions.condition_base import BaseCondition
+from articulon.adaptive.conditions.looking import Looking
+from articulon.declaration import Dimension, Quantity
+
+
+class Schedule(BaseCondition):
+    """Holds at the first decision at or after each of the times."""
+
+    when: Literal["schedule"] = "schedule"
+    times: Annotated[tuple[Quantity, ...], Dimension("time", minimum=0)]
+    """[time]"""
+
+    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+        """See :class:`BaseCondition`."""
+        # The first decision not before a time, with room for what rounding does to either.
+        due = [0.0 <= looking.time - float(t) + 1e-9 * looking.every < looking.every for t in self.times]
+        return np.full(parts.size, any(due))
+
+
+class Elapsed(BaseCondition):
+    """Holds when the joint or mode has been as it is for some time."""
+
+    when: Literal["elapsed"] = "elapsed"
+    time: Annotated[Quantity, Dimension("time", minimum=0)]
+    """[time]"""
+
+    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+        """See :class:`BaseCondition`."""
+        return looking.time - looking.changed[parts] >= float(self.time) * (1.0 - 1e-9)

@@ -1,0 +1,45 @@
+"""The condition that is a user's function."""
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from pydantic import ConfigDict
+
+from articulon.adaptive.conditions.condition_base import BaseCondition
+from articulon.adaptive.conditions.looking import Looking
+from articulon.errors import CaseError
+from articulon.forces.user_functions import loaded_function
+from articulon.model import Model
+
+
+class Function(BaseCondition):
+    """``function(time, q, u, locked)`` gives the truth for every speed of the model, as an array (nu,); a joint's is
+    that of its first speed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    when: Literal["function"] = "function"
+    function: Callable[..., Any] | str
+    """The function, or where it is: ``"module:name"`` or ``"path/to/file.py:name"``."""
+
+    def prepared(self, model: Model, parts: np.ndarray, where: str) -> Self:
+        """See :class:`BaseCondition`."""
+        function = self.function if callable(self.function) else loaded_function(self.function, f"{where}.function")
+
+        def checked(*given: Any) -> np.ndarray:
+            answer = np.asarray(function(*given))
+            if answer.shape != (model.nu,):
+                raise CaseError(
+                    f"{where}: the function must give one truth for each of the {model.nu} speeds, got an array of the "
+                    f"shape {answer.shape}"
+                )
+            return answer
+
+        return self.model_copy(update={"function": checked})
+
+    def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
+        """See :class:`BaseCondition`."""
+        assert callable(self.function)
+        state = looking.state
+        answer = self.function(float(state.time[0]), state.q.copy(), state.u.copy(), state.resolution.locked.copy())
+        return answer.astype(bool)[looking.joints.start[parts]]

@@ -1,0 +1,112 @@
+"""The parts of all walls of a model, and what these must agree with: each other, and space that repeats."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.contact.meshes import Surface
+from articulon.forces.contact.walls.wall_base import Wall, WallPart
+from articulon.model import Model
+
+PARALLEL = 1e-9
+"""Sine of the angle within which directions are taken to be the same."""
+
+
+def parts_of(walls: Sequence[Wall], model: Model, where: str) -> list[WallPart]:
+    """The planes, cylinders and meshes of the walls of a model, one by one.
+
+    Raises
+    ------
+    ModelError
+        For faces that there are not, meshes that are not closed, walls that no periodic direction repeats, and a
+        sphere that does not fit into a cylinder; ``where`` names the list of walls.
+    """
+    found: list[WallPart] = []
+    for k, wall in enumerate(walls):
+        here = f"{where}[{k}]"
+        called = wall.name or f"{here}, a {wall.shape},"  # type: ignore[attr-defined]
+        for part in wall.parts(model, called, here):
+            _check_fit(part, model, here)
+            _check_periodic(part, model, here)
+            found.append(part)
+    _refuse_twins(found, where)
+    return found
+
+
+def _refuse_twins(walls: list[WallPart], where: str) -> None:
+    """Raises ModelError for two walls of one shape in one place, which would both push."""
+    for k, wall in enumerate(walls):
+        for other in walls[:k]:
+            if (wall.shape, wall.radius) != (other.shape, other.radius):
+                continue
+            if not (np.array_equal(wall.motion, other.motion) and np.array_equal(wall.direction, other.direction)):
+                continue
+            if wall.surface is None or other.surface is None or _same_surface(wall.surface, other.surface):
+                one, two = (part.name.rstrip(",") for part in (wall, other))
+                raise ModelError(f"{where}: {one} is where {two} is, and both would push; leave one of them out")
+
+
+def _same_surface(one: Surface, other: Surface) -> bool:
+    return np.array_equal(one.vertices, other.vertices) and np.array_equal(one.triangles, other.triangles)
+
+
+def _check_fit(wall: WallPart, model: Model, where: str) -> None:
+    if wall.shape != "inside":
+        return
+    large = np.flatnonzero(model.sites.radius >= wall.radius)
+    if large.size:
+        s = int(large[0])
+        raise ModelError(
+            f"{where}: sphere {s} on {carrier(model, s)} has the radius {model.sites.radius[s]:.6g} and does not fit "
+            f"into the cylinder's {wall.radius:.6g}"
+        )
+
+
+def carrier(model: Model, site: int) -> str:
+    """What carries a site, for messages."""
+    body = int(model.sites.body[site])
+    return "the ground" if body < 0 else f"body '{model.names[body]}'"
+
+
+def _check_periodic(wall: WallPart, model: Model, where: str) -> None:
+    """Space repeats: so must a wall, or it must fit into one period."""
+    if model.box is None:
+        return
+    turning = wall.motion[9:12]
+    spin = np.linalg.norm(turning)
+    about = turning / spin if spin > 0.0 else np.zeros(3)
+    for a in np.flatnonzero(model.box.periodic):
+        edge = model.box.vectors[a]
+        length, name = float(np.linalg.norm(edge)), "xyz"[a]
+        along = edge / length
+        steady = spin == 0.0 or _parallel(about, along if wall.shape == "plane" else wall.direction)
+        if wall.shape == "plane":
+            if abs(wall.direction @ along) > PARALLEL or not steady:
+                raise ModelError(
+                    f"{where}: the box is periodic in {name}, and the plane is not, or does not stay, along it; choose "
+                    "a normal across it, or another boundary"
+                )
+        elif wall.shape == "mesh":
+            assert wall.surface is not None
+            points = wall.surface.vertices
+            longest = 2.0 * np.linalg.norm(points, axis=1).max() if spin > 0.0 else np.ptp(points @ along)
+            if longest > length * (1.0 + PARALLEL):
+                raise ModelError(
+                    f"{where}: the mesh is {longest:.6g} long in {name}, where the box repeats after {length:.6g}"
+                )
+        elif not steady or (wall.shape == "inside" and not _parallel(wall.direction, along)):
+            raise ModelError(
+                f"{where}: the box is periodic in {name}, and the cylinder does not lie, or stay, along it; choose "
+                "this axis, or another boundary"
+            )
+        elif not _parallel(wall.direction, along):
+            if abs(wall.direction @ along) > PARALLEL or 2.0 * wall.radius > length:
+                raise ModelError(
+                    f"{where}: the box is periodic in {name}; a cylinder must lie along it, or across it and be "
+                    f"thinner than {length:.6g}"
+                )
+
+
+def _parallel(a: np.ndarray, b: np.ndarray) -> bool:
+    return float(np.linalg.norm(np.cross(a, b))) <= PARALLEL
