@@ -16,7 +16,6 @@ from articulon.dynamics import kinetic_energy
 from articulon.errors import CaseError, ModelError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.fixman import Fixman
 from articulon.model import Model, State
 from articulon.transitions import Reservoir, release
 
@@ -42,7 +41,9 @@ class Resolution:
         self.known: list[tuple[np.ndarray, Model, Merging]] = []
         self.nothing = np.zeros(joints.degrees_of_freedom.size, dtype=bool)
         self.whole = merged(evaluator.model, joints, evaluator.model.q0, self.nothing)
-        self.fixman = evaluator.system.forces.table(Fixman)
+        terms = evaluator.system.forces.terms
+        self.of_determinant = sum(term.kind.determinant_energy(term.table) for term in terms)
+        """c of the energy c ln det M of the motions that there are, Fixman's potential [energy]."""
 
     def made(self, q: np.ndarray, locked: np.ndarray) -> tuple[Model, Merging]:
         """The coarse model with these parts locked at their coordinates, and the map to it; the last few are kept."""
@@ -188,7 +189,7 @@ class Resolution:
         if not done.taken and not done.given:
             return nothing
         self._check(state, done.locked)
-        before = self.space(state, locked) if self.fixman else space
+        before = self.space(state, locked) if self.of_determinant else space
         state.u[:] = done.speeds
         for i, energy in done.given.items():
             own = self.joints.u == i
@@ -201,24 +202,23 @@ class Resolution:
             state.rule.acceleration[own] = 0.0
             state.resolution.reservoir[0] += energy
             state.resolution.criteria[criteria_memory.LOCKS] += 1
-        if self.fixman:
+        if self.of_determinant:
             self._weigh(state, before, self.space(state, done.locked))
         return np.isin(members.parts, [*done.given, *done.taken])
 
     def _weigh(self, state: State, before: Space, after: Space) -> None:
         """Books what a transition changes of Fixman's potential, which is that of the joints that move."""
-        if self.fixman is not None:
-            half_kT = float(self.fixman.half_kT[0])
-            state.resolution.reservoir[1] += half_kT * (before.log_determinant() - after.log_determinant())
+        if self.of_determinant:
+            change = before.log_determinant() - after.log_determinant()
+            state.resolution.reservoir[1] += self.of_determinant * change
 
     def potential_shift(self, state: State) -> float:
         """Fixman's potential of the joints that move less that of all, where there is one [energy]."""
-        if self.fixman is None or not state.resolution.locked.any():
+        if not self.of_determinant or not state.resolution.locked.any():
             return 0.0
-        half_kT = float(self.fixman.half_kT[0])
         locked = self.locked_parts(state)
         fine, coarse = self.space(state, self.nothing), self.space(state, locked)
-        return half_kT * (coarse.log_determinant() - fine.log_determinant())
+        return self.of_determinant * (coarse.log_determinant() - fine.log_determinant())
 
     def _check(self, state: State, locked: np.ndarray) -> None:
         model = self.evaluator.model

@@ -18,7 +18,6 @@ from articulon.comparisons.path_measures import deviation
 from articulon.comparisons.variant_runs import ITSELF, Entry
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.fixman import fixman_of
 from articulon.model.state import CONFORMATIONAL
 from articulon.report import style
 from articulon.report.readable_numbers import number, percent, unit_text, with_unit
@@ -117,8 +116,10 @@ def series(view: View) -> dict[str, tuple[np.ndarray, str]]:
         for name in WORDS
         if name in view.observables
     }
-    if WORDS["energy_conformational"] in found and fixman_of(view.model) is not None:
-        # Along the run it is Fixman's potential of the joints that move, another function for every set of them.
+    if WORDS["energy_conformational"] in found and any(
+        getattr(force, "of_determinant", False) for force in view.model.forces
+    ):
+        # Along the run it is that of the joints that move, another function for every set of them.
         whole = Evaluator(view.model)
         energies = np.array([whole.energies(np.array(q))[CONFORMATIONAL] for q in view.q])
         found[WORDS["energy_conformational"]] = energies, "energy"

@@ -12,7 +12,7 @@ inertias, gravity, which is an acceleration of the frame, contacts, and the forc
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -98,6 +98,14 @@ class Force(Declaration):
     """The channel that its energy function belongs to; None for a force without one."""
     on_joints: ClassVar[bool] = False
     """Whether it acts on coordinates of joints, which a model in Cartesian form has not."""
+    laplacian: ClassVar[Literal["known", "not known"]] = "not known"
+    """Whether its part of the Laplacian of the potential energy is known: it has none, or tells it."""
+    of_determinant: ClassVar[bool] = False
+    """Whether its energy is c ln det M, M being the mass matrix of the motions that there are, so that it changes when
+    joints lock."""
+    resistance: ClassVar[Literal["joints", "dashpots", "other"]] = "other"
+    """What its resistance to speeds is, if it has one. ``friction-implicit`` solves for that of joints, whose tables
+    are ``JointFrictions``, and of dashpots, whose tables are ``PointSprings``."""
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError, naming the key, for what cannot be with a model."""
@@ -134,6 +142,20 @@ class Force(Declaration):
     def resists(cls, table: Any) -> bool:
         """Whether it resists speeds, beside Stokes drag: a rule that leaves inertia out does not solve for it."""
         return False
+
+    @classmethod
+    def joint_stiffness(cls, table: Any) -> Iterable[tuple[int, float]]:
+        """Links whose joints it draws back, each with at least the stiffness of that [energy/rad²]."""
+        return ()
+
+    @classmethod
+    def determinant_energy(cls, table: Any) -> float:
+        """c of a force that is ``of_determinant`` [energy]."""
+        return 0.0
+
+    def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
+        """Raises ModelError where it does not go with what keeps the run warm: names, and temperatures
+        [temperature]."""
 
     def check_duration(self, duration: float, where: str) -> None:
         """Raises ModelError, naming the key, for what does not last a run so long [time]."""

@@ -30,6 +30,7 @@ class Brownian(Declaration):
     """
 
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
+    laplacian: ClassVar[str] = "known"
     kind: Literal["brownian"] = "brownian"
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
     """T of the medium [temperature]."""

@@ -37,6 +37,7 @@ class Fixman(Force):
 
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
     energy_channel = CONFORMATIONAL
+    of_determinant = True
 
     kind: Literal["fixman"] = "fixman"
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
@@ -51,6 +52,17 @@ class Fixman(Force):
             )
         if sum(isinstance(force, Fixman) for force in model.forces) > 1:
             raise ModelError(f"{where}: Fixman's potential is declared twice; one declaration serves the whole model")
+
+    def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
+        """Raises ModelError where the potential is that of another temperature than a bath's: what it takes out of the
+        positions would then be wrong."""
+        own = float(self.temperature)
+        for what, T in baths:
+            if abs(T - own) > 1e-9 * max(T, own):
+                raise ModelError(
+                    f"the force 'fixman' has the temperature {own:g} and the {what} {T:g}: positions would keep part "
+                    "of the bias that it is there to take out; give both one temperature, steady over the run"
+                )
 
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> FixmanTable:
@@ -77,6 +89,11 @@ class Fixman(Force):
         yield fixman_energy.bind(at.forest, table, at.ws, at.result)
 
     @classmethod
+    def determinant_energy(cls, table: FixmanTable) -> float:
+        """See :class:`Force`."""
+        return float(table.half_kT[0])
+
+    @classmethod
     def coarsen(cls, table: FixmanTable, merging: Merging, links: int, speeds: int) -> FixmanTable:
         """See :class:`Force`. That of the joints that still move."""
         return table._replace(arrays=determinant_arrays(links, speeds))
@@ -91,11 +108,6 @@ class FixmanTable(NamedTuple):
     """ln det M at the initial coordinates, shape (1,)."""
     arrays: Determinant
     """Scratch; deleting it changes nothing."""
-
-
-def fixman_of(model: Model) -> Fixman | None:
-    """The model's Fixman potential, if it has one."""
-    return next((force for force in model.forces if isinstance(force, Fixman)), None)
 
 
 @pass_of

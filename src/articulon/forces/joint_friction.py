@@ -67,6 +67,7 @@ class JointResistance(Force):
     """What damping and friction of joints share."""
 
     on_joints: ClassVar[bool] = True
+    resistance: ClassVar = "joints"
 
     def rows(self, model: Model, where: str) -> list[Row]:
         """What it adds to the kernels' table."""
@@ -137,7 +138,7 @@ class JointResistance(Force):
 
 def resistance_of(terms: Iterable[Term]) -> JointFrictions | None:
     """All damping and friction of joints among the forces of a model, in one table; None where there is none."""
-    tables = [term.table for term in terms if issubclass(term.kind, JointResistance)]
+    tables = [term.table for term in terms if term.kind.resistance == "joints"]
     return JointFrictions(*(np.concatenate(columns) for columns in zip(*tables, strict=True))) if tables else None
 
 

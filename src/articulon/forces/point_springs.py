@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class PointSpring(Force):
     """
 
     energy_channel = POTENTIAL
+    resistance: ClassVar = "dashpots"
 
     kind: Literal["point-spring"] = "point-spring"
     name: str | None = None
@@ -136,9 +137,10 @@ class PointSpring(Force):
 
 def damped_springs(terms: Iterable[Term]) -> PointSprings | None:
     """The springs with damping among the forces of a model; None where there are none."""
-    table = next((term.table for term in terms if term.kind is PointSpring), None)
-    if table is None or not PointSpring.resists(table):
+    tables = [term.table for term in terms if term.kind.resistance == "dashpots" and term.kind.resists(term.table)]
+    if not tables:
         return None
+    table = PointSprings(*(np.concatenate(columns) for columns in zip(*tables, strict=True)))
     damped = table.constants[:, 2] > 0.0
     return PointSprings(*(column[damped] for column in table))
 

@@ -4,7 +4,7 @@ Kernels here know uniform flows; what a gradient adds is in ``linear_flow.py``.
 """
 
 import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -41,6 +41,7 @@ class StokesDrag(Declaration):
     table by body name; a name ending in ``*`` stands for all that begin with it.
     """
 
+    laplacian: ClassVar[str] = "known"
     kind: Literal["stokes-drag"] = "stokes-drag"
     viscosity: Annotated[Quantity | None, Dimension("viscosity", minimum=0, exclusive=True)] = None
     """η [mass/(length time)]."""

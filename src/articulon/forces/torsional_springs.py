@@ -117,6 +117,11 @@ class TorsionalSprings(Force):
         yield spring_energy.bind(at.forest, table, at.q, at.result)
 
     @classmethod
+    def joint_stiffness(cls, table: Springs) -> Iterable[tuple[int, float]]:
+        """See :class:`Force`."""
+        return zip(table.link.tolist(), table.stiffness.tolist(), strict=True)
+
+    @classmethod
     def coarsen(cls, table: Springs, merging: Merging, links: int, speeds: int) -> Springs | None:
         """See :class:`Force`."""
         left = ~merging.locked[table.link]

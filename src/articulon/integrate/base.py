@@ -58,6 +58,8 @@ class Driver:
     """Whether it books ``State.unscaled_work``."""
     sees_leaps: ClassVar[bool] = False
     """Whether its steps end by themselves where one leads through half of a periodic box."""
+    at_once: ClassVar[bool] = False
+    """Whether it takes a whole frame in Python, and may be broken off there."""
     step: float = 0.0
     """The step, where all are equal [time]."""
     overhead: float = 0.0

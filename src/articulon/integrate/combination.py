@@ -12,10 +12,7 @@ from articulon.forces.base import Force
 from articulon.forces.brownian import brownian_of
 from articulon.forces.contact.contact_engine import contact_of
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.fixman import fixman_of
-from articulon.forces.joint_friction import JointResistance
 from articulon.forces.linear_flow import flows_unevenly
-from articulon.forces.point_springs import PointSpring
 from articulon.forces.sites.site_positions import only_particles
 from articulon.integrate.grain_driver import only_grains
 from articulon.integrate.integrators import (
@@ -29,7 +26,6 @@ from articulon.integrate.integrators import (
     SciPy,
 )
 from articulon.model import Model
-from articulon.scaling import NoScaling
 from articulon.scaling.base import ScalingPolicy
 from articulon.thermostats.base import KICKS, OVERDAMPS, SCALES, BaseThermostat
 
@@ -78,7 +74,7 @@ def resists(model: Model) -> frozenset[type[Force]]:
 
 def other_resistances(c: Combination) -> list[str]:
     """Kinds of the forces that resist speeds, beside Stokes drag, joints and springs."""
-    others = (kind for kind in c.resists if kind is not PointSpring and not issubclass(kind, JointResistance))
+    others = (kind for kind in c.resists if kind.resistance == "other")
     return sorted(str(kind.model_fields["kind"].default) for kind in others)
 
 
@@ -164,23 +160,25 @@ FEATURES: dict[str, Feature] = {
     "loops": Feature("loop constraints", lambda c: bool(c.model.loop_joints)),
     "drives": Feature("driven joints", lambda c: bool(c.model.drives)),
     "friction": Feature(
-        "damping and friction of joints", lambda c: any(issubclass(kind, JointResistance) for kind in c.resists)
+        "damping and friction of joints", lambda c: any(kind.resistance == "joints" for kind in c.resists)
     ),
-    "damped springs": Feature("damped point springs", lambda c: PointSpring in c.resists),
+    "damped springs": Feature(
+        "damped point springs", lambda c: any(kind.resistance == "dashpots" for kind in c.resists)
+    ),
     "other resistance": Feature("other forces that resist speeds", lambda c: bool(other_resistances(c))),
     "kane": Feature("solver `kane`", lambda c: c.solver == "kane"),
     "divide-and-conquer": Feature("solver `divide-and-conquer`", lambda c: c.solver == "divide-and-conquer"),
     "flexible": Feature("flexible bodies", lambda c: bool(c.model.modes)),
-    "fixman": Feature("Fixman's potential", lambda c: fixman_of(c.model) is not None),
+    "fixman": Feature(
+        "Fixman's potential", lambda c: any(getattr(force, "of_determinant", False) for force in c.model.forces)
+    ),
     "velocity gradient": Feature("Stokes drag in a flow with a velocity gradient", lambda c: flows_unevenly(c.model)),
     "noise": Feature("Brownian forces", _noise),
     "instantaneous noise": Feature(
         "Brownian forces of the instantaneous temperature", lambda c: _noise(c, amplitude_from="instantaneous")
     ),
     "noise without drag": Feature("Brownian forces without dissipation", lambda c: _noise(c, dissipation="none")),
-    "constant factors": Feature(
-        "scaling by constant factors", lambda c: not isinstance(c.policy, NoScaling) and not c.policy.varies
-    ),
+    "constant factors": Feature("scaling by constant factors", lambda c: c.policy.scales and not c.policy.varies),
     "varying factors": Feature("scaling by factors that vary", lambda c: c.policy.varies and not c.policy.follows),
     "atomistic factors": Feature("scaling by the `atomistic` policies", lambda c: c.policy.thermostatted),
     "thermostat's factor": Feature(

@@ -7,8 +7,6 @@ import numpy as np
 from articulon.errors import CaseError
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.joint_friction import JointResistance
-from articulon.forces.torsional_springs import TorsionalSprings
 from articulon.integrate.drift_velocity import DriftVelocity
 from articulon.integrate.integrators import Controlled
 from articulon.integrate.lag_tracking import Followed
@@ -134,20 +132,18 @@ def _damped_joints(evaluator: Evaluator) -> np.ndarray:
     """Which speeds have damping or friction of their joint, shape (nu,)."""
     found = np.zeros(evaluator.model.nu, dtype=bool)
     for kind, table in evaluator.system.forces.terms:
-        if issubclass(kind, JointResistance):
+        if kind.resistance == "joints":
             for a, b in zip(table.start.tolist(), table.end.tolist(), strict=True):
                 found[a:b] = True
     return found
 
 
 def _stiffness(motion: DriftVelocity, start: np.ndarray) -> np.ndarray:
-    """Rates at which torsional springs draw joints back: at least their stiffness over the drag on all that a joint
+    """Rates at which springs draw joints back: at least their stiffness over the drag on all that a joint
     carries [1/time], shape (groups,)."""
-    model, springs = motion.model, motion.evaluator.system.forces.table(TorsionalSprings)
+    model, terms = motion.model, motion.evaluator.system.forces.terms
     found = np.zeros(start.size - 1)
-    if springs is None:
-        return found
-    for link, stiffness in zip(springs.link.tolist(), springs.stiffness.tolist(), strict=True):
+    for link, stiffness in (pair for term in terms for pair in term.kind.joint_stiffness(term.table)):
         g = int(np.searchsorted(start, model.forest.u_start[link], side="right")) - 1
         speeds = range(int(start[g]), int(start[g + 1]))
         found[g] = stiffness / max(float(motion.held_back(model.q0, _unit(model.nu, k))[k]) for k in speeds)

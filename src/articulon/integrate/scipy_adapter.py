@@ -43,6 +43,8 @@ class SciPyDriver(Driver):
     and only so does a resumed run give the same bits.
     """
 
+    at_once = True
+
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
         evaluator, integrator = problem.evaluator, problem.integrator

@@ -40,6 +40,11 @@ class ScalingPolicy(Declaration):
         policy: str
     law: ClassVar[Any]
     """The jitted law."""
+    scales: ClassVar[bool] = True
+    """Whether it scales anything."""
+    switches: ClassVar[bool] = False
+    """Whether it switches at a ``threshold`` of the potential over the core's drag, which a short unscaled run finds
+    where it is None; ``core`` names the body whose drag it is."""
     varies: ClassVar[bool] = False
     """Whether the factors change along the run."""
     smooth: ClassVar[bool] = False
@@ -82,6 +87,10 @@ class ScalingPolicy(Declaration):
         """Temperature at which a thermostat makes a system sample positions, over the target: the kinetic temperature
         over the factor of the potential. None where the factors vary."""
         return 1.0
+
+    def notes(self, temperature: float | None) -> list[str]:
+        """What a reader of a run must know of it, whose Brownian forces have this temperature; None without any."""
+        return []
 
     def describe(self) -> dict[str, Any]:
         """For the summary."""

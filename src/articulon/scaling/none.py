@@ -19,6 +19,7 @@ class NoScaling(ScalingPolicy):
 
     policy: Literal["none"] = "none"
     law = staticmethod(unscaled)
+    scales = False
 
     def parameters(self, damping: float) -> np.ndarray:
         """No parameters."""

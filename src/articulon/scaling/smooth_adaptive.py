@@ -40,6 +40,7 @@ class SmoothAdaptive(ScalingPolicy):
     core: str | None = None
     """The body whose β it is; the one with the largest by default."""
     law = staticmethod(scaled_smoothly_where_large)
+    switches = True
     varies = True
     smooth = True
 

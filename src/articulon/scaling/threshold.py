@@ -36,6 +36,7 @@ class ThresholdAdaptive(ScalingPolicy):
     core: str | None = None
     """The body whose β it is; the one with the largest by default."""
     law = staticmethod(scaled_where_large)
+    switches = True
     varies = True
 
     def parameters(self, damping: float) -> np.ndarray:

@@ -36,6 +36,18 @@ class TwoFactor(ScalingPolicy):
         """a2, which lengthens the relaxation times."""
         return float(self.a2)
 
+    def notes(self, temperature: float | None) -> list[str]:
+        """The clock of positions, and the temperatures at which positions and speeds are sampled."""
+        a2, b2 = float(self.a2), float(self.b2)
+        clock = f"scaling: the two-factor policy relaxes positions more slowly by 1/b2 = {1 / b2:g}"
+        if temperature is not None:
+            T = temperature
+            clock += (
+                f" and samples them at b2 T = {b2 * T:g} K; speeds are those of a2 b2² T = {a2 * b2 * b2 * T:g} K, and "
+                f"the kinetic temperature shown, divided by a2, is {b2 * b2 * T:g} K"
+            )
+        return [clock]
+
     def configurational_factor(self) -> float:
         """1/(a2 b2)."""
         return 1.0 / (float(self.a2) * float(self.b2))

@@ -13,7 +13,6 @@ import numpy as np
 from articulon.announcements import announcing
 from articulon.errors import ArticulonError, CaseError, CheckpointError, DivergenceError
 from articulon.kernels import one_blas_thread
-from articulon.scaling import NoScaling
 from articulon.simulation import restoring
 from articulon.simulation.checks import Frames, prepared_checks
 from articulon.simulation.interruption import Interruption
@@ -124,7 +123,7 @@ def run(
         except ArticulonError as error:
             if recorder.writer.frames_on_disk:
                 # What has diverged may have done so because it was scaled: then its verdict says so.
-                judged = isinstance(error, DivergenceError) and not isinstance(prepared.policy, NoScaling)
+                judged = isinstance(error, DivergenceError) and prepared.policy.scales
                 _attempt(report, "failed", earlier + time.monotonic() - began if judged else None)
             raise
         if status == "interrupted":
@@ -132,7 +131,7 @@ def run(
             raise KeyboardInterrupt(f"interrupted at t = {state.time[0]:.9g} {unit}; continue with resume=True")
         wall = Run(folder).summary["wall_seconds"]
         shown.finish(_ending(status, recorder, unit))
-        if not isinstance(prepared.policy, NoScaling):
+        if prepared.policy.scales:
             report(status, wall)
     return Run(folder, case, prepared.model)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from articulon.errors import ArticulonError
-from articulon.integrate.scipy_adapter import SciPyDriver
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED, STOPPED
 from articulon.model import State
 from articulon.model.state import STEPS
@@ -212,7 +211,7 @@ def _advance(recorder: Recorder, until: float, steps: int, interruption: Interru
     before = state.copy()
     try:
         with users_errors(prepared.evaluator, state):
-            if isinstance(prepared.driver, SciPyDriver):
+            if prepared.driver.at_once:
                 return _all_at_once(prepared, state, before, until, interruption)
             return prepared.driver.advance(state, until, steps)
     except ArticulonError:

@@ -6,7 +6,6 @@ from articulon.errors import CaseError
 from articulon.fidelity.premises import fidelity_of
 from articulon.fidelity.record import Record, Settings
 from articulon.inputs import number, shown
-from articulon.scaling import NoScaling
 from articulon.simulation.frames import Frames
 from articulon.simulation.memory_run import Memory
 from articulon.simulation.run_verdict import record_of, tolerance_of
@@ -23,7 +22,7 @@ def judged_in_memory(
         For a tolerance, a budget or a kind of error that cannot be.
     """
     policy = memory.setup.scaling.policy
-    if isinstance(policy, NoScaling):
+    if not policy.scales:
         return None
     if error not in ("time", "position"):
         raise CaseError(f"fidelity: error must be 'time' or 'position', got {shown(error)}")

@@ -22,7 +22,6 @@ from articulon.integrate.status import advance_stop
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import preparing_together
 from articulon.model import Model, State
-from articulon.scaling import NoScaling, SmoothAdaptive, ThresholdAdaptive
 from articulon.scaling.base import INPUTS, ZETA, ZETA_RATE
 from articulon.simulation.minimisation import minimise
 from articulon.simulation.observers import Observer, survey
@@ -57,6 +56,8 @@ class Prepared:
     """What looks at it."""
     threshold: Threshold | None
     """How the threshold was found, where the case gives none."""
+    adaptive: AdaptiveDriver | None = None
+    """The driver, where joints and modes lock and release."""
 
 
 def core_drag(model: Model, core: str | None, source: str = "") -> float:
@@ -111,7 +112,7 @@ def _drag_of_core(case: Timed, model: Model) -> float:
     """The drag of the core of a policy; raises CaseError where it divides by none."""
     policy = case.scaling
     damping = core_drag(model, getattr(policy, "core", None), case.source)
-    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive) and damping <= 0.0:
+    if policy.switches and damping <= 0.0:
         whose = "no body" if policy.core is None else f"not the body '{policy.core}'"
         raise CaseError(
             f"{case.source}: scaling: {policy.policy} divides by the drag of the core, and {whose} has any; "
@@ -159,7 +160,7 @@ def scaling_of(
         For a core that does not exist or has no drag, and where no threshold can be found.
     """
     policy, damping = case.scaling, _drag_of_core(case, model)
-    if isinstance(policy, ThresholdAdaptive | SmoothAdaptive) and policy.threshold is None:
+    if policy.switches and policy.threshold is None:
         threshold = threshold or find_threshold(case, model, damping, start)
         policy = policy.model_copy(update={"threshold": threshold.value})
     try:
@@ -213,11 +214,8 @@ def prepare(
         )
         try:
             problem, blank = Problem(evaluator, integrator, policy, scaling.damping), evaluator.initial_state()
-            advance: Driver
-            if adapts:
-                advance = AdaptiveDriver(problem, blank, case.adaptive, case.run.seed)
-            else:
-                advance = driver(problem, blank)
+            adaptive = AdaptiveDriver(problem, blank, case.adaptive, case.run.seed) if adapts else None
+            advance: Driver = driver(problem, blank) if adaptive is None else adaptive
         except CaseError as error:
             raise CaseError(f"{case.source}: {error}") from None
     stop = None
@@ -228,8 +226,7 @@ def prepare(
             raise CaseError(f"{case.source}: run.stop.body: '{case.run.stop.body}' is welded to the ground")
         stop = body, direction / np.linalg.norm(direction)
         advance.stop = advance_stop(model, body, direction, float(case.run.stop.advance))
-    step, scaled = windows.step or getattr(integrator, "step", None), not isinstance(policy, NoScaling)
-    adaptive = advance if isinstance(advance, AdaptiveDriver) else None
+    step, scaled = windows.step or getattr(integrator, "step", None), policy.scales
     observer = Observer(evaluator, step, stop, policy.varies, advance.books_unscaled_work, scaled, adaptive)
     return Prepared(
         case,
@@ -242,6 +239,7 @@ def prepare(
         advance,
         observer,
         scaling.threshold,
+        adaptive,
     )
 
 
@@ -249,7 +247,7 @@ def blank_state(prepared: Prepared) -> State:
     """A state at time zero with an array for everything that the run keeps."""
     driver = prepared.driver
     state = prepared.evaluator.initial_state(driver.history, prepared.policy.speed_factor(), driver.memory)
-    return driver.sized(state) if isinstance(driver, AdaptiveDriver) else state
+    return state if prepared.adaptive is None else prepared.adaptive.sized(state)
 
 
 def first_state(prepared: Prepared) -> State:

@@ -1,10 +1,8 @@
 """What is to be known of a run, whichever door it was started by."""
 
-from articulon.adaptive.adaptive_driver import AdaptiveDriver
 from articulon.fidelity.run_temperatures import scaling_notes
 from articulon.forces.brownian import brownian_of
 from articulon.model import State
-from articulon.scaling import TwoFactor
 from articulon.simulation.preparation import Prepared
 from articulon.thermostats.base import SCALES
 from articulon.thermostats.total_momentum import keeps_momentum
@@ -38,26 +36,13 @@ def notes_on(prepared: Prepared) -> list[str]:
     thermostat = prepared.evaluator.thermostat
     if thermostat is not None:
         notes += scaling_notes(case.scaling, float(prepared.evaluator.system.bath.temperatures[0]))
-    if isinstance(case.scaling, TwoFactor):
-        b2 = float(case.scaling.b2)
-        clock = f"scaling: the two-factor policy relaxes positions more slowly by 1/b2 = {1 / b2:g}"
-        if noise is not None:
-            T = float(noise.temperature)
-            clock += (
-                f" and samples them at b2 T = {b2 * T:g} K; speeds are those of a2 b2² T = "
-                f"{float(case.scaling.a2) * b2 * b2 * T:g} K, and the kinetic temperature shown, divided by a2, is "
-                f"{b2 * b2 * T:g} K"
-            )
-        notes.append(clock)
+    notes += case.scaling.notes(None if noise is None else float(noise.temperature))
     return notes
 
 
 def notes_at(prepared: Prepared, state: State) -> list[str]:
     """What it has done, at a state."""
-    driver = prepared.driver
-    if not isinstance(driver, AdaptiveDriver):
-        return []
-    names = driver.chattering(state)
+    names = [] if prepared.adaptive is None else prepared.adaptive.chattering(state)
     return [_chatter(names)] if names else []
 
 

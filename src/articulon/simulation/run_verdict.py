@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from articulon.adaptive import AdaptiveDriver
 from articulon.fidelity.premises import fidelity_of
 from articulon.fidelity.record import Record, Settings
 from articulon.fidelity.verdict import TOLERANCE
@@ -46,7 +45,7 @@ def record_of(prepared: Prepared, state: State, run: Frames, settings: Settings)
         int(case.run.seed),
         prepared.windows.window,
         stop,
-        isinstance(prepared.driver, AdaptiveDriver),
+        prepared.adaptive is not None,
         settings,
     )
 

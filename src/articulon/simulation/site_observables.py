@@ -6,15 +6,12 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.gravity import Gravity
 from articulon.forces.sites.site_tables import LAPLACIAN, W_XX, W_ZZ
 from articulon.forces.sites.site_terms import SumTerm
-from articulon.forces.sites.site_walls import LennardJonesWall
 from articulon.model import Model
 from articulon.model.joints import XYZ
 from articulon.model.state import POTENTIAL
 
 ROUGH = ("truncated", "shifted", "wolf")
 """Truncations that let the force jump at the cutoff."""
-WITHOUT_POSITION = ("stokes-drag", "brownian")
-"""Forces that have no part in the potential energy."""
 
 
 def why_not_defined(model: Model) -> str | None:
@@ -26,9 +23,7 @@ def why_not_defined(model: Model) -> str | None:
     others = [
         force
         for force in model.forces
-        if not hasattr(force, "site_terms")
-        and not isinstance(force, Gravity)
-        and getattr(force, "kind", "") not in (*WITHOUT_POSITION, "exclusions")
+        if not hasattr(force, "site_terms") and getattr(force, "laplacian", "not known") == "not known"
     ]
     if not sites:
         return "no force between sites acts"
@@ -48,7 +43,7 @@ def why_not_defined(model: Model) -> str | None:
             return f"the force of '{force.kind}' jumps at its cutoff ({how})"
         if getattr(force, "truncation", None) == "reaction-field" and force.reaction_permittivity != "infinite":
             return "a reaction field of finite permittivity lets the force of 'coulomb' jump at its cutoff"
-    walls = {face for force in sites if isinstance(force, LennardJonesWall) for face in force.faces_of(model)}
+    walls = {face for force in sites if hasattr(force, "faces_of") for face in force.faces_of(model)}
     free = (True,) * 3 if model.box is None else tuple(kind == "open" for kind in model.box.boundaries)
     for axis, is_free in zip("xyz", free, strict=True):
         if is_free and not {f"{axis}-", f"{axis}+"} <= walls:

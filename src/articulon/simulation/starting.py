@@ -6,11 +6,10 @@ from articulon.adaptive.lockable import joints_of
 from articulon.adaptive.momentum_exchange import Space
 from articulon.dynamics import kinetic_energy
 from articulon.errors import ModelError
+from articulon.forces.base import Force
 from articulon.forces.brownian import brownian_of
 from articulon.forces.evaluation import Evaluator
-from articulon.forces.fixman import fixman_of
 from articulon.forces.sites.site_positions import site_positions
-from articulon.forces.sites.site_walls import LennardJonesWall
 from articulon.model import Model, State
 from articulon.model.state import initial_state
 from articulon.simulation.contact_start import check_overlaps
@@ -28,8 +27,8 @@ STEEPNESS = 12.0
 def check_start(evaluator: Evaluator, state: State, step: float | None = None) -> None:
     """Raises ModelError, naming two sites and how to part them, where site forces at a state are no forces to start
     with: not finite, those of a repulsion far beyond thermal energy, or such as throw one site past the other in the
-    first step. Spheres that overlap too deeply are refused too, sites outside reflecting walls, and Fixman's potential
-    of another temperature than that of the bath.
+    first step. Spheres that overlap too deeply are refused too, sites outside reflecting walls, and forces of another
+    temperature than that of the bath.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
     step
         The first step, where it is fixed [time].
     """
-    _check_fixman(evaluator)
+    _check_baths(evaluator)
     check_overlaps(evaluator.model, state.q)
     sites, model = evaluator.sites, evaluator.model
     if not sites.sites:
@@ -64,7 +63,7 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
         (
             (d, f)
             for force in model.forces
-            if isinstance(force, LennardJonesWall)
+            if hasattr(force, "distances")
             for f, d in force.distances(model, positions[worst])
         ),
         default=(np.inf, ""),
@@ -103,22 +102,17 @@ def thermal_start(evaluator: Evaluator, q: np.ndarray, seed: int) -> np.ndarray:
     return without_momentum(model, q, u) if removed else u
 
 
-def _check_fixman(evaluator: Evaluator) -> None:
-    """Raises ModelError where Fixman's potential is that of another temperature than the bath's: what it takes out of
-    the positions would then be wrong."""
-    fixman, noise = fixman_of(evaluator.model), brownian_of(evaluator.model)
-    if fixman is None or evaluator.target_factor != 1.0:
+def _check_baths(evaluator: Evaluator) -> None:
+    """Raises ModelError where a force does not go with the temperatures of the baths."""
+    if evaluator.target_factor != 1.0:
         return
-    kinds = [] if noise is None else [("Brownian forces", float(noise.temperature))]
+    noise = brownian_of(evaluator.model)
+    baths = [] if noise is None else [("Brownian forces", float(noise.temperature))]
     if evaluator.thermostat is not None:
-        kinds += [("thermostat", T) for T in evaluator.system.bath.temperatures.tolist()]
-    own = float(fixman.temperature)
-    for what, T in kinds:
-        if abs(T - own) > 1e-9 * max(T, own):
-            raise ModelError(
-                f"the force 'fixman' has the temperature {own:g} and the {what} {T:g}: positions would keep part of "
-                "the bias that it is there to take out; give both one temperature, steady over the run"
-            )
+        baths += [("thermostat", T) for T in evaluator.system.bath.temperatures.tolist()]
+    for force in evaluator.model.forces:
+        if isinstance(force, Force):
+            force.check_baths(baths)
 
 
 def _check_walls(model: Model, positions: np.ndarray) -> None:

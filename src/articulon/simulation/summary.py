@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 
 from articulon import __version__
-from articulon.adaptive import AdaptiveDriver
 from articulon.dynamics import loop_residuals
 from articulon.fidelity.run_temperatures import temperatures
 from articulon.forces.brownian import brownian_of
 from articulon.model import CHANNELS, Model, State
 from articulon.model.state import EVALUATIONS, REJECTED, STEPS
-from articulon.scaling import NoScaling
 from articulon.simulation import ledger
 from articulon.simulation.contact_summary import contact_figures, contact_notes
 from articulon.simulation.deformation_notes import deformation_notes
@@ -84,7 +82,7 @@ def summary(
     if run is None or not len(run.observables["time"]):
         return figures
     observables, noise = run.observables, brownian_of(model)
-    scaled, without = not isinstance(prepared.policy, NoScaling), ledger.without_energy(model)
+    scaled, without = prepared.policy.scales, ledger.without_energy(model)
     found = temperatures(
         observables,
         _freedoms(prepared, observables),
@@ -121,8 +119,8 @@ def _contacts(prepared: Prepared, state: State, observables: Mapping[str, np.nda
 def _adaptive(prepared: Prepared, state: State, observables: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
     """What was active, what transitions took out, and what chattered. ``saved`` is how many times less work the steps
     are, each of which costs what is active; locks and releases cost some steps on top."""
-    driver = prepared.driver
-    if not isinstance(driver, AdaptiveDriver):
+    driver = prepared.adaptive
+    if driver is None:
         return None
     locks, releases = driver.changes(state)
     active = observables["active_freedoms"]

@@ -1,7 +1,7 @@
 """Pairs of sites that the forces between all sites leave out or weaken: those on one body, and those near by bonds."""
 
 from functools import cache
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -38,6 +38,7 @@ class Exclusions(Declaration):
     sums, and added, times a factor, by each law without its cutoff, shift or switch, as OpenMM and AMBER do.
     """
 
+    laplacian: ClassVar[str] = "known"
     kind: Literal["exclusions"] = "exclusions"
     bonds: tuple[tuple[Whole, Whole], ...] | None = None
     """Pairs of sites that count as bonded, by index; by default those of all bonds that are declared as forces."""
