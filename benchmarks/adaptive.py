@@ -8,7 +8,7 @@ import numpy as np
 
 from articulon.adaptive import Adaptive, AdaptiveDriver, Group, Random
 from articulon.building import ModelBuilder
-from articulon.cases.link_chain import LinkChain
+from articulon.cases.builders.link_chain import LinkChain
 from articulon.dynamics.multibody_functions import moved
 from articulon.forces import TorsionalSprings
 from articulon.forces.evaluation import Evaluator

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import stats
 
 import articulon as ar
-from articulon.cases.link_chain import rotations
+from articulon.cases.builders.link_chain import rotations
 from articulon.kernels import one_blas_thread
 from articulon.model.array_rotations import matrices, quaternion_product
 from articulon.simulation.preparation import first_state, prepare

@@ -67,7 +67,7 @@ class Family(Choice):
             known = self.members.get(value)
             if known is not None and known is not member:
                 raise ModelError(
-                    f"{member.__module__}.{member.__name__}: there is a {self.name} of the {self.key} '{value}' "
+                    f"{member.__name__}: there is a {self.name} of the {self.key} '{value}' "
                     f"already, {known.__name__}; choose another {self.key}"
                 )
             self.members[value] = member

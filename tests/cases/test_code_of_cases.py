@@ -223,9 +223,9 @@ def test_code_is_loaded_in_one_place_alone() -> None:
                     loading.setdefault(name, set()).add(path.relative_to(package).as_posix())
     assert loading.pop("loaded_function") == {
         *("forces/user_force.py", "forces/joint_actuation.py", "forces/sites/laws/user_pair.py"),
-        *("cases/explicit_loops.py", "adaptive/criteria.py"),
+        *("cases/builders/explicit_loops.py", "adaptive/conditions/user_condition.py"),
     }
-    assert loading.pop("loaded_module") == {"cases/plugins.py"}
+    assert loading.pop("loaded_module") == {"cases/plugins.py", "forces/user_functions.py"}
     assert loading.pop("exec_module") == {"forces/user_functions.py"}
     ours = {
         "__init__.py",

@@ -11,8 +11,8 @@ import pytest
 from scipy.spatial import cKDTree
 
 import articulon as ar
-from articulon.cases.grain_models import Chain, Fill, Grains, SingleGrain
-from articulon.cases.packings import grid_places, sizes
+from articulon.cases.builders.grain_models import Chain, Fill, Grains, SingleGrain
+from articulon.cases.builders.packings import grid_places, sizes
 from articulon.errors import CaseError, ModelError
 from articulon.units import unit_system
 from tests.support.run_cases import case_of

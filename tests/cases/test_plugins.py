@@ -1,9 +1,11 @@
-"""A file of a user's adds a force, a law of pairs, a wall, a thermostat, a scaling policy, a rule, a condition that
-locks and releases, or a check, each in one file."""
+"""A file of a user's adds a builder of models, a force, a law of pairs, a wall, a thermostat, a scaling policy, a rule,
+a condition that locks and releases, or a check, each in one file."""
 
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -237,7 +239,27 @@ class Furthest(ValueCheck):
         return "largest coordinate"
 '''
 
+BUILDER = '''
+from typing import Annotated, Literal
+
+import articulon as ar
+from articulon.cases.builders import BaseBuilder
+from articulon.declaration import Dimension, Quantity
+
+
+class Rod(BaseBuilder):
+    """One rod on a hinge."""
+
+    builder: Literal["rod-KEY"] = "rod-KEY"
+    length: Annotated[Quantity, Dimension("length", minimum=0, exclusive=True)]
+
+    def populate(self, builder):
+        centre = (0.0, 0.0, -0.5 * self.length)
+        builder.add_body("rod", mass=1.0, inertia=0.1, com=centre, joint=ar.Revolute(axis=(0, 1, 0)), q=0.5)
+'''
+
 FILES = {
+    "builder": BUILDER,
     "force": FORCE,
     "pair": PAIR,
     "wall": WALL,
@@ -499,9 +521,61 @@ def test_a_case_names_what_plugins_define_and_runs_it_by_consent(tmp_path: Path)
     assert ar.run(warm, tmp_path / "warm").summary["steps"] == 100
 
 
+def test_a_case_takes_its_model_from_a_plugin(tmp_path: Path) -> None:
+    """The rod of the builder swings as the one that is written out."""
+    written(tmp_path, "rod")
+    common = '[[forces]]\nkind = "gravity"\nacceleration = [0, 0, -10]\n[run]\nduration = 0.5\nframes = 2\n'
+    texts = {
+        "built": '[model]\nbuilder = "rod-rod"\nlength = 3\n[plugins]\nfiles = ["builder_rod.py"]\n',
+        "written": '[[model.bodies]]\nname = "rod"\nmass = 1\ninertia = 0.1\ncom = [0, 0, -1.5]\njoint = "revolute"\n'
+        "axis = [0, 1, 0]\nq = 0.5\n",
+    }
+    ends = []
+    for name, text in texts.items():
+        (tmp_path / f"{name}.toml").write_text('[case]\nunits = "lj"\n' + text + common, encoding="utf-8")
+        case = ar.load_case(tmp_path / f"{name}.toml", allow_code=True)
+        ends.append(ar.run(case, tmp_path / name).q)
+    np.testing.assert_array_equal(*ends)
+    with pytest.raises(ar.CaseError, match=r"built.toml: model.length: must be greater than 0"):
+        ar.load_case(tmp_path / "built.toml", {"model.length": 0.0}, allow_code=True)
+
+
+TWO_WAYS = """
+import sys
+import articulon as ar
+
+loaded = {name: ar.load_plugin(f"{sys.argv[1]}/{name}_ways.py") for name in sys.argv[2:]}
+builder = ar.ModelBuilder(units="lj")
+builder.add_body("ball", mass=1.0, joint=ar.Xyz())
+builder.add_force(ar.forces.UserForce(function=f"{sys.argv[1]}/push.py:push"))
+run = ar.simulate(builder.build(), 1.0, rule="kutta-merson", frames=1, scaling=loaded["policy"].Halves())
+print(run.q[-1, 0])
+"""
+PUSH = """
+from articulon.kernels import first_class
+
+
+@first_class
+def push(time, positions, rotations, velocities, parameters, wrenches):
+    wrenches[0, 0] = 2.0
+"""
+
+
+@pytest.mark.slow
+def test_what_is_compiled_of_a_file_serves_whoever_loads_it(tmp_path: Path) -> None:
+    """Files that are loaded in another order by another process, from another folder, find what has been compiled."""
+    written(tmp_path, "ways")
+    (tmp_path / "push.py").write_text(PUSH, encoding="utf-8")
+    for order in (("policy", "thermostat"), ("thermostat", "policy")):
+        command = [sys.executable, "-c", TWO_WAYS, str(tmp_path), *order]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path.parent)
+        assert done.returncode == 0, done.stderr
+        assert float(done.stdout) == pytest.approx(0.5, abs=1e-6)
+
+
 def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modules: dict[str, Any]) -> None:
     for text, said in (
-        ("x = 1", "defines no force, wall, thermostat, scaling policy, condition, check or formula"),
+        ("x = 1", "defines no builder of models, force, wall, thermostat, scaling policy, condition, check or formula"),
         ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
         (FORCE.replace("KEY", "py"), "there is a force of the kind 'tether-py' already"),
         (RULE.replace("RALSTON_KEY", "RK4"), "there is a rule 'rk4' already"),

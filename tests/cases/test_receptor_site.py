@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.cases.side_chains import BACKBONE, ROTAMERS, links, place
+from articulon.cases.builders.side_chains import BACKBONE, ROTAMERS, links, place
 from articulon.molecules.torsion_names import dihedral
 
 TORSIONS = {"LEU": 4, "PHE": 2, "ARG": 4, "LYS": 5}

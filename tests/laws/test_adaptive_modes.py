@@ -8,7 +8,7 @@ import pytest
 import articulon as ar
 from articulon.adaptive import Adaptive, AdaptiveDriver, Elapsed, Energy, Group, ModeEnergy, Random, Schedule, Speed
 from articulon.adaptive.conditions.mode_energy import mode_energies
-from articulon.cases.filament import Filament
+from articulon.cases.builders.filament import Filament
 from articulon.dynamics.momenta import momentum
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.integrators import Explicit

@@ -18,7 +18,7 @@ from articulon.adaptive import (
     Speed,
     Torque,
 )
-from articulon.cases.link_chain import LinkChain
+from articulon.cases.builders.link_chain import LinkChain
 from articulon.dynamics.momenta import momentum
 from articulon.forces.evaluation import Evaluator
 from articulon.integrate.integrators import FrictionImplicit

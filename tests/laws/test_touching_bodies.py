@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.cases.grain_models import Chain
+from articulon.cases.builders.grain_models import Chain
 from articulon.dynamics.momenta import momentum
 from articulon.errors import CaseError
 from articulon.model.array_rotations import matrices

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import articulon as ar
-from articulon.cases.link_chain import LinkChain
+from articulon.cases.builders.link_chain import LinkChain
 
 
 class Named:

@@ -13,22 +13,20 @@ from articulon import __version__
 from articulon.adaptive import Adaptive
 from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
+from articulon.cases.builders.builder_base import function_beside
 from articulon.cases.consent import named_code, refuse_code, without_code
 from articulon.cases.folder_names import RUN_WITHOUT_EFFECT, WITHOUT_EFFECT, folder_name
 from articulon.cases.given_model import GivenModel
-from articulon.cases.molecule import Molecule
 from articulon.cases.overrides import changed, checked_overrides, dotted, parsed
-from articulon.cases.particle_models import Particles
 from articulon.cases.plugins import load_plugins
 from articulon.cases.schema import CaseFile, Comparison, Dynamics, Fidelity, Plugins, RunSettings, with_discriminators
 from articulon.cases.toml_writing import toml
-from articulon.cases.written_model import WrittenOut
 from articulon.declaration import nearest
 from articulon.errors import CaseError, ModelError
-from articulon.forces import AnyForce, Contact
+from articulon.forces import AnyForce
 from articulon.forces.selection import body_index
 from articulon.forces.user_functions import CONSENT
-from articulon.inputs import DEEPEST, clipped, is_file, too_deep
+from articulon.inputs import DEEPEST, clipped, too_deep
 from articulon.integrate import Integrator
 from articulon.model import Model
 from articulon.model.box import Box
@@ -111,8 +109,7 @@ class Case:
     @property
     def driven_by_code(self) -> bool:
         """Whether a function that the case names drives a joint."""
-        declaration = self.model_declaration
-        return isinstance(declaration, WrittenOut) and any(drive.function is not None for drive in declaration.drives)
+        return self.model_declaration.driven_by_code
 
     @property
     def code(self) -> list[tuple[str, str]]:
@@ -146,9 +143,7 @@ class Case:
             self.check_code()
         else:
             forces = tuple(map(without_code, forces))
-            if isinstance(declaration, WrittenOut):
-                drives = tuple(drive for drive in declaration.drives if drive.function is None)
-                declaration = declaration.model_copy(update={"drives": drives})
+            declaration = declaration.without_code()
         try:
             builder = ModelBuilder(self.units.name, self.box)
             declaration.populate(builder)
@@ -166,7 +161,7 @@ class Case:
     @property
     def inferred(self) -> tuple[str, ...]:
         """What was inferred of a structure file when the model was last built, a line each."""
-        return tuple(getattr(self.model_declaration, "inferred", ()))
+        return self.model_declaration.inferred
 
     def variant(self, name: str) -> "Case":
         """The case with a variant's overrides, named ``<case>-<variant>``; raises CaseError where there is none.
@@ -328,7 +323,7 @@ def resolve(
         title=heading.title or heading.name or name,
         cite=heading.cite,
         notes=heading.notes,
-        model_declaration=_driven_beside(file.model, source),
+        model_declaration=file.model.beside(source),
         box=file.box,
         forces=tuple(_beside(force, source, f"forces[{k}]") for k, force in enumerate(file.forces)),
         dynamics=file.dynamics,
@@ -359,34 +354,13 @@ def located(message: str, source: str, overridden: Sequence[str] = ()) -> str:
 
 
 def _beside(force: AnyForce, source: str, where: str) -> AnyForce:
-    """A user's force in a Python file is looked for beside the case file, and so are the meshes of walls."""
-    if isinstance(force, Contact):
+    """A force whose files, and whose function, are looked for beside the case file."""
+    if hasattr(force, "beside"):
         return force.beside(source, where)
     function = getattr(force, "function", None)
     if not isinstance(function, str):
         return force
-    return force.model_copy(update={"function": _function_beside(function, source)})
-
-
-def _driven_beside(model: ModelDeclaration, source: str) -> ModelDeclaration:
-    """So are the functions of driven joints, and files of particles, structures and modes."""
-    if isinstance(model, Particles | Molecule):
-        return model.beside(source)
-    if not isinstance(model, WrittenOut):
-        return model
-    drives = [
-        drive
-        if drive.function is None
-        else drive.model_copy(update={"function": _function_beside(drive.function, source)})
-        for drive in model.drives
-    ]
-    return model.beside(source).model_copy(update={"drives": tuple(drives)})
-
-
-def _function_beside(function: str, source: str) -> str:
-    place, _, name = function.rpartition(":")
-    beside = Path(source).parent / place
-    return f"{beside.resolve()}:{name}" if place.endswith(".py") and is_file(beside) else function
+    return force.model_copy(update={"function": function_beside(function, source)})
 
 
 def _plain(value: Any) -> Any:

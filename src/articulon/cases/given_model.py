@@ -15,6 +15,7 @@ class GivenModel:
     """A model that has been built; it stands where a case has the declaration of its model."""
 
     builder: ClassVar[str] = "explicit"
+    driven_by_code: ClassVar[bool] = False
     model: Model
     """The model, with its forces."""
     inferred: tuple[str, ...] = ()
@@ -26,8 +27,8 @@ class GivenModel:
 
     @cached_property
     def _table(self) -> dict[str, Any]:
+        from articulon.cases.builders.written_model import ExplicitModel
         from articulon.cases.model_as_case import written_out
-        from articulon.cases.written_model import ExplicitModel
 
         # By way of the declaration, so that the case has the digest of the file that it is written to.
         declared = ExplicitModel.from_mapping(written_out(self.model), "simulate", "model")

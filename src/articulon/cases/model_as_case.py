@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from articulon.cases.explicit_joints import GROUND
+from articulon.cases.builders.explicit_joints import GROUND
 from articulon.model import Model
 from articulon.model.array_rotations import matrices
 from articulon.model.joints.axis import AxisJoint

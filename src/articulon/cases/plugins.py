@@ -1,5 +1,6 @@
-"""Files of a user's that add to what there is: forces and laws of pairs, walls, thermostats, scaling policies,
-conditions that lock and release, checks, formulas of integration. What works as a file of the package works as one."""
+"""Files of a user's that add to what there is: builders of models, forces and laws of pairs, walls, thermostats,
+scaling policies, conditions that lock and release, checks, formulas of integration. What works as a file of the package
+works as one of these."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -7,6 +8,7 @@ from types import ModuleType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from articulon.adaptive.conditions import CONDITIONS
+from articulon.cases.builders import BUILDERS
 from articulon.declaration import Choice, Declaration
 from articulon.errors import CaseError, ModelError
 from articulon.families import Family
@@ -19,7 +21,7 @@ from articulon.scaling import POLICIES
 from articulon.simulation.checks import CHECKS
 from articulon.thermostats import THERMOSTATS
 
-FAMILIES: tuple[Family, ...] = (FORCES, WALLS, THERMOSTATS, POLICIES, CONDITIONS, CHECKS)
+FAMILIES: tuple[Family, ...] = (BUILDERS, FORCES, WALLS, THERMOSTATS, POLICIES, CONDITIONS, CHECKS)
 FORMULAS: dict[type[Declaration], Mapping[str, Any]] = {
     Explicit: rules.EXPLICIT,
     PredictorCorrector: rules.PREDICTOR_CORRECTOR,
@@ -36,7 +38,8 @@ def load_plugin(path: str | Path) -> ModuleType:
     ``articulon.simulation.checks.Check`` a check. One with a ``policy`` that derives from
     ``articulon.scaling.base.ScalingPolicy`` is a scaling policy, with a ``shape`` from
     ``articulon.forces.contact.walls.Wall`` a wall, with a ``when`` from
-    ``articulon.adaptive.conditions.BaseCondition`` a condition. A ``tableau``, ``Multistep`` or ``pair`` under a
+    ``articulon.adaptive.conditions.BaseCondition`` a condition, with a ``builder`` from
+    ``articulon.cases.builders.BaseBuilder`` a builder of models. A ``tableau``, ``Multistep`` or ``pair`` under a
     name in capitals is a formula: ``HEUN`` is the rule ``heun``. A file is run once.
 
     Parameters
@@ -126,7 +129,7 @@ def _chosen(annotation: Any, marks: tuple[Any, ...] | list[Any] = ()) -> tuple[b
 
 def _run(file: Path) -> ModuleType:
     try:
-        return loaded_module(file, f"articulon_plugin_{file.stem}_{len(_LOADED)}")
+        return loaded_module(file)
     except ModelError as error:
         raise CaseError(f"{file}: {error}") from error.__cause__
 

@@ -1,6 +1,7 @@
 """Functions that a user writes, found by name and made callable by kernels, jitted or in plain Python."""
 
 import ctypes
+import hashlib
 import importlib
 import importlib.util
 import sys
@@ -30,39 +31,45 @@ def loaded_function(function: str, where: str) -> Callable[..., None]:
         raise ModelError(f"{where}.function: write 'module:name' or 'file.py:name', not '{function}'")
     try:
         if place.endswith(".py"):
-            spec = importlib.util.spec_from_file_location(Path(place).stem, place)
-            if spec is None or spec.loader is None:
-                raise ImportError(f"no such file {place}")
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
+            module = loaded_module(Path(place))
         else:
             module = importlib.import_module(place)
         found = getattr(module, name)
-    except Exception as error:  # the user's file may raise anything at all
+    except ModelError as error:
+        raise ModelError(f"{where}.function: cannot load '{function}': the file {error}") from error.__cause__
+    except Exception as error:  # the user's module may raise anything at all
         raise ModelError(f"{where}.function: cannot load '{function}': {type(error).__name__}: {error}") from error
     if not callable(found) or isinstance(found, type):
         raise ModelError(f"{where}.function: '{function}' is not a function but {found!r}")
     return found
 
 
-def loaded_module(file: Path, name: str) -> ModuleType:
-    """Runs a Python file as a module of a name.
+def loaded_module(file: Path) -> ModuleType:
+    """Runs a Python file as a module that is named after what stands in it: what has been compiled of it is kept under
+    that name, and another process finds it whatever else it has loaded before.
 
     Raises
     ------
     ModelError
-        Where it cannot be run.
+        Where it cannot be run; the message follows the name of the file.
     """
+    try:
+        name = f"articulon_file_{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}") from error
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise ModelError("is no Python file; its name must end in .py")
     module = importlib.util.module_from_spec(spec)
     # pydantic and Numba look a module up by its name.
+    before = sys.modules.get(name)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # the user's file may raise anything at all
         del sys.modules[name]
+        if before is not None:
+            sys.modules[name] = before
         raise ModelError(f"cannot be run: {type(error).__name__}: {clipped(error)}") from error
     return module
 

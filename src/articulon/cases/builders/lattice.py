@@ -7,8 +7,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from articulon.building import ModelBuilder
-from articulon.cases.particles_shared import Species, thermal_velocities
-from articulon.declaration import Declaration, Dimension, Quantity, Seed, Whole
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.cases.builders.particles_shared import Species, thermal_velocities
+from articulon.declaration import Dimension, Quantity, Seed, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.model.box import Box
 from articulon.sizes import PARTICLE, check_size
@@ -32,7 +33,7 @@ _BASES: dict[str, tuple[tuple[tuple[float, float, float], int], ...]] = {
 Count = Annotated[Whole, Field(ge=1)]
 
 
-class Lattice(Declaration):
+class Lattice(BaseBuilder):
     """``cells`` of a crystal along x, y and z, each cubic with the edge ``constant``.
 
     Where the case has no ``[box]`` it gets a periodic one with a corner at the origin that holds the cells exactly. A

@@ -5,8 +5,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from articulon.building import ModelBuilder
-from articulon.cases.explicit_joints import JointName, Vector, joint_of
-from articulon.declaration import Declaration, Dimension, Number, Quantity, Whole
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.cases.builders.explicit_joints import JointName, Vector, joint_of
+from articulon.declaration import Dimension, Number, Quantity, Whole
 from articulon.errors import CaseError
 from articulon.model import Free, Weld
 from articulon.model.joints import BY_NAME
@@ -15,7 +16,7 @@ from articulon.sizes import BODY, check_size
 from articulon.units import UnitSystem
 
 
-class Filament(Declaration):
+class Filament(BaseBuilder):
     """``links`` equal beams along x, each joined to the last node of the one before.
 
     Links bend by shapes that pass moments on (``ar.modes.beam(boundary="loaded")``): welded, they are one beam that may

@@ -6,7 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import PrivateAttr, model_validator
 
 from articulon.building import ModelBuilder
-from articulon.declaration import Declaration, Dimension, Flag, Quantity, Whole, marked
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.declaration import Dimension, Flag, Quantity, Whole, marked
 from articulon.errors import CaseError, ModelError
 from articulon.molecules.articulation import Articulation, Level
 from articulon.molecules.force_field import ForceFieldName, Solvent, force_field
@@ -20,7 +21,7 @@ from articulon.molecules.structure_reading import read_structure
 from articulon.units import UnitSystem
 
 
-class Molecule(Declaration):
+class Molecule(BaseBuilder):
     """Everything in a PDB or mmCIF file, or some of it, or a peptide, as rigid clusters of atoms on torsions.
 
     Bodies are called by chain, residue and bond, ``A:LYS12:CA-CB``; sites are the atoms, in the order of the file; the

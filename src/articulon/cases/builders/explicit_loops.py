@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from articulon.building import ModelBuilder
-from articulon.cases.explicit_joints import (
+from articulon.cases.builders.explicit_joints import (
     GROUND,
     JointName,
     Rotation,

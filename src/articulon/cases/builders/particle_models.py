@@ -8,14 +8,15 @@ from pydantic import model_validator
 
 from articulon.array_files import UnreadableError, read_arrays
 from articulon.building import ModelBuilder
-from articulon.cases.explicit_joints import Vector
-from articulon.cases.particles_shared import Species, thermal_velocities
-from articulon.declaration import Declaration, Dimension, Quantity, Seed, marked, nearest
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.cases.builders.explicit_joints import Vector
+from articulon.cases.builders.particles_shared import Species, thermal_velocities
+from articulon.declaration import Dimension, Quantity, Seed, marked, nearest
 from articulon.errors import CaseError, ModelError
 from articulon.inputs import array, real, shown
 
 
-class Particles(Declaration):
+class Particles(BaseBuilder):
     """Free particles, each of one of the ``species``.
 
     Places, velocities and kinds are lists here, or come from a ``file``: an ``.xyz`` file, whose lines after the first

@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from articulon.building import ModelBuilder
+from articulon.cases.builders.builder_base import BaseBuilder
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.model import Free, Spherical
 from articulon.sizes import BODY, SITE, check_size
@@ -23,7 +24,7 @@ class Sphere(Declaration):
     """[length]."""
 
 
-class ConjugatedNanoparticle(Declaration):
+class ConjugatedNanoparticle(BaseBuilder):
     """A free core, ``ligands`` straight radial chains of spheres on spherical joints, and receptors fixed in a plane.
 
     The chains leave the core in a ring at ``ring_angle`` from the x axis, along which the core approaches the plane.

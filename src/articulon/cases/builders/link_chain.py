@@ -7,8 +7,9 @@ import numpy as np
 from pydantic import Field
 
 from articulon.building import ModelBuilder
-from articulon.cases.explicit_joints import JointName, Vector, axis_of, joint_of
-from articulon.declaration import Declaration, Dimension, Number, Quantity, Seed, Whole
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.cases.builders.explicit_joints import JointName, Vector, axis_of, joint_of
+from articulon.declaration import Dimension, Number, Quantity, Seed, Whole
 from articulon.errors import CaseError
 from articulon.model import Free
 from articulon.model.joints import BY_NAME
@@ -16,7 +17,7 @@ from articulon.sizes import BODY, check_size
 from articulon.units import UnitSystem
 
 
-class LinkChain(Declaration):
+class LinkChain(BaseBuilder):
     """``links`` solid cylinders along −z of their frames, each on a joint at the end of the one before.
 
     The first is free, its end at the world's origin, or hangs there by a joint of the same kind. At zero coordinates

@@ -7,7 +7,8 @@ import numpy as np
 from pydantic import Field
 
 from articulon.building import ModelBuilder
-from articulon.cases.particles_shared import Species, directions
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.cases.builders.particles_shared import Species, directions
 from articulon.declaration import Declaration, Dimension, Quantity, Seed, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.model.box import Box
@@ -39,7 +40,7 @@ class Cluster(Declaration):
         return 4.0 / 3.0 * math.pi * float(self.radius) ** 3 * float(self.density)
 
 
-class MoltenSalt(Declaration):
+class MoltenSalt(BaseBuilder):
     """Ions around a cluster in the middle of a cube, which is centred on the origin.
 
     They begin on the places of a simple cubic lattice between the cluster and the walls, cations and anions by turns as

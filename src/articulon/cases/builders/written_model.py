@@ -6,7 +6,8 @@ import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
 from articulon.building import ModelBuilder
-from articulon.cases.explicit_joints import (
+from articulon.cases.builders.builder_base import BaseBuilder, function_beside
+from articulon.cases.builders.explicit_joints import (
     GROUND,
     JointName,
     Rotation,
@@ -16,8 +17,8 @@ from articulon.cases.explicit_joints import (
     closest,
     joint_of,
 )
-from articulon.cases.explicit_loops import ExplicitDrive, ExplicitLoop
-from articulon.cases.explicit_modes import AnyModes
+from articulon.cases.builders.explicit_loops import ExplicitDrive, ExplicitLoop
+from articulon.cases.builders.explicit_modes import AnyModes
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
 from articulon.errors import CaseError
 from articulon.model import body_checks
@@ -131,11 +132,10 @@ class ExplicitSite(Declaration):
     """Of a contact sphere about it [length]; 0 for a point that touches nothing."""
 
 
-class WrittenOut(Declaration):
+class WrittenOut(BaseBuilder):
     """Bodies, sites, loops and drives one by one: what every model has that a case writes out."""
 
     error_class: ClassVar = CaseError
-
     bodies: tuple[ExplicitBody, ...] = ()
     """In any order; the model has them with parents first and otherwise as they are written."""
     sites: tuple[ExplicitSite, ...] = ()
@@ -227,15 +227,30 @@ class WrittenOut(Declaration):
         return list(placed.values())
 
     def beside(self, source: str) -> Self:
-        """A copy with the files of modes found beside a case file; raises CaseError for one that is not there or has
-        changed."""
+        """A copy with the files of modes and of functions that drive joints found beside a case file; see
+        :class:`BaseBuilder`."""
         bodies = tuple(
             body
             if body.modes is None
             else body.model_copy(update={"modes": body.modes.beside(source, f"model.bodies[{k}].modes")})
             for k, body in enumerate(self.bodies)
         )
-        return self.model_copy(update={"bodies": bodies})
+        drives = tuple(
+            drive
+            if drive.function is None
+            else drive.model_copy(update={"function": function_beside(drive.function, source)})
+            for drive in self.drives
+        )
+        return self.model_copy(update={"bodies": bodies, "drives": drives})
+
+    @property
+    def driven_by_code(self) -> bool:
+        """See :class:`BaseBuilder`."""
+        return any(drive.function is not None for drive in self.drives)
+
+    def without_code(self) -> Self:
+        """A copy without the drives that are functions: what they drive is free."""
+        return self.model_copy(update={"drives": tuple(drive for drive in self.drives if drive.function is None)})
 
     def populate(self, builder: ModelBuilder) -> None:
         """Add the bodies, sites, loops and drives to a builder, for a declaration that has been resolved."""

@@ -7,8 +7,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from articulon.building import ModelBuilder
-from articulon.cases.receptor_structure import Backbone, backbones_of
-from articulon.cases.side_chains import BACKBONE, FORMAL_CHARGES, ROTAMERS, Link, links, place
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.cases.builders.receptor_structure import Backbone, backbones_of
+from articulon.cases.builders.side_chains import BACKBONE, FORMAL_CHARGES, ROTAMERS, Link, links, place
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.model import Revolute, Xyz
@@ -34,7 +35,7 @@ class Particle(Ball):
     """From its surface to the outermost atom of the side chains along x, at the start [length]."""
 
 
-class ReceptorSite(Declaration):
+class ReceptorSite(BaseBuilder):
     """A bulk protein that turns about an axis in the ground, the side chains of its active site, and a drug particle.
 
     The bulk is a sphere. It turns about the z axis through the origin, where it touches the ground, and its middle lies

@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from articulon.building import ModelBuilder
-from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.declaration import Dimension, Quantity, Whole
 from articulon.model import Revolute
 from articulon.sizes import BODY, check_size
 
 
-class FourBars(Declaration):
+class FourBars(BaseBuilder):
     """``loops`` + 1 cranks on the ground along x, and rods between the ends of neighbours, all of one length.
 
     Thin rods on revolute joints about z, upright at first: a crank's angle is counted from x. Bodies are called

@@ -6,9 +6,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from articulon.building import ModelBuilder
-from articulon.cases.explicit_joints import Vector
-from articulon.cases.packings import check_room, grid_count, grid_places, random_places, sizes
-from articulon.cases.written_model import WrittenOut
+from articulon.cases.builders.explicit_joints import Vector
+from articulon.cases.builders.packings import check_room, grid_count, grid_places, random_places, sizes
+from articulon.cases.builders.written_model import WrittenOut
 from articulon.declaration import Declaration, Dimension, Quantity, Seed, Whole
 from articulon.errors import CaseError, ModelError
 from articulon.model import Free, Spherical

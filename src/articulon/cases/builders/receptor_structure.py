@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.cases.side_chains import links
+from articulon.cases.builders.side_chains import links
 from articulon.errors import ModelError
 from articulon.molecules.structure import Structure
 from articulon.molecules.structure_faults import FAULTS

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from articulon.building import ModelBuilder
-from articulon.declaration import Declaration, Dimension, Quantity
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.declaration import Dimension, Quantity
 from articulon.forces import HarmonicBonds
 from articulon.model import Free
 from articulon.model.joints.spherical import Spherical
@@ -22,7 +23,7 @@ PULLED = 0.3
 """How much nearer two residues of different domains are in the closed form, at least, if they pull each other [nm]."""
 
 
-class AdenylateKinase(Declaration):
+class AdenylateKinase(BaseBuilder):
     """The 214 residues of adenylate kinase of *Escherichia coli*, each a rigid ball at its alpha carbon.
 
     Each residue is carried by the one before it on a spherical joint midway between the two; the core is one tree of

@@ -6,13 +6,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from articulon.building import ModelBuilder
-from articulon.cases.explicit_joints import Vector
-from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.cases.builders.builder_base import BaseBuilder
+from articulon.cases.builders.explicit_joints import Vector
+from articulon.declaration import Dimension, Quantity, Whole
 from articulon.model import Free, Revolute
 from articulon.sizes import BODY, check_size
 
 
-class SatelliteWithBooms(Declaration):
+class SatelliteWithBooms(BaseBuilder):
     """A cylindrical hub, free, that carries ``booms`` evenly around its z axis, folded in zigzag against its side.
 
     A boom is a row of ``segments`` thin-walled boxes on revolute joints with tangential axes; all angles are zero where
