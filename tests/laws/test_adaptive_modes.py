@@ -45,7 +45,14 @@ def modes(lock, release, bodies=("link-*",), which="all", **options):
 COMMON = {"rule": "dormand-prince", "rtol": 1e-10, "atol": 1e-12}
 
 
-@pytest.mark.parametrize("rule", [{"rule": "rk4", "step": 0.002}, {"rule": "dormand-prince", "rtol": 1e-8}], ids=str)
+RULES = (
+    {"rule": "rk4", "step": 0.002},
+    {"rule": "dormand-prince", "rtol": 1e-8},
+    {"rule": "friction-implicit", "step": 0.001},
+)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize("joint", ["weld", "spherical"])
 def test_a_criterion_of_zero_is_bitwise_the_run_with_everything_free(joint, rule):
     """The steps are those of the run without decisions, also where they do not end at these."""

@@ -20,6 +20,7 @@ RULES: dict[str, dict[str, Any]] = {
     "scipy": {"rule": "scipy-radau"},
     "canonical": {"rule": "verlet", "step": STEP},
     "friction-implicit": {"rule": "friction-implicit", "step": STEP},
+    "flights": {"rule": "friction-implicit", "step": STEP, "drift": "geodesic"},
     "overdamped": {"rule": "overdamped", "step": STEP},
     "particles": {"rule": "velocity-verlet", "step": STEP},
     "r-respa": {"rule": "r-respa", "step": STEP},

@@ -1,4 +1,4 @@
-"""The articulated-body algorithm with damping of joints taken implicitly, in world axes, for rigid bodies.
+"""The articulated-body algorithm with damping of joints taken implicitly, in world axes.
 
 Damping of joints is a diagonal of joint space: in (M + diag(d)) u' = f it is added to what a joint's elimination
 divides by, SᵀIS, and to nothing else. A damped joint of several speeds is eliminated speed by speed, the last first,
@@ -28,6 +28,7 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics import joints
 from articulon.dynamics.articulated import carried_outward, gathered_at, hand_inward
+from articulon.dynamics.by_forest import by_forest
 from articulon.dynamics.kinematics import frames
 from articulon.dynamics.loops.constrained_articulated import factor_paths, multiply_rows, whiten_rows
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite
@@ -75,15 +76,15 @@ def eliminate_speeds(kind, axis, frame, body, tau, diagonal, first, record, A, H
     return A, H, M, n, f
 
 
-@jit
-def eliminate_damped(forest, tau, wrench, ws, damping, kept):
+@by_forest
+def eliminate_damped(forest, moment, inertia, tau, wrench, ws, damping, start, end, kept):
     """Inward: as ``articulated.eliminate_and_keep``, with the damping of joints."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, bias, record = ws.quaternion, ws.rotation, ws.bias, ws.record
-    for i in range(kinds.size - 1, -1, -1):
+    for i in range(end - 1, start - 1, -1):
         kind = kinds[i]
         frame, R = frames(kind, parent, rotation, quaternion, rotations, i)
-        A, H, M, n, f = gathered_at(forest, forest.mass, forest.moment, forest.inertia, R, wrench, ws, i, kept)
+        A, H, M, n, f = gathered_at(forest, forest.mass, moment, inertia, R, wrench, ws, i, kept)
         r, cw, cv = load(ws.reach, i), load_from(bias, i, 0), load_from(bias, i, 3)
         if is_damped(kind, damping.diagonal, u_start[i]):
             n, f = add(n, moment_of(A, H, cw, cv)), add(f, force_of(H, M, cw, cv))
@@ -101,12 +102,12 @@ def eliminate_damped(forest, tau, wrench, ws, damping, kept):
         hand_inward(forest, ws.gathered, i, A, H, M, n, f)
 
 
-@jit
-def accelerate_damped(forest, gravity, ws, damping, udot):
+@by_forest
+def accelerate_damped(forest, gravity, ws, damping, udot, start, end):
     """Outward: as ``articulated.accelerate``, with the damping of joints."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     quaternion, rotations, acceleration, record = ws.quaternion, ws.rotation, ws.acceleration, damping.record
-    for i in range(kinds.size):
+    for i in range(start, end):
         kind, first = kinds[i], u_start[i]
         aw, av = carried_outward(forest, gravity, ws, i)
         frame, body = frames(kind, parent, rotation, quaternion, rotations, i)
@@ -126,18 +127,25 @@ def accelerate_damped(forest, gravity, ws, damping, udot):
 @kernel
 def solve_damped(forest, tau, wrench, gravity, ws, damping, udot, kept):
     """(M + diag(d))⁻¹ (τ + forces − velocity products) of links that have been placed and moved: udot (nu,)."""
-    eliminate_damped(forest, tau, wrench, ws, damping, kept)
-    accelerate_damped(forest, gravity, ws, damping, udot)
+    links = forest.mass.size
+    eliminate_damped(forest, forest.moment, forest.inertia, tau, wrench, ws, damping, 0, links, kept)
+    accelerate_damped(forest, gravity, ws, damping, udot, 0, links)
+
+
+@by_forest
+def multiply_damped_rows(forest, loops, ws, damping, arrays):
+    """J (M + diag(d))⁻¹ Jᵀ at links whose articulated inertias have been kept, with the rows of J in the scratch."""
+    factor_paths(forest, loops, ws, damping.diagonal, arrays)
+    whiten_rows(forest, loops, ws, arrays)
+    multiply_rows(arrays)
 
 
 @kernel
-def factor_damped(forest, loops, rigid, ws, diagonal, arrays):
+def factor_damped(forest, loops, rigid, ws, damping, arrays):
     """Factors of J (M + diag(d))⁻¹ Jᵀ + C at links whose articulated inertias have been kept, with the rows of J in
     ``arrays.wrench``. C is diagonal: zero for the first ``rigid`` rows, which are conditions, and 1 for those behind
     them, which give way by their force."""
-    factor_paths(forest, loops, ws, diagonal, arrays)
-    whiten_rows(forest, loops, ws, arrays)
-    multiply_rows(arrays)
+    multiply_damped_rows(forest, loops, ws, damping, arrays)
     for r in range(rigid, loops.kind.size):
         arrays.matrix[r, r] += 1.0
     arrays.rank[0] = factorise_semidefinite(arrays.matrix, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)

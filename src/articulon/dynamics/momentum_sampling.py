@@ -25,6 +25,7 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics import joints
 from articulon.dynamics.articulated import accelerate, gather, store_inertia
+from articulon.dynamics.by_forest import by_forest
 from articulon.dynamics.kinematics import frames
 from articulon.kernels import jit
 from articulon.rng import normal_pair
@@ -81,13 +82,23 @@ def draw_speeds(forest, seed, stream, count, kT, ws, draw):
 
     The numbers are those of indices 0 to nu − 1 of the step ``count``.
     """
+    inward = seed, stream, count, math.sqrt(kT)
+    push_randomly(forest, forest.moment, forest.inertia, inward, ws, draw, 0, forest.parent.size)
+    accelerate(forest, ZERO, ws, draw.speeds, 0, forest.parent.size)
+
+
+@by_forest
+def push_randomly(forest, moment, inertia, numbers, ws, draw, start, end):
+    """Inward, the links from ``start`` to ``end``: a random force at each joint, of which nothing is passed on;
+    ``numbers`` are seed, stream, count and √(kT)."""
+    seed, stream, count, root = numbers
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     slot, first, torque, D = forest.slot, forest.first, draw.torque, draw.D
-    gathered, root = ws.gathered, math.sqrt(kT)
-    for i in range(parent.size - 1, -1, -1):
+    gathered = ws.gathered
+    for i in range(end - 1, start - 1, -1):
         kind, p, j = kinds[i], parent[i], u_start[i]
         frame, R = frames(kind, parent, rotation, ws.quaternion, ws.rotation, i)
-        A, H = symmetric_rotate(R, load_symmetric(forest.inertia, i)), skew(apply(R, load(forest.moment, i)))
+        A, H = symmetric_rotate(R, load_symmetric(inertia, i)), skew(apply(R, load(moment, i)))
         M, axis = isotropic(forest.mass[i]), load(axes, i)
         if slot[i] >= 0:
             A, H, M, _, _ = gather(gathered, slot[i], A, H, M, ZERO, ZERO)
@@ -112,4 +123,3 @@ def draw_speeds(forest, seed, stream, count, kT, ws, draw):
             store_inertia(gathered, s, A, H, M)
             for k in range(21, 27):
                 gathered[s, k] = 0.0
-    accelerate(forest, ZERO, ws, draw.speeds, 0, parent.size)

@@ -131,8 +131,9 @@ def scratch(
     for start, end, kind in zip(blocks.start, blocks.end, blocks.kind, strict=True):
         if kind == ROTATION and end <= nq:
             turning[start:end] = 1
-    gyration = np.sqrt(forest.inertia[:, [0, 3, 5]] / forest.mass[:, None])
-    lengths = np.hstack([forest.position, forest.moment / forest.mass[:, None], gyration])
+    mass = np.where(forest.mass > 0.0, forest.mass, 1.0)[:, None]
+    gyration = np.sqrt(forest.inertia[:, [0, 3, 5]] / mass)
+    lengths = np.hstack([forest.position, forest.moment / mass, gyration])
     return Scratch(
         np.zeros(nq),
         np.zeros(nq),

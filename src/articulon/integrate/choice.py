@@ -20,6 +20,7 @@ DRIVERS: dict[str, type[Driver]] = {
     "scipy": SciPyDriver,
     "canonical": CanonicalDriver,
     "friction-implicit": FrictionImplicitDriver,
+    "flights": FrictionImplicitDriver,
     "overdamped": OverdampedDriver,
     "particles": ParticleDriver,
     "r-respa": RespaDriver,

@@ -95,6 +95,7 @@ INTEGRATORS = {
     "scipy": "`scipy-bdf`, `scipy-radau`",
     "canonical": "canonical rules (`verlet` to `implicit-midpoint`)",
     "friction-implicit": "`friction-implicit`",
+    "flights": '`friction-implicit` with `drift = "geodesic"`',
     "overdamped": "`overdamped`",
     "particles": "`velocity-verlet` of free particles",
     "r-respa": "`r-respa`",
@@ -112,6 +113,8 @@ def integrator_of(c: Combination) -> str:
             return "grains" if only_grains(c.model) else "touching"
         if only_particles(c.model):
             return "particles"
+    if isinstance(c.integrator, FrictionImplicit) and c.integrator.drift == "geodesic":
+        return "flights"
     return next(name for kind, name in _BY_DECLARATION.items() if isinstance(c.integrator, kind))
 
 

@@ -8,7 +8,8 @@ Phys. 111, 983, 2013) carried over to trees. Forces bound the step as in velocit
 body turns in half a step.
 
 Damping and friction of joints are part of that step (``friction_implicit_joints.py``), a diagonal of joint space, and
-so is the damping of springs between points (``friction_implicit_springs.py``), rows that are solved for as loops are.
+so is the damping of springs between points (``friction_implicit_springs.py``), rows that are solved for as loops are,
+and that of the modes of flexible bodies (``friction_implicit_modes.py``), which joins their masses.
 
 Velocity products are part of the kicks, which is not symplectic. With ``flight`` the drift follows the free motion of
 the bodies (``geodesic.py``): without drag and thermostat, symplectic velocity Verlet for H = T(q, p) + V(q).

@@ -40,15 +40,18 @@ class Rubbing(NamedTuple):
     """S, by which the latest solution has been found, unscaled, shape (nu,)."""
     latest: np.ndarray
     """S of its middle speeds, shape (nu,)."""
+    other: np.ndarray
+    """What else acts on the speeds, as the damping of modes, shape (nu,)."""
     tau: np.ndarray
-    """−S u with the factor of the channel, shape (nu,)."""
+    """That, and −S u with the factor of the channel, shape (nu,)."""
     damping: JointDampings
     """h/2 S with that factor, and what the recursion keeps."""
 
 
-def rubbing(nu: int) -> Rubbing:
-    """Zeroed arrays for a model of so many speeds."""
-    return Rubbing(np.zeros(nu), np.zeros(nu), np.zeros(nu), joint_dampings(nu))
+def rubbing(other: np.ndarray) -> Rubbing:
+    """Arrays for a model on whose speeds other forces (nu,) act besides."""
+    nu = other.size
+    return Rubbing(np.zeros(nu), np.zeros(nu), other, np.zeros(nu), joint_dampings(nu))
 
 
 @jit
@@ -85,7 +88,7 @@ def begin_turn(turn, rows, half, factor, u, udot, rubbing):
             return True
     for k in range(u.size):
         s = rubbing.coefficient[k] = rubbing.latest[k]
-        rubbing.tau[k] = -factor * s * u[k]
+        rubbing.tau[k] = rubbing.other[k] - factor * s * u[k]
         rubbing.damping.diagonal[k] = half * factor * s
     return False
 
@@ -129,7 +132,7 @@ def solve_with_rows(forest, rows, rigid, wrench, ws, rubbing, arrays, udot):
     for r in range(rows.kind.size):
         arrays.multiplier[r] = 0.0
     solve_damped(forest, rubbing.tau, wrench, NOWHERE, ws, damping, udot, arrays.articulated)
-    factor_damped(forest, rows, rigid, ws, damping.diagonal, arrays)
+    factor_damped(forest, rows, rigid, ws, damping, arrays)
     copy_into(arrays.tau, rubbing.tau)
     copy_into(arrays.total.reshape(-1), wrench.reshape(-1))
     # The second turn removes the rounding of the first, as in ``solve_rows``.

@@ -27,6 +27,7 @@ from articulon.integrate.friction_implicit_loops import (
     solving_tangent,
     stir_tangent,
 )
+from articulon.integrate.friction_implicit_modes import add_modal_damping, book_modal_damping, damp_modes, is_damped
 from articulon.integrate.friction_implicit_springs import book_dashpots, dashpots_of, place_dashpots, solve_dashpots
 from articulon.integrate.steady_drift import drift
 from articulon.kernels import jit
@@ -163,15 +164,17 @@ def keep_spins(forest, ws, turning):
 
 
 @pass_of
-def add_friction(forest, drag, span, factor, friction, mass, moment, inertia, total):
-    """Inertias of the links with half of a time ``span`` (1,) of their drag, and the sum of drag and noise."""
+def add_friction(own, drag, span, factor, friction, inertias, total):
+    """Inertias of the links, mass, first moment and inertia, with half of a time ``span`` (1,) of their drag, and the
+    sum of drag and noise."""
+    mass, moment, inertia = inertias
     s = 0.5 * span[0] * factor[DAMPING]
-    for i in range(forest.mass.size):
-        mass[i] = forest.mass[i] + s * drag.mass[i]
+    for i in range(mass.size):
+        mass[i] = own[0][i] + s * drag.mass[i]
         for k in range(3):
-            moment[i, k] = forest.moment[i, k] + s * drag.moment[i, k]
+            moment[i, k] = own[1][i, k] + s * drag.moment[i, k]
         for k in range(6):
-            inertia[i, k] = forest.inertia[i, k] + s * drag.inertia[i, k]
+            inertia[i, k] = own[2][i, k] + s * drag.inertia[i, k]
             total[i, k] = factor[DAMPING] * friction[0, i, k] + factor[STOCHASTIC] * friction[1, i, k]
 
 
@@ -271,7 +274,7 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
         """The solution for accelerations under forces, those of gravity among them."""
         if looped:
             return solving_tangent(inertias, loops, (*forces, fall), moved, e.solver.loops, found)
-        return [solve.bind(forest, inertias.mass, inertias.moment, inertias.inertia, *forces, fall, moved, found)]
+        return [solve.bind(inertias, inertias.mass, inertias.moment, inertias.inertia, *forces, fall, moved, found)]
 
     def driving(span: np.ndarray, found: LoopScratch) -> list[Bound]:
         """The work of drives over a time."""
@@ -281,20 +284,27 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
     book = [move_middle, *booking(e, at._replace(u=middle)), *driving(arrays.span, e.solver.loops)]
     rows, dashpots = resistance_of(forces.terms), dashpots_of(forces.terms, forest, loops, e.system.motions, e.model.nu)
     resists = rows is not None or dashpots is not None
-    rubs = forces.drag.link.size > 0 or forces.noise.choice[0] != 0 or resists
-    heavier = forest._replace(mass=arrays.mass, moment=arrays.moment, inertia=arrays.inertia)
-    inertias = arrays.mass, arrays.moment, arrays.inertia
+    flexes = is_damped(forest.flexible)
+    rubs = forces.drag.link.size > 0 or forces.noise.choice[0] != 0 or resists or flexes
+    inertias, over, pushed = (arrays.mass, arrays.moment, arrays.inertia), (arrays.clock[1:], factor), arrays.no_torque
+    heavier, laden = _with_inertias(forest, still, inertias)
     friction = [
         clear.bind(arrays.friction),
         *fill_friction(e, at),
-        add_friction.bind(forest, forces.drag, arrays.clock[1:], factor, arrays.friction, *inertias, arrays.total),
+        add_friction.bind(inertias_of(forest, ws), forces.drag, *over, arrays.friction, inertias, arrays.total),
     ]
     resisted: list[Bound] = []
+    if flexes:
+        assert heavier.flexible is not None
+        pushed, spare = np.zeros(e.model.nu), np.zeros(e.model.nu)
+        friction.append(add_modal_damping.bind(forest.flexible, *over, heavier.flexible.mass))
+        friction.append(damp_modes.bind(forest, factor, u, pushed))
+        resisted.append(book_modal_damping.bind(forest, middle, spare, arrays.powers))
     if not resists:
-        friction.extend(solving(heavier, (arrays.no_torque, arrays.total, none), still, arrays.udot))
+        friction.extend(solving(heavier, (pushed, arrays.total, none), laden, arrays.udot))
     else:
-        own, over = rubbing(e.model.nu), (arrays.clock[1:], factor)
-        rubbed_by = (no_frictions() if rows is None else rows, *over, u, arrays.total, still, own)
+        own = rubbing(pushed)
+        rubbed_by = (no_frictions() if rows is None else rows, *over, u, arrays.total, laden, own)
         if dashpots is not None:
             springs, found = dashpots.springs, dashpots.arrays
             rigid = loops.kind.size
@@ -352,6 +362,25 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
     ]
     compile_passes(one for program in programs for one in program.passes)
     return Passes(*(program.code for program in programs)), programs
+
+
+def inertias_of(forest: Forest, ws: Workspace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Masses, first moments and inertias of the links, those of deformed bodies at links that have been placed."""
+    own = forest if ws.modal is None else ws.modal
+    return forest.mass, own.moment, own.inertia
+
+
+def _with_inertias(
+    forest: Forest, ws: Workspace, inertias: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> tuple[Forest, Workspace]:
+    """The links with other inertias, and a workspace in which these are those of deformed bodies."""
+    mass, moment, inertia = inertias
+    forest = forest._replace(mass=mass, moment=moment, inertia=inertia)
+    if forest.flexible is None or ws.modal is None:
+        return forest, ws
+    modal = ws.modal._replace(moment=moment, inertia=inertia)
+    flexible = forest.flexible._replace(mass=forest.flexible.mass.copy())
+    return forest._replace(flexible=flexible), ws._replace(modal=modal)
 
 
 def _drifting(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Bound, Bound]:

@@ -252,7 +252,9 @@ class FrictionImplicit(Declaration):
     """Half kick, half drift, a midpoint step with the drag taken as an inertia, half drift, half kick.
 
     Steps may be far longer than the fastest relaxation time m/β; they are bounded by the fastest force and by the angle
-    that a body turns in one step. Every part of a step stays on loop constraints and given motions.
+    that a body turns in one step. Every part of a step stays on loop constraints and given motions. Damping and
+    friction of joints, damping of springs between points and that of the modes of flexible bodies are taken with the
+    drag.
     """
 
     foreign: ClassVar[Mapping[str, str]] = _FIXED
@@ -267,4 +269,4 @@ class FrictionImplicit(Declaration):
     """How bodies move between the kicks: at steady speeds, with velocity products as a part of the kicks, or along
     ``geodesic`` lines, as they do where nothing acts. These take some twenty recursions a step more and make the rule
     symplectic without drag and thermostat: where forces cost more than that, as between the atoms of a protein, longer
-    steps keep the energy."""
+    steps keep the energy. Rigid bodies only."""

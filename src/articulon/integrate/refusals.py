@@ -33,19 +33,39 @@ def of_rule(why: str, instead: str, here: str = "") -> Refusal:
     return Refusal(RULE, f"{{rule}} {why}", instead, here)
 
 
-CONTACTS = of_rule("does not carry contacts from step to step", "choose velocity-verlet with a step")
+_WITH_CONTACTS = "choose velocity-verlet with a step"
+TRIED_CONTACTS = of_rule(
+    "tries states that bodies do not come through, and how far touching spheres have slid is known along their path "
+    "alone",
+    _WITH_CONTACTS,
+)
+CANONICAL_CONTACTS = of_rule(
+    "is a map of (q, p) for forces of one potential, and contacts take energy and remember how spheres have slid",
+    _WITH_CONTACTS,
+)
+IMPLICIT_CONTACTS = of_rule(
+    "is there for steps that outlast the relaxation times of drag, and the stiffness of contacts bounds every step "
+    "below them",
+    "choose velocity-verlet with a step, which takes drag with contacts",
+)
+SPEEDLESS_CONTACTS = of_rule("has no speeds, on which the damping and the friction of contacts depend", _WITH_CONTACTS)
+SLOWER_CONTACTS = of_rule(
+    "saves evaluations of forces that change slowly, and contacts change fastest of all", _WITH_CONTACTS
+)
 PARTICLES_ONLY = of_rule(
     "moves free particles under forces between their sites",
     "choose {of_bodies}",
     ", and this model has other bodies or forces",
 )
 REFLECTING = of_rule(
-    "does not end its steps at reflecting walls, on which box.boundaries sets",
+    "takes motion to be smooth within a step, and reflecting walls, on which box.boundaries sets, turn it round at an "
+    "instant",
     f"choose one of {', '.join(PARTICLE_RULES)} for a model of free particles with no forces but those between sites, "
     "or a wall with a potential (lennard-jones-wall)",
 )
 REFLECTED_SPHERES = of_rule(
-    "with contacts does not end its steps at reflecting walls, on which box.boundaries sets",
+    "with contacts moves spheres that touch walls with their surfaces, and reflecting ones, on which box.boundaries "
+    "sets, turn round centres",
     "make the boundaries open, and add walls of shape 'box' to the contacts",
 )
 RATES = of_rule(
@@ -62,8 +82,8 @@ CANONICAL_LOOPS = of_rule(
     "choose one of {stepping}, or leave out the loops and drives",
 )
 OTHER_RESISTANCE = of_rule(
-    "takes implicitly Stokes drag, the damping and friction of joints and the damping of point springs, and does not "
-    "know how {resisting} resists speeds",
+    "takes implicitly Stokes drag, the damping and friction of joints and the damping of modes and of point springs, "
+    "and does not know how {resisting} resists speeds",
     "leave that force out, or choose one of {explicit}, or 'scipy-radau' where it is stiff",
 )
 OVERDAMPED_FRICTION = of_rule(
@@ -78,7 +98,17 @@ SOLVERS = of_rule(
 NOTHING_TO_SOLVE = of_rule(
     "moves single bodies on plain arrays and leaves nothing to {solver}", "choose the solver 'articulated'"
 )
-FLEXIBLE = of_rule("takes rigid bodies only", "choose one of {stepping}, or one of SciPy's", ", and {body} is flexible")
+FLEXIBLE = of_rule(
+    "moves bodies by the gradient of their kinetic energy in canonical momenta, which is worked out for rigid bodies",
+    "choose friction-implicit with drift = 'steady', one of {stepping}, or one of SciPy's",
+    ", and {body} is flexible",
+)
+OVERDAMPED_MODES = of_rule(
+    "moves bodies by the mobility that their drag leaves them, and modes have no drag of their own: nothing would "
+    "bound how fast a body deforms",
+    "choose friction-implicit, or one of {stepping}",
+    ", and {body} is flexible",
+)
 INTERPOLATES = "interpolates over steps, between which the noise jumps"
 NO_PLACE = "is a map of (q, p), in which noise has no place"
 
@@ -95,7 +125,7 @@ TOUCHING_NOISE = of_rule(
 CANONICAL_BATH = of_rule(
     "is a map of canonical momenta and cannot carry {thermostat}", "choose {carrying}, or leave out the thermostat"
 )
-RATES_BATH = of_rule("integrates equations of motion and cannot carry {thermostat}", "choose {carrying}")
+RATES_BATH = of_rule("integrates rates of change, and {thermostat} is noise, which has none", "choose {carrying}")
 TOUCHING_BATH = of_rule(
     "moves bodies whose contacts take energy and have no noise that would give it back: no thermostat would keep an "
     "ensemble",
@@ -119,10 +149,19 @@ NO_DRAG = of_rule(
     "give every body stokes-drag, or choose ermak-mccammon with the thermostat overdamped",
 )
 VARYING = of_rule(
-    "cannot change the factors of forces from step to step",
+    "predicts a step from those before it, under forces that factors which vary have changed since",
     "choose a scaling policy of constant factors, or another rule such as kutta-merson",
 )
-FOLLOWING = of_rule("does not tell {policy} how forces change", "choose friction-implicit, or one of {explicit}")
+_FOLLOWED = "choose friction-implicit, or one of {explicit}"
+LOOKING_BACK = of_rule("looks back over steps that were taken under other factors than those of {policy}", _FOLLOWED)
+FOLLOWED_MAPS = of_rule(
+    "is symplectic for forces of one potential, and a factor that follows the motion, as that of {policy}, leaves none",
+    _FOLLOWED,
+)
+NOTHING_LAGS = of_rule("leaves inertia out, so that nothing lags that {policy} could follow", _FOLLOWED)
+NOTHING_RELAXES = of_rule(
+    "moves particles without drag, and {policy} bounds their lag by their relaxation times m/β", _FOLLOWED
+)
 TOUCHING_SCALING = of_rule(
     "moves bodies that collide, and scaled forces change how: damping over √(stiffness · mass), and with it the "
     "restitution, depends on their factor",

@@ -1,4 +1,4 @@
-"""The drift of a friction-implicit step at steady speeds."""
+"""The drift of a friction-implicit step at steady speeds, of joints and of the modes of flexible bodies."""
 
 from articulon.algebra.rotations import (
     conjugate,
@@ -26,7 +26,10 @@ from articulon.algebra.vectors import (
     sub,
 )
 from articulon.dynamics import joints
-from articulon.model.joints import FREE, SPHERICAL
+from articulon.dynamics.by_forest import by_forest, for_flexible
+from articulon.dynamics.flexible.flexible_kinematics import carrying_modes, deform, place_follower
+from articulon.kernels import jit
+from articulon.model.joints import FREE, SPHERICAL, WELD
 from articulon.passes import pass_of
 
 
@@ -37,11 +40,16 @@ def drift(forest, q, u, ws, span):
     Where a joint leaves all rotations free it is the link's angular velocity in the world that is kept, not the joint's
     own speed: a light body that spins fast on a turning parent then feels no velocity-product acceleration for it.
     """
-    time = span[0]
+    drift_links(forest, q, u, ws, span[0], 0, forest.mass.size)
+
+
+@by_forest
+def drift_links(forest, q, u, ws, time, start, end):
+    """The links from ``start`` to ``end``."""
     parent, kinds, q_start, u_start, axes = forest.parent, forest.kind, forest.q_start, forest.u_start, forest.axis
     offset, rotation = forest.position, forest.rotation
     quaternion, R, reach, position, twist = ws.quaternion, ws.rotation, ws.reach, ws.position, ws.twist
-    for i in range(parent.size):
+    for i in range(start, end):
         p, kind, k, j = parent[i], kinds[i], q_start[i], u_start[i]
         x, r, origin, pw = load(axes, i), load(offset, i), ZERO, ZERO
         frame = load_quaternion(rotation, i)
@@ -71,3 +79,33 @@ def drift(forest, q, u, ws, span):
         store_matrix(R, i, body)
         store(reach, i, r)
         store(position, i, add(origin, r))
+
+
+drift_link = drift_links.rigid
+
+
+@for_flexible(drift_links)
+def drift_flexible_links(forest, q, u, ws, time, start, end):
+    """The same with flexible bodies: modes at constant speeds, and nodes that turn with them."""
+    tables = forest.flexible
+    for i in range(start, end):
+        if forest.kind[i] == WELD:
+            place_follower(forest, q, ws, i)
+            store_from(ws.twist, i, 3, turning_of(forest, u, ws, i))
+        else:
+            drift_link(forest, q, u, ws, time, i, i + 1)
+        b = tables.body[i]
+        if b >= 0:
+            for j in range(tables.mode[b + 1] - tables.mode[b]):
+                q[tables.q_start[b] + j] += time * u[tables.u_start[b] + j]
+            deform(forest, q, ws, i)
+
+
+@jit
+def turning_of(forest, u, ws, i):
+    """Angular velocity of a node, or of a flexible body that is welded to its parent, once it has been placed."""
+    _, count, _, row, _, at = carrying_modes(forest, i)
+    w = load_from(ws.twist, forest.parent[i], 3) if forest.parent[i] >= 0 else ZERO
+    for j in range(count):
+        w = add(w, scale(u[at + j], load_from(ws.modal.column, row + j, 0)))
+    return w

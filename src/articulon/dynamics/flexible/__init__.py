@@ -6,19 +6,23 @@ A model without them runs none of this: ``dynamics/by_forest.py`` says how one i
 from articulon.dynamics.flexible import (
     flexible_articulated,
     flexible_blocks,
+    flexible_damped,
     flexible_energy,
     flexible_kane,
     flexible_kinematics,
     flexible_loops,
     flexible_newton_euler,
+    flexible_sampling,
 )
 
 __all__ = [
     "flexible_articulated",
     "flexible_blocks",
+    "flexible_damped",
     "flexible_energy",
     "flexible_kane",
     "flexible_kinematics",
     "flexible_loops",
     "flexible_newton_euler",
+    "flexible_sampling",
 ]

@@ -4,8 +4,9 @@ J M⁻¹ Jᵀ is found row by row: the accelerations under the unit force of eac
 no velocity products of deformations act either, since all of them hold an angular velocity or the bias of a node.
 """
 
-from articulon.algebra.vectors import copy_into, dot, load_from
+from articulon.algebra.vectors import ZERO, copy_into, dot, load_from
 from articulon.dynamics.by_forest import for_flexible
+from articulon.dynamics.damped_articulated import multiply_damped_rows, solve_damped
 from articulon.dynamics.flexible.flexible_kinematics import carrying_modes
 from articulon.dynamics.loops.conditions import ROUNDING, acts, mark_live_rows, norm, on_links, row_wrenches
 from articulon.dynamics.loops.constrained_articulated import (
@@ -15,6 +16,7 @@ from articulon.dynamics.loops.constrained_articulated import (
     solve_tree_and_keep,
 )
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite
+from articulon.kernels import jit
 from articulon.model.joints import WELD
 from articulon.model.loop_declarations import DRIVE
 
@@ -52,9 +54,17 @@ def add_entries_of_modes(forest, ws, i, n, f, row):
 @for_flexible(factor_loops)
 def factor_flexible_loops(forest, loops, ws, arrays):
     """Factors of J M⁻¹ Jᵀ at links that have been placed; their accelerations stay as they are."""
-    A, tau, total, kept = arrays.matrix, arrays.tau, arrays.total, ws.modal.accelerations
     row_wrenches(loops, ws, arrays.wrench)
     mark_live_rows(forest, loops, ws, arrays)
+    multiply_flexible_rows(forest, loops, ws, None, arrays)
+    arrays.rank[0] = factorise_semidefinite(arrays.matrix, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
+
+
+@jit
+def multiply_flexible_rows(forest, loops, ws, damping, arrays):
+    """J A⁻¹ Jᵀ, A being the mass matrix, with the damping of joints if ``damping`` is not None; the links'
+    accelerations stay as they are."""
+    A, tau, total, kept = arrays.matrix, arrays.tau, arrays.total, ws.modal.accelerations
     copy_into(kept.reshape(-1), ws.acceleration.reshape(-1))
     still = at_rest(ws, arrays)
     for r in range(loops.kind.size):
@@ -71,7 +81,10 @@ def factor_flexible_loops(forest, loops, ws, arrays):
                     total[loops.link_b[r], k] += arrays.wrench[r, k]
                 if loops.link_a[r] >= 0:
                     total[loops.link_a[r], k] += arrays.wrench[r, 6 + k]
-        solve_tree_and_keep(forest, tau, total, (0.0, 0.0, 0.0), still, arrays.response, arrays.articulated[:0])
+        if damping is None:
+            solve_tree_and_keep(forest, tau, total, ZERO, still, arrays.response, arrays.articulated[:0])
+        else:
+            solve_damped(forest, tau, total, ZERO, still, damping, arrays.response, arrays.articulated[:0])
         for s in range(loops.kind.size):
             if loops.kind[s] == DRIVE:
                 A[s, r] = arrays.response[loops.speed[s]]
@@ -81,4 +94,9 @@ def factor_flexible_loops(forest, loops, ws, arrays):
         for s in range(r):
             A[r, s] = A[s, r] = 0.5 * (A[r, s] + A[s, r])
     copy_into(ws.acceleration.reshape(-1), kept.reshape(-1))
-    arrays.rank[0] = factorise_semidefinite(A, arrays.live, loops.rank[0], arrays.scale, arrays.pivot)
+
+
+@for_flexible(multiply_damped_rows)
+def multiply_damped_flexible_rows(forest, loops, ws, damping, arrays):
+    """J (M + diag(d))⁻¹ Jᵀ, with the rows of J in the scratch."""
+    multiply_flexible_rows(forest, loops, ws, damping, arrays)

@@ -1,0 +1,68 @@
+"""Speeds drawn from N(0, kT M⁻¹) of forests with flexible bodies.
+
+The modes of a body are eliminated before its joint (``flexible_articulated.py``), so that twice the kinetic energy has
+the further squares |Lᵀ η' + G V|², L Lᵀ being Γ_FF and V the twist of the body: with z of covariance kT in the place of
+L⁻¹ Q, of which nothing is passed on to the twist, η' = L⁻ᵀ (z − G V).
+"""
+
+from articulon.algebra.inertia import shift
+from articulon.algebra.vectors import ZERO, load, load_matrix
+from articulon.dynamics.articulated import gather, gathered_at, hand_inward, store_inertia
+from articulon.dynamics.by_forest import for_flexible
+from articulon.dynamics.flexible.flexible_articulated import condense_modes, load_modes
+from articulon.dynamics.flexible.floating_frame import begin_modes
+from articulon.dynamics.momentum_sampling import push_randomly
+from articulon.kernels import jit
+from articulon.model.joints import WELD
+from articulon.rng import normal_pair
+
+push_link = push_randomly.rigid
+
+
+@for_flexible(push_randomly)
+def push_flexible_randomly(forest, moment, inertia, numbers, ws, draw, start, end):
+    """Inward, with the inertias of the deformed bodies in place of those given."""
+    body, kinds, modal = forest.flexible.body, forest.kind, ws.modal
+    for i in range(start, end):
+        if body[i] >= 0:
+            begin_modes(forest, ws, i)
+    for i in range(end - 1, start - 1, -1):
+        if body[i] >= 0:
+            push_modes_randomly(forest, numbers, ws, i)
+        if kinds[i] == WELD:
+            load_follower(forest, ws, i)
+        else:
+            push_link(forest, modal.moment, modal.inertia, numbers, ws, draw, i, i + 1)
+
+
+@jit
+def push_modes_randomly(forest, numbers, ws, i):
+    """The modes of body i are eliminated under random forces, the change of its inertia joining what its children
+    left."""
+    tables, modal, gathered, s = forest.flexible, ws.modal, ws.gathered, forest.slot[i]
+    seed, stream, count, root = numbers
+    b = tables.body[i]
+    start = tables.mode[b]
+    A, H, M = condense_modes(forest, ws, i)
+    for j in range(tables.mode[b + 1] - start):
+        normal, _ = normal_pair(seed, stream, count, tables.u_start[b] + j)
+        modal.rate[start + j] = root * normal
+    if tables.carries[i]:
+        A, H, M, _, _ = gather(gathered, s, A, H, M, ZERO, ZERO)
+    store_inertia(gathered, s, A, H, M)
+    for k in range(21, 27):
+        gathered[s, k] = 0.0
+
+
+@jit
+def load_follower(forest, ws, i):
+    """What a node carries goes to its body, and what a welded flexible body is left with to its parent."""
+    R, modal = load_matrix(ws.rotation, i), ws.modal
+    # Its forces are none of a draw's, whatever these are.
+    A, H, M, _, _ = gathered_at(forest, forest.mass, modal.moment, modal.inertia, R, ws.twist, ws, i, ws.gathered[:0])
+    if forest.parent[i] < 0:
+        return
+    r = load(ws.reach, i)
+    load_modes(forest, ws, i, r, A, H, M)
+    A, H = shift(r, A, H, M)
+    hand_inward(forest, ws.gathered, i, A, H, M, ZERO, ZERO)
