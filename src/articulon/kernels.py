@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,8 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
             what = _counted(len(fresh), "kernel")
             announce(f"compiling {what}, {often}: about {seconds} s, up to a minute in all")
             _compile_aside(fresh)
+        if missing:
+            _start_threads()
         for (function, signature), mark in missing:
             _load(function, signature, mark)
             _READY[id(function), signature] = function
@@ -242,6 +245,13 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
             f"{cache_folder()}: kernels cannot be kept here: {failure.strerror}. Free some space, or set "
             "ARTICULON_CACHE_DIR to a folder that you may write to"
         ) from failure
+
+
+@cache
+def _start_threads() -> None:
+    """Starts those that kernels share work out among: 3 ms. Numba does so where it compiles or loads such a kernel, and
+    not where it loads one that this has been compiled into, whose loading then ends the process."""
+    numba.get_num_threads()
 
 
 def _load(function: Any, signature: Any, mark: Path) -> None:

@@ -316,7 +316,11 @@ def undamped() -> Any:
     [
         (dry, Explicit(), "and there is no drag"),
         (undamped, Explicit(), "no drag on 'smooth'"),
-        (lambda: attracted((0.0, 0.0, -1.0), 5.0), Canonical(step=0.1), "how forces change; choose friction-implicit"),
+        (
+            lambda: attracted((0.0, 0.0, -1.0), 5.0),
+            Canonical(step=0.1),
+            "follows the motion, as that of .error-controlled., leaves none; choose friction-implicit",
+        ),
     ],
 )
 def test_what_cannot_be_followed_is_refused(model: Any, rule: Any, words: str) -> None:

@@ -177,7 +177,7 @@ def test_what_does_not_go_with_flexible_bodies_is_refused_by_name():
     model = builder.build()
     for options in (
         {"rule": "implicit-midpoint", "step": 1e-3},
-        {"rule": "friction-implicit", "step": 1e-3},
+        {"rule": "friction-implicit", "step": 1e-3, "drift": "geodesic"},
         {"rule": "velocity-verlet", "step": 1e-3},
         {"rule": "rk4", "step": 1e-3, "rotations": "euler-parameters"},
         {"rule": "rk4", "step": 1e-3, "coordinates": "cartesian"},

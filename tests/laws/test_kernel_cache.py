@@ -370,3 +370,41 @@ def test_kernels_that_are_asked_for_together_are_ready_when_all_are(monkeypatch:
     kernels.prepare("three", "its signature")
     one, two, three = ((name, "its signature") for name in ("one", "two", "three"))
     assert asked == [[one], [one, two], [three]]
+
+
+WITH_THREADS = """
+import sys
+import numba
+import numpy as np
+from articulon.kernels import kernel, prepare
+
+
+@kernel(parallel=True)
+def halve(x):
+    for k in numba.prange(x.size):
+        x[k] *= 0.5
+
+
+@kernel(allocates=True)
+def halve_twice(x):
+    halve(x)
+    halve(x)
+
+
+x = np.ones(8)
+prepare(globals()[sys.argv[1]], (numba.typeof(x),))(x)
+print(x.sum())
+"""
+
+
+@pytest.mark.slow
+def test_a_kernel_with_threads_that_another_process_compiled_starts_them(tmp_path: Path) -> None:
+    """The one that shares its work out comes from the cache when that which calls it is compiled, and both do in the
+    third process."""
+    file = tmp_path / "shared.py"
+    file.write_text(WITH_THREADS, encoding="utf-8")
+    for name, total in (("halve", 4.0), ("halve_twice", 2.0), ("halve_twice", 2.0)):
+        command = [sys.executable, str(file), name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert float(done.stdout) == total

@@ -70,7 +70,10 @@ class AdaptiveDriver(Driver):
         self.coarse: Coarse | None = None
         self.resolution = Resolution(evaluator, self.joints, seed)
         if evaluator.model.loops.kind.size and any(isinstance(m.lock, TriedCondition) for m in self.members):
-            raise CaseError("adaptive: the condition 'energy' takes no loops; choose speed, torque or another")
+            raise CaseError(
+                "adaptive: the condition 'energy' tries joints one by one, and loops bind the motion of each to that "
+                "of others; choose speed, torque or another"
+            )
 
     # What is asked of a driver is asked of the one that takes the steps.
 

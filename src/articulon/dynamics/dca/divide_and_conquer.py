@@ -215,8 +215,7 @@ def sweep(tree, node):
             run_at(node, CORRECT_OUTWARD, order[k])
 
 
-# Not kept by itself: a caller that was compiled with what came from the cache would not start the threads.
-@kernel(parallel=True, cached=False)
+@kernel(parallel=True)
 def run_shared(node, which, order, start, end):
     """Runs a pass of the nodes of a level, shared out among the threads."""
     for k in prange(start, end):
