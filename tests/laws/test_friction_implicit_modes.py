@@ -14,7 +14,7 @@ from articulon.adaptive import Adaptive, Group, Schedule
 from articulon.adaptive.coarsening import locked_model
 from articulon.dynamics.momenta import momentum
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate import FrictionImplicit, friction_implicit_passes
+from articulon.integrate import FrictionImplicit, friction_implicit_scratch
 from articulon.model import kernel_tables, workspace
 from tests.laws.test_flexible_motion import cantilever, tip
 from tests.laws.test_friction_implicit_springs import friction_of
@@ -135,7 +135,7 @@ def test_speeds_are_drawn_with_the_covariance_of_the_inverse_mass_matrix(seed: i
     """u = G ξ with GᵀMG = 1 for joints and modes of a random tree. More draws than G has entries leave no other G."""
     c = FlexibleCase(seed)
     forest, M = kernel_tables(c.model).forest, ar.mass_matrix(c.model, c.q)
-    arrays = friction_implicit_passes.scratch(Evaluator(c.model))
+    arrays = friction_implicit_scratch.scratch(Evaluator(c.model))
     ws, normals, speeds, numbers = workspace(forest), np.empty(c.model.nu), [], []
     for count in range(c.model.nu + 5):
         drawn(forest, c.q, c.u, 11, count, ws, arrays, normals)

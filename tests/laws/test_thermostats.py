@@ -14,7 +14,7 @@ from articulon.dynamics.kinematics import move, place
 from articulon.dynamics.loops.constrained_articulated import at_rest
 from articulon.dynamics.momentum_sampling import draw_arrays, draw_speeds
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate import friction_implicit_passes
+from articulon.integrate import friction_implicit_scratch
 from articulon.kernels import kernel
 from articulon.model import kernel_tables, workspace
 from articulon.model.state import THERMOSTAT, THERMOSTAT_RATE
@@ -195,7 +195,7 @@ def test_speeds_are_drawn_with_the_covariance_of_the_inverse_mass_matrix(seed):
     q = random_coordinates(description, rng)
     model = to_articulon(description)
     M = ar.mass_matrix(model, q)
-    arrays = friction_implicit_passes.scratch(Evaluator(model))
+    arrays = friction_implicit_scratch.scratch(Evaluator(model))
     ws, normals, G_rows, Z = workspace(kernel_tables(model).forest), np.empty(model.nu), [], []
     for count in range(model.nu + 5):
         drawn(kernel_tables(model).forest, q, np.zeros(model.nu), 11, count, ws, arrays, normals)

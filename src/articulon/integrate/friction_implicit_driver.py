@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from articulon.forces.evaluation import Evaluator
-from articulon.integrate import friction_implicit, friction_implicit_passes
+from articulon.integrate import friction_implicit, friction_implicit_passes, friction_implicit_scratch
 from articulon.integrate.base import Driver, addressed, open_loop
 from articulon.integrate.fixed_steps import FixedStepDriver
 from articulon.integrate.problem import Problem
@@ -29,7 +29,7 @@ class FrictionImplicitDriver(FixedStepDriver):
         self.bind_law()
         thermostat = evaluator.thermostat
         self.bath_step = addressed(leave if thermostat is None else thermostat.advance, BATH)
-        self.scratch = friction_implicit_passes.scratch(evaluator)
+        self.scratch = friction_implicit_scratch.scratch(evaluator)
         self.passes, self.kept = friction_implicit_passes.passes(evaluator, self.scratch, self.flight)
         self.kernel = prepare_for(friction_implicit.advance, self.arguments(state, 0))
 
@@ -73,6 +73,6 @@ class FrictionImplicitDriver(FixedStepDriver):
         result = copy.copy(self)
         result.problem, result.evaluator = replace(self.problem, evaluator=evaluator), evaluator
         result.bind_law()
-        result.scratch = friction_implicit_passes.scratch(evaluator, None if self.flight else self.scratch.flight)
+        result.scratch = friction_implicit_scratch.scratch(evaluator, None if self.flight else self.scratch.flight)
         result.passes, result.kept = friction_implicit_passes.passes(evaluator, result.scratch, self.flight)
         return result
