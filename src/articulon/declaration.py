@@ -82,7 +82,7 @@ class Declaration(BaseModel):
         """Fields with those that have been given without their names."""
         name, known = cls.__name__, cls.positional
         if len(given) > len(known):
-            kinds = {"kind", "policy", "rule", "shape", "when"}
+            kinds = {"builder", "kind", "policy", "rule", "shape", "when"}
             wanted = ", ".join(
                 f"{key}=..." for key in known or [key for key in cls.model_fields if key not in kinds][:2]
             )

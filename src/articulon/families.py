@@ -61,8 +61,8 @@ class Family(Choice):
         annotation = None if field is None else field.annotation
         return get_args(annotation) if get_origin(annotation) is Literal else ()
 
-    def add(self, member: type[Declaration]) -> None:
-        """Adds a class; raises ModelError where its value of the key is another's."""
+    def check(self, member: type[Declaration]) -> None:
+        """Raises ModelError where a class's value of the key is another's."""
         for value in self.values(member):
             known = self.members.get(value)
             if known is not None and known is not member:
@@ -70,7 +70,11 @@ class Family(Choice):
                     f"{member.__name__}: there is a {self.name} of the {self.key} '{value}' "
                     f"already, {known.__name__}; choose another {self.key}"
                 )
-            self.members[value] = member
+
+    def add(self, member: type[Declaration]) -> None:
+        """Adds a class; raises ModelError where its value of the key is another's."""
+        self.check(member)
+        self.members.update(dict.fromkeys(self.values(member), member))
 
     def __iter__(self) -> Iterator[type[Declaration]]:
         """The classes."""

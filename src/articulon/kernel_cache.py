@@ -162,4 +162,9 @@ class PackageLocator(_CacheLocator):
 def ours(function: Any) -> bool:
     """Whether a function's code is the package's. What is compiled of another's is kept for this process alone: nothing
     would tell two functions of one name apart, or whether what they call has changed."""
-    return all(Path(file).is_relative_to(_PACKAGE) for file in files_of(function))
+    return all(_is_ours(file) for file in files_of(function))
+
+
+@cache
+def _is_ours(file: str) -> bool:
+    return Path(file).is_relative_to(_PACKAGE)

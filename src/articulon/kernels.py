@@ -22,7 +22,7 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from articulon.announcements import announce
 from articulon.errors import ArticulonError
-from articulon.kernel_cache import PackageLocator, cache_folder, cache_root, files_of, sources_of
+from articulon.kernel_cache import PackageLocator, cache_folder, cache_root, files_of, ours, sources_of
 from articulon.leaf_compiler import LeafCompiler
 
 if os.name == "posix":
@@ -74,9 +74,10 @@ def kernel(
 ) -> Any:
     """Compile an entry point, cached on disk; its callees are compiled into it.
 
-    ``parallel`` shares its ``prange`` loops out among threads; ``allocates`` lets it call dense algebra. A kernel of a
-    user's function is not ``cached``: nothing would tell two of them apart. How it is ``called``, see ``_WAYS``, says
-    what is compiled around it: to take a table of a hundred arrays from Python costs more than many a kernel.
+    ``parallel`` shares its ``prange`` loops out among threads; ``allocates`` lets it call dense algebra. One that holds
+    a user's code, or that is not ``cached``, is compiled in every process: values that such code has taken from
+    elsewhere are compiled into it, and nothing would tell that they have changed. How it is ``called``, see ``_WAYS``,
+    says what is compiled around it: to take a table of a hundred arrays from Python costs more than many a kernel.
     """
 
     def wrap(function: Callable) -> Any:
@@ -86,7 +87,9 @@ def kernel(
             # No kernel allocates: without reference counts on every array it is a quarter faster. Threads need them.
             options = {"parallel": True} if parallel else {} if allocates else {"_nrt": False}
             options |= {f"no_{one}_wrapper": True for one in _WAYS[called]}
-            return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=cached, **options)(function)
+            return numba.njit(fastmath=FASTMATH, error_model="numpy", cache=cached and ours(function), **options)(
+                function
+            )
         finally:
             numba.config.CACHE_LOCATOR_CLASSES = previous
 

@@ -30,7 +30,6 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.types import WrapperAddressProtocol
 from numba.extending import intrinsic
 
-from articulon.kernel_cache import ours
 from articulon.kernel_variants import copied
 from articulon.kernels import check_value, is_awaited, jit, kernel, once_ready, prepare, preparing_together
 
@@ -176,7 +175,7 @@ class Pass:
             module = self.leaf.__module__.removeprefix("articulon.").replace(".", "_")
             name = f"{module}_{self.leaf.__name__}"
             entry = copied(_entry_at if self.numbered else _entry, name, LEAF=self.leaf)
-            self._function = kernel(entry, allocates=self.allocates, cached=ours(self.leaf), called="address")
+            self._function = kernel(entry, allocates=self.allocates, called="address")
         return self._function
 
     def bind(self, *arguments: Any) -> "Bound":

@@ -4,6 +4,7 @@ a condition that locks and releases, or a check, each in one file."""
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 import textwrap
@@ -552,32 +553,39 @@ run = ar.simulate(builder.build(), 1.0, rule="kutta-merson", frames=1, scaling=l
 print(run.q[-1, 0])
 """
 PUSH = """
+import os
 from articulon.kernels import first_class
+
+STRENGTH = float(os.environ["STRENGTH"])
 
 
 @first_class
 def push(time, positions, rotations, velocities, parameters, wrenches):
-    wrenches[0, 0] = 2.0
+    wrenches[0, 0] = STRENGTH
 """
 
 
 @pytest.mark.slow
-def test_what_is_compiled_of_a_file_serves_whoever_loads_it(tmp_path: Path) -> None:
-    """Files that are loaded in another order by another process, from another folder, find what has been compiled."""
+def test_files_are_what_they_are_whoever_loaded_them_before(tmp_path: Path) -> None:
+    """Whatever another process has compiled of them, in another order, from another folder, and with other values that
+    they take from elsewhere."""
     written(tmp_path, "ways")
     (tmp_path / "push.py").write_text(PUSH, encoding="utf-8")
-    for order in (("policy", "thermostat"), ("thermostat", "policy")):
+    for strength, order in ((2.0, ("policy", "thermostat")), (4.0, ("thermostat", "policy"))):
         command = [sys.executable, "-c", TWO_WAYS, str(tmp_path), *order]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path.parent)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=tmp_path.parent,
+            env={**os.environ, "STRENGTH": str(strength)},
+        )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert float(done.stdout) == pytest.approx(0.5, abs=1e-6)
+        assert float(done.stdout) == pytest.approx(0.25 * strength, abs=1e-6)
 
 
 def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modules: dict[str, Any]) -> None:
     for text, said in (
         ("x = 1", "defines no builder of models, force, wall, thermostat, scaling policy, condition, check or formula"),
         ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
-        (FORCE.replace("KEY", "py"), "there is a force of the kind 'tether-py' already"),
+        (FORCE.replace("KEY", "py") + "# another\n", "there is a force of the kind 'tether-py' already"),
         (RULE.replace("RALSTON_KEY", "RK4"), "there is a rule 'rk4' already"),
     ):
         file = tmp_path / "wrong.py"
@@ -586,6 +594,41 @@ def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modul
             ar.load_plugin(file)
     with pytest.raises(ar.CaseError, match="no such file"):
         ar.load_plugin(tmp_path / "missing.py")
+
+
+def test_a_file_that_is_refused_has_changed_nothing(tmp_path: Path) -> None:
+    """Of a good class and a bad one neither is added, and the file that has been put right is loaded."""
+    file, clash = tmp_path / "two.py", FORCE.replace("tether-KEY", "point-spring").replace("Tether", "Clash")
+    file.write_text(FORCE.replace("KEY", "refused") + clash, encoding="utf-8")
+    with pytest.raises(ar.CaseError, match=r"two.py: Clash: there is a force of the kind 'point-spring' already"):
+        ar.load_plugin(file)
+    file.write_text(FORCE.replace("KEY", "refused"), encoding="utf-8")
+    assert ar.load_plugin(file).Tether(bodies=("a",), strength=1.0).kind == "tether-refused"
+    rule = tmp_path / "rule.py"
+    rule.write_text(RULE.replace("RALSTON_KEY", "OVERDAMPED"), encoding="utf-8")
+    with pytest.raises(ar.CaseError, match=r"rule.py: OVERDAMPED: there is a rule 'overdamped' already"):
+        ar.load_plugin(rule)
+    rule.write_text(RULE.replace("RALSTON_KEY", "RALSTON_AGAIN"), encoding="utf-8")
+    assert ar.load_plugin(rule).RALSTON_AGAIN.order == 2
+
+
+def test_a_copy_of_a_plugin_is_that_plugin(tmp_path: Path, modules: dict[str, Any]) -> None:
+    assert ar.load_plugin(written(tmp_path / "copy", "py")["force"]) is modules["force"]
+
+
+def test_a_run_that_is_saved_names_its_plugins(tmp_path: Path, modules: dict[str, Any]) -> None:
+    """So that it can be opened, and continued, where they have not been loaded."""
+    model = pendulum(modules["force"].Tether(bodies=("rod1",), strength=2.0))
+    group = ar.adaptive.Group(bodies=("rod1",), lock=modules["condition"].Angle(below="-20 deg"))
+    plan = ar.adaptive.Adaptive(every=0.01, groups=(group,))
+    run = ar.simulate(model, 0.1, rule="ralston-py", step=0.01, frames=2, adaptive=plan)
+    run.save(tmp_path / "run")
+    text = (tmp_path / "run" / "case.toml").read_text(encoding="utf-8")
+    for name in ("force", "condition", "rule"):
+        assert Path(modules[name].__file__).name in text
+    assert "thermostat_py.py" not in text
+    again = ar.open_run(tmp_path / "run", allow_code=True)
+    np.testing.assert_array_equal(again.q, run.q)
 
 
 def test_a_plugin_is_run_once_and_not_when_it_has_changed(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def named_code(declarations: Any, where: str = "") -> Iterator[tuple[str, str]]:
         The key that they are under.
     """
     if isinstance(declarations, list | tuple):
-        if not _are_numbers(declarations):
+        if not are_numbers(declarations):
             for k, item in enumerate(declarations):
                 yield from named_code(item, f"{where}[{k}]")
     elif isinstance(declarations, Declaration | Mapping):
@@ -35,7 +35,7 @@ def named_code(declarations: Any, where: str = "") -> Iterator[tuple[str, str]]:
                 yield from named_code(value, f"{where}.{name}")
 
 
-def _are_numbers(items: Any) -> bool:
+def are_numbers(items: Any) -> bool:
     """Whether a list is one of numbers, or of such lists; these may be long."""
     while isinstance(items, list | tuple) and items:
         items = items[0]

@@ -2,13 +2,14 @@
 scaling policies, conditions that lock and release, checks, formulas of integration. What works as a file of the package
 works as one of these."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from articulon.adaptive.conditions import CONDITIONS
 from articulon.cases.builders import BUILDERS
+from articulon.cases.consent import are_numbers
 from articulon.declaration import Choice, Declaration
 from articulon.errors import CaseError, ModelError
 from articulon.families import Family
@@ -40,7 +41,8 @@ def load_plugin(path: str | Path) -> ModuleType:
     ``articulon.forces.contact.walls.Wall`` a wall, with a ``when`` from
     ``articulon.adaptive.conditions.BaseCondition`` a condition, with a ``builder`` from
     ``articulon.cases.builders.BaseBuilder`` a builder of models. A ``tableau``, ``Multistep`` or ``pair`` under a
-    name in capitals is a formula: ``HEUN`` is the rule ``heun``. A file is run once.
+    name in capitals is a formula: ``HEUN`` is the rule ``heun``. A file is run once, and one with the same contents is
+    the same plugin. One plugin does not import another: what they share stands in a module that is installed.
 
     Parameters
     ----------
@@ -63,29 +65,50 @@ def load_plugin(path: str | Path) -> ModuleType:
         raise CaseError(f"{file}: there is no such file of plugins")
     source = file.read_bytes()
     known = _LOADED.get(file)
+    if known is not None and known[0] != source:
+        raise CaseError(f"{file}: has changed since it was run; start Python anew to run it again")
+    known = known or next((one for one in _LOADED.values() if one[0] == source), None)
     if known is not None:
-        if known[0] != source:
-            raise CaseError(f"{file}: has changed since it was run; start Python anew to run it again")
+        _LOADED[file] = known
         return known[1]
     module = _run(file)
     try:
-        found = [one for family in FAMILIES for one in family.take(module)] + rules.take(module)
+        found = {family: [one for one in vars(module).values() if family.defines(module, one)] for family in FAMILIES}
+        # All of it is looked at before any is added, so that a file that is refused has changed nothing.
+        for family, members in found.items():
+            values = [value for member in members for value in family.values(member)]
+            if len(set(values)) < len(values):
+                raise ModelError(f"two classes have one {family.key}: {', '.join(sorted(values))}")
+            for member in members:
+                family.check(member)
+        _check_words(rules.found_in(module))
+        for family, members in found.items():
+            for member in members:
+                family.add(member)
+        formulas = rules.take(module)
     except ModelError as error:
         raise CaseError(f"{file}: {error}") from None
-    if not found:
+    if not (any(found.values()) or formulas):
         raise CaseError(
             f"{file}: defines no {', '.join(family.name for family in FAMILIES)} or formula of integration; derive a "
             "class from articulon.forces.base.Force, for example"
         )
     _LOADED[file] = source, module
-    for declaration, formulas in FORMULAS.items():
-        words: Any = Literal[tuple(formulas)]
+    for declaration, known_formulas in FORMULAS.items():
+        words: Any = Literal[tuple(known_formulas)]
         declaration.model_fields["rule"].annotation = words
         declaration.model_rebuild(force=True)
         INTEGRATORS.add(declaration)
     for declaration in _choosing():
         declaration.model_rebuild(force=True)
     return module
+
+
+def _check_words(names: list[str]) -> None:
+    """Raises ModelError for a formula whose name is that of another rule."""
+    for name in names:
+        if name in INTEGRATORS.members:
+            raise ModelError(f"{name.upper()}: there is a rule '{name}' already; choose another name")
 
 
 def _choosing() -> list[type[Declaration]]:
@@ -132,6 +155,31 @@ def _run(file: Path) -> ModuleType:
         return loaded_module(file)
     except ModelError as error:
         raise CaseError(f"{file}: {error}") from error.__cause__
+
+
+def files_in_use(declarations: Iterable[Any]) -> tuple[str, ...]:
+    """The files of plugins that define what some declarations are, or what stands in them at any depth."""
+    declarations = list(declarations)
+    used = {type(one).__module__ for top in declarations for one in _declared(top)}
+    rules_in_use = {getattr(one, "rule", None) for one in declarations}
+    found: dict[str, str] = {}
+    for file, (_, module) in _LOADED.items():
+        if module.__name__ in used or rules_in_use & set(rules.found_in(module)):
+            found.setdefault(module.__name__, str(file))
+    return tuple(found.values())
+
+
+def _declared(value: Any) -> Iterator[Declaration]:
+    parts: Iterable[Any] = ()
+    if isinstance(value, Declaration):
+        yield value
+        parts = dict(value).values()
+    elif isinstance(value, Mapping):
+        parts = value.values()
+    elif isinstance(value, list | tuple) and not are_numbers(value):
+        parts = value
+    for one in parts:
+        yield from _declared(one)
 
 
 def load_plugins(files: object, source: str, allow_code: bool, consent: str) -> list[str]:

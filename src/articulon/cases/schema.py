@@ -202,7 +202,8 @@ class Plugins(Section):
     """Python files that add to what the case can name. They are code, which runs only where that is allowed."""
 
     files: tuple[str, ...] = ()
-    """Files that define forces, thermostats, scaling policies or formulas of integration, beside the case."""
+    """Files beside the case that define what it can name: builders of models, forces, walls, thermostats, scaling
+    policies, conditions, checks and formulas of integration."""
 
 
 class CaseFile(Section):

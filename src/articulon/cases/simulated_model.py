@@ -14,6 +14,7 @@ from articulon.building import cartesian
 from articulon.building.closing import checked_state
 from articulon.cases.case import Case
 from articulon.cases.given_model import GivenModel
+from articulon.cases.plugins import files_in_use
 from articulon.cases.schema import Comparison, Dynamics, Fidelity, Plugins, RunSettings
 from articulon.declaration import Declaration
 from articulon.dynamics.loops.given_motions import check_motions
@@ -109,7 +110,7 @@ def simulated(
             title="Simulation of a model made in Python",
             cite=(),
             notes=(),
-            plugins=Plugins(),
+            plugins=Plugins(files=files_in_use((*model.forces, policy, thermostat, integrator, adaptive))),
             model_declaration=GivenModel(model),
             box=model.box,
             forces=model.forces,

@@ -39,7 +39,9 @@ from articulon.forces.user_force import UserForce
 SOLVED = (StokesDrag, Brownian, Gravity, Contact)
 """Forces that solvers know themselves."""
 FORCES = Family(
-    "force", "kind", lambda member: issubclass(member, Force) or hasattr(member, "site_terms") or member in SOLVED
+    "force",
+    "kind",
+    lambda member: issubclass(member, Force) or hasattr(member, "site_terms") or issubclass(member, SOLVED),
 )
 """All forces by their ``kind``: the classes of this package that have one."""
 FORCES.discover(__name__, __path__)

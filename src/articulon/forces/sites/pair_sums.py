@@ -26,7 +26,6 @@ from articulon.forces.sites.site_tables import (
     W_ZZ,
     SiteTable,
 )
-from articulon.kernel_cache import ours
 from articulon.kernel_variants import specialised
 from articulon.kernels import jit, prepare
 
@@ -192,7 +191,7 @@ def compiled(names: tuple[str, str], laws: tuple[Any, Any], one_kind: bool, ever
         "ONE_KIND": one_kind,
         "EVERYTHING": everything,
         "WITHIN": other if everything else near,
-        "cached": not any(name.startswith("user-pair") for name in names) and all(map(ours, filter(None, laws))),
+        "cached": not any(name.startswith("user-pair") for name in names),
     }
     how = "parallel" if parallel else "serial"
     return (

@@ -39,6 +39,16 @@ _KNOWN: tuple[tuple[Any, dict[str, Any]], ...] = (
 )
 
 
+def found_in(module: ModuleType) -> list[str]:
+    """How the formulas that stand in a module under names in capitals are called."""
+    forms = tuple(form for form, _ in _KNOWN)
+    return [_word(name) for name, formula in vars(module).items() if name.isupper() and isinstance(formula, forms)]
+
+
+def _word(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
 def take(module: ModuleType) -> list[str]:
     """Adds the formulas that stand in a module under names in capitals, and says how they are called.
 
@@ -52,7 +62,7 @@ def take(module: ModuleType) -> list[str]:
         for form, known in _KNOWN:
             if not (name.isupper() and isinstance(formula, form)):
                 continue
-            rule = name.lower().replace("_", "-")
+            rule = _word(name)
             if any(rule in others for others in (EXPLICIT, PREDICTOR_CORRECTOR, CANONICAL)):
                 raise ModelError(f"{name}: there is a rule '{rule}' already; choose another name")
             known[rule] = formula
