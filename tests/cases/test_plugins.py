@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -579,6 +580,55 @@ def test_files_are_what_they_are_whoever_loaded_them_before(tmp_path: Path) -> N
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert float(done.stdout) == pytest.approx(0.25 * strength, abs=1e-6)
+
+
+def test_the_page_on_files_of_your_own_shows_what_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files are written, loaded and used, in Python and in a case with its lines."""
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
+    (use, *blocks), (lines,) = (re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "toml"))
+    for block in blocks:
+        name = block.splitlines()[0].removeprefix("# ")
+        (tmp_path / name).write_text(block, encoding="utf-8")
+        ar.load_plugin(name)
+    names: dict[str, Any] = {}
+    exec(use, names)
+    assert names["force"].kind == "tether"
+    case = (
+        '[case]\nunits = "lj"\n'
+        + lines
+        + """
+[[model.bodies]]
+name = "rod"
+mass = 1.0
+inertia = 0.1
+com = [0, 0, -0.5]
+joint = "revolute"
+axis = [0, 1, 0]
+q = 0.5
+[[forces]]
+kind = "tether"
+bodies = ["rod"]
+strength = 2.0
+[adaptive]
+every = 0.1
+[[adaptive.groups]]
+bodies = ["rod"]
+lock = { when = "angle", below = "-1000 deg" }
+[[checks]]
+kind = "furthest"
+reference = 0.5
+tolerance = 0.5
+[run]
+duration = 0.2
+frames = 2
+"""
+    )
+    (tmp_path / "swing.toml").write_text(case, encoding="utf-8")
+    run = ar.run(ar.load_case("swing.toml", allow_code=True), tmp_path / "run", report=False)
+    assert run.summary["checks"][0]["passed"]
+    trough = ar.load_plugin("trough.py").Trough(slope="30 deg", kind="steel").resolved(ar.units.unit_system("lj"))
+    assert len(trough.parts(None, "walls[0]", "walls[0]")) == 2
 
 
 def test_what_is_wrong_with_a_plugin_is_said_with_its_file(tmp_path: Path, modules: dict[str, Any]) -> None:

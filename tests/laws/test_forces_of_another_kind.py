@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
+from articulon.dynamics.momenta import momentum
 from articulon.errors import CaseError, ModelError
 from articulon.integrate import Explicit
 from articulon.scaling import ErrorControlled
@@ -132,3 +133,33 @@ def test_the_temperature_of_positions_asks_each_force_for_its_laplacian() -> Non
         builder.add_force(kind(stiffness={}))
         found.append(why_not_defined(builder.build()))
     assert found == ["'silent' acts, whose Laplacian is not known", None]
+
+
+def test_a_force_of_the_mass_determinant_takes_no_loops_whatever_its_own_check_says() -> None:
+    class Lenient(OtherFixman):
+        kind: Literal["lenient"] = "lenient"  # type: ignore[assignment]
+
+        def check(self, model: Any, where: str) -> None:
+            """Lets everything pass."""
+
+    builder, hinge = ar.ModelBuilder("lj"), ar.Revolute(axis=(0, 0, 1))
+    builder.add_body("crank", mass=1.0, inertia=1.0, joint=hinge)
+    builder.add_drive("crank", times=(0.0, 1.0, 2.0, 3.0), values=(0.0, 1.0, 2.0, 3.0))
+    builder.add_force(Lenient(temperature=1.0))
+    with pytest.raises(
+        (CaseError, ModelError), match=r"forces\[0\]: its energy is that of coordinates that move freely"
+    ):
+        ar.simulate(builder.build(), 0.1, rule="rk4", step=0.01)
+
+
+def test_what_keeps_the_total_momentum_says_so() -> None:
+    """A law of pairs, a spring between two bodies and torques in joints; a spring to the ground does not."""
+    springs = ar.forces.PointSpring(bodies=("link0", "link2"), stiffness=1.0)
+    inside = chain(OtherSprings(stiffness={"link1": 5.0}), springs, OtherFixman(temperature=1.0))
+    bath = ar.thermostats.NoseHoover(temperature=1.0, mass=5.0, centre_of_mass="removed")
+    run = ar.simulate(inside, 0.5, rule="rk4", step=0.005, frames=2, thermostat=bath)
+    P = momentum(inside, run.q[-1], run.u[-1])[:3]
+    assert np.abs(P).max() < 1e-6
+    held = chain(ar.forces.PointSpring(bodies=("ground", "link2"), stiffness=1.0))
+    with pytest.raises(CaseError, match=r"forces\[0\], 'point-spring', acts from outside"):
+        ar.simulate(held, 0.5, rule="rk4", step=0.005, thermostat=bath)

@@ -223,6 +223,35 @@ def test_a_closed_ring_has_the_temperature_of_its_free_degrees_of_freedom(name: 
     assert mean == pytest.approx(1.0, abs=4.0 * error + 0.01)
 
 
+def test_langevin_keeps_what_a_drive_carries_at_its_temperature() -> None:
+    """Rods that hang at their centres on a crank that turns as it is told feel nothing of it: their momenta ∂T/∂u are
+    those of thermal motion in a bath at rest, N(0, kT M). The crank turns on, and the works of the drive and of the
+    bath make up for the change of the energy."""
+    rods, kT, rate = 100, 1.5, 2.0
+    builder = ar.ModelBuilder("lj")
+    hinge = ar.Revolute(axis=(0.0, 0.0, 1.0))
+    crank = builder.add_body("crank", mass=3.0, inertia=2.0, joint=hinge, u=rate)
+    rng = np.random.default_rng(2)
+    for k in range(rods):
+        at = (*rng.uniform(-1.0, 1.0, 2), 0.0)
+        builder.add_body(f"rod{k}", parent=crank, mass=1.0, inertia=0.2, joint=hinge, position=at)
+    builder.add_drive("crank", times=(0.0, 20.0, 40.0, 60.0), values=(0.0, 20.0 * rate, 40.0 * rate, 60.0 * rate))
+    model = builder.build()
+    bath = ar.thermostats.Langevin(temperature=kT, friction=2.0)
+    run = ar.simulate(model, 40.0, rule="friction-implicit", step=0.02, frames=40, thermostat=bath)
+    np.testing.assert_allclose(run.q[:, 0], rate * run.times, atol=1e-9)
+    squares = [
+        (M @ u)[1:] ** 2 / (kT * np.diag(M)[1:])
+        for M, u in ((ar.mass_matrix(model, q), u) for q, u in zip(run.q[4:], run.u[4:], strict=True))
+    ]
+    # Momenta have forgotten e⁻² between frames, and their squares e⁻⁴.
+    error = math.sqrt(2.0 / np.size(squares)) * 1.05
+    assert np.mean(squares) == pytest.approx(1.0, abs=4.0 * error)
+    assert error < 0.03
+    total = run.kinetic_energy[-1] - run.kinetic_energy[0]
+    assert run.works[-1].sum() == pytest.approx(total, abs=0.01 * np.abs(run.works[-1]).max())
+
+
 @pytest.mark.slow
 def test_langevin_puts_a_crank_where_the_mass_of_its_loop_says() -> None:
     """A four-bar linkage on which nothing acts has the density √M(φ) of its crank's angle φ, with M = zᵀMz the mass

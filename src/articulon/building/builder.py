@@ -334,7 +334,7 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
         ModelError
             For what is no force, and a quantity that cannot be read.
         """
-        if not (isinstance(force, Declaration) and hasattr(force, "check")):
+        if not (isinstance(force, Declaration) and (hasattr(force, "is_force") or hasattr(force, "site_terms"))):
             raise ModelError(f"add_force: expected a force of ar.forces, got {shown(force)}")
         self._forces.append(force.resolved(self.units, f"forces[{len(self._forces)}]"))
 

@@ -93,7 +93,7 @@ class Case:
     def words(self) -> str:
         """What is run, in one line: the model's builder, policy, rule and duration."""
         unit = "" if self.units.time is None else f" {self.units.symbols[2]}"
-        scaled = "unscaled" if self.scaling.policy == "none" else f"{self.scaling.policy} scaling"
+        scaled = "unscaled" if not self.scaling.scales else f"{self.scaling.policy} scaling"
         what = f"{self.model_declaration.builder} model, {scaled}, {self.integrator.rule}"
         return f"{what}, {float(self.run.duration):.6g}{unit}, seed {self.run.seed}"
 

@@ -48,7 +48,7 @@ def _variant(case: Case, rule: str) -> Entry | None:
     """The first unscaled variant of the case by a rule."""
     for name in case.variants:
         variant = case.variant(name)
-        if variant.scaling.policy == "none" and variant.integrator.rule == rule:
+        if not variant.scaling.scales and variant.integrator.rule == rule:
             return Entry(name, variant, 0, optional=True, variant=name)
     return None
 

@@ -57,7 +57,7 @@ class Entry:
     @property
     def unscaled(self) -> bool:
         """Whether no force is scaled."""
-        return self.case.scaling.policy == "none"
+        return not self.case.scaling.scales
 
     @property
     def adaptive(self) -> bool:
@@ -99,7 +99,7 @@ def entries(case: Case, against: Sequence[str] | None, vary: Mapping[str, Sequen
     varied = combinations(checked_values({} if vary is None else vary))
     names = list(words(against, "against", CaseError)) if against is not None else [] if vary else _compared(case)
     # A case that is unscaled and explicit itself shows what others would be held against.
-    itself = case.scaling.policy == "none" and not isinstance(case.integrator, FrictionImplicit)
+    itself = not case.scaling.scales and not isinstance(case.integrator, FrictionImplicit)
     rivals = [] if against is not None or (vary and itself) else _unscaled_explicit(case, names)
     groups: dict[tuple[tuple[str, str], ...], int] = {}
     found: list[Entry] = []
@@ -143,7 +143,7 @@ def _unscaled_explicit(case: Case, names: Sequence[str]) -> list[str]:
     return [
         name
         for name, other in others.items()
-        if other.scaling.policy == "none" and other.integrator.rule not in HOLDING and not other_physics(other, case)[0]
+        if not other.scaling.scales and other.integrator.rule not in HOLDING and not other_physics(other, case)[0]
     ][:1]
 
 
@@ -153,7 +153,7 @@ def _first(
     """The variants of a group, with its reference at the front and the rivals that nobody asks for at the end."""
     variants, offered = ({name: case.variant(name) for name in some} for some in (names, rivals))
     # What is asked for is measured from; otherwise the case stands for itself.
-    itself = [ITSELF] if case.scaling.policy == "none" and not _adapts(case) else []
+    itself = [ITSELF] if not case.scaling.scales and not _adapts(case) else []
     reference, named = case.comparison.reference, True
     if reference is None or (asked and reference not in names):
         # A run that may take long is not made to be measured from without being asked for.
@@ -176,7 +176,7 @@ def _first(
 def _unscaled(variants: Mapping[str, Case], long_steps: bool = False) -> list[str]:
     """Names of the unscaled variants in which all is active, friction-implicit ones first and overdamped ones last;
     with ``long_steps`` only those that do not resolve the fastest relaxation."""
-    found = [name for name, v in variants.items() if v.scaling.policy == "none" and not _adapts(v)]
+    found = [name for name, v in variants.items() if not v.scaling.scales and not _adapts(v)]
     if long_steps:
         found = [name for name in found if variants[name].integrator.rule in HOLDING]
     # Dynamics without inertia are an approximation themselves.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 import numpy as np
 
 from articulon.declaration import Declaration
+from articulon.errors import ModelError
 from articulon.forces.channel_forces import ChannelForces
 from articulon.model import Forest, Model, Workspace
 from articulon.passes import Bound
@@ -94,6 +95,8 @@ class Merging(Protocol):
 class Force(Declaration):
     """Base of every force on bodies and joints."""
 
+    is_force: ClassVar[bool] = True
+    """What tells it from other declarations."""
     energy_channel: ClassVar[int | None] = None
     """The channel that its energy function belongs to; None for a force without one."""
     on_joints: ClassVar[bool] = False
@@ -153,6 +156,11 @@ class Force(Declaration):
         """c of a force that is ``of_determinant`` [energy]."""
         return 0.0
 
+    def momentum_changes(self, model: Model) -> str | None:
+        """Why the total momentum of a model changes by it, as the end of a sentence about it; None where it does not,
+        because it acts between bodies alone."""
+        return "acts from outside on the model"
+
     def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
         """Raises ModelError where it does not go with what keeps the run warm: names, and temperatures
         [temperature]."""
@@ -183,8 +191,14 @@ def terms_of(model: Model, users: "UserFunctions | None") -> tuple[Term, ...]:
     """The forces of a model but for those that solvers know themselves, in the order of their declarations."""
     kinds: dict[type[Force], list[tuple[str, Any]]] = {}
     for k, force in enumerate(model.forces):
-        if isinstance(force, Force):
-            kinds.setdefault(type(force), []).append((f"forces[{k}]", force))
+        if not isinstance(force, Force):
+            continue
+        if force.of_determinant and model.loops.kind.size:
+            raise ModelError(
+                f"forces[{k}]: its energy is that of coordinates that move freely, and {model.loop_name(0)} binds "
+                "them; leave out the loops and drives, or this force"
+            )
+        kinds.setdefault(type(force), []).append((f"forces[{k}]", force))
     found = (Term(kind, kind.gather(model, declared, users)) for kind, declared in kinds.items())
     return tuple(term for term in found if term.table is not None)
 

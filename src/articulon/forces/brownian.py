@@ -30,6 +30,7 @@ class Brownian(Declaration):
     """
 
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
+    is_force: ClassVar[bool] = True
     laplacian: ClassVar[str] = "known"
     kind: Literal["brownian"] = "brownian"
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]

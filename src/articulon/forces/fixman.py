@@ -53,6 +53,10 @@ class Fixman(Force):
         if sum(isinstance(force, Fixman) for force in model.forces) > 1:
             raise ModelError(f"{where}: Fixman's potential is declared twice; one declaration serves the whole model")
 
+    def momentum_changes(self, model: Model) -> str | None:
+        """See :class:`Force`. ln det M is that of all places and orientations."""
+        return None
+
     def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
         """Raises ModelError where the potential is that of another temperature than a bath's: what it takes out of the
         positions would then be wrong."""

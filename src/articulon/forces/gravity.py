@@ -14,6 +14,7 @@ class Gravity(Declaration):
     """A uniform acceleration of free fall: the force m g at every centre of mass."""
 
     positional: ClassVar[tuple[str, ...]] = ("acceleration",)
+    is_force: ClassVar[bool] = True
     laplacian: ClassVar[str] = "known"
     kind: Literal["gravity"] = "gravity"
     acceleration: Annotated[tuple[Quantity, Quantity, Quantity], Dimension("acceleration")] = (0.0, 0.0, 0.0)

@@ -5,6 +5,7 @@ import numpy as np
 from articulon.forces.base import terms_of
 from articulon.forces.brownian import acting, brownian_of, noise_table
 from articulon.forces.contact.contact_engine import contact_of
+from articulon.forces.contact.walls import parts_of
 from articulon.forces.gravity import Gravity
 from articulon.forces.sites.list_sizes import has_site_forces
 from articulon.forces.sites.site_evaluation import SiteForces, no_sites
@@ -99,6 +100,6 @@ def working_channels(model: Model, bath: Bath | None = None) -> tuple[str, ...]:
     scaled."""
     contact = contact_of(model)
     walls = () if contact is None else contact.walls
-    given = bool(model.drives) or any(wall.moves for wall in walls)
+    given = bool(model.drives) or any(wall.moves for wall in parts_of(walls, model, "walls"))
     present = {*channels_of(model, bath), *(("external",) if given else ())}
     return tuple(name for name in CHANNELS if name in present)

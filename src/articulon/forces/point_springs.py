@@ -80,6 +80,11 @@ class PointSpring(Force):
             )
         return found
 
+    def momentum_changes(self, model: Model) -> str | None:
+        """See :class:`Force`. It keeps the momentum where both ends are on bodies that move."""
+        ends = [-1 if name == "ground" else int(model.link[model.body(name)]) for name in self.bodies]
+        return super().momentum_changes(model) if min(ends) < 0 else None
+
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> PointSprings:
         """See :class:`Force`."""

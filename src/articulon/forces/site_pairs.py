@@ -149,6 +149,12 @@ class SitePairs(Force):
             return list(combinations_with_replacement(range(len(names)), 2))
         return [(names.index(g), names.index(h)) for g, h in self.between]
 
+    def momentum_changes(self, model: Model) -> str | None:
+        """See :class:`Force`. It keeps the momentum where no site is on the ground."""
+        sites = model.sites.body
+        still = bool((sites < 0).any()) or bool((model.link[sites] < 0).any())
+        return super().momentum_changes(model) if still else None
+
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> Pairs:
         """See :class:`Force`. All pairs as runs of partners with one law."""

@@ -41,6 +41,7 @@ class StokesDrag(Declaration):
     table by body name; a name ending in ``*`` stands for all that begin with it.
     """
 
+    is_force: ClassVar[bool] = True
     laplacian: ClassVar[str] = "known"
     kind: Literal["stokes-drag"] = "stokes-drag"
     viscosity: Annotated[Quantity | None, Dimension("viscosity", minimum=0, exclusive=True)] = None

@@ -91,6 +91,10 @@ class TorsionalSprings(Force):
             raise ModelError(f"{here}: Euler parameters {value!r} do not have the norm 1")
         return result
 
+    def momentum_changes(self, model: Model) -> str | None:
+        """See :class:`Force`. Torques between bodies."""
+        return None
+
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> Springs:
         """See :class:`Force`."""

@@ -243,7 +243,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         ),
     ),
     **_each(
-        SPEED_BATHS,
+        ("nose-hoover", "rescaling"),
         "drives",
         Refusal(
             "thermostat",

@@ -271,11 +271,12 @@ def stir_tangent(forest, loops, bath, clock, count, u, ws, still, draw, arrays, 
     """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed and
     moved, on the speeds that the loops leave free; adds its work."""
     time, h = clock[0], clock[1]
-    before = kinetic_energy(forest, ws)
+    before, driven = kinetic_energy(forest, ws), work[EXTERNAL]
     c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
     draw_speeds(forest, bath.choice[SEED], bath.choice[STREAM], count[0], 1.0, still, draw)
     for k in range(u.size):
         u[k] = c * u[k] + s * draw.speeds[k]
     project_speeds(loops, u, ws, arrays, work, moving, factoring, responding)
     run(moving)
-    work[THERMOSTAT] += kinetic_energy(forest, ws) - before
+    # What drives have done to hold their joints is booked as theirs.
+    work[THERMOSTAT] += kinetic_energy(forest, ws) - before - (work[EXTERNAL] - driven)

@@ -104,8 +104,8 @@ FLEXIBLE = of_rule(
     ", and {body} is flexible",
 )
 OVERDAMPED_MODES = of_rule(
-    "moves bodies by the mobility that their drag leaves them, and modes have no drag of their own: nothing would "
-    "bound how fast a body deforms",
+    "moves bodies by a mobility that forces and noise share; modes have no drag but that on their nodes, and their "
+    "damping has no noise",
     "choose friction-implicit, or one of {stepping}",
     ", and {body} is flexible",
 )
@@ -149,11 +149,13 @@ NO_DRAG = of_rule(
     "give every body stokes-drag, or choose ermak-mccammon with the thermostat overdamped",
 )
 VARYING = of_rule(
-    "predicts a step from those before it, under forces that factors which vary have changed since",
+    "carries over from step to step what it has found of the forces, which factors that vary change",
     "choose a scaling policy of constant factors, or another rule such as kutta-merson",
 )
 _FOLLOWED = "choose friction-implicit, or one of {explicit}"
-LOOKING_BACK = of_rule("looks back over steps that were taken under other factors than those of {policy}", _FOLLOWED)
+LOOKING_BACK = of_rule(
+    "carries over from step to step what it has found of the forces, which the factors of {policy} change", _FOLLOWED
+)
 FOLLOWED_MAPS = of_rule(
     "is symplectic for forces of one potential, and a factor that follows the motion, as that of {policy}, leaves none",
     _FOLLOWED,
@@ -179,7 +181,9 @@ NO_FORCE = Refusal(
 )
 _LOCKING = "choose friction-implicit, an explicit rule such as dormand-prince, or velocity-verlet"
 ADAPTIVE_STEPS = Refusal(
-    "adaptive", "{rule} looks back over steps, which a transition breaks off", f"{_LOCKING}, or leave out [adaptive]"
+    "adaptive",
+    "{rule} carries over from step to step what it has found of the forces, which a transition changes",
+    f"{_LOCKING}, or leave out [adaptive]",
 )
 ADAPTIVE_SPEEDS = Refusal(
     "adaptive", "{rule} has no speeds that could be locked", f"{_LOCKING}, or leave out [adaptive]"

@@ -193,7 +193,7 @@ def undefined_text(view: View) -> str:
 
 def case_is_scaled(case: Case) -> bool:
     """Whether any factor differs from 1."""
-    return case.scaling.policy != "none"
+    return case.scaling.scales
 
 
 def callouts(view: View) -> list[str]:
@@ -228,7 +228,7 @@ def status_text(view: View) -> str:
 def scaling_text(case: Case) -> str:
     """The scaling policy in words."""
     words = {key: value for key, value in case.scaling.model_dump().items() if key != "policy" and value is not None}
-    if case.scaling.policy == "none":
+    if not case.scaling.scales:
         return "unscaled"
     named = ", ".join(f"{key} = {number(value) if isinstance(value, float) else value}" for key, value in words.items())
     return f"{case.scaling.policy} scaling, {named}"

@@ -162,7 +162,7 @@ class View:
         """Energy of the conservative forces since the start [energy], shape (frames,); None where there are none, or
         where others act or are scaled, so that its sum with the kinetic energy means nothing."""
         names = [c for c in self.channels if f"work_{c}" in self.observables]
-        kept = with_energy(self.observables, self.case.scaling.policy != "none", without_energy(self.model))
+        kept = with_energy(self.observables, self.case.scaling.scales, without_energy(self.model))
         if not names or set(names) != set(kept):
             return None
         energies = [self.observables[f"energy_{name}"] for name in kept]

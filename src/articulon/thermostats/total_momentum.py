@@ -8,23 +8,7 @@ from articulon.model import Model
 from articulon.model.array_rotations import matrices
 from articulon.model.joints import UNBOUND
 
-KEPT_BY = (
-    "torsional-springs",
-    "lennard-jones",
-    "twelve-six",
-    "coulomb",
-    "weeks-chandler-andersen",
-    "morse",
-    "user-pair",
-    "harmonic-bonds",
-    "fene-bonds",
-    "harmonic-angles",
-    "periodic-dihedrals",
-    "harmonic-dihedrals",
-    "exclusions",
-    "ewald",
-)
-"""Kinds of forces that act between bodies alone."""
+OUTSIDE = "acts from outside on the model"
 
 
 def check_momentum_is_kept(model: Model, where: str) -> None:
@@ -51,13 +35,12 @@ def _changed_by(model: Model) -> str | None:
         return "the box has walls that throw particles back"
     on_ground = bool((model.sites.body < 0).any()) or bool((model.link[model.sites.body] < 0).any())
     for k, force in enumerate(model.forces):
-        kind = str(force.kind)
-        if kind == "site-pairs" and not on_ground:
-            continue
-        if kind == "fast-multipole" and not on_ground:
-            return f"forces[{k}], '{kind}', is a sum that cancels to its precision only"
-        if kind not in KEPT_BY or on_ground:
-            return f"forces[{k}], '{kind}', acts from outside on the model"
+        between_sites = hasattr(force, "site_terms") and not on_ground
+        reason = getattr(force, "momentum_changes", None if between_sites else OUTSIDE)
+        if callable(reason):
+            reason = reason(model)
+        if reason is not None:
+            return f"forces[{k}], '{force.kind}', {reason}"
     return None
 
 

@@ -114,6 +114,7 @@ class Contact(Declaration):
       every speed (H. P. Kuwabara and K. Kono 1987; T. Antypov and J. A. Elliott, EPL 94, 50004, 2011), or γ_n m*.
     """
 
+    is_force: ClassVar[bool] = True
     positional: ClassVar[tuple[str, ...]] = ("materials",)
     kind: Literal["contact"] = "contact"
     materials: dict[str, Material]

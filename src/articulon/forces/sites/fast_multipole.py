@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numba
 import numpy as np
@@ -32,6 +32,8 @@ class FastMultipole(Declaration):
     Excluded pairs are taken out again one by one.
     """
 
+    momentum_changes: ClassVar[str] = "is a sum that cancels to its precision only"
+    """See ``site_terms.py``."""
     kind: Literal["fast-multipole"] = "fast-multipole"
     relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
     """ε_r of the medium between the charges."""

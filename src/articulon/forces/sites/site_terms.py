@@ -1,7 +1,8 @@
 """What a declared site force comes to: laws of pairs, summed over neighbours, and terms that sum by themselves.
 
 A declaration whose ``laplacian`` is ``"not known"`` leaves that of its energy out of what it measures. One that
-confines sites to a box has ``faces_of(model)``, the faces that do so, and ``distances(model, point)`` to them.
+confines sites to a box has ``faces_of(model)``, the faces that do so, and ``distances(model, point)`` to them. One that
+does not act between sites alone says in ``momentum_changes`` why it changes the total momentum.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Walls that repel sites: the faces of the box where space does not repeat."""
 
 from functools import cache
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -30,6 +30,7 @@ class LennardJonesWall(CutPairs):
     beyond a face has no energy there, and ends the run.
     """
 
+    momentum_changes: ClassVar[str] = "acts from outside on the model"
     kind: Literal["lennard-jones-wall"] = "lennard-jones-wall"
     faces: tuple[Face, ...] | Literal["all"] = "all"
     """Faces that act; all of the directions that are not periodic."""

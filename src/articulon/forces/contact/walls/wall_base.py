@@ -37,6 +37,11 @@ class WallPart(NamedTuple):
     smooth: float
     """Angle between normals below which two places on a mesh are one contact [rad]."""
 
+    @property
+    def moves(self) -> bool:
+        """Whether it is told to."""
+        return bool(self.motion[3:12].any())
+
     @classmethod
     def plane(cls, name: str, kind: str, normal: np.ndarray, motion: np.ndarray) -> WallPart:
         """Everything behind a plane through the wall's point, with a unit normal out of the solid."""
@@ -64,11 +69,6 @@ class Wall(Declaration):
     """What the wall is called in messages; its number and shape by default."""
     kind: Annotated[str, Field(min_length=1)]
     """Its material."""
-
-    @property
-    def moves(self) -> bool:
-        """Whether it is told to."""
-        return False
 
     def beside(self, source: str, where: str) -> Self:
         """A copy with its files, if it has any, found beside a case file and their contents marked.
@@ -119,11 +119,6 @@ class MovingWall(Wall):
         if swings != (isinstance(self.frequency, str) or self.frequency != 0.0):
             raise ValueError("a wall that swings needs both an amplitude and a frequency")
         return self
-
-    @property
-    def moves(self) -> bool:
-        """Whether it is told to."""
-        return any((vector(self.velocity).any(), vector(self.angular_velocity).any(), vector(self.amplitude).any()))
 
     def motion(self, point: np.ndarray) -> np.ndarray:
         """Point, velocity, amplitude, angular velocity and 2π f, shape (13,)."""

@@ -9,6 +9,8 @@ from articulon.forces.contact.meshes import Surface
 from articulon.forces.contact.walls.wall_base import Wall, WallPart
 from articulon.model import Model
 
+SHAPES = ("plane", "inside", "outside", "mesh")
+"""What a part can be; ``inside`` and ``outside`` are of a cylinder."""
 PARALLEL = 1e-9
 """Sine of the angle within which directions are taken to be the same."""
 
@@ -27,6 +29,10 @@ def parts_of(walls: Sequence[Wall], model: Model, where: str) -> list[WallPart]:
         here = f"{where}[{k}]"
         called = wall.name or f"{here}, a {wall.shape},"  # type: ignore[attr-defined]
         for part in wall.parts(model, called, here):
+            if part.shape not in SHAPES:
+                raise ModelError(
+                    f"{here}: a part of a wall has one of the shapes {', '.join(SHAPES)}, got '{part.shape}'"
+                )
             _check_fit(part, model, here)
             _check_periodic(part, model, here)
             found.append(part)
