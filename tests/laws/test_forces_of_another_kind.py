@@ -163,3 +163,9 @@ def test_what_keeps_the_total_momentum_says_so() -> None:
     held = chain(ar.forces.PointSpring(bodies=("ground", "link2"), stiffness=1.0))
     with pytest.raises(CaseError, match=r"forces\[0\], 'point-spring', acts from outside"):
         ar.simulate(held, 0.5, rule="rk4", step=0.005, thermostat=bath)
+
+
+def test_a_thermostat_is_no_force() -> None:
+    builder = ar.ModelBuilder("lj")
+    with pytest.raises(ModelError, match=r"add_force: expected a force of ar.forces, got Langevin"):
+        builder.add_force(ar.thermostats.Langevin(temperature=1.0, friction=1.0))

@@ -21,6 +21,7 @@ from tests.laws.test_friction_implicit_springs import friction_of
 from tests.laws.test_thermostats import drawn
 from tests.support.flexible_bodies import random_modes
 from tests.support.flexible_models import FlexibleCase
+from tests.support.remembering import assert_joined
 from tests.support.resisting_models import assert_second_order
 from tests.support.running import Running
 from tests.support.transition_models import null_space
@@ -81,6 +82,11 @@ MODELS = {
     **{name: lambda forces=forces: rod(*forces) for name, forces in RESISTANCES.items()},
     "loop": four_bar,
     "loop and joint damping": lambda: four_bar(ar.forces.JointDamping(rotational=0.4)),
+    "loop and dashpot": lambda: four_bar(
+        ar.forces.PointSpring(
+            bodies=("crank", "rocker"), points=((0.1, 0.2, 0), (0.3, 0.1, 0)), stiffness=1.0, damping=0.8
+        )
+    ),
     "loop and drag": lambda: four_bar(ar.forces.StokesDrag(translational=0.2, rotational=0.1)),
     "drive": lambda: four_bar(driven=True),
 }
@@ -110,6 +116,25 @@ def test_resistance_is_the_midpoint_step_of_its_own_equation(name: str, step: fl
     assert np.abs(Z.T @ (M @ udot - gamma)).max() <= 1e-10 * size
     still = gamma - ar.generalized_forces(model, q, u, ["damping"])
     assert np.abs(still).max() > 1e-6 * size, "the middle speeds do nothing"
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.3])
+def test_the_factor_of_damping_scales_that_of_modes(factor: float) -> None:
+    q, u = rod().q0, np.random.default_rng(3).normal(size=rod().nu)
+    expected = friction_of(rod(damping=factor * DAMPING), q, u, 0.1)
+    found = friction_of(rod(), q, u, 0.1, factor)
+    if factor:
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+    else:
+        assert np.abs(found).max() < 1e-14
+
+
+@pytest.mark.parametrize("name", ["modes", "loop"])
+def test_a_run_of_flexible_bodies_goes_on_to_the_same_bits(name: str) -> None:
+    model, bath = MODELS[name](), ar.thermostats.Langevin(temperature=1.0, friction=1.0)
+    common: dict[str, Any] = {"rule": "friction-implicit", "step": 0.002, "thermostat": bath}
+    first = ar.simulate(model, 0.1, frames=1, **common)
+    assert_joined(ar.simulate(model, 0.2, frames=2, **common), first, ar.resume(first, 0.1, frames=1))
 
 
 def test_a_damped_mode_decays_by_the_midpoint_factor() -> None:
