@@ -15,8 +15,8 @@ from articulon.adaptive.lockable import joints_of, whole_joints
 from articulon.adaptive.merged_bodies import merged
 from articulon.adaptive.momentum_exchange import Space, canonical, lock, relative_to
 from articulon.adaptive.tried_locks import attempts
-from articulon.declaration import Declaration
 from articulon.dynamics.multibody_functions import moved
+from articulon.forces.base import Force
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.model_tables import force_tables
 from tests.support.random_models import random_coordinates, random_forest, to_articulon
@@ -250,7 +250,7 @@ def test_damping_by_one_number_leaves_particles_alone_in_the_coarse_model_too():
     np.testing.assert_array_equal(ar.generalized_forces(coarse, coarse.q0, u, ["damping"]), [-2.0, 0.0, 0.0, 0.0])
 
 
-class Magnet(Declaration):
+class Magnet(Force):
     """A force of a kind that the package does not know."""
 
     kind: Literal["magnet"] = "magnet"
