@@ -255,8 +255,9 @@ class Magnet(Force):
 
     kind: Literal["magnet"] = "magnet"
 
-    def check(self, model, where):
-        """Anything will do."""
+    @classmethod
+    def gather(cls, model, declared, users):
+        """Nothing acts."""
 
 
 def test_a_force_that_is_not_known_is_refused_by_name():
