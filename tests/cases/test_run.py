@@ -215,10 +215,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 import articulon as ar
-from articulon.declaration import Declaration
+from articulon.cases.builders import BaseBuilder
 from articulon.dynamics.multibody_functions import PARALLEL_LINKS
 
-class Crowd(Declaration):
+class Crowd(BaseBuilder):
     builder: Literal["crowd"] = "crowd"
     def populate(self, builder):
         for k in range(PARALLEL_LINKS // 2 + 1):

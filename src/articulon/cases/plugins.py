@@ -73,42 +73,42 @@ def load_plugin(path: str | Path) -> ModuleType:
         return known[1]
     module = _run(file)
     try:
-        found = {family: [one for one in vars(module).values() if family.defines(module, one)] for family in FAMILIES}
-        # All of it is looked at before any is added, so that a file that is refused has changed nothing.
-        for family, members in found.items():
-            values = [value for member in members for value in family.values(member)]
-            if len(set(values)) < len(values):
-                raise ModelError(f"two classes have one {family.key}: {', '.join(sorted(values))}")
-            for member in members:
-                family.check(member)
-        _check_words(rules.found_in(module))
-        for family, members in found.items():
-            for member in members:
-                family.add(member)
-        formulas = rules.take(module)
+        _add_all(module)
     except ModelError as error:
         raise CaseError(f"{file}: {error}") from None
-    if not (any(found.values()) or formulas):
-        raise CaseError(
-            f"{file}: defines no {', '.join(family.name for family in FAMILIES)} or formula of integration; derive a "
-            "class from articulon.forces.base.Force, for example"
-        )
     _LOADED[file] = source, module
-    for declaration, known_formulas in FORMULAS.items():
-        words: Any = Literal[tuple(known_formulas)]
+    return module
+
+
+def _add_all(module: ModuleType) -> None:
+    """Adds what a module defines to what can be named: all of it, or nothing where ModelError is raised for some."""
+    found = {family: [one for one in vars(module).values() if family.defines(module, one)] for family in FAMILIES}
+    for family, members in found.items():
+        values = [value for member in members for value in family.values(member)]
+        if len(set(values)) < len(values):
+            raise ModelError(f"two classes have one {family.key}: {', '.join(sorted(values))}")
+        for member in members:
+            family.check(member)
+    formulas = rules.found_in(module)
+    for rule in formulas:
+        if rule in INTEGRATORS.members:
+            raise ModelError(f"{rule.upper()}: there is a rule '{rule}' already; choose another name")
+    if not (any(found.values()) or formulas):
+        raise ModelError(
+            f"defines no {', '.join(family.name for family in FAMILIES)} or formula of integration; derive a class "
+            "from articulon.forces.base.Force, for example"
+        )
+    for family, members in found.items():
+        for member in members:
+            family.add(member)
+    rules.take(module)
+    for declaration, known in FORMULAS.items():
+        words: Any = Literal[tuple(known)]
         declaration.model_fields["rule"].annotation = words
         declaration.model_rebuild(force=True)
         INTEGRATORS.add(declaration)
     for declaration in _choosing():
         declaration.model_rebuild(force=True)
-    return module
-
-
-def _check_words(names: list[str]) -> None:
-    """Raises ModelError for a formula whose name is that of another rule."""
-    for name in names:
-        if name in INTEGRATORS.members:
-            raise ModelError(f"{name.upper()}: there is a rule '{name}' already; choose another name")
 
 
 def _choosing() -> list[type[Declaration]]:
