@@ -32,7 +32,7 @@ from articulon.dynamics.articulated import (
 )
 from articulon.dynamics.by_forest import for_flexible
 from articulon.dynamics.flexible.flexible_kinematics import carrying_modes
-from articulon.dynamics.flexible.floating_frame import begin_modes, factorise_modes
+from articulon.dynamics.flexible.floating_frame import begin_bodies, factorise_modes
 from articulon.kernels import jit
 from articulon.model.joints import WELD
 
@@ -46,9 +46,7 @@ NONE = (ZERO, ZERO, ZERO)
 def eliminate_flexible(forest, mass, moment, inertia, tau, wrench, ws, start, end, kept):
     """Inward, with the inertias of the deformed bodies in place of those given."""
     body, kinds, modal = forest.flexible.body, forest.kind, ws.modal
-    for i in range(start, end):
-        if body[i] >= 0:
-            begin_modes(forest, ws, i)
+    begin_bodies(forest, ws, start, end)
     for i in range(end - 1, start - 1, -1):
         if body[i] >= 0:
             eliminate_modes(forest, tau, ws, i)

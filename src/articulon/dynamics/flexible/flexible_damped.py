@@ -10,7 +10,7 @@ from articulon.dynamics.flexible.flexible_articulated import (
     eliminate_follower,
     eliminate_modes,
 )
-from articulon.dynamics.flexible.floating_frame import begin_modes
+from articulon.dynamics.flexible.floating_frame import begin_bodies
 from articulon.model.joints import WELD
 
 eliminate_damped_link, accelerate_damped_link = eliminate_damped.rigid, accelerate_damped.rigid
@@ -20,9 +20,7 @@ eliminate_damped_link, accelerate_damped_link = eliminate_damped.rigid, accelera
 def eliminate_damped_flexible(forest, moment, inertia, tau, wrench, ws, damping, start, end, kept):
     """Inward, with the inertias of the deformed bodies in place of those given."""
     body, kinds, modal = forest.flexible.body, forest.kind, ws.modal
-    for i in range(start, end):
-        if body[i] >= 0:
-            begin_modes(forest, ws, i)
+    begin_bodies(forest, ws, start, end)
     for i in range(end - 1, start - 1, -1):
         if body[i] >= 0:
             eliminate_modes(forest, tau, ws, i)

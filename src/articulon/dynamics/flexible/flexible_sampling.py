@@ -10,7 +10,7 @@ from articulon.algebra.vectors import ZERO, load, load_matrix
 from articulon.dynamics.articulated import gather, gathered_at, hand_inward, store_inertia
 from articulon.dynamics.by_forest import for_flexible
 from articulon.dynamics.flexible.flexible_articulated import condense_modes, load_modes
-from articulon.dynamics.flexible.floating_frame import begin_modes
+from articulon.dynamics.flexible.floating_frame import begin_bodies
 from articulon.dynamics.momentum_sampling import push_randomly
 from articulon.kernels import jit
 from articulon.model.joints import WELD
@@ -23,9 +23,7 @@ push_link = push_randomly.rigid
 def push_flexible_randomly(forest, moment, inertia, numbers, ws, draw, start, end):
     """Inward, with the inertias of the deformed bodies in place of those given."""
     body, kinds, modal = forest.flexible.body, forest.kind, ws.modal
-    for i in range(start, end):
-        if body[i] >= 0:
-            begin_modes(forest, ws, i)
+    begin_bodies(forest, ws, start, end)
     for i in range(end - 1, start - 1, -1):
         if body[i] >= 0:
             push_modes_randomly(forest, numbers, ws, i)

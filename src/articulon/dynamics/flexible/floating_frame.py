@@ -59,6 +59,14 @@ def begin_modes(forest, ws, i):
 
 
 @jit
+def begin_bodies(forest, ws, start, end):
+    """The same for every flexible body among the links from ``start`` to ``end``."""
+    for i in range(start, end):
+        if forest.flexible.body[i] >= 0:
+            begin_modes(forest, ws, i)
+
+
+@jit
 def factorise_modes(matrix, start, count):
     """Γ_FF = L Lᵀ in place, row by row from ``start``; below and on the diagonal."""
     for j in range(count):
