@@ -205,12 +205,15 @@ class AdaptiveDriver(Driver):
     def looking(self, state: State, number: int) -> Looking:
         """What the conditions of a decision look at."""
         resolution = self.resolution
-        rows, changed = criteria_memory.rows(state.resolution.criteria), np.zeros(self.joints.degrees_of_freedom.size)
-        for members in self.members:
-            changed[members.parts] = rows[members.rows, criteria_memory.SINCE]
 
         def space(present: bool) -> Space:
             return resolution.space(state, resolution.locked_parts(state) if present else resolution.nothing)
+
+        def changed() -> np.ndarray:
+            rows, found = criteria_memory.rows(state.resolution.criteria), np.zeros(resolution.nothing.size)
+            for members in self.members:
+                found[members.parts] = rows[members.rows, criteria_memory.SINCE]
+            return found
 
         return Looking(self.evaluator, self.joints, state, number, self.every, self.seed, space, changed)
 

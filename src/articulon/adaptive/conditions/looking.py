@@ -34,7 +34,7 @@ class Looking:
     space
         Gives the motions that there are, for True, and all that the model has, for False.
     changed
-        When each part has last been locked or released [time], shape (parts,).
+        Gives when each part has last been locked or released [time], shape (parts,).
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Looking:
         every: float,
         seed: int,
         space: Callable[[bool], Space],
-        changed: np.ndarray,
+        changed: Callable[[], np.ndarray],
     ) -> None:
         self.space, self.changed = space, changed
         self.evaluator, self.joints, self.state = evaluator, joints, state

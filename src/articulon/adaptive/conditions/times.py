@@ -32,4 +32,4 @@ class Elapsed(BaseCondition):
 
     def truth(self, looking: Looking, parts: np.ndarray) -> np.ndarray:
         """See :class:`BaseCondition`."""
-        return looking.time - looking.changed[parts] >= float(self.time) * (1.0 - 1e-9)
+        return looking.time - looking.changed()[parts] >= float(self.time) * (1.0 - 1e-9)

@@ -24,7 +24,7 @@ class Function(BaseCondition):
 
     def prepared(self, model: Model, parts: np.ndarray, where: str) -> Self:
         """See :class:`BaseCondition`."""
-        function = self.function if callable(self.function) else loaded_function(self.function, f"{where}.function")
+        function = self.function if callable(self.function) else loaded_function(self.function, where)
 
         def checked(*given: Any) -> np.ndarray:
             answer = np.asarray(function(*given))
