@@ -97,7 +97,7 @@ def kernel(
 
 
 def first_class(function: Callable) -> Any:
-    """Compile a function that is handed to kernels as a value, cached on disk; see :func:`ready`."""
+    """Compile a function that is handed to kernels as a value, cached on disk as a kernel is; see :func:`ready`."""
     return kernel(function, allocates=True, called="either")
 
 

@@ -36,12 +36,10 @@ from articulon.forces.stokes_drag import StokesDrag
 from articulon.forces.torsional_springs import TorsionalSprings
 from articulon.forces.user_force import UserForce
 
-SOLVED = (StokesDrag, Brownian, Gravity, Contact)
-"""Forces that solvers know themselves."""
 FORCES = Family(
     "force",
     "kind",
-    lambda member: issubclass(member, Force) or hasattr(member, "site_terms") or issubclass(member, SOLVED),
+    lambda member: hasattr(member, "is_force") or hasattr(member, "site_terms"),
 )
 """All forces by their ``kind``: the classes of this package that have one."""
 FORCES.discover(__name__, __path__)

@@ -21,6 +21,7 @@ from articulon.errors import ModelError
 from articulon.forces.channel_forces import ChannelForces
 from articulon.model import Forest, Model, Workspace
 from articulon.passes import Bound
+from articulon.thermostats.total_momentum import OUTSIDE
 
 if TYPE_CHECKING:
     from articulon.forces.user_functions import UserFunctions
@@ -159,7 +160,7 @@ class Force(Declaration):
     def momentum_changes(self, model: Model) -> str | None:
         """Why the total momentum of a model changes by it, as the end of a sentence about it; None where it does not,
         because it acts between bodies alone."""
-        return "acts from outside on the model"
+        return OUTSIDE
 
     def check_baths(self, baths: Sequence[tuple[str, float]]) -> None:
         """Raises ModelError where it does not go with what keeps the run warm: names, and temperatures

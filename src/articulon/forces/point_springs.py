@@ -17,6 +17,7 @@ from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.state import DAMPING, POTENTIAL
 from articulon.passes import Bound, pass_of
+from articulon.thermostats.total_momentum import OUTSIDE
 
 GROUND = "ground"
 """What carries a point that does not move."""
@@ -83,7 +84,7 @@ class PointSpring(Force):
     def momentum_changes(self, model: Model) -> str | None:
         """See :class:`Force`. It keeps the momentum where both ends are on bodies that move."""
         ends = [-1 if name == "ground" else int(model.link[model.body(name)]) for name in self.bodies]
-        return super().momentum_changes(model) if min(ends) < 0 else None
+        return OUTSIDE if min(ends) < 0 else None
 
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> PointSprings:

@@ -22,6 +22,7 @@ from articulon.model import Model
 from articulon.model.joints import UNBOUND
 from articulon.model.state import POTENTIAL
 from articulon.passes import Bound, pass_of
+from articulon.thermostats.total_momentum import OUTSIDE, sites_on_ground
 
 
 class PairLaw(Declaration):
@@ -151,9 +152,7 @@ class SitePairs(Force):
 
     def momentum_changes(self, model: Model) -> str | None:
         """See :class:`Force`. It keeps the momentum where no site is on the ground."""
-        sites = model.sites.body
-        still = bool((sites < 0).any()) or bool((model.link[sites] < 0).any())
-        return super().momentum_changes(model) if still else None
+        return OUTSIDE if sites_on_ground(model) else None
 
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: Any) -> Pairs:

@@ -45,8 +45,8 @@ def loaded_function(function: str, where: str) -> Callable[..., None]:
 
 
 def loaded_module(file: Path) -> ModuleType:
-    """Runs a Python file as a module that is named after what stands in it: what has been compiled of it is kept under
-    that name, and another process finds it whatever else it has loaded before.
+    """Runs a Python file as a module that is named after what stands in it. What a user has Numba keep of it is kept
+    under that name, and another process finds it whatever else it has loaded before.
 
     Raises
     ------

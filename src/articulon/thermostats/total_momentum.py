@@ -11,6 +11,11 @@ from articulon.model.joints import UNBOUND
 OUTSIDE = "acts from outside on the model"
 
 
+def sites_on_ground(model: Model) -> bool:
+    """Whether a site is fixed to the ground, which takes up what acts on it."""
+    return bool((model.sites.body < 0).any()) or bool((model.link[model.sites.body] < 0).any())
+
+
 def check_momentum_is_kept(model: Model, where: str) -> None:
     """Raises CaseError where something changes the total momentum of a model."""
     reason = _changed_by(model)
@@ -33,12 +38,12 @@ def _changed_by(model: Model) -> str | None:
         return "a loop is closed with the ground"
     if model.box is not None and "reflecting" in model.box.boundaries:
         return "the box has walls that throw particles back"
-    on_ground = bool((model.sites.body < 0).any()) or bool((model.link[model.sites.body] < 0).any())
+    on_ground = sites_on_ground(model)
     for k, force in enumerate(model.forces):
-        between_sites = hasattr(force, "site_terms") and not on_ground
-        reason = getattr(force, "momentum_changes", None if between_sites else OUTSIDE)
-        if callable(reason):
-            reason = reason(model)
+        if hasattr(force, "momentum_changes"):
+            reason = force.momentum_changes(model)
+        else:
+            reason = None if hasattr(force, "site_terms") and not on_ground else OUTSIDE
         if reason is not None:
             return f"forces[{k}], '{force.kind}', {reason}"
     return None

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numba
 import numpy as np
@@ -32,13 +32,15 @@ class FastMultipole(Declaration):
     Excluded pairs are taken out again one by one.
     """
 
-    momentum_changes: ClassVar[str] = "is a sum that cancels to its precision only"
-    """See ``site_terms.py``."""
     kind: Literal["fast-multipole"] = "fast-multipole"
     relative_permittivity: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1.0
     """ε_r of the medium between the charges."""
     precision: Annotated[Quantity, Dimension("dimensionless", minimum=0, exclusive=True)] = 1e-9
     """Error of the forces of all charges together, relative to these: ‖F − F₀‖/‖F₀‖, from 1e-14 to 0.1."""
+
+    def momentum_changes(self, model: Model) -> str | None:
+        """See ``site_terms.py``."""
+        return "is a sum that cancels to its precision only"
 
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError for periodic boxes, for a precision out of range and where the library is missing."""

@@ -1,7 +1,7 @@
 """Walls that repel sites: the faces of the box where space does not repeat."""
 
 from functools import cache
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from pydantic import model_validator
@@ -18,8 +18,10 @@ from articulon.forces.sites.site_terms import SumTerm
 from articulon.kernel_variants import specialised
 from articulon.kernels import jit
 from articulon.model import Model
+from articulon.thermostats.total_momentum import OUTSIDE
 
 Face = Literal["x-", "x+", "y-", "y+", "z-", "z+"]
+Faces: TypeAlias = tuple[Face, ...] | Literal["all"]
 FACES: tuple[Face, ...] = ("x-", "x+", "y-", "y+", "z-", "z+")
 
 
@@ -30,19 +32,15 @@ class LennardJonesWall(CutPairs):
     beyond a face has no energy there, and ends the run.
     """
 
-    momentum_changes: ClassVar[str] = "acts from outside on the model"
     kind: Literal["lennard-jones-wall"] = "lennard-jones-wall"
-    faces: tuple[Face, ...] | Literal["all"] = "all"
+    faces: Faces = "all"
     """Faces that act; all of the directions that are not periodic."""
     parameters: dict[str, LennardJonesKind]
     """By kind of site."""
 
     @model_validator(mode="after")
     def _once(self) -> Self:
-        if self.faces == ():
-            raise ValueError("faces: there are none; name some, or leave the key out for all")
-        if self.faces != "all" and len(set(self.faces)) != len(self.faces):
-            raise ValueError("faces: one is given twice")
+        check_faces(self.faces)
         return self
 
     def check(self, model: Model, where: str) -> None:
@@ -93,6 +91,10 @@ class LennardJonesWall(CutPairs):
         members[:, 0], members[:, 1] = moving, sites.kind[moving]
         return SiteTable(rows, members, walls.ravel())
 
+    def momentum_changes(self, model: Model) -> str | None:
+        """See ``site_terms.py``."""
+        return OUTSIDE
+
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The walls as they are summed."""
         forces, measure = _kernels(self.truncation)
@@ -105,18 +107,31 @@ class LennardJonesWall(CutPairs):
 
     def faces_of(self, model: Model, where: str = "") -> tuple[Face, ...]:
         """The faces that act in a model."""
-        box = model.box
-        if box is None:
-            raise ModelError(f"{where}: walls are faces of the box, and there is none; give the model a box")
-        free = tuple(face for face in FACES if not box.periodic["xyz".index(face[0])])
-        if not free:
-            raise ModelError(f"{where}.faces: the box is periodic in all directions, so that it has no walls")
-        if self.faces == "all":
-            return free
-        for face in self.faces:
-            if face not in free:
-                raise ModelError(f"{where}.faces: the box is periodic in {face[0]}, so that {face} is no wall")
-        return self.faces
+        return faces_of_box(model, self.faces, where)
+
+
+def check_faces(faces: Faces) -> None:
+    """Raises ValueError where none is named, or one twice."""
+    if faces == ():
+        raise ValueError("faces: there are none; name some, or leave the key out for all")
+    if faces != "all" and len(set(faces)) != len(faces):
+        raise ValueError("faces: one is given twice")
+
+
+def faces_of_box(model: Model, faces: Faces, where: str) -> tuple[Face, ...]:
+    """Those of a model's box that are named; raises ModelError for faces that it has not."""
+    box = model.box
+    if box is None:
+        raise ModelError(f"{where}: such walls are faces of the box, and there is none; give the model a box")
+    free = tuple(face for face in FACES if not box.periodic["xyz".index(face[0])])
+    if not free:
+        raise ModelError(f"{where}.faces: the box is periodic in all directions, so that it has no walls")
+    if faces == "all":
+        return free
+    for face in faces:
+        if face not in free:
+            raise ModelError(f"{where}.faces: the box is periodic in {face[0]}, so that {face} is no wall")
+    return faces
 
 
 def face_plane(model: Model, face: Face) -> np.ndarray:
