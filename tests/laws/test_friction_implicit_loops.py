@@ -248,8 +248,9 @@ def test_langevin_keeps_what_a_drive_carries_at_its_temperature() -> None:
     error = math.sqrt(2.0 / np.size(squares)) * 1.05
     assert np.mean(squares) == pytest.approx(1.0, abs=4.0 * error)
     assert error < 0.03
+    # What turns about its own centre keeps its energy in a drift, so that the works close to rounding.
     total = run.kinetic_energy[-1] - run.kinetic_energy[0]
-    assert run.works[-1].sum() == pytest.approx(total, abs=0.01 * np.abs(run.works[-1]).max())
+    assert run.works[-1].sum() == pytest.approx(total, abs=1e-11 * np.abs(run.works[-1]).max())
 
 
 @pytest.mark.slow
