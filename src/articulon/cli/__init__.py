@@ -1,5 +1,7 @@
 """The command ``articulon``. What is heavy (kernels, plots, peers) is imported by the command that needs it."""
 
+import gc
+
 from articulon.cli.analyse_command import analyse
 from articulon.cli.cases_command import bench, cases, cite
 from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app, fail
@@ -31,4 +33,6 @@ __all__ = [
 
 def main() -> None:
     """The entry point of the command."""
+    # What is imported and loaded stays: to look through it for garbage again and again takes a tenth of a short run.
+    gc.set_threshold(100_000, 20, 100)
     app(prog_name="articulon")
