@@ -305,12 +305,16 @@ class _Runs:
 
 @jit
 def site_law(r2, A, B, C):
-    """U(r) = A/r¹² − B/r⁶ + C/r; returns (U, −U'(r)/r)."""
+    """U(r) = A/r¹² − B/r⁶ + C/r, of this force and of the truncated law `twelve-six`; returns U, −U'(r)/r and ∇²U."""
     inverse2 = 1.0 / r2
     inverse6 = inverse2 * inverse2 * inverse2
     coulomb = C * math.sqrt(inverse2)
     repulsion, attraction = A * inverse6 * inverse6, B * inverse6
-    return repulsion - attraction + coulomb, (12.0 * repulsion - 6.0 * attraction + coulomb) * inverse2
+    return (
+        repulsion - attraction + coulomb,
+        (12.0 * repulsion - 6.0 * attraction + coulomb) * inverse2,
+        (132.0 * repulsion - 30.0 * attraction) * inverse2,
+    )
 
 
 @jit
@@ -340,7 +344,7 @@ def pair_wrenches(pairs, ws, wrench):
             A, B, C = law[run, 0], law[run, 1], law[run, 2]
             for p in range(low[run], high[run]):  # a vector loop
                 dx, dy, dz = xs - x[p], ys - y[p], zs - z[p]
-                _, g = site_law(dx * dx + dy * dy + dz * dz, A, B, C)
+                _, g, _ = site_law(dx * dx + dy * dy + dz * dz, A, B, C)
                 fx += g * dx
                 fy += g * dy
                 fz += g * dz
