@@ -4,6 +4,7 @@ import math
 
 from articulon.algebra.vectors import dot, scale
 from articulon.kernels import jit
+from articulon.lanes import sine_and_cosine
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -42,8 +43,8 @@ def conjugate(e):
 @jit
 def about(axis, angle):
     """Rotation by ``angle`` about a unit axis."""
-    s = math.sin(0.5 * angle)
-    return (math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2])
+    s, c = sine_and_cosine(0.5 * angle)
+    return (c, s * axis[0], s * axis[1], s * axis[2])
 
 
 @jit
