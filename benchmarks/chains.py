@@ -14,7 +14,7 @@ import numpy as np
 
 from articulon.building import ModelBuilder
 from articulon.dynamics import articulated
-from articulon.dynamics.multibody_functions import scratch
+from articulon.dynamics.state_functions import scratch
 from articulon.model import Model, kernel_tables
 from articulon.model.joints import Revolute, Spherical
 

@@ -22,6 +22,7 @@ FLOORS = (
     ("leaf_compiler",),
     ("kernels",),
     ("kernel_variants",),
+    ("lanes",),
     ("passes", "columns"),
     ("algebra",),
     (

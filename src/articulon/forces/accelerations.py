@@ -77,7 +77,7 @@ def forward_dynamics(
     >>> float(ar.forward_dynamics(model, model.q0, model.u0, forces=True)[2])
     -9.81
     """
-    if flag(forces, "forces", ModelError):
+    if forces is not False and flag(forces, "forces", ModelError):
         multibody_functions.check_model(model, "forward_dynamics")
         tau = multibody_functions.vector(tau, model.nu, "tau") + _own(model, q, u, time, "forward_dynamics")
     return multibody_functions.forward_dynamics(model, q, u, tau, wrenches, gravity, solver, time)

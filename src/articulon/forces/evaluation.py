@@ -8,12 +8,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from articulon.dynamics import embedding, newton_euler
+from articulon.dynamics.kinetic_energies import find_kinetic_energy
 from articulon.dynamics.multibody_functions import check_model, inverse_dynamics, vector
 from articulon.errors import ModelError
 from articulon.forces.capacity import with_capacity
 from articulon.forces.contact.contact_columns import KEPT
 from articulon.forces.derivatives import Closing, RightHandSide, call, call_closing, closing, right_hand_side
-from articulon.forces.energies import energy_passes, find_kinetic_energy
+from articulon.forces.energies import energy_passes
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import summing
 from articulon.forces.model_tables import force_tables
