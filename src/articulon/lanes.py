@@ -302,6 +302,20 @@ def _sine_and_cosine_of_lanes(x):
     return s, c
 
 
+@overload(math.atan2, jit_options={**LEAF, "forceinline": True})
+def _arctangent(y, x):
+    if isinstance(y, Lanes) and isinstance(x, Lanes):
+        return _arctangent_of_lanes
+    return None
+
+
+def _arctangent_of_lanes(y, x):
+    result = y
+    for k in range(_width_of(y)):
+        result = _with_lane(result, k, math.atan2(_lane(y, k), _lane(x, k)))
+    return result
+
+
 class LaneArray:
     """An array of lanes: numbers of several states side by side, at addresses that vector registers like.
 
@@ -322,6 +336,10 @@ class LaneArray:
     def width(self) -> int:
         """How many states are side by side."""
         return int(self.numbers.shape[-1])
+
+    def __getitem__(self, k: int) -> "LaneArray":
+        """The lanes of an index of the first axis."""
+        return LaneArray(self.numbers[k])
 
     @property
     def kind(self) -> Any:

@@ -198,3 +198,50 @@ def test_sine_and_cosine_of_lanes_are_exact_to_two_ulps(width: int) -> None:
             known = np.isfinite(exact)
             assert (np.isnan(found) == ~known).all()
             assert (np.abs(found - exact)[known] <= 2.0 * np.spacing(np.abs(exact[known]))).all()
+
+
+def forced(kind: str) -> Any:
+    """A tree on the ground under the forces that states side by side know, or, beside them, one that they do not."""
+    builder = ar.ModelBuilder(units="kg-m-s")
+    base = builder.add_body("base", mass=1, inertia=0.2, joint=ar.Free(), q=(0, 0, 0, 1, 0, 0, 0))
+    arm = builder.add_body("arm", parent=base, mass=0.7, inertia=0.1, com=(0, 0, 0.3), joint=ar.Revolute((0, 1, 0)))
+    hand = builder.add_body("hand", parent=arm, mass=0.4, inertia=0.1, joint=ar.Spherical(), position=(0, 0, 0.8))
+    for body, place in ((base, (0.1, 0, 0)), (arm, (0, 0.2, 0.3)), (hand, (0, 0, 0.4)), (None, (0, 0, -2))):
+        builder.add_site(body, position=place, kind="A", charge=1e-6)
+    builder.add_force(ar.forces.Gravity((0, 0.3, -9.81)))
+    shear = [[0, 0.5, 0], [0, 0, 0], [0, 0, 0]]
+    drag = {"translational": 0.3, "rotational": 0.2}
+    builder.add_force(ar.forces.StokesDrag(**drag, flow=(0.1, 0, 0.2), velocity_gradient=shear))
+    builder.add_force(ar.forces.TorsionalSprings(stiffness={"arm": 3.0, "hand": 2.0}))
+    builder.add_force(ar.forces.PositionRestraint(bodies=("base",), stiffness=(5, 0, 2)))
+    builder.add_force(ar.forces.SitePairs(parameters={"A": {"epsilon": 0.1, "sigma": 0.2}}))
+    if kind == "others":
+        builder.add_force(ar.forces.JointDamping(rotational=0.1))
+    return builder.build()
+
+
+@pytest.mark.parametrize("kind", ["known", "others"])
+def test_own_forces_and_energies_of_each_state(kind: str) -> None:
+    model = forced(kind)
+    rng = np.random.default_rng(0)
+    turns = rng.normal(size=(STATES, 2, 4))
+    # A spring of a joint that has turned by less than 1e-8, and one whose Euler parameters have the other sign.
+    turns[0] = [1, 0, 0, 0], [1, 1e-10, 0, 0]
+    turns[1, 1, 0] = -abs(turns[1, 1, 0])
+    turns /= np.linalg.norm(turns, axis=2, keepdims=True)
+    q = np.hstack([0.3 * rng.normal(size=(STATES, 3)), turns[:, 0], rng.normal(size=(STATES, 1)), turns[:, 1]])
+    u, tau = rng.normal(size=(STATES, model.nu)), rng.normal(size=(STATES, model.nu))
+    forces, energies = ar.generalized_forces(model, q, u), ar.potential_energy(model, q)
+    damped = ar.generalized_forces(model, q, u, ["damping"])
+    moving = ar.forward_dynamics(model, q, u, tau, forces=True)
+    needed = ar.inverse_dynamics(model, q, u, moving, forces=True)
+    for k in range(STATES):
+        alone = ar.generalized_forces(model, q[k], u[k])
+        assert np.abs(forces[k] - alone).max() <= 1e-12 * np.abs(alone).max()
+        alone = ar.generalized_forces(model, q[k], u[k], ["damping"])
+        assert np.abs(damped[k] - alone).max() <= 1e-12 * np.abs(alone).max()
+        parts = sum(abs(ar.potential_energy(model, one)) for one in (q[k], model.q0))
+        assert abs(energies[k] - ar.potential_energy(model, q[k])) <= 1e-13 * parts
+        alone = ar.forward_dynamics(model, q[k], u[k], tau[k], forces=True)
+        assert np.abs(moving[k] - alone).max() <= 1e-12 * np.abs(alone).max()
+        assert np.abs(needed[k] - tau[k]).max() <= 1e-11 * np.abs(forces[k]).max()

@@ -21,7 +21,7 @@ from articulon.dynamics import joints
 from articulon.dynamics.by_forest import by_forest
 from articulon.dynamics.kinematics import frames, move, place
 from articulon.kernels import jit, kernel
-from articulon.passes import Pass
+from articulon.passes import Pass, pass_of
 
 
 @by_forest
@@ -39,6 +39,12 @@ def project(forest, ws, force, tau):
         if p >= 0:
             store_from(force, p, 0, add(load_from(force, p, 0), f))
             store_from(force, p, 3, add(load_from(force, p, 3), add(n, cross(load(reach, i), f))))
+
+
+@pass_of
+def project_on_joints(forest, ws, force, tau):
+    """τ of wrenches (links, 6), which are summed towards the roots, at links that have been placed."""
+    project(forest, ws, force, tau)
 
 
 @jit

@@ -53,9 +53,14 @@ class At(NamedTuple):
     found: tuple[Any, ...]
     """What is found."""
 
+    @property
+    def in_lanes(self) -> bool:
+        """Whether states are side by side."""
+        return isinstance(self.given[0], LaneArray)
+
     def zeros(self, shape: Shape) -> Any:
         """Further scratch."""
-        return LaneArray.zeros(shape) if isinstance(self.given[0], LaneArray) else np.zeros(shape)
+        return LaneArray.zeros(shape) if self.in_lanes else np.zeros(shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations_with_replacement, pairwise
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -18,6 +18,7 @@ from articulon.forces.selection import on_link
 from articulon.forces.sites.between import group_pairs
 from articulon.forces.sites.mixing import LennardJonesKind, meeting
 from articulon.kernels import jit
+from articulon.lanes import LaneArray
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
 from articulon.model.state import POTENTIAL
@@ -66,6 +67,7 @@ class SitePairs(Force):
     """
 
     energy_channel = POTENTIAL
+    side_by_side: ClassVar[bool] = True
 
     kind: Literal["site-pairs"] = "site-pairs"
     table: tuple[PairLaw, ...] = ()
@@ -184,6 +186,13 @@ class SitePairs(Force):
     def channels(cls, table: Pairs) -> tuple[Iterable[int], Iterable[int]]:
         """See :class:`Force`."""
         return (POTENTIAL,), ()
+
+    @classmethod
+    def in_lanes(cls, table: Pairs) -> Any:
+        """See :class:`Force`."""
+        place: Any = LaneArray.zeros(table.place.shape)
+        place.numbers[:] = table.place[:, :, None]
+        return table._replace(place=place)
 
     @classmethod
     def fill(cls, table: Pairs, at: At) -> Iterator[Bound]:
