@@ -9,12 +9,13 @@ from typing import Any
 from articulon.announcements import announcing
 from articulon.declaration import nearest
 from articulon.errors import ArticulonError
-from benchmarks import docking, grains, molten_salt, multipole, pairs, protein, solver, transitions
+from benchmarks import batches, docking, grains, molten_salt, multipole, pairs, protein, solver, transitions
 
 __all__ = ["BENCHMARKS", "DEFAULT", "main"]
 
 BENCHMARKS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., None]]] = {
     "solver": (solver.measure, solver.show),
+    "batches": (batches.measure, batches.show),
     "docking": (docking.measure, docking.show),
     "docking-full": (partial(docking.measure, scaled=docking.DURATION), docking.show),
     "pairs": (pairs.measure, pairs.show),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from articulon.building import ModelBuilder
-from articulon.dynamics import articulated
+from articulon.dynamics import forward_dynamics
 from articulon.dynamics.state_functions import scratch
 from articulon.model import Model, kernel_tables
 from articulon.model.joints import Revolute, Spherical
@@ -92,8 +92,15 @@ def our_model(c: Chain) -> Model:
     return builder.build()
 
 
-def ours(c: Chain, model: Model, kernel: Any = articulated.forward_dynamics) -> Solver:
-    """The articulated-body kernel, called from Python as the peers are."""
+def ours(c: Chain, model: Model, kernel: Any = None) -> Solver:
+    """The public function, called from Python as the peers are; or a kernel."""
+    if kernel is None:
+        found = [np.empty(model.nu)]
+
+        def call() -> None:
+            found[0] = forward_dynamics(model, c.q, c.u, gravity=GRAVITY)
+
+        return Solver(call, lambda: found[0])
     udot = np.empty(model.nu)
     links = model.forest.mass.size
     forest, tau, wrench = kernel_tables(model).forest, np.zeros(model.nu), np.zeros((links, 6))
@@ -106,6 +113,15 @@ def pinocchio(c: Chain) -> Solver | None:
     pin = installed("pinocchio")
     if pin is None or c.degrees_of_freedom > PINOCCHIO_FREEDOMS:
         return None
+    model = pinocchio_model(c)
+    q = c.q if c.kind == "revolute" else c.q.reshape(-1, 4)[:, [1, 2, 3, 0]].ravel()
+    data, u, tau = pin.Data(model), c.u, np.zeros(c.degrees_of_freedom)
+    return Solver(lambda: pin.aba(model, data, q, u, tau), lambda: np.array(data.ddq))
+
+
+def pinocchio_model(c: Chain) -> Any:
+    """Pinocchio's model of a chain."""
+    pin: Any = installed("pinocchio")
     model, last = pin.Model(), 0
     model.gravity = pin.Motion(GRAVITY, np.zeros(3))
     turning = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
@@ -115,9 +131,7 @@ def pinocchio(c: Chain) -> Solver | None:
         place = pin.SE3(np.eye(3), np.array([0.0, 0.0, LENGTH if k else 0.0]))
         last = model.addJoint(last, joint, place, f"joint-{k}")
         model.appendBodyToJoint(last, inertia, pin.SE3.Identity())
-    q = c.q if c.kind == "revolute" else c.q.reshape(-1, 4)[:, [1, 2, 3, 0]].ravel()
-    data, u, tau = pin.Data(model), c.u, np.zeros(c.degrees_of_freedom)
-    return Solver(lambda: pin.aba(model, data, q, u, tau), lambda: np.array(data.ddq))
+    return model
 
 
 def mujoco(c: Chain) -> Solver | None:
