@@ -82,7 +82,7 @@ def our_model(c: Chain) -> Model:
         total,
         mass=MASS,
         com=CENTRE,
-        inertia=MOMENTS,
+        inertia=[MOMENTS],
         joint=[turning[k % 3] for k in range(total)] if c.kind == "revolute" else Spherical(),
         parents=np.where(first, -1, np.arange(total) - 1),
         position=position,

@@ -201,7 +201,8 @@ class StateFunction:
         self._found, self.found = _in_one(definition.found(model))
         self._program = self._bound(tuple(self.given), ws, tuple(self.found))
         sizes = [self.given[k].size if k < len(self.given) else 0 for k in range(3)]
-        self._sizes, self._zeros = np.array(sizes), [np.zeros(size) for size in sizes]
+        self._sizes, zeros = np.array(sizes), np.zeros(max(sizes[1:]))
+        self._zeros = zeros[: sizes[1]], zeros[: sizes[2]]
         self._alone = not in_parallel(model)
 
     def is_of(self, model: Model) -> bool:
@@ -224,9 +225,9 @@ class StateFunction:
         they are anything else. It costs a microsecond beside what is computed."""
         zeros, result = self._zeros, np.empty(self._found.size)
         if u is None:
-            u = zeros[1]
+            u = zeros[0]
         if x is None:
-            x = zeros[2]
+            x = zeros[1]
         if gravity is None:
             gravity = _NO_GRAVITY
         code = self._program.addresses
