@@ -1,6 +1,7 @@
 """Forward dynamics of many states at once: nanoseconds per state and body, beside Pinocchio."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -87,7 +88,7 @@ def _calls(bodies: int, states: int) -> tuple[list[tuple[str, int, Callable[[], 
             for threads in (1, 2):
                 pool = pin.ModelPool(theirs, threads)
                 name = f"in parallel, {threads} thread{'s' * (threads > 1)}"
-                calls.append((name, states, lambda p=pool, t=threads: pin.abaInParallel(t, p, *columns)))
+                calls.append((name, states, partial(pin.abaInParallel, threads, pool, *columns)))
     for _, _, call in calls:
         call()
     return calls, difference

@@ -337,8 +337,8 @@ class LaneArray:
         """How many states are side by side."""
         return int(self.numbers.shape[-1])
 
-    def __getitem__(self, k: int) -> "LaneArray":
-        """The lanes of an index of the first axis."""
+    def __getitem__(self, k: int | slice) -> "LaneArray":
+        """The lanes of an index, or of some that follow each other, of the first axis."""
         return LaneArray(self.numbers[k])
 
     @property

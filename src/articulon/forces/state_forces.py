@@ -54,10 +54,8 @@ def add_weights(forest, gravity, factor, ws, wrench):
     gravity_wrenches(forest, (s * gravity[0], s * gravity[1], s * gravity[2]), ws, wrench)
 
 
-def _tables(forces: Forces, at: StateAt) -> Forces:
-    """Tables whose scratch is in lanes, where states are."""
-    if not at.in_lanes:
-        return forces
+def tables_in_lanes(forces: Forces) -> Forces:
+    """Tables whose scratch is in lanes, new at every call."""
     return forces._replace(terms=tuple(Term(kind, kind.in_lanes(table)) for kind, table in forces.terms))
 
 
@@ -66,7 +64,8 @@ def _forcing(at: StateAt) -> Iterator[Bound]:
     model, forest, ws, (q, u), shared = at.model, at.forest, at.ws, at.given, at.shared
     links, nu = forest.mass.size, model.nu
     tables = ModelTables(model)
-    tables.system = tables.system._replace(forces=_tables(tables.system.forces, at))
+    if at.in_lanes:
+        tables.system = tables.system._replace(forces=tables_in_lanes(tables.system.forces))
     forces = tables.system.forces
     wrench, joint, none = at.zeros((8, links, 6)), at.zeros((8, nu)), np.zeros(0)
     total, whole = at.zeros((links, 6)), at.zeros((nu,))
@@ -90,7 +89,10 @@ def _storing(at: StateAt) -> Iterator[Bound]:
     """The potential energy."""
     energies = at.zeros((8,))
     yield clear.bind(energies)
-    yield from energy_passes(at.forest, _tables(force_tables(at.model), at), at.ws, at.given[0], energies)
+    forces = force_tables(at.model)
+    if at.in_lanes:
+        forces = tables_in_lanes(forces)
+    yield from energy_passes(at.forest, forces, at.ws, at.given[0], energies)
     yield add_up.bind(energies, at.found[0])
 
 
