@@ -46,6 +46,7 @@ FLOORS = (
     ("forces",),
     ("scaling",),
     ("integrate",),
+    ("ensembles",),
     ("adaptive",),
     ("fidelity",),
     ("storage",),

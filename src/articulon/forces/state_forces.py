@@ -8,6 +8,7 @@ from articulon.dynamics.motion_passes import move_links, place_links
 from articulon.dynamics.newton_euler import project_on_joints
 from articulon.dynamics.state_functions import At as StateAt
 from articulon.dynamics.state_functions import Definition
+from articulon.errors import ModelError
 from articulon.forces.base import At, Force, Term
 from articulon.forces.brownian import Brownian
 from articulon.forces.channel_forces import ChannelForces
@@ -23,13 +24,38 @@ from articulon.model import Model
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 from articulon.passes import Bound, pass_of
 
+KNOWN = StokesDrag, Gravity, Brownian
+"""What solvers know themselves, side by side too."""
+
 
 def side_by_side(model: Model) -> bool:
     """Whether the forces of a model are found for several states side by side: those of rigid bodies that say so."""
     if model.forest.flexible is not None:
         return False
-    known = StokesDrag, Gravity, Brownian
-    return all(isinstance(one, known) or (isinstance(one, Force) and one.side_by_side) for one in model.forces)
+    return all(isinstance(one, KNOWN) or (isinstance(one, Force) and one.side_by_side) for one in model.forces)
+
+
+def check_side_by_side(model: Model, where: str) -> None:
+    """Raises ModelError, naming it, for what does not go side by side."""
+    if model.forest.flexible is not None:
+        raise ModelError(f"{where}: states of models with flexible bodies do not go side by side; simulate one by one")
+    if model.loops.kind.size:
+        raise ModelError(
+            f"{where}: {model.loop_name(0)} is kept by iteration, which ends after another number of steps in each "
+            "state; simulate one by one"
+        )
+    for k, force in enumerate(model.forces):
+        if not isinstance(force, KNOWN) and not (isinstance(force, Force) and force.side_by_side):
+            kind = getattr(force, "kind", type(force).__name__)
+            raise ModelError(
+                f"{where}: forces[{k}]: {kind} is not found for several states side by side; leave it out, or simulate "
+                "one by one"
+            )
+        if isinstance(force, Brownian) and force.amplitude_from == "instantaneous":
+            raise ModelError(
+                f"{where}: forces[{k}].amplitude_from: noise at the instantaneous temperature differs from state to "
+                "state; use 'bath', or simulate one by one"
+            )
 
 
 @pass_of
