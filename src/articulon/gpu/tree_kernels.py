@@ -27,8 +27,12 @@ from articulon.gpu.tree_algebra import (
 from articulon.gpu.tree_joints import accelerate, displaced, eliminate, framed, placed, rates, velocity
 
 wp = load_warp()
-# Nothing here is differentiated, and code for that takes half of the time of the compiler.
-wp.set_module_options({"enable_backward": False})
+
+
+def kernel(function: Any) -> Any:
+    """A kernel that is compiled by itself, for each precision once: in a module with others it would be compiled again
+    whenever one of these is asked for. Nothing is differentiated, and code for that takes half of the compiler's time."""
+    return wp.kernel(function, module="unique", module_options={"enable_backward": False})
 
 
 @wp.func
@@ -56,7 +60,7 @@ def frame_rotation(forest: Any, work: Any, kind: int, i: int, s: int, body: Any)
     return result
 
 
-@wp.kernel
+@kernel
 def place_and_move(forest: Any, work: Any, y: Any):
     """Where the links are and how they move, outward from the ground."""
     s = wp.tid()
@@ -92,7 +96,7 @@ def place_and_move(forest: Any, work: Any, y: Any):
         store3(work.bias, 6 * i + 3, s, wp.cross(pw, swept + jv + jv))
 
 
-@wp.kernel
+@kernel
 def solve(forest: Any, work: Any, start: int, factor: Any, dy: Any):
     """u' under the wrenches on links, forces of joints and gravity that are in ``work``, to rows from ``start`` on of
     ``dy``. Gravity, times ``factor``, is an acceleration of the inertial frame (POEMS, 5.3)."""
@@ -180,7 +184,7 @@ def solve(forest: Any, work: Any, start: int, factor: Any, dy: Any):
         store3(work.acceleration, 6 * i + 3, s, lv)
 
 
-@wp.kernel
+@kernel
 def gather_wrenches(forest: Any, work: Any, given: Any):
     """Adds wrenches on bodies about their own origins (6 bodies, states) to those of their links."""
     s = wp.tid()
@@ -194,7 +198,7 @@ def gather_wrenches(forest: Any, work: Any, given: Any):
             store3(work.wrench, 6 * i + 3, s, load3(work.wrench, 6 * i + 3, s) + moment)
 
 
-@wp.kernel
+@kernel
 def coordinate_rates(forest: Any, y: Any, dy: Any):
     """q' of every joint, a thread for each joint and state."""
     i, s = wp.tid()

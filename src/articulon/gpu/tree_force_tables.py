@@ -1,0 +1,202 @@
+"""The forces of a model as Warp's kernels read them, and which forces they take."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.brownian import Brownian, brownian_of
+from articulon.forces.gravity import Gravity
+from articulon.forces.linear_flow import flows_unevenly
+from articulon.forces.model_tables import force_tables
+from articulon.forces.site_pairs import Pairs, SitePairs
+from articulon.forces.solver_tables import Drag, Noise
+from articulon.forces.stokes_drag import StokesDrag, drag_gradients
+from articulon.forces.torsional_springs import Springs, TorsionalSprings
+from articulon.gpu.devices import load_warp
+from articulon.gpu.tree_tables import integers, reals
+from articulon.model import Model
+from articulon.model.state import CHANNELS
+from articulon.scaling import NoScaling
+from articulon.scaling.base import INPUTS, ScalingPolicy
+
+wp = load_warp()
+
+TAKEN = (Gravity, StokesDrag, Brownian, SitePairs, TorsionalSprings)
+"""Forces that there are kernels for."""
+
+
+@cache
+def force_structures(real: Any) -> tuple[Any, Any, Any, Any]:
+    """The types of the tables of pairs, springs, drag and noise with numbers of a precision."""
+
+    @wp.struct
+    class SitePairRuns:
+        """See ``Pairs`` in ``forces/site_pairs.py``; which sites each link carries; and where those on the ground are."""
+
+        link: wp.array(dtype=wp.int32)
+        local: wp.array2d(dtype=real)
+        start: wp.array(dtype=wp.int32)
+        low: wp.array(dtype=wp.int32)
+        high: wp.array(dtype=wp.int32)
+        law: wp.array2d(dtype=real)
+        standing: wp.array2d(dtype=real)
+        carrier: wp.array(dtype=wp.int32)
+        carried_start: wp.array(dtype=wp.int32)
+        carried: wp.array(dtype=wp.int32)
+
+    @wp.struct
+    class SpringRows:
+        """Kind of the joint, first coordinate, first speed, stiffness and rest of each spring."""
+
+        kind: wp.array(dtype=wp.int32)
+        q: wp.array(dtype=wp.int32)
+        u: wp.array(dtype=wp.int32)
+        stiffness: wp.array(dtype=real)
+        rest: wp.array2d(dtype=real)
+
+    @wp.struct
+    class DragRows:
+        """See ``Drag`` in ``forces/solver_tables.py``; β G by rows and ½ β_ω ∇×v_f of a flow with a gradient."""
+
+        link: wp.array(dtype=wp.int32)
+        centre: wp.array2d(dtype=real)
+        translational: wp.array(dtype=real)
+        rotational: wp.array(dtype=real)
+        flow: wp.array2d(dtype=real)
+        pull: wp.array2d(dtype=real)
+        turn: wp.array2d(dtype=real)
+
+    @wp.struct
+    class NoiseRows:
+        """See ``Noise`` in ``forces/solver_tables.py``; the amplitude is that of the mean of the fine windows."""
+
+        amplitude: wp.array2d(dtype=wp.float64)
+        shape: wp.int32
+        average: wp.int32
+        stream: wp.int32
+
+    return SitePairRuns, SpringRows, DragRows, NoiseRows
+
+
+@dataclass(frozen=True)
+class ForceTables:
+    """The forces of a model on a device; None where it has none of a kind."""
+
+    gravity: np.ndarray
+    """Acceleration of free fall [length/time²], shape (3,)."""
+    pairs: Any
+    springs: Any
+    drag: Any
+    noise: Any
+    sites: int
+    """Number of moving sites."""
+    carriers: int
+    """Number of links that carry some."""
+    dragged: int
+    """Number of bodies with drag."""
+    window: float
+    """Length of a held window of noise [time]; 0 without noise."""
+
+
+def check_forces(model: Model, where: str) -> None:
+    """Raises ModelError, naming it, for a force that there is no kernel for."""
+    kinds = ", ".join(str(kind.model_fields["kind"].default) for kind in TAKEN)
+    for k, force in enumerate(model.forces):
+        if not isinstance(force, TAKEN):
+            raise ModelError(
+                f"{where}: forces[{k}]: there are no kernels for {getattr(force, 'kind', type(force).__name__)} on a "
+                f"device, but for {kinds}; leave it out, or compute on the CPU"
+            )
+        if isinstance(force, Brownian) and force.amplitude_from == "instantaneous":
+            raise ModelError(
+                f"{where}: forces[{k}].amplitude_from: there is no kernel for noise at the instantaneous temperature "
+                "on a device; use 'bath', or compute on the CPU"
+            )
+
+
+def constant_factors(scaling: Any, where: str) -> np.ndarray:
+    """Factors of the channels (8,) of a policy whose factors stand; raises ModelError for any other."""
+    policy = NoScaling() if scaling is None else scaling
+    if not isinstance(policy, ScalingPolicy):
+        raise ModelError(f"{where}: scaling: expected a policy of articulon.scaling, got {type(scaling).__name__}")
+    if policy.varies or policy.follows or policy.thermostatted:
+        raise ModelError(
+            f"{where}: scaling: the factors of {policy.policy} change along a run, which there are no kernels for on a "
+            "device; use a policy whose factors stand, such as Constant or TwoFactor, or compute on the CPU"
+        )
+    factor = np.ones(len(CHANNELS))
+    policy.law(policy.parameters(0.0), np.zeros(INPUTS), factor)
+    return factor
+
+
+def tables_of(model: Model, held: float, real: Any, device: Any) -> ForceTables:
+    """The forces of a model on a device; ``held`` [time] is how long noise is held."""
+    brownian = brownian_of(model)
+    average = 1 if brownian is None else brownian.average
+    found = force_tables(model, 0, held / average, average)
+    pairs, springs = found.table(SitePairs), found.table(TorsionalSprings)
+    moving = 0 if pairs is None else pairs.link.size
+    dragged = found.drag.link.size
+    noisy = bool(found.noise.choice[0]) and dragged > 0
+    return ForceTables(
+        found.gravity,
+        _pairs(pairs, real, device) if moving else None,
+        None if springs is None or not springs.link.size else _springs(model, springs, real, device),
+        _drag(model, found.drag, real, device) if dragged else None,
+        _noise(found.noise, real, device) if noisy else None,
+        moving,
+        np.unique(pairs.link).size if moving else 0,
+        dragged,
+        held if noisy else 0.0,
+    )
+
+
+def _pairs(pairs: Pairs, real: Any, device: Any) -> Any:
+    table = force_structures(real)[0]()
+    for name in ("link", "start", "low", "high"):
+        setattr(table, name, integers(getattr(pairs, name), device))
+    table.local = reals(pairs.local, real, device)
+    table.law = reals(pairs.law.reshape(-1, 3), real, device)
+    table.standing = reals(pairs.place[:, pairs.link.size :].T.reshape(-1, 3), real, device)
+    carrier, count = np.unique(pairs.link, return_counts=True)
+    table.carrier = integers(carrier, device)
+    table.carried_start = integers(np.concatenate([[0], np.cumsum(count)]), device)
+    table.carried = integers(np.argsort(pairs.link, kind="stable"), device)
+    return table
+
+
+def _springs(model: Model, springs: Springs, real: Any, device: Any) -> Any:
+    table, forest = force_structures(real)[1](), model.forest
+    table.kind = integers(forest.kind[springs.link], device)
+    table.q = integers(forest.q_start[springs.link], device)
+    table.u = integers(forest.u_start[springs.link], device)
+    table.stiffness, table.rest = reals(springs.stiffness, real, device), reals(springs.rest, real, device)
+    return table
+
+
+def _drag(model: Model, drag: Drag, real: Any, device: Any) -> Any:
+    table = force_structures(real)[2]()
+    table.link = integers(drag.link, device)
+    for name in ("centre", "translational", "rotational", "flow"):
+        setattr(table, name, reals(getattr(drag, name), real, device))
+    pull, turn = np.zeros((0, 3)), np.zeros((0, 3))
+    if flows_unevenly(model):
+        G = drag_gradients(model)
+        vorticity = np.stack([G[:, 2, 1] - G[:, 1, 2], G[:, 0, 2] - G[:, 2, 0], G[:, 1, 0] - G[:, 0, 1]], axis=1)
+        pull = (drag.translational[:, None, None] * G).reshape(-1, 3)
+        turn = 0.5 * drag.rotational[:, None] * vorticity
+    table.pull, table.turn = reals(pull, real, device), reals(turn, real, device)
+    return table
+
+
+def _noise(noise: Noise, real: Any, device: Any) -> Any:
+    table = force_structures(real)[3]()
+    shape, average, _, stream, _ = noise.choice.tolist()
+    # √(2βkT/Δ) of each fine window of length Δ, and the mean of them.
+    size = 1.0 / (np.sqrt(noise.window[0]) * average)
+    table.amplitude = reals(size * noise.amplitude, wp.float64, device)
+    table.shape, table.average, table.stream = shape, average, stream
+    return table
