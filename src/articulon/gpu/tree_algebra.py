@@ -1,7 +1,7 @@
 """Rotations, symmetric matrices and spatial inertias as Warp functions, generic over the precision.
 
-They are those of ``algebra/``, on Warp's vectors: Euler parameters are four numbers, scalar first; a symmetric matrix is
-six, (xx, xy, xz, yy, yz, zz), so that it stays symmetric exactly. Arrays are (rows, states), and a thread reads the
+They are those of ``algebra/``, on Warp's vectors: Euler parameters are four numbers, scalar first; a symmetric matrix
+is six, (xx, xy, xz, yy, yz, zz), so that it stays symmetric exactly. Arrays are (rows, states), and a thread reads the
 column of its state, beside those that its neighbours read.
 """
 
@@ -152,9 +152,7 @@ def symmetric_apply(S: Any, a: Any):
 
 @wp.func
 def symmetric_matrix(S: Any):
-    return wp.matrix_from_rows(
-        wp.vector(S[0], S[1], S[2]), wp.vector(S[1], S[3], S[4]), wp.vector(S[2], S[4], S[5])
-    )
+    return wp.matrix_from_rows(wp.vector(S[0], S[1], S[2]), wp.vector(S[1], S[3], S[4]), wp.vector(S[2], S[4], S[5]))
 
 
 @wp.func

@@ -282,7 +282,7 @@ def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
 
 
 def per_state(value: Any, states: int, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Finite numbers of a shape, for all states or for each, as (states, *shape). Raises ModelError naming the state."""
+    """Finite numbers, for all states or for each, as (states, *shape); raises ModelError naming the state."""
     try:
         result = floats(value)
     except ValueError as reason:

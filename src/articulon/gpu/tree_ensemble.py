@@ -43,14 +43,14 @@ class _Rule:
 class Ensemble:
     """Many states of one model under its own forces, on a device.
 
-    Every state has the same time and takes the same steps; each has its own noise. The bits of a state depend neither on
-    the number of states nor on those beside it, and are the same in every run on one kind of device.
+    Every state has the same time and takes the same steps; each has its own noise. The bits of a state depend neither
+    on the number of states nor on those beside it, and are the same in every run on one kind of device.
 
     Parameters
     ----------
     model
-        The model: rigid bodies on joints of any kind, without loops and driven joints. Its forces may be gravity, Stokes
-        drag, Brownian forces, site pairs and torsional springs.
+        The model: rigid bodies on joints of any kind, without loops and driven joints. Its forces may be gravity,
+        Stokes drag, Brownian forces, site pairs and torsional springs.
     Q, U
         Coordinates (N, nq) and speeds (N, nu) at time zero.
     device
@@ -200,8 +200,9 @@ class Ensemble:
         return self._rules[name]
 
     def _plan(self, count: int, length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Lengths of the next steps, their windows, and when they end; moves the time to their end. A step ends on every boundary of a
-        window, exactly, as in ``integrate/explicit_runge_kutta.py``."""
+        """Lengths of the next steps, their windows, and when they end; moves the time to their end.
+
+        A step ends on every boundary of a window, exactly, as in ``integrate/explicit_runge_kutta.py``."""
         forces = self._batch.forces
         held = 0.0 if forces is None else forces.window
         lengths, windows, times = np.empty(count), np.empty(count, dtype=np.int64), np.empty(count)
@@ -223,8 +224,8 @@ class Ensemble:
         if rule.graph is not None:
             wp.capture_launch(rule.graph)
             return
-        if batch.device.is_cuda and rule.loaded:
-            with wp.ScopedCapture(device=batch.device) as capture:
+        if rule.loaded:
+            with wp.ScopedCapture(device=batch.device, force_module_load=False) as capture:
                 self._launch(rule)
             rule.graph = capture.graph
             wp.capture_launch(rule.graph)
@@ -286,8 +287,8 @@ class Ensemble:
             joint=self.model.joint_name(body),
             channel="",
             time_unit=self.model.units.symbols[2],
-            advice="Take shorter steps, or look at where this state began: sites that overlap there, or a force law with "
-            "the wrong sign or unit. The other states have taken all steps.",
+            advice="Take shorter steps, or look at where this state began: sites that overlap there, or a force law "
+            "with the wrong sign or unit. The other states have taken all steps.",
         )
 
 

@@ -16,7 +16,7 @@ from articulon.forces.solver_tables import Drag, Noise
 from articulon.forces.stokes_drag import StokesDrag, drag_gradients
 from articulon.forces.torsional_springs import Springs, TorsionalSprings
 from articulon.gpu.devices import load_warp
-from articulon.gpu.tree_tables import integers, reals
+from articulon.gpu.tree_tables import FLAT, INTEGER, TABLE, integers, reals, structure
 from articulon.model import Model
 from articulon.model.state import CHANNELS
 from articulon.scaling import NoScaling
@@ -31,54 +31,38 @@ TAKEN = (Gravity, StokesDrag, Brownian, SitePairs, TorsionalSprings)
 @cache
 def force_structures(real: Any) -> tuple[Any, Any, Any, Any]:
     """The types of the tables of pairs, springs, drag and noise with numbers of a precision."""
-
-    @wp.struct
-    class SitePairRuns:
-        """See ``Pairs`` in ``forces/site_pairs.py``; which sites each link carries; and where those on the ground are."""
-
-        link: wp.array(dtype=wp.int32)
-        local: wp.array2d(dtype=real)
-        start: wp.array(dtype=wp.int32)
-        low: wp.array(dtype=wp.int32)
-        high: wp.array(dtype=wp.int32)
-        law: wp.array2d(dtype=real)
-        standing: wp.array2d(dtype=real)
-        carrier: wp.array(dtype=wp.int32)
-        carried_start: wp.array(dtype=wp.int32)
-        carried: wp.array(dtype=wp.int32)
-
-    @wp.struct
-    class SpringRows:
-        """Kind of the joint, first coordinate, first speed, stiffness and rest of each spring."""
-
-        kind: wp.array(dtype=wp.int32)
-        q: wp.array(dtype=wp.int32)
-        u: wp.array(dtype=wp.int32)
-        stiffness: wp.array(dtype=real)
-        rest: wp.array2d(dtype=real)
-
-    @wp.struct
-    class DragRows:
-        """See ``Drag`` in ``forces/solver_tables.py``; β G by rows and ½ β_ω ∇×v_f of a flow with a gradient."""
-
-        link: wp.array(dtype=wp.int32)
-        centre: wp.array2d(dtype=real)
-        translational: wp.array(dtype=real)
-        rotational: wp.array(dtype=real)
-        flow: wp.array2d(dtype=real)
-        pull: wp.array2d(dtype=real)
-        turn: wp.array2d(dtype=real)
-
-    @wp.struct
-    class NoiseRows:
-        """See ``Noise`` in ``forces/solver_tables.py``; the amplitude is that of the mean of the fine windows."""
-
-        amplitude: wp.array2d(dtype=wp.float64)
-        shape: wp.int32
-        average: wp.int32
-        stream: wp.int32
-
-    return SitePairRuns, SpringRows, DragRows, NoiseRows
+    pairs = structure(
+        "SitePairRuns",
+        "See ``Pairs`` in ``forces/site_pairs.py``; where sites on the ground stand, and which sites a link carries.",
+        real,
+        **dict.fromkeys(("link", "start", "low", "high", "carrier", "carried_start", "carried"), INTEGER),
+        **dict.fromkeys(("local", "law", "standing"), TABLE),
+    )
+    springs = structure(
+        "SpringRows",
+        "Kind of the joint, first coordinate, first speed, stiffness and rest of each spring.",
+        real,
+        **dict.fromkeys(("kind", "q", "u"), INTEGER),
+        stiffness=FLAT,
+        rest=TABLE,
+    )
+    drag = structure(
+        "DragRows",
+        "See ``Drag`` in ``forces/solver_tables.py``; β G by rows and ½ β_ω ∇×v_f of a flow with a gradient.",
+        real,
+        link=INTEGER,
+        translational=FLAT,
+        rotational=FLAT,
+        **dict.fromkeys(("centre", "flow", "pull", "turn"), TABLE),
+    )
+    noise = structure(
+        "NoiseRows",
+        "See ``Noise`` in ``forces/solver_tables.py``; the amplitude is that of the mean of the fine windows.",
+        wp.float64,
+        amplitude=TABLE,
+        **dict.fromkeys(("shape", "average", "stream"), wp.int32),
+    )
+    return pairs, springs, drag, noise
 
 
 @dataclass(frozen=True)
@@ -159,7 +143,7 @@ def _pairs(pairs: Pairs, real: Any, device: Any) -> Any:
     for name in ("link", "start", "low", "high"):
         setattr(table, name, integers(getattr(pairs, name), device))
     table.local = reals(pairs.local, real, device)
-    table.law = reals(pairs.law.reshape(-1, 3), real, device)
+    table.law = reals(pairs.law.reshape(-1, 3), real, device, "A, B or C of site pairs")
     table.standing = reals(pairs.place[:, pairs.link.size :].T.reshape(-1, 3), real, device)
     carrier, count = np.unique(pairs.link, return_counts=True)
     table.carrier = integers(carrier, device)
@@ -173,7 +157,10 @@ def _springs(model: Model, springs: Springs, real: Any, device: Any) -> Any:
     table.kind = integers(forest.kind[springs.link], device)
     table.q = integers(forest.q_start[springs.link], device)
     table.u = integers(forest.u_start[springs.link], device)
-    table.stiffness, table.rest = reals(springs.stiffness, real, device), reals(springs.rest, real, device)
+    table.stiffness, table.rest = (
+        reals(springs.stiffness, real, device, "a stiffness"),
+        reals(springs.rest, real, device),
+    )
     return table
 
 
@@ -181,7 +168,8 @@ def _drag(model: Model, drag: Drag, real: Any, device: Any) -> Any:
     table = force_structures(real)[2]()
     table.link = integers(drag.link, device)
     for name in ("centre", "translational", "rotational", "flow"):
-        setattr(table, name, reals(getattr(drag, name), real, device))
+        what = f"{name} drag" if name.endswith("al") else ""
+        setattr(table, name, reals(getattr(drag, name), real, device, what))
     pull, turn = np.zeros((0, 3)), np.zeros((0, 3))
     if flows_unevenly(model):
         G = drag_gradients(model)

@@ -1,7 +1,7 @@
 """Forces of a batch of states as Warp kernels: site pairs, torsional springs, Stokes drag and Brownian forces.
 
-The laws are those of ``forces/``. Each kernel adds to the wrenches on links, about their origins in world axes, or to the
-forces of joints, times the factor of its channel. Sums have a fixed order, and no two threads add to one place.
+The laws are those of ``forces/``. Each kernel adds to the wrenches on links, about their origins in world axes, or to
+the forces of joints, times the factor of its channel. Sums have a fixed order, and no two threads add to one place.
 """
 
 from typing import Any
@@ -108,8 +108,8 @@ def spring_torques(springs: Any, y: Any, work: Any, factor: Any):
 
 @kernel
 def friction(drag: Any, work: Any, held: Any, damping: Any, stochastic: Any):
-    """Adds Stokes drag, in a flow that is linear in the place, times ``damping``, and the held Brownian forces (6 bodies,
-    states), times ``stochastic``, of the bodies with drag, a thread for each state."""
+    """Adds Stokes drag, in a flow that is linear in the place, times ``damping``, and the held Brownian forces (6
+    bodies, states), times ``stochastic``, of the bodies with drag, a thread for each state."""
     s = wp.tid()
     for k in range(drag.link.shape[0]):
         i = drag.link[k]
@@ -133,7 +133,7 @@ def friction(drag: Any, work: Any, held: Any, damping: Any, stochastic: Any):
 
 
 @wp.func
-def uniform_pair(seed: wp.uint64, stream: wp.uint64, window: wp.uint64, index: wp.uint64):
+def uniform_pair(seed: Any, stream: Any, window: Any, index: Any):
     """Two numbers in (0, 1), 53 bits each: Philox 4x32-10, as in ``rng.py``."""
     low = wp.uint64(0xFFFFFFFF)
     half = wp.uint64(32)
@@ -159,7 +159,7 @@ def uniform_pair(seed: wp.uint64, stream: wp.uint64, window: wp.uint64, index: w
 
 
 @wp.func
-def normal_pair(seed: wp.uint64, stream: wp.uint64, window: wp.uint64, index: wp.uint64):
+def normal_pair(seed: Any, stream: Any, window: Any, index: Any):
     """Two independent standard normal numbers (Box and Muller, 1958)."""
     x, y = uniform_pair(seed, stream, window, index)
     radius = wp.sqrt(wp.float64(-2.0) * wp.log(x))
@@ -168,7 +168,7 @@ def normal_pair(seed: wp.uint64, stream: wp.uint64, window: wp.uint64, index: wp
 
 
 @wp.func
-def on_sphere(a: wp.float64, b: wp.float64):
+def on_sphere(a: Any, b: Any):
     """A direction from two uniform numbers, times √3: mean 0 and variance 1 in each component."""
     height = wp.float64(2.0) * a - wp.float64(1.0)
     angle = wp.float64(6.283185307179586) * b
@@ -177,7 +177,7 @@ def on_sphere(a: wp.float64, b: wp.float64):
 
 
 @wp.func
-def unit_pair(shape: int, seed: wp.uint64, stream: wp.uint64, window: wp.uint64, index: wp.uint64):
+def unit_pair(shape: int, seed: Any, stream: Any, window: Any, index: Any):
     """Two triples of random numbers of mean 0 and variance 1 in a published shape; see ``forces/brownian.py``."""
     at = wp.uint64(3) * index
     if shape == 1:
@@ -196,7 +196,7 @@ def unit_pair(shape: int, seed: wp.uint64, stream: wp.uint64, window: wp.uint64,
 
 
 @kernel
-def draw_noise(noise: Any, seeds: wp.array(dtype=wp.uint64), clock: wp.array(dtype=wp.int64), drawn: Any, held: Any):
+def draw_noise(noise: Any, seeds: Any, clock: Any, drawn: Any, held: Any):
     """Forces and torques of the held window ``clock[0]``, a thread for each body with drag and state: the mean of its
     fine windows. What has been drawn for this window already is left."""
     k, s = wp.tid()

@@ -1,7 +1,7 @@
 """What joints do, as Warp functions: those of ``model/joints/``, chosen by the kind.
 
-``column`` and the order of the equations are theirs; ``model/joints/__init__.py`` says what each function is. All states
-of a batch have the joints of one model, so that neighbouring threads take the same branch.
+The equations are theirs, and ``model/joints/__init__.py`` says what each function is. All states of a batch have the
+joints of one model, so that neighbouring threads take the same branch.
 """
 
 from typing import Any
@@ -101,9 +101,7 @@ def velocity(kind: int, axis: Any, y: Any, k: int, s: int, frame: Any, body: Any
 
 
 @wp.func
-def eliminate_one(
-    uw: Any, uv: Any, d: Any, g: Any, r: Any, cw: Any, cv: Any, A: Any, H: Any, M: Any, n: Any, f: Any
-):
+def eliminate_one(uw: Any, uv: Any, d: Any, g: Any, r: Any, cw: Any, cv: Any, A: Any, H: Any, M: Any, n: Any, f: Any):
     """Eliminates the speed whose column gives the force (uw, uv), with d = 1/(sᵀ I s) and g = τ − sᵀ p (Featherstone
     2008, 7.44 to 7.47)."""
     k = d * (g - wp.dot(uw, cw) - wp.dot(uv, cv))
@@ -268,9 +266,7 @@ def eliminate(
         moment = body * load3(tau, k + 3, s)
         B, G, L, m, p = eliminate_free(record, row, s, force, moment, r, A, H, M, n, f)
         return B, G, L, m, p
-    B, G, L, m, p = eliminate_universal(
-        record, row, s, tau[k, s], tau[k + 1, s], frame, body, r, cw, cv, A, H, M, n, f
-    )
+    B, G, L, m, p = eliminate_universal(record, row, s, tau[k, s], tau[k + 1, s], frame, body, r, cw, cv, A, H, M, n, f)
     return B, G, L, m, p
 
 
@@ -288,8 +284,8 @@ def accelerate(
     dy: Any,
     k: int,
 ):
-    """Writes the joint's accelerations from row k on and gives the body's, angular and of its origin, from those that it
-    has at u' = 0, (aw, av)."""
+    """Writes the joint's accelerations from row k on and gives the body's, angular and of its origin, from those that
+    it has at u' = 0, (aw, av)."""
     if kind == _REVOLUTE or kind == _PRISMATIC:
         rate = record[row + 6, s] - wp.dot(load3(record, row, s), aw) - wp.dot(load3(record, row + 3, s), av)
         dy[k, s] = rate

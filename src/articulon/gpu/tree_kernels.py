@@ -1,8 +1,8 @@
-"""Kinematics and forward dynamics of a batch of states, a thread for each (Featherstone 2008, table 7.1), in world axes.
+"""Kinematics and forward dynamics of a batch of states, a thread for each (Featherstone 2008, table 7.1).
 
-The equations are those of ``dynamics/kinematics.py`` and ``dynamics/articulated.py``. ``y`` holds coordinates, then
-speeds, and ``dy`` their rates, (nq + nu, states). No thread reads what another one writes, so that the bits of a state
-do not depend on the states beside it.
+The equations are those of ``dynamics/kinematics.py`` and ``dynamics/articulated.py``, in world axes. ``y`` holds
+coordinates, then speeds, and ``dy`` their rates, (nq + nu, states). No thread reads what another one writes, so that
+the bits of a state do not depend on the states beside it.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ wp = load_warp()
 
 def kernel(function: Any) -> Any:
     """A kernel that is compiled by itself, for each precision once: in a module with others it would be compiled again
-    whenever one of these is asked for. Nothing is differentiated, and code for that takes half of the compiler's time."""
+    whenever one of these is asked for. Nothing is differentiated, and code for that would take half of the time."""
     return wp.kernel(function, module="unique", module_options={"enable_backward": False})
 
 

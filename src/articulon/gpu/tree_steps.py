@@ -1,8 +1,8 @@
 """Steps of explicit Runge–Kutta rules for a batch of states, as Warp kernels.
 
 What a step needs to know of the time lies on the device: how long each step of a plan is, which window of noise it is
-in, and how many steps have been taken, ``at[0]`` of the plan and ``at[1]`` in all. So the launches of every step are the
-same, and a CUDA graph can hold them.
+in, and how many steps have been taken, ``at[0]`` of the plan and ``at[1]`` in all. So the launches of every step are
+the same, and a graph can hold them.
 """
 
 from typing import Any
@@ -15,13 +15,13 @@ wp = load_warp()
 
 
 @kernel
-def begin_step(windows: wp.array(dtype=wp.int64), at: wp.array(dtype=wp.int64), clock: wp.array(dtype=wp.int64)):
+def begin_step(windows: Any, at: Any, clock: Any):
     """The window of noise that the step is in, a single thread."""
     clock[0] = windows[at[0]]
 
 
 @kernel
-def end_step(at: wp.array(dtype=wp.int64)):
+def end_step(at: Any):
     """Counts the step, a single thread."""
     at[0] = at[0] + wp.int64(1)
     at[1] = at[1] + wp.int64(1)
@@ -33,8 +33,8 @@ def take_stage(
     stages: Any,
     weights: Any,
     i: int,
-    lengths: wp.array(dtype=wp.float64),
-    at: wp.array(dtype=wp.int64),
+    lengths: Any,
+    at: Any,
     trial: Any,
 ):
     """y + h Σ a_ij k_j over the stages before the i-th, a thread for each variable and state."""
@@ -53,16 +53,16 @@ def finish_step(
     y: Any,
     stages: Any,
     weights: Any,
-    quaternions: wp.array(dtype=wp.int32),
-    lengths: wp.array(dtype=wp.float64),
-    at: wp.array(dtype=wp.int64),
-    failed: wp.array(dtype=wp.int64),
+    quaternions: Any,
+    lengths: Any,
+    at: Any,
+    failed: Any,
 ):
     """y + h Σ b_j k_j, with Euler parameters of the norm 1, and the first step after which a state is not finite; a
     thread for each state."""
     s = wp.tid()
     h = y.dtype(lengths[at[0]])
-    finite = bool(True)
+    finite = wp.isfinite(h)
     for v in range(y.shape[0]):
         total = y[v, s]
         for j in range(weights.shape[0]):

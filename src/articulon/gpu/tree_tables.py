@@ -20,48 +20,56 @@ wp = load_warp()
 
 PRECISIONS = {"double": wp.float64, "single": wp.float32}
 """Of all numbers of a batch: 53 bits, or 24."""
+_SINGLE = np.finfo(np.float32)
+
+
+INTEGER, FLAT, TABLE = "integer", "flat", "table"
+"""What a field of a structure is: whole numbers (rows,), numbers (rows,), or numbers (rows, columns)."""
+
+
+def structure(name: str, meaning: str, real: Any, **fields: Any) -> Any:
+    """A type that hands arrays to kernels under their names, with numbers of a precision."""
+    of = {INTEGER: wp.array(dtype=wp.int32), FLAT: wp.array(dtype=real), TABLE: wp.array2d(dtype=real)}
+    types = {field: of[what] if isinstance(what, str) else what for field, what in fields.items()}
+    return wp.struct(type(name, (), {"__annotations__": types, "__doc__": meaning, "__module__": __name__}))
 
 
 @cache
 def structures(real: Any) -> tuple[Any, Any]:
     """The types ``Forest`` and ``Work`` with numbers of a precision."""
+    forest = structure(
+        "Forest",
+        "See ``model/forest_tables.py``, whose rows these are: speeds are counted after coordinates. And the bodies on "
+        "their links.",
+        real,
+        **dict.fromkeys(("parent", "kind", "q", "u", "slot", "first", "body_link"), INTEGER),
+        **dict.fromkeys(("position", "rotation", "axis", "moment", "inertia", "body_offset"), TABLE),
+        mass=FLAT,
+    )
+    work = structure(
+        "Work",
+        "See ``Workspace`` in ``model/forest_tables.py``: arrays (rows, states), the rows of link i from i times their "
+        "number on. And the forces that act.",
+        real,
+        **dict.fromkeys(_ROWS, TABLE),
+        **dict.fromkeys(("gathered", "tau", "gravity"), TABLE),
+    )
+    return forest, work
 
-    @wp.struct
-    class Forest:
-        """See ``model/forest_tables.py``, whose rows these are, and the bodies on their links."""
 
-        parent: wp.array(dtype=wp.int32)
-        kind: wp.array(dtype=wp.int32)
-        q: wp.array(dtype=wp.int32)
-        u: wp.array(dtype=wp.int32)
-        slot: wp.array(dtype=wp.int32)
-        first: wp.array(dtype=wp.int32)
-        position: wp.array2d(dtype=real)
-        rotation: wp.array2d(dtype=real)
-        axis: wp.array2d(dtype=real)
-        mass: wp.array(dtype=real)
-        moment: wp.array2d(dtype=real)
-        inertia: wp.array2d(dtype=real)
-        body_link: wp.array(dtype=wp.int32)
-        body_offset: wp.array2d(dtype=real)
-
-    @wp.struct
-    class Work:
-        """See ``Workspace`` in ``model/forest_tables.py``; rows of link i begin at i times their number."""
-
-        quaternion: wp.array2d(dtype=real)
-        reach: wp.array2d(dtype=real)
-        position: wp.array2d(dtype=real)
-        twist: wp.array2d(dtype=real)
-        bias: wp.array2d(dtype=real)
-        record: wp.array2d(dtype=real)
-        acceleration: wp.array2d(dtype=real)
-        gathered: wp.array2d(dtype=real)
-        wrench: wp.array2d(dtype=real)
-        tau: wp.array2d(dtype=real)
-        gravity: wp.array2d(dtype=real)
-
-    return Forest, Work
+_SIZES = ("mass", "moment", "inertia")
+"""What a precision must be able to hold; components of lengths and rotations may be as small as rounding."""
+_ROWS = {
+    "quaternion": 4,
+    "reach": 3,
+    "position": 3,
+    "twist": 6,
+    "bias": 6,
+    "record": 12,
+    "acceleration": 6,
+    "wrench": 6,
+}
+"""Rows of each link in the arrays of ``Work``."""
 
 
 def check_tree_model(model: Model, where: str) -> None:
@@ -93,10 +101,19 @@ def integers(values: Any, device: Any) -> Any:
     return wp.array(np.ascontiguousarray(values, dtype=np.int32), dtype=wp.int32, device=device)
 
 
-def reals(values: Any, real: Any, device: Any) -> Any:
-    """A table of numbers of a precision on a device."""
-    given = np.ascontiguousarray(values, dtype=np.float64 if real is wp.float64 else np.float32)
-    return wp.array(given, dtype=real, device=device)
+def reals(values: Any, real: Any, device: Any, what: str = "") -> Any:
+    """A table of numbers of a precision on a device. Raises ModelError, saying ``what`` it is of, for numbers of a
+    model that single precision has not."""
+    if real is wp.float64:
+        return wp.array(np.ascontiguousarray(values, dtype=np.float64), dtype=real, device=device)
+    size = np.abs(values)
+    lost = (size > 0.0) & ((size < _SINGLE.tiny) | (size > _SINGLE.max))
+    if what and lost.any():
+        raise ModelError(
+            f"precision: 'single' has no number {np.asarray(values)[lost].flat[0]:.3g} ({what}): they go from "
+            f"{_SINGLE.tiny:.2g} to {_SINGLE.max:.2g}; take other units, or precision='double'"
+        )
+    return wp.array(np.ascontiguousarray(values, dtype=np.float32), dtype=real, device=device)
 
 
 def forest_of(model: Model, real: Any, device: Any) -> Any:
@@ -106,7 +123,7 @@ def forest_of(model: Model, real: Any, device: Any) -> Any:
         setattr(table, name, integers(getattr(f, name), device))
     table.q, table.u = integers(f.q_start, device), integers(f.u_start + model.nq, device)
     for name in ("position", "rotation", "axis", "mass", "moment", "inertia"):
-        setattr(table, name, reals(getattr(f, name), real, device))
+        setattr(table, name, reals(getattr(f, name), real, device, f"{name} of a link" if name in _SIZES else ""))
     table.body_link = integers(model.link, device)
     table.body_offset = reals(model.offset_position, real, device)
     return table
@@ -115,7 +132,16 @@ def forest_of(model: Model, real: Any, device: Any) -> Any:
 def work_rows(model: Model) -> dict[str, int]:
     """Rows of the arrays of ``Work``."""
     links, slots = model.forest.mass.size, int(model.forest.slot.max(initial=-1)) + 1
-    each = {"quaternion": 4, "reach": 3, "position": 3, "twist": 6, "bias": 6, "record": 12, "acceleration": 6, "wrench": 6}
+    each = {
+        "quaternion": 4,
+        "reach": 3,
+        "position": 3,
+        "twist": 6,
+        "bias": 6,
+        "record": 12,
+        "acceleration": 6,
+        "wrench": 6,
+    }
     return {**{name: k * links for name, k in each.items()}, "gathered": 27 * slots, "tau": model.nu, "gravity": 3}
 
 
