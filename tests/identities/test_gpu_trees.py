@@ -158,6 +158,26 @@ def test_models_that_have_no_kernels_are_refused_with_the_reason() -> None:
             gpu.forward_dynamics(model, model.q0[None], model.u0[None], device="cpu")
 
 
+def test_states_that_do_not_fit_into_memory_are_refused_with_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    from articulon.gpu import tree_tables
+
+    monkeypatch.setattr(tree_tables, "memory", lambda: 100_000)
+    model = rod().build()
+    Q, U = np.tile(model.q0, (400, 1)), np.zeros((400, 3))
+    gpu.forward_dynamics(model, Q[:100], U[:100], device="cpu")
+    with pytest.raises(ModelError, match=r"400 states of this model take .* kB or more, and cpu has 100 kB"):
+        gpu.forward_dynamics(model, Q, U, device="cpu")
+
+
+def test_a_model_in_which_nothing_moves_has_no_accelerations() -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("wall", mass=1, inertia=1, joint=ar.Weld())
+    model, nothing = builder.build(), np.zeros((3, 0))
+    assert gpu.forward_dynamics(model, nothing, nothing, wrenches=np.ones((1, 6)), device="cpu").shape == (3, 0)
+    with pytest.raises(ModelError, match="nothing moves in this model"):
+        gpu.Ensemble(model, nothing, nothing, device="cpu")
+
+
 def test_a_device_that_is_not_there_is_refused_by_name() -> None:
     model = rod().build()
     for name in ("gpu", "cuda:", 0, None):

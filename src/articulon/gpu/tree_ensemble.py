@@ -104,6 +104,8 @@ class Ensemble:
         precision: str = "double",
     ) -> None:
         q, u = states_of(model, Q, U, "Ensemble", unit=True)
+        if not model.nu:
+            raise ModelError("Ensemble: nothing moves in this model: all its bodies are welded to the ground")
         batch = self._batch = TreeBatch(model, q.shape[0], device, precision, "Ensemble")
         batch.take_forces(scaling, held, seeds)
         self.model = model

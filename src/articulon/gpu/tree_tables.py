@@ -14,7 +14,7 @@ from articulon.gpu.tree_joints import KINDS
 from articulon.inputs import word
 from articulon.model import Model, kernel_tables
 from articulon.model.joints import BY_KIND
-from articulon.sizes import amount
+from articulon.sizes import amount, memory
 
 wp = load_warp()
 
@@ -151,17 +151,25 @@ def work_of(model: Model, states: int, real: Any, device: Any) -> Any:
     Raises
     ------
     ModelError
-        With its size, where it does not fit into the device's memory.
+        With the size, where the states do not fit into the memory of the device.
     """
     rows = work_rows(model)
+    numbers = sum(rows.values()) + 2 * (model.nq + model.nu)
+    needed = float(numbers) * states * (8 if real is wp.float64 else 4)
+    there = device.total_memory if device.is_cuda else memory()
+    if needed > there:
+        raise _too_large(states, needed, f"{device.alias} has {amount(there)}")
     work = structures(real)[1]()
     try:
         for name, count in rows.items():
             setattr(work, name, wp.zeros((max(count, 1), states), dtype=real, device=device))
-    except RuntimeError as failure:
-        size = amount(float(sum(rows.values())) * states * (8 if real is wp.float64 else 4))
-        raise ModelError(
-            f"states: {states:,} states of this model take {size} beside their own numbers, which {device} has not "
-            f"({failure}); take fewer at once, or precision='single'"
-        ) from None
+    except RuntimeError as failure:  # others use the memory too
+        raise _too_large(states, needed, f"{device.alias} has no room left ({failure})") from None
     return work
+
+
+def _too_large(states: int, needed: float, there: str) -> ModelError:
+    return ModelError(
+        f"states: {states:,} states of this model take {amount(needed)} or more, and {there}; take fewer at once, or "
+        "precision='single'"
+    )
