@@ -16,6 +16,8 @@ import articulon as ar
 from articulon import gpu
 from articulon.errors import DivergenceError, ModelError
 from articulon.forces.evaluation import Evaluator
+from articulon.gpu import tree_forces, tree_kernels, tree_steps
+from articulon.gpu.devices import load_warp
 
 STATES = 4
 WINDOW, AVERAGE = 0.01, 3
@@ -258,3 +260,27 @@ def test_numbers_that_single_precision_has_not_are_refused_by_name() -> None:
     gpu.accelerations(model, Q, U, device="cpu")
     with pytest.raises(ModelError, match=r"'single' has no number 1e-40 \(A, B or C of site pairs\)"):
         gpu.accelerations(model, Q, U, device="cpu", precision="single")
+
+
+@pytest.mark.slow
+def test_every_kernel_compiles_for_a_gpu(tmp_path: Any) -> None:
+    """By NVIDIA's compiler, which comes with Warp and needs no GPU. It takes some fifteen seconds, and is all that a
+    machine without a GPU can say of one."""
+    wp = load_warp()
+    if 90 not in wp.get_cuda_supported_archs():
+        pytest.skip("Warp comes without NVIDIA's compiler on this system")
+    model = model_of("normal noise", "site pairs", "springs")
+    Q, U = states(model)
+    gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS).advance(1, 0.001)
+    gpu.forward_dynamics(model, Q, U, wrenches=np.zeros((model.bodies, 6)), device="cpu")
+    kernels = {
+        f"{home.__name__}.{name}": value
+        for home in (tree_kernels, tree_forces, tree_steps)
+        for name, value in vars(home).items()
+        if isinstance(value, wp.Kernel)
+    }
+    assert len(kernels) == 14
+    for name, kernel in kernels.items():
+        for module in {one.module for one in (kernel.overloads.values() if kernel.is_generic else [kernel])}:
+            wp.compile_aot_module(module, arch=90, module_dir=str(tmp_path / name), use_ptx=False)
+        assert list((tmp_path / name).glob("*.cubin"))

@@ -20,6 +20,12 @@ from articulon.scaling.base import ScalingPolicy
 
 wp = load_warp()
 
+STATES_IN_BLOCK = 32
+"""Threads that a GPU keeps on one processor, where each takes a state: as few as it runs at once, so that a thousand
+states keep all processors at work. More would not fit there anyway: a state fills the registers of a thread."""
+THREADS_IN_BLOCK = 256
+"""The same where threads are many and small."""
+
 
 class TreeBatch:
     """A model's tables and the scratch of a number of its states on a device.
@@ -93,7 +99,8 @@ class TreeBatch:
 
     def launch(self, kernel: Any, dim: Any, *arguments: Any) -> None:
         """Launches a kernel, a thread for each of ``dim``."""
-        wp.launch(kernel, dim=dim, inputs=list(arguments), device=self.device)
+        block = STATES_IN_BLOCK if isinstance(dim, int) else THREADS_IN_BLOCK
+        wp.launch(kernel, dim=dim, inputs=list(arguments), device=self.device, block_dim=block)
 
     def accelerate(self, y: Any, dy: Any) -> None:
         """u' of every state y (nq + nu, states) under the forces that are given, to the last rows of ``dy``."""
