@@ -100,9 +100,18 @@ def states(model: Any) -> tuple[np.ndarray, np.ndarray]:
     return Q, rng.normal(size=(STATES, model.nu))
 
 
-def plain(model: Any, q: np.ndarray, u: np.ndarray, seed: int, window: int, factor: np.ndarray) -> np.ndarray:
+def plain(
+    model: Any,
+    q: np.ndarray,
+    u: np.ndarray,
+    seed: int,
+    window: int,
+    factor: np.ndarray,
+    window_length: float = WINDOW,
+    average: int = AVERAGE,
+) -> np.ndarray:
     """u' of one state by the right-hand side that runs integrate."""
-    evaluator = Evaluator(model, seed=seed, window=WINDOW, average=AVERAGE)
+    evaluator = Evaluator(model, seed=seed, window=window_length, average=average)
     y = np.concatenate([q, u, np.zeros(8)])
     dy = np.zeros_like(y)
     evaluator.rates(factor, 0.0, window, y, dy)
@@ -284,3 +293,16 @@ def test_every_kernel_compiles_for_a_gpu(tmp_path: Any) -> None:
         for module in {one.module for one in (kernel.overloads.values() if kernel.is_generic else [kernel])}:
             wp.compile_aot_module(module, arch=90, module_dir=str(tmp_path / name), use_ptx=False)
         assert list((tmp_path / name).glob("*.cubin"))
+
+
+@pytest.mark.slow
+def test_the_published_docking_has_the_accelerations_of_its_runs() -> None:
+    """33 bodies on spherical joints, with every force but gravity: what ensembles of dockings take."""
+    model, held = ar.load_case("nanoparticle-docking-published").build_model(), 1e-3
+    rng = np.random.default_rng(3)
+    Q, U = np.tile(model.q0, (STATES, 1)), 0.01 * rng.normal(size=(STATES, model.nu))
+    scaling, factor = ar.scaling.Constant(0.01), np.full(8, 0.01)
+    found = gpu.accelerations(model, Q, U, device="cpu", seeds=SEEDS, window=2, held=held, scaling=scaling)
+    for s in range(STATES):
+        expected = plain(model, Q[s], U[s], int(SEEDS[s]), 2, factor, window_length=held, average=1)
+        assert np.abs(found[s] - expected).max() <= AGREE * np.abs(expected).max()
