@@ -37,7 +37,7 @@ class TreeBatch:
     states
         How many states.
     device
-        Its name; see :func:`articulon.gpu.device`.
+        Its name; see :func:`articulon.gpu.devices.device`.
     precision
         ``"double"`` or ``"single"``, of all numbers.
     where
@@ -59,6 +59,7 @@ class TreeBatch:
         self.work = work_of(model, states, self.real, self.device)
         self.links = model.forest.mass.size
         self.forces: ForceTables | None = None
+        self.wrenches: Any = None
 
     def take_forces(self, scaling: ScalingPolicy | None, held: float | None, seeds: Any) -> None:
         """Makes the model's own forces act, times the factors of a policy; ``held`` is how long noise is held [time],
@@ -111,14 +112,12 @@ class TreeBatch:
             self.launch(tree_kernels.gather_wrenches, N, self.forest, self.work, self.wrenches)
         self.launch(tree_kernels.solve, N, self.forest, self.work, nq, self.real(1.0), dy)
 
-    def draw(self, clock: Any = None) -> None:
-        """Brownian forces of the window ``clock[0]``, that of the batch by default."""
+    def draw(self) -> None:
+        """Brownian forces of the window ``clock[0]``."""
         f = self.forces
         if f is not None and f.noise is not None:
-            at = self.clock if clock is None else clock
-            self.launch(
-                tree_forces.draw_noise, (f.dragged, self.states), f.noise, self.seeds, at, self.drawn, self.held
-            )
+            to = self.drawn, self.held
+            self.launch(tree_forces.draw_noise, (f.dragged, self.states), f.noise, self.seeds, self.clock, *to)
 
     def evaluate(self, y: Any, dy: Any) -> None:
         """The whole right-hand side, q' and u', under the model's own forces and the noise that has been drawn."""
