@@ -44,6 +44,10 @@ FORCES = {
         ]
         for shape in ("normal", "uniform", "direction")
     },
+    "noise at the instantaneous temperature": [
+        ar.forces.StokesDrag(translational=1.0, rotational=0.3),
+        ar.forces.Brownian(GENTLE, window=WINDOW, average=AVERAGE, amplitude_from="instantaneous"),
+    ],
     "noise without its drag": [
         ar.forces.StokesDrag(translational=1.0, rotational=0.3),
         ar.forces.Brownian(GENTLE, window=WINDOW, average=AVERAGE, dissipation="none"),
@@ -208,6 +212,20 @@ def test_rk4_conserves_energy_to_its_fourth_order() -> None:
     assert np.linalg.norm(errors[1]) <= np.linalg.norm(errors[0]) / 12.0
 
 
+def test_an_ensemble_says_where_its_bodies_are_and_how_they_move() -> None:
+    model = model_of("gravity", "springs")
+    ensemble = gpu.Ensemble(model, *states(model), device="cpu")
+    Q, U = ensemble.advance(10, 0.01)
+    positions, rotations = ensemble.poses()
+    energies = ensemble.kinetic_energies()
+    for s in range(STATES):
+        place, turn = ar.body_poses(model, Q[s])
+        np.testing.assert_allclose(positions[s], place, rtol=0, atol=1e-14 * np.abs(place).max())
+        np.testing.assert_allclose(rotations[s], turn, rtol=0, atol=1e-14)
+        assert energies[s] == pytest.approx(ar.kinetic_energy(model, Q[s], U[s]), rel=1e-14)
+    np.testing.assert_array_equal(gpu.body_poses(model, Q, "cpu")[0], positions)
+
+
 def test_a_state_that_diverges_is_named_and_the_others_go_on() -> None:
     model = model_of("site pairs")
     Q, U = states(model)
@@ -243,7 +261,6 @@ def test_refusals_name_the_thing() -> None:
         gpu.Ensemble(model, longer, U, device="cpu", seeds=SEEDS)
     for force, words in (
         (ar.forces.JointActuation(body="b0", values=5), "no kernels for joint-actuation on a device, but for gravity"),
-        (ar.forces.Brownian(300, amplitude_from="instantaneous"), "noise at the instantaneous temperature"),
     ):
         builder = ar.ModelBuilder(units="kg-m-s")
         builder.add_body("b0", mass=1, inertia=1, joint=ar.Revolute())
@@ -282,13 +299,15 @@ def test_every_kernel_compiles_for_a_gpu(tmp_path: Any) -> None:
     Q, U = states(model)
     gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS).advance(1, 0.001)
     gpu.forward_dynamics(model, Q, U, wrenches=np.zeros((model.bodies, 6)), device="cpu")
+    ensemble = gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS)
+    ensemble.poses(), ensemble.kinetic_energies()
     kernels = {
         f"{home.__name__}.{name}": value
         for home in (tree_kernels, tree_forces, tree_steps)
         for name, value in vars(home).items()
         if isinstance(value, wp.Kernel)
     }
-    assert len(kernels) == 14
+    assert len(kernels) == 16
     for name, kernel in kernels.items():
         for module in {one.module for one in (kernel.overloads.values() if kernel.is_generic else [kernel])}:
             wp.compile_aot_module(module, arch=90, module_dir=str(tmp_path / name), use_ptx=False)

@@ -140,6 +140,8 @@ def test_a_row_that_is_no_state_is_named() -> None:
     for wrong in (Q[0], Q[:, :2], Q[:0]):
         with pytest.raises(ModelError, match="Q: expected a row of 4 for each state"):
             gpu.forward_dynamics(model, wrong, U, device="cpu")
+        with pytest.raises(ModelError, match="Q: expected a row of 4 for each state"):
+            gpu.body_poses(model, wrong, device="cpu")
     with pytest.raises(ModelError, match="Q has 4 states and U has 3"):
         gpu.forward_dynamics(model, Q, U[:3], device="cpu")
     with pytest.raises(ModelError, match="precision: expected one of 'double', 'single'"):

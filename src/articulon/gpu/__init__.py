@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from articulon.gpu.tree_batch import accelerations as accelerations
+    from articulon.gpu.tree_batch import body_poses as body_poses
     from articulon.gpu.tree_batch import forward_dynamics as forward_dynamics
     from articulon.gpu.tree_ensemble import Ensemble as Ensemble
 
 _HOME_OF = {
     "Ensemble": "articulon.gpu.tree_ensemble",
     "accelerations": "articulon.gpu.tree_batch",
+    "body_poses": "articulon.gpu.tree_batch",
     "forward_dynamics": "articulon.gpu.tree_batch",
 }
 
-__all__ = ["Ensemble", "accelerations", "forward_dynamics"]
+__all__ = ["Ensemble", "accelerations", "body_poses", "forward_dynamics"]
 
 
 def __getattr__(name: str) -> Any:

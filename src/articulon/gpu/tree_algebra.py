@@ -112,6 +112,11 @@ def rotation(e: Any):
 
 
 @wp.func
+def normalised(e: Any):
+    return (e.dtype(1.0) / wp.sqrt(wp.dot(e, e))) * e
+
+
+@wp.func
 def quaternion_rate(e: Any, w: Any):
     """e' = ½ e (0, ω), with ω in the body frame (Guy 2018, B.17)."""
     half = e.dtype(0.5)

@@ -106,11 +106,29 @@ class TreeBatch:
     def accelerate(self, y: Any, dy: Any) -> None:
         """u' of every state y (nq + nu, states) under the forces that are given, to the last rows of ``dy``."""
         N, nq = self.states, self.model.nq
-        self.launch(tree_kernels.place_and_move, N, self.forest, self.work, y)
+        self.move(y)
         if self.wrenches is not None:
             self.work.wrench.zero_()
             self.launch(tree_kernels.gather_wrenches, N, self.forest, self.work, self.wrenches)
         self.launch(tree_kernels.solve, N, self.forest, self.work, nq, self.real(1.0), dy)
+
+    def move(self, y: Any) -> None:
+        """Places and moves the links of every state y."""
+        self.launch(tree_kernels.place_and_move, self.states, self.forest, self.work, y)
+
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Origins (states, bodies, 3) and Euler parameters (states, bodies, 4) of bodies that have been moved."""
+        bodies = self.model.bodies
+        found = self.zeros(3 * bodies), self.zeros(4 * bodies)
+        self.launch(tree_kernels.body_poses, (bodies, self.states), self.forest, self.work, *found)
+        positions, rotations = (by_state(one).reshape(self.states, bodies, -1) for one in found)
+        return positions, rotations
+
+    def kinetic_energies(self) -> np.ndarray:
+        """T of states that have been moved (states,)."""
+        found = self.zeros(1)
+        self.launch(tree_kernels.kinetic_energies, self.states, self.forest, self.work, found)
+        return by_state(found)[:, 0]
 
     def draw(self) -> None:
         """Brownian forces of the window ``clock[0]``."""
@@ -123,7 +141,7 @@ class TreeBatch:
         """The whole right-hand side, q' and u', under the model's own forces and the noise that has been drawn."""
         N, f, work, factor = self.states, self.forces, self.work, self.factor
         assert f is not None
-        self.launch(tree_kernels.place_and_move, N, self.forest, work, y)
+        self.move(y)
         if f.pairs is not None or f.drag is not None:
             work.wrench.zero_()
         if f.pairs is not None:
@@ -142,7 +160,8 @@ class TreeBatch:
             work.tau.zero_()
             self.launch(tree_forces.spring_torques, N, f.springs, y, work, factor[CONFORMATIONAL])
         if f.drag is not None:
-            self.launch(tree_forces.friction, N, f.drag, work, self.held, factor[DAMPING], factor[STOCHASTIC])
+            factors = factor[DAMPING], factor[STOCHASTIC], self.real(f.thermal)
+            self.launch(tree_forces.friction, N, self.forest, f.drag, work, self.held, *factors)
         self.launch(tree_kernels.solve, N, self.forest, work, self.model.nq, factor[EXTERNAL], dy)
         self.launch(tree_kernels.coordinate_rates, (self.links, N), self.forest, y, dy)
 
@@ -249,8 +268,39 @@ def accelerations(
     return _speeds(dy, model)
 
 
+def body_poses(
+    model: Model, Q: Any, device: str = "cuda", *, precision: str = "double"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the bodies of many states are.
+
+    Parameters
+    ----------
+    model, Q, device, precision
+        See :func:`forward_dynamics`.
+
+    Returns
+    -------
+    positions, rotations
+        Origins [length], (N, bodies, 3), and Euler parameters scalar first, body to world, (N, bodies, 4); world frame.
+
+    Raises
+    ------
+    ModelError, ArticulonError
+        As :func:`forward_dynamics`.
+    """
+    q, u = states_of(model, Q, None, "body_poses")
+    batch = TreeBatch(model, q.shape[0], device, precision, "body_poses")
+    batch.move(batch.rows(np.hstack([q, u])))
+    return batch.poses()
+
+
+def by_state(rows: Any) -> np.ndarray:
+    """Rows (rows, states) on a device as an array of doubles (states, rows)."""
+    return np.ascontiguousarray(rows.numpy().T, dtype=np.float64)
+
+
 def _speeds(dy: Any, model: Model) -> np.ndarray:
-    return np.ascontiguousarray(dy.numpy()[model.nq :].T, dtype=np.float64)
+    return np.ascontiguousarray(by_state(dy)[:, model.nq :])
 
 
 def held_window(model: Model, scaling: ScalingPolicy | None, held: float | None, where: str) -> float:
@@ -306,7 +356,7 @@ def per_state(value: Any, states: int, shape: tuple[int, ...], name: str) -> np.
 
 
 def states_of(model: Model, Q: Any, U: Any, where: str, unit: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (N, nq) and speeds (N, nu) of many states.
+    """Coordinates (N, nq) and speeds (N, nu) of many states; zeros for speeds that are None.
 
     Raises
     ------
@@ -319,7 +369,7 @@ def states_of(model: Model, Q: Any, U: Any, where: str, unit: bool = False) -> t
     found = []
     for value, name, size in ((Q, "Q", model.nq), (U, "U", model.nu)):
         try:
-            one = floats(value)
+            one = np.zeros((found[0].shape[0], size)) if found and value is None else floats(value)
         except ValueError as reason:
             raise ModelError(f"{name}: {reason}") from None
         if one.ndim != 2 or one.shape[1] != size or not one.shape[0]:

@@ -8,7 +8,7 @@ import numpy as np
 from articulon.errors import DivergenceError, ModelError
 from articulon.gpu import tree_steps
 from articulon.gpu.devices import load_warp
-from articulon.gpu.tree_batch import TreeBatch, states_of
+from articulon.gpu.tree_batch import TreeBatch, by_state, states_of
 from articulon.gpu.tree_tables import integers, reals
 from articulon.inputs import number, shown, whole
 from articulon.integrate.rules import EXPLICIT
@@ -130,17 +130,28 @@ class Ensemble:
     @property
     def Q(self) -> np.ndarray:
         """Coordinates (N, nq)."""
-        return np.ascontiguousarray(self._y.numpy()[: self.model.nq].T, dtype=np.float64)
+        return np.ascontiguousarray(by_state(self._y)[:, : self.model.nq])
 
     @property
     def U(self) -> np.ndarray:
         """Speeds (N, nu)."""
-        return np.ascontiguousarray(self._y.numpy()[self.model.nq :].T, dtype=np.float64)
+        return np.ascontiguousarray(by_state(self._y)[:, self.model.nq :])
 
     @property
     def diverged(self) -> np.ndarray:
         """The step after which each state was no longer finite, 0 where it is, (N,)."""
         return np.array(self._failed.numpy())
+
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the bodies are: origins [length], (N, bodies, 3), and Euler parameters scalar first, body to world,
+        (N, bodies, 4); world frame."""
+        self._batch.move(self._y)
+        return self._batch.poses()
+
+    def kinetic_energies(self) -> np.ndarray:
+        """Kinetic energy of each state [energy], (N,)."""
+        self._batch.move(self._y)
+        return self._batch.kinetic_energies()
 
     def advance(self, steps: int, step_size: float, rule: str = "kutta-merson") -> tuple[np.ndarray, np.ndarray]:
         """Takes a number of steps, all of one length but for those that a boundary of windows of noise cuts short.

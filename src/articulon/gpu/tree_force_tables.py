@@ -83,6 +83,8 @@ class ForceTables:
     """Number of bodies with drag."""
     window: float
     """Length of a held window of noise [time]; 0 without noise."""
+    thermal: float
+    """½ kT of all freedoms [energy], where noise is that of the instantaneous temperature; else 0."""
 
 
 def check_forces(model: Model, where: str) -> None:
@@ -93,11 +95,6 @@ def check_forces(model: Model, where: str) -> None:
             raise ModelError(
                 f"{where}: forces[{k}]: there are no kernels for {getattr(force, 'kind', type(force).__name__)} on a "
                 f"device, but for {kinds}; leave it out, or compute on the CPU"
-            )
-        if isinstance(force, Brownian) and force.amplitude_from == "instantaneous":
-            raise ModelError(
-                f"{where}: forces[{k}].amplitude_from: there is no kernel for noise at the instantaneous temperature "
-                "on a device; use 'bath', or compute on the CPU"
             )
 
 
@@ -135,6 +132,7 @@ def tables_of(model: Model, held: float, real: Any, device: Any) -> ForceTables:
         np.unique(pairs.link).size if moving else 0,
         dragged,
         held if noisy else 0.0,
+        0.5 * model.degrees_of_freedom * float(found.noise.bath[0]) if noisy and found.noise.choice[4] else 0.0,
     )
 
 

@@ -16,7 +16,7 @@ from articulon.gpu.tree_algebra import (
     rotation_vector,
     store3,
 )
-from articulon.gpu.tree_kernels import body_rotation, kernel
+from articulon.gpu.tree_kernels import body_rotation, kernel, kinetic_energy_of
 from articulon.model.joints import REVOLUTE
 
 wp = load_warp()
@@ -107,10 +107,16 @@ def spring_torques(springs: Any, y: Any, work: Any, factor: Any):
 
 
 @kernel
-def friction(drag: Any, work: Any, held: Any, damping: Any, stochastic: Any):
+def friction(forest: Any, drag: Any, work: Any, held: Any, damping: Any, stochastic: Any, thermal: Any):
     """Adds Stokes drag, in a flow that is linear in the place, times ``damping``, and the held Brownian forces (6
-    bodies, states), times ``stochastic``, of the bodies with drag, a thread for each state."""
+    bodies, states), times ``stochastic``, of the bodies with drag, a thread for each state.
+
+    Where ``thermal``, ½ kT of all freedoms, is above zero, noise is that of the instantaneous kinetic temperature (Guy
+    2018, 3.13)."""
     s = wp.tid()
+    size = stochastic
+    if thermal > type(thermal)(0.0):
+        size = stochastic * wp.sqrt(kinetic_energy_of(forest, work, s) / thermal)
     for k in range(drag.link.shape[0]):
         i = drag.link[k]
         w = load3(work.twist, 6 * i + 3, s)
@@ -126,8 +132,8 @@ def friction(drag: Any, work: Any, held: Any, damping: Any, stochastic: Any):
         force = damping * force
         moment = damping * moment
         if held.shape[0] > 0:
-            force = force + stochastic * load3(held, 6 * k, s)
-            moment = moment + stochastic * load3(held, 6 * k + 3, s)
+            force = force + size * load3(held, 6 * k, s)
+            moment = moment + size * load3(held, 6 * k + 3, s)
         store3(work.wrench, 6 * i, s, load3(work.wrench, 6 * i, s) + force)
         store3(work.wrench, 6 * i + 3, s, load3(work.wrench, 6 * i + 3, s) + moment + wp.cross(c, force))
 

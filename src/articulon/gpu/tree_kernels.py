@@ -13,6 +13,7 @@ from articulon.gpu.tree_algebra import (
     load3,
     load4,
     load6,
+    normalised,
     of_table3,
     of_table4,
     of_table6,
@@ -196,6 +197,44 @@ def gather_wrenches(forest: Any, work: Any, given: Any):
             moment = load3(given, 6 * k + 3, s) + wp.cross(arm, force)
             store3(work.wrench, 6 * i, s, load3(work.wrench, 6 * i, s) + force)
             store3(work.wrench, 6 * i + 3, s, load3(work.wrench, 6 * i + 3, s) + moment)
+
+
+@wp.func
+def kinetic_energy_of(forest: Any, work: Any, s: int):
+    """T = Σ ½ m v² + m v·(ω × c) + ½ ω·(I ω) of state s, about the links' origins."""
+    half = type(forest.mass[0])(0.5)
+    total = type(forest.mass[0])(0.0)
+    for i in range(forest.parent.shape[0]):
+        body = body_rotation(work, i, s)
+        v = load3(work.twist, 6 * i, s)
+        w = load3(work.twist, 6 * i + 3, s)
+        turning = wp.transpose(body) * w
+        total = total + half * forest.mass[i] * wp.dot(v, v)
+        total = total + wp.dot(v, wp.cross(w, body * of_table3(forest.moment, i)))
+        total = total + half * wp.dot(turning, symmetric_apply(of_table6(forest.inertia, i), turning))
+    return total
+
+
+@kernel
+def kinetic_energies(forest: Any, work: Any, result: Any):
+    """T of every state whose links have been placed and moved."""
+    s = wp.tid()
+    result[0, s] = kinetic_energy_of(forest, work, s)
+
+
+@kernel
+def body_poses(forest: Any, work: Any, positions: Any, rotations: Any):
+    """Origins (3 bodies, states) and unit Euler parameters (4 bodies, states) of the bodies, on links that have been
+    placed; a thread for each body and state."""
+    k, s = wp.tid()
+    i = forest.body_link[k]
+    at = of_table3(forest.body_offset, k)
+    turn = of_table4(forest.body_turn, k)
+    if i >= 0:
+        at = load3(work.position, 3 * i, s) + body_rotation(work, i, s) * at
+        turn = product(load4(work.quaternion, 4 * i, s), turn)
+    store3(positions, 3 * k, s, at)
+    store4(rotations, 4 * k, s, normalised(turn))
 
 
 @kernel

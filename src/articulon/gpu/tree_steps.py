@@ -8,7 +8,7 @@ the same, and a graph can hold them.
 from typing import Any
 
 from articulon.gpu.devices import load_warp
-from articulon.gpu.tree_algebra import load4, store4
+from articulon.gpu.tree_algebra import load4, normalised, store4
 from articulon.gpu.tree_kernels import kernel
 
 wp = load_warp()
@@ -72,7 +72,6 @@ def finish_step(
         y[v, s] = total
         finite = finite and wp.isfinite(total)
     for k in range(quaternions.shape[0]):
-        e = load4(y, quaternions[k], s)
-        store4(y, quaternions[k], s, (y.dtype(1.0) / wp.sqrt(wp.dot(e, e))) * e)
+        store4(y, quaternions[k], s, normalised(load4(y, quaternions[k], s)))
     if not finite and failed[s] == wp.int64(0):
         failed[s] = at[1] + wp.int64(1)

@@ -43,7 +43,7 @@ def structures(real: Any) -> tuple[Any, Any]:
         "their links.",
         real,
         **dict.fromkeys(("parent", "kind", "q", "u", "slot", "first", "body_link"), INTEGER),
-        **dict.fromkeys(("position", "rotation", "axis", "moment", "inertia", "body_offset"), TABLE),
+        **dict.fromkeys(("position", "rotation", "axis", "moment", "inertia", "body_offset", "body_turn"), TABLE),
         mass=FLAT,
     )
     work = structure(
@@ -126,6 +126,7 @@ def forest_of(model: Model, real: Any, device: Any) -> Any:
         setattr(table, name, reals(getattr(f, name), real, device, f"{name} of a link" if name in _SIZES else ""))
     table.body_link = integers(model.link, device)
     table.body_offset = reals(model.offset_position, real, device)
+    table.body_turn = reals(model.offset_rotation, real, device)
     return table
 
 
