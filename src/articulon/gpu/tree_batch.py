@@ -366,7 +366,7 @@ def states_of(model: Model, Q: Any, U: Any, where: str, unit: bool = False) -> t
     """
     if not isinstance(model, Model):
         raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {shown(model)}")
-    found = []
+    found: list[np.ndarray] = []
     for value, name, size in ((Q, "Q", model.nq), (U, "U", model.nu)):
         try:
             one = np.zeros((found[0].shape[0], size)) if found and value is None else floats(value)
