@@ -139,6 +139,12 @@ def mujoco(c: Chain) -> Solver | None:
     mj = installed("mujoco")
     if mj is None or c.bodies > MUJOCO_BODIES[c.kind]:
         return None
+    model, data = mujoco_model(mj, c)
+    return Solver(lambda: mj.mj_forward(model, data), lambda: np.array(data.qacc))
+
+
+def mujoco_model(mj: ModuleType, c: Chain) -> tuple[Any, Any]:
+    """The chain in MuJoCo, without contacts, and where it is in its motion."""
     spec = mj.MjSpec()
     spec.option.gravity = GRAVITY
     spec.option.disableflags = int(mj.mjtDisableBit.mjDSBL_CONTACT | mj.mjtDisableBit.mjDSBL_CONSTRAINT)
@@ -151,7 +157,7 @@ def mujoco(c: Chain) -> Solver | None:
     model = spec.compile()
     data = mj.MjData(model)
     data.qpos[:], data.qvel[:] = c.q, c.u
-    return Solver(lambda: mj.mj_forward(model, data), lambda: np.array(data.qacc))
+    return model, data
 
 
 def installed(name: str) -> ModuleType | None:

@@ -47,6 +47,7 @@ FLOORS = (
     ("scaling",),
     ("integrate",),
     ("ensembles",),
+    ("gpu",),
     ("adaptive",),
     ("fidelity",),
     ("storage",),
