@@ -110,14 +110,17 @@ class OpenMM(Declaration):
 
     def notes(self, model: Model) -> list[str]:
         """What a user should know of a run with it, a line each."""
-        system, found = self._loaded(), []
+        system, version = self._loaded(), systems.openmm_package("openmm").__version__
+        on = f"on the platform {self.platform}"
+        if self.platform is None:
+            on = f"on the fastest platform that works, as none is named; here {systems.platforms()[0]} is tried first"
+        found = [f"it is evaluated by OpenMM {version} {on}"]
         if "CMMotionRemover" in systems.names_of(system):
             found.append("the system's CMMotionRemover is left out: it would change speeds, which are this run's")
         if system.getNumConstraints():
-            found.append(f"{system.getNumConstraints()} constraints of the system are between atoms of one body each")
-        if self.platform is None:
-            first = systems.platforms()[0]
-            found.append(f"no platform is named, and the fastest that works is taken ({first} comes first here)")
+            found.append(
+                f"the system's constraints ({system.getNumConstraints()}) are left out: each holds atoms of one body"
+            )
         return found
 
     def site_terms(self, model: Model) -> list[SumTerm]:

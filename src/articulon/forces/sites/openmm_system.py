@@ -1,7 +1,7 @@
 """Systems of OpenMM as forces between sites: how they are read, and what of them goes with a model."""
 
 import hashlib
-import html
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -41,6 +41,8 @@ BETWEEN_LISTED = (
     "CustomTorsionForce",
 )
 """Those between listed atoms, of distances and angles alone."""
+_STRANGE = re.compile(r"(?i)<!DOCTYPE|<!ENTITY|&#(?!(?:9|10|13|x0?[9AD]);).{0,9}")
+"""What of XML OpenMM does not write: types of documents, and references to characters other than blanks."""
 MISSING = "this needs OpenMM: pip install 'articulon[molecules]'"
 
 
@@ -114,12 +116,14 @@ def system_of(given: str, sha256: str | None, where: str) -> Any:
     openmm = openmm_package(where)
     text = text_of(given, sha256, where)
     what = "the text" if is_xml(given) else clipped(given)
-    # A PythonForce is a pickle, which runs code when it is read; references to characters do not hide its name, and
-    # the other way to do so needs a document type.
-    if "PythonForce" in html.unescape(text):
+    # A PythonForce is a pickle, which runs code as soon as it is read. What could hide its name is not read either.
+    if "PythonForce" in text:
         raise ModelError(f"{where}: {_PYTHON}")
-    if "<!DOCTYPE" in text.upper():
-        raise ModelError(f"{where}: {what} has a document type, which OpenMM writes nowhere; serialise the system anew")
+    strange = _STRANGE.search(text)
+    if strange is not None:
+        raise ModelError(
+            f"{where}: {what} has {shown(strange[0])} in it, which OpenMM never writes; serialise the system anew"
+        )
     try:
         system = _deserialised(text)
     except Exception as error:  # whatever OpenMM raises for what is no system

@@ -1,0 +1,451 @@
+"""The force ``openmm`` beside our own forces and beside OpenMM itself, and what it refuses."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openmm
+import pytest
+from openmm import app, unit
+
+import articulon as ar
+from articulon import molecules
+from articulon.adaptive.coarsening import locked_model
+from articulon.forces import OpenMM
+from articulon.forces.sites.openmm_force import Evaluation
+from articulon.forces.sites.site_positions import site_positions
+from articulon.molecules.openmm_exchange import to_openmm
+from articulon.units import unit_system
+
+DOUBLE, SINGLE = 1e-10, 1e-5
+"""Of the largest force, and of the energy: sums of ten thousands of terms of both signs, in either precision."""
+
+
+@cache
+def peptide() -> tuple[Any, Any]:
+    structure = molecules.peptide("AKMAEFARQS")
+    return structure, molecules.perceive(structure)
+
+
+@cache
+def system_xml(field: str = "amber14", solvent: str = "vacuum") -> str:
+    """With Coulomb's constant to all its digits, of which OpenMM writes nine to the terms of its implicit solvents."""
+    system = molecules.openmm_system(peptide()[0], field, solvent=solvent)
+    text = openmm.XmlSerializer.serialize(system)
+    if solvent == "obc2":
+        assert "138.935485*" in text
+    return text.replace("138.935485*", f"{unit_system('Da-nm-ps').coulomb!r}*")
+
+
+def with_openmm(field: str = "amber14", solvent: str = "vacuum", **options: Any) -> Any:
+    return molecules.build(*peptide(), forces=[OpenMM(system=system_xml(field, solvent), **options)])
+
+
+def turned(model: Any, size: float = 0.2) -> np.ndarray:
+    q = np.array(model.q0)
+    q[7:] += size * np.random.default_rng(5).normal(size=q.size - 7)
+    return q
+
+
+@pytest.mark.parametrize(
+    ("field", "solvent", "platform", "bound"),
+    [
+        ("amber14", "vacuum", "Reference", DOUBLE),
+        ("amber14", "vacuum", "CPU", SINGLE),
+        ("amber14", "obc2", "Reference", DOUBLE),
+        ("amber14", "obc2", "CPU", SINGLE),
+        ("charmm36", "vacuum", "Reference", DOUBLE),
+    ],
+)
+def test_forces_and_energy_are_those_of_our_own_force_field(field, solvent, platform, bound):
+    ours = molecules.build(*peptide(), **_own(field, solvent))
+    theirs = with_openmm(field, solvent, platform=platform)
+    q, still = turned(ours), np.zeros(ours.nu)
+    mine, other = (ar.generalized_forces(model, q, still) for model in (ours, theirs))
+    assert np.abs(mine).max() > 10.0
+    assert np.abs(other - mine).max() <= bound * np.abs(mine).max()
+    energies = [ar.potential_energy(model, q) for model in (ours, theirs)]
+    # Bonds and planes of standard geometry have hardly any energy, and the parts of the rest cancel: what counts is
+    # the size of the parts, which is that of the energy of the charges.
+    scale = abs(ar.potential_energy(ours, q)) + 1e3
+    assert abs(energies[1] - energies[0]) <= bound * scale
+
+
+def _own(field: str, solvent: str) -> dict[str, Any]:
+    structure, articulation = peptide()
+    found = molecules.from_system(openmm.XmlSerializer.deserialize(system_xml(field, solvent)), articulation)
+    constant = molecules.force_field(structure, field, solvent=solvent, articulation=articulation).forces[-1]
+    return {"charges": found.charges, "kinds": found.kinds, "forces": (*found.forces, constant)}
+
+
+def test_units_of_the_model_are_converted():
+    """The same system on bodies in micrometres and femtograms: one quantity, two numbers."""
+    system = openmm.System()
+    bond = openmm.HarmonicBondForce()
+    for mass in (12.0, 16.0):
+        system.addParticle(mass)
+    bond.addBond(0, 1, 0.1, 5e4)
+    system.addForce(bond)
+    found = {}
+    for name in ("Da-nm-ps", "fg-um-us", "kg-m-s"):
+        units = unit_system(name)
+        builder = ar.ModelBuilder(units=name)
+        nanometre, dalton = units.value("1 nm", "length", ""), units.value("1 Da", "mass", "")
+        places = nanometre * np.array([[0.0, 0.0, 0.0], [0.03, 0.04, 0.12]])
+        builder.add_particles(2, mass=dalton * np.array([12.0, 16.0]), positions=places)
+        builder.add_force(OpenMM(system=system, platform="Reference"))
+        model = builder.build()
+        scale = units.ratio("energy", unit_system("Da-nm-ps"))
+        energy = scale * ar.potential_energy(model, model.q0)
+        pull = scale / units.ratio("length", unit_system("Da-nm-ps"))
+        found[name] = energy, pull * ar.generalized_forces(model, model.q0, model.u0)
+    stretch = 0.13 - 0.1
+    for energy, forces in found.values():
+        assert energy == pytest.approx(0.5 * 5e4 * stretch**2, rel=1e-12)
+        expected = 5e4 * stretch * np.array([0.03, 0.04, 0.12]) / 0.13
+        assert np.allclose(forces, [*expected, *-expected], rtol=1e-12)
+
+
+def water_box() -> tuple[Any, Any, np.ndarray]:
+    """Rigid water on a lattice under particle-mesh sums: OpenMM's system, the model of rigid bodies, the places."""
+    edge, per_side = 1.9, 3
+    rng = np.random.default_rng(4)
+    local = np.array([[0.0, 0.0, 0.0], [0.09572, 0.0, 0.0], [-0.023999, 0.092663, 0.0]])
+    builder = ar.ModelBuilder(units="Da-nm-ps", box=ar.Box(lengths=(edge, edge, edge)))
+    topology = app.Topology()
+    chain = topology.addChain()
+    masses = np.array([15.99943, 1.007947, 1.007947])
+    centre = masses @ local / masses.sum()
+    arms = local - centre
+    inertia = sum(m * (a @ a * np.eye(3) - np.outer(a, a)) for m, a in zip(masses, arms, strict=True))
+    for k in range(per_side**3):
+        residue = topology.addResidue("HOH", chain)
+        atoms = [topology.addAtom(n, app.Element.getBySymbol(n[0]), residue) for n in ("O", "H1", "H2")]
+        topology.addBond(atoms[0], atoms[1])
+        topology.addBond(atoms[0], atoms[2])
+        # Some molecules stand whole boxes away: coordinates are never wrapped.
+        at = edge / per_side * np.array(np.unravel_index(k, (per_side,) * 3)) + edge * (k % 3 - 1)
+        e = rng.normal(size=4)
+        name = f"water {k}"
+        body = builder.add_body(
+            name, mass=masses.sum(), inertia=inertia, com=centre, joint=ar.Free(), q=[*at, *(e / np.linalg.norm(e))]
+        )
+        for place in local:
+            builder.add_site(body, place)
+    topology.setPeriodicBoxVectors(edge * np.eye(3) * unit.nanometer)
+    field = app.ForceField("amber14/tip3p.xml")
+    system = field.createSystem(
+        topology, nonbondedMethod=app.PME, nonbondedCutoff=0.9 * unit.nanometer, rigidWater=True
+    )
+    builder.add_force(OpenMM(system=system, platform="Reference"))
+    model = builder.build()
+    return system, model, site_positions(model, model.q0)
+
+
+def test_water_in_a_periodic_box_feels_what_openmm_says():
+    """Particle-mesh sums, constraints within the molecules, and molecules that stand in other images."""
+    system, model, places = water_box()
+    context = openmm.Context(system, openmm.VerletIntegrator(0.001), openmm.Platform.getPlatformByName("Reference"))
+    context.setPositions(places)
+    state = context.getState(energy=True, forces=True)
+    energy, pull = state.getPotentialEnergy()._value, state.getForces(asNumpy=True)._value
+    assert ar.potential_energy(model, model.q0) == pytest.approx(energy, rel=1e-12)
+    positions, _ = ar.body_poses(model, model.q0)
+    wrenches = np.zeros((model.bodies, 6))
+    np.add.at(wrenches[:, :3], model.sites.body, pull)
+    np.add.at(wrenches[:, 3:], model.sites.body, np.cross(places - positions[model.sites.body], pull))
+    still = np.zeros(model.nu)
+    expected = -ar.inverse_dynamics(model, model.q0, still, still, wrenches=wrenches)
+    found = ar.generalized_forces(model, model.q0, still)
+    assert np.abs(found - expected).max() <= 1e-12 * np.abs(wrenches).max()
+    # OpenMM gives no virial, and Σ F r is not that of a box.
+    for name, ask in (("virial", lambda: ar.virial(model, model.q0)),
+                      ("pressure", lambda: ar.pressure(model, model.q0, model.u0))):  # fmt: skip
+        with pytest.raises(ar.ModelError, match=f"{name}: the virial of 'openmm' is not known"):
+            ask()
+
+
+def test_another_box_is_refused_with_both():
+    system, model, _ = water_box()
+    force = OpenMM(system=system)
+    wrong = copy.deepcopy(system)
+    wrong.setDefaultPeriodicBoxVectors(*(2.0 * np.eye(3)))
+    with pytest.raises(ar.ModelError, match=r"box vectors \(2, 0, 0\).*and the model \(1\.9, 0, 0\)"):
+        OpenMM(system=wrong).check(model, "forces[0]")
+    free = openmm.System()
+    for k in range(system.getNumParticles()):
+        free.addParticle(system.getParticleMass(k))
+    free.addForce(openmm.CustomNonbondedForce("r"))
+    for _ in range(free.getNumParticles()):
+        free.getForce(0).addParticle([])
+    with pytest.raises(ar.ModelError, match="its CustomNonbondedForce does not use periodic boundaries and the model"):
+        OpenMM(system=free).check(model, "forces[0]")
+    builder = ar.ModelBuilder(units="Da-nm-ps")
+    count = system.getNumParticles()
+    masses = [system.getParticleMass(k)._value for k in range(count)]
+    builder.add_particles(count, mass=masses, positions=np.random.default_rng(1).normal(size=(count, 3)))
+    builder.add_force(force)
+    with pytest.raises(ar.ModelError, match=r"constraint holds site 0 of body .* and site 1 of body"):
+        builder.build()
+    for k in reversed(range(wrong.getNumConstraints())):
+        wrong.removeConstraint(k)
+    builder = ar.ModelBuilder(units="Da-nm-ps")
+    builder.add_particles(count, mass=masses, positions=np.random.default_rng(1).normal(size=(count, 3)))
+    builder.add_force(OpenMM(system=wrong))
+    with pytest.raises(ar.ModelError, match=r"it is periodic, with the box vectors .* and the model has no box"):
+        builder.build()
+
+
+def test_bonds_alone_need_no_periodic_boundaries():
+    """Positions are not wrapped, so that bonds are whole in any image."""
+    system = openmm.System()
+    bond = openmm.HarmonicBondForce()
+    for _ in range(2):
+        system.addParticle(12.0)
+    bond.addBond(0, 1, 0.1, 100.0)
+    system.addForce(bond)
+    builder = ar.ModelBuilder(units="Da-nm-ps", box=ar.Box(lengths=(1.0, 1.0, 1.0)))
+    builder.add_particles(2, mass=12.0, positions=[[0.95, 0.5, 0.5], [1.15, 0.5, 0.5]])
+    builder.add_force(OpenMM(system=system, platform="Reference"))
+    model = builder.build()
+    assert ar.potential_energy(model, model.q0) == pytest.approx(0.5 * 100.0 * 0.1**2, rel=1e-12)
+
+
+def test_forces_on_virtual_sites_act_on_what_these_are_made_of():
+    """Three bodies whose particles carry a virtual site: forces are the slopes of the energy, and where the model has
+    the site does not matter."""
+    system = openmm.System()
+    for mass in (16.0, 12.0, 14.0, 0.0, 20.0):
+        system.addParticle(mass)
+    system.setVirtualSite(3, openmm.ThreeParticleAverageSite(0, 1, 2, 0.5, 0.3, 0.2))
+    charges = openmm.NonbondedForce()
+    for q in (0.3, -0.2, 0.4, -1.0, 1.0):
+        charges.addParticle(q, 0.3, 0.5)
+    system.addForce(charges)
+    places = np.array([[0.0, 0.0, 0.0], [0.4, 0.0, 0.1], [0.1, 0.5, 0.0], [9.0, 9.0, 9.0], [0.5, 0.5, 0.6]])
+    builder = ar.ModelBuilder(units="Da-nm-ps")
+    bodies = [
+        builder.add_body(f"b{k}", mass=m, inertia=0.1, joint=ar.Free(), q=[*places[k], 1.0, 0.0, 0.0, 0.0])
+        for k, m in ((0, 16.0), (1, 12.0), (2, 14.0), (4, 20.0))
+    ]
+    for body, place in ((0, 0.0), (1, 0.0), (2, 0.0), (0, 9.0), (3, 0.0)):
+        builder.add_site(bodies[body], [place] * 3)
+    builder.add_force(OpenMM(system=system, platform="Reference"))
+    model = builder.build()
+    forces = ar.generalized_forces(model, model.q0, model.u0)
+    assert np.abs(forces[[0, 1, 2]]).min() > 1.0
+    h = 1e-5
+    for body in range(4):
+        for axis in range(3):
+            up, down = model.q0.copy(), model.q0.copy()
+            up[7 * body + axis] += h
+            down[7 * body + axis] -= h
+            slope = (ar.potential_energy(model, up) - ar.potential_energy(model, down)) / (2.0 * h)
+            assert forces[6 * body + axis] == pytest.approx(-slope, abs=1e-6 * np.abs(forces).max())
+
+
+def test_the_force_follows_bodies_that_are_merged():
+    model = with_openmm(platform="Reference")
+    q = turned(model)
+    names = [model.names[k] for k in range(1, model.bodies, 2)]
+    coarse, merging = locked_model(model, q, names)
+    assert ar.potential_energy(coarse, coarse.q0) == pytest.approx(ar.potential_energy(model, q), rel=1e-9)
+    fine = ar.generalized_forces(model, q, np.zeros(model.nu))[merging.moves]
+    found = ar.generalized_forces(coarse, coarse.q0, np.zeros(coarse.nu))
+    assert np.abs(np.sort(np.abs(found)) - np.sort(np.abs(fine))).max() <= 1e-9 * np.abs(fine).max()
+
+
+def test_the_virial_of_open_space_is_that_of_our_own_forces():
+    """Of free atoms, all of whose terms act."""
+    structure, _ = peptide()
+    found = molecules.from_system(openmm.XmlSerializer.deserialize(system_xml()))
+    virials = []
+    for forces in (found.forces, [OpenMM(system=system_xml(), platform="Reference")]):
+        builder = ar.ModelBuilder(units="Da-nm-ps")
+        builder.add_particles(
+            len(structure), mass=structure.masses, positions=structure.positions, kind=list(found.kinds),
+            charge=found.charges,
+        )  # fmt: skip
+        for force in forces:
+            builder.add_force(force)
+        model = builder.build()
+        virials.append(ar.virial(model, model.q0))
+    assert np.abs(virials[1] - virials[0]).max() <= DOUBLE * np.abs(virials[0]).max() * 10.0
+
+
+def test_positions_that_are_no_numbers_give_forces_that_are_none():
+    model = with_openmm(platform="CPU")
+    q = np.array(model.q0)
+    context, places = Evaluation(model.forces[0], model), site_positions(model, q)
+    places[3, 1] = np.nan
+    result = np.zeros(3 * len(places) + 3)
+    context.forces(0.0, places, result)
+    assert np.isnan(result).all()
+
+
+def test_a_declaration_is_data_and_keeps_the_system_that_it_was_given(tmp_path: Path):
+    system = openmm.XmlSerializer.deserialize(system_xml())
+    force = OpenMM(system, platform="CPU")
+    system.addParticle(1.0)
+    for again in (copy.deepcopy(force), pickle.loads(pickle.dumps(force)), OpenMM.from_mapping(force.model_dump())):
+        assert again == force and again._loaded().getNumParticles() == len(peptide()[0])
+    assert len(repr(force)) < 200
+    file = tmp_path / "system.xml"
+    file.write_text(system_xml())
+    assert OpenMM(system=file)._loaded().getNumParticles() == len(peptide()[0])
+
+
+def small() -> Any:
+    """Two particles with a bond."""
+    system = openmm.System()
+    bond = openmm.HarmonicBondForce()
+    for _ in range(2):
+        system.addParticle(12.0)
+    bond.addBond(0, 1, 0.1, 100.0)
+    system.addForce(bond)
+    return system
+
+
+def particles(count: int = 2, units: str = "Da-nm-ps", mass: Any = 12.0) -> Any:
+    builder = ar.ModelBuilder(units=units)
+    builder.add_particles(count, mass=mass, positions=np.arange(3.0 * count).reshape(count, 3))
+    return builder.build()
+
+
+@pytest.mark.parametrize("name", ["AndersenThermostat", "MonteCarloBarostat"])
+def test_what_moves_atoms_by_itself_is_refused(name):
+    system = small()
+    system.addForce(
+        openmm.AndersenThermostat(300, 1) if name == "AndersenThermostat" else openmm.MonteCarloBarostat(1, 300)
+    )
+    with pytest.raises(ar.ModelError, match=rf"forces\[0\]\.system: its {name} would change"):
+        OpenMM(system=system).check(particles(), "forces[0]")
+
+
+def test_what_removes_the_momentum_is_left_out_and_that_is_said():
+    system = small()
+    system.addForce(openmm.CMMotionRemover())
+    model = particles()
+    force = OpenMM(system=system, platform="CPU")
+    force.check(model, "forces[0]")
+    notes = force.notes(model)
+    assert f"OpenMM {openmm.__version__} on the platform CPU" in notes[0] and "CMMotionRemover is left out" in notes[1]
+    evaluation = Evaluation(force, model)
+    assert [type(one).__name__ for one in evaluation.context.getSystem().getForces()] == ["HarmonicBondForce"]
+
+
+def test_a_system_of_other_atoms_is_refused():
+    with pytest.raises(ar.ModelError, match="has 2 particles and the model 3 sites"):
+        OpenMM(system=small()).check(particles(3), "forces[0]")
+    with pytest.raises(ar.ModelError, match=r"of body 'particle-1.* have 12 Da together and the body has 14 Da"):
+        OpenMM(system=small()).check(particles(mass=[12.0, 14.0]), "forces[0]")
+    with pytest.raises(ar.ModelError, match="reduced units"):
+        OpenMM(system=small()).check(particles(units="lj"), "forces[0]")
+
+
+def test_masses_that_are_shared_otherwise_within_a_body_are_welcome():
+    """Hydrogen-mass repartitioning: what a body has together counts."""
+    structure, articulation = peptide()
+    topology, _ = to_openmm(structure)
+    system = app.ForceField("amber14-all.xml").createSystem(topology, hydrogenMass=3.0 * unit.dalton)
+    assert molecules.build(structure, articulation, forces=[OpenMM(system=system)]).bodies
+
+
+def test_a_platform_that_is_not_there_is_refused_with_those_that_are():
+    with pytest.raises(ar.ModelError, match=r"no platform 'Abacus' here; those that are there: .*CPU.*Reference"):
+        OpenMM(system=small(), platform="Abacus").check(particles(), "forces[0]")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"platform": "Reference", "precision": "double"}, r"precision: the platform Reference has one precision only"),
+        ({"precision": "mixed"}, r"precision: of a platform, and none is named"),
+        ({"properties": {"Threads": "2"}}, r"properties: of a platform, and none is named"),
+        ({"platform": "CPU", "properties": {"Thread": "2"}}, r"no property 'Thread' \(known: .*Threads"),
+    ],
+)
+def test_what_a_platform_has_not_is_refused(options, said):
+    with pytest.raises(ar.ModelError, match=said):
+        OpenMM(system=small(), **options).check(particles(), "forces[0]")
+
+
+def test_a_platform_that_fails_says_why():
+    """The system has charges for one particle of two, which OpenMM sees when it begins."""
+    system = small()
+    charges = openmm.NonbondedForce()
+    charges.addParticle(1.0, 0.1, 0.0)
+    system.addForce(charges)
+    force = OpenMM(system=system, platform="CPU")
+    builder = ar.ModelBuilder(units="Da-nm-ps")
+    builder.add_particles(2, mass=12.0, positions=[[0.0, 0.0, 0.0], [0.2, 0.0, 0.0]])
+    builder.add_force(force)
+    model = builder.build()
+    with pytest.raises(ar.ArticulonError, match=r"no Context of OpenMM can be made \(CPU: .*as many.*platforms.*Reference"):
+        ar.potential_energy(model, model.q0)
+
+
+def test_without_openmm_the_error_says_what_to_install(monkeypatch):
+    force, model = OpenMM(system=small()), particles()
+    monkeypatch.setitem(sys.modules, "openmm", None)
+    with pytest.raises(ar.ModelError, match=r"pip install 'articulon\[molecules\]'"):
+        force.check(model, "forces[0]")
+
+
+def zero(state: Any) -> tuple[float, np.ndarray]:
+    return 0.0, np.zeros((2, 3))
+
+
+class Ran:
+    """A pickle that leaves a file behind when it is read."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.file,)
+
+
+@pytest.mark.skipif(not hasattr(openmm, "PythonForce"), reason="this OpenMM has no PythonForce")
+@pytest.mark.parametrize("written", ["PythonForce", "&#80;ythonForce", "&#x50;ythonForce", "&#336;ythonForce"])
+def test_code_in_a_system_is_refused_before_it_is_read(tmp_path: Path, written: str):
+    system = small()
+    system.addForce(openmm.PythonForce(zero, {}))
+    with pytest.raises(ar.ModelError, match="a PythonForce, which is code and not data"):
+        OpenMM(system=system)
+    ran = tmp_path / "ran"
+    honest = pickle.dumps(zero, protocol=4).hex()
+    text = openmm.XmlSerializer.serialize(system)
+    start = text.index('function="') + len('function="')
+    text = text[:start] + pickle.dumps(Ran(ran)).hex() + text[text.index('"', start) :]
+    assert honest not in text
+    text = text.replace('type="PythonForce"', f'type="{written}"').replace('name="PythonForce"', "")
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]\.system: .*(PythonForce|&#)"):
+        OpenMM(system=text).check(particles(), "forces[0]")
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<System", "cannot read the text"),
+        ("nowhere.xml", "nowhere.xml cannot be read: No such file"),
+        (openmm.XmlSerializer.serialize(openmm.VerletIntegrator(0.001)), "holds a VerletIntegrator of OpenMM and no"),
+    ],
+)
+def test_what_is_no_system_is_refused(text, said):
+    with pytest.raises(ar.ModelError, match=rf"forces\[0\]\.system: .*{said}"):
+        OpenMM(system=text).check(particles(), "forces[0]")
+
+
+def test_what_cannot_be_a_system_is_refused_at_once():
+    with pytest.raises(ar.ModelError, match=r"OpenMM\.system: expected an openmm\.System or the path"):
+        OpenMM(system=3)
+    with pytest.raises(ar.ModelError, match="sha256 is of a file"):
+        OpenMM(system=small(), sha256="0" * 64)
