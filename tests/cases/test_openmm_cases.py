@@ -52,9 +52,7 @@ def dipeptide() -> tuple[Any, Any]:
 
 @cache
 def xml(solvent: str = "vacuum", cutoff: float | None = None) -> str:
-    return str(
-        openmm.XmlSerializer.serialize(molecules.openmm_system(dipeptide()[0], solvent=solvent, cutoff=cutoff))
-    )
+    return str(openmm.XmlSerializer.serialize(molecules.openmm_system(dipeptide()[0], solvent=solvent, cutoff=cutoff)))
 
 
 def case_in(folder: Path, platform: str = "Reference", cutoff: float | None = None) -> Path:
@@ -178,9 +176,9 @@ def sequence_model() -> tuple[Any, Any]:
     return structure, molecules.perceive(structure)
 
 
-@pytest.mark.parametrize("platform", ["Reference", "CPU"])
-def test_a_run_that_was_broken_off_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch, platform: str):
-    case = ar.load_case(case_in(tmp_path, platform))
+@pytest.mark.parametrize(("platform", "cutoff"), [("Reference", None), ("CPU", None), ("CPU", 0.5)])
+def test_a_run_that_was_broken_off_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch, platform: str, cutoff):
+    case = ar.load_case(case_in(tmp_path, platform, cutoff))
     ar.run(case, tmp_path / "unbroken", report=False)
     monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.0)
     broken = tmp_path / "broken"

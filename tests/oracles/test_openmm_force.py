@@ -279,6 +279,23 @@ def test_the_virial_of_open_space_is_that_of_our_own_forces():
     assert np.abs(virials[1] - virials[0]).max() <= DOUBLE * np.abs(virials[0]).max() * 10.0
 
 
+@pytest.mark.parametrize("cutoff", [None, 0.8])
+def test_forces_have_the_same_bits_whatever_was_evaluated_before(cutoff):
+    """The CPU platform, whose lists of neighbours would remember where the atoms came from."""
+    structure, articulation = peptide()
+    system = molecules.openmm_system(structure, solvent="obc2", cutoff=cutoff)
+    model = molecules.build(structure, articulation, forces=[OpenMM(system=system, platform="CPU")])
+    going = Evaluation(model.forces[0], model)
+    q, rng = np.array(model.q0), np.random.default_rng(1)
+    for _ in range(12):
+        q[7:] += 0.02 * rng.normal(size=q.size - 7)
+        places = site_positions(model, q)
+        old, new = np.zeros((2, 3 * len(places) + 3))
+        going.forces(0.0, places, old)
+        Evaluation(model.forces[0], model).forces(0.0, places, new)
+        assert np.array_equal(old, new)
+
+
 def test_positions_that_are_no_numbers_give_forces_that_are_none():
     model = with_openmm(platform="CPU")
     q = np.array(model.q0)
@@ -387,7 +404,9 @@ def test_a_platform_that_fails_says_why():
     builder.add_particles(2, mass=12.0, positions=[[0.0, 0.0, 0.0], [0.2, 0.0, 0.0]])
     builder.add_force(force)
     model = builder.build()
-    with pytest.raises(ar.ArticulonError, match=r"no Context of OpenMM can be made \(CPU: .*as many.*platforms.*Reference"):
+    with pytest.raises(
+        ar.ArticulonError, match=r"no Context of OpenMM can be made \(CPU: .*as many.*platforms.*Reference"
+    ):
         ar.potential_energy(model, model.q0)
 
 

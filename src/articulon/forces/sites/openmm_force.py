@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from articulon.declaration import Declaration, marked
+from articulon.declaration import Declaration, Flag, marked
 from articulon.errors import ArticulonError
 from articulon.forces.sites import openmm_system as systems
 from articulon.forces.sites.site_tables import ENERGY, FORCES, MEASURE, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
@@ -23,8 +23,10 @@ from articulon.units import unit_system
 
 Precision = Literal["single", "mixed", "double"]
 REPEATABLE = {"DeterministicForces": "true", "Threads": "1"}
-"""Properties of platforms that have them, unless others are given: with several threads the CPU platform adds forces
-up in whatever order these end."""
+"""Properties that make the bits of the forces repeatable, of platforms that have them: with several threads the CPU
+platform adds forces up in whatever order these end."""
+AWAY = 100.0
+"""How far all sites go for a moment to have neighbours listed anew [nm]."""
 
 
 def _as_text(value: Any) -> Any:
@@ -65,8 +67,11 @@ class OpenMM(Declaration):
     precision: Precision | None = None
     """Of the platforms CUDA, OpenCL and HIP; OpenMM's default is single."""
     properties: dict[str, str] = {}
-    """Further properties of the platform, such as ``{"DeviceIndex": "1"}``. Forces are deterministic, and those of the
-    platform CPU on one thread, unless something else stands here."""
+    """Further properties of the platform, such as ``{"DeviceIndex": "1"}``."""
+    repeatable: Flag = True
+    """Whether forces have the same bits in every run, and after a resumption: OpenMM is asked for deterministic forces,
+    and its platform CPU takes one thread and, where forces end at a cutoff, lists neighbours anew at every evaluation.
+    Without it that platform takes all cores and keeps its lists, faster, and runs agree to single precision only."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -163,6 +168,7 @@ class Evaluation:
         self.virtual = np.array(
             [k for k in range(self.system.getNumParticles()) if self.system.isVirtualSite(k)], dtype=np.int64
         )
+        self.relists = force.repeatable and systems.has_cutoff(self.system)
         self._context: Any = None
         self._process = 0
 
@@ -188,7 +194,13 @@ class Evaluation:
             result[:] = np.nan  # what has diverged has no place in OpenMM's lists
             return
         context = self.context
-        context.setPositions(positions if self.length == 1.0 else self.length * positions)
+        places = positions if self.length == 1.0 else self.length * positions
+        if self.relists and context.getPlatform().getName() == "CPU":
+            # The order of its sums is that of its lists, which it makes anew when sites have gone far enough: a run
+            # that is resumed would begin with others. No force is evaluated here.
+            context.setPositions(places + AWAY)
+            context.getState(forces=True, groups=0)
+        context.setPositions(places)
         if self.virtual.size:
             context.computeVirtualSites()
         state = context.getState(forces=True, energy=energy)
@@ -218,7 +230,7 @@ def _context_of(force: OpenMM, system: Any) -> Any:
     for name in systems.platforms() if force.platform is None else [force.platform]:
         platform = openmm.Platform.getPlatformByName(name)
         has = platform.getPropertyNames()
-        given = {key: value for key, value in REPEATABLE.items() if key in has}
+        given = {key: value for key, value in REPEATABLE.items() if force.repeatable and key in has}
         given |= {} if force.precision is None else {"Precision": force.precision}
         try:
             return openmm.Context(own, openmm.VerletIntegrator(0.001), platform, given | force.properties)

@@ -242,6 +242,14 @@ def _vectors(edges: np.ndarray) -> str:
     return ", ".join("(" + ", ".join(f"{x:.7g}" for x in edge) + ")" for edge in edges)
 
 
+def has_cutoff(system: Any) -> bool:
+    """Whether a force of a system ends at a cutoff, so that neighbours are listed."""
+    return any(
+        hasattr(force, "getNonbondedMethod") and force.getNonbondedMethod() != type(force).NoCutoff
+        for force in system.getForces()
+    )
+
+
 def adds_up_to_zero(system: Any) -> bool:
     """Whether the forces of a system add up to zero in exact arithmetic: those of distances and angles do, and those
     between all pairs but for particle-mesh sums."""
