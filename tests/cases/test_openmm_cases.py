@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,8 +21,8 @@ from articulon.adaptive import Adaptive, Elapsed, Group, Random
 from articulon.cli.commands import app
 from articulon.forces import OpenMM
 from articulon.simulation import loop
-from tests.support.run_cases import Shown, bits
 from tests.cases.test_resume import interrupt
+from tests.support.run_cases import Shown, bits
 
 CASE = """
 [case]
@@ -238,3 +241,32 @@ def test_a_system_given_in_python_is_written_into_the_case_of_its_model(tmp_path
     assert again.forces[0] == model.forces[0]
     q = np.array(model.q0)
     assert ar.potential_energy(again, q) == ar.potential_energy(model, q)
+
+
+FORKING = """
+import os, sys
+import numpy as np
+import openmm
+import articulon as ar
+builder = ar.ModelBuilder(units="Da-nm-ps")
+builder.add_particles(2, mass=12.0, positions=[[0.0, 0.0, 0.0], [0.2, 0.0, 0.0]])
+system, bond = openmm.System(), openmm.HarmonicBondForce()
+system.addParticle(12.0), system.addParticle(12.0), bond.addBond(0, 1, 0.1, 100.0)
+system.addForce(bond)
+builder.add_force(ar.forces.OpenMM(system=system, platform=sys.argv[1], repeatable=False))
+model = builder.build()
+assert ar.potential_energy(model, model.q0) > 0.0
+child = os.fork()
+if child == 0 and sys.argv[2] == "evaluates":
+    assert ar.potential_energy(model, model.q0) > 0.0
+if child:
+    _, status = os.waitpid(child, 0)
+    assert status == 0, status
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize(("platform", "what"), [("Reference", "evaluates"), ("CPU", "evaluates"), ("CPU", "ends")])
+def test_a_forked_process_has_a_context_of_its_own(platform: str, what: str):
+    """It has none of the threads that the parent's waits for, neither when it is used nor when it is taken apart."""
+    subprocess.run([sys.executable, "-c", FORKING, platform, what], check=True, timeout=100)

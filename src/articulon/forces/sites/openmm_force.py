@@ -1,9 +1,13 @@
 """Forces of any OpenMM system, evaluated by OpenMM on the sites of a model."""
 
+from __future__ import annotations
+
+import ctypes
 import os
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal, Self
+from weakref import WeakSet
 
 import numba
 import numpy as np
@@ -84,7 +88,7 @@ class OpenMM(Declaration):
         for name, value in super().__repr_args__():
             yield name, clipped(value, 60) if name == "system" else value
 
-    def beside(self, source: str, where: str) -> "OpenMM":
+    def beside(self, source: str, where: str) -> OpenMM:
         """A copy with the file found beside a case file and its contents marked; raises CaseError for one that is not
         there or has changed."""
         return self if systems.is_xml(self.system) else marked(self, "system", source, where)
@@ -170,14 +174,21 @@ class Evaluation:
         )
         self.relists = force.repeatable and systems.has_cutoff(self.system)
         self._context: Any = None
-        self._process = 0
+        _EVALUATIONS.add(self)
 
     @property
     def context(self) -> Any:
         """The ``openmm.Context`` of this process: what a parent has made does not work in its children."""
-        if self._context is None or self._process != os.getpid():
-            self._context, self._process = _context_of(self.force, self.system), os.getpid()
+        if self._context is None:
+            self._context = _context_of(self.force, self.system)
         return self._context
+
+    def leave_to_the_parent(self) -> None:
+        """Forgets a Context that a parent process has made, and never takes it apart: that would wait for threads which
+        a forked process has not."""
+        if self._context is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._context))
+            self._context = None
 
     def forces(self, time: float, positions: np.ndarray, result: np.ndarray) -> None:
         """Writes the forces on the sites (3 n,) [force] at their positions (n, 3) [length] to the first of ``result``
@@ -208,6 +219,18 @@ class Evaluation:
         forces[self.virtual] = 0.0  # what they feel has been handed to the sites that they are made of
         result[: 3 * n] = (self.energy * self.length) * forces.ravel()
         result[3 * n] = self.energy * state.getPotentialEnergy()._value if energy else 0.0
+
+
+_EVALUATIONS: WeakSet[Evaluation] = WeakSet()
+
+
+def _leave_to_the_parent() -> None:
+    for evaluation in list(_EVALUATIONS):
+        evaluation.leave_to_the_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_the_parent)
 
 
 def _context_of(force: OpenMM, system: Any) -> Any:
