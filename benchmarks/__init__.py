@@ -9,7 +9,7 @@ from typing import Any
 from articulon.announcements import announcing
 from articulon.declaration import nearest
 from articulon.errors import ArticulonError
-from benchmarks import docking, grains, molten_salt, multipole, pairs, protein, solver, transitions
+from benchmarks import docking, grains, molten_salt, multipole, openmm_force, pairs, protein, solver, transitions
 
 __all__ = ["BENCHMARKS", "DEFAULT", "main"]
 
@@ -21,6 +21,7 @@ BENCHMARKS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., None]]]
     "grains": (grains.measure, grains.show),
     "molten-salt": (molten_salt.measure, molten_salt.show),
     "multipole": (multipole.measure, multipole.show),
+    "openmm-force": (openmm_force.measure, openmm_force.show),
     "protein": (protein.measure, protein.show),
     "transitions": (transitions.measure, transitions.show),
 }

@@ -243,6 +243,23 @@ def test_a_system_given_in_python_is_written_into_the_case_of_its_model(tmp_path
     assert ar.potential_energy(again, q) == ar.potential_energy(model, q)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"minimise": True, "thermostat": ar.thermostats.Langevin(temperature=300.0, friction=1.0)},
+        {"thermostat": ar.thermostats.NoseHoover(temperature=300.0, period=0.1, centre_of_mass="removed")},
+        {"scaling": ar.scaling.Constant(a2=0.5)},
+    ],
+)
+def test_what_goes_with_forces_between_sites_goes_with_it(options: dict[str, Any]):
+    ours, theirs = (
+        ar.simulate(model, "0.02 ps", u=speeds(model), rule="friction-implicit", step="0.5 fs", frames=4, **options)
+        for model in models()
+    )
+    assert np.abs(ours.q[-1] - ours.q[0]).max() > 1e-3
+    assert np.abs(theirs.q - ours.q).max() <= 1e-7
+
+
 FORKING = """
 import os, sys
 import numpy as np

@@ -202,19 +202,18 @@ def test_another_box_is_refused_with_both():
         builder.build()
 
 
-def test_bonds_alone_need_no_periodic_boundaries():
-    """Positions are not wrapped, so that bonds are whole in any image."""
-    system = openmm.System()
-    bond = openmm.HarmonicBondForce()
-    for _ in range(2):
-        system.addParticle(12.0)
-    bond.addBond(0, 1, 0.1, 100.0)
-    system.addForce(bond)
+@pytest.mark.parametrize("others", [False, True])
+def test_bonds_alone_need_no_periodic_boundaries(others):
+    """Positions are not wrapped, so that bonds are whole in any image, also where lists of neighbours wrap them."""
     builder = ar.ModelBuilder(units="Da-nm-ps", box=ar.Box(lengths=(1.0, 1.0, 1.0)))
-    builder.add_particles(2, mass=12.0, positions=[[0.95, 0.5, 0.5], [1.15, 0.5, 0.5]])
-    builder.add_force(OpenMM(system=system, platform="Reference"))
+    builder.add_particles(2, mass=12.0, positions=[[0.95, 0.5, 0.5], [3.15, 0.5, 0.5]])
+    builder.add_force(OpenMM(system=small(), platform="Reference"))
+    if others:  # whose nearest image is 0.2 nm away, beyond the cutoff
+        builder.add_force(ar.forces.LennardJones(parameters={"particle": {"epsilon": 1.0, "sigma": 0.05}}, cutoff=0.15))
     model = builder.build()
-    assert ar.potential_energy(model, model.q0) == pytest.approx(0.5 * 100.0 * 0.1**2, rel=1e-12)
+    assert ar.potential_energy(model, model.q0) == pytest.approx(0.5 * 100.0 * (2.2 - 0.1) ** 2, rel=1e-12)
+    forces = ar.generalized_forces(model, model.q0, model.u0)
+    assert np.allclose(forces, [210.0, 0.0, 0.0, -210.0, 0.0, 0.0], rtol=1e-12, atol=1e-12)
 
 
 def test_forces_on_virtual_sites_act_on_what_these_are_made_of():
@@ -304,6 +303,19 @@ def test_positions_that_are_no_numbers_give_forces_that_are_none():
     result = np.zeros(3 * len(places) + 3)
     context.forces(0.0, places, result)
     assert np.isnan(result).all()
+
+
+def test_the_total_momentum_is_kept_where_forces_add_up_to_zero():
+    """A thermostat that removes it asks: single precision, meshes and forces from outside do not keep it."""
+    model, system = particles(), small()
+    assert OpenMM(system=system, platform="Reference").momentum_changes(model) is None
+    assert "single precision" in str(OpenMM(system=system, platform="CPU").momentum_changes(model))
+    pull = openmm.CustomExternalForce("x")
+    pull.addParticle(0)
+    system.addForce(pull)
+    assert "need not add up to zero" in str(OpenMM(system=system, platform="Reference").momentum_changes(model))
+    mesh = water_box()[0]
+    assert "need not add up to zero" in str(OpenMM(system=mesh, platform="Reference").momentum_changes(model))
 
 
 def test_a_declaration_is_data_and_keeps_the_system_that_it_was_given(tmp_path: Path):

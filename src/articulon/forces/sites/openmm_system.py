@@ -16,9 +16,9 @@ from articulon.units import unit_system
 
 UNITS = "Da-nm-ps"
 """OpenMM's units: its kJ/mol is Da nm²/ps²."""
-MASS_BOUND = 3e-4
-"""How far masses of bodies may be from those of their particles, relative: force fields round atomic weights, the
-farthest nitrogen, to 14.01 from 14.007."""
+MASS_BOUND, LEAST_MASS_BOUND = 3e-4, 0.03
+"""How far masses of bodies may be from those of their particles, relative and, beside that, in any case [Da]: force
+fields round atomic weights, that of nitrogen to 14.01 from 14.007 and that of zinc to 65.4 from 65.38."""
 BOX_BOUND = 1e-6
 """How far edges of the two boxes may be from each other, relative to the longest."""
 MOVES_ATOMS = (
@@ -178,7 +178,7 @@ def _check_masses(system: Any, model: Model, where: str) -> None:
     sums = np.bincount(body[carried], masses[carried], minlength=model.bodies)
     has = np.bincount(body[carried], minlength=model.bodies) > 0
     wanted = scale * model.masses
-    wrong = np.flatnonzero(has & ~(np.abs(sums - wanted) <= MASS_BOUND * wanted))
+    wrong = np.flatnonzero(has & ~(np.abs(sums - wanted) <= MASS_BOUND * wanted + LEAST_MASS_BOUND))
     if wrong.size:
         k = int(wrong[0])
         raise ModelError(
