@@ -72,6 +72,7 @@ def models() -> tuple[Any, Any]:
     return ours, molecules.build(structure, articulation, forces=[OpenMM(system=xml(), platform="Reference")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["friction-implicit", "rk4"])
 def test_a_short_run_is_that_of_our_own_forces(rule: str):
     """Rounding differences of the forces grow along a trajectory; over a hundred steps to less than 1e-9."""
@@ -82,6 +83,7 @@ def test_a_short_run_is_that_of_our_own_forces(rule: str):
     assert np.abs(theirs.u - ours.u).max() <= 1e-9 * np.abs(ours.u).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["velocity-verlet", "r-respa"])
 def test_atoms_that_are_free_move_as_under_our_own_forces(rule: str):
     """Models of particles keep their coordinates in another order than those of bodies on joints."""
@@ -115,6 +117,7 @@ def total(run: Any) -> np.ndarray:
     return observables["kinetic_energy"] + observables["energy_potential"]
 
 
+@pytest.mark.slow
 def test_the_energy_of_a_torsion_run_is_conserved_to_the_order_of_the_rule():
     """A symplectic rule of second order: a step half as long, a quarter of the error."""
     _, model = models()
@@ -129,6 +132,7 @@ def test_the_energy_of_a_torsion_run_is_conserved_to_the_order_of_the_rule():
     assert errors[1] < 0.01 * np.abs(np.ptp(run.observables["kinetic_energy"]))
 
 
+@pytest.mark.slow
 def test_joints_lock_and_release_under_it_as_under_our_own_forces():
     names = tuple(dipeptide_joints())
     adaptive = Adaptive(
@@ -151,6 +155,7 @@ def dipeptide_joints() -> list[str]:
     return list(molecules.build(structure, articulation).names[1:])
 
 
+@pytest.mark.slow
 def test_a_case_runs_from_the_command_line_and_says_what_it_left_out(tmp_path: Path):
     file = case_in(tmp_path)
     done = CliRunner().invoke(app, ["run", str(file), "--out", str(tmp_path / "out")])
@@ -231,6 +236,7 @@ def test_a_molecule_has_its_force_field_evaluated_by_openmm(tmp_path: Path):
             ar.load_case(file, changes).build_model()
 
 
+@pytest.mark.slow
 def test_a_system_given_in_python_is_written_into_the_case_of_its_model(tmp_path: Path):
     """XML and all, and reads back as the same force."""
     _, model = models()
@@ -282,6 +288,7 @@ if child:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize(("platform", "what"), [("Reference", "evaluates"), ("CPU", "evaluates"), ("CPU", "ends")])
 def test_a_forked_process_has_a_context_of_its_own(platform: str, what: str):

@@ -60,7 +60,7 @@ def turned(model: Any, size: float = 0.2) -> np.ndarray:
         ("amber14", "vacuum", "CPU", SINGLE),
         ("amber14", "obc2", "Reference", DOUBLE),
         ("amber14", "obc2", "CPU", SINGLE),
-        ("charmm36", "vacuum", "Reference", DOUBLE),
+        pytest.param("charmm36", "vacuum", "Reference", DOUBLE, marks=pytest.mark.slow),  # it takes seconds to read
     ],
 )
 def test_forces_and_energy_are_those_of_our_own_force_field(field, solvent, platform, bound):
@@ -84,6 +84,7 @@ def _own(field: str, solvent: str) -> dict[str, Any]:
     return {"charges": found.charges, "kinds": found.kinds, "forces": (*found.forces, constant)}
 
 
+@pytest.mark.slow
 def test_units_of_the_model_are_converted():
     """The same system on bodies in micrometres and femtograms: one quantity, two numbers."""
     system = openmm.System()
@@ -247,8 +248,15 @@ def test_forces_on_virtual_sites_act_on_what_these_are_made_of():
             down[7 * body + axis] -= h
             slope = (ar.potential_energy(model, up) - ar.potential_energy(model, down)) / (2.0 * h)
             assert forces[6 * body + axis] == pytest.approx(-slope, abs=1e-6 * np.abs(forces).max())
+    on_cpu = OpenMM(system=system, platform="CPU")
+    positions, result = site_positions(model, model.q0), np.zeros(3 * 5 + 3)
+    Evaluation(on_cpu, model).forces(0.0, positions, result)
+    pulls = result[: 3 * 5].reshape(5, 3)
+    assert np.abs(pulls[[0, 1, 2, 4]] - forces.reshape(4, 6)[:, :3]).max() <= SINGLE * np.abs(forces).max()
+    assert not pulls[3].any()
 
 
+@pytest.mark.slow
 def test_the_force_follows_bodies_that_are_merged():
     model = with_openmm(platform="Reference")
     q = turned(model)
@@ -258,6 +266,46 @@ def test_the_force_follows_bodies_that_are_merged():
     fine = ar.generalized_forces(model, q, np.zeros(model.nu))[merging.moves]
     found = ar.generalized_forces(coarse, coarse.q0, np.zeros(coarse.nu))
     assert np.abs(np.sort(np.abs(found)) - np.sort(np.abs(fine))).max() <= 1e-9 * np.abs(fine).max()
+
+
+@pytest.mark.slow
+def test_forces_bend_flexible_bodies():
+    """A site on a node of a beam, one on an arm that hangs on its end, and one that is free: as by our own bonds."""
+    system = openmm.System()
+    for mass in (3.0, 1.0, 2.0):
+        system.addParticle(mass)
+    bonds = openmm.HarmonicBondForce()
+    bonds.addBond(0, 1, 0.1, 40.0)
+    bonds.addBond(0, 2, 0.1, 30.0)
+    system.addForce(bonds)
+    own = [
+        ar.forces.HarmonicBonds(bonds=((0, 1),), stiffness=40.0, length=0.1),
+        ar.forces.HarmonicBonds(bonds=((0, 2),), stiffness=30.0, length=0.1),
+    ]
+    found = []
+    for forces in (own, [OpenMM(system=system, platform="Reference")]):
+        rod = ar.modes.beam(
+            length="2 nm", mass="3 Da", gyration="0.1 nm", bending=2, bending_stiffness=20.0, units="Da-nm-ps"
+        )
+        builder = ar.ModelBuilder(units="Da-nm-ps")
+        beam = builder.add_body("rod", joint=ar.Free(), modes=rod)
+        arm = builder.add_body(
+            "arm", parent=beam, node=15, joint=ar.Revolute(axis=(0, 1, 0)), mass=1.0, inertia=0.1, com=(0.1, 0.0, 0.0)
+        )
+        bead = builder.add_body("bead", joint=ar.Free(), mass=2.0, inertia=0.2, q=[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+        builder.add_site(beam, (0.0, 0.1, 0.0), node=10)
+        builder.add_site(arm, (0.2, 0.0, 0.3))
+        builder.add_site(bead, (0.1, 0.0, 0.0))
+        for force in forces:
+            builder.add_force(force)
+        model = builder.build()
+        q = np.array(model.q0)
+        q[7:9] += 0.05  # modes
+        found.append((ar.potential_energy(model, q), ar.generalized_forces(model, q, model.u0)))
+    (energy, pull), (other, others) = found
+    assert other == pytest.approx(energy, rel=DOUBLE)
+    assert np.abs(others - pull).max() <= DOUBLE * np.abs(pull).max()
+    assert np.abs(pull[6:8]).max() > 1.0
 
 
 def test_the_virial_of_open_space_is_that_of_our_own_forces():
