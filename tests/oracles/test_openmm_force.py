@@ -19,6 +19,7 @@ from articulon import molecules
 from articulon.adaptive.coarsening import locked_model
 from articulon.forces import OpenMM
 from articulon.forces.sites.openmm_force import Evaluation
+from articulon.forces.sites.openmm_system import platforms
 from articulon.forces.sites.site_positions import site_positions
 from articulon.molecules.openmm_exchange import to_openmm
 from articulon.units import unit_system
@@ -468,6 +469,37 @@ def test_a_platform_that_fails_says_why():
         ar.ArticulonError, match=r"no Context of OpenMM can be made \(CPU: .*as many.*platforms.*Reference"
     ):
         ar.potential_energy(model, model.q0)
+
+
+def test_the_fastest_platform_that_works_is_taken_where_none_is_named(monkeypatch):
+    """The library of a GPU's platform may be there, and no GPU."""
+    model, force = particles(), OpenMM(system=small())
+    assert Evaluation(force, model).context.getPlatform().getName() == platforms()[0]
+    made = openmm.Context
+
+    def without_the_fastest(system: Any, integrator: Any, platform: Any, properties: Any) -> Any:
+        if platform.getName() == platforms()[0]:
+            raise openmm.OpenMMException("No compatible device is available")
+        return made(system, integrator, platform, properties)
+
+    monkeypatch.setattr(openmm, "Context", without_the_fastest)
+    assert Evaluation(force, model).context.getPlatform().getName() == platforms()[1]
+    with pytest.raises(ar.ArticulonError, match=rf"{platforms()[0]}: No compatible device .*{platforms()[1]}"):
+        _ = Evaluation(OpenMM(system=small(), platform=platforms()[0]), model).context
+
+
+def test_forces_that_are_no_numbers_end_the_run():
+    """√(0.3 − x), which a particle leaves the range of after 0.3 ps."""
+    system, pull = small(), openmm.CustomExternalForce("1e-3*sqrt(0.3 - x)")
+    pull.addParticle(0)
+    system.addForce(pull)
+    builder = ar.ModelBuilder(units="Da-nm-ps")
+    builder.add_particles(
+        2, mass=12.0, positions=[[0.0, 0.0, 0.0], [0.0, 0.1, 0.0]], velocities=[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    )
+    builder.add_force(OpenMM(system=system, platform="CPU"))
+    with pytest.raises(ar.DivergenceError, match=r"diverged at t = 0\.[23]"):
+        ar.simulate(builder.build(), 1.0, rule="velocity-verlet", step=0.01, frames=10)
 
 
 def test_without_openmm_the_error_says_what_to_install(monkeypatch):
