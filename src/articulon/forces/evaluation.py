@@ -197,10 +197,29 @@ def virial(model: Model, q: np.ndarray) -> np.ndarray:
     """Virial W_ab = Σ F_a r_b of the site forces at coordinates q, tails included [energy], shape (3, 3).
 
     r is that of the sites, also on bodies with several; see :func:`articulon.pressure` for the pressure of those.
+
+    Raises
+    ------
+    ModelError
+        For a force whose virial is not known, as that of OpenMM in a periodic box.
     """
     check_model(model, "virial")
+    check_virial_is_known(model, "virial")
     xx, yy, zz, xy, xz, yz = _measures(model, q)[W_XX : W_YZ + 1]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def without_virial(model: Model) -> str | None:
+    """The kind of a force whose virial is not known; None where all are."""
+    forces = (force for force in model.forces if hasattr(force, "virial_known") and not force.virial_known(model))
+    return next((force.kind for force in forces), None)
+
+
+def check_virial_is_known(model: Model, where: str) -> None:
+    """Raises ModelError for a force whose virial is not known."""
+    kind = without_virial(model)
+    if kind is not None:
+        raise ModelError(f"{where}: the virial of '{kind}' is not known in this box, and so is no pressure")
 
 
 def configurational_laplacian(model: Model, q: np.ndarray) -> float:
