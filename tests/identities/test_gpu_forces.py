@@ -257,7 +257,7 @@ def test_refusals_name_the_thing() -> None:
         gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS).advance(1, 0.0)
     longer = Q.copy()
     longer[1, 7:11] *= 2.0
-    with pytest.raises(ModelError, match="Q: state 1: the Euler parameters of body 'a0' have the norm 2, not 1"):
+    with pytest.raises(ModelError, match="Q: row 1: the Euler parameters of body 'a0' have the norm 2, not 1"):
         gpu.Ensemble(model, longer, U, device="cpu", seeds=SEEDS)
     for force, words in (
         (ar.forces.JointActuation(body="b0", values=5), "no kernels for joint-actuation on a device, but for gravity"),

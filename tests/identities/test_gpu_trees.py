@@ -129,20 +129,21 @@ def test_a_row_that_is_no_state_is_named() -> None:
     Q, U = np.tile(model.q0, (4, 1)), np.zeros((4, 3))
     broken = U.copy()
     broken[2, 1] = np.nan
-    with pytest.raises(ModelError, match=r"U: state 2: not finite: nan at \[1\]"):
+    with pytest.raises(ModelError, match=r"U: row 2 is not finite: nan at \[1\]"):
         gpu.forward_dynamics(model, Q, broken, device="cpu")
-    with pytest.raises(ModelError, match=r"tau: state 2: not finite"):
+    with pytest.raises(ModelError, match=r"tau: row 2 is not finite"):
         gpu.forward_dynamics(model, Q, U, tau=broken, device="cpu")
     none = Q.copy()
     none[3] = 0.0
-    with pytest.raises(ModelError, match=r"Q: state 3: the Euler parameters of body 'rod' have the norm 0"):
+    with pytest.raises(ModelError, match=r"Q: row 3: the Euler parameters of body 'rod' have the norm 0"):
         gpu.forward_dynamics(model, none, U, device="cpu")
-    for wrong in (Q[0], Q[:, :2], Q[:0]):
-        with pytest.raises(ModelError, match="Q: expected a row of 4 for each state"):
+    words = r"Q: expected shape \(4,\), or \(states, 4\) for many states, got"
+    for wrong in (Q[0, :2], Q[:, :2], Q[None]):
+        with pytest.raises(ModelError, match=words):
             gpu.forward_dynamics(model, wrong, U, device="cpu")
-        with pytest.raises(ModelError, match="Q: expected a row of 4 for each state"):
+        with pytest.raises(ModelError, match=words):
             gpu.body_poses(model, wrong, device="cpu")
-    with pytest.raises(ModelError, match="Q has 4 states and U has 3"):
+    with pytest.raises(ModelError, match="U: 3 states, but Q has 4"):
         gpu.forward_dynamics(model, Q, U[:3], device="cpu")
     with pytest.raises(ModelError, match="precision: expected one of 'double', 'single'"):
         gpu.forward_dynamics(model, Q, U, device="cpu", precision="half")

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from articulon.dynamics.multibody_functions import check_model
+from articulon.dynamics.multibody_functions import body_poses, check_model, kinetic_energy
 from articulon.dynamics.state_rows import rows_of
 from articulon.errors import DivergenceError, ModelError
 from articulon.forces.brownian import brownian_of, fastest_relaxation
@@ -111,10 +111,10 @@ class Ensemble:
         self.steps = 0
         """Steps taken."""
         self._window, self._held = 0, window if brownian_of(model) is not None else 0.0
-        self._engine = self._made(q, u, factor, window, given)
+        self._engine: Any = self._made(q, u, factor, window, given)
 
     def _made(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray, window: float, seeds: np.ndarray) -> Engine:
-        """What takes the steps."""
+        """What takes the steps, with noise that is held for windows [time]."""
         check_side_by_side(self.model, "Ensemble")
         force = brownian_of(self.model)
         average = 1 if force is None else force.average
@@ -138,6 +138,16 @@ class Ensemble:
     def diverged(self) -> np.ndarray:
         """The step after which each state was no longer finite, 0 where it is, (N,)."""
         return self._engine.failed
+
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the bodies are: origins [length], (N, bodies, 3), and Euler parameters scalar first, body to world,
+        (N, bodies, 4); world frame."""
+        return body_poses(self.model, self.Q)
+
+    def kinetic_energies(self) -> np.ndarray:
+        """Kinetic energy of each state [energy], (N,)."""
+        found: np.ndarray = kinetic_energy(self.model, self.Q, self.U)
+        return found
 
     def advance(self, steps: int, step_size: float, rule: str = "kutta-merson") -> tuple[np.ndarray, np.ndarray]:
         """Takes a number of steps, all of one length but for those that a boundary of windows of noise cuts short.
@@ -230,13 +240,14 @@ class Ensemble:
         )
 
 
-def states_of(model: Model, Q: Any, U: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (N, nq) and speeds (N, nu) of many states.
+def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates (N, nq) and speeds (N, nu) of many states; None is zero.
 
     Raises
     ------
     ModelError
-        Naming the row, for numbers that are not finite and for Euler parameters that have not the norm 1.
+        Naming the row, for numbers that are not finite and for Euler parameters that are no rotation: all zero, or,
+        where ``unit`` asks for it, not of the norm 1.
     """
     found = rows_of(("Q", Q, (model.nq,)), ("U", U, (model.nu,)))
     q, u = (np.array(np.broadcast_to(one, (found.states, one.shape[1]))) for one in found.rows)
@@ -245,7 +256,7 @@ def states_of(model: Model, Q: Any, U: Any) -> tuple[np.ndarray, np.ndarray]:
         if at is None:
             continue
         norm = np.linalg.norm(q[:, start + at : start + at + 4], axis=1)
-        bad = np.abs(norm - 1.0) > UNIT_TOLERANCE
+        bad = np.abs(norm - 1.0) > UNIT_TOLERANCE if unit else norm == 0.0
         if bad.any():
             s, body = int(np.argmax(bad)), model.names[int(model.head[i])]
             raise ModelError(

@@ -4,17 +4,18 @@ from typing import Any
 
 import numpy as np
 
+from articulon.dynamics.multibody_functions import check_model
+from articulon.dynamics.state_rows import rows_of
+from articulon.ensembles.state_ensemble import held_window, seeds_of, standing_factors, states_of
 from articulon.errors import ModelError
-from articulon.forces.brownian import brownian_of, fastest_relaxation
+from articulon.forces.brownian import brownian_of
 from articulon.gpu import tree_forces, tree_kernels
 from articulon.gpu.devices import device as device_of
 from articulon.gpu.devices import load_warp
-from articulon.gpu.tree_force_tables import ForceTables, check_forces, constant_factors, tables_of
+from articulon.gpu.tree_force_tables import ForceTables, check_forces, tables_of
 from articulon.gpu.tree_tables import check_tree_model, forest_of, real_of, reals, work_of
-from articulon.inputs import SEEDS, floats, number, shown, whole
+from articulon.inputs import shown, whole
 from articulon.model import Model
-from articulon.model.body_checks import UNIT_TOLERANCE
-from articulon.model.joints import BY_KIND
 from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
 from articulon.scaling.base import ScalingPolicy
 
@@ -65,17 +66,22 @@ class TreeBatch:
         """Makes the model's own forces act, times the factors of a policy; ``held`` is how long noise is held [time],
         by default :func:`held_window`, and ``seeds`` are those of the states."""
         check_forces(self.model, self.where)
-        factor = constant_factors(scaling, self.where)
-        self.factor = [self.real(float(f)) for f in factor]
+        factor = standing_factors(scaling, self.where)
         window = held_window(self.model, scaling, held, self.where)
+        noisy = brownian_of(self.model) is not None
+        self.take_tables(factor, window, seeds_of(seeds, self.states, self.where, noisy))
+
+    def take_tables(self, factor: np.ndarray, window: float, seeds: np.ndarray) -> None:
+        """Makes the model's own forces act, times factors of the channels (8,), with noise of seeds (states,) that is
+        held for windows [time]."""
+        self.factor = [self.real(float(f)) for f in factor]
         self.forces = tables_of(self.model, window, self.real, self.device)
         noisy = self.forces.noise is not None
         self.clock = wp.zeros(1, dtype=wp.int64, device=self.device)
         bodies, states = (self.forces.dragged, self.states) if noisy else (0, 0)
         self.held = self.zeros(6 * bodies, states)
         self.drawn = wp.full((bodies, states), -1, dtype=wp.int64, device=self.device)
-        given = seeds_of(seeds, self.states, self.where, noisy)
-        self.seeds = wp.array(given, dtype=wp.uint64, device=self.device)
+        self.seeds = wp.array(seeds.astype(np.uint64), dtype=wp.uint64, device=self.device)
         self.places, self.on_sites = self.zeros(3 * self.forces.sites), self.zeros(3 * self.forces.sites)
         self.give(gravity=self.forces.gravity)
 
@@ -211,7 +217,8 @@ def forward_dynamics(
     ArticulonError
         For a device that is not there.
     """
-    q, u = states_of(model, Q, U, "forward_dynamics")
+    check_model(model, "forward_dynamics")
+    q, u = states_of(model, Q, U, unit=False)
     batch = TreeBatch(model, q.shape[0], device, precision, "forward_dynamics")
     batch.give(tau, wrenches, gravity)
     dy = batch.zeros(model.nq + model.nu)
@@ -258,7 +265,8 @@ def accelerations(
     ModelError
         As :func:`forward_dynamics`, and naming a force that there is no kernel for, with those that there are.
     """
-    q, u = states_of(model, Q, U, "accelerations")
+    check_model(model, "accelerations")
+    q, u = states_of(model, Q, U, unit=False)
     batch = TreeBatch(model, q.shape[0], device, precision, "accelerations")
     batch.take_forces(scaling, held, seeds)
     batch.clock.fill_(whole(window, "window", least=0))
@@ -288,7 +296,8 @@ def body_poses(
     ModelError, ArticulonError
         As :func:`forward_dynamics`.
     """
-    q, u = states_of(model, Q, None, "body_poses")
+    check_model(model, "body_poses")
+    q, u = states_of(model, Q, None, unit=False)
     batch = TreeBatch(model, q.shape[0], device, precision, "body_poses")
     batch.move(batch.rows(np.hstack([q, u])))
     return batch.poses()
@@ -303,91 +312,9 @@ def _speeds(dy: Any, model: Model) -> np.ndarray:
     return np.ascontiguousarray(by_state(dy)[:, model.nq :])
 
 
-def held_window(model: Model, scaling: ScalingPolicy | None, held: float | None, where: str) -> float:
-    """How long noise is held [time]: as given, else ``window`` times ``average`` of the Brownian forces, else a quarter
-    of the fastest relaxation time, divided by the policy's factor of the drag. 1 without Brownian forces."""
-    force = brownian_of(model)
-    if held is not None:
-        length = number(held, f"{where}: held")
-        if not length > 0.0:
-            raise ModelError(f"{where}: held: must be above 0, got {length:g}")
-        return length
-    if force is None:
-        return 1.0
-    if force.window is not None:
-        return float(force.window) * force.average
-    return fastest_relaxation(model) / (4.0 * (1.0 if scaling is None else scaling.noise_factor()))
-
-
-def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
-    """A seed for each state (states,), zeros where none is needed; raises ModelError naming the state of a bad one."""
-    if not needed:
-        return np.zeros(states, dtype=np.uint64)
-    if seeds is None:
-        raise ModelError(
-            f"{where}: seeds: the model has Brownian forces, and without a seed for each state all would get the same "
-            "ones; give seeds, such as range(N)"
-        )
-    given = np.asarray(seeds if isinstance(seeds, np.ndarray) else list(seeds))
-    if given.shape != (states,):
-        raise ModelError(f"{where}: seeds: expected one for each of the {states} states, got shape {given.shape}")
-    return np.array(
-        [whole(s, f"{where}: seeds, state {k}", least=0, most=SEEDS - 1) for k, s in enumerate(given.tolist())],
-        dtype=np.uint64,
-    )
-
-
 def per_state(value: Any, states: int, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Finite numbers, for all states or for each, as (states, *shape); raises ModelError naming the state."""
-    try:
-        result = floats(value)
-    except ValueError as reason:
-        raise ModelError(f"{name}: {reason}") from None
-    if result.shape == shape:
-        result = np.broadcast_to(result, (states, *shape))
-    if result.shape != (states, *shape):
-        raise ModelError(f"{name}: expected shape {shape} or {(states, *shape)}, got {result.shape}")
-    bad = ~np.isfinite(result).reshape(states, -1).all(axis=1)
-    if bad.any():
-        s = int(np.argmax(bad))
-        at = np.argwhere(~np.isfinite(result[s]))[0].tolist()
-        raise ModelError(f"{name}: state {s}: not finite: {result[s][tuple(at)]} at {at}")
-    return result
-
-
-def states_of(model: Model, Q: Any, U: Any, where: str, unit: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (N, nq) and speeds (N, nu) of many states; zeros for speeds that are None.
-
-    Raises
-    ------
-    ModelError
-        Naming the state, for numbers that are not finite and for Euler parameters that are no rotation: all zero, or,
-        where ``unit`` asks for it, not of the norm 1.
-    """
-    if not isinstance(model, Model):
-        raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {shown(model)}")
-    found: list[np.ndarray] = []
-    for value, name, size in ((Q, "Q", model.nq), (U, "U", model.nu)):
-        try:
-            one = np.zeros((found[0].shape[0], size)) if found and value is None else floats(value)
-        except ValueError as reason:
-            raise ModelError(f"{name}: {reason}") from None
-        if one.ndim != 2 or one.shape[1] != size or not one.shape[0]:
-            raise ModelError(f"{name}: expected a row of {size} for each state, got shape {one.shape}")
-        found.append(per_state(one, one.shape[0], (size,), name))
-    q, u = found
-    if q.shape[0] != u.shape[0]:
-        raise ModelError(f"{where}: Q has {q.shape[0]} states and U has {u.shape[0]}")
-    for i, (kind, start) in enumerate(zip(model.forest.kind.tolist(), model.forest.q_start.tolist(), strict=True)):
-        at = BY_KIND[kind].quaternion
-        if at is None:
-            continue
-        norm = np.linalg.norm(q[:, start + at : start + at + 4], axis=1)
-        bad = np.abs(norm - 1.0) > UNIT_TOLERANCE if unit else norm == 0.0
-        if bad.any():
-            s, body = int(np.argmax(bad)), model.names[int(model.head[i])]
-            raise ModelError(
-                f"Q: state {s}: the Euler parameters of body '{body}' have the norm {norm[s]:.6g}, not 1; divide them "
-                "by it"
-            )
-    return q, u
+    """Finite numbers, for all states or for each, as (states, *shape); raises ModelError naming the row."""
+    found = rows_of((name, value, shape)).rows[0]
+    if len(found) not in (1, states):
+        raise ModelError(f"{name}: {len(found)} states, but Q has {states}")
+    return np.broadcast_to(found, (states, found.shape[1])).reshape(states, *shape)

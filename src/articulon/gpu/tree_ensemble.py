@@ -5,23 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from articulon.errors import DivergenceError, ModelError
+from articulon.ensembles.state_ensemble import PLAN
+from articulon.ensembles.state_ensemble import Ensemble as StateEnsemble
 from articulon.gpu import tree_steps
 from articulon.gpu.devices import load_warp
-from articulon.gpu.tree_batch import TreeBatch, by_state, states_of
+from articulon.gpu.tree_batch import TreeBatch, by_state
+from articulon.gpu.tree_force_tables import check_forces
 from articulon.gpu.tree_tables import integers, reals
-from articulon.inputs import number, shown, whole
-from articulon.integrate.rules import EXPLICIT
+from articulon.integrate.tableaux import Tableau
 from articulon.model import Model
 from articulon.model.joints import BY_KIND
 from articulon.scaling.base import ScalingPolicy
 
 wp = load_warp()
-
-PLAN = 4096
-"""Steps that are planned at once."""
-_SAME = 1e-9
-"""Relative difference of times that are the same but for rounding."""
 
 
 @dataclass
@@ -40,8 +36,8 @@ class _Rule:
     """The launches of a step, once they have been captured."""
 
 
-class Ensemble:
-    """Many states of one model under its own forces, on a device.
+class Ensemble(StateEnsemble):
+    """Many states of one model under its own forces, on a device: an :class:`articulon.Ensemble` that never leaves it.
 
     Every state has the same time and takes the same steps; each has its own noise. The bits of a state depend neither
     on the number of states nor on those beside it, and are the same in every run on one kind of device.
@@ -103,133 +99,89 @@ class Ensemble:
         scaling: ScalingPolicy | None = None,
         precision: str = "double",
     ) -> None:
-        q, u = states_of(model, Q, U, "Ensemble", unit=True)
-        if not model.nu:
-            raise ModelError("Ensemble: nothing moves in this model: all its bodies are welded to the ground")
-        batch = self._batch = TreeBatch(model, q.shape[0], device, precision, "Ensemble")
-        batch.take_forces(scaling, held, seeds)
-        self.model = model
-        self.time = 0.0
-        """[time]."""
-        self.steps = 0
-        """Steps taken."""
-        self._window = 0
-        self._y, self._trial = batch.rows(np.hstack([q, u])), batch.zeros(model.nq + model.nu)
-        at = batch.device
+        self._where = device, precision
+        super().__init__(model, Q, U, seeds=seeds, held=held, scaling=scaling)
+
+    def _made(
+        self, q: np.ndarray, u: np.ndarray, factor: np.ndarray, window: float, seeds: np.ndarray
+    ) -> "DeviceEngine":
+        """See :class:`articulon.Ensemble`."""
+        device, precision = self._where
+        batch = TreeBatch(self.model, len(q), device, precision, "Ensemble")
+        check_forces(self.model, "Ensemble")
+        batch.take_tables(factor, window, seeds)
+        return DeviceEngine(batch, np.hstack([q, u]))
+
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """See :class:`articulon.Ensemble`."""
+        found: tuple[np.ndarray, np.ndarray] = self._engine.moved().poses()
+        return found
+
+    def kinetic_energies(self) -> np.ndarray:
+        """See :class:`articulon.Ensemble`."""
+        found: np.ndarray = self._engine.moved().kinetic_energies()
+        return found
+
+
+class DeviceEngine:
+    """States on a device, and the steps that they take; see ``Engine`` in ``ensembles/state_ensemble.py``.
+
+    Parameters
+    ----------
+    batch
+        The tables, with the model's own forces.
+    y
+        Coordinates and speeds (N, nq + nu).
+    """
+
+    def __init__(self, batch: TreeBatch, y: np.ndarray) -> None:
+        self._batch, at = batch, batch.device
+        self._y, self._trial = batch.rows(y), batch.zeros(y.shape[1])
         self._lengths = wp.zeros(PLAN, dtype=wp.float64, device=at)
         self._windows = wp.zeros(PLAN, dtype=wp.int64, device=at)
         self._at = wp.zeros(2, dtype=wp.int64, device=at)
         self._failed = wp.zeros(batch.states, dtype=wp.int64, device=at)
-        self._quaternions = integers(_quaternions(model), at)
-        self._rules: dict[str, _Rule] = {}
-
-    def __repr__(self) -> str:
-        batch, unit = self._batch, self.model.units.symbols[2]
-        return f"Ensemble({batch.states} states on {batch.device.alias}, {self.steps} steps, t = {self.time:g} {unit})"
+        self._quaternions = integers(_quaternions(batch.model), at)
+        self._rules: dict[int, _Rule] = {}
 
     @property
-    def Q(self) -> np.ndarray:
-        """Coordinates (N, nq)."""
-        return np.ascontiguousarray(by_state(self._y)[:, : self.model.nq])
+    def name(self) -> str:
+        """Where the states are."""
+        return str(self._batch.device.alias)
 
     @property
-    def U(self) -> np.ndarray:
-        """Speeds (N, nu)."""
-        return np.ascontiguousarray(by_state(self._y)[:, self.model.nq :])
+    def y(self) -> np.ndarray:
+        """Coordinates and speeds (N, nq + nu)."""
+        return by_state(self._y)
 
     @property
-    def diverged(self) -> np.ndarray:
+    def failed(self) -> np.ndarray:
         """The step after which each state was no longer finite, 0 where it is, (N,)."""
         return np.array(self._failed.numpy())
 
-    def poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the bodies are: origins [length], (N, bodies, 3), and Euler parameters scalar first, body to world,
-        (N, bodies, 4); world frame."""
+    def moved(self) -> TreeBatch:
+        """The batch, whose links have been placed and moved."""
         self._batch.move(self._y)
-        return self._batch.poses()
+        return self._batch
 
-    def kinetic_energies(self) -> np.ndarray:
-        """Kinetic energy of each state [energy], (N,)."""
-        self._batch.move(self._y)
-        return self._batch.kinetic_energies()
+    def take(self, tableau: Tableau, lengths: np.ndarray, windows: np.ndarray, first: int) -> None:
+        """Takes up to ``PLAN`` steps of lengths [time] in windows of noise, ``first`` having been taken before."""
+        rule = self._rule(tableau)
+        wp.copy(self._lengths, wp.array(lengths, dtype=wp.float64, device="cpu"), count=lengths.size)
+        wp.copy(self._windows, wp.array(windows, dtype=wp.int64, device="cpu"), count=windows.size)
+        self._at.assign(np.array([0, first], dtype=np.int64))
+        for _ in range(lengths.size):
+            self._take(rule)
 
-    def advance(self, steps: int, step_size: float, rule: str = "kutta-merson") -> tuple[np.ndarray, np.ndarray]:
-        """Takes a number of steps, all of one length but for those that a boundary of windows of noise cuts short.
-
-        Parameters
-        ----------
-        steps
-            How many.
-        step_size
-            Their length h [time].
-        rule
-            Name of an explicit Runge–Kutta rule: ``"kutta-merson"``, ``"rk4"``, ``"euler"``, and those that are in
-            ``integrate/rules/``.
-
-        Returns
-        -------
-        Q, U
-            Coordinates (N, nq) and speeds (N, nu) after them.
-
-        Raises
-        ------
-        ModelError
-            For a rule that is no explicit one, naming those that are.
-        DivergenceError
-            Naming the first state that is not finite any more. All others have taken all steps: ``Q``, ``U`` and
-            ``diverged`` tell where they are.
-        """
-        count = whole(steps, "advance: steps", least=0)
-        length = number(step_size, "advance: step_size")
-        if not length > 0.0:
-            raise ModelError(f"advance: step_size: must be above 0, got {length:g}")
-        formula = self._rule(rule)
-        before, first, ends = self.diverged, self.steps, []
-        while count:
-            lengths, windows, times = self._plan(min(count, PLAN), length)
-            ends.append(times)
-            wp.copy(self._lengths, wp.array(lengths, dtype=wp.float64, device="cpu"), count=lengths.size)
-            wp.copy(self._windows, wp.array(windows, dtype=wp.int64, device="cpu"), count=windows.size)
-            self._at.assign(np.array([0, self.steps], dtype=np.int64))
-            for _ in range(lengths.size):
-                self._take(formula)
-            self.steps += lengths.size
-            count -= lengths.size
-        self._check(before, first, ends)
-        return self.Q, self.U
-
-    def _rule(self, name: Any) -> _Rule:
-        if not isinstance(name, str) or name not in EXPLICIT:
-            raise ModelError(
-                f"advance: rule: expected an explicit Runge-Kutta rule, one of {', '.join(sorted(EXPLICIT))}, got "
-                f"{shown(name)}"
-            )
-        if name not in self._rules:
-            batch, tableau = self._batch, EXPLICIT[name]
-            shape = (tableau.b.size, self.model.nq + self.model.nu, batch.states)
+    def _rule(self, tableau: Tableau) -> _Rule:
+        """A formula on the device; those of ``EXPLICIT`` stay where they are."""
+        if id(tableau) not in self._rules:
+            batch = self._batch
+            shape = (tableau.b.size, *self._y.shape)
             stages = wp.zeros(shape, dtype=batch.real, device=batch.device)
             a, b = (reals(one, batch.real, batch.device) for one in (tableau.a, tableau.b))
-            self._rules[name] = _Rule(a, b, stages, [stages[i] for i in range(shape[0])])
-        return self._rules[name]
-
-    def _plan(self, count: int, length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Lengths of the next steps, their windows, and when they end; moves the time to their end.
-
-        A step ends on every boundary of a window, exactly, as in ``integrate/explicit_runge_kutta.py``."""
-        forces = self._batch.forces
-        held = 0.0 if forces is None else forces.window
-        lengths, windows, times = np.empty(count), np.empty(count, dtype=np.int64), np.empty(count)
-        for k in range(count):
-            windows[k] = self._window
-            boundary = (self._window + 1) * held if held else np.inf
-            left = boundary - self.time
-            lands = length * (1.0 + _SAME) >= left
-            lengths[k] = left if lands else length
-            self.time = boundary if lands else self.time + length
-            if held and self.time >= boundary - _SAME * held:
-                self._window += 1
-            times[k] = self.time
-        return lengths, windows, times
+            self._rules[id(tableau)] = _Rule(a, b, stages, [stages[i] for i in range(shape[0])])
+        return self._rules[id(tableau)]
 
     def _take(self, rule: _Rule) -> None:
         """One step: its launches, from the second step on as a graph where the device has such."""
@@ -276,33 +228,6 @@ class Ensemble:
             self._failed,
         )
         batch.launch(tree_steps.end_step, 1, self._at)
-
-    def _check(self, before: np.ndarray, first: int, ends: list[np.ndarray]) -> None:
-        """Raises DivergenceError for states that have become no numbers since ``before``, when ``first`` steps had been
-        taken; ``ends`` are the times at which the steps since then ended."""
-        failed = self.diverged
-        new = np.flatnonzero((failed > 0) & (before == 0))
-        if not new.size:
-            return
-        s = int(new[np.argmin(failed[new])])
-        rows = np.flatnonzero(~np.isfinite(self._y.numpy()[:, s]))
-        row = int(rows[0]) if rows.size else 0
-        forest, nq = self.model.forest, self.model.nq
-        start = forest.q_start if row < nq else forest.u_start
-        link = int(np.searchsorted(start, row if row < nq else row - nq, side="right")) - 1
-        body = int(self.model.head[max(link, 0)])
-        others = "" if new.size == 1 else f", and {new.size - 1} more of {failed.size}"
-        raise DivergenceError(
-            f"state {s}{others} is not finite any more",
-            time=float(np.concatenate(ends)[int(failed[s]) - 1 - first]),
-            step=int(failed[s]),
-            body=self.model.names[body],
-            joint=self.model.joint_name(body),
-            channel="",
-            time_unit=self.model.units.symbols[2],
-            advice="Take shorter steps, or look at where this state began: sites that overlap there, or a force law "
-            "with the wrong sign or unit. The other states have taken all steps.",
-        )
 
 
 def _quaternions(model: Model) -> list[int]:

@@ -18,9 +18,6 @@ from articulon.forces.torsional_springs import Springs, TorsionalSprings
 from articulon.gpu.devices import load_warp
 from articulon.gpu.tree_tables import FLAT, INTEGER, TABLE, integers, reals, structure
 from articulon.model import Model
-from articulon.model.state import CHANNELS
-from articulon.scaling import NoScaling
-from articulon.scaling.base import INPUTS, ScalingPolicy
 
 wp = load_warp()
 
@@ -96,21 +93,6 @@ def check_forces(model: Model, where: str) -> None:
                 f"{where}: forces[{k}]: there are no kernels for {getattr(force, 'kind', type(force).__name__)} on a "
                 f"device, but for {kinds}; leave it out, or compute on the CPU"
             )
-
-
-def constant_factors(scaling: Any, where: str) -> np.ndarray:
-    """Factors of the channels (8,) of a policy whose factors stand; raises ModelError for any other."""
-    policy = NoScaling() if scaling is None else scaling
-    if not isinstance(policy, ScalingPolicy):
-        raise ModelError(f"{where}: scaling: expected a policy of articulon.scaling, got {type(scaling).__name__}")
-    if policy.varies or policy.follows or policy.thermostatted:
-        raise ModelError(
-            f"{where}: scaling: the factors of {policy.policy} change along a run, which there are no kernels for on a "
-            "device; use a policy whose factors stand, such as Constant or TwoFactor, or compute on the CPU"
-        )
-    factor = np.ones(len(CHANNELS))
-    policy.law(policy.parameters(0.0), np.zeros(INPUTS), factor)
-    return factor
 
 
 def tables_of(model: Model, held: float, real: Any, device: Any) -> ForceTables:
