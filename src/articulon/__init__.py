@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from articulon import adaptive as adaptive
     from articulon import analysis as analysis
     from articulon import forces as forces
+    from articulon import gpu as gpu
     from articulon import modes as modes
     from articulon import molecules as molecules
     from articulon import scaling as scaling
@@ -120,6 +121,7 @@ _SUBPACKAGES = {
     "adaptive": "adaptive",
     "analysis": "analysis",
     "forces": "forces",
+    "gpu": "gpu",
     "modes": "modes",
     "molecules": "molecules",
     "scaling": "scaling",

@@ -327,7 +327,8 @@ class LaneArray:
 
     def __init__(self, numbers: np.ndarray) -> None:
         width = numbers.shape[-1]
-        if numbers.dtype != np.float64 or not numbers.flags.carray or numbers.ctypes.data % (8 * width):
+        aligned = not numbers.size or numbers.ctypes.data % (8 * width) == 0
+        if numbers.dtype != np.float64 or not numbers.flags.carray or not aligned:
             raise TypeError("lanes need contiguous floats at an address that is a multiple of their size")
         self.numbers = numbers
         """The same memory as plain numbers, shape (..., width)."""

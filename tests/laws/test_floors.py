@@ -226,9 +226,9 @@ def test_the_public_names_are_those_of_the_contract():
         *("cartesian", "close_loops", "loop_jacobian", "loop_residuals", "simulate", "resume"),
         "minimise",
         *("potential_energy", "generalized_forces", "virial", "pressure", "configurational_laplacian"),
-        *("forces", "thermostats", "scaling", "adaptive", "analysis", "modes", "molecules"),
+        *("forces", "thermostats", "scaling", "adaptive", "analysis", "modes", "molecules", "gpu"),
         *("lock", "release", "Transition", "Reservoir"),
-        *("load_case", "load_plugin", "run", "open_run", "Run", "compare"),
+        *("load_case", "load_plugin", "run", "open_run", "Run", "compare", "Ensemble"),
         *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError", "TransitionError"),
         "__version__",
     }

@@ -102,6 +102,19 @@ def test_neighbours_numbers_and_threads_change_no_bit() -> None:
     assert (last == one).all()
 
 
+def test_what_is_looked_at_is_that_of_each_state() -> None:
+    model = tree(noisy=False)
+    q, u = states(model, 5)
+    ensemble = ar.Ensemble(model, q, u)
+    ensemble.advance(2, 0.02)
+    (positions, rotations), energies = ensemble.poses(), ensemble.kinetic_energies()
+    for k in range(5):
+        places, turns = ar.body_poses(model, ensemble.Q[k])
+        assert np.abs(positions[k] - places).max() <= 1e-14 * max(1.0, np.abs(places).max())
+        assert np.abs(rotations[k] - turns).max() <= 1e-14
+        assert energies[k] == pytest.approx(ar.kinetic_energy(model, ensemble.Q[k], ensemble.U[k]), rel=1e-13)
+
+
 def test_a_state_that_diverges_is_named_and_the_others_go_on() -> None:
     model = tree(noisy=False)
     q, u = states(model)
@@ -129,6 +142,8 @@ def test_bad_input_is_named() -> None:
     bad[2, 3:7] = 2.0
     with pytest.raises(ar.ModelError, match=r"Q: row 2: the Euler parameters of body 'base' have the norm 4, not 1"):
         ar.Ensemble(model, bad, u, seeds=range(3))
+    with pytest.raises(ar.ModelError, match="Q: there is no state among these rows"):
+        ar.Ensemble(model, q[:0], u[:0])
     with pytest.raises(ar.ModelError, match="seeds: the model has Brownian forces"):
         ar.Ensemble(model, q, u)
     with pytest.raises(ar.ModelError, match=r"seeds: expected one for each of the 3 states, got shape \(2,\)"):

@@ -250,6 +250,8 @@ def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarr
         where ``unit`` asks for it, not of the norm 1.
     """
     found = rows_of(("Q", Q, (model.nq,)), ("U", U, (model.nu,)))
+    if not found.states:
+        raise ModelError("Q: there is no state among these rows; give one at least")
     q, u = (np.array(np.broadcast_to(one, (found.states, one.shape[1]))) for one in found.rows)
     for i, (kind, start) in enumerate(zip(model.forest.kind.tolist(), model.forest.q_start.tolist(), strict=True)):
         at = BY_KIND[kind].quaternion
