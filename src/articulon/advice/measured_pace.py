@@ -1,0 +1,153 @@
+"""What a run costs, measured on its first steps with kernels that are loaded: frame by frame, as a run goes."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from articulon.cases.case import Case
+from articulon.errors import ArticulonError
+from articulon.integrate.status import DIVERGED, STOPPED
+from articulon.kernels import one_blas_thread
+from articulon.model import Model
+from articulon.model.state import STEPS
+from articulon.simulation.chunks import Chunks
+from articulon.simulation.divergence import diagnosis
+from articulon.simulation.preparation import Prepared, prepare, start_state
+
+CHUNK = 0.1
+"""Wall time between which Python is in control [s]."""
+WARM = 4
+"""Steps that load what is called first, and do not count."""
+LATE = 0.5
+"""Part of what was measured, its end, that says how steps go on."""
+WRITING = 1.0e-3
+"""Wall time to write a frame and what it takes beside looking, at least [s]."""
+WRITING_A_NUMBER = 2.5e-8
+"""And for each number of it [s]."""
+
+
+class Pace(NamedTuple):
+    """What a run costs."""
+
+    steps: float
+    """Of the whole run."""
+    seconds: float
+    """Wall time of the whole run, from its first step to its last frame [s]."""
+    per_step: float
+    """[s]."""
+    step: float
+    """Mean step of the whole run [time]."""
+    until: float
+    """Simulated time that it was measured to [time]."""
+    balance: float
+    """|T − T₀ − ΣW| then over the largest kinetic energy."""
+    stopped: bool
+    """Whether the run ended there by what stops it."""
+    failure: str
+    """Why it did not go on; empty where it did."""
+
+
+def pace_of(case: Case, model: Model, seconds: float) -> Pace:
+    """What a case costs.
+
+    Parameters
+    ----------
+    case
+        The case, from the initial state of the model.
+    model
+        Its model.
+    seconds
+        Wall time for it [s].
+
+    Raises
+    ------
+    CaseError
+        For what cannot be run.
+    """
+    with one_blas_thread():
+        return _pace(case, prepare(case, model=model), seconds)
+
+
+def _pace(case: Case, prepared: Prepared, seconds: float) -> Pace:
+    warm = start_state(prepared)
+    duration = float(case.run.duration)
+    _warmed(prepared, warm, duration)
+    state = start_state(prepared)
+    prepared.observer.begin(state)
+    times = case.run.frame_times()
+    frames, looking, stepping, failure, stopped = 0, 0.0, 0.0, "", False
+    heat, largest = prepared.observer.start_energy, prepared.observer.start_energy
+    marks = [(0.0, 0, 0.0)]  # wall time of steps, their number, simulated time
+    chunks, deadline = Chunks(prepared.driver, CHUNK), time.perf_counter() + seconds
+    values = 0.0
+    while frames < len(times) and not failure and not stopped:
+        began, before = time.perf_counter(), int(state.counters[STEPS])
+        if times[frames] > float(state.time[0]) or frames == 0:
+            try:
+                status = prepared.driver.advance(state, times[frames], chunks.steps) if frames else 0
+            except ArticulonError as error:
+                failure = str(error)
+                break
+            if status == DIVERGED or not np.isfinite(state.q).all():
+                step, driver = prepared.observer.fixed_step, prepared.driver
+                found = diagnosis(prepared.evaluator, step, state, None, driver.failure, driver.culprit)
+                failure = f"it diverges at t = {found.time:.4g} {found.time_unit}: {found.reason}".replace(" :", ":")
+                break
+            stopped = status == STOPPED
+        took = time.perf_counter() - began
+        stepping += took
+        chunks.took(int(state.counters[STEPS]) - before, took)
+        if frames == 0 or float(state.time[0]) >= times[frames] * (1.0 - 1e-12) or stopped:
+            began = time.perf_counter()
+            frame = prepared.observer.frame(state)
+            looking += time.perf_counter() - began
+            values = float(frame.q.size + frame.u.size + 3 * len(frame.positions) + 4 * len(frame.rotations))
+            largest = max(largest, frame.observables["kinetic_energy"])
+            frames += 1
+        marks.append((stepping, int(state.counters[STEPS]), float(state.time[0])))
+        if time.perf_counter() > deadline and int(state.counters[STEPS]) > 0:
+            break
+    balance = abs(_energy(prepared, state) - heat - float(state.work.sum()))
+    return _extrapolated(
+        marks,
+        duration,
+        len(times) * (looking / max(frames, 1) + WRITING + WRITING_A_NUMBER * values),
+        balance / largest if largest > 0.0 else 0.0,
+        failure,
+        stopped,
+    )
+
+
+def _warmed(prepared: Prepared, state: object, duration: float) -> None:
+    """Loads all that the first steps and frames call."""
+    prepared.observer.begin(state)  # type: ignore[arg-type]
+    prepared.driver.advance(state, duration, WARM)  # type: ignore[arg-type]
+    prepared.observer.frame(state)  # type: ignore[arg-type]
+
+
+def _energy(prepared: Prepared, state: object) -> float:
+    from articulon.dynamics import kinetic_energy
+
+    return float(kinetic_energy(prepared.model, state.q, state.u))  # type: ignore[attr-defined]
+
+
+def _extrapolated(
+    marks: list[tuple[float, int, float]], duration: float, frames: float, balance: float, failure: str, stopped: bool
+) -> Pace:
+    """The whole run, by how its steps went at the end of what was measured."""
+    wall, steps, until = marks[-1]
+    if steps == 0 or until <= 0.0 or failure:
+        return Pace(math.nan, math.nan, math.nan, math.nan, until, balance, stopped, failure or "no step came to its end")
+    if stopped or until >= duration * (1.0 - 1e-9):
+        return Pace(steps, wall + frames, wall / steps, until / steps, until, balance, stopped, "")
+    early = next((mark for mark in marks if mark[2] >= (1.0 - LATE) * until), marks[0])
+    early = early if until > early[2] and steps > early[1] else marks[0]
+    rate = (steps - early[1]) / (until - early[2])
+    per_step = (wall - early[0]) / (steps - early[1])
+    more = (duration - until) * rate
+    whole = steps + more
+    return Pace(whole, wall + more * per_step + frames, per_step, duration / whole, until, balance, stopped, "")

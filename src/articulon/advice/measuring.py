@@ -1,0 +1,471 @@
+"""Measures each option on a case: its step, its cost, and how wrong it is beside the unscaled motion."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from articulon.advice.advised_options import Option, Trust
+from articulon.advice.case_time_scales import CaseTimeScales
+from articulon.advice.looking_ahead import Ahead
+from articulon.advice.measured_pace import Pace, pace_of
+from articulon.advice.probe_trials import MOMENTS, Trial, Window, error_between, noise_parts, trial
+from articulon.advice.scaled_probe import judged_probe
+from articulon.advice.step_search_by_halving import STEPS, Settled, longest_step, settled_tolerances
+from articulon.advice.subject import Subject
+from articulon.advice.ways_to_run import (
+    Way,
+    adaptive,
+    explicit,
+    friction_implicit,
+    overdamped,
+    quiet_joints,
+    scaled,
+)
+from articulon.cases.case import Case
+from articulon.errors import ArticulonError
+from articulon.fidelity.paths import ranges
+from articulon.fidelity.verdict import Bounds
+from articulon.integrate.integrators import Controlled
+from articulon.model.joints import BY_KIND, UNBOUND
+from articulon.report.readable_numbers import percent, suited
+
+TURN = 0.2
+"""Angle that the lightest body may turn in a step by thermal motion [rad], beyond which steps may not stay finite."""
+TURN_ERROR = 3.5
+"""Error of thermal means over the square of that angle, by the study of friction-implicit steps in
+docs/validation.md: 2 % at 0.075 rad, 4 % at 0.11 and 8 to 11 % at 0.15."""
+RELAXATIONS = 128.0
+"""Friction-implicit steps are tried from so many of the fastest relaxation times."""
+ANGLE = 0.5
+"""Angle ω h that the fastest vibration turns by in the longest step that is tried [rad]."""
+VERLET = 0.2
+"""The same where no halving tells, since paths of many particles part."""
+SEARCH, PACE = 0.12, 0.06
+"""Parts of the wall time for the search of a step and for the measurement of a cost."""
+STARTS = 2.0
+"""Factor by which what inertia is seen to do in the probe, from rest, may grow along the run."""
+DECISIONS = 16.0
+"""Decisions on joints that lock, in a probe, where the case has none."""
+
+
+class Measuring:
+    """Measures the options of a case, in turn.
+
+    Parameters
+    ----------
+    subject
+        The case.
+    scales
+        Its time scales.
+    ahead
+        What is known of its way.
+    probe
+        Length of the probe [time].
+    tolerance
+        Error that is allowed.
+    seconds
+        Wall time for all of them [s].
+    """
+
+    def __init__(
+        self, subject: Subject, scales: CaseTimeScales, ahead: Ahead, probe: float, tolerance: float, seconds: float
+    ) -> None:
+        self.subject, self.scales, self.ahead, self.probe = subject, scales, ahead, probe
+        self.tolerance, self.seconds = tolerance, seconds
+        self.bounds = Bounds.of_tolerance(tolerance)
+        self.truth: Trial | None = None
+        """The finest unscaled run from the beginning."""
+        self.truth_by = ""
+        """The rule that it was made by."""
+        self.base: Way | None = None
+        """The unscaled way with everything active that joints which lock are measured beside, and its step."""
+        self.base_step: float | None = None
+
+    @property
+    def starts(self) -> list[Any]:
+        """Models that begin where steps are tried."""
+        return [self.subject.model, *([] if self.ahead.later is None else [self.ahead.later])]
+
+    def told(self, time_: float) -> str:
+        """A time with its unit."""
+        return suited(self.subject.case.units, "time", time_).text(time_, 3).replace("\u00a0", " ")
+
+    def explicit(self) -> Option:
+        """Unscaled, by an explicit rule."""
+        way = explicit(self.subject, self.scales)
+        if way.case is None:
+            return _refused(way)
+        if self.subject.touches and way.equal_steps:
+            limit = self.scales.contact
+            if math.isfinite(limit):
+                words = "what a twentieth of a collision leaves out, below a thousandth of what it lasts"
+                return self._timed(way, limit, "a twentieth of a collision", Trust("trusted", 1e-3, words))
+        if self.subject.particles and way.equal_steps:
+            return self._verlet(way)
+        if way.equal_steps:
+            return self._halved(way, ANGLE * self.scales.vibration, f"{ANGLE:g}/ω of the fastest vibration")
+        return self._controlled(way)
+
+    def friction_implicit(self) -> Option:
+        """Unscaled, with the friction taken implicitly."""
+        way = friction_implicit(self.subject)
+        if way.case is None:
+            return _refused(way)
+        if self.subject.particles:
+            return self._verlet(way)
+        bound, words = ANGLE * self.scales.vibration, f"{ANGLE:g}/ω of the fastest vibration"
+        if RELAXATIONS * self.scales.fastest_drag < bound:
+            bound, words = RELAXATIONS * self.scales.fastest_drag, f"{RELAXATIONS:g} of the fastest relaxation times"
+        turn = min(TURN, math.sqrt(self.tolerance / TURN_ERROR)) * self.scales.turning
+        if turn < bound:
+            bound, words = turn, "the angle by which thermal motion turns the lightest body"
+        return self._halved(way, bound, words)
+
+    def _verlet(self, way: Way) -> Option:
+        """Steps of many particles, whose paths part whatever the step is: by their fastest vibration."""
+        vibration = self.scales.vibration
+        if not math.isfinite(vibration):
+            return Option(way.name, False, "no force acts between the particles, so that any step will do", way_rule(way))
+        words = (
+            f"(h ω)²/12 of the kinetic energy of the fastest vibration at h ω = {VERLET:g}, and the energy that steps lost "
+            "in the probe; paths part whatever the step"
+        )
+        found = self._timed(
+            way, VERLET * vibration, f"{VERLET:g}/ω of the fastest vibration", Trust("trusted", VERLET**2 / 12.0, words)
+        )
+        return found
+
+    def _halved(self, way: Way, bound: float, words: str) -> Option:
+        """In the longest equal steps that halving does not change."""
+        interval = float(self.subject.case.run.interval)
+        deadline = time.perf_counter() + SEARCH * self.seconds
+        found = longest_step(
+            self.subject, way.with_step, bound, interval, self.probe, self.tolerance, self.starts, deadline
+        )
+        self._keep(way, found)
+        if found.step is None:
+            return self._unsettled(way, found)
+        if found.step < 0.49 * min(bound, interval):
+            words = f"what halving changes, first of {found.what}" if found.what else "what halving changes"
+        return self._timed(way, found.step, words, self._of_steps(found))
+
+    def _of_steps(self, found: Settled) -> Trust:
+        """How far a step that was found by halving can be trusted."""
+        error = float(found.error or 0.0)
+        what = f", most of {found.what}" if found.what else ""
+        if self.subject.noisy:
+            turn = 0.0 if found.step is None else found.step / self.scales.turning
+            error = TURN_ERROR * turn**2
+            words = (
+                f"thermal means, by the angle of {turn:.2g} rad that the lightest body turns in a step; single paths on the "
+                f"same noise are off by {_percent(found.error)}{what}"
+            )
+            return Trust(self.bounds.verdict(error), error, words)
+        places = "from the beginning" if len(self.starts) == 1 else "from the beginning and near the end"
+        words = f"what half the step changes in {self.told(found.window)} {places}{what}"
+        return Trust(self.bounds.verdict(error), error, words)
+
+    def _unsettled(self, way: Way, found: Settled) -> Option:
+        why = found.why or "no step was found"
+        return Option(way.name, False, why, way_rule(way), changes=way.changes)
+
+    def _controlled(self, way: Way) -> Option:
+        """In steps that the rule chooses by its error."""
+        own = isinstance(self.subject.case.integrator, Controlled)
+        deadline = time.perf_counter() + SEARCH * self.seconds
+        held = 0.25 * self.scales.fastest_drag
+        factor, found = settled_tolerances(
+            self.subject, way.tighter, self.probe, self.tolerance, self.starts[:1], held, deadline, 1 if own else 4
+        )
+        self._keep(way, found)
+        if found.error is None and found.step is None:
+            return self._unsettled(way, found)
+        changes = dict(way.changes)
+        if factor != 1.0:
+            integrator: Any = way.tighter(factor).integrator
+            changes |= {"integrator.rtol": _rounded(integrator.rtol), "integrator.atol": _rounded(integrator.atol)}
+        reached = self.probe if found.finest is None else float(found.finest.path.times[-1])
+        if found.error is None or reached <= 0.0:
+            trust = Trust("trusted", None, "the tolerances of its steps; the probe was too dear to make it twice")
+        else:
+            many = "30 times tighter tolerances change"
+            what = f", most of {found.what}" if found.what else ""
+            trust = Trust(self.bounds.verdict(found.error), found.error, f"what {many} in {self.told(reached)}{what}")
+        return self._timed(Way(way.name, changes, way.tighter(factor)), None, "its tolerances", trust)
+
+    def _keep(self, way: Way, found: Settled) -> None:
+        """Keeps the finest unscaled run, for what is measured beside it."""
+        rule = way_rule(way)
+        if found.finest is not None and found.finest.path.times.size >= 3 and (self.truth is None or rule != self.truth_by):
+            longer = self.truth is None or found.finest.path.times[-1] > 1.5 * self.truth.path.times[-1]
+            if longer:
+                self.truth, self.truth_by = found.finest, rule
+        if found.step is not None and self.base is None:
+            self.base, self.base_step = way, found.step if way.equal_steps else None
+
+    def overdamped(self) -> Option:
+        """Without inertia."""
+        way = overdamped(self.subject)
+        if way.case is None:
+            return _refused(way)
+        scales, interval = self.scales, float(self.subject.case.run.interval)
+        bound, words = interval, "the time between frames"
+        if math.isfinite(scales.turning):
+            turn = TURN**2 * scales.turning**2 / (2.0 * scales.fastest_drag)
+            if turn < bound:
+                bound, words = turn, "the angle by which the smallest body diffuses"
+        deadline = time.perf_counter() + SEARCH * self.seconds
+        found = longest_step(
+            self.subject, way.with_step, bound, interval, self.probe, self.tolerance, self.starts[:1], deadline
+        )
+        if found.step is None:
+            return self._unsettled(way, found)
+        if found.step < 0.49 * min(bound, interval):
+            words = f"what halving changes, first of {found.what}" if found.what else "what halving changes"
+        own = float(found.error or 0.0) if not self.subject.noisy else 0.0
+        inertia, how = self._inertia(way)
+        error = own + inertia
+        return self._timed(way, found.step, words, Trust(self.bounds.verdict(error), error, how))
+
+    def _inertia(self, way: Way) -> tuple[float, str]:
+        """What leaving inertia out makes wrong, as a part of the run, and how that is known."""
+        ratio = self.scales.slowest_drag / self.scales.duration
+        found, how = [ratio], [f"the ratio of the slowest relaxation time to the run, {_percent(ratio)}"]
+        predicted = self.ahead.inertia
+        if predicted is not None:
+            found.append(predicted)
+            how = [f"how late inertia makes the run, predicted along the way, {_percent(predicted)}"]
+        truth = self.truth
+        if truth is not None and truth.path.times.size > 2 and not self.subject.noisy:
+            beside = self._beside(way, truth, self.scales.duration)
+            if beside is not None and math.isfinite(beside.error):
+                found.append(STARTS * beside.error)
+                how.append(f"and seen in the probe, {_percent(beside.error)}, most of {beside.what or 'nothing'}")
+        return max(found), " ".join(how)
+
+    def _beside(self, way: Way, truth: Trial, duration: float) -> Any:
+        """A way beside the true path of the probe; None where it does not run."""
+        length = float(truth.path.times[-1])
+        if truth.path.times.size <= MOMENTS:
+            return None
+        parts = max(1, math.ceil(length / MOMENTS / (0.25 * max(self.scales.slowest_drag, length / STEPS / 4.0))))
+        parts = 2 ** math.ceil(math.log2(parts))
+        window = Window(self.subject.model, length, max(parts, noise_parts(self.subject, length / MOMENTS, length)))
+        deadline = time.perf_counter() + SEARCH * self.seconds
+        made = trial(self.subject, way.with_step(length / MOMENTS / parts), window, parts, deadline)
+        if made.diverged or made.path.times.size < 3:
+            return None
+        return error_between(self.subject, made.path, truth.path, duration)
+
+    def scaled(self) -> Option:
+        """With all forces but inertia scaled by one factor."""
+        found = self.ahead.factor(self.tolerance)
+        a2, late = (0.1, None) if found is None else found
+        way = scaled(self.subject, a2)
+        if way.case is None:
+            return _refused(way)
+        if a2 >= 1.0:
+            return Option("scaled", False, "no factor below 1 keeps the lag within the tolerance", way_rule(way))
+        made = self._timed(way, None, "its tolerances, times 1/a2", Trust("inconclusive", None, ""))
+        if not made.feasible or made.seconds is None:
+            return made
+        verdict, judged, words = judged_probe(
+            way.case, self.subject.model, a2, self.scales, self.tolerance, made.seconds, 2.0 * SEARCH * self.seconds
+        )
+        if late is None:
+            said = "no net force moves a body that floats freely, or loops bind it: its lag cannot be predicted"
+            error = judged
+        else:
+            said = f"the lag of a2 = {a2:g}, predicted along the way without inertia, {_percent(late)}"
+            error = max(late, judged or 0.0)
+        if late is None and verdict != "trusted":
+            return _with_trust(made, Trust("inconclusive", error, f"{said}; {words}"))
+        stands = self.bounds.verdict(0.999 * float(error or 0.0))
+        return _with_trust(made, Trust(stands, error, f"{said}; {words}"))
+
+    def adaptive(self) -> Option:
+        """With joints or modes that lock."""
+        own = adaptive(self.subject)
+        way = own if own is not None else self._quiet()
+        if way.case is None:
+            return _refused(way)
+        step = self._adaptive_step(way)
+        if step is None and way.equal_steps:
+            return Option(way.name, False, "no step of the rule beside it was found", way_rule(way), changes=way.changes)
+        if own is None:
+            beside = None if self.truth is None else self._locked_beside(way, step)
+            error = None if beside is None else beside.error
+            words = (
+                "what locking the joints that hardly turn changes in the probe"
+                if error is not None
+                else "not measured beside the motion with every joint free"
+            )
+            trust = Trust("inconclusive" if error is None else self.bounds.verdict(error), error, words)
+        else:
+            trust = self._of_conditions(way.case)
+        return self._timed(way, step, "the step with every joint free", trust)
+
+    def _of_conditions(self, case: Case) -> Trust:
+        """How far the conditions of a case can be trusted: which are exact in an ensemble, docs/adaptive.md has."""
+        assert case.adaptive is not None
+        groups = case.adaptive.groups
+        random = all(
+            group.release is not None
+            and group.release.chance is not None
+            and group.choice == "canonical"
+            and (group.lock is None or getattr(group.lock, "when", "") in ("energy", "random"))
+            for group in groups
+        )
+        fixman = any(getattr(force, "of_determinant", False) for force in self.subject.model.forces)
+        if random and fixman:
+            return Trust(
+                "trusted", 0.0, "averages are exact but for the step: its conditions say nothing of the coordinates"
+            )
+        if random:
+            return Trust("suspect", None, "without Fixman's potential averages have a bias for every set of locked joints")
+        return Trust(
+            "inconclusive",
+            None,
+            "its conditions look at the motion, and how far that biases it a comparison tells: articulon compare",
+        )
+
+    def _adaptive_step(self, way: Way) -> float | None:
+        """The longest step that fills the time between decisions and is no longer than with every joint free."""
+        if not way.equal_steps:
+            return None
+        assert way.case is not None and way.case.adaptive is not None
+        own = float(way.case.integrator.step)
+        same = self.base is not None and way_rule(self.base) == way_rule(way)
+        wanted = self.base_step if same and self.base_step is not None else own
+        wanted = min(wanted, own) if str(self.subject.case.integrator.rule) == way_rule(way) else wanted
+        every = float(way.case.adaptive.every)
+        return every / max(1, math.ceil(every / wanted * (1.0 - 1e-9)))
+
+    def _quiet(self) -> Way:
+        """Locks the joints that hardly turn."""
+        truth = self.truth
+        if truth is None or truth.path.times.size < 3:
+            return Way("adaptive", {}, None, "no unscaled run was long enough to see which joints are quiet")
+        model, reach = self.subject.model, ranges(self.subject.groups, truth.path.place)
+        if model.loops.kind.size or model.drives:
+            return Way("adaptive", {}, None, "loops or drives bind its joints, and none of those can be locked alone")
+        turning: dict[str, float] = {}
+        link_of = {int(model.forest.u_start[i]): i for i in range(model.forest.kind.size)}
+        for group, angle in zip(self.subject.groups, reach.tolist(), strict=True):
+            i = link_of.get(group.start)
+            if i is None or not group.angular or int(model.forest.kind[i]) in UNBOUND:
+                continue
+            if BY_KIND[int(model.forest.kind[i])].nu and int(model.forest.parent[i]) >= 0:
+                turning[model.names[int(model.head[i])]] = angle
+        interval = float(self.subject.case.run.interval)
+        return quiet_joints(self.subject, turning, self.tolerance, interval)
+
+    def _locked_beside(self, way: Way, step: float | None) -> Any:
+        assert self.truth is not None
+        truth = self.truth
+        length = float(truth.path.times[-1])
+        if truth.path.times.size <= MOMENTS:
+            return None
+        parts = 1 if step is None else 2 ** max(0, math.ceil(math.log2(length / MOMENTS / step)))
+        made_of = way.with_step(length / MOMENTS / parts) if step is not None else way.case
+        assert made_of is not None and made_of.adaptive is not None
+        every = made_of.adaptive.model_copy(update={"every": length / MOMENTS})
+        from dataclasses import replace
+
+        window = Window(self.subject.model, length, parts)
+        deadline = time.perf_counter() + SEARCH * self.seconds
+        found = trial(self.subject, replace(made_of, adaptive=every), window, parts, deadline)
+        if found.diverged or found.path.times.size < 3:
+            return None
+        return error_between(self.subject, found.path, truth.path, length)
+
+    def _timed(self, way: Way, step: float | None, bound: str, trust: Trust) -> Option:
+        """The option with its cost."""
+        changes, case = dict(way.changes), way.case
+        assert case is not None
+        if step is not None:
+            step = float(f"{step:.6g}")
+            case = way.with_step(step)
+            changes["integrator.step"] = self._written(step)
+        changes = self._differing(changes)
+        try:
+            pace = pace_of(case, self.subject.model, PACE * self.seconds)
+        except ArticulonError as error:
+            why = str(error).splitlines()[0].removeprefix(f"{self.subject.case.source}: ")
+            return Option(way.name, False, why, way_rule(way), changes=changes)
+        if pace.failure:
+            return Option(way.name, False, pace.failure, way_rule(way), changes=changes)
+        return _made(way, changes, pace, bound, self._with_balance(trust, pace, way))
+
+    def _with_balance(self, trust: Trust, pace: Pace, way: Way) -> Trust:
+        """The trust, with what steps lost of energy where nothing else tells."""
+        if not (self.subject.particles or self.subject.touches) or self.subject.random_bath or trust.error is None:
+            return trust
+        error = max(trust.error, pace.balance)
+        return Trust(self.bounds.verdict(error), error, trust.words)
+
+    def _written(self, step: float) -> Any:
+        """A step as a user writes it, with its unit."""
+        units = self.subject.case.units
+        return step if units.time is None else f"{step:.6g} {units.symbols[2]}"
+
+    def _differing(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """The changes but for what the case has already."""
+        case = self.subject.case
+        found = dict(changes)
+        own = getattr(case.integrator, "step", None)
+        step = found.get("integrator.step")
+        if own is not None and step is not None and "integrator.rule" not in found:
+            value = float(case.units.value(step, "time", "integrator.step"))
+            if math.isclose(value, float(own), rel_tol=1e-6):
+                found.pop("integrator.step")
+        return found
+
+
+def way_rule(way: Way) -> str:
+    """Name of the rule of a way; empty where it is not known."""
+    return "" if way.case is None else str(way.case.integrator.rule)
+
+
+def _refused(way: Way) -> Option:
+    return Option(way.name, False, way.why_not, str(way.changes.get("integrator.rule", "")), changes=way.changes)
+
+
+def _made(way: Way, changes: Mapping[str, Any], pace: Pace, bound: str, trust: Trust) -> Option:
+    return Option(
+        way.name,
+        True,
+        "",
+        way_rule(way),
+        changes,
+        pace.step,
+        way.equal_steps,
+        pace.steps,
+        pace.seconds,
+        pace.per_step,
+        pace.until,
+        bound,
+        trust,
+    )
+
+
+def _with_trust(option: Option, trust: Trust) -> Option:
+    from dataclasses import replace
+
+    return replace(option, trust=trust)
+
+
+def _percent(part: float | None) -> str:
+    return percent(part, 2).replace("\u00a0", " ").replace("\u202f", ",")
+
+
+def _rounded(tolerance: Any) -> Any:
+    return float(f"{tolerance:.2g}") if isinstance(tolerance, float) else tolerance.model_dump(exclude_none=True)
+
+
+assert np is not None

@@ -1,0 +1,160 @@
+"""The longest step of a rule that halving does not change what one observes by more than a tolerance.
+
+Two runs on one noise path, with steps of h and h/2, are apart by what the longer steps are wrong by, to (1 − 2⁻ᵖ) of
+it at the order p. They are made from the state that the run begins in, and from one further on where the way there is
+known. Where noise acts paths are kept to a coarser bound, and means are kept by the angle that thermal motion turns the
+lightest body by in a step.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from articulon.advice.probe_trials import MOMENTS, Trial, Window, error_between, noise_parts, trial
+from articulon.advice.subject import Subject
+from articulon.cases.case import Case
+from articulon.model import Model
+
+STEPS = 64
+"""Steps of a trial at least."""
+NOISY = 0.2
+"""Error of a path that is allowed where noise acts: rules are then right in means, not path by path."""
+SECOND = 4.0 / 3.0
+"""The error of steps of a rule of order 2, over what halving changes."""
+HALVINGS = 20
+LOOSENESS = 30.0
+"""By which tolerances are made tighter to see what they leave out."""
+
+
+class Settled(NamedTuple):
+    """What a search has found."""
+
+    step: float | None
+    """The step [time]; None where none was found."""
+    error: float | None
+    """What it is wrong by, relative to what one observes; None where that was not found out."""
+    what: str
+    """The motion that is worst."""
+    window: float
+    """Length of the trials [time]."""
+    finest: Trial | None
+    """The finest run from the beginning."""
+    why: str = ""
+    """Why none was found."""
+
+
+def longest_step(
+    subject: Subject,
+    made: Callable[[float], Case],
+    bound: float,
+    interval: float,
+    probe: float,
+    tolerance: float,
+    starts: Sequence[Model],
+    deadline: float,
+) -> Settled:
+    """The longest step, a power of two of parts of an interval, that is right.
+
+    Parameters
+    ----------
+    subject
+        What is run.
+    made
+        The case with a step [time].
+    bound
+        Longest step to try [time].
+    interval
+        Time between frames, which a whole number of steps fills [time].
+    probe
+        Least length of a trial [time].
+    tolerance
+        Error that is allowed.
+    starts
+        Models that begin where trials do; the first where the run does.
+    deadline
+        When the search ends, by ``time.perf_counter``.
+    """
+    step = interval * 2.0 ** -max(0, math.ceil(math.log2(interval / min(bound, interval)) - 1e-9))
+    allowed = NOISY if subject.noisy else tolerance
+    latest = Settled(None, None, "", probe, None, "no step was found by halving")
+    for _ in range(HALVINGS):
+        length = MOMENTS * step * max(1, math.ceil(max(probe, STEPS * step) / (MOMENTS * step)))
+        length = min(length, MOMENTS * step * max(1, int(float(subject.case.run.duration) / (MOMENTS * step))))
+        parts = max(1, round(length / MOMENTS / step))
+        worst, what, finest, whole = 0.0, "", None, True
+        for k, model in enumerate(starts):
+            window = Window(model, length, 2 * parts)
+            coarse = trial(subject, made(length / MOMENTS / parts), window, parts, deadline)
+            if coarse.diverged:
+                worst, what = math.inf, "the state, which does not stay finite"
+                break
+            fine = trial(subject, made(length / MOMENTS / parts / 2), window, 2 * parts, deadline)
+            found = error_between(subject, coarse.path, fine.path, length)
+            whole = whole and coarse.complete and fine.complete
+            finest = fine if k == 0 else finest
+            if SECOND * found.error > worst or not what:
+                worst, what = SECOND * found.error, found.what
+        if worst <= allowed and (whole or finest is not None):
+            return Settled(step, worst, what, length, finest)
+        latest = Settled(None, worst, what, length, finest, f"steps of {step:.3g} are off by {worst:.2g} ({what})")
+        if time.perf_counter() > deadline:
+            return latest._replace(why=f"{latest.why}, and the time for the probe was over")
+        step *= 0.5
+    return latest
+
+
+def settled_tolerances(
+    subject: Subject,
+    made: Callable[[float], Case],
+    probe: float,
+    tolerance: float,
+    starts: Sequence[Model],
+    held: float,
+    deadline: float,
+    most: int = 4,
+) -> tuple[float, Settled]:
+    """The loosest tolerances, each a part of those of a case, whose steps are right.
+
+    Parameters
+    ----------
+    subject, probe, tolerance, starts, deadline
+        See :func:`longest_step`.
+    made
+        The case with its tolerances times a factor.
+    held
+        Longest time for which noise may be held [time].
+    most
+        How often they may be made tighter.
+
+    Returns
+    -------
+    tuple
+        The factor, and what was found: its ``step`` is the mean one.
+    """
+    factor, allowed = 1.0, NOISY if subject.noisy else tolerance
+    parts = noise_parts(subject, probe / MOMENTS, held)
+    found = Settled(None, None, "", probe, None, "no tolerance was found")
+    for _ in range(most):
+        worst, what, first, finest = 0.0, "", None, None
+        for k, model in enumerate(starts):
+            window = Window(model, probe, parts)
+            loose = trial(subject, made(factor), window, parts, deadline)
+            if loose.diverged:
+                worst, what = math.inf, "the state, which does not stay finite"
+                break
+            tight = trial(subject, made(factor / LOOSENESS), window, parts, deadline)
+            apart = error_between(subject, loose.path, tight.path, probe)
+            first, finest = (loose, tight) if k == 0 else (first, finest)
+            if apart.error > worst or not what:
+                worst, what = apart.error, apart.what
+        reached = 0.0 if first is None else float(first.path.times[-1])
+        step = reached / first.steps if first is not None and first.steps and reached > 0.0 else None
+        error = worst if math.isfinite(worst) else None
+        found = Settled(step, error, what, probe, finest, "" if step else "no step came to its end in the time for it")
+        if worst <= allowed or time.perf_counter() > deadline:
+            return factor, found
+        factor /= LOOSENESS
+    return factor * LOOSENESS, found
