@@ -55,6 +55,7 @@ FLOORS = (
     ("analysis",),
     ("report",),
     ("comparisons",),
+    ("advice",),
     ("runs",),
     ("cli",),
     ("__main__",),
@@ -225,7 +226,7 @@ def test_the_public_names_are_those_of_the_contract():
         *("potential_energy", "generalized_forces", "virial", "pressure", "configurational_laplacian"),
         *("forces", "thermostats", "scaling", "adaptive", "analysis", "modes", "molecules"),
         *("lock", "release", "Transition", "Reservoir"),
-        *("load_case", "load_plugin", "run", "open_run", "Run", "compare"),
+        *("load_case", "load_plugin", "run", "open_run", "Run", "compare", "advise"),
         *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError", "TransitionError"),
         "__version__",
     }

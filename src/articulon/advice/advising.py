@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,10 @@ from articulon.simulation.run_request import Progress, Silent
 
 SECONDS = 30.0
 """Wall time of the probe where none is asked for [s]; compiling is not counted."""
+LONGER = 0.2
+"""Part of it for the cost of what is recommended."""
 LEAST_SECONDS = 1.0
+"""Of wall time [s]."""
 NOT_REACHED = "not measured: the advice was broken off before"
 
 
@@ -159,23 +161,36 @@ class _Advising:
 
     def advice(self) -> Advice:
         """Measures all of them."""
-        began = time.perf_counter()
         ahead = self._ahead()
         measuring = Measuring(self.subject, self.scales, ahead, self.probe, self.tolerance, self.seconds)
         for name, measure in self._measures(measuring):
             self.progress.message(f"{name} ...")
             self.found[name] = measure()
-        del began
         if not any(option.feasible for option in self.found.values()):
             reasons = "\n".join(f"  {option.name}: {option.why_not}" for option in self.found.values())
             raise CaseError(f"{self.subject.case.source}: there is no way to run this case:\n{reasons}")
+        self._measure_longer(measuring)
         return self.so_far()
+
+    def _measure_longer(self, measuring: Measuring) -> None:
+        """Measures the cost of what is to be recommended for longer: costs change along a run, as contacts come."""
+        for _ in range(2):
+            best = chosen(tuple(self.found.values()))
+            if best is None or best.name not in measuring.timed or best.measured_to >= self.scales.horizon:
+                return
+            self.progress.message(f"the cost of {best.name} ...")
+            self.found[best.name] = measuring.again(best, LONGER * self.seconds)
+            if chosen(tuple(self.found.values())) == self.found[best.name]:
+                return
 
     def _ahead(self) -> Ahead:
         if not self.subject.drag:
             return Ahead()
         self.progress.message("the way without inertia ...")
-        return ahead_of(self.subject, self.probe)
+        ahead = ahead_of(self.subject, self.probe)
+        if ahead.approach is not None and ahead.approach.arrives:
+            self.scales = replace(self.scales, end=ahead.approach.duration * (1.0 + ahead.late))
+        return ahead
 
     def _measures(self, measuring: Measuring) -> Iterator[tuple[str, Callable[[], Option]]]:
         """The options in the order in which they are measured: what stands beside another comes after it."""
@@ -194,7 +209,7 @@ class _Advising:
         best = chosen(options)
         units = self.subject.case.units
         reason = "nothing has been measured" if best is None else reason_of(best, options, self.scales, units)
-        advice = Advice(
+        return Advice(
             self.subject.case,
             self.tolerance,
             self.scales,
@@ -204,7 +219,6 @@ class _Advising:
             reason,
             interrupted,
         )
-        return advice if best is None else replace(advice, options=options)
 
 
 __all__ = ["Advice", "Option", "Trust", "advise"]

@@ -8,7 +8,7 @@ and whether that may be seen, is what advice is about.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -62,8 +62,13 @@ class CaseTimeScales:
     """Step that contacts do not allow."""
     turning: float = math.inf
     """√(I/kT) of the body that thermal motion turns fastest."""
-    notes: tuple[str, ...] = field(default=())
-    """What could not be found."""
+    end: float = math.inf
+    """When what stops the run is expected to, by the way without inertia."""
+
+    @property
+    def horizon(self) -> float:
+        """When the run is expected to end [time]."""
+        return min(self.duration, self.end)
 
     @property
     def needed(self) -> float:
@@ -102,7 +107,7 @@ class CaseTimeScales:
     @property
     def data(self) -> dict[str, float | None]:
         """The times by name; None for what the case has not."""
-        names = ("duration", "fastest_drag", "slowest_drag", "vibration", "damping", "contact", "turning")
+        names = ("duration", "end", "fastest_drag", "slowest_drag", "vibration", "damping", "contact", "turning")
         return {name: value if math.isfinite(value := getattr(self, name)) else None for name in names}
 
     def words(self, units: UnitSystem) -> list[tuple[str, str]]:
@@ -115,6 +120,7 @@ class CaseTimeScales:
             "thermal turning of the lightest body, √(I/kT)": self.turning,
             f"slowest relaxation of drag, Σm/Σβ of '{self.slowest}'": self.slowest_drag,
             "the run": self.duration,
+            "its end, as it is expected": self.end,
         }
         shown = [(name, time) for name, time in named.items() if math.isfinite(time)]
         return [

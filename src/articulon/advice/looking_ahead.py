@@ -27,6 +27,11 @@ class Ahead:
         """How late inertia makes the unscaled run, as a part of the way; None where that is not known."""
         return None if self.approach is None else self.approach.inertia() / self.approach.duration
 
+    @property
+    def late(self) -> float:
+        """That, where it is known; else 0."""
+        return self.inertia or 0.0
+
     def factor(self, tolerance: float) -> tuple[float, float] | None:
         """The least constant factor whose lag is within a tolerance, and that lag as a part of the way."""
         if self.approach is None:

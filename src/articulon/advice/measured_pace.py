@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.cases.case import Case
+from articulon.dynamics import kinetic_energy
 from articulon.errors import ArticulonError
 from articulon.integrate.status import DIVERGED, STOPPED
 from articulon.kernels import one_blas_thread
-from articulon.model import Model
+from articulon.model import Model, State
 from articulon.model.state import STEPS
 from articulon.simulation.chunks import Chunks
 from articulon.simulation.divergence import diagnosis
@@ -51,7 +52,7 @@ class Pace(NamedTuple):
     """Why it did not go on; empty where it did."""
 
 
-def pace_of(case: Case, model: Model, seconds: float) -> Pace:
+def pace_of(case: Case, model: Model, seconds: float, horizon: float) -> Pace:
     """What a case costs.
 
     Parameters
@@ -62,6 +63,8 @@ def pace_of(case: Case, model: Model, seconds: float) -> Pace:
         Its model.
     seconds
         Wall time for it [s].
+    horizon
+        When the run is expected to end [time].
 
     Raises
     ------
@@ -69,13 +72,12 @@ def pace_of(case: Case, model: Model, seconds: float) -> Pace:
         For what cannot be run.
     """
     with one_blas_thread():
-        return _pace(case, prepare(case, model=model), seconds)
+        return _pace(case, prepare(case, model=model), seconds, horizon)
 
 
-def _pace(case: Case, prepared: Prepared, seconds: float) -> Pace:
+def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pace:
     warm = start_state(prepared)
-    duration = float(case.run.duration)
-    _warmed(prepared, warm, duration)
+    _warmed(prepared, warm, float(case.run.duration))
     state = start_state(prepared)
     prepared.observer.begin(state)
     times = case.run.frame_times()
@@ -111,43 +113,38 @@ def _pace(case: Case, prepared: Prepared, seconds: float) -> Pace:
         marks.append((stepping, int(state.counters[STEPS]), float(state.time[0])))
         if time.perf_counter() > deadline and int(state.counters[STEPS]) > 0:
             break
-    balance = abs(_energy(prepared, state) - heat - float(state.work.sum()))
+    balance = abs(float(kinetic_energy(prepared.model, state.q, state.u)) - heat - float(state.work.sum()))
+    expected = sum(moment <= horizon * (1.0 + 1e-9) for moment in times)
     return _extrapolated(
         marks,
-        duration,
-        len(times) * (looking / max(frames, 1) + WRITING + WRITING_A_NUMBER * values),
+        horizon,
+        (frames if stopped else expected) * (looking / max(frames, 1) + WRITING + WRITING_A_NUMBER * values),
         balance / largest if largest > 0.0 else 0.0,
         failure,
         stopped,
     )
 
 
-def _warmed(prepared: Prepared, state: object, duration: float) -> None:
+def _warmed(prepared: Prepared, state: State, duration: float) -> None:
     """Loads all that the first steps and frames call."""
-    prepared.observer.begin(state)  # type: ignore[arg-type]
-    prepared.driver.advance(state, duration, WARM)  # type: ignore[arg-type]
-    prepared.observer.frame(state)  # type: ignore[arg-type]
-
-
-def _energy(prepared: Prepared, state: object) -> float:
-    from articulon.dynamics import kinetic_energy
-
-    return float(kinetic_energy(prepared.model, state.q, state.u))  # type: ignore[attr-defined]
+    prepared.observer.begin(state)
+    prepared.driver.advance(state, duration, WARM)
+    prepared.observer.frame(state)
 
 
 def _extrapolated(
-    marks: list[tuple[float, int, float]], duration: float, frames: float, balance: float, failure: str, stopped: bool
+    marks: list[tuple[float, int, float]], horizon: float, frames: float, balance: float, failure: str, stopped: bool
 ) -> Pace:
     """The whole run, by how its steps went at the end of what was measured."""
     wall, steps, until = marks[-1]
     if steps == 0 or until <= 0.0 or failure:
         return Pace(math.nan, math.nan, math.nan, math.nan, until, balance, stopped, failure or "no step came to its end")
-    if stopped or until >= duration * (1.0 - 1e-9):
+    if stopped or until >= horizon * (1.0 - 1e-9):
         return Pace(steps, wall + frames, wall / steps, until / steps, until, balance, stopped, "")
     early = next((mark for mark in marks if mark[2] >= (1.0 - LATE) * until), marks[0])
     early = early if until > early[2] and steps > early[1] else marks[0]
     rate = (steps - early[1]) / (until - early[2])
     per_step = (wall - early[0]) / (steps - early[1])
-    more = (duration - until) * rate
+    more = (horizon - until) * rate
     whole = steps + more
-    return Pace(whole, wall + more * per_step + frames, per_step, duration / whole, until, balance, stopped, "")
+    return Pace(whole, wall + more * per_step + frames, per_step, horizon / whole, until, balance, stopped, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,14 +26,20 @@ from articulon.advice.ways_to_run import (
     overdamped,
     quiet_joints,
     scaled,
+    unscaled,
 )
+from articulon.analysis.scales import FINE, fastest_frequency
 from articulon.cases.case import Case
 from articulon.errors import ArticulonError
 from articulon.fidelity.paths import ranges
 from articulon.fidelity.verdict import Bounds
-from articulon.integrate.integrators import Controlled
+from articulon.forces.evaluation import Evaluator, configurational_laplacian
+from articulon.integrate.integrators import Canonical, Controlled
+from articulon.model import Model
 from articulon.model.joints import BY_KIND, UNBOUND
 from articulon.report.readable_numbers import percent, suited
+from articulon.simulation.preparation import prepare
+from articulon.time_scales.noise_windows import fitting_step
 
 TURN = 0.2
 """Angle that the lightest body may turn in a step by thermal motion [rad], beyond which steps may not stay finite."""
@@ -41,12 +48,18 @@ TURN_ERROR = 3.5
 docs/validation.md: 2 % at 0.075 rad, 4 % at 0.11 and 8 to 11 % at 0.15."""
 RELAXATIONS = 128.0
 """Friction-implicit steps are tried from so many of the fastest relaxation times."""
+HEAT = 0.1
+"""Part of the tolerance that steps of particles may heat their positions by."""
 ANGLE = 0.5
 """Angle ω h that the fastest vibration turns by in the longest step that is tried [rad]."""
-VERLET = 0.2
-"""The same where no halving tells, since paths of many particles part."""
-SEARCH, PACE = 0.12, 0.06
-"""Parts of the wall time for the search of a step and for the measurement of a cost."""
+SEARCH, PACE = 0.12, 0.04
+"""Parts of the wall time for the search of a step and for the first measurement of a cost."""
+SHORTER = 6
+"""How often a step is halved that does not stay finite when it is timed."""
+BEFORE = 0.98
+"""Part of the time after which a run is expected to stop that all of it is tried for: beyond it has no physics."""
+SETTLING = 20.0
+"""Vibrations 1/ω of particles after which their frequencies are looked at again: those that collide are stiffer."""
 STARTS = 2.0
 """Factor by which what inertia is seen to do in the probe, from rest, may grow along the run."""
 DECISIONS = 16.0
@@ -85,11 +98,36 @@ class Measuring:
         self.base: Way | None = None
         """The unscaled way with everything active that joints which lock are measured beside, and its step."""
         self.base_step: float | None = None
+        self.particles: tuple[float, float] | None = None
+        """1/ω [time] and the mean of ω² [1/time²] of particles that collide, once they are known."""
+        self.timed: dict[str, tuple[Way, Case]] = {}
+        """What has been timed, by the name of the option."""
 
     @property
     def starts(self) -> list[Any]:
         """Models that begin where steps are tried."""
         return [self.subject.model, *([] if self.ahead.later is None else [self.ahead.later])]
+
+    @property
+    def thermal(self) -> bool:
+        """Whether motion is thermal, so that paths part whatever the step and only their beginnings can be compared."""
+        return self.subject.case.thermostat is not None or self.subject.case.run.speeds == "thermal"
+
+    @property
+    def _until(self) -> float:
+        """Time up to which a whole run can be tried; 0 where something stops it and nobody knows when [time]."""
+        if self.subject.case.run.stop is None:
+            return self.scales.duration
+        return BEFORE * self.scales.end if math.isfinite(self.scales.end) else 0.0
+
+    def _deadline(self, way: Way) -> float:
+        """When a search ends that begins once the kernels are loaded, by ``time.perf_counter``."""
+        assert way.case is not None
+        try:
+            prepare(way.case, model=self.subject.model)
+        except ArticulonError:
+            pass  # what cannot be run is told when it is tried
+        return time.perf_counter() + SEARCH * self.seconds
 
     def told(self, time_: float) -> str:
         """A time with its unit."""
@@ -128,30 +166,64 @@ class Measuring:
 
     def _verlet(self, way: Way) -> Option:
         """Steps of many particles, whose paths part whatever the step is: by their fastest vibration."""
-        vibration = self.scales.vibration
+        vibration, square = self._colliding()
         if not math.isfinite(vibration):
             return Option(way.name, False, "no force acts between the particles, so that any step will do", way_rule(way))
+        step, bound = ANGLE * vibration, f"{ANGLE:g}/ω of the fastest vibration"
+        if step**2 * square / 12.0 > HEAT * self.tolerance:
+            step, bound = math.sqrt(12.0 * HEAT * self.tolerance / square), "the heat that steps add to the positions"
         words = (
-            f"(h ω)²/12 of the kinetic energy of the fastest vibration at h ω = {VERLET:g}, and the energy that steps lost "
-            "in the probe; paths part whatever the step"
+            "h²⟨∇²Φ/m⟩/12, by which steps heat the positions over the speeds, or what steps lost of energy in the probe; "
+            "paths part whatever the step"
         )
-        found = self._timed(
-            way, VERLET * vibration, f"{VERLET:g}/ω of the fastest vibration", Trust("trusted", VERLET**2 / 12.0, words)
-        )
-        return found
+        error = step**2 * square / 12.0
+        return self._timed(way, step, bound, Trust(self.bounds.verdict(error), error, words))
+
+    def _colliding(self) -> tuple[float, float]:
+        """1/ω of the fastest vibration of particles [time], and the mean of ω² over all directions [1/time²]: the larger
+        of those at the beginning and once they have begun to collide."""
+        vibration, model = self.scales.vibration, self.subject.model
+        if self.particles is None:
+            self.particles = vibration, _mean_square(model, model.q0)
+            if math.isfinite(vibration):
+                case = self.subject.changed(unscaled(self.subject.case))
+                step = fitting_step(SETTLING * vibration / MOMENTS, FINE * vibration)
+                case = replace(case, integrator=Canonical(rule="velocity-verlet", step=step))
+                parts = round(SETTLING * vibration / MOMENTS / step)
+                window = Window(model, SETTLING * vibration, parts)
+                made = trial(self.subject, case, window, parts, time.perf_counter() + SEARCH * self.seconds)
+                if not made.diverged:
+                    q = made.path.q[-1]
+                    omega = fastest_frequency(Evaluator(model), q)
+                    later = 1.0 / omega if omega > 0.0 else math.inf
+                    self.particles = min(vibration, later), max(self.particles[1], _mean_square(model, q))
+        return self.particles
 
     def _halved(self, way: Way, bound: float, words: str) -> Option:
         """In the longest equal steps that halving does not change."""
         interval = float(self.subject.case.run.interval)
-        deadline = time.perf_counter() + SEARCH * self.seconds
+        probe, deadline = 0.0 if self.thermal else self.probe, self._deadline(way)
         found = longest_step(
-            self.subject, way.with_step, bound, interval, self.probe, self.tolerance, self.starts, deadline
+            self.subject,
+            way.with_step,
+            bound,
+            interval,
+            probe,
+            self.tolerance,
+            self.starts,
+            deadline,
+            0.0 if self.thermal or self.subject.noisy else self._until,
         )
         self._keep(way, found)
         if found.step is None:
             return self._unsettled(way, found)
         if found.step < 0.49 * min(bound, interval):
             words = f"what halving changes, first of {found.what}" if found.what else "what halving changes"
+        own = self.subject.case.integrator
+        if self.thermal and str(own.rule) == way_rule(way) and found.step > float(own.step):
+            words = f"the case's own step: up to {self.told(found.step)} halving changes too little to be seen in a probe"
+            found = found._replace(step=float(own.step))
+            self.base_step = float(own.step) if self.base is way else self.base_step
         return self._timed(way, found.step, words, self._of_steps(found))
 
     def _of_steps(self, found: Settled) -> Trust:
@@ -177,7 +249,7 @@ class Measuring:
     def _controlled(self, way: Way) -> Option:
         """In steps that the rule chooses by its error."""
         own = isinstance(self.subject.case.integrator, Controlled)
-        deadline = time.perf_counter() + SEARCH * self.seconds
+        deadline = self._deadline(way)
         held = 0.25 * self.scales.fastest_drag
         factor, found = settled_tolerances(
             self.subject, way.tighter, self.probe, self.tolerance, self.starts[:1], held, deadline, 1 if own else 4
@@ -219,9 +291,17 @@ class Measuring:
             turn = TURN**2 * scales.turning**2 / (2.0 * scales.fastest_drag)
             if turn < bound:
                 bound, words = turn, "the angle by which the smallest body diffuses"
-        deadline = time.perf_counter() + SEARCH * self.seconds
+        deadline = self._deadline(way)
         found = longest_step(
-            self.subject, way.with_step, bound, interval, self.probe, self.tolerance, self.starts[:1], deadline
+            self.subject,
+            way.with_step,
+            bound,
+            interval,
+            self.probe,
+            self.tolerance,
+            self.starts[:1],
+            deadline,
+            0.0 if self.subject.noisy else self._until,
         )
         if found.step is None:
             return self._unsettled(way, found)
@@ -290,6 +370,9 @@ class Measuring:
 
     def adaptive(self) -> Option:
         """With joints or modes that lock."""
+        if self.subject.particles or (self.subject.touches and self.subject.case.adaptive is None):
+            why = "free particles have no joints" if self.subject.particles else "what touches cannot merge"
+            return Option("adaptive", False, f"{why} that could be locked" if self.subject.particles else why)
         own = adaptive(self.subject)
         way = own if own is not None else self._quiet()
         if way.case is None:
@@ -342,7 +425,6 @@ class Measuring:
         own = float(way.case.integrator.step)
         same = self.base is not None and way_rule(self.base) == way_rule(way)
         wanted = self.base_step if same and self.base_step is not None else own
-        wanted = min(wanted, own) if str(self.subject.case.integrator.rule) == way_rule(way) else wanted
         every = float(way.case.adaptive.every)
         return every / max(1, math.ceil(every / wanted * (1.0 - 1e-9)))
 
@@ -375,8 +457,6 @@ class Measuring:
         made_of = way.with_step(length / MOMENTS / parts) if step is not None else way.case
         assert made_of is not None and made_of.adaptive is not None
         every = made_of.adaptive.model_copy(update={"every": length / MOMENTS})
-        from dataclasses import replace
-
         window = Window(self.subject.model, length, parts)
         deadline = time.perf_counter() + SEARCH * self.seconds
         found = trial(self.subject, replace(made_of, adaptive=every), window, parts, deadline)
@@ -389,30 +469,66 @@ class Measuring:
         changes, case = dict(way.changes), way.case
         assert case is not None
         if step is not None:
-            step = float(f"{step:.6g}")
+            changes["integrator.step"] = self._written(step, 9 if way.name == "adaptive" else 4)
+            step = float(self.subject.case.units.value(changes["integrator.step"], "time", "integrator.step"))
             case = way.with_step(step)
-            changes["integrator.step"] = self._written(step)
-        changes = self._differing(changes)
-        try:
-            pace = pace_of(case, self.subject.model, PACE * self.seconds)
-        except ArticulonError as error:
-            why = str(error).splitlines()[0].removeprefix(f"{self.subject.case.source}: ")
-            return Option(way.name, False, why, way_rule(way), changes=changes)
-        if pace.failure:
-            return Option(way.name, False, pace.failure, way_rule(way), changes=changes)
-        return _made(way, changes, pace, bound, self._with_balance(trust, pace, way))
+        return self._paced(way, case, step, changes, bound, trust, PACE * self.seconds)
 
-    def _with_balance(self, trust: Trust, pace: Pace, way: Way) -> Trust:
+    def _paced(
+        self,
+        way: Way,
+        case: Case,
+        step: float | None,
+        changes: Mapping[str, Any],
+        bound: str,
+        trust: Trust,
+        seconds: float,
+    ) -> Option:
+        """The option with its cost; a step that does not stay finite is halved."""
+        for _ in range(SHORTER if step is not None else 1):
+            shown = self._differing(changes)
+            try:
+                pace = pace_of(case, self.subject.model, seconds, self.scales.horizon)
+            except ArticulonError as error:
+                why = str(error).splitlines()[0].removeprefix(f"{self.subject.case.source}: ")
+                return Option(way.name, False, why, way_rule(way), changes=shown)
+            if not pace.failure:
+                self.timed[way.name] = (way, case)
+                return _made(way, shown, pace, bound, self._with_balance(trust, pace))
+            if step is None or self.subject.touches:
+                break
+            step = 0.5 * step
+            case, bound = way.with_step(step), "what stays finite later in the run"
+            changes = {**changes, "integrator.step": self._written(step)}
+        return Option(way.name, False, pace.failure, way_rule(way), changes=self._differing(changes))
+
+    def again(self, option: Option, seconds: float) -> Option:
+        """An option with its cost measured for longer."""
+        way, case = self.timed[option.name]
+        try:
+            pace = pace_of(case, self.subject.model, seconds, self.scales.horizon)
+        except ArticulonError as error:
+            pace = None
+            why = str(error).splitlines()[0]
+        if pace is None or pace.failure:
+            why = why if pace is None else pace.failure
+            return Option(option.name, False, why, option.rule, changes=option.changes)
+        return _made(way, option.changes, pace, option.bound, self._with_balance(option.trust, pace))
+
+    def _with_balance(self, trust: Trust, pace: Pace) -> Trust:
         """The trust, with what steps lost of energy where nothing else tells."""
         if not (self.subject.particles or self.subject.touches) or self.subject.random_bath or trust.error is None:
             return trust
         error = max(trust.error, pace.balance)
         return Trust(self.bounds.verdict(error), error, trust.words)
 
-    def _written(self, step: float) -> Any:
+    def _written(self, step: float, digits: int = 4) -> Any:
         """A step as a user writes it, with its unit."""
         units = self.subject.case.units
-        return step if units.time is None else f"{step:.6g} {units.symbols[2]}"
+        if units.time is None:
+            return float(f"{step:.{digits}g}")
+        unit = suited(units, "time", step)
+        return f"{unit.factor * step:.{digits}g} {unit.symbol.replace('µ', 'u')}"
 
     def _differing(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """The changes but for what the case has already."""
@@ -425,6 +541,11 @@ class Measuring:
             if math.isclose(value, float(own), rel_tol=1e-6):
                 found.pop("integrator.step")
         return found
+
+
+def _mean_square(model: Model, q: np.ndarray) -> float:
+    """Mean of ω² over all directions of free particles, ⟨∇²Φ/m⟩/3 [1/time²]; masses are taken as their mean."""
+    return max(0.0, configurational_laplacian(model, q)) / (3.0 * float(model.masses.sum()))
 
 
 def way_rule(way: Way) -> str:
@@ -455,8 +576,6 @@ def _made(way: Way, changes: Mapping[str, Any], pace: Pace, bound: str, trust: T
 
 
 def _with_trust(option: Option, trust: Trust) -> Option:
-    from dataclasses import replace
-
     return replace(option, trust=trust)
 
 
@@ -466,6 +585,3 @@ def _percent(part: float | None) -> str:
 
 def _rounded(tolerance: Any) -> Any:
     return float(f"{tolerance:.2g}") if isinstance(tolerance, float) else tolerance.model_dump(exclude_none=True)
-
-
-assert np is not None

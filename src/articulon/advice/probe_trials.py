@@ -10,6 +10,7 @@ import numpy as np
 
 from articulon.advice.subject import Subject
 from articulon.cases.case import Case
+from articulon.dynamics import kinetic_energy
 from articulon.errors import ArticulonError
 from articulon.fidelity.paths import Path, apart, offsets, path_of, ranges, scales
 from articulon.forces.brownian import brownian_of
@@ -23,6 +24,8 @@ from articulon.time_scales.noise_windows import Windows
 
 MOMENTS = 32
 """At which places are compared."""
+MANY = 128
+"""And in trials that last for all of a run."""
 LOOKED_AT = 12
 """Motions, those that are farthest apart, whose delays are looked for."""
 CHUNK = 0.1
@@ -53,6 +56,8 @@ class Window(NamedTuple):
     """[time]."""
     finest: int
     """Fine windows of noise between two moments."""
+    moments: int = MOMENTS
+    """At which places are looked at."""
 
 
 def trial(subject: Subject, case: Case, window: Window, parts: int, deadline: float) -> Trial:
@@ -71,16 +76,15 @@ def trial(subject: Subject, case: Case, window: Window, parts: int, deadline: fl
     deadline
         When it is broken off, by ``time.perf_counter``.
     """
-    interval = window.length / MOMENTS
+    interval, moments = window.length / window.moments, window.moments
     fixed = isinstance(case.integrator, FIXED)
     windows = Windows(interval / window.finest, max(1, window.finest // parts), interval / parts if fixed else None, ())
-    given: dict[str, Any] = {"duration": window.length, "frames": MOMENTS, "frame_interval": None, "stop": None}
+    given: dict[str, Any] = {"duration": window.length, "frames": moments, "frame_interval": None, "stop": None}
     without = case.thermostat is not None and not case.thermostat.deterministic and not _needs_bath(case)
     case = replace(
         case,
         run=case.run.model_copy(update=given),
         thermostat=None if without else case.thermostat,
-        scaling=case.scaling,
     )
     model = window.model
     try:
@@ -91,8 +95,8 @@ def trial(subject: Subject, case: Case, window: Window, parts: int, deadline: fl
     times, q, u = [0.0], [state.q.copy()], [state.u.copy()]
     heat = largest = _kinetic(prepared.evaluator, state)
     chunks, complete, diverged = Chunks(prepared.driver, CHUNK), True, False
-    for k in range(1, MOMENTS + 1):
-        until = window.length * k / MOMENTS
+    for k in range(1, moments + 1):
+        until = window.length * k / moments
         while True:
             began, before = time.perf_counter(), int(state.counters[STEPS])
             try:
@@ -121,8 +125,6 @@ def _needs_bath(case: Case) -> bool:
 
 
 def _kinetic(evaluator: Any, state: Any) -> float:
-    from articulon.dynamics import kinetic_energy
-
     return float(kinetic_energy(evaluator.model, state.q, state.u))
 
 

@@ -11,6 +11,8 @@ from articulon.advice.case_time_scales import CaseTimeScales
 from articulon.report.readable_numbers import number, percent, suited, wall_time
 from articulon.units import UnitSystem
 
+SAME = 5.0
+"""Wall times that differ by less are the same to whoever waits [s]."""
 TIE = 1.25
 """Costs that differ by less are the same: what runs do later differs as much from what they did in the probe."""
 
@@ -24,7 +26,7 @@ def chosen(options: Sequence[Option]) -> Option | None:
     trusted = [option for option in measured if option.trust.verdict == "trusted"]
     if trusted:
         least = min(_seconds(option) for option in trusted)
-        among = [option for option in trusted if _seconds(option) <= TIE * least]
+        among = [option for option in trusted if _seconds(option) <= max(TIE * least, least + SAME)]
         return min(among, key=lambda option: NAMES.index(option.name))
     known = [option for option in measured if option.trust.error is not None]
     if known:
@@ -45,7 +47,7 @@ def reason_of(best: Option, options: Sequence[Option], scales: CaseTimeScales, u
     found = _PHYSICS[best.name](best, scales, told)
     others = [option for option in options if option.measured and option.name != best.name]
     doubts = "" if best.trust.verdict == "trusted" else _doubt(best)
-    slower = [option for option in others if option.trust.verdict == "trusted" and _seconds(option) > TIE * _seconds(best)]
+    slower = [o for o in others if o.trust.verdict == "trusted" and _seconds(o) > max(TIE * _seconds(best), SAME)]
     if slower:
         nearest = min(slower, key=_seconds)
         ratio = number(float(f"{_seconds(nearest) / _seconds(best):.2g}"), 2).replace("\u202f", ",")
@@ -65,7 +67,7 @@ def _doubt(best: Option) -> str:
 def _explicit(best: Option, scales: CaseTimeScales, told: object) -> str:
     assert callable(told)
     if math.isfinite(scales.contact):
-        return f"a collision of 20 times {told(scales.contact)} has to be resolved, whatever the rule"
+        return f"a collision, or a wave across a grain, lasts {told(20.0 * scales.contact)} and has to be resolved"
     if not best.equal_steps:
         if math.isfinite(scales.slowest_drag):
             return f"inertia takes {told(scales.slowest_drag)} of {told(scales.duration)} and is to be seen"

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from articulon.advice.probe_trials import MOMENTS, Trial, Window, error_between, noise_parts, trial
+from articulon.advice.probe_trials import MANY, MOMENTS, Trial, Window, error_between, noise_parts, trial
 from articulon.advice.subject import Subject
 from articulon.cases.case import Case
 from articulon.model import Model
@@ -25,6 +25,8 @@ NOISY = 0.2
 SECOND = 4.0 / 3.0
 """The error of steps of a rule of order 2, over what halving changes."""
 HALVINGS = 20
+AFFORDABLE = 1e5
+"""Steps of a whole run up to which all of it is tried: what begins well may end badly."""
 LOOSENESS = 30.0
 """By which tolerances are made tighter to see what they leave out."""
 
@@ -33,7 +35,7 @@ class Settled(NamedTuple):
     """What a search has found."""
 
     step: float | None
-    """The step [time]; None where none was found."""
+    """The step [time], the shortest that was tried where none is within the tolerance; None where none stays finite."""
     error: float | None
     """What it is wrong by, relative to what one observes; None where that was not found out."""
     what: str
@@ -55,6 +57,7 @@ def longest_step(
     tolerance: float,
     starts: Sequence[Model],
     deadline: float,
+    until: float = 0.0,
 ) -> Settled:
     """The longest step, a power of two of parts of an interval, that is right.
 
@@ -76,34 +79,64 @@ def longest_step(
         Models that begin where trials do; the first where the run does.
     deadline
         When the search ends, by ``time.perf_counter``.
+    until
+        Time up to which all of the run is tried where it has few steps; 0 for none of it [time].
     """
+    duration = float(subject.case.run.duration)
     step = interval * 2.0 ** -max(0, math.ceil(math.log2(interval / min(bound, interval)) - 1e-9))
-    allowed = NOISY if subject.noisy else tolerance
     latest = Settled(None, None, "", probe, None, "no step was found by halving")
     for _ in range(HALVINGS):
-        length = MOMENTS * step * max(1, math.ceil(max(probe, STEPS * step) / (MOMENTS * step)))
-        length = min(length, MOMENTS * step * max(1, int(float(subject.case.run.duration) / (MOMENTS * step))))
+        unit = MOMENTS * step
+        length = unit * max(1, min(math.ceil(max(probe, STEPS * step) / unit), math.floor(duration / unit * (1 + 1e-9))))
         parts = max(1, round(length / MOMENTS / step))
-        worst, what, finest, whole = 0.0, "", None, True
-        for k, model in enumerate(starts):
-            window = Window(model, length, 2 * parts)
-            coarse = trial(subject, made(length / MOMENTS / parts), window, parts, deadline)
-            if coarse.diverged:
-                worst, what = math.inf, "the state, which does not stay finite"
-                break
-            fine = trial(subject, made(length / MOMENTS / parts / 2), window, 2 * parts, deadline)
-            found = error_between(subject, coarse.path, fine.path, length)
-            whole = whole and coarse.complete and fine.complete
-            finest = fine if k == 0 else finest
-            if SECOND * found.error > worst or not what:
-                worst, what = SECOND * found.error, found.what
-        if worst <= allowed and (whole or finest is not None):
-            return Settled(step, worst, what, length, finest)
-        latest = Settled(None, worst, what, length, finest, f"steps of {step:.3g} are off by {worst:.2g} ({what})")
+        found = _halved(subject, made, Window(starts[0], length, 2 * parts), parts, starts, deadline)
+        allowed = NOISY if subject.noisy else tolerance
+        if _error(found) <= allowed and length < until and until / step <= AFFORDABLE:
+            moments = MANY if until / step >= MANY else MOMENTS
+            parts = max(1, round(until / moments / step))
+            longer = _halved(subject, made, Window(starts[0], until, 2 * parts, moments), parts, starts[:1], deadline)
+            # One that was broken off says nothing of what comes later.
+            reached = math.inf if longer.finest is None else float(longer.finest.path.times[-1])
+            if reached > length:
+                found = longer._replace(window=min(reached, until))
+        if _error(found) <= allowed:
+            return found._replace(step=step)
+        latest = found._replace(
+            step=step if math.isfinite(_error(found)) else None,
+            why=f"steps of {step:.3g} are off by {_error(found):.2g} of {found.what or 'what is observed'}",
+        )
         if time.perf_counter() > deadline:
             return latest._replace(why=f"{latest.why}, and the time for the probe was over")
         step *= 0.5
     return latest
+
+
+def _error(found: Settled) -> float:
+    return math.inf if found.error is None else found.error
+
+
+def _halved(
+    subject: Subject,
+    made: Callable[[float], Case],
+    window: Window,
+    parts: int,
+    starts: Sequence[Model],
+    deadline: float,
+) -> Settled:
+    """What halving a step changes, of so many parts of the time between two moments."""
+    step = window.length / window.moments / parts
+    worst, what, finest = 0.0, "", None
+    for k, model in enumerate(starts):
+        here = window._replace(model=model)
+        coarse = trial(subject, made(step), here, parts, deadline)
+        if coarse.diverged:
+            return Settled(None, math.inf, "the state, which does not stay finite", window.length, None)
+        fine = trial(subject, made(0.5 * step), here, 2 * parts, deadline)
+        found = error_between(subject, coarse.path, fine.path, window.length)
+        finest = fine if k == 0 else finest
+        if SECOND * found.error > worst or not what:
+            worst, what = SECOND * found.error, found.what
+    return Settled(step, worst, what, window.length, finest)
 
 
 def settled_tolerances(
