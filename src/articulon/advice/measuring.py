@@ -35,6 +35,7 @@ from articulon.fidelity.paths import ranges
 from articulon.fidelity.verdict import Bounds
 from articulon.forces.evaluation import Evaluator, configurational_laplacian
 from articulon.integrate.integrators import Canonical, Controlled
+from articulon.integrate.refusals import ADAPTIVE_CONTACTS
 from articulon.model import Model
 from articulon.model.joints import BY_KIND, UNBOUND
 from articulon.report.readable_numbers import percent, suited
@@ -46,14 +47,18 @@ TURN = 0.2
 TURN_ERROR = 3.5
 """Error of thermal means over the square of that angle, by the study of friction-implicit steps in
 docs/validation.md: 2 % at 0.075 rad, 4 % at 0.11 and 8 to 11 % at 0.15."""
-RELAXATIONS = 128.0
-"""Friction-implicit steps are tried from so many of the fastest relaxation times."""
+STABLE = 2.0
+"""ω h beyond which kicks and drifts make a vibration grow, from which friction-implicit steps are tried."""
+COLLIDING = 0.25
+"""ω h of the fastest vibration of particles that collide, in their longest step."""
 HEAT = 0.1
 """Part of the tolerance that steps of particles may heat their positions by."""
 ANGLE = 0.5
 """Angle ω h that the fastest vibration turns by in the longest step that is tried [rad]."""
 SEARCH, PACE = 0.12, 0.04
 """Parts of the wall time for the search of a step and for the first measurement of a cost."""
+LONGER = 3.0
+"""How many times longer a cost is measured that falls along the run, as joints lock."""
 SHORTER = 6
 """How often a step is halved that does not stay finite when it is timed."""
 BEFORE = 0.98
@@ -156,9 +161,7 @@ class Measuring:
             return _refused(way)
         if self.subject.particles:
             return self._verlet(way)
-        bound, words = ANGLE * self.scales.vibration, f"{ANGLE:g}/ω of the fastest vibration"
-        if RELAXATIONS * self.scales.fastest_drag < bound:
-            bound, words = RELAXATIONS * self.scales.fastest_drag, f"{RELAXATIONS:g} of the fastest relaxation times"
+        bound, words = STABLE * self.scales.vibration, f"{STABLE:g}/ω of the fastest vibration"
         turn = min(TURN, math.sqrt(self.tolerance / TURN_ERROR)) * self.scales.turning
         if turn < bound:
             bound, words = turn, "the angle by which thermal motion turns the lightest body"
@@ -169,7 +172,7 @@ class Measuring:
         vibration, square = self._colliding()
         if not math.isfinite(vibration):
             return Option(way.name, False, "no force acts between the particles, so that any step will do", way_rule(way))
-        step, bound = ANGLE * vibration, f"{ANGLE:g}/ω of the fastest vibration"
+        step, bound = COLLIDING * vibration, f"{COLLIDING:g}/ω of the fastest vibration"
         if step**2 * square / 12.0 > HEAT * self.tolerance:
             step, bound = math.sqrt(12.0 * HEAT * self.tolerance / square), "the heat that steps add to the positions"
         words = (
@@ -255,7 +258,7 @@ class Measuring:
             self.subject, way.tighter, self.probe, self.tolerance, self.starts[:1], held, deadline, 1 if own else 4
         )
         self._keep(way, found)
-        if found.error is None and found.step is None:
+        if found.why:
             return self._unsettled(way, found)
         changes = dict(way.changes)
         if factor != 1.0:
@@ -330,14 +333,12 @@ class Measuring:
 
     def _beside(self, way: Way, truth: Trial, duration: float) -> Any:
         """A way beside the true path of the probe; None where it does not run."""
-        length = float(truth.path.times[-1])
-        if truth.path.times.size <= MOMENTS:
-            return None
-        parts = max(1, math.ceil(length / MOMENTS / (0.25 * max(self.scales.slowest_drag, length / STEPS / 4.0))))
-        parts = 2 ** math.ceil(math.log2(parts))
-        window = Window(self.subject.model, length, max(parts, noise_parts(self.subject, length / MOMENTS, length)))
+        length, moments = float(truth.path.times[-1]), truth.path.times.size - 1
+        longest = 0.25 * max(self.scales.slowest_drag, 4.0 * length / STEPS)
+        parts = 2 ** max(0, math.ceil(math.log2(length / moments / longest)))
+        window = Window(self.subject.model, length, max(parts, noise_parts(self.subject, length / moments, length)), moments)
         deadline = time.perf_counter() + SEARCH * self.seconds
-        made = trial(self.subject, way.with_step(length / MOMENTS / parts), window, parts, deadline)
+        made = trial(self.subject, way.with_step(length / moments / parts), window, parts, deadline)
         if made.diverged or made.path.times.size < 3:
             return None
         return error_between(self.subject, made.path, truth.path, duration)
@@ -370,28 +371,33 @@ class Measuring:
 
     def adaptive(self) -> Option:
         """With joints or modes that lock."""
-        if self.subject.particles or (self.subject.touches and self.subject.case.adaptive is None):
-            why = "free particles have no joints" if self.subject.particles else "what touches cannot merge"
-            return Option("adaptive", False, f"{why} that could be locked" if self.subject.particles else why)
         own = adaptive(self.subject)
+        if own is None and self.subject.particles:
+            return Option("adaptive", False, "free particles have no joints that could be locked")
+        if own is None and self.subject.touches:
+            return Option("adaptive", False, ADAPTIVE_CONTACTS.why)
+        if own is None and (self.thermal or self.subject.noisy):
+            why = "thermal motion turns every joint, and which of them may rest only conditions tell: give [adaptive]"
+            return Option("adaptive", False, why)
         way = own if own is not None else self._quiet()
         if way.case is None:
             return _refused(way)
         step = self._adaptive_step(way)
         if step is None and way.equal_steps:
             return Option(way.name, False, "no step of the rule beside it was found", way_rule(way), changes=way.changes)
-        if own is None:
-            beside = None if self.truth is None else self._locked_beside(way, step)
-            error = None if beside is None else beside.error
-            words = (
-                "what locking the joints that hardly turn changes in the probe"
-                if error is not None
-                else "not measured beside the motion with every joint free"
-            )
-            trust = Trust("inconclusive" if error is None else self.bounds.verdict(error), error, words)
-        else:
-            trust = self._of_conditions(way.case)
-        return self._timed(way, step, "the step with every joint free", trust)
+        trust = None if own is None else self._of_conditions(way.case)
+        if trust is None or (trust.verdict == "inconclusive" and not (self.thermal or self.subject.noisy)):
+            trust = self._of_locking(way, step) or trust or Trust("inconclusive", None, "no motion to hold it against")
+        return self._timed(way, step, "the step with every joint free", trust, LONGER * PACE)
+
+    def _of_locking(self, way: Way, step: float | None) -> Trust | None:
+        """How far locking can be trusted, by the motion with all active; None where it cannot be held against that."""
+        beside = None if self.truth is None else self._locked_beside(way, step)
+        if beside is None or self.truth is None:
+            return None
+        length = self.told(float(self.truth.path.times[-1]))
+        words = f"what locking changes in {length}, most of {beside.what or 'nothing'}"
+        return Trust(self.bounds.verdict(beside.error), beside.error, words)
 
     def _of_conditions(self, case: Case) -> Trust:
         """How far the conditions of a case can be trusted: which are exact in an ensemble, docs/adaptive.md has."""
@@ -448,23 +454,24 @@ class Measuring:
         return quiet_joints(self.subject, turning, self.tolerance, interval)
 
     def _locked_beside(self, way: Way, step: float | None) -> Any:
-        assert self.truth is not None
+        assert self.truth is not None and way.case is not None
         truth = self.truth
         length = float(truth.path.times[-1])
-        if truth.path.times.size <= MOMENTS:
-            return None
-        parts = 1 if step is None else 2 ** max(0, math.ceil(math.log2(length / MOMENTS / step)))
-        made_of = way.with_step(length / MOMENTS / parts) if step is not None else way.case
-        assert made_of is not None and made_of.adaptive is not None
-        every = made_of.adaptive.model_copy(update={"every": length / MOMENTS})
-        window = Window(self.subject.model, length, parts)
-        deadline = time.perf_counter() + SEARCH * self.seconds
-        found = trial(self.subject, replace(made_of, adaptive=every), window, parts, deadline)
+        fixed, every = step is not None, float(way.case.adaptive.every)  # type: ignore[union-attr]
+        moments = truth.path.times.size - 1
+        parts = 1 if step is None else 2 ** max(0, math.ceil(math.log2(length / moments / step)))
+        made = way.with_step(length / moments / parts) if fixed else way.case
+        assert made is not None and made.adaptive is not None
+        if fixed:  # decisions fall on ends of steps
+            every = length / moments / parts * max(1, round(every / (length / moments / parts)))
+        made = replace(made, adaptive=made.adaptive.model_copy(update={"every": every}))
+        window = Window(self.subject.model, length, parts, moments)
+        found = trial(self.subject, made, window, parts, time.perf_counter() + SEARCH * self.seconds)
         if found.diverged or found.path.times.size < 3:
             return None
         return error_between(self.subject, found.path, truth.path, length)
 
-    def _timed(self, way: Way, step: float | None, bound: str, trust: Trust) -> Option:
+    def _timed(self, way: Way, step: float | None, bound: str, trust: Trust, part: float = PACE) -> Option:
         """The option with its cost."""
         changes, case = dict(way.changes), way.case
         assert case is not None
@@ -472,7 +479,7 @@ class Measuring:
             changes["integrator.step"] = self._written(step, 9 if way.name == "adaptive" else 4)
             step = float(self.subject.case.units.value(changes["integrator.step"], "time", "integrator.step"))
             case = way.with_step(step)
-        return self._paced(way, case, step, changes, bound, trust, PACE * self.seconds)
+        return self._paced(way, case, step, changes, bound, trust, part * self.seconds)
 
     def _paced(
         self,

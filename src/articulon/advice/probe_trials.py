@@ -143,7 +143,7 @@ class Apartness(NamedTuple):
 
 
 def error_between(subject: Subject, path: Path, truth: Path, duration: float) -> Apartness:
-    """How far a path is from a true one: of every motion the mean over the moments of what has to be moved in time, over
+    """How far a path is from a true one: of every motion that is watched the mean over the moments of what has to be moved in time, over
     a duration, and in place, over its range, to lie on the true path (:mod:`articulon.fidelity.paths`).
 
     Where both are known up to different moments, as far as both are.
@@ -158,9 +158,10 @@ def error_between(subject: Subject, path: Path, truth: Path, duration: float) ->
     offset = offsets(groups, path, truth)
     off = np.array([np.sqrt((offset[:, g.start : g.end] ** 2).sum(axis=1)).mean() for g in groups])
     # What hardly moves is not observed: a thousandth of the largest motion of its kind.
+    watched = np.isin(np.arange(len(groups)), subject.watched)
     angular = np.array([g.angular for g in groups])
     seen = np.zeros(len(groups), dtype=bool)
-    for kind in (angular, ~angular):
+    for kind in (watched & angular, watched & ~angular):
         if kind.any():
             seen |= kind & (reach > 1e-3 * reach[kind].max())
     relative = np.divide(off, scale, out=np.zeros_like(off), where=seen & (scale > 0.0))

@@ -71,9 +71,9 @@ def _explicit(best: Option, scales: CaseTimeScales, told: object) -> str:
     if not best.equal_steps:
         if math.isfinite(scales.slowest_drag):
             return f"inertia takes {told(scales.slowest_drag)} of {told(scales.duration)} and is to be seen"
-        if math.isfinite(scales.damping):
+        if best.step is not None and best.step < scales.damping < math.inf:
             return f"damping takes {told(scales.damping)}, which its steps resolve, and their error is controlled"
-        return "nothing takes the motion but its own forces, which its steps resolve, and their error is controlled"
+        return "no drag or noise is there that a longer step could leave out, and its steps follow the motion by their error"
     if math.isfinite(scales.vibration):
         return (
             f"the fastest vibration, 1/ω = {told(scales.vibration)}, bounds the step, and symplectic steps let the energy "

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from articulon.advice.probe_trials import MANY, MOMENTS, Trial, Window, error_between, noise_parts, trial
@@ -85,20 +85,20 @@ def longest_step(
     duration = float(subject.case.run.duration)
     step = interval * 2.0 ** -max(0, math.ceil(math.log2(interval / min(bound, interval)) - 1e-9))
     latest = Settled(None, None, "", probe, None, "no step was found by halving")
+    allowed = NOISY if subject.noisy else tolerance
     for _ in range(HALVINGS):
-        unit = MOMENTS * step
-        length = unit * max(1, min(math.ceil(max(probe, STEPS * step) / unit), math.floor(duration / unit * (1 + 1e-9))))
-        parts = max(1, round(length / MOMENTS / step))
-        found = _halved(subject, made, Window(starts[0], length, 2 * parts), parts, starts, deadline)
-        allowed = NOISY if subject.noisy else tolerance
-        if _error(found) <= allowed and length < until and until / step <= AFFORDABLE:
-            moments = MANY if until / step >= MANY else MOMENTS
-            parts = max(1, round(until / moments / step))
-            longer = _halved(subject, made, Window(starts[0], until, 2 * parts, moments), parts, starts[:1], deadline)
+        found = latest
+        for length, moments, models in _windows(step, probe, until, duration, starts):
+            parts = max(1, round(length / moments / step))
+            window = Window(starts[0], length, 2 * parts, moments)
+            longer = _halved(subject, made, window, parts, models, deadline)
             # One that was broken off says nothing of what comes later.
             reached = math.inf if longer.finest is None else float(longer.finest.path.times[-1])
-            if reached > length:
-                found = longer._replace(window=min(reached, until))
+            if reached <= found.window and found is not latest:
+                break
+            found = longer._replace(window=min(reached, length))
+            if _error(found) > allowed or reached < length * (1.0 - 1e-9):
+                break
         if _error(found) <= allowed:
             return found._replace(step=step)
         latest = found._replace(
@@ -109,6 +109,23 @@ def longest_step(
             return latest._replace(why=f"{latest.why}, and the time for the probe was over")
         step *= 0.5
     return latest
+
+
+def _windows(
+    step: float, probe: float, until: float, duration: float, starts: Sequence[Model]
+) -> Iterator[tuple[float, int, Sequence[Model]]]:
+    """Lengths of trials, the moments at which they are looked at, and where they begin: some steps, the probe, and all
+    of a run that has few."""
+    unit = MOMENTS * step
+    most = max(1, math.floor(duration / unit * (1.0 + 1e-9)))
+    before = 0.0
+    for wanted in (STEPS * step, probe):
+        length = unit * min(max(1, math.ceil(wanted / unit * (1.0 - 1e-9))), most)
+        if length > before:
+            yield length, MOMENTS, starts
+            before = length
+    if before < until and until / step <= AFFORDABLE:
+        yield until, MANY if until / step >= MANY else MOMENTS, starts[:1]
 
 
 def _error(found: Settled) -> float:
@@ -186,7 +203,8 @@ def settled_tolerances(
         reached = 0.0 if first is None else float(first.path.times[-1])
         step = reached / first.steps if first is not None and first.steps and reached > 0.0 else None
         error = worst if math.isfinite(worst) else None
-        found = Settled(step, error, what, probe, finest, "" if step else "no step came to its end in the time for it")
+        why = "" if first is not None or not starts else "its steps do not stay finite"
+        found = Settled(step, error, what, probe, finest, why)
         if worst <= allowed or time.perf_counter() > deadline:
             return factor, found
         factor /= LOOSENESS

@@ -57,6 +57,18 @@ class Subject:
         return groups_of(self.model)
 
     @cached_property
+    def watched(self) -> list[int]:
+        """The motions that tell whether steps are right: all, or under noise the ways of the bodies that carry others.
+
+        What noise turns every which way parts on any two paths, and is right in means; what is heavy averages over it.
+        """
+        if not self.noisy:
+            return list(range(len(self.groups)))
+        roots = {int(self.model.forest.u_start[int(first)]) for first in self.model.forest.tree[:-1]}
+        found = [k for k, group in enumerate(self.groups) if group.start in roots and not group.angular]
+        return found or list(range(len(self.groups)))
+
+    @cached_property
     def noisy(self) -> bool:
         """Whether Brownian forces act."""
         return brownian_of(self.model) is not None
