@@ -30,9 +30,9 @@ from articulon.simulation.run_request import Silent
 from validation.page import table, write_section
 
 KEPT = FilePath(__file__).with_suffix(".json")
-SECONDS = 15.0
+SECONDS = 12.0
 """Wall time of each advice [s]."""
-PATIENCE = 40.0
+PATIENCE = 30.0
 """Estimated wall time up to which an option is run [s]."""
 SHORT = 2.0
 """Runs that take less are not judged by their cost: what a run takes once is most of it [s]."""
@@ -102,7 +102,10 @@ def _compare(advice: Advice, found: dict[str, Any], runs: dict[str, Any]) -> Non
             found["runs"][name]["error"] = abs(run["stop"] - truth["stop"]) / truth["stop"]
         else:
             count = min(len(run["times"]), len(truth["times"]))
-            paths = [path_of(subject.groups, *(np.asarray(one[key])[:count] for key in ("times", "q", "u"))) for one in (run, truth)]
+            paths = [
+                path_of(subject.groups, *(np.asarray(one[key])[:count] for key in ("times", "q", "u")))
+                for one in (run, truth)
+            ]
             found["runs"][name]["error"] = error_between(subject, *paths, float(run["times"][count - 1])).error
         found["runs"][name]["beside"] = reference
 
@@ -140,20 +143,31 @@ def write(kept: dict[str, Any]) -> None:
                 counts["errors"] += 1
                 counts["kept"] += run["error"] <= bound
     heads = ["case", "its own", "recommended", "step", "estimated", "error", "trust"]
-    details = ["case", "option", "steps estimated", "steps", "estimated [s]", "measured [s]", "ratio", "error promised", "error", "checks"]
+    details = [
+        "case",
+        "option",
+        "steps estimated",
+        "steps",
+        "estimated [s]",
+        "measured [s]",
+        "ratio",
+        "error promised",
+        "error",
+        "checks",
+    ]
     write_section(
         "advice",
         f"""
 ## What `advise` says of the built-in cases
 
-`python -m validation.advice`, {SECONDS:g} s of probe each, at a tolerance of 2 %. *Its own* is the rule and the step that
-the authors of the case chose; errors are parts of what one observes.
+`python -m validation.advice`, {SECONDS:g} s of probe each, at a tolerance of 2 %. *Its own* is the rule and the step
+that the authors of the case chose; errors are parts of what one observes.
 
 {table(heads, rows)}
 
 Options that were estimated to take at most {PATIENCE:g} s were run. The estimates of {counts["near"]} of
-{counts["judged"]} runs of at least {SHORT:g} s are within a factor of {FACTOR:g}; shorter ones are mostly what a run takes
-once. Errors are of the whole run beside the explicit one, or the friction-implicit one where that is too dear, of the
+{counts["judged"]} runs of at least {SHORT:g} s are within a factor of {FACTOR:g}; shorter ones are mostly what a run
+takes once. Errors are of the whole run beside the explicit one, or the friction-implicit one where that is too dear, of the
 time of arrival where something stops both, and are not told where paths part whatever the step. {counts["kept"]} of
 {counts["errors"]} are within what was promised or the tolerance. Of a case with checks, how many the run passes.
 
@@ -187,7 +201,18 @@ def _cost_row(name: str, option: dict[str, Any], run: dict[str, Any], recommende
     promised = option["trust"]["error"]
     told = "–" if promised is None else f"{promised:.1e}"
     if "failure" in run:
-        return [name, mark, number(option["steps"], 3), "–", f"{option['wall_seconds']:.3g}", "–", "–", told, "–", run["failure"]]
+        return [
+            name,
+            mark,
+            number(option["steps"], 3),
+            "–",
+            f"{option['wall_seconds']:.3g}",
+            "–",
+            "–",
+            told,
+            "–",
+            run["failure"],
+        ]
     passed, checks = run["checks"]
     return [
         name,

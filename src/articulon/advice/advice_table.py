@@ -90,7 +90,11 @@ def _probe(advice: Advice) -> str:
     cost = ""
     if best is not None and best.seconds is not None and best.seconds_per_step is not None:
         until = suited(units, "time", best.measured_to).text(best.measured_to, 3)
-        per_step = wall_time(best.seconds_per_step) if best.seconds_per_step >= 0.1 else f"{1e6 * best.seconds_per_step:.3g} µs"
+        per_step = (
+            wall_time(best.seconds_per_step)
+            if best.seconds_per_step >= 0.1
+            else f"{1e6 * best.seconds_per_step:.3g} µs"
+        )
         whole = best.measured_to >= (1.0 - 1e-9) * advice.scales.horizon
         how = "measured on all of the run" if whole else f"measured to {until} of the run and extrapolated"
         cost = f" The cost, {per_step} a step and what frames take, is {how}, without compiling."

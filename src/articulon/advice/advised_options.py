@@ -155,7 +155,9 @@ class Advice:
     def __repr__(self) -> str:
         best = self.recommended
         what = "nothing recommended" if best is None else f"{best.name}{_how(self.case, best)}"
-        cost = "" if best is None or best.seconds is None else f", about {wall_time(best.seconds)}".replace("\u00a0", " ")
+        cost = (
+            "" if best is None or best.seconds is None else f", about {wall_time(best.seconds)}".replace("\u00a0", " ")
+        )
         return f"Advice({self.case.name!r}: {what}{cost})"
 
     def _repr_html_(self) -> str:

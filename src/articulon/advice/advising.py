@@ -10,6 +10,7 @@ from typing import Any
 
 from articulon.advice.advised_options import NAMES, Advice, Option, Trust
 from articulon.advice.case_time_scales import CaseTimeScales, scales_of
+from articulon.advice.locking import locking_option
 from articulon.advice.looking_ahead import Ahead, ahead_of
 from articulon.advice.measuring import Measuring
 from articulon.advice.recommending import chosen, reason_of
@@ -47,9 +48,9 @@ def advise(
     what allows: by an explicit rule, with the friction taken implicitly, without inertia, with all forces scaled, and
     with joints that lock. Steps follow from its time scales (relaxation of drag, vibrations, collisions, thermal
     turning) and are then halved until that changes what one observes by less than the tolerance; costs are measured on
-    the first steps and frames, with kernels that are loaded, and extrapolated to the whole run. What inertia, scaling or
-    locking does to the motion is measured beside the unscaled one and, where drag governs, predicted along the way
-    without inertia. Nothing is written.
+    the first steps and frames, with kernels that are loaded, and extrapolated to the whole run. What inertia, scaling
+    or locking does to the motion is measured beside the unscaled one and, where drag governs, predicted along the way
+    without inertia. The checks of the case are made on what was run. Nothing is written.
 
     Parameters
     ----------
@@ -115,7 +116,9 @@ def _tolerance(case: Case, given: float | str | None) -> float:
         return TOLERANCE
     found = float(case.units.value(value, "dimensionless", "advise: tolerance"))
     if not 0.0 < found < 1.0:
-        raise CaseError(f"advise: tolerance: expected a part between 0 and 1, such as 0.02 or '2 %', got {shown(given)}")
+        raise CaseError(
+            f"advise: tolerance: expected a part between 0 and 1, such as 0.02 or '2 %', got {shown(given)}"
+        )
     return found
 
 
@@ -132,13 +135,13 @@ def probe_length(case: Case, scales: CaseTimeScales, asked: float | str | None) 
         raise CaseError(f"advise: probe: expected a time above 0, got {shown(asked)}")
     if length > scales.duration * (1.0 + 1e-9):
         raise CaseError(
-            f"advise: probe: {told(length)} is longer than the run, of {told(scales.duration)}; run the case instead, or "
-            "give a shorter probe"
+            f"advise: probe: {told(length)} is longer than the run, of {told(scales.duration)}; run the case instead, "
+            "or give a shorter probe"
         )
     if length < scales.needed * (1.0 - 1e-9):
         raise CaseError(
-            f"advise: probe: {told(length)} is too short to advise: it takes at least {scales.binding(case.units)}; give "
-            "that much, or leave the probe out"
+            f"advise: probe: {told(length)} is too short to advise: it takes at least {scales.binding(case.units)}; "
+            "give that much, or leave the probe out"
         )
     return length
 
@@ -176,10 +179,10 @@ class _Advising:
         """Measures the cost of what is to be recommended for longer: costs change along a run, as contacts come."""
         for _ in range(2):
             best = chosen(tuple(self.found.values()))
-            if best is None or best.name not in measuring.timed or best.measured_to >= self.scales.horizon:
+            if best is None or best.name not in measuring.costs.tried or best.measured_to >= self.scales.horizon:
                 return
             self.progress.message(f"the cost of {best.name} ...")
-            self.found[best.name] = measuring.again(best, LONGER * self.seconds)
+            self.found[best.name] = measuring.costs.again(best, LONGER * self.seconds)
             if chosen(tuple(self.found.values())) == self.found[best.name]:
                 return
 
@@ -199,7 +202,7 @@ class _Advising:
             "explicit": measuring.explicit,
             "overdamped": measuring.overdamped,
             "scaled": measuring.scaled,
-            "adaptive": measuring.adaptive,
+            "adaptive": lambda: locking_option(measuring),
         }
         yield from steps.items()
 

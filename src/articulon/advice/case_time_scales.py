@@ -1,8 +1,8 @@
 """The times that bound the steps of a case, and those in which what one observes happens.
 
 Drag takes speeds in τ = m/β, springs and pair forces swing with ω, a collision lasts t_c, and thermal motion turns the
-smallest body by an angle in √(I/kT). An explicit rule resolves the fastest of these; which of them an option leaves out,
-and whether that may be seen, is what advice is about.
+smallest body by an angle in √(I/kT). An explicit rule resolves the fastest of these; which of them an option leaves
+out, and whether that may be seen, is what advice is about.
 """
 
 from __future__ import annotations
@@ -169,9 +169,11 @@ def _vibration(model: Model, evaluator: Evaluator) -> tuple[float, float]:
     if model.nu <= MOST_SPEEDS:
         times = dict(stiffest(model))
         damping = times.pop("damping", math.inf)
-        return min(times.values(), default=math.inf), damping
+    else:
+        times, damping = {}, math.inf
+    # Gravity is no force on any joint, and is in none of these channels.
     omega = fastest_of_trees(evaluator, model.q0)
-    return (1.0 / omega if omega > 0.0 else math.inf), math.inf
+    return min([*times.values(), 1.0 / omega if omega > 0.0 else math.inf]), damping
 
 
 def fastest_of_trees(evaluator: Evaluator, q: np.ndarray) -> float:

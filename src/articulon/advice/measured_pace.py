@@ -9,15 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.cases.case import Case
-from articulon.dynamics import kinetic_energy
 from articulon.errors import ArticulonError
 from articulon.integrate.status import DIVERGED, STOPPED
 from articulon.kernels import one_blas_thread
 from articulon.model import Model, State
 from articulon.model.state import STEPS
+from articulon.simulation.checks import Frames, prepared_checks
 from articulon.simulation.chunks import Chunks
 from articulon.simulation.divergence import diagnosis
 from articulon.simulation.preparation import Prepared, prepare, start_state
+from articulon.storage.trajectory import Frame
 
 CHUNK = 0.1
 """Wall time between which Python is in control [s]."""
@@ -25,7 +26,7 @@ WARM = 4
 """Steps that load what is called first, and do not count."""
 LATE = 0.5
 """Part of what was measured, its end, that says how steps go on."""
-WRITING = 1.0e-3
+WRITING = 2e-4
 """Wall time to write a frame and what it takes beside looking, at least [s]."""
 WRITING_A_NUMBER = 2.5e-8
 """And for each number of it [s]."""
@@ -44,8 +45,10 @@ class Pace(NamedTuple):
     """Mean step of the whole run [time]."""
     until: float
     """Simulated time that it was measured to [time]."""
+    failed: tuple[str, ...]
+    """What the checks of the case find amiss: those of what is conserved, and all of a run that came to its end."""
     balance: float
-    """|T − T₀ − ΣW| then over the largest kinetic energy."""
+    """The largest |T − T₀ − ΣW| until then, with what is locked in it, over the largest kinetic energy."""
     stopped: bool
     """Whether the run ended there by what stops it."""
     failure: str
@@ -82,10 +85,10 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
     prepared.observer.begin(state)
     times = case.run.frame_times()
     frames, looking, stepping, failure, stopped = 0, 0.0, 0.0, "", False
-    heat, largest = prepared.observer.start_energy, prepared.observer.start_energy
+    balance, largest = 0.0, prepared.observer.start_energy
     marks = [(0.0, 0, 0.0)]  # wall time of steps, their number, simulated time
     chunks, deadline = Chunks(prepared.driver, CHUNK), time.perf_counter() + seconds
-    values = 0.0
+    kept: list[Frame] = []
     while frames < len(times) and not failure and not stopped:
         began, before = time.perf_counter(), int(state.counters[STEPS])
         if times[frames] > float(state.time[0]) or frames == 0:
@@ -107,21 +110,50 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
             began = time.perf_counter()
             frame = prepared.observer.frame(state)
             looking += time.perf_counter() - began
-            values = float(frame.q.size + frame.u.size + 3 * len(frame.positions) + 4 * len(frame.rotations))
+            kept.append(frame)
             largest = max(largest, frame.observables["kinetic_energy"])
+            balance = max(balance, abs(frame.observables["energy_balance"]))
             frames += 1
         marks.append((stepping, int(state.counters[STEPS]), float(state.time[0])))
         if time.perf_counter() > deadline and int(state.counters[STEPS]) > 0:
             break
-    balance = abs(float(kinetic_energy(prepared.model, state.q, state.u)) - heat - float(state.work.sum()))
     expected = sum(moment <= horizon * (1.0 + 1e-9) for moment in times)
+    values = 3.0 * len(kept[0].positions) + 4.0 * len(kept[0].rotations) + kept[0].q.size + kept[0].u.size
+    ended = stopped or frames == len(times)
+    failed = () if failure else _failed(case, prepared, kept, ended)
     return _extrapolated(
         marks,
         horizon,
         (frames if stopped else expected) * (looking / max(frames, 1) + WRITING + WRITING_A_NUMBER * values),
+        failed,
         balance / largest if largest > 0.0 else 0.0,
         failure,
         stopped,
+    )
+
+
+CONSERVED = ("energy", "momentum", "angular-momentum", "loops")
+"""Kinds of checks that hold at every moment of a run."""
+
+
+def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> tuple[str, ...]:
+    """Which checks of a case do not pass, as its summary would have them."""
+    checks = [check for check in case.checks if ended or getattr(check, "kind", "") in CONSERVED]
+    if not checks or len(kept) < 2:
+        return ()
+    dimensions = prepared.observer.dimensions
+    frames = Frames(
+        prepared.model,
+        np.array([frame.time for frame in kept]),
+        np.array([frame.q for frame in kept]),
+        np.array([frame.u for frame in kept]),
+        {name: np.array([frame.observables[name] for frame in kept]) for name in dimensions},
+        dimensions,
+        prepared.policy.varies,
+    )
+    found = [check.outcome(frames) for check in prepared_checks(checks, prepared.model, dimensions, case.source)]
+    return tuple(
+        f"{one.what}: {one.value:.2g}, allowed {one.bound:.2g} {one.unit}".rstrip() for one in found if not one.passed
     )
 
 
@@ -133,18 +165,34 @@ def _warmed(prepared: Prepared, state: State, duration: float) -> None:
 
 
 def _extrapolated(
-    marks: list[tuple[float, int, float]], horizon: float, frames: float, balance: float, failure: str, stopped: bool
+    marks: list[tuple[float, int, float]],
+    horizon: float,
+    frames: float,
+    failed: tuple[str, ...],
+    balance: float,
+    failure: str,
+    stopped: bool,
 ) -> Pace:
     """The whole run, by how its steps went at the end of what was measured."""
     wall, steps, until = marks[-1]
     if steps == 0 or until <= 0.0 or failure:
-        return Pace(math.nan, math.nan, math.nan, math.nan, until, balance, stopped, failure or "no step came to its end")
+        return Pace(
+            math.nan,
+            math.nan,
+            math.nan,
+            math.nan,
+            until,
+            failed,
+            balance,
+            stopped,
+            failure or "no step came to its end",
+        )
     if stopped or until >= horizon * (1.0 - 1e-9):
-        return Pace(steps, wall + frames, wall / steps, until / steps, until, balance, stopped, "")
+        return Pace(steps, wall + frames, wall / steps, until / steps, until, failed, balance, stopped, "")
     early = next((mark for mark in marks if mark[2] >= (1.0 - LATE) * until), marks[0])
     early = early if until > early[2] and steps > early[1] else marks[0]
     rate = (steps - early[1]) / (until - early[2])
     per_step = (wall - early[0]) / (steps - early[1])
     more = (horizon - until) * rate
     whole = steps + more
-    return Pace(whole, wall + more * per_step + frames, per_step, horizon / whole, until, balance, stopped, "")
+    return Pace(whole, wall + more * per_step + frames, per_step, horizon / whole, until, failed, balance, stopped, "")

@@ -28,6 +28,8 @@ MANY = 128
 """And in trials that last for all of a run."""
 LOOKED_AT = 12
 """Motions, those that are farthest apart, whose delays are looked for."""
+SEARCH = 0.12
+"""Part of the wall time for a search that trials are made for."""
 CHUNK = 0.1
 """Wall time of steps between which Python is in control [s]."""
 
@@ -143,8 +145,9 @@ class Apartness(NamedTuple):
 
 
 def error_between(subject: Subject, path: Path, truth: Path, duration: float) -> Apartness:
-    """How far a path is from a true one: of every motion that is watched the mean over the moments of what has to be moved in time, over
-    a duration, and in place, over its range, to lie on the true path (:mod:`articulon.fidelity.paths`).
+    """How far a path is from a true one: of every motion that is watched the mean over the moments of what has to be
+    moved in time, over a duration, and in place, over its range, to lie on the true path
+    (:mod:`articulon.fidelity.paths`).
 
     Where both are known up to different moments, as far as both are.
     """

@@ -4,15 +4,17 @@ out least."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from articulon.advice.advised_options import NAMES, Option
 from articulon.advice.case_time_scales import CaseTimeScales
-from articulon.report.readable_numbers import number, percent, suited, wall_time
+from articulon.report.readable_numbers import number, percent, suited
 from articulon.units import UnitSystem
 
-SAME = 5.0
+SAME = 1.0
 """Wall times that differ by less are the same to whoever waits [s]."""
+SEEN = 1e-2
+"""Part of a run for which inertia lasts that may be seen."""
 TIE = 1.25
 """Costs that differ by less are the same: what runs do later differs as much from what they did in the probe."""
 
@@ -64,31 +66,31 @@ def _doubt(best: Option) -> str:
     )
 
 
-def _explicit(best: Option, scales: CaseTimeScales, told: object) -> str:
-    assert callable(told)
+def _explicit(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
     if math.isfinite(scales.contact):
         return f"a collision, or a wave across a grain, lasts {told(20.0 * scales.contact)} and has to be resolved"
     if not best.equal_steps:
+        if SEEN * scales.duration < scales.slowest_drag < math.inf:
+            return f"inertia lasts for {told(scales.slowest_drag)} of {told(scales.duration)} and is to be seen"
         if math.isfinite(scales.slowest_drag):
-            return f"inertia takes {told(scales.slowest_drag)} of {told(scales.duration)} and is to be seen"
+            return "the run is so short that nothing is gained by what leaves anything out"
         if best.step is not None and best.step < scales.damping < math.inf:
             return f"damping takes {told(scales.damping)}, which its steps resolve, and their error is controlled"
-        return "no drag or noise is there that a longer step could leave out, and its steps follow the motion by their error"
+        return "there is no drag or noise that longer steps could leave out, and its steps follow the motion"
     if math.isfinite(scales.vibration):
         return (
-            f"the fastest vibration, 1/ω = {told(scales.vibration)}, bounds the step, and symplectic steps let the energy "
-            "not drift"
+            f"the fastest vibration, 1/ω = {told(scales.vibration)}, bounds the step, and symplectic steps let the "
+            "energy not drift"
         )
     return "its steps are those that halving does not change"
 
 
-def _implicit(best: Option, scales: CaseTimeScales, told: object) -> str:
-    assert callable(told)
+def _implicit(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
     if math.isfinite(scales.fastest_drag) and best.step is not None:
         many = number(float(f"{best.step / scales.fastest_drag:.2g}"), 2)
         return (
-            f"drag takes speeds in {told(scales.fastest_drag)}, which an explicit rule would have to resolve, and no force "
-            f"changes in {many} times that"
+            f"drag takes speeds in {told(scales.fastest_drag)}, which an explicit rule would have to resolve, and the "
+            f"motion does not change in {many} times that"
         )
     if math.isfinite(scales.vibration):
         return (
@@ -98,24 +100,22 @@ def _implicit(best: Option, scales: CaseTimeScales, told: object) -> str:
     return "its steps are those that halving does not change"
 
 
-def _overdamped(best: Option, scales: CaseTimeScales, told: object) -> str:
-    assert callable(told)
+def _overdamped(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
     part = percent(scales.slowest_drag / scales.duration, 2).replace("\u00a0", " ")
     return (
-        f"inertia is gone in {told(scales.slowest_drag)}, {part} of the run, so that forces and drag alone say how bodies "
-        "move"
+        f"inertia is gone in {told(scales.slowest_drag)}, {part} of the run, so that forces and drag alone say how "
+        "bodies move"
     )
 
 
-def _scaled(best: Option, scales: CaseTimeScales, told: object) -> str:
-    assert callable(told)
+def _scaled(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
     return (
-        f"its factor lengthens every relaxation time, the slowest of {told(scales.slowest_drag)} too, which stays short "
-        "against the run"
+        f"its factor lengthens every relaxation time, the slowest of {told(scales.slowest_drag)} too, which stays "
+        "short against the run"
     )
 
 
-def _adaptive(best: Option, scales: CaseTimeScales, told: object) -> str:
+def _adaptive(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
     return "most joints are quiet most of the time, and what is locked costs nothing"
 
 

@@ -28,8 +28,9 @@ def judged_probe(
     tolerance: float,
     whole: float,
     seconds: float,
-) -> tuple[str, float | None, str]:
-    """The verdict on a scaled run of a part of a case, what that means for the whole run, and both in words.
+) -> tuple[str, float | None, float, str]:
+    """The verdict on a scaled run of a part of a case, the error of the whole run that follows, that part, and all in
+    words.
 
     Parameters
     ----------
@@ -48,7 +49,12 @@ def judged_probe(
     """
     length = min(scales.duration, RELAXATIONS * scales.slowest_drag / a2)
     if whole * length / scales.duration > seconds or not math.isfinite(length):
-        return "inconclusive", None, "too dear to be run for long enough to be judged here; the run's verdict will say"
+        return (
+            "inconclusive",
+            None,
+            0.0,
+            "too dear to be run for long enough to be judged here; the run's verdict will say",
+        )
     integrator: Any = case.integrator
     options = {"rtol": integrator.rtol, "atol": integrator.atol}
     try:
@@ -64,11 +70,13 @@ def judged_probe(
         assert done.memory is not None
         found = judged_in_memory(done, done.memory, tolerance, "time", BUDGET)
     except ArticulonError as error:
-        return "inconclusive", None, f"a part of it does not run: {str(error).splitlines()[0]}"
+        return "inconclusive", None, 0.0, f"a part of it does not run: {str(error).splitlines()[0]}"
     assert found is not None
     worst = found.get("worst") or {}
     late, of_part = worst.get("late"), worst.get("time_error")
     told = "" if of_part is None else f", {worst.get('words', '')}"
-    words = f"the verdict on {percent(length / scales.duration, 2)} of it is '{found['verdict']}'{told}".replace("\u00a0", " ")
+    words = f"the verdict on {percent(length / scales.duration, 2)} of it is '{found['verdict']}'{told}".replace(
+        "\u00a0", " "
+    )
     part = None if late is None else abs(float(late)) / scales.duration
-    return str(found["verdict"]), part, words
+    return str(found["verdict"]), part, length / scales.duration, words

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from articulon.advice.advised_options import Option
 from articulon.advice.case_time_scales import CaseTimeScales
 from articulon.advice.subject import Subject
 from articulon.cases.case import Case
@@ -33,6 +34,16 @@ class Way(NamedTuple):
     """The case with these changes, from the state of the subject, in a step that means nothing."""
     why_not: str = ""
     """Why there is no such option."""
+
+    @property
+    def rule(self) -> str:
+        """Name of the rule; the one that was asked for, where that is refused."""
+        return str(self.changes.get("integrator.rule", "") if self.case is None else self.case.integrator.rule)
+
+    @property
+    def refused(self) -> Option:
+        """The option, which is not feasible."""
+        return Option(self.name, False, self.why_not, self.rule, changes=self.changes)
 
     @property
     def equal_steps(self) -> bool:
@@ -144,7 +155,8 @@ def scaled(subject: Subject, a2: float) -> Way:
     """All forces but inertia times one factor, by a rule that chooses its steps."""
     own = subject.case.integrator
     rule = str(own.rule) if isinstance(own, Controlled) and isinstance(own, Explicit) else "kutta-merson"
-    changes = {key: value for key, value in of_rule(subject, rule).items() if key != "scaling.policy"}
+    changes: dict[str, Any] = of_rule(subject, rule)
+    changes.pop("scaling.policy", None)
     changes |= {"scaling.policy": "constant", "scaling.a2": a2}
     found = way(subject, "scaled", changes)
     if found.case is None or subject.drag:
@@ -163,7 +175,7 @@ def adaptive(subject: Subject) -> Way | None:
     case = subject.case
     if case.adaptive is None:
         return None
-    changes = {} if case.adaptive.on else {"adaptive.on": True}
+    changes: dict[str, Any] = {} if case.adaptive.on else {"adaptive.on": True}
     if case.scaling.scales:
         changes["scaling.policy"] = "none"
     return way(subject, "adaptive", changes)

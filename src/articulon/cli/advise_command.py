@@ -23,7 +23,9 @@ def advise(
     case: CaseName,
     probe: Annotated[
         str | None,
-        typer.Option("--probe", metavar="TIME", help="Length of the probe; by default some of its slowest relaxations."),
+        typer.Option(
+            "--probe", metavar="TIME", help="Length of the probe; by default some of its slowest relaxations."
+        ),
     ] = None,
     seconds: Annotated[
         float, typer.Option("--seconds", metavar="S", help="Wall time to spend, about, beside compiling.")
