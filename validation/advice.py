@@ -167,8 +167,9 @@ that the authors of the case chose; errors are parts of what one observes.
 
 Options that were estimated to take at most {PATIENCE:g} s were run. The estimates of {counts["near"]} of
 {counts["judged"]} runs of at least {SHORT:g} s are within a factor of {FACTOR:g}; shorter ones are mostly what a run
-takes once. Errors are of the whole run beside the explicit one, or the friction-implicit one where that is too dear, of the
-time of arrival where something stops both, and are not told where paths part whatever the step. {counts["kept"]} of
+takes once. The machine was shared with other programs, and wall times of one run differed by up to 2 from time to time.
+Errors are of the whole run beside the explicit one, or the friction-implicit one where that is too dear, of the time of
+arrival where something stops both, and are not told where paths part whatever the step. {counts["kept"]} of
 {counts["errors"]} are within what was promised or the tolerance. Of a case with checks, how many the run passes.
 
 {table(details, costs)}

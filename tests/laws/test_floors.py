@@ -55,8 +55,8 @@ FLOORS = (
     ("analysis",),
     ("report",),
     ("comparisons",),
-    ("advice",),
     ("runs",),
+    ("advice",),
     ("cli",),
     ("__main__",),
 )

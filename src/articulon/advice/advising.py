@@ -19,9 +19,10 @@ from articulon.cases.case import Case
 from articulon.cases.loading import load_case
 from articulon.errors import CaseError
 from articulon.fidelity.verdict import TOLERANCE
-from articulon.inputs import number, shown
+from articulon.inputs import flag, number, shown
 from articulon.kernels import one_blas_thread
 from articulon.report.readable_numbers import suited
+from articulon.runs.progress import shown_by
 from articulon.simulation.run_request import Progress, Silent
 
 SECONDS = 30.0
@@ -39,7 +40,7 @@ def advise(
     *,
     seconds: float = SECONDS,
     tolerance: float | str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     allow_code: bool = False,
 ) -> Advice:
     """Say how to run a case, before it is run: by which rule, at which step, at what cost, and how far to trust it.
@@ -65,7 +66,7 @@ def advise(
         Error that is allowed, as a part of what one observes, such as 0.02 or ``"2 %"``; that of the case's
         ``[fidelity]`` by default, or 2 %.
     progress
-        Told what is being measured.
+        Told what is being measured, as for :func:`articulon.run`; True says it on standard error.
     allow_code
         Whether functions that a case file names may run, where the case is given by its name or path.
 
@@ -90,10 +91,10 @@ def advise(
     'explicit'
     """
     if isinstance(case, str | Path):
-        case = load_case(case, allow_code=allow_code)
+        case = load_case(case, allow_code=flag(allow_code, "advise, allow_code", CaseError))
     if not isinstance(case, Case):
         raise CaseError(f"advise: expected a case, as load_case gives it, got {shown(case)}")
-    shown_by = Silent() if progress is None else progress
+    told = Silent() if progress is None else shown_by(progress)
     budget = number(seconds, "advise: seconds", CaseError)
     if not LEAST_SECONDS <= budget < math.inf:
         raise CaseError(f"advise: seconds: expected at least {LEAST_SECONDS:g} s of wall time, got {budget:g}")
@@ -102,7 +103,7 @@ def advise(
         subject = Subject.of(case)
         scales = scales_of(subject.model, float(case.run.duration))
         length = probe_length(case, scales, probe)
-        advising = _Advising(subject, scales, length, budget, allowed, shown_by)
+        advising = _Advising(subject, scales, length, budget, allowed, told)
         try:
             return advising.advice()
         except KeyboardInterrupt as interruption:

@@ -26,6 +26,8 @@ WARM = 4
 """Steps that load what is called first, and do not count."""
 LATE = 0.5
 """Part of what was measured, its end, that says how steps go on."""
+ONCE = 0.1
+"""Wall time to begin and to end the files of a run [s]."""
 WRITING = 2e-4
 """Wall time to write a frame and what it takes beside looking, at least [s]."""
 WRITING_A_NUMBER = 2.5e-8
@@ -38,7 +40,7 @@ class Pace(NamedTuple):
     steps: float
     """Of the whole run."""
     seconds: float
-    """Wall time of the whole run, from its first step to its last frame [s]."""
+    """Wall time of the whole run, its frames and checks with it, without compiling [s]."""
     per_step: float
     """[s]."""
     step: float
@@ -120,11 +122,14 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
     expected = sum(moment <= horizon * (1.0 + 1e-9) for moment in times)
     values = 3.0 * len(kept[0].positions) + 4.0 * len(kept[0].rotations) + kept[0].q.size + kept[0].u.size
     ended = stopped or frames == len(times)
+    began = time.perf_counter()
     failed = () if failure else _failed(case, prepared, kept, ended)
+    checking = (time.perf_counter() - began) / max(frames, 1)
+    of_a_frame = checking + looking / max(frames, 1) + WRITING + WRITING_A_NUMBER * values
     return _extrapolated(
         marks,
         horizon,
-        (frames if stopped else expected) * (looking / max(frames, 1) + WRITING + WRITING_A_NUMBER * values),
+        ONCE + (frames if stopped else expected) * of_a_frame,
         failed,
         balance / largest if largest > 0.0 else 0.0,
         failure,

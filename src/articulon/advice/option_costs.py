@@ -89,7 +89,7 @@ class Costs:
 
     def _measured(self, tried: Tried, seconds: float) -> Option:
         """The option with its cost; a step that does not stay finite is halved."""
-        way = tried.way
+        way, failed, safe = tried.way, False, False
         for _ in range(SHORTER if tried.step is not None else 1):
             shown = self._differing(tried.changes)
             try:
@@ -97,16 +97,27 @@ class Costs:
             except ArticulonError as error:
                 why = str(error).splitlines()[0].removeprefix(f"{self.subject.case.source}: ")
                 return Option(way.name, False, why, way.rule, changes=shown)
-            if not pace.failure:
+            if not pace.failure and (safe or not failed):
                 self.tried[way.name] = tried
                 return _made(way, shown, pace, tried.bound, self._seen(tried.trust, pace))
             if tried.step is None or self.subject.touches:
                 break
-            step = 0.5 * tried.step
-            changes = {**tried.changes, "integrator.step": self._written(step)}
-            bound = "what stays finite later in the run"
-            tried = Tried(way, way.with_step(step), step, changes, bound, tried.trust)
-        return Option(way.name, False, pace.failure, way.rule, changes=self._differing(tried.changes))
+            # Where one has not stayed finite, the first that does is halved once more, for what comes later.
+            failed, safe = True, not pace.failure
+            tried = self._shorter(tried, pace)
+        why = pace.failure or "no step was found that stays finite"
+        return Option(way.name, False, why, way.rule, changes=self._differing(tried.changes))
+
+    def _shorter(self, tried: Tried, pace: Pace) -> Tried:
+        """The same in half the step."""
+        assert tried.step is not None
+        step, trust = 0.5 * tried.step, tried.trust
+        if pace.failure and self.subject.noisy:
+            words = f"longer steps did not stay finite ({_brief(pace.failure)}), and noise may do more; {trust.words}"
+            trust = Trust("suspect" if trust.verdict == "trusted" else trust.verdict, trust.error, words)
+        changes = {**tried.changes, "integrator.step": self._written(step)}
+        bound = "what stays finite later in the run"
+        return Tried(tried.way, tried.way.with_step(step), step, changes, bound, trust)
 
     def _seen(self, trust: Trust, pace: Pace) -> Trust:
         """The trust, with what the checks of the case find, and with what steps lost of energy where nothing else
@@ -138,6 +149,11 @@ class Costs:
             if math.isclose(value, float(own), rel_tol=1e-6):
                 found.pop("integrator.step")
         return found
+
+
+def _brief(failure: str) -> str:
+    """When a run diverged, without what it is told to do."""
+    return failure.partition(":")[0]
 
 
 def _made(way: Way, changes: Mapping[str, Any], pace: Pace, bound: str, trust: Trust) -> Option:
