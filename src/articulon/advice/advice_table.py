@@ -41,7 +41,12 @@ def _table(advice: Advice) -> Table:
         best = option.name == advice.chosen
         mark, style = ("▸", "bold") if best else (" ", "")
         if not option.feasible:
-            table.add_row(mark, Text(option.name, style="dim"), *["–"] * 4, Text("not here", style="dim"))
+            table.add_row(
+                mark,
+                Text(option.name, style="dim"),
+                *["–"] * 4,
+                Text("not offered" if not advice.interrupted else "–", style="dim"),
+            )
             continue
         trust = Text(option.trust.verdict, style=COLOURS.get(option.trust.verdict, ""))
         table.add_row(mark, Text(_name(option), style=style), *figures(advice.case, option), trust)
@@ -68,7 +73,7 @@ def _notes(advice: Advice) -> list[Any]:
         grid = _grid()
         for option in missing:
             grid.add_row(option.name, Text(printable(option.why_not)))
-        parts += [Text("Not here", style="bold"), grid, Text()]
+        parts += [Text("Not offered", style="bold"), grid, Text()]
     grid = _grid()
     for name, time in advice.scales.words(advice.case.units):
         grid.add_row(time, Text(printable(name)))

@@ -18,6 +18,10 @@ NAMES = ("explicit", "friction-implicit", "overdamped", "scaled", "adaptive")
 """The ways to run a case, those of fewer approximations first."""
 
 
+LEAST = 1e-4
+"""Errors below this are not told apart."""
+
+
 @dataclass(frozen=True)
 class Trust:
     """How far the results of an option can be trusted."""
@@ -214,7 +218,8 @@ def figures(case: Case, option: Option) -> list[str]:
         step = step if option.equal_steps else f"~ {step}"
     steps = "–" if option.steps is None or not math.isfinite(option.steps) else number(round_to(option.steps, 3))
     wall = "–" if option.seconds is None else wall_time(option.seconds)
-    error = "–" if option.trust.error is None else percent(option.trust.error, 2)
+    wrong = option.trust.error
+    error = "–" if wrong is None else f"< {percent(LEAST, 2)}" if wrong < LEAST else percent(wrong, 2)
     return [text.replace("\u00a0", " ").replace("\u202f", ",") for text in (step, steps, wall, error)]
 
 

@@ -212,7 +212,7 @@ class _Advising:
         options = tuple(self.found[name] for name in NAMES)
         best = chosen(options)
         units = self.subject.case.units
-        reason = "nothing has been measured" if best is None else reason_of(best, options, self.scales, units)
+        reason = "Nothing has been measured." if best is None else reason_of(best, options, self.scales, units)
         return Advice(
             self.subject.case,
             self.tolerance,

@@ -69,7 +69,7 @@ def _of_conditions(m: Measuring, case: Case) -> Trust:
     fixman = any(getattr(force, "of_determinant", False) for force in m.subject.model.forces)
     if random and fixman:
         return Trust(
-            "trusted", 0.0, "averages are exact but for the step: its conditions say nothing of the coordinates"
+            "trusted", None, "averages are exact but for the step: its conditions say nothing of the coordinates"
         )
     if random:
         return Trust("suspect", None, "without Fixman's potential averages have a bias for every set of locked joints")

@@ -16,6 +16,7 @@ from articulon.cases.case import Case
 from articulon.errors import ArticulonError
 from articulon.fidelity.verdict import Bounds
 from articulon.report.readable_numbers import suited
+from articulon.time_scales.noise_windows import fitting_step
 
 PACE = 0.04
 """Part of the wall time for the first measurement of a cost."""
@@ -73,6 +74,8 @@ class Costs:
         changes, case = dict(way.changes), way.case
         assert case is not None
         if step is not None:
+            if way.name != "adaptive":  # whose steps fill the time between decisions
+                step = fitting_step(float(self.subject.case.run.interval), step)
             changes["integrator.step"] = self._written(step, 9 if way.name == "adaptive" else 4)
             step = float(self.subject.case.units.value(changes["integrator.step"], "time", "integrator.step"))
             case = way.with_step(step)

@@ -155,11 +155,12 @@ def scaled(subject: Subject, a2: float) -> Way:
     """All forces but inertia times one factor, by a rule that chooses its steps."""
     own = subject.case.integrator
     rule = str(own.rule) if isinstance(own, Controlled) and isinstance(own, Explicit) else "kutta-merson"
-    changes: dict[str, Any] = of_rule(subject, rule)
-    changes.pop("scaling.policy", None)
-    changes |= {"scaling.policy": "constant", "scaling.a2": a2}
-    found = way(subject, "scaled", changes)
-    if found.case is None or subject.drag:
+    found = _scaled_by(subject, rule, a2)
+    if found.case is None:
+        # What scaling itself does not go with says more than what this rule does not go with.
+        other = _scaled_by(subject, "velocity-verlet" if subject.touches else "friction-implicit", a2)
+        return found if other.case is not None else other
+    if subject.drag:
         return found
     why = (
         "there is no drag: with all forces scaled by a2 the motion is the unscaled one, slower by √a2, and nothing is "
@@ -167,7 +168,14 @@ def scaled(subject: Subject, a2: float) -> Way:
     )
     if subject.case.thermostat is not None:
         why += "; with a thermostat of an unscaled target it samples positions at T/a2"
-    return Way("scaled", changes, None, why)
+    return Way("scaled", found.changes, None, why)
+
+
+def _scaled_by(subject: Subject, rule: str, a2: float) -> Way:
+    """All forces but inertia times one factor, by a rule."""
+    changes: dict[str, Any] = of_rule(subject, rule)
+    changes.pop("scaling.policy", None)
+    return way(subject, "scaled", {**changes, "scaling.policy": "constant", "scaling.a2": a2})
 
 
 def adaptive(subject: Subject) -> Way | None:
