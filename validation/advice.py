@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+import time
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -42,6 +43,20 @@ REFERENCE = ("explicit", "friction-implicit")
 """Options that others are held against, the first that was run."""
 
 
+class Watch(Stopwatch):
+    """Measures the processor time of a run too."""
+
+    processor = 0.0
+
+    def start(self, total_time: float, unit: str, resumed_from: float = 0.0) -> None:
+        super().start(total_time, unit, resumed_from)
+        self.processor = -time.process_time()
+
+    def finish(self, text: str = "") -> None:
+        self.processor += time.process_time()
+        super().finish(text)
+
+
 def measured(name: str) -> dict[str, Any]:
     """What is said of a case, and what its options take and do."""
     advice = ar.advise(name, seconds=SECONDS)
@@ -70,7 +85,7 @@ def _own(advice: Advice) -> dict[str, Any]:
 
 
 def _run(advice: Advice, option: Option) -> tuple[dict[str, Any], Any]:
-    case, watch = advice.case.with_overrides(option.changes), Stopwatch(Silent())
+    case, watch = advice.case.with_overrides(option.changes), Watch(Silent())
     with tempfile.TemporaryDirectory() as scratch:
         try:
             run = ar.run(case, FilePath(scratch) / "run", progress=watch, report=False)
@@ -81,6 +96,7 @@ def _run(advice: Advice, option: Option) -> tuple[dict[str, Any], Any]:
     checks = summary.get("checks") or []
     return {
         "seconds": watch.seconds,
+        "processor": watch.processor,
         "steps": summary["steps"],
         "checks": [sum(bool(check["passed"]) for check in checks), len(checks)],
         "verdict": (summary.get("fidelity") or {}).get("verdict"),
@@ -135,7 +151,7 @@ def write(kept: dict[str, Any]) -> None:
                 continue
             costs.append(_cost_row(name, option, run, found["advice"]["recommended"]))
             if "seconds" in run and max(run["seconds"], option["wall_seconds"]) >= SHORT:
-                ratio = option["wall_seconds"] / run["seconds"]
+                ratio = option["processor_seconds"] / run["processor"]
                 counts["judged"] += 1
                 counts["near"] += 1.0 / FACTOR <= ratio <= FACTOR
             if "error" in run and option["trust"]["error"] is not None:
@@ -151,6 +167,7 @@ def write(kept: dict[str, Any]) -> None:
         "estimated [s]",
         "measured [s]",
         "ratio",
+        "of processor time",
         "error promised",
         "error",
         "checks",
@@ -167,10 +184,11 @@ that the authors of the case chose; errors are parts of what one observes.
 
 Options that were estimated to take at most {PATIENCE:g} s were run. The estimates of {counts["near"]} of
 {counts["judged"]} runs of at least {SHORT:g} s are within a factor of {FACTOR:g}; shorter ones are mostly what a run
-takes once. The machine was shared with other programs, and wall times of one run differed by up to 2 from time to time.
-Errors are of the whole run beside the explicit one, or the friction-implicit one where that is too dear, of the time of
-arrival where something stops both, and are not told where paths part whatever the step. {counts["kept"]} of
-{counts["errors"]} are within what was promised or the tolerance. Of a case with checks, how many the run passes.
+takes once. The machine was shared with other programs, by which wall times of one run differed by up to 2; what
+counts here is processor time, estimated and measured. Errors are of the whole run beside the explicit one, or the
+friction-implicit one where that is too dear, of the time of arrival where something stops both, and are not told where
+paths part whatever the step. {counts["kept"]} of {counts["errors"]} are within what was promised or the tolerance. Of a
+case with checks, how many the run passes.
 
 {table(details, costs)}
 """,
@@ -210,6 +228,7 @@ def _cost_row(name: str, option: dict[str, Any], run: dict[str, Any], recommende
             f"{option['wall_seconds']:.3g}",
             "–",
             "–",
+            "–",
             told,
             "–",
             run["failure"],
@@ -223,6 +242,7 @@ def _cost_row(name: str, option: dict[str, Any], run: dict[str, Any], recommende
         f"{option['wall_seconds']:.3g}",
         f"{run['seconds']:.3g}",
         f"{option['wall_seconds'] / run['seconds']:.2f}",
+        f"{option['processor_seconds'] / run['processor']:.2f}",
         told,
         f"{run['error']:.1e}" if "error" in run else "–",
         f"{passed} of {checks}" if checks else "–",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 COLOURS = {"trusted": "green", "suspect": "yellow", "inconclusive": "yellow", "violated": "red"}
 """How verdicts are printed."""
+BUSY = 0.8
+"""Processor time over wall time below which a machine is said to be busy."""
 HEADS = ("step", "steps", "wall time", "error", "trust")
 
 
@@ -103,5 +105,9 @@ def _probe(advice: Advice) -> str:
         whole = best.measured_to >= (1.0 - 1e-9) * advice.scales.horizon
         how = "measured on all of the run" if whole else f"measured to {until} of the run and extrapolated"
         cost = f" The cost, {per_step} a step and what frames take, is {how}, without compiling."
+        if best.busy < BUSY:
+            cost += f" Other programs ran: of the wall time {100.0 * best.busy:.0f} % were this one's."
+        if advice.grains and not whole:
+            cost += " Grains that have not met yet cost less than they will: up to some three times."
     part = f"{100.0 * advice.tolerance:.3g} %"
     return f"Probe: {length}, unscaled; tolerance {part}.{cost}".replace("\u00a0", " ")

@@ -58,6 +58,8 @@ class Option:
     """Wall time of the whole run on this machine, without compiling [s]."""
     seconds_per_step: float | None = None
     """Of a step, its frames left out [s]."""
+    busy: float = 1.0
+    """Processor time over wall time while its cost was measured: below 1 other programs had a part of the machine."""
     measured_to: float = 0.0
     """How far into the run its cost was measured [time]."""
     bound: str = ""
@@ -84,6 +86,7 @@ class Option:
             "steps": self.steps,
             "wall_seconds": self.seconds,
             "seconds_per_step": self.seconds_per_step,
+            "processor_seconds": None if self.seconds is None else self.busy * self.seconds,
             "measured_to": self.measured_to,
             "bound": self.bound or None,
             "trust": {"verdict": self.trust.verdict, "error": self.trust.error, "words": self.trust.words},
@@ -119,6 +122,11 @@ class Advice:
     def option(self, name: str) -> Option:
         """The option with a name."""
         return next(option for option in self.options if option.name == name)
+
+    @property
+    def grains(self) -> bool:
+        """Whether bodies touch, so that a step costs more the more contacts there are."""
+        return math.isfinite(self.scales.contact)
 
     @property
     def arguments(self) -> list[str]:

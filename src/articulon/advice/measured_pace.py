@@ -41,6 +41,9 @@ class Pace(NamedTuple):
     """Of the whole run."""
     seconds: float
     """Wall time of the whole run, its frames and checks with it, without compiling [s]."""
+    busy: float
+    """Processor time over wall time while it was measured: one on a quiet machine and one thread, less where other
+    programs run."""
     per_step: float
     """[s]."""
     step: float
@@ -91,6 +94,7 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
     marks = [(0.0, 0, 0.0)]  # wall time of steps, their number, simulated time
     chunks, deadline = Chunks(prepared.driver, CHUNK), time.perf_counter() + seconds
     kept: list[Frame] = []
+    started, processor = time.perf_counter(), time.process_time()
     while frames < len(times) and not failure and not stopped:
         began, before = time.perf_counter(), int(state.counters[STEPS])
         if times[frames] > float(state.time[0]) or frames == 0:
@@ -119,6 +123,7 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
         marks.append((stepping, int(state.counters[STEPS]), float(state.time[0])))
         if time.perf_counter() > deadline and int(state.counters[STEPS]) > 0:
             break
+    busy = (time.process_time() - processor) / max(time.perf_counter() - started, 1e-9)
     expected = sum(moment <= horizon * (1.0 + 1e-9) for moment in times)
     values = 3.0 * len(kept[0].positions) + 4.0 * len(kept[0].rotations) + kept[0].q.size + kept[0].u.size
     ended = stopped or frames == len(times)
@@ -134,7 +139,7 @@ def _pace(case: Case, prepared: Prepared, seconds: float, horizon: float) -> Pac
         balance / largest if largest > 0.0 else 0.0,
         failure,
         stopped,
-    )
+    )._replace(busy=busy)
 
 
 CONSERVED = ("energy", "momentum", "angular-momentum", "loops")
@@ -193,11 +198,13 @@ def _extrapolated(
             failure or "no step came to its end",
         )
     if stopped or until >= horizon * (1.0 - 1e-9):
-        return Pace(steps, wall + frames, wall / steps, until / steps, until, failed, balance, stopped, "")
+        return Pace(steps, wall + frames, 1.0, wall / steps, until / steps, until, failed, balance, stopped, "")
     early = next((mark for mark in marks if mark[2] >= (1.0 - LATE) * until), marks[0])
     early = early if until > early[2] and steps > early[1] else marks[0]
     rate = (steps - early[1]) / (until - early[2])
     per_step = (wall - early[0]) / (steps - early[1])
     more = (horizon - until) * rate
     whole = steps + more
-    return Pace(whole, wall + more * per_step + frames, per_step, horizon / whole, until, failed, balance, stopped, "")
+    return Pace(
+        whole, wall + more * per_step + frames, 1.0, per_step, horizon / whole, until, failed, balance, stopped, ""
+    )

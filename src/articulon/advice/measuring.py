@@ -134,7 +134,8 @@ class Measuring:
         if way.case is None:
             return way.refused
         if self.subject.particles:
-            return self._verlet(way)
+            why = "no drag acts on free particles, and without it its steps are those of velocity Verlet"
+            return Option(way.name, False, why, way.rule, changes=way.changes)
         bound, words = STABLE * self.scales.vibration, f"{STABLE:g}/ω of the fastest vibration"
         turn = min(TURN, math.sqrt(self.tolerance / TURN_ERROR)) * self.scales.turning
         if turn < bound:
@@ -338,7 +339,8 @@ class Measuring:
             error = max(late, judged or 0.0)
         if part >= MOSTLY:
             return self.costs.trusting(made, Trust(verdict, error, f"{said}; {words}"))
-        if late is None and verdict != "trusted":
+        if (late is None or self.subject.noisy) and verdict != "trusted":
+            # Noise is followed late too, which no prediction counts.
             return self.costs.trusting(made, Trust("inconclusive", error, f"{said}; {words}"))
         stands = self.bounds.verdict(0.999 * float(error or 0.0))
         return self.costs.trusting(made, Trust(stands, error, f"{said}; {words}"))

@@ -171,6 +171,7 @@ def _made(way: Way, changes: Mapping[str, Any], pace: Pace, bound: str, trust: T
         pace.steps,
         pace.seconds,
         pace.per_step,
+        pace.busy,
         pace.until,
         bound,
         trust,

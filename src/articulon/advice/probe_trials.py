@@ -30,6 +30,8 @@ LOOKED_AT = 12
 """Motions, those that are farthest apart, whose delays are looked for."""
 SEARCH = 0.12
 """Part of the wall time for a search that trials are made for."""
+AT_LEAST = 0.25
+"""Wall time that a trial has for its steps once it is ready, whatever the deadline [s]."""
 CHUNK = 0.1
 """Wall time of steps between which Python is in control [s]."""
 
@@ -94,6 +96,7 @@ def trial(subject: Subject, case: Case, window: Window, parts: int, deadline: fl
         state = start_state(prepared)
     except ArticulonError:
         return _nothing(subject, model)
+    deadline = max(deadline, time.perf_counter() + AT_LEAST)
     times, q, u = [0.0], [state.q.copy()], [state.u.copy()]
     heat = largest = _kinetic(prepared.evaluator, state)
     chunks, complete, diverged = Chunks(prepared.driver, CHUNK), True, False
