@@ -13,11 +13,14 @@ import pytest
 import articulon as ar
 from articulon.advice.advised_options import Option, Trust
 from articulon.advice.case_time_scales import fastest_of_trees, scales_of
+from articulon.advice.option_costs import Costs
 from articulon.advice.probe_trials import Window, error_between, trial
 from articulon.advice.recommending import SAME, TIE, chosen
 from articulon.advice.subject import Subject
+from articulon.advice.ways_to_run import friction_implicit
 from articulon.cases import Case, load_case
 from articulon.errors import CaseError
+from articulon.fidelity.verdict import Bounds
 from articulon.forces.evaluation import Evaluator
 from articulon.time_scales.contact_step_limit import contact_scales
 
@@ -193,6 +196,28 @@ def test_what_leaves_out_less_is_chosen_where_costs_are_about_the_same() -> None
 def test_the_least_wrong_is_chosen_where_nothing_is_trusted() -> None:
     bad, worse = option("scaled", 50.0, "suspect", 0.05), option("overdamped", 1.0, "violated", 0.5)
     assert chosen([bad, worse]) is bad
+
+
+def test_a_step_that_does_not_stay_finite_is_halved_until_it_does_and_once_more(tmp_path: Path) -> None:
+    """Kicks and drifts of a vibration ω = 100 grow beyond hω = 2: from h = 0.0625, hω = 6.25, the first that is stable
+    is 1/64, and half of that is taken."""
+    spring = """
+[[forces]]
+kind = "position-restraint"
+stiffness = 1e4
+bodies = ["ball"]
+[integrator]
+rule = "friction-implicit"
+step = 0.0625
+[run]
+duration = 500.0
+frames = 10
+"""
+    subject = Subject.of(case_of(tmp_path, BALL.replace('joint = "xyz"', 'joint = "xyz"\nu = [1.0, 0, 0]') + spring))
+    costs = Costs(subject, scales_of(subject.model, 500.0), Bounds(), 60.0)
+    found = costs.of(friction_implicit(subject), 0.0625, "nothing", Trust("trusted", 0.0, ""), 0.1)
+    assert found.feasible and found.step is not None and found.step == pytest.approx(0.0625 / 8, rel=1e-3)
+    assert found.bound == "what stays finite later in the run"
 
 
 @pytest.mark.parametrize(

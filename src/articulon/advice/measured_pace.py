@@ -185,26 +185,17 @@ def _extrapolated(
 ) -> Pace:
     """The whole run, by how its steps went at the end of what was measured."""
     wall, steps, until = marks[-1]
+    none = math.nan
+    found = Pace(none, none, 1.0, none, none, until, failed, balance, stopped, failure)
     if steps == 0 or until <= 0.0 or failure:
-        return Pace(
-            math.nan,
-            math.nan,
-            math.nan,
-            math.nan,
-            until,
-            failed,
-            balance,
-            stopped,
-            failure or "no step came to its end",
-        )
+        return found._replace(failure=failure or "no step came to its end in the time for it")
     if stopped or until >= horizon * (1.0 - 1e-9):
-        return Pace(steps, wall + frames, 1.0, wall / steps, until / steps, until, failed, balance, stopped, "")
+        return found._replace(steps=steps, seconds=wall + frames, per_step=wall / steps, step=until / steps)
     early = next((mark for mark in marks if mark[2] >= (1.0 - LATE) * until), marks[0])
     early = early if until > early[2] and steps > early[1] else marks[0]
     rate = (steps - early[1]) / (until - early[2])
     per_step = (wall - early[0]) / (steps - early[1])
     more = (horizon - until) * rate
     whole = steps + more
-    return Pace(
-        whole, wall + more * per_step + frames, 1.0, per_step, horizon / whole, until, failed, balance, stopped, ""
-    )
+    seconds = wall + more * per_step + frames
+    return found._replace(steps=whole, seconds=seconds, per_step=per_step, step=horizon / whole)
