@@ -18,6 +18,8 @@ NAMES = ("explicit", "friction-implicit", "overdamped", "scaled", "adaptive")
 """The ways to run a case, those of fewer approximations first."""
 
 
+CHECK = "a check of the case does not pass"
+"""How the words of a trust begin that a check has lowered."""
 LEAST = 1e-4
 """Errors below this are not told apart."""
 

@@ -101,6 +101,8 @@ def advise(
     allowed = _tolerance(case, tolerance)
     with one_blas_thread():
         subject = Subject.of(case)
+        if not subject.model.nu:
+            raise CaseError(f"{case.source}: model: no joint lets a body move, so that there is nothing to advise on")
         scales = scales_of(subject.model, float(case.run.duration))
         length = probe_length(case, scales, probe)
         advising = _Advising(subject, scales, length, budget, allowed, told)
@@ -172,7 +174,9 @@ class _Advising:
             self.found[name] = measure()
         if not any(option.feasible for option in self.found.values()):
             reasons = "\n".join(f"  {option.name}: {option.why_not}" for option in self.found.values())
-            raise CaseError(f"{self.subject.case.source}: there is no way to run this case:\n{reasons}")
+            raise CaseError(
+                f"{self.subject.case.source}: none of the ways to run a case that advice knows runs this one:\n{reasons}"
+            )
         self._measure_longer(measuring)
         return self.so_far()
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from articulon.cases.case import Case
 from articulon.errors import ArticulonError
+from articulon.forces.brownian import brownian_of
 from articulon.integrate.status import DIVERGED, STOPPED
 from articulon.kernels import one_blas_thread
 from articulon.model import Model, State
@@ -51,7 +52,8 @@ class Pace(NamedTuple):
     until: float
     """Simulated time that it was measured to [time]."""
     failed: tuple[str, ...]
-    """What the checks of the case find amiss: those of what is conserved, and all of a run that came to its end."""
+    """What the checks of the case find amiss: those of what is conserved, and all of a run that came to its end and in
+    which nothing is left to chance."""
     balance: float
     """The largest |T − T₀ − ΣW| until then, with what is locked in it, over the largest kinetic energy."""
     stopped: bool
@@ -148,7 +150,8 @@ CONSERVED = ("energy", "momentum", "angular-momentum", "loops")
 
 def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> tuple[str, ...]:
     """Which checks of a case do not pass, as its summary would have them."""
-    checks = [check for check in case.checks if ended or getattr(check, "kind", "") in CONSERVED]
+    chance = case.thermostat is not None or brownian_of(prepared.model) is not None
+    checks = [check for check in case.checks if (ended and not chance) or getattr(check, "kind", "") in CONSERVED]
     if not checks or len(kept) < 2:
         return ()
     dimensions = prepared.observer.dimensions

@@ -16,7 +16,7 @@ from articulon.advice.probe_trials import SEARCH, Apartness, Trial, Window, erro
 from articulon.advice.scaled_probe import judged_probe
 from articulon.advice.step_search_by_halving import STEPS, Settled, longest_step, settled_tolerances
 from articulon.advice.subject import Subject
-from articulon.advice.ways_to_run import Way, explicit, friction_implicit, overdamped, scaled
+from articulon.advice.ways_to_run import OF_PARTICLES, Way, explicit, friction_implicit, overdamped, scaled
 from articulon.errors import ArticulonError
 from articulon.fidelity.verdict import Bounds
 from articulon.integrate.integrators import Controlled
@@ -258,6 +258,8 @@ class Measuring:
         way = overdamped(self.subject)
         if way.case is None:
             return way.refused
+        if way.rule == OF_PARTICLES:
+            return self._of_particles(way)
         scales, interval = self.scales, float(self.subject.case.run.interval)
         bound, words = interval, "the time between frames"
         if math.isfinite(scales.turning):
@@ -284,6 +286,16 @@ class Measuring:
         inertia, how = self._inertia(way)
         error = own + inertia
         return self.costs.of(way, found.step, words, Trust(self.bounds.verdict(error), error, how))
+
+    def _of_particles(self, way: Way) -> Option:
+        """Free particles without inertia: their noise depends on the step, so that halving compares nothing."""
+        own: Any = self.subject.case.integrator
+        words = "steps of weak order 1: hold averages of half the step beside those of the step that is chosen"
+        trust = Trust("inconclusive", None, words)
+        if own.rule != way.rule:
+            why = "its step is to be chosen by trial: far below m γ/k of the stiffest force"
+            return Option(way.name, False, why, way.rule, changes=way.changes)
+        return self.costs.of(way, float(own.step), "the case's own step", trust)
 
     def _inertia(self, way: Way) -> tuple[float, str]:
         """What leaving inertia out makes wrong, as a part of the run, and how that is known."""

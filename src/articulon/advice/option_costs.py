@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from articulon.advice.advised_options import Option, Trust
+from articulon.advice.advised_options import CHECK, Option, Trust
 from articulon.advice.case_time_scales import CaseTimeScales
 from articulon.advice.measured_pace import Pace, pace_of
 from articulon.advice.subject import Subject
@@ -126,7 +126,7 @@ class Costs:
         """The trust, with what the checks of the case find, and with what steps lost of energy where nothing else
         tells."""
         if pace.failed:
-            words = f"a check of the case does not pass ({pace.failed[0]}); {trust.words}"
+            words = f"{CHECK} ({pace.failed[0]}); {trust.words}"
             return Trust("violated" if trust.verdict == "violated" else "suspect", trust.error, words)
         if not (self.subject.particles or self.subject.touches) or self.subject.random_bath or trust.error is None:
             return trust

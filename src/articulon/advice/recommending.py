@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from articulon.advice.advised_options import NAMES, Option
+from articulon.advice.advised_options import CHECK, NAMES, Option
 from articulon.advice.case_time_scales import CaseTimeScales
 from articulon.report.readable_numbers import number, percent, suited
 from articulon.units import UnitSystem
@@ -59,6 +59,8 @@ def reason_of(best: Option, options: Sequence[Option], scales: CaseTimeScales, u
 
 def _doubt(best: Option) -> str:
     error = best.trust.error
+    if best.trust.words.startswith(CHECK):
+        return f"; but {best.trust.words.partition('; ')[0]}"
     if error is None:
         return "; how far it can be trusted has not been found out"
     return f"; no option is known to stay within the tolerance, and this one is off by {percent(error, 2)}".replace(
@@ -101,6 +103,8 @@ def _implicit(best: Option, scales: CaseTimeScales, told: Callable[[float], str]
 
 
 def _overdamped(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+    if not math.isfinite(scales.slowest_drag):
+        return "its thermostat takes speeds at once, so that forces and noise alone say how particles move"
     part = percent(scales.slowest_drag / scales.duration, 2).replace("\u00a0", " ")
     return (
         f"inertia is gone in {told(scales.slowest_drag)}, {part} of the run, so that forces and drag alone say how "

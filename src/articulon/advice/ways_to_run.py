@@ -15,10 +15,13 @@ from articulon.cases.case import Case
 from articulon.errors import ArticulonError
 from articulon.integrate import FIXED, Explicit
 from articulon.integrate.integrators import Controlled
+from articulon.thermostats.base import OVERDAMPS
 
 LONG = 2000.0
 """Shortest vibrations in a run from which symplectic steps are chosen for forces of a potential: their energy does not
 drift, and that of other rules does so in proportion to the time."""
+OF_PARTICLES = "ermak-mccammon"
+"""The rule without inertia of free particles whose thermostat gives them their friction."""
 PLACEHOLDER = 1e-3
 """Part of the time between frames that stands for a step that is not known yet."""
 
@@ -144,6 +147,9 @@ def friction_implicit(subject: Subject) -> Way:
 
 def overdamped(subject: Subject) -> Way:
     """Without inertia."""
+    thermostat = subject.case.thermostat
+    if subject.particles and thermostat is not None and thermostat.way == OVERDAMPS:
+        return way(subject, "overdamped", of_rule(subject, OF_PARTICLES))
     found = way(subject, "overdamped", of_rule(subject, "overdamped"))
     if found.case is not None and not subject.drag:
         why = "there is no drag, and without it nothing but inertia says how bodies move"
