@@ -174,9 +174,8 @@ class _Advising:
             self.found[name] = measure()
         if not any(option.feasible for option in self.found.values()):
             reasons = "\n".join(f"  {option.name}: {option.why_not}" for option in self.found.values())
-            raise CaseError(
-                f"{self.subject.case.source}: none of the ways to run a case that advice knows runs this one:\n{reasons}"
-            )
+            source = self.subject.case.source
+            raise CaseError(f"{source}: none of the ways to run a case that advice knows runs this one:\n{reasons}")
         self._measure_longer(measuring)
         return self.so_far()
 
