@@ -245,6 +245,19 @@ def test_arguments_that_cannot_be_are_refused(tmp_path: Path, arguments: dict[st
         ar.advise(case_of(tmp_path, PULLED), **arguments)  # type: ignore[arg-type]
 
 
+def test_a_case_in_which_nothing_moves_is_refused(tmp_path: Path) -> None:
+    text = BALL.replace('"xyz"', '"weld"') + "[run]\nduration = 1.0\n"
+    with pytest.raises(CaseError, match="model: no joint lets a body move"):
+        ar.advise(case_of(tmp_path, text))
+
+
+def test_a_rule_that_does_not_go_with_the_case_is_replaced() -> None:
+    advice = ar.advise(load_case("two-spheres", {"integrator": {"rule": "kutta-merson"}}), seconds=1.0)
+    best = advice.recommended
+    assert best is not None and best.rule == "velocity-verlet"
+    assert best.changes["integrator.rule"] == "velocity-verlet"
+
+
 def test_what_interrupts_holds_what_was_found(tmp_path: Path) -> None:
     class Impatient:
         """Interrupts at the second thing that it is told of."""
