@@ -150,10 +150,9 @@ CONSERVED = ("energy", "momentum", "angular-momentum", "loops")
 
 def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> tuple[str, ...]:
     """Which checks of a case do not pass, as its summary would have them."""
-    chance = case.thermostat is not None or brownian_of(prepared.model) is not None
-    checks = [check for check in case.checks if (ended and not chance) or getattr(check, "kind", "") in CONSERVED]
-    if not checks or len(kept) < 2:
+    if not case.checks or len(kept) < 2:
         return ()
+    chance = case.thermostat is not None or brownian_of(prepared.model) is not None
     dimensions = prepared.observer.dimensions
     frames = Frames(
         prepared.model,
@@ -164,10 +163,13 @@ def _failed(case: Case, prepared: Prepared, kept: list[Frame], ended: bool) -> t
         dimensions,
         prepared.policy.varies,
     )
-    found = [check.outcome(frames) for check in prepared_checks(checks, prepared.model, dimensions, case.source)]
-    return tuple(
-        f"{one.what}: {one.value:.2g}, allowed {one.bound:.2g} {one.unit}".rstrip() for one in found if not one.passed
-    )
+    found = []
+    # All of them are made, for what they cost a run; but some tell nothing yet.
+    for check in prepared_checks(case.checks, prepared.model, dimensions, case.source):
+        one = check.outcome(frames)
+        if not one.passed and ((ended and not chance) or getattr(check, "kind", "") in CONSERVED):
+            found.append(f"{one.what}: {one.value:.2g}, allowed {one.bound:.2g} {one.unit}".rstrip())
+    return tuple(found)
 
 
 def _warmed(prepared: Prepared, state: State, duration: float) -> None:
