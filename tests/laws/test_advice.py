@@ -18,6 +18,7 @@ from articulon.advice.probe_trials import Window, error_between, trial
 from articulon.advice.recommending import SAME, TIE, chosen
 from articulon.advice.subject import Subject
 from articulon.advice.ways_to_run import friction_implicit
+from articulon.analysis.approach import approach_of
 from articulon.cases import Case, load_case
 from articulon.errors import CaseError
 from articulon.fidelity.verdict import Bounds
@@ -256,6 +257,15 @@ def test_a_rule_that_does_not_go_with_the_case_is_replaced() -> None:
     best = advice.recommended
     assert best is not None and best.rule == "velocity-verlet"
     assert best.changes["integrator.rule"] == "velocity-verlet"
+
+
+@pytest.mark.parametrize("keep_joints", [False, True])
+def test_from_rest_under_a_steady_force_inertia_delays_by_the_relaxation_time(
+    tmp_path: Path, keep_joints: bool
+) -> None:
+    """x = v (t − τ (1 − e^{−t/τ})): late by τ once it is steady, whatever the way; T is 100 τ here."""
+    approach = approach_of(case_of(tmp_path, PULLED.replace("1e9", "1e4")), keep_joints)
+    assert approach is not None and approach.inertia() == pytest.approx(1e-4, rel=0.02)
 
 
 def test_what_interrupts_holds_what_was_found(tmp_path: Path) -> None:
