@@ -19,6 +19,8 @@ COLOURS = {"trusted": "green", "suspect": "yellow", "inconclusive": "yellow", "v
 """How verdicts are printed."""
 BUSY = 0.8
 """Processor time over wall time below which a machine is said to be busy."""
+WHOLE = 0.99
+"""Part of a run from which its cost is that of all of it."""
 HEADS = ("step", "steps", "wall time", "error", "trust")
 
 
@@ -102,9 +104,12 @@ def _probe(advice: Advice) -> str:
             if best.seconds_per_step >= 0.1
             else f"{1e6 * best.seconds_per_step:.3g} µs"
         )
-        whole = best.measured_to >= (1.0 - 1e-9) * advice.scales.horizon
+        whole = best.measured_to >= WHOLE * advice.scales.horizon
         how = "measured on all of the run" if whole else f"measured to {until} of the run and extrapolated"
         cost = f" The cost, {per_step} a step and what frames take, is {how}, without compiling."
+        if advice.scales.end < advice.scales.duration:
+            end = suited(units, "time", advice.scales.end).text(advice.scales.end, 3)
+            cost += f" Costs are those until {end}, when the run is expected to stop."
         if best.busy < BUSY:
             cost += f" Other programs ran: of the wall time {100.0 * best.busy:.0f} % were this one's."
         if advice.grains and not whole:
