@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from articulon import molecules as molecules
     from articulon import scaling as scaling
     from articulon import thermostats as thermostats
+    from articulon.advice.advising import advise as advise
     from articulon.building import ModelBuilder as ModelBuilder
     from articulon.building import cartesian as cartesian
     from articulon.building import close_loops as close_loops
@@ -105,6 +106,7 @@ _HOMES = {
     "articulon.runs.entry": ("simulate", "resume", "run", "open_run"),
     "articulon.runs.run": ("Run",),
     "articulon.comparisons.comparison": ("compare",),
+    "articulon.advice.advising": ("advise",),
     "articulon.simulation.minimisation": ("minimise",),
     "articulon.transitions": ("lock", "release", "Transition", "Reservoir"),
     "articulon.errors": (

@@ -95,7 +95,7 @@ def invoke(*arguments: str) -> Result:
 @pytest.mark.parametrize("key", NAMED)
 def test_no_command_runs_code_that_nobody_has_allowed(sent: Path, key: str) -> None:
     file = written(sent, NAMED[key])
-    for command in ("run", "compare", "analyse", "tune"):
+    for command in ("run", "compare", "analyse", "tune", "advise"):
         result = invoke(command, str(file))
         assert not ran(sent), command
         assert result.exit_code == 2, command

@@ -173,7 +173,7 @@ def test_a_case_that_cannot_be_found_is_refused_in_words(tmp_path: Path, monkeyp
             ar.load_case(given)
 
 
-@pytest.mark.parametrize("command", ["cases", "cite", "run", "analyse", "compare", "tune"])
+@pytest.mark.parametrize("command", ["cases", "cite", "run", "analyse", "compare", "tune", "advise"])
 @pytest.mark.parametrize("content", [FALLING.encode("utf-16"), b"[case]\n# \xb5m\n"])
 def test_a_file_in_another_encoding_is_refused_in_words(tmp_path: Path, command: str, content: bytes) -> None:
     file = tmp_path / "case.toml"

@@ -59,6 +59,7 @@ FLOORS = (
     ("report",),
     ("comparisons",),
     ("runs",),
+    ("advice",),
     ("cli",),
     ("__main__",),
 )
@@ -228,7 +229,7 @@ def test_the_public_names_are_those_of_the_contract():
         *("potential_energy", "generalized_forces", "virial", "pressure", "configurational_laplacian"),
         *("forces", "thermostats", "scaling", "adaptive", "analysis", "modes", "molecules", "gpu"),
         *("lock", "release", "Transition", "Reservoir"),
-        *("load_case", "load_plugin", "run", "open_run", "Run", "compare", "Ensemble"),
+        *("load_case", "load_plugin", "run", "open_run", "Run", "compare", "Ensemble", "advise"),
         *("ArticulonError", "CaseError", "ModelError", "DivergenceError", "CheckpointError", "TransitionError"),
         "__version__",
     }

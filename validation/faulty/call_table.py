@@ -316,6 +316,16 @@ def calls() -> dict[str, Call]:
             },
             fixed=("against",),
         ),
+        "advise": Call(
+            ar.advise,
+            lambda: {
+                "case": ar.load_case("double-pendulum", {"run.duration": 0.5}),
+                "probe": 0.5,
+                "seconds": 1.0,
+                "tolerance": 0.02,
+            },
+            ("seconds",),
+        ),
         "molecules.peptide": Call(
             molecules.peptide,
             lambda: {

@@ -60,6 +60,14 @@ class Approach:
         lags = self.rates * self.relaxation / a2
         return float(slower * (1.0 / (1.0 + lags[0]) + (weights * self.rates / (1.0 + lags)).sum()))
 
+    def inertia(self) -> float:
+        """How late inertia makes an unscaled run behind this way, where that is most [time]; to first order in it."""
+        if self.motion is not None:
+            return self.motion.inertia()
+        lags = self.rates * self.relaxation
+        weights = np.diff(self.times)
+        return float(self.relaxation * (1.0 / (1.0 + lags[0]) + (weights * self.rates / (1.0 + lags)).sum()))
+
     def worst(self, a2: float) -> tuple[str, float]:
         """The name of the part that a constant factor makes latest, or earliest, and its lateness [time]. For a case
         that ends by an arrival it is that of the arrival. The name is empty where joints are kept."""

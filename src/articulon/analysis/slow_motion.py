@@ -146,6 +146,11 @@ class SlowMotion:
         scaled, unscaled = self._shifts(self.errors(a2)), self._shifts(self._unscaled)
         return {name: scaled[name] - unscaled[name] for name in scaled}
 
+    def inertia(self) -> float:
+        """How late the mover that is latest, or the lead at its end, is on the slow motion with no scaling [time]."""
+        shifts = [abs(late) for late in self._shifts(self._unscaled).values()]
+        return max([*shifts, abs(self._passed(self._unscaled, None))])
+
     def _shifts(self, errors: Errors) -> dict[str, float]:
         found, h = {}, np.diff(self.times)
         weights = 0.5 * (np.append(h, 0.0) + np.insert(h, 0, 0.0))

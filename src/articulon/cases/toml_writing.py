@@ -25,6 +25,11 @@ def toml(table: Mapping[str, Any]) -> str:
     return "\n".join(_lines(table, ())).lstrip("\n") + "\n"
 
 
+def inline(value: Any) -> str:
+    """A value on one line, as ``--set`` takes it."""
+    return re.sub(r"\s*\n\s*", " ", _value(value, ()))
+
+
 def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     values = {key: value for key, value in table.items() if value is not None}
     below = {key: value for key, value in values.items() if _has_header(value)}

@@ -2,6 +2,7 @@
 
 import gc
 
+from articulon.cli.advise_command import advise
 from articulon.cli.analyse_command import analyse
 from articulon.cli.cases_command import bench, cases, cite
 from articulon.cli.commands import EXIT_CHECK, EXIT_ERROR, EXIT_INTERRUPTED, app, fail
@@ -15,6 +16,7 @@ __all__ = [
     "EXIT_INTERRUPTED",
     "WRITTEN_BY_A_RUN",
     "RunProgress",
+    "advise",
     "analyse",
     "app",
     "bench",

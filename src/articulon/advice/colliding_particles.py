@@ -1,0 +1,54 @@
+"""How stiff particles are once they have begun to collide: a lattice, or what has gone downhill, is softer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from articulon.advice.probe_trials import MOMENTS, Window, trial
+from articulon.advice.subject import Subject
+from articulon.advice.ways_to_run import unscaled
+from articulon.analysis.scales import FINE, fastest_frequency
+from articulon.forces.evaluation import Evaluator, configurational_laplacian
+from articulon.integrate.integrators import Canonical
+from articulon.model import Model
+from articulon.time_scales.noise_windows import fitting_step
+
+SETTLING = 20.0
+"""Vibrations 1/ω of particles after which their frequencies are looked at again."""
+
+
+def stiffness_of_particles(subject: Subject, vibration: float, deadline: float) -> tuple[float, float]:
+    """1/ω of the fastest vibration of particles [time], and the mean of ω² over all directions [1/time²]: of those at
+    the beginning and once they have begun to collide the stiffer.
+
+    Parameters
+    ----------
+    subject
+        What is run.
+    vibration
+        1/ω at the beginning [time].
+    deadline
+        When the short run ends, by ``time.perf_counter``.
+    """
+    model = subject.model
+    square = _mean_square(model, model.q0)
+    if not math.isfinite(vibration):
+        return vibration, square
+    step = fitting_step(SETTLING * vibration / MOMENTS, FINE * vibration)
+    case = replace(subject.changed(unscaled(subject.case)), integrator=Canonical(rule="velocity-verlet", step=step))
+    parts = round(SETTLING * vibration / MOMENTS / step)
+    made = trial(subject, case, Window(model, SETTLING * vibration, parts), parts, deadline)
+    if made.diverged:
+        return vibration, square
+    q = made.path.q[-1]
+    omega = fastest_frequency(Evaluator(model), q)
+    later = 1.0 / omega if omega > 0.0 else math.inf
+    return min(vibration, later), max(square, _mean_square(model, q))
+
+
+def _mean_square(model: Model, q: np.ndarray) -> float:
+    """Mean of ω² over all directions of free particles, ⟨∇²Φ/m⟩/3 [1/time²]; masses are taken as their mean."""
+    return max(0.0, configurational_laplacian(model, q)) / (3.0 * float(model.masses.sum()))

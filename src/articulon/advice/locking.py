@@ -1,0 +1,132 @@
+"""Measures the option in which joints or modes lock."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from articulon.advice.advised_options import Option, Trust
+from articulon.advice.option_costs import PACE
+from articulon.advice.probe_trials import SEARCH, Apartness, Window, error_between, trial
+from articulon.advice.ways_to_run import Way, adaptive, quiet_joints
+from articulon.cases.case import Case
+from articulon.fidelity.paths import ranges
+from articulon.integrate.refusals import ADAPTIVE_CONTACTS
+from articulon.model.joints import BY_KIND, UNBOUND
+
+if TYPE_CHECKING:
+    from articulon.advice.measuring import Measuring
+
+LONGER = 3.0
+"""How many times longer a cost is measured that falls along the run, as joints lock."""
+
+
+def locking_option(m: Measuring) -> Option:
+    """With joints or modes that lock."""
+    own = adaptive(m.subject)
+    if own is None and m.subject.particles:
+        return Option("adaptive", False, "free particles have no joints that could be locked")
+    if own is None and m.subject.touches:
+        return Option("adaptive", False, ADAPTIVE_CONTACTS.why)
+    if own is None and (m.thermal or m.subject.noisy):
+        why = "thermal motion turns every joint, and which of them may rest only conditions tell: give [adaptive]"
+        return Option("adaptive", False, why)
+    way = own if own is not None else _quiet(m)
+    if way.case is None:
+        return way.refused
+    step = _step(m, way)
+    if step is None and way.equal_steps:
+        return Option(way.name, False, "no step of the rule beside it was found", way.rule, changes=way.changes)
+    trust = None if own is None else _of_conditions(m, way.case)
+    if trust is None or (trust.verdict == "inconclusive" and not (m.thermal or m.subject.noisy)):
+        trust = _of_locking(m, way, step) or trust or Trust("inconclusive", None, "no motion to hold it against")
+    return m.costs.of(way, step, "the step with every joint free", trust, LONGER * PACE)
+
+
+def _of_locking(m: Measuring, way: Way, step: float | None) -> Trust | None:
+    """How far locking can be trusted, by the motion with all active; None where it cannot be held against that."""
+    beside = None if m.truth is None else _locked_beside(m, way, step)
+    if beside is None or m.truth is None:
+        return None
+    length = m.told(float(m.truth.path.times[-1]))
+    words = f"what locking changes in {length}, most of {beside.what or 'nothing'}"
+    return Trust(m.bounds.verdict(beside.error), beside.error, words)
+
+
+def _of_conditions(m: Measuring, case: Case) -> Trust:
+    """How far the conditions of a case can be trusted: which are exact in an ensemble, docs/adaptive.md has."""
+    assert case.adaptive is not None
+    groups = case.adaptive.groups
+    random = all(
+        group.release is not None
+        and group.release.chance is not None
+        and group.choice == "canonical"
+        and (group.lock is None or getattr(group.lock, "when", "") in ("energy", "random"))
+        for group in groups
+    )
+    fixman = any(getattr(force, "of_determinant", False) for force in m.subject.model.forces)
+    if random and fixman:
+        return Trust(
+            "trusted", None, "averages are exact but for the step: its conditions say nothing of the coordinates"
+        )
+    if random:
+        return Trust("suspect", None, "without Fixman's potential averages have a bias for every set of locked joints")
+    return Trust(
+        "inconclusive",
+        None,
+        "its conditions look at the motion, and how far that biases it a comparison tells: articulon compare",
+    )
+
+
+def _step(m: Measuring, way: Way) -> float | None:
+    """The longest step that fills the time between decisions and is no longer than with every joint free."""
+    if not way.equal_steps:
+        return None
+    assert way.case is not None and way.case.adaptive is not None
+    integrator: Any = way.case.integrator
+    own = float(integrator.step)
+    same = m.base is not None and m.base.rule == way.rule
+    wanted = m.base_step if same and m.base_step is not None else own
+    every = float(way.case.adaptive.every)
+    return every / max(1, math.ceil(every / wanted * (1.0 - 1e-9)))
+
+
+def _quiet(m: Measuring) -> Way:
+    """Locks the joints that hardly turn."""
+    truth = m.truth
+    if truth is None or truth.path.times.size < 3:
+        return Way("adaptive", {}, None, "no unscaled run was long enough to see which joints are quiet")
+    model, reach = m.subject.model, ranges(m.subject.groups, truth.path.place)
+    if model.loops.kind.size or model.drives:
+        return Way("adaptive", {}, None, "loops or drives bind its joints, and none of those can be locked alone")
+    turning: dict[str, float] = {}
+    link_of = {int(model.forest.u_start[i]): i for i in range(model.forest.kind.size)}
+    for group, angle in zip(m.subject.groups, reach.tolist(), strict=True):
+        i = link_of.get(group.start)
+        if i is None or not group.angular or int(model.forest.kind[i]) in UNBOUND:
+            continue
+        if BY_KIND[int(model.forest.kind[i])].nu and int(model.forest.parent[i]) >= 0:
+            turning[model.names[int(model.head[i])]] = angle
+    interval = float(m.subject.case.run.interval)
+    return quiet_joints(m.subject, turning, m.tolerance, interval)
+
+
+def _locked_beside(m: Measuring, way: Way, step: float | None) -> Apartness | None:
+    assert m.truth is not None and way.case is not None
+    truth = m.truth
+    length = float(truth.path.times[-1])
+    fixed, every = step is not None, float(way.case.adaptive.every)  # type: ignore[union-attr]
+    moments = truth.path.times.size - 1
+    parts = 1 if step is None else 2 ** max(0, math.ceil(math.log2(length / moments / step)))
+    made = way.with_step(length / moments / parts) if fixed else way.case
+    assert made is not None and made.adaptive is not None
+    if fixed:  # decisions fall on ends of steps
+        every = length / moments / parts * max(1, round(every / (length / moments / parts)))
+    made = replace(made, adaptive=made.adaptive.model_copy(update={"every": every}))
+    window = Window(m.subject.model, length, parts, moments)
+    found = trial(m.subject, made, window, parts, time.perf_counter() + SEARCH * m.seconds)
+    if found.diverged or found.path.times.size < 3:
+        return None
+    return error_between(m.subject, found.path, truth.path, length)

@@ -1,0 +1,192 @@
+"""Short runs in memory from one state and on one noise path, and how far two of them are apart."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.advice.subject import Subject
+from articulon.cases.case import Case
+from articulon.dynamics import kinetic_energy
+from articulon.errors import ArticulonError
+from articulon.fidelity.paths import Path, apart, offsets, path_of, ranges, scales
+from articulon.forces.brownian import brownian_of
+from articulon.integrate import FIXED
+from articulon.integrate.status import DIVERGED
+from articulon.model import Model
+from articulon.model.state import STEPS
+from articulon.simulation.chunks import Chunks
+from articulon.simulation.preparation import prepare, start_state
+from articulon.time_scales.noise_windows import Windows
+
+MOMENTS = 32
+"""At which places are compared."""
+MANY = 128
+"""And in trials that last for all of a run."""
+LOOKED_AT = 12
+"""Motions, those that are farthest apart, whose delays are looked for."""
+SEARCH = 0.12
+"""Part of the wall time for a search that trials are made for."""
+AT_LEAST = 0.25
+"""Wall time that a trial has for its steps once it is ready, whatever the deadline [s]."""
+CHUNK = 0.1
+"""Wall time of steps between which Python is in control [s]."""
+
+
+class Trial(NamedTuple):
+    """What a short run did."""
+
+    path: Path
+    """Of every motion, at moments that are equally far apart; fewer where it was broken off."""
+    steps: int
+    """That were taken."""
+    complete: bool
+    """Whether it came to its end in the time that it was given, in numbers that are finite."""
+    diverged: bool
+    """Whether it has left these."""
+    balance: float
+    """|T − T₀ − ΣW| at the end over the largest kinetic energy: what steps have lost of energy."""
+
+
+class Window(NamedTuple):
+    """What a trial runs over."""
+
+    model: Model
+    """The model, which begins there."""
+    length: float
+    """[time]."""
+    finest: int
+    """Fine windows of noise between two moments."""
+    moments: int = MOMENTS
+    """At which places are looked at."""
+
+
+def trial(subject: Subject, case: Case, window: Window, parts: int, deadline: float) -> Trial:
+    """Runs a case in a window.
+
+    Parameters
+    ----------
+    subject
+        What it is a case of.
+    case
+        What is run; a thermostat that acts by random numbers, which depend on the step, is left out.
+    window
+        From where and how long.
+    parts
+        Steps of a rule of equal steps between two moments, or held windows of noise for the others.
+    deadline
+        When it is broken off, by ``time.perf_counter``.
+    """
+    interval, moments = window.length / window.moments, window.moments
+    fixed = isinstance(case.integrator, FIXED)
+    windows = Windows(interval / window.finest, max(1, window.finest // parts), interval / parts if fixed else None, ())
+    given: dict[str, Any] = {"duration": window.length, "frames": moments, "frame_interval": None, "stop": None}
+    without = case.thermostat is not None and not case.thermostat.deterministic and not _needs_bath(case)
+    case = replace(
+        case,
+        run=case.run.model_copy(update=given),
+        thermostat=None if without else case.thermostat,
+    )
+    model = window.model
+    try:
+        prepared = prepare(case, windows=windows, model=model)
+        state = start_state(prepared)
+    except ArticulonError:
+        return _nothing(subject, model)
+    deadline = max(deadline, time.perf_counter() + AT_LEAST)
+    times, q, u = [0.0], [state.q.copy()], [state.u.copy()]
+    heat = largest = _kinetic(prepared.evaluator, state)
+    chunks, complete, diverged = Chunks(prepared.driver, CHUNK), True, False
+    for k in range(1, moments + 1):
+        until = window.length * k / moments
+        while True:
+            began, before = time.perf_counter(), int(state.counters[STEPS])
+            try:
+                status = prepared.driver.advance(state, until, chunks.steps)
+            except ArticulonError:
+                status = DIVERGED
+            chunks.took(int(state.counters[STEPS]) - before, time.perf_counter() - began)
+            diverged = status == DIVERGED or not np.isfinite(state.q).all()
+            if diverged or float(state.time[0]) >= until * (1.0 - 1e-9) or time.perf_counter() > deadline:
+                break
+        if diverged or float(state.time[0]) < until * (1.0 - 1e-9):
+            complete = False
+            break
+        times.append(until)
+        q.append(state.q.copy())
+        u.append(state.u.copy())
+        largest = max(largest, _kinetic(prepared.evaluator, state))
+    balance = abs(_kinetic(prepared.evaluator, state) - heat - float(state.work.sum()))
+    path = path_of(subject.groups, np.array(times), np.array(q), np.array(u))
+    return Trial(path, int(state.counters[STEPS]), complete, diverged, balance / largest if largest > 0.0 else 0.0)
+
+
+def _needs_bath(case: Case) -> bool:
+    """Whether the rule means nothing without the thermostat."""
+    return str(case.integrator.rule) == "ermak-mccammon"
+
+
+def _kinetic(evaluator: Any, state: Any) -> float:
+    return float(kinetic_energy(evaluator.model, state.q, state.u))
+
+
+def _nothing(subject: Subject, model: Model) -> Trial:
+    q, u = model.q0[None], model.u0[None]
+    return Trial(path_of(subject.groups, np.zeros(1), q, u), 0, False, True, np.inf)
+
+
+class Apartness(NamedTuple):
+    """How far two trials are apart."""
+
+    error: float
+    """Of the motion that is worst, as a part of its range or of the time that errors are relative to."""
+    what: str
+    """That motion."""
+
+
+def error_between(subject: Subject, path: Path, truth: Path, duration: float) -> Apartness:
+    """How far a path is from a true one: of every motion that is watched the mean over the moments of what has to be
+    moved in time, over a duration, and in place, over its range, to lie on the true path
+    (:mod:`articulon.fidelity.paths`).
+
+    Where both are known up to different moments, as far as both are.
+    """
+    count = min(path.times.size, truth.times.size)
+    if count < 3:
+        return Apartness(np.inf, "")
+    path, truth = (Path(*(values[:count] for values in one)) for one in (path, truth))
+    groups = subject.groups
+    reach = np.maximum(ranges(groups, path.place), ranges(groups, truth.place))
+    scale = scales(groups, reach)
+    offset = offsets(groups, path, truth)
+    off = np.array([np.sqrt((offset[:, g.start : g.end] ** 2).sum(axis=1)).mean() for g in groups])
+    # What hardly moves is not observed: a thousandth of the largest motion of its kind.
+    watched = np.isin(np.arange(len(groups)), subject.watched)
+    angular = np.array([g.angular for g in groups])
+    seen = np.zeros(len(groups), dtype=bool)
+    for kind in (watched & angular, watched & ~angular):
+        if kind.any():
+            seen |= kind & (reach > 1e-3 * reach[kind].max())
+    relative = np.divide(off, scale, out=np.zeros_like(off), where=seen & (scale > 0.0))
+    worst = Apartness(0.0, "")
+    for k in np.argsort(-relative)[:LOOKED_AT].tolist():
+        if relative[k] <= worst.error:
+            continue
+        found = apart(path, truth, offset, groups[k], float(scale[k]), duration)
+        error = max(float(found.error.mean()), min(float(found.error[-1]), float(relative[k])))
+        if error > worst.error:
+            worst = Apartness(error, groups[k].name)
+    return worst
+
+
+def noise_parts(subject: Subject, interval: float, longest: float) -> int:
+    """The least power of two of held windows of noise in an interval that are no longer than a time [time]."""
+    if brownian_of(subject.model) is None:
+        return 1
+    count = 1
+    while interval / count > longest and count < 2**20:
+        count *= 2
+    return count

@@ -1,0 +1,132 @@
+"""Which option is recommended: the cheapest that is trusted, and of those that cost about the same the one that leaves
+out least."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from articulon.advice.advised_options import CHECK, NAMES, Option
+from articulon.advice.case_time_scales import CaseTimeScales
+from articulon.report.readable_numbers import number, percent, suited
+from articulon.units import UnitSystem
+
+SAME = 1.0
+"""Wall times that differ by less are the same to whoever waits [s]."""
+SEEN = 1e-2
+"""Part of a run for which inertia lasts that may be seen."""
+TIE = 1.25
+"""Costs that differ by less are the same: what runs do later differs as much from what they did in the probe."""
+
+
+def chosen(options: Sequence[Option]) -> Option | None:
+    """The option to recommend; None where none has been measured.
+
+    Where none is trusted it is the one with the smallest error that is known.
+    """
+    measured = [option for option in options if option.measured]
+    trusted = [option for option in measured if option.trust.verdict == "trusted"]
+    if trusted:
+        least = min(_seconds(option) for option in trusted)
+        among = [option for option in trusted if _seconds(option) <= max(TIE * least, least + SAME)]
+        return min(among, key=lambda option: NAMES.index(option.name))
+    known = [option for option in measured if option.trust.error is not None]
+    if known:
+        return min(known, key=lambda option: (float(option.trust.error or 0.0), NAMES.index(option.name)))
+    return min(measured, key=lambda option: NAMES.index(option.name), default=None)
+
+
+def _seconds(option: Option) -> float:
+    return math.inf if option.seconds is None else option.seconds
+
+
+def reason_of(best: Option, options: Sequence[Option], scales: CaseTimeScales, units: UnitSystem) -> str:
+    """Why an option is recommended, in physics, as the second half of a sentence."""
+
+    def told(time: float) -> str:
+        return suited(units, "time", time).text(time, 3).replace("\u00a0", " ")
+
+    found = _PHYSICS[best.name](best, scales, told)
+    others = [option for option in options if option.measured and option.name != best.name]
+    doubts = "" if best.trust.verdict == "trusted" else _doubt(best)
+    slower = [o for o in others if o.trust.verdict == "trusted" and _seconds(o) > max(TIE * _seconds(best), SAME)]
+    if slower:
+        nearest = min(slower, key=_seconds)
+        ratio = number(float(f"{_seconds(nearest) / _seconds(best):.2g}"), 2).replace("\u202f", ",")
+        found += f"; '{nearest.name}' would take {ratio} times as long"
+    return found + doubts
+
+
+def _doubt(best: Option) -> str:
+    error = best.trust.error
+    if best.trust.words.startswith(CHECK):
+        return f"; but {best.trust.words.partition('; ')[0]}"
+    if error is None:
+        return "; how far it can be trusted has not been found out"
+    return f"; no option is known to stay within the tolerance, and this one is off by {percent(error, 2)}".replace(
+        "\u00a0", " "
+    )
+
+
+def _explicit(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+    if math.isfinite(scales.contact):
+        return f"a collision, or a wave across a grain, lasts {told(20.0 * scales.contact)} and has to be resolved"
+    if not best.equal_steps:
+        if SEEN * scales.duration < scales.slowest_drag < math.inf:
+            return f"inertia lasts for {told(scales.slowest_drag)} of {told(scales.duration)} and is to be seen"
+        if math.isfinite(scales.slowest_drag):
+            return "the run is so short that nothing is gained by what leaves anything out"
+        if best.step is not None and best.step < scales.damping < math.inf:
+            return f"damping takes {told(scales.damping)}, which its steps resolve, and their error is controlled"
+        return "there is no drag or noise that longer steps could leave out, and its steps follow the motion"
+    if math.isfinite(scales.vibration):
+        return (
+            f"the fastest vibration, 1/ω = {told(scales.vibration)}, bounds the step, and symplectic steps let the "
+            "energy not drift"
+        )
+    return "its steps are those that halving does not change"
+
+
+def _implicit(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+    if math.isfinite(scales.fastest_drag) and best.step is not None:
+        many = number(float(f"{best.step / scales.fastest_drag:.2g}"), 2)
+        return (
+            f"drag takes speeds in {told(scales.fastest_drag)}, which an explicit rule would have to resolve, and the "
+            f"motion does not change in {many} times that"
+        )
+    if math.isfinite(scales.vibration):
+        return (
+            f"the fastest vibration, 1/ω = {told(scales.vibration)}, bounds the step, and thermostat and friction are "
+            "exact in it"
+        )
+    return "its steps are those that halving does not change"
+
+
+def _overdamped(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+    if not math.isfinite(scales.slowest_drag):
+        return "its thermostat takes speeds at once, so that forces and noise alone say how particles move"
+    part = percent(scales.slowest_drag / scales.duration, 2).replace("\u00a0", " ")
+    return (
+        f"inertia is gone in {told(scales.slowest_drag)}, {part} of the run, so that forces and drag alone say how "
+        "bodies move"
+    )
+
+
+def _scaled(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+    return (
+        f"its factor lengthens every relaxation time, the slowest of {told(scales.slowest_drag)} too, which stays "
+        "short against the run"
+    )
+
+
+def _adaptive(best: Option, scales: CaseTimeScales, told: Callable[[float], str]) -> str:
+    return "most joints are quiet most of the time, and what is locked costs nothing"
+
+
+_PHYSICS = {
+    "explicit": _explicit,
+    "friction-implicit": _implicit,
+    "overdamped": _overdamped,
+    "scaled": _scaled,
+    "adaptive": _adaptive,
+}

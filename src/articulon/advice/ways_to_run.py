@@ -1,0 +1,225 @@
+"""What each option changes of a case, and why it is not there for some: first what the table of what goes with what
+refuses, then what physics makes pointless."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from articulon.advice.advised_options import Option
+from articulon.advice.case_time_scales import CaseTimeScales
+from articulon.advice.subject import Subject
+from articulon.cases.case import Case
+from articulon.errors import ArticulonError
+from articulon.integrate import FIXED, Explicit
+from articulon.integrate.integrators import Controlled
+from articulon.thermostats.base import OVERDAMPS
+
+LONG = 2000.0
+"""Shortest vibrations in a run from which symplectic steps are chosen for forces of a potential: their energy does not
+drift, and that of other rules does so in proportion to the time."""
+OF_PARTICLES = "ermak-mccammon"
+"""The rule without inertia of free particles whose thermostat gives them their friction."""
+PLACEHOLDER = 1e-3
+"""Part of the time between frames that stands for a step that is not known yet."""
+
+
+class Way(NamedTuple):
+    """An option before anything is measured."""
+
+    name: str
+    """See :data:`articulon.advice.advised_options.NAMES`."""
+    changes: Mapping[str, Any]
+    """What it changes of the case, but for the step."""
+    case: Case | None
+    """The case with these changes, from the state of the subject, in a step that means nothing."""
+    why_not: str = ""
+    """Why there is no such option."""
+
+    @property
+    def rule(self) -> str:
+        """Name of the rule; the one that was asked for, where that is refused."""
+        return str(self.changes.get("integrator.rule", "") if self.case is None else self.case.integrator.rule)
+
+    @property
+    def refused(self) -> Option:
+        """The option, which is not feasible."""
+        return Option(self.name, False, self.why_not, self.rule, changes=self.changes)
+
+    @property
+    def equal_steps(self) -> bool:
+        """Whether the rule takes a step that is given."""
+        assert self.case is not None
+        return isinstance(self.case.integrator, FIXED) or getattr(self.case.integrator, "step", None) is not None
+
+    def with_step(self, step: float) -> Case:
+        """The case in steps of a length [time]."""
+        assert self.case is not None
+        return replace(self.case, integrator=self.case.integrator.model_copy(update={"step": step}))
+
+    def tighter(self, factor: float) -> Case:
+        """The case with its tolerances times a factor."""
+        assert self.case is not None
+        if factor == 1.0:
+            return self.case
+        integrator: Any = self.case.integrator
+        rtol, atol = ({"rtol": integrator.rtol, "atol": integrator.atol}[key] for key in ("rtol", "atol"))
+        return replace(
+            self.case,
+            integrator=integrator.model_copy(update={"rtol": _times(rtol, factor), "atol": _times(atol, factor)}),
+        )
+
+
+def _times(tolerance: Any, factor: float) -> Any:
+    """A tolerance, or one for each kind of variable, times a factor, within what rounding allows."""
+    if isinstance(tolerance, int | float):
+        return max(float(tolerance) * factor, 3e-14) if tolerance else tolerance
+    found = {k: v if v is None else max(float(v) * factor, 3e-14) for k, v in tolerance.model_dump().items()}
+    return tolerance.model_copy(update=found)
+
+
+def unscaled(case: Case) -> dict[str, Any]:
+    """What makes a case unscaled, with everything active."""
+    changes: dict[str, Any] = {}
+    if case.scaling.scales:
+        changes["scaling.policy"] = "none"
+    if case.adaptive is not None and case.adaptive.on:
+        changes["adaptive.on"] = False
+    return changes
+
+
+def of_rule(subject: Subject, rule: str) -> dict[str, Any]:
+    """What chooses a rule; what the case has of it stays."""
+    own, changes = subject.case.integrator, unscaled(subject.case)
+    if str(own.rule) == rule:
+        return changes
+    changes["integrator.rule"] = rule
+    if rule not in _CONTROLLED:
+        changes["integrator.step"] = PLACEHOLDER * float(subject.case.run.interval)
+    return changes
+
+
+_CONTROLLED = ("kutta-merson", "dormand-prince", "runge-kutta-fehlberg")
+"""Explicit rules that choose their steps."""
+
+
+def way(subject: Subject, name: str, changes: Mapping[str, Any]) -> Way:
+    """An option by what it changes, with what the table has against it."""
+    try:
+        case = subject.changed(changes)
+    except ArticulonError as error:
+        return Way(name, changes, None, _plain(str(error), subject))
+    refused = subject.refusal(case)
+    return Way(name, changes, None if refused else case, refused)
+
+
+def _plain(message: str, subject: Subject) -> str:
+    """The first line of an error, without the file."""
+    return message.splitlines()[0].removeprefix(f"{subject.case.source}: ").removesuffix(" (set by an override)")
+
+
+def explicit_rules(subject: Subject, scales: CaseTimeScales) -> list[str]:
+    """Explicit rules in the order in which they are tried."""
+    own = subject.case.integrator
+    if subject.touches or subject.particles:
+        return ["velocity-verlet", "kutta-merson"]
+    if isinstance(own, Explicit):
+        return [str(own.rule)]
+    periods = scales.duration / (2.0 * math.pi * scales.vibration)
+    if subject.conservative and periods > LONG:
+        return ["velocity-verlet", "dormand-prince"]
+    return ["kutta-merson" if subject.noisy else "dormand-prince"]
+
+
+def explicit(subject: Subject, scales: CaseTimeScales) -> Way:
+    """Unscaled by an explicit rule: velocity Verlet where contacts or particles, or long runs under forces of a
+    potential, ask for it, else one that chooses its steps by their error."""
+    ways = [way(subject, "explicit", of_rule(subject, rule)) for rule in explicit_rules(subject, scales)]
+    return next((one for one in ways if one.case is not None), ways[0])
+
+
+def friction_implicit(subject: Subject) -> Way:
+    """Unscaled with the friction taken implicitly."""
+    return way(subject, "friction-implicit", of_rule(subject, "friction-implicit"))
+
+
+def overdamped(subject: Subject) -> Way:
+    """Without inertia."""
+    thermostat = subject.case.thermostat
+    if subject.particles and thermostat is not None and thermostat.way == OVERDAMPS:
+        return way(subject, "overdamped", of_rule(subject, OF_PARTICLES))
+    found = way(subject, "overdamped", of_rule(subject, "overdamped"))
+    if found.case is not None and not subject.drag:
+        why = "there is no drag, and without it nothing but inertia says how bodies move"
+        return Way("overdamped", found.changes, None, why)
+    return found
+
+
+def scaled(subject: Subject, a2: float) -> Way:
+    """All forces but inertia times one factor, by a rule that chooses its steps."""
+    own = subject.case.integrator
+    rule = str(own.rule) if isinstance(own, Controlled) and isinstance(own, Explicit) else "kutta-merson"
+    found = _scaled_by(subject, rule, a2)
+    if found.case is None:
+        # What scaling itself does not go with says more than what this rule does not go with.
+        other = _scaled_by(subject, "velocity-verlet" if subject.touches else "friction-implicit", a2)
+        return found if other.case is not None else other
+    if subject.drag:
+        return found
+    why = (
+        "there is no drag: with all forces scaled by a2 the motion is the unscaled one, slower by √a2, and nothing is "
+        "gained"
+    )
+    if subject.case.thermostat is not None:
+        why += "; with a thermostat of an unscaled target it samples positions at T/a2"
+    return Way("scaled", found.changes, None, why)
+
+
+def _scaled_by(subject: Subject, rule: str, a2: float) -> Way:
+    """All forces but inertia times one factor, by a rule."""
+    changes: dict[str, Any] = of_rule(subject, rule)
+    changes.pop("scaling.policy", None)
+    return way(subject, "scaled", {**changes, "scaling.policy": "constant", "scaling.a2": a2})
+
+
+def adaptive(subject: Subject) -> Way | None:
+    """With the joints and modes that the case itself lets lock and release; None where it has no such."""
+    case = subject.case
+    if case.adaptive is None:
+        return None
+    changes: dict[str, Any] = {} if case.adaptive.on else {"adaptive.on": True}
+    if case.scaling.scales:
+        changes["scaling.policy"] = "none"
+    return way(subject, "adaptive", changes)
+
+
+def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float, every: float) -> Way:
+    """With the joints locked that have hardly turned in the probe.
+
+    Parameters
+    ----------
+    subject
+        What is run.
+    reach
+        How far the joint of a body has turned, by the body's name [rad]; those that lock can be alone.
+    tolerance
+        Error that is allowed: a joint that turns by less is quiet, in radians, which is the part of a body's size that
+        its far end moves by.
+    every
+        Time between decisions [time].
+    """
+    if not reach:
+        return Way("adaptive", {}, None, "no joint between two bodies turns freely, so that none could be locked")
+    quiet = sorted(name for name, angle in reach.items() if angle < tolerance)
+    if 2 * len(quiet) < len(reach):
+        worst = max(reach, key=lambda name: reach[name])
+        why = (
+            f"{len(reach) - len(quiet)} of {len(reach)} joints turn by more than {tolerance:.2g} rad in the probe, "
+            f"that of '{worst}' by {reach[worst]:.2g} rad: locking the others would save less than half"
+        )
+        return Way("adaptive", {}, None, why)
+    group = {"name": "quiet", "bodies": quiet, "lock": {"when": "schedule", "times": [0.0]}}
+    changes = unscaled(subject.case) | {"adaptive": {"every": every, "groups": [group]}}
+    return way(subject, "adaptive", changes)
