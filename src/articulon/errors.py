@@ -44,7 +44,7 @@ class DivergenceError(ArticulonError):
     channel
         The channel with the largest force on that body at that moment.
     checkpoint
-        Path of the last good checkpoint, or None if none has been written.
+        Path of the last good checkpoint, or None if none has been written; ``""`` where none is ever written.
     time_unit
         The symbol that follows the time in the message, such as ``"us"``.
     advice
@@ -78,14 +78,14 @@ class DivergenceError(ArticulonError):
     def _message(self) -> str:
         moment = f"t = {self.time:.9g} {self.time_unit}".rstrip()
         if self.checkpoint is None:
-            rescue = "No checkpoint had been written yet."
+            rescue = "No checkpoint had been written yet. "
         else:
-            rescue = f"The last good checkpoint is {os.fspath(self.checkpoint)}."
+            rescue = f"The last good checkpoint is {os.fspath(self.checkpoint)}. " if self.checkpoint else ""
         if self.advice is not None:
-            return f"the run ended at {moment}, step {self.step}: {self.reason}. {rescue} {self.advice}"
+            return f"the run ended at {moment}, step {self.step}: {self.reason}. {rescue}{self.advice}"
         return (
             f"the run diverged at {moment}, step {self.step}: {self.reason} at body '{self.body}' "
-            f"({self.joint} joint), where the largest force is in the channel '{self.channel}'. {rescue} "
+            f"({self.joint} joint), where the largest force is in the channel '{self.channel}'. {rescue}"
             "Usual causes: a step too long for the stiffest force or the lightest body (lower the step or the "
             "tolerances), sites that overlap at the start, or a force law with the wrong sign or unit."
         )

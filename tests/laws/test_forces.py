@@ -276,6 +276,17 @@ def test_a_table_gives_each_pair_of_kinds_its_own_law() -> None:
     assert_minus_gradient(model, ["potential"], terms)
 
 
+def test_a_site_that_is_alone_of_its_kind_meets_the_others() -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_site(builder.add_body("a", mass=1, inertia=1, joint=ar.Free()), kind="A")
+    builder.add_site(None, position=(0, 0, 0.5), kind="B")
+    laws = {kind: {"epsilon": 2.0, "sigma": 0.4} for kind in "AB"}
+    builder.add_force(ar.forces.SitePairs(parameters=laws, mixing="geometric"))
+    model = builder.build()
+    expected = 4 * 2.0 * (0.8**12 - 0.8**6)
+    assert ar.potential_energy(model, model.q0) == pytest.approx(expected, rel=1e-14)
+
+
 def test_only_the_named_groups_meet() -> None:
     rng = np.random.default_rng(54)
     builder = ar.ModelBuilder(units=UNITS)

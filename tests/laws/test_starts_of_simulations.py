@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -90,3 +91,15 @@ def test_a_wrong_start_is_refused_by_name(options: dict[str, Any], said: str) ->
 def test_thermal_speeds_need_a_temperature() -> None:
     with pytest.raises(ar.ModelError, match="'thermal' speeds need a temperature; add a thermostat or Brownian forces"):
         ar.simulate(arm(), 1.0, speeds="thermal")
+
+
+def test_a_site_that_is_alone_begins_near_no_other():
+    """It has no distance to another, which was taken for infinite, and the run for one in which sites overlap."""
+    builder = ar.ModelBuilder(units="Da-nm-ps")
+    builder.add_particles(1, mass=1.0, positions=[[0.1, 0, 0]], kind="A")
+
+    builder.add_force(ar.forces.LennardJones(cutoff=1.0, parameters={"A": {"epsilon": 1.0, "sigma": 0.3}}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = ar.simulate(builder.build(), 1e-2, step=1e-3, u=[1e-3, 0, 0])
+    assert run.q[-1, 0] == pytest.approx(0.1 + 1e-5, rel=1e-12)

@@ -167,3 +167,12 @@ def test_bad_input_is_named() -> None:
         ar.Ensemble(other, [[0.1]], [[0.0]])
     with pytest.raises(ar.ModelError, match="expected a model"):
         ar.Ensemble(None, [[0.1]], [[0.0]])
+
+
+def test_what_is_said_of_a_state_that_diverges_speaks_of_no_checkpoint() -> None:
+    model = tree(noisy=False)
+    q, u = states(model, 2)
+    u[1, 3:6] = 1e160
+    with pytest.raises(ar.DivergenceError) as caught:
+        ar.Ensemble(model, q, u).advance(1, 0.02)
+    assert "checkpoint" not in str(caught.value) and "step 1: state 1 is not finite" in str(caught.value)

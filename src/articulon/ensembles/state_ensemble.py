@@ -234,6 +234,7 @@ class Ensemble:
             body=self.model.names[body],
             joint=self.model.joint_name(body),
             channel="",
+            checkpoint="",
             time_unit=self.model.units.symbols[2],
             advice="Take shorter steps, or look at where this state began: sites that overlap there, or a force law "
             "with the wrong sign or unit. The other states have taken all steps.",

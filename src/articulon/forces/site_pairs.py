@@ -282,6 +282,8 @@ class _Runs:
             if (int(self.group[i]), int(self.group[first])) not in self.allowed:
                 continue
             a, b = sorted((int(self.kind[i]), int(self.kind[first])))
+            if (a, b) not in self.laws:  # of its kind the site is the only one
+                continue
             A, B, C = self.laws[a, b]
             if not self.table:
                 C += self.coulomb * self.charge[i] * self.charge[first]

@@ -52,6 +52,10 @@ def check_start(evaluator: Evaluator, state: State, step: float | None = None) -
     near = _displacements(model, positions - positions[worst])
     near[worst] = np.inf
     other = int(np.argmin(near))
+    if sites.sites == 1:
+        if faulty.size:
+            raise ModelError(f"the force on {_name(model, 0)} is not finite where the run begins")
+        return
     thermal = model.units.boltzmann * _temperature(evaluator, state)
     hot = thermal > 0.0 and forces[worst] * near[other] / STEEPNESS > FAR_TOO_HOT * thermal
     body = int(model.sites.body[worst])
