@@ -45,6 +45,7 @@ FLOORS = (
     ("forces",),
     ("scaling",),
     ("integrate",),
+    ("gpu",),
     ("adaptive",),
     ("fidelity",),
     ("storage",),

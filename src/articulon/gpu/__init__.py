@@ -1,0 +1,1 @@
+"""Many states at once, on a GPU or on Warp's CPU device."""
