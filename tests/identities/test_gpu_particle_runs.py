@@ -110,6 +110,24 @@ def test_a_run_has_the_same_bits_again_and_however_it_is_cut(model, on_device, m
         assert bits(run(model)) == whole
 
 
+def test_batches_that_are_sent_as_graphs_change_no_bit(model, on_device, monkeypatch):
+    """A GPU takes them so, and Warp's CPU device can."""
+    sent = []
+
+    class WithGraphs(particle_engine.ParticleEngine):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            self.graphs = True
+
+        def _send(self, steps: int, h: float, factor: float) -> None:
+            super()._send(steps, h, factor)
+            sent.append(self._graph[1] is not None)
+
+    monkeypatch.setattr(particle_engine, "ParticleEngine", WithGraphs)
+    assert bits(run(model)) == bits(on_device)
+    assert any(sent)
+
+
 def test_lists_that_are_too_short_change_no_bit(model, on_device, monkeypatch):
     monkeypatch.setattr(particle_lists, "FIRST_ROOM", 1)
     assert bits(run(model)) == bits(on_device)

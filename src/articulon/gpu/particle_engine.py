@@ -89,6 +89,8 @@ class ParticleEngine:
         """Coordinates when neighbours were last listed [length], NaN before that; see :meth:`listed_at`."""
         self.ended_by = 0.0
         """The square of the longest way since neighbours were listed when they last had to be listed anew [length²]."""
+        self.graphs = bool(device.is_cuda)
+        """Whether batches are sent as graphs, which spares a GPU most of the time between kernels."""
         self._listed = 0
         self._graph: tuple[Any, Any] = None, None
 
@@ -246,7 +248,7 @@ class ParticleEngine:
 
     def _send(self, steps: int, h: float, factor: float) -> None:
         """Sends a batch of steps to the device; a whole one as a graph, which a GPU takes at once."""
-        if not self.device.is_cuda or steps < BATCH:
+        if not self.graphs or steps < BATCH:
             for _ in range(steps):
                 self._step(h, factor)
             return
