@@ -1,8 +1,8 @@
 """The Lennard-Jones melt on every GPU beside our CPU: million atom-steps per second from 32,000 to 2,048,000 atoms.
 
 ``python -m benchmarks.gpu_melt --json`` needs no more than NumPy, SciPy, Numba, pydantic and Warp. On a machine with a
-GPU it takes less than two minutes; what there is no time for is left out and named. ``--tune`` tries skins and numbers of
-threads for an atom instead. Where there is no GPU, Warp's CPU device is measured at the smallest size alone.
+GPU it takes less than two minutes; what there is no time for is left out and named. ``--tune`` tries skins and numbers
+of threads for an atom too. Where there is no GPU, Warp's CPU device is measured at the smallest size alone.
 """
 
 import argparse
@@ -41,8 +41,8 @@ def measure(
     melting: int = melts.MELTING,
     say: Say = lambda _: None,
 ) -> dict[str, Any]:
-    """The figures: million atom-steps per second by device, precision and number of atoms, None where there was no time;
-    how far forces and energy are from those of the CPU; how the total energy has drifted; and the machine."""
+    """The figures: million atom-steps per second by device, precision and number of atoms, None where there was no
+    time; how far forces and energy are from those of the CPU; how the total energy has drifted; and the machine."""
     began = time.perf_counter()
     names = devices()
     if len(names) == 1:
@@ -176,8 +176,8 @@ def total_energy(running: Any) -> float:
 
 
 def agreement(start: melts.Melt, names: Sequence[str], melting: int) -> dict[str, dict[str, float]]:
-    """Differences from the CPU's sums for the same melted atoms: of forces, by the largest; of energy and of the trace of
-    the virial, by themselves; and whether a second sum has the same bits."""
+    """Differences from the CPU's sums for the same melted atoms: of forces, by the largest; of energy and of the trace
+    of the virial, by themselves; and whether a second sum has the same bits."""
     found: dict[str, dict[str, float]] = {}
     melted = engine(start, names[0], "double")
     melted.load(start.positions, start.velocities)
