@@ -35,6 +35,21 @@ class Pairs(NamedTuple):
     """Its parameters, a row for each ordered pair of kinds, of which the first is the square of the cutoff."""
 
 
+class Shaking(NamedTuple):
+    """What Langevin's thermostat does in some steps."""
+
+    decay: float
+    """e^{−γ h}."""
+    noise: np.ndarray
+    """√((1 − c²) k T) of each step, or one that is that of all."""
+    step: int
+    """Number of the first of the steps."""
+    seed: int
+    """Of the random numbers."""
+    stream: int
+    """Likewise."""
+
+
 class ParticleEngine:
     """Particles on a device.
 
@@ -81,12 +96,16 @@ class ParticleEngine:
         self.lanes = int(np.clip(ENOUGH // max(n, 1), 1, MOST_LANES))
         self.force = lists.empty((self.lanes, n), wp.vec3d)
         self.site, self.line, self.at = (lists.empty(n, wp.vec3d) for _ in range(3))
+        self.heat = lists.empty(n, wp.float64)
         self.walls = lists.array(walls, wp.vec3d)
         self.flags, self.longest = lists.empty(moves.FLAGS, wp.int32), lists.empty(1, wp.float64)
         self.measures = lists.empty((MEASURES, n), wp.float64)
         self.sums = lists.empty((MEASURES, -(-n // moves.BLOCK)), wp.float64)
         self.reference = np.full((n, 3), np.nan)
         """Coordinates when neighbours were last listed [length], NaN before that; see :meth:`listed_at`."""
+        self.noise, self.first = lists.empty(1, wp.float64), lists.empty(1, wp.int64)
+        self.starting: Any = self.places.start_step
+        self.more: tuple[Any, ...] = ()
         self.ended_by = 0.0
         """The square of the longest way since neighbours were listed when they last had to be listed anew [length²]."""
         self.graphs = bool(device.is_cuda)
@@ -96,7 +115,9 @@ class ParticleEngine:
 
     # What is done to a state.
 
-    def load(self, x: np.ndarray, v: np.ndarray, listed: np.ndarray | None = None) -> None:
+    def load(
+        self, x: np.ndarray, v: np.ndarray, listed: np.ndarray | None = None, heat: np.ndarray | None = None
+    ) -> None:
         """Takes particles from the order of the model, with lists as they were made at ``listed``; lists are made anew
         where a particle has gone too far since, or where there are none.
 
@@ -106,7 +127,11 @@ class ParticleEngine:
             Coordinates [length] and velocities [velocity], shape (n, 3).
         listed
             Coordinates at which neighbours were listed, NaN or None for no list, shape (n, 3).
+        heat
+            What a thermostat has given each [energy], shape (n,); None where there is none.
         """
+        if heat is not None:
+            self.heat.assign(np.ascontiguousarray(heat))
         if listed is None or not np.isfinite(listed).all():
             self._list_at(x, v)
             return
@@ -118,7 +143,7 @@ class ParticleEngine:
 
     def store(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and velocities in the order of the model, shape (n, 3)."""
-        self.lists.launch(moves.collect, self.particles, self.lists.moving, self.site, self.line)
+        self.lists.launch(moves.collect, self.particles, self.lists.moving, self.site, self.line, self.heat)
         return self.site.numpy(), self.line.numpy()
 
     def listed_at(self) -> np.ndarray:
@@ -128,12 +153,18 @@ class ParticleEngine:
             self.reference, self._listed = self.at.numpy().copy(), self.lists.rebuilds
         return self.reference
 
-    def advance(self, steps: int, h: float, factor: float = 1.0) -> tuple[int, bool]:
+    def heats(self) -> np.ndarray:
+        """What a thermostat has given each particle when :meth:`store` was last called [energy], shape (n,)."""
+        return self.heat.numpy()
+
+    def advance(self, steps: int, h: float, factor: float = 1.0, shaking: Shaking | None = None) -> tuple[int, bool]:
         """Takes steps of length h [time] from what :meth:`load` has taken; returns how many went well, and whether all
         did.
 
-        ``factor`` multiplies the forces. What ended the steps before their time is :attr:`ended_by`.
+        ``factor`` multiplies the forces, and ``shaking`` is what a thermostat does. What ended the steps before their
+        time is :attr:`ended_by`.
         """
+        self._shake(shaking)
         self._forces()
         self._clear()
         while True:
@@ -146,7 +177,7 @@ class ParticleEngine:
                 if self.ended_by > self.farthest:
                     return taken, False
                 self.store()
-                self.lists.rebuild(self.site, self.line)
+                self.lists.rebuild(self.site, self.line, self.heat)
                 flags[moves.STALE] = flags[moves.STOPPED] = 0
                 self.flags.assign(flags)
                 self.longest.zero_()
@@ -193,6 +224,18 @@ class ParticleEngine:
 
     # Parts of these.
 
+    def _shake(self, shaking: Shaking | None) -> None:
+        """Hands friction and noise to the steps that follow."""
+        if shaking is None:
+            self.starting, self.more = self.places.start_step, ()
+            return
+        if self.noise.size != shaking.noise.size:
+            self.noise = self.lists.empty(shaking.noise.size, wp.float64)
+        self.noise.assign(shaking.noise)
+        self.first.assign(np.array([shaking.step]))
+        self.starting = self.places.start_shaken_step
+        self.more = (shaking.decay, self.noise, self.first, wp.uint64(shaking.seed), wp.uint64(shaking.stream))
+
     def _look(self, x: np.ndarray) -> None:
         self.load(x, np.zeros_like(x), self.listed_at())
 
@@ -200,7 +243,7 @@ class ParticleEngine:
         """Lists neighbours at coordinates in the order of the model."""
         self.site.assign(np.ascontiguousarray(x))
         self.line.assign(np.ascontiguousarray(v))
-        self.lists.rebuild(self.site, self.line)
+        self.lists.rebuild(self.site, self.line, self.heat)
         self._clear()
 
     def _put(self, x: np.ndarray, v: np.ndarray) -> None:
@@ -212,7 +255,17 @@ class ParticleEngine:
         lists.launch(
             self.places.load,
             self.particles,
-            *(self.site, self.line, lists.frame, lists.limit, lists.moving, lists.near, self.longest, self.flags),
+            *(
+                self.site,
+                self.line,
+                self.heat,
+                lists.frame,
+                lists.limit,
+                lists.moving,
+                lists.near,
+                self.longest,
+                self.flags,
+            ),
         )
 
     def _clear(self) -> None:
@@ -232,10 +285,10 @@ class ParticleEngine:
     def _step(self, h: float, factor: float) -> None:
         lists = self.lists
         lists.launch(
-            self.places.start_step,
+            self.starting,
             self.particles,
             *(lists.moving, self.force, lists.frame, self.walls, 0.5 * h * factor, h, lists.limit),
-            *(lists.near, self.longest, self.flags),
+            *(lists.near, self.longest, self.flags, *self.more),
         )
         self._end_step(h, factor)
 
@@ -252,7 +305,8 @@ class ParticleEngine:
             for _ in range(steps):
                 self._step(h, factor)
             return
-        key = (h, factor, self.lists.neighbours.ptr)
+        thermostat = (self.more[0], self.noise.ptr, *self.more[3:]) if self.more else ()
+        key = (h, factor, self.lists.neighbours.ptr, thermostat)
         if self._graph[0] != key:
             with wp.ScopedCapture(self.device, force_module_load=False) as capture:  # what it calls has been called
                 for _ in range(steps):

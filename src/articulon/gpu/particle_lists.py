@@ -98,7 +98,7 @@ class NeighbourLists:
         self.moving = moves.Moving()
         for name in ("x", "v", "wrap", "reference"):
             setattr(self.moving, name, self.empty(n, wp.vec3d))
-        self.moving.inverse_mass = self.empty(n, wp.float64)
+        self.moving.inverse_mass, self.moving.heat = self.empty(n, wp.float64), self.empty(n, wp.float64)
         self.moving.kind, self.moving.order = self.empty(n, wp.int32), self.empty(n, wp.int32)
         self.near = self.empty(n, places.point)
         self.inverse_mass = self.array(1.0 / masses, wp.float64)
@@ -134,8 +134,9 @@ class NeighbourLists:
         """Runs a kernel."""
         wp.launch(kernel, dim=dim, inputs=arguments, device=self.device)
 
-    def rebuild(self, x: Any, v: Any) -> None:
-        """Sorts particles at coordinates and velocities in the order of the model, and lists their neighbours."""
+    def rebuild(self, x: Any, v: Any, heat: Any) -> None:
+        """Sorts particles by their coordinates, with their velocities and heats, all in the order of the model, and
+        lists their neighbours."""
         n, cells = self.particles, self._lay_grid(x)
         self.launch(moves.number_cells, n, x, self.cell, self.grid, self.shape, self.keys, self.order)
         wp.utils.radix_sort_pairs(self.keys, self.order, n, 0, max(int(cells - 1).bit_length(), 1))
@@ -143,7 +144,7 @@ class NeighbourLists:
         self.launch(
             self.places.distribute,
             n,
-            *(x, v, self.inverse_mass, self.kind, self.order, self.cell, self.frame, self.moving, self.near),
+            *(x, v, heat, self.inverse_mass, self.kind, self.order, self.cell, self.frame, self.moving, self.near),
         )
         while True:
             self.needed.zero_()

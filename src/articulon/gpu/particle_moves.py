@@ -41,6 +41,8 @@ class Moving:
     """Coordinates when neighbours were last listed [length], shape (n,)."""
     inverse_mass: wp.array(dtype=wp.float64)
     """Inverse masses [1/mass], shape (n,)."""
+    heat: wp.array(dtype=wp.float64)
+    """Energy that a thermostat has given each since the start [energy], shape (n,)."""
     kind: wp.array(dtype=wp.int32)
     """Kinds, shape (n,)."""
     order: wp.array(dtype=wp.int32)
@@ -90,11 +92,12 @@ def count_step(limit: wp.float64, longest: wp.array(dtype=wp.float64), flags: wp
 
 
 @wp.kernel
-def collect(moving: Moving, x: wp.array(dtype=wp.vec3d), v: wp.array(dtype=wp.vec3d)):
-    """Writes coordinates and velocities in the order of the model."""
+def collect(moving: Moving, x: wp.array(dtype=wp.vec3d), v: wp.array(dtype=wp.vec3d), heat: wp.array(dtype=wp.float64)):
+    """Writes coordinates, velocities and heats in the order of the model."""
     p = wp.tid()
     x[moving.order[p]] = moving.x[p]
     v[moving.order[p]] = moving.v[p]
+    heat[moving.order[p]] = moving.heat[p]
 
 
 @wp.kernel

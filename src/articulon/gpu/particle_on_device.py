@@ -1,5 +1,6 @@
 """The driver of free particles on a device: velocity Verlet, with their lists, forces and steps staying there."""
 
+import math
 import time
 from typing import Any
 
@@ -18,8 +19,9 @@ from articulon.integrate.particle_driver import reflecting_walls
 from articulon.integrate.problem import CPU, Problem
 from articulon.integrate.status import DIVERGED, LEAPT, REACHED, leap_of
 from articulon.model import State
-from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, WINDOW
+from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
 from articulon.scaling.base import INPUTS
+from articulon.thermostats.base import BOLTZMANN, FRICTION, KICKS, LINEAR, SEED, STREAM, WAY, Bath
 
 WARP_CPU = "warp-cpu"
 """The name of Warp's own CPU device, which runs what a GPU does, on one core: a test of it, not a way to be fast."""
@@ -126,19 +128,30 @@ def device_driver(problem: Problem, state: State) -> "DeviceParticleDriver":
     return DeviceParticleDriver(problem, state)
 
 
+def temperatures_at(bath: Bath, times: np.ndarray) -> np.ndarray:
+    """What ``thermostats.schedule.temperature_at`` is at many times [temperature]."""
+    if bath.choice[LINEAR]:
+        return np.interp(times, bath.times, bath.temperatures)
+    return bath.temperatures[np.maximum(np.searchsorted(bath.times, times, side="right") - 1, 0)]
+
+
 class DeviceParticleDriver(ArrayDriver):
     """Velocity Verlet of free particles on a device.
 
-    The work that the forces have done is what the kinetic energy has gained since the start: nothing else changes it.
-    So it is one sum at the end of a chunk, and its bits do not depend on how long chunks are.
+    What Langevin's thermostat gives is added up for each particle, on the device. The work that the forces have done is
+    the rest of what the kinetic energy has gained since the start, as nothing else changes it. So both are sums at the
+    end of a chunk, whose bits do not depend on how long chunks are.
     """
 
     sees_leaps = True
-    history = 2
-    """1 once the run has begun, and the kinetic energy less the work at that time."""
 
     def __init__(self, problem: Problem, state: State) -> None:
         super().__init__(problem, state)
+        self.bath = self.evaluator.system.bath
+        self.shaken = bool(self.bath.choice[WAY] == KICKS)
+        self.history = 2 + self.shaken * self.evaluator.model.bodies
+        """1 once the run has begun; the kinetic energy less the works at that time; what each particle has had of a
+        thermostat."""
         self.engine = engine_of(self.evaluator, problem.device, problem.precision)
         self.evaluator.sites.elsewhere = self.engine
 
@@ -165,23 +178,43 @@ class DeviceParticleDriver(ArrayDriver):
         engine, history, work = self.engine, state.rule.history, state.work
         x, v = state.q.reshape(-1, 3), state.u.reshape(-1, 3)
         if history[0] == 0.0:
-            history[:] = 1.0, self._kinetic_energy(v) - work[POTENTIAL]
-        engine.load(x, v, state.rebuild.T)
+            history[:2] = 1.0, self._kinetic_energy(v) - work[POTENTIAL] - work[THERMOSTAT]
+            history[2:] = 0.0
+            history[2:3] = work[THERMOSTAT]
+        engine.load(x, v, state.rebuild.T, history[2:] if self.shaken else None)
         loaded = time.perf_counter()
-        taken, well = engine.advance(steps, self.step, float(state.factor[POTENTIAL]))
+        taken, well = engine.advance(steps, self.step, float(state.factor[POTENTIAL]), self._shaking(before, steps))
         advanced = time.perf_counter()
         self.last = before + taken
         if not well:
             return LEAPT if engine.ended_by > engine.farthest else DIVERGED
         state.rebuild[:] = engine.listed_at().T
         x[:], v[:] = engine.store()
-        work[POTENTIAL] = self._kinetic_energy(v) - history[1]
+        if self.shaken:
+            history[2:] = engine.heats()
+            work[THERMOSTAT] = history[2:].sum()
+        work[POTENTIAL] = self._kinetic_energy(v) - history[1] - work[THERMOSTAT]
         state.counters[STEPS] = self.last
         state.counters[WINDOW] += taken
         state.counters[EVALUATIONS] += taken + (before == 0)  # others are found anew, and were counted
         state.time[0] = self.step * self.last
         self.overhead = loaded - began + time.perf_counter() - advanced
         return REACHED
+
+    def _shaking(self, before: int, steps: int) -> Any:
+        """What Langevin's thermostat does in steps that follow so many others; None without it."""
+        if not self.shaken:
+            return None
+        from articulon.gpu.particle_engine import Shaking
+
+        bath, h = self.bath, self.step
+        friction = float(bath.constants[FRICTION])
+        kT = bath.constants[BOLTZMANN] * bath.temperatures
+        if kT.size > 1:
+            kT = bath.constants[BOLTZMANN] * temperatures_at(bath, h * np.arange(before, before + steps) + 0.5 * h)
+        noise = np.sqrt(-math.expm1(-2.0 * friction * h) * kT)
+        seed, stream = int(bath.choice[SEED]), int(bath.choice[STREAM])
+        return Shaking(math.exp(-friction * h), noise, before, seed, stream)
 
     def explain(self, status: int) -> None:
         """See :class:`ArrayDriver`."""

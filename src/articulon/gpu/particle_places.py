@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from articulon.gpu.devices import load_warp
-from articulon.gpu.particle_moves import STOPPED, Moving, fractions, total_force, wrapping
+from articulon.gpu.particle_moves import DONE, LOST, STOPPED, Moving, fractions, total_force, wrapping
+from articulon.gpu.particle_noise import particle_normals
 
 wp: Any = load_warp()
 
@@ -36,6 +37,8 @@ class Places(NamedTuple):
     """Takes them where the cells have just been filled."""
     start_step: Any
     """A kick and a drift."""
+    start_shaken_step: Any
+    """The same with friction and noise in the middle of the drift."""
     list_neighbours: Any
     """The neighbours of all particles."""
 
@@ -115,6 +118,18 @@ def reflect(x: wp.float64, v: wp.float64, low: wp.float64, high: wp.float64):
 
 
 @wp.func
+def drift(x: wp.vec3d, v: wp.vec3d, walls: wp.array(dtype=wp.vec3d), h: wp.float64):
+    """A point and its velocity after a time h, walls and all."""
+    y = x + h * v
+    low = walls[0]
+    high = walls[1]
+    ax, bx = reflect(y[0], v[0], low[0], high[0])
+    ay, by = reflect(y[1], v[1], low[1], high[1])
+    az, bz = reflect(y[2], v[2], low[2], high[2])
+    return wp.vec3d(ax, ay, az), wp.vec3d(bx, by, bz)
+
+
+@wp.func
 def first_and_count(c: int, size: int, periodic: int):
     """The cells that can hold neighbours of one, by one axis: the first, to be counted round, and how many."""
     first = wp.max(c - AROUND, 0)
@@ -138,18 +153,19 @@ def places(precision: str) -> Places:
     module = wp.get_module(f"articulon_particles_{precision}")
 
     @wp.func
-    def mark(d2: wp.float64, limit: wp.float64, longest: wp.array(dtype=wp.float64), lost: wp.array(dtype=wp.int32)):
+    def mark(d2: wp.float64, limit: wp.float64, longest: wp.array(dtype=wp.float64), flags: wp.array(dtype=wp.int32)):
         # Few particles have gone so far: no others ask for the one number that all write to.
         if not d2 <= limit:
             if wp.isfinite(d2):
                 wp.atomic_max(longest, 0, d2)
             else:
-                lost[2] = 1
+                flags[LOST] = 1
 
     @wp.kernel(module=module, enable_backward=False)
     def load(
         x: wp.array(dtype=wp.vec3d),
         v: wp.array(dtype=wp.vec3d),
+        heat: wp.array(dtype=wp.float64),
         frame: wp.array(dtype=wp.float64),
         limit: wp.float64,
         moving: Moving,
@@ -161,6 +177,7 @@ def places(precision: str) -> Places:
         s = moving.order[p]
         moving.x[p] = x[s]
         moving.v[p] = v[s]
+        moving.heat[p] = heat[s]
         near[p] = place(x[s] + moving.wrap[p], frame)
         d = x[s] - moving.reference[p]
         mark(wp.dot(d, d), limit, longest, flags)
@@ -169,6 +186,7 @@ def places(precision: str) -> Places:
     def distribute(
         x: wp.array(dtype=wp.vec3d),
         v: wp.array(dtype=wp.vec3d),
+        heat: wp.array(dtype=wp.float64),
         inverse_mass: wp.array(dtype=wp.float64),
         kind: wp.array(dtype=wp.int32),
         sorted_order: wp.array(dtype=wp.int32),
@@ -183,6 +201,7 @@ def places(precision: str) -> Places:
         moving.order[p] = s
         moving.x[p] = x[s]
         moving.v[p] = v[s]
+        moving.heat[p] = heat[s]
         moving.reference[p] = x[s]
         moving.inverse_mass[p] = inverse_mass[s]
         moving.kind[p] = kind[s]
@@ -207,15 +226,47 @@ def places(precision: str) -> Places:
             return
         p = wp.tid()
         v = moving.v[p] + (half * moving.inverse_mass[p]) * total_force(force, p)
-        x = moving.x[p] + h * v
-        low = walls[0]
-        high = walls[1]
-        ax, bx = reflect(x[0], v[0], low[0], high[0])
-        ay, by = reflect(x[1], v[1], low[1], high[1])
-        az, bz = reflect(x[2], v[2], low[2], high[2])
-        x = wp.vec3d(ax, ay, az)
+        x, v = drift(moving.x[p], v, walls, h)
         moving.x[p] = x
-        moving.v[p] = wp.vec3d(bx, by, bz)
+        moving.v[p] = v
+        near[p] = place(x + moving.wrap[p], frame)
+        d = x - moving.reference[p]
+        mark(wp.dot(d, d), limit, longest, flags)
+
+    @wp.kernel(module=module, enable_backward=False)
+    def start_shaken_step(
+        moving: Moving,
+        force: wp.array2d(dtype=wp.vec3d),
+        frame: wp.array(dtype=wp.float64),
+        walls: wp.array(dtype=wp.vec3d),
+        half: wp.float64,
+        h: wp.float64,
+        limit: wp.float64,
+        near: wp.array(dtype=point),
+        longest: wp.array(dtype=wp.float64),
+        flags: wp.array(dtype=wp.int32),
+        decay: wp.float64,
+        noise: wp.array(dtype=wp.float64),
+        first: wp.array(dtype=wp.int64),
+        seed: wp.uint64,
+        stream: wp.uint64,
+    ):
+        """The same with the friction and the noise of Langevin's thermostat between two halves of the drift: v → c v +
+        √((1 − c²) kT/m) ξ, of which ``decay`` is c and ``noise`` the root without m, of every step or of all."""
+        if flags[STOPPED] != 0:
+            return
+        p = wp.tid()
+        done = flags[DONE]
+        v = moving.v[p] + (half * moving.inverse_mass[p]) * total_force(force, p)
+        x, v = drift(moving.x[p], v, walls, wp.float64(0.5) * h)
+        size = noise[wp.min(done, noise.shape[0] - 1)] * wp.sqrt(moving.inverse_mass[p])
+        step = wp.uint64(first[0] + wp.int64(done))
+        before = wp.dot(v, v)
+        v = decay * v + size * particle_normals(seed, stream, step, moving.order[p])
+        moving.heat[p] = moving.heat[p] + wp.float64(0.5) / moving.inverse_mass[p] * (wp.dot(v, v) - before)
+        x, v = drift(x, v, walls, wp.float64(0.5) * h)
+        moving.x[p] = x
+        moving.v[p] = v
         near[p] = place(x + moving.wrap[p], frame)
         d = x - moving.reference[p]
         mark(wp.dot(d, d), limit, longest, flags)
@@ -266,4 +317,4 @@ def places(precision: str) -> Places:
         if found > room:
             wp.atomic_max(needed, 0, found)
 
-    return Places(real, point, apart, load, distribute, start_step, list_neighbours)
+    return Places(real, point, apart, load, distribute, start_step, start_shaken_step, list_neighbours)

@@ -259,7 +259,7 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         ),
     ),
     **{(bath, factor): NO_FORCE for bath in RANDOM_BATHS for factor in FACTORS},
-    **_each(SPEED_BATHS, "device", DEVICE_BATH),
+    **_each(("nose-hoover", "rescaling"), "device", DEVICE_BATH),
     **_each(("varying factors", "thermostat's factor"), "device", DEVICE_FACTORS),
     ("adaptive", "particles"): ADAPTIVE_PARTICLES,
     ("adaptive", "euler-parameters"): Refusal(

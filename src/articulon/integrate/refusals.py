@@ -200,8 +200,9 @@ DEVICE = Refusal(
 )
 DEVICE_BATH = Refusal(
     "run.device",
-    "a device such as 'cuda' takes steps without a thermostat",
-    "set it to 'cpu', or leave {thermostat} out",
+    "a device such as 'cuda' takes steps at constant energy or with Langevin's thermostat, and {thermostat} needs the "
+    "kinetic energy of all particles twice in every step",
+    "set it to 'cpu', choose the thermostat langevin, or leave it out",
 )
 DEVICE_FACTORS = Refusal(
     "run.device",
