@@ -178,9 +178,7 @@ class ParticleEngine:
                     return taken, False
                 self.store()
                 self.lists.rebuild(self.site, self.line, self.heat)
-                flags[moves.STALE] = flags[moves.STOPPED] = 0
-                self.flags.assign(flags)
-                self.longest.zero_()
+                self.lists.launch(moves.go_on, 1, self.longest, self.flags)
                 self._end_step(h, factor)
             elif taken == steps:
                 return taken, True

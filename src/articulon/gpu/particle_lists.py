@@ -111,6 +111,8 @@ class NeighbourLists:
         self.start = self.empty(n + SPARE + 1, wp.int32)
         self.number, self.needed = self.empty(n, wp.int32), self.empty(1, wp.int32)
         self.neighbours = self.empty((FIRST_ROOM, n), wp.int32)
+        self._recorded: dict[tuple[Any, ...], Any] = {}
+        self._cells = 0
         self.open = bool((space.periodic == 0).any())
         blocks = -(-n // moves.BLOCK)
         self.low, self.high = self.empty(blocks, wp.vec3d), self.empty(blocks, wp.vec3d)
@@ -131,8 +133,12 @@ class NeighbourLists:
         return wp.array(np.ascontiguousarray(values), dtype=dtype, device=self.device)
 
     def launch(self, kernel: Any, dim: Any, *arguments: Any) -> None:
-        """Runs a kernel."""
-        wp.launch(kernel, dim=dim, inputs=arguments, device=self.device)
+        """Runs a kernel. What it is called with is put together once for all calls that are alike, which takes Python
+        longer than a small kernel takes a GPU."""
+        key = (id(kernel), dim, *map(_told_apart, arguments))
+        if key not in self._recorded:
+            self._recorded[key] = wp.launch(kernel, dim=dim, inputs=arguments, device=self.device, record_cmd=True)
+        self._recorded[key].launch()
 
     def rebuild(self, x: Any, v: Any, heat: Any) -> None:
         """Sorts particles by their coordinates, with their velocities and heats, all in the order of the model, and
@@ -163,6 +169,8 @@ class NeighbourLists:
     def _lay_grid(self, x: Any) -> int:
         """Cells of half the reach over the space that is taken up, larger where there would be more than particles;
         returns how many."""
+        if self._cells and not self.open:
+            return self._cells
         low, extent, across = np.zeros(3), np.ones(3), self.space.across
         if self.open:
             self.launch(moves.find_extent, self.low.size, x, self.cell, self.low, self.high)
@@ -182,4 +190,15 @@ class NeighbourLists:
         scale = np.divide(size, extent, out=np.zeros(3), where=extent > 0.0)
         self.grid.assign(np.concatenate([low, scale]))
         self.shape.assign(np.concatenate([size, self.space.periodic]).astype(np.int32))
-        return int(size.prod())
+        self._cells = int(size.prod())
+        return self._cells
+
+
+def _told_apart(argument: Any) -> Any:
+    """What tells one argument of a kernel from another: of an array, where it lies and its shape; of the particles, that
+    they are the same."""
+    if hasattr(argument, "ptr"):
+        return argument.ptr, argument.shape
+    if isinstance(argument, int | float):
+        return argument
+    return argument.value if hasattr(argument, "value") else id(argument)

@@ -92,6 +92,14 @@ def count_step(limit: wp.float64, longest: wp.array(dtype=wp.float64), flags: wp
 
 
 @wp.kernel
+def go_on(longest: wp.array(dtype=wp.float64), flags: wp.array(dtype=wp.int32)):
+    """Lets steps go on once neighbours have been listed anew."""
+    longest[0] = wp.float64(0.0)
+    flags[STALE] = 0
+    flags[STOPPED] = 0
+
+
+@wp.kernel
 def collect(moving: Moving, x: wp.array(dtype=wp.vec3d), v: wp.array(dtype=wp.vec3d), heat: wp.array(dtype=wp.float64)):
     """Writes coordinates, velocities and heats in the order of the model."""
     p = wp.tid()
