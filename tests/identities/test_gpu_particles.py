@@ -173,3 +173,46 @@ def test_what_is_not_finite_has_forces_that_are_not() -> None:
     assert np.isnan(engine.forces(x)).all()
     assert np.isnan(engine.measure(x)).all()
     assert np.array_equal(engine.forces(model.q0.reshape(-1, 3)), before)
+
+
+def shortest(d: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """The shortest image of a displacement, by all images around."""
+    whole = np.stack(np.meshgrid(*[np.arange(-2, 3)] * 3, indexing="ij"), -1).reshape(-1, 3) @ vectors
+    images = d + whole
+    return images[np.argmin((images**2).sum(axis=1))]
+
+
+@pytest.mark.parametrize("precision", ["double", "mixed"])
+def test_a_list_has_neighbours_whose_image_is_not_the_nearest_by_whole_edges(precision: str) -> None:
+    """Where lists reach beyond half of the box, taking whole edges off a displacement may miss its shortest image, by
+    which two particles come within the cutoff before lists are made anew."""
+    lengths, tilts = (8.3, 7.6, 4.7), (-0.4, 3.0, 2.9)
+    vectors = box_vectors(lengths, tilts)
+    box, skin = ar.Box(lengths=lengths, tilts=tilts), 1.0
+    half = 0.5 / np.linalg.norm(np.linalg.inv(vectors), axis=0).max()
+    law = ar.forces.LennardJones(parameters={"A": PARAMETERS["A"]}, cutoff=half * (1.0 - 1e-9), skin=skin)
+    rng, tried = np.random.default_rng(1), 0
+    for _ in range(20_000):
+        way = rng.normal(size=3)
+        apart = way * (half + 0.3 * rng.random()) / np.linalg.norm(way)
+        by_edges = apart - np.rint(apart[2] / lengths[2]) * vectors[2]
+        by_edges = by_edges - np.rint(by_edges[1] / lengths[1]) * vectors[1]
+        by_edges = by_edges - np.rint(by_edges[0] / lengths[0]) * vectors[0]
+        by_parts = (apart @ np.linalg.inv(vectors) - np.rint(apart @ np.linalg.inv(vectors))) @ vectors
+        missed = by_edges if precision == "double" else by_parts
+        if np.linalg.norm(shortest(apart, vectors) - apart) > 1e-9 or np.linalg.norm(missed) < half + skin:
+            continue
+        tried += 1
+        x = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0] + apart])
+        model = particles(x, law, box=box, kinds="A")
+        engine = engine_of(Evaluator(model), WARP_CPU, precision)
+        engine.forces(x)
+        moved = x + 0.08 * np.array([apart, -apart])
+        assert np.linalg.norm(0.08 * apart) < 0.5 * skin
+        expected, found = SiteForces(model).evaluate(moved), engine.forces(moved)
+        assert engine.lists.rebuilds == 1
+        assert np.abs(expected).max() > 0.0
+        assert np.abs(found - expected).max() <= MIXED * np.abs(expected).max()
+        if tried == 5:
+            break
+    assert tried
