@@ -12,7 +12,7 @@ import numpy as np
 
 from articulon.gpu import particle_moves as moves
 from articulon.gpu.devices import load_warp
-from articulon.gpu.particle_lists import NeighbourLists, Space
+from articulon.gpu.particle_lists import NeighbourLists, Space, told_apart
 from articulon.gpu.particle_pairs import MEASURES, pair_kernels
 from articulon.gpu.particle_places import places
 
@@ -303,8 +303,7 @@ class ParticleEngine:
             for _ in range(steps):
                 self._step(h, factor)
             return
-        thermostat = (self.more[0], self.noise.ptr, *self.more[3:]) if self.more else ()
-        key = (h, factor, self.lists.neighbours.ptr, thermostat)
+        key = (h, factor, *map(told_apart, (self.lists.neighbours, *self.more)))
         if self._graph[0] != key:
             with wp.ScopedCapture(self.device, force_module_load=False) as capture:  # what it calls has been called
                 for _ in range(steps):

@@ -135,7 +135,7 @@ class NeighbourLists:
     def launch(self, kernel: Any, dim: Any, *arguments: Any) -> None:
         """Runs a kernel. What it is called with is put together once for all calls that are alike, which takes Python
         longer than a small kernel takes a GPU."""
-        key = (id(kernel), dim, *map(_told_apart, arguments))
+        key = (id(kernel), dim, *map(told_apart, arguments))
         if key not in self._recorded:
             self._recorded[key] = wp.launch(kernel, dim=dim, inputs=arguments, device=self.device, record_cmd=True)
         self._recorded[key].launch()
@@ -194,9 +194,9 @@ class NeighbourLists:
         return self._cells
 
 
-def _told_apart(argument: Any) -> Any:
-    """What tells one argument of a kernel from another: of an array, where it lies and its shape; of the particles, that
-    they are the same."""
+def told_apart(argument: Any) -> Any:
+    """What tells one argument of a kernel from another: of an array, where it lies and its shape; of the particles,
+    that they are the same."""
     if hasattr(argument, "ptr"):
         return argument.ptr, argument.shape
     if isinstance(argument, int | float):
