@@ -106,8 +106,10 @@ class ParticleEngine:
         self.noise, self.first = lists.empty(1, wp.float64), lists.empty(1, wp.int64)
         self.starting: Any = self.places.start_step
         self.more: tuple[Any, ...] = ()
-        self.ended_by = 0.0
-        """The square of the longest way since neighbours were listed when they last had to be listed anew [length²]."""
+        self.leapt = False
+        """Whether steps were ended by one that led through half of the box."""
+        self.farthest = float((0.5 * space.least + lists.limit**0.5) ** 2)
+        """The square of the way since neighbours were listed that tells of such a step [length²]."""
         self.graphs = bool(device.is_cuda)
         """Whether batches are sent as graphs, which spares a GPU most of the time between kernels."""
         self._listed = 0
@@ -143,8 +145,11 @@ class ParticleEngine:
 
     def store(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and velocities in the order of the model, shape (n, 3)."""
-        self.lists.launch(moves.collect, self.particles, self.lists.moving, self.site, self.line, self.heat)
+        self._collect()
         return self.site.numpy(), self.line.numpy()
+
+    def _collect(self) -> None:
+        self.lists.launch(moves.collect, self.particles, self.lists.moving, self.site, self.line, self.heat)
 
     def listed_at(self) -> np.ndarray:
         """Coordinates at which neighbours were last listed [length], shape (n, 3); NaN before that."""
@@ -161,34 +166,34 @@ class ParticleEngine:
         """Takes steps of length h [time] from what :meth:`load` has taken; returns how many went well, and whether all
         did.
 
-        ``factor`` multiplies the forces, and ``shaking`` is what a thermostat does. What ended the steps before their
-        time is :attr:`ended_by`.
+        ``factor`` multiplies the forces, and ``shaking`` is what a thermostat does. Nothing that a GPU has done is
+        waited for but once in a batch.
         """
         self._shake(shaking)
         self._forces()
         self._clear()
         while True:
-            flags = self.flags.numpy().copy()
+            flags = self.flags.numpy()
             taken = int(flags[moves.DONE])
-            if flags[moves.LOST]:
+            self.leapt = bool(flags[moves.LEAPT])
+            if flags[moves.LOST] or self.leapt:
                 return taken, False
-            if flags[moves.STALE]:
-                self.ended_by = float(self.longest.numpy()[0])
-                if self.ended_by > self.farthest:
-                    return taken, False
-                self.store()
-                self.lists.rebuild(self.site, self.line, self.heat)
-                self.lists.launch(moves.go_on, 1, self.longest, self.flags)
+            if flags[moves.STALE] or flags[moves.SHORT]:
+                self._list_anew(again=bool(flags[moves.SHORT]))
                 self._end_step(h, factor)
+                taken += 1  # of these steps nobody has heard yet
             elif taken == steps:
                 return taken, True
-            else:
-                self._send(min(steps - taken, BATCH), h, factor)
+            self._send(min(steps - taken, BATCH), h, factor)
 
-    @property
-    def farthest(self) -> float:
-        """The square of the way since neighbours were listed that tells of a step through half of the box [length²]."""
-        return float((0.5 * self.lists.space.least + self.lists.limit**0.5) ** 2)
+    def _list_anew(self, again: bool) -> None:
+        """Lists neighbours in the middle of a step; once more where there was too little room."""
+        if again:
+            self.lists.make_room()
+        else:
+            self._collect()
+            self.lists.rebuild(self.site, self.line, self.heat)
+        self.lists.launch(moves.go_on, 1, self.lists.needed, self.longest, self.flags)
 
     # What is asked of a state.
 
@@ -242,6 +247,7 @@ class ParticleEngine:
         self.site.assign(np.ascontiguousarray(x))
         self.line.assign(np.ascontiguousarray(v))
         self.lists.rebuild(self.site, self.line, self.heat)
+        self.lists.make_room()
         self._clear()
 
     def _put(self, x: np.ndarray, v: np.ndarray) -> None:
@@ -295,7 +301,7 @@ class ParticleEngine:
         lists = self.lists
         half, n = 0.5 * h * factor, self.particles
         lists.launch(moves.end_kick, n, lists.moving, self.force, half, lists.limit, self.longest, self.flags)
-        lists.launch(moves.count_step, 1, lists.limit, self.longest, self.flags)
+        lists.launch(moves.count_step, 1, lists.limit, self.farthest, self.longest, self.flags)
 
     def _send(self, steps: int, h: float, factor: float) -> None:
         """Sends a batch of steps to the device; a whole one as a graph, which a GPU takes at once."""

@@ -142,7 +142,7 @@ class NeighbourLists:
 
     def rebuild(self, x: Any, v: Any, heat: Any) -> None:
         """Sorts particles by their coordinates, with their velocities and heats, all in the order of the model, and
-        lists their neighbours."""
+        lists their neighbours. How many the longest list needs is in ``needed``, if there was too little room."""
         n, cells = self.particles, self._lay_grid(x)
         self.launch(moves.number_cells, n, x, self.cell, self.grid, self.shape, self.keys, self.order)
         wp.utils.radix_sort_pairs(self.keys, self.order, n, 0, max(int(cells - 1).bit_length(), 1))
@@ -152,19 +152,23 @@ class NeighbourLists:
             n,
             *(x, v, heat, self.inverse_mass, self.kind, self.order, self.cell, self.frame, self.moving, self.near),
         )
-        while True:
-            self.needed.zero_()
-            self.launch(
-                self.places.list_neighbours,
-                n,
-                *(self.near, self.frame_of_pairs, self.keys, self.start, self.shape),
-                *(self.places.real(self.near_enough), self.number, self.neighbours, self.needed),
-            )
-            needed = int(self.needed.numpy()[0])
-            if not needed:
-                break
-            self.neighbours = self.empty((needed + needed // 8 + 4, n), wp.int32)
+        self._list()
         self.rebuilds += 1
+
+    def _list(self) -> None:
+        self.needed.zero_()
+        self.launch(
+            self.places.list_neighbours,
+            self.particles,
+            *(self.near, self.frame_of_pairs, self.keys, self.start, self.shape),
+            *(self.places.real(self.near_enough), self.number, self.neighbours, self.needed),
+        )
+
+    def make_room(self) -> None:
+        """Lists neighbours once more, with more room, if there was too little."""
+        while needed := int(self.needed.numpy()[0]):
+            self.neighbours = self.empty((needed + needed // 8 + 4, self.particles), wp.int32)
+            self._list()
 
     def _lay_grid(self, x: Any) -> int:
         """Cells of half the reach over the space that is taken up, larger where there would be more than particles;

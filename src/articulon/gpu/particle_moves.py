@@ -22,7 +22,11 @@ LOST = wp.constant(2)
 """Flag: a number is no longer finite."""
 DONE = wp.constant(3)
 """Steps that have been taken since the flags were cleared."""
-FLAGS = 4
+SHORT = wp.constant(4)
+"""Flag: the lists that were made anew have too little room."""
+LEAPT = wp.constant(5)
+"""Flag: a particle has gone through half of the box in one step."""
+FLAGS = 6
 BLOCK = wp.constant(1024)
 """Particles whose sums are taken together."""
 
@@ -78,7 +82,9 @@ def end_kick(
 
 
 @wp.kernel
-def count_step(limit: wp.float64, longest: wp.array(dtype=wp.float64), flags: wp.array(dtype=wp.int32)):
+def count_step(
+    limit: wp.float64, farthest: wp.float64, longest: wp.array(dtype=wp.float64), flags: wp.array(dtype=wp.int32)
+):
     """Counts a step, or stops all that follow."""
     if flags[STOPPED] != 0:
         return
@@ -87,16 +93,19 @@ def count_step(limit: wp.float64, longest: wp.array(dtype=wp.float64), flags: wp
     elif longest[0] > limit:
         flags[STALE] = 1
         flags[STOPPED] = 1
+        if longest[0] > farthest:
+            flags[LEAPT] = 1
     else:
         flags[DONE] = flags[DONE] + 1
 
 
 @wp.kernel
-def go_on(longest: wp.array(dtype=wp.float64), flags: wp.array(dtype=wp.int32)):
-    """Lets steps go on once neighbours have been listed anew."""
+def go_on(needed: wp.array(dtype=wp.int32), longest: wp.array(dtype=wp.float64), flags: wp.array(dtype=wp.int32)):
+    """Lets steps go on once neighbours have been listed anew, if there was room for them."""
     longest[0] = wp.float64(0.0)
     flags[STALE] = 0
-    flags[STOPPED] = 0
+    flags[SHORT] = wp.where(needed[0] > 0, 1, 0)
+    flags[STOPPED] = flags[SHORT]
 
 
 @wp.kernel

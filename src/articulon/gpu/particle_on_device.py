@@ -187,7 +187,7 @@ class DeviceParticleDriver(ArrayDriver):
         advanced = time.perf_counter()
         self.last = before + taken
         if not well:
-            return LEAPT if engine.ended_by > engine.farthest else DIVERGED
+            return LEAPT if engine.leapt else DIVERGED
         state.rebuild[:] = engine.listed_at().T
         x[:], v[:] = engine.store()
         if self.shaken:
