@@ -175,6 +175,14 @@ def test_what_is_not_finite_has_forces_that_are_not() -> None:
     assert np.array_equal(engine.forces(model.q0.reshape(-1, 3)), before)
 
 
+def test_sums_are_those_of_the_cpu_where_its_lists_have_to_grow() -> None:
+    """Particles in a drop have many more neighbours than as many that are spread over the box."""
+    rng = np.random.default_rng(7)
+    x = scattered(rng, 150, box_vectors((6.0, 6.0, 6.0)), 0.8)
+    model = particles(x, lennard_jones(kinds=("A",)), box=ar.Box(lengths=(60.0,) * 3), kinds="A")
+    assert max(worst(model, "double")) <= ROUNDING
+
+
 def shortest(d: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """The shortest image of a displacement, by all images around."""
     whole = np.stack(np.meshgrid(*[np.arange(-2, 3)] * 3, indexing="ij"), -1).reshape(-1, 3) @ vectors

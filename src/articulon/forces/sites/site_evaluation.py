@@ -312,14 +312,16 @@ class SiteForces:
 
     def evaluate(self, positions: np.ndarray) -> np.ndarray:
         """Forces on the sites at their positions (sites, 3) [force], shape (sites, 3); NaN where a position is."""
-        p, self.touched = self.system.particles, True
+        self.touched = True
         if self.elsewhere is not None:
+            p = self.system.particles
             p.fx[p.place], p.fy[p.place], p.fz[p.place] = self.elsewhere.forces(positions).T
             return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
-        p.site[:] = positions.T
+        self.system.particles.site[:] = positions.T
         self._refresh()
         self._run(sum_forces, *self.bound_functions)
         self._raise()
+        p = self.system.particles  # others than before, where lists have grown
         return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
 
     def measure(self, positions: np.ndarray) -> np.ndarray:
