@@ -88,7 +88,7 @@ def test_energy_and_momentum_are_kept_as_on_the_cpu(model, on_cpu, precision):
     assert np.abs(energy - there).max() <= bound * kinetic
     assert np.abs(energy - energy[0]).max() <= 5e-3 * kinetic
     momentum = found.u[-1].reshape(-1, 3).sum(axis=0)
-    assert np.abs(momentum).max() <= (1e-11 if precision == "double" else 1e-4)
+    assert np.abs(momentum).max() <= 1e-11
 
 
 def test_work_is_the_kinetic_energy_that_forces_have_given(on_device):

@@ -119,7 +119,7 @@ class RunSettings(Section):
     """What takes the steps: ``cpu``; ``cuda``, the first GPU, or ``cuda:1``, another one, for free particles under
     Lennard-Jones forces; ``warp-cpu``, which runs the kernels of a GPU on one core."""
     precision: Literal["double", "mixed"] = "double"
-    """On a GPU, the precision of what is computed of a pair: double, or single with sums and steps in double."""
+    """On a GPU, the precision of what is computed of a pair: double, or single with all else in double."""
     minimise: Flag = False
     """Whether the run begins downhill from the model's initial coordinates, where particles no longer overlap."""
     speeds: Literal["given", "thermal"] = "given"

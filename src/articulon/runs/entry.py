@@ -97,7 +97,7 @@ def simulate(
         What takes the steps: ``"cpu"``; ``"cuda"``, the first GPU, or ``"cuda:1"``, another one, for free particles
         under Lennard-Jones forces by velocity-verlet; ``"warp-cpu"``, which runs the kernels of a GPU on one core.
     precision
-        On a GPU, ``"mixed"`` computes each pair in single precision, and sums and steps in double.
+        On a GPU, ``"mixed"`` computes each pair in single precision, and all else in double.
     progress
         See :func:`articulon.run`.
     options
