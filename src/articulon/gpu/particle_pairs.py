@@ -32,7 +32,8 @@ def pair_kernels(precision: str, name: str, one_kind: bool) -> tuple[Any, Any]:
     """The kernels of forces and of measures of a law, in a precision, for particles of one kind or of several."""
     kernels = places(precision)
     real, point, apart = kernels.real, kernels.point, kernels.apart
-    triple, law = wp.types.vector(3, real), law_of(name, real)
+    triple: Any = wp.types.vector(3, real)
+    law = law_of(name, real)
     kinds = "one_kind" if one_kind else "kinds"
     module = wp.get_module(f"articulon_pairs_{precision}_{name.replace('-', '_')}_{kinds}")
 
