@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ def measure(
         "gpu": len(names) > 1,
         "atoms": [4 * cells**3 for cells in sizes],
         "left_out": [],
+        "failed": [],
         "speeds": {},
         "rebuilds_per_step": {},
         "agreement": {},
@@ -69,6 +71,17 @@ def measure(
             figures["left_out"].append(what)
         return over
 
+    def tried(what: str, call: Callable[[], Any]) -> Any:
+        """What a call gives; None where it fails, which is noted and leaves the others alone."""
+        try:
+            found = call()
+        except Exception as failure:
+            figures["failed"].append(f"{what}: {type(failure).__name__}: {failure}"[:400])
+            say(figures["failed"][-1])
+            return None
+        say(f"{what}: {found}")
+        return found
+
     starts = {cells: melts.melt(cells) for cells in sizes}
     for name in chosen:
         for precision in PRECISIONS:
@@ -76,30 +89,29 @@ def measure(
             for column in ("speeds", "rebuilds_per_step", "drift"):
                 figures[column][label] = []
             for cells in sizes:
-                say(f"{starts[cells].atoms:,} atoms: {label}")
-                nothing = {"speed": None, "rebuilds_per_step": None, "drift": None}
-                left_out = late(f"{starts[cells].atoms:,} atoms, {label}")
-                found = nothing if left_out else timed(starts[cells], name, precision, seconds, melting)
+                start, what = starts[cells], f"{starts[cells].atoms:,} atoms, {label}"
+                found = None if late(what) else tried(what, partial(timed, start, name, precision, seconds, melting))
+                found = found or {"speed": None, "rebuilds_per_step": None, "drift": None}
                 for column, key in (
                     ("speeds", "speed"),
                     ("rebuilds_per_step", "rebuilds_per_step"),
                     ("drift", "drift"),
                 ):
                     figures[column][label].append(found[key])
-    say("agreement with the CPU")
-    figures["agreement"] = agreement(starts[sizes[0]], chosen, melting)
+    figures["agreement"] = tried("agreement", partial(agreement, starts[sizes[0]], chosen, melting)) or {}
     if tune:
-        figures["tuned"] = {
-            f"{start.atoms:,} atoms, {name}, {precision}": tuned(start, name, precision, 0.3 * seconds, melting)
-            for start in starts.values()
-            for name in chosen
-            for precision in PRECISIONS
-            if not late(f"tuning of {start.atoms:,} atoms, {name}, {precision}")
-        }
+        figures["tuned"] = {}
+        for start in starts.values():
+            for name in chosen:
+                for precision in PRECISIONS:
+                    what = f"{start.atoms:,} atoms, {name}, {precision}"
+                    if not late(f"tuning of {what}"):
+                        call = partial(tuned, start, name, precision, 0.2 * seconds, melting)
+                        figures["tuned"][what] = tried(f"tuning of {what}", call) or {}
     figures["speeds"]["CPU, all threads"] = [
         None
         if late(f"{start.atoms:,} atoms on the CPU", BUILDING * start.atoms)
-        else on_cpu(start, seconds, melting, say)
+        else tried(f"{start.atoms:,} atoms on the CPU", partial(on_cpu, start, seconds, melting))
         for start in starts.values()
     ]
     figures["seconds"] = round(time.perf_counter() - began, 1)
@@ -199,8 +211,22 @@ def agreement(start: melts.Melt, names: Sequence[str], melting: int) -> dict[str
                 "energy": float(abs(sums[0] / measures[0] - 1.0)),
                 "virial": float(abs(other / trace - 1.0)),
                 "same_bits_again": bool(np.array_equal(engine(start, name, precision).forces(x), theirs)),
+                "same_bits_when_cut": same_when_cut(start, name, precision),
             }
     return found
+
+
+def same_when_cut(start: melts.Melt, name: str, precision: str) -> bool:
+    """Whether steps that are broken off and gone on with by another engine end on the bits of those that are not."""
+    whole, first, second = (engine(start, name, precision) for _ in range(3))
+    for running in (whole, first):
+        running.load(start.positions, start.velocities)
+    stepped(whole, 60)
+    stepped(first, 23)
+    x, v = (part.copy() for part in first.store())
+    second.load(x, v, first.listed_at())
+    stepped(second, 37)
+    return all(np.array_equal(a, b) for a, b in zip(whole.store(), second.store(), strict=True))
 
 
 def tuned(start: melts.Melt, name: str, precision: str, seconds: float, melting: int) -> dict[str, float]:
@@ -224,12 +250,11 @@ def tuned(start: melts.Melt, name: str, precision: str, seconds: float, melting:
     return found
 
 
-def on_cpu(start: melts.Melt, seconds: float, melting: int, say: Say) -> float:
+def on_cpu(start: melts.Melt, seconds: float, melting: int) -> float:
     """Speed of our engine on the CPU, all threads [million atom-steps per second]."""
     import numba
 
     threads = numba.config.NUMBA_NUM_THREADS
-    say(f"{start.atoms:,} atoms: the CPU, {threads} threads")
     running = melts.ours(start)
     running.advance(threads, melting)
     steps = max(10, int(10 * seconds / running.advance(threads, 10)))
@@ -254,16 +279,23 @@ def show(figures: dict[str, Any], out: Any = None) -> None:
     rows = [(label, *column) for label, column in figures["drift"].items()]
     show_table(out, "Drift of the total energy over the steps, by the kinetic energy", columns, rows, words=1)
     rows = [
-        (label, *(found[key] for key in ("forces", "energy", "virial")), "yes" if found["same_bits_again"] else "NO")
+        (label, *(found[key] for key in ("forces", "energy", "virial")), *bits_of(found))
         for label, found in figures["agreement"].items()
     ]
-    heads = ("engine", "forces", "energy", "virial", "same bits again")
+    heads = ("engine", "forces", "energy", "virial", "same bits again", "same bits when cut")
     show_table(out, f"Differences from the CPU, {figures['atoms'][0]:,} atoms", heads, rows, words=1)
     for title, found in figures.get("tuned", {}).items():
         show_table(out, f"{title}: million atom-steps per second", ("what", "speed"), found.items(), words=1)
+    for what in figures["failed"]:
+        out.print(f"failed: {what}")
     for what in figures["left_out"]:
         out.print(f"left out for want of time: {what}")
     show_machine(out, figures["machine"])
+
+
+def bits_of(found: dict[str, Any]) -> tuple[str, ...]:
+    """Whether bits are the same, in words."""
+    return tuple("yes" if found[key] else "NO" for key in ("same_bits_again", "same_bits_when_cut"))
 
 
 def main() -> int:

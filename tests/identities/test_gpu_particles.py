@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ from tests.support.particle_models import box_vectors, particles, scattered, wan
 
 pytest.importorskip("warp")
 
-from articulon.gpu import particle_engine
+from articulon.gpu import particle_engine, particle_moves, particle_pairs, particle_places
+from articulon.gpu.devices import load_warp
 from articulon.gpu.particle_on_device import WARP_CPU, engine_of
 
 CUTOFF, START = 2.3, 1.6
@@ -224,3 +227,16 @@ def test_a_list_has_neighbours_whose_image_is_not_the_nearest_by_whole_edges(pre
         if tried == 5:
             break
     assert tried
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "darwin", reason="Warp has no compiler for NVIDIA's GPUs on macOS")
+@pytest.mark.parametrize("precision", ["double", "mixed"])
+def test_what_runs_here_compiles_for_a_gpu(precision: str, tmp_path: Path) -> None:
+    """The compiler needs no GPU; compute capability 7.5 is the oldest that Warp has code for."""
+    places = particle_places.places(precision)
+    law = particle_pairs.pair_kernels(precision, "lennard-jones-switched", False)[0]
+    for module in (particle_moves, places.load.module, law.module):
+        compiled = load_warp().compile_aot_module(module, arch=75, module_dir=str(tmp_path), use_ptx=True)
+        assert all(Path(file).stat().st_size > 1000 for file in compiled)
+        assert any(str(file).endswith(".ptx") for file in compiled)
