@@ -3,29 +3,49 @@
 import json as writing
 import sys
 from collections.abc import Callable
-from functools import partial
+from importlib import import_module
 from typing import Any
 
 from articulon.announcements import announcing
 from articulon.declaration import nearest
 from articulon.errors import ArticulonError
-from benchmarks import docking, grains, molten_salt, multipole, pairs, protein, solver, transitions
 
 __all__ = ["BENCHMARKS", "DEFAULT", "main"]
 
-BENCHMARKS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., None]]] = {
-    "solver": (solver.measure, solver.show),
-    "docking": (docking.measure, docking.show),
-    "docking-full": (partial(docking.measure, scaled=docking.DURATION), docking.show),
-    "pairs": (pairs.measure, pairs.show),
-    "grains": (grains.measure, grains.show),
-    "molten-salt": (molten_salt.measure, molten_salt.show),
-    "multipole": (multipole.measure, multipole.show),
-    "protein": (protein.measure, protein.show),
-    "transitions": (transitions.measure, transitions.show),
+Pair = tuple[Callable[..., dict[str, Any]], Callable[..., None]]
+
+
+def _of(module: str, **options: str) -> Pair:
+    """What measures and what prints, of a module that is loaded on first use: a machine that one benchmark is run on
+    need not have what the others take. ``options`` of its ``measure`` are the module's own constants, by name."""
+
+    def measure(**given: Any) -> dict[str, Any]:
+        home = import_module(f"benchmarks.{module}")
+        figures: dict[str, Any] = home.measure(**{key: getattr(home, name) for key, name in options.items()}, **given)
+        return figures
+
+    def show(*given: Any) -> None:
+        import_module(f"benchmarks.{module}").show(*given)
+
+    return measure, show
+
+
+BENCHMARKS: dict[str, Pair] = {
+    "solver": _of("solver"),
+    "batches": _of("batches"),
+    "docking": _of("docking"),
+    "docking-full": _of("docking", scaled="DURATION"),
+    "pairs": _of("pairs"),
+    "grains": _of("grains"),
+    "gpu": _of("gpu"),
+    "gpu-melt": _of("gpu_melt"),
+    "molten-salt": _of("molten_salt"),
+    "multipole": _of("multipole"),
+    "protein": _of("protein"),
+    "transitions": _of("transitions"),
 }
 """What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
-``pairs``, ``grains``, ``multipole`` and ``protein`` do."""
+``pairs``, ``grains``, ``gpu``, ``gpu-melt``, ``multipole`` and ``protein`` do."""
 DEFAULT = ("solver", "docking")
 """What is measured when nothing is named."""
 

@@ -14,8 +14,8 @@ from articulon.dynamics import articulated, motion_passes
 from articulon.dynamics.dca import constrained_assembly
 from articulon.dynamics.loops.conditions import MOTION
 from articulon.dynamics.loops.given_motions import motion_functions
-from articulon.dynamics.multibody_functions import scratch
 from articulon.dynamics.solvers import Constraints, Loads, solver_scratch, solving
+from articulon.dynamics.state_functions import scratch
 from articulon.kernels import one_blas_thread
 from articulon.model import Model, Workspace, kernel_tables
 from articulon.model.joints import MODULES

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from articulon.building import ModelBuilder
-from articulon.dynamics import articulated
-from articulon.dynamics.multibody_functions import scratch
+from articulon.dynamics import forward_dynamics
+from articulon.dynamics.state_functions import scratch
 from articulon.model import Model, kernel_tables
 from articulon.model.joints import Revolute, Spherical
 
@@ -82,7 +82,7 @@ def our_model(c: Chain) -> Model:
         total,
         mass=MASS,
         com=CENTRE,
-        inertia=MOMENTS,
+        inertia=[MOMENTS],
         joint=[turning[k % 3] for k in range(total)] if c.kind == "revolute" else Spherical(),
         parents=np.where(first, -1, np.arange(total) - 1),
         position=position,
@@ -92,8 +92,15 @@ def our_model(c: Chain) -> Model:
     return builder.build()
 
 
-def ours(c: Chain, model: Model, kernel: Any = articulated.forward_dynamics) -> Solver:
-    """The articulated-body kernel, called from Python as the peers are."""
+def ours(c: Chain, model: Model, kernel: Any = None) -> Solver:
+    """The public function, called from Python as the peers are; or a kernel."""
+    if kernel is None:
+        found = [np.empty(model.nu)]
+
+        def call() -> None:
+            found[0] = forward_dynamics(model, c.q, c.u, gravity=GRAVITY)
+
+        return Solver(call, lambda: found[0])
     udot = np.empty(model.nu)
     links = model.forest.mass.size
     forest, tau, wrench = kernel_tables(model).forest, np.zeros(model.nu), np.zeros((links, 6))
@@ -106,6 +113,15 @@ def pinocchio(c: Chain) -> Solver | None:
     pin = installed("pinocchio")
     if pin is None or c.degrees_of_freedom > PINOCCHIO_FREEDOMS:
         return None
+    model = pinocchio_model(c)
+    q = c.q if c.kind == "revolute" else c.q.reshape(-1, 4)[:, [1, 2, 3, 0]].ravel()
+    data, u, tau = pin.Data(model), c.u, np.zeros(c.degrees_of_freedom)
+    return Solver(lambda: pin.aba(model, data, q, u, tau), lambda: np.array(data.ddq))
+
+
+def pinocchio_model(c: Chain) -> Any:
+    """Pinocchio's model of a chain."""
+    pin: Any = installed("pinocchio")
     model, last = pin.Model(), 0
     model.gravity = pin.Motion(GRAVITY, np.zeros(3))
     turning = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
@@ -115,9 +131,7 @@ def pinocchio(c: Chain) -> Solver | None:
         place = pin.SE3(np.eye(3), np.array([0.0, 0.0, LENGTH if k else 0.0]))
         last = model.addJoint(last, joint, place, f"joint-{k}")
         model.appendBodyToJoint(last, inertia, pin.SE3.Identity())
-    q = c.q if c.kind == "revolute" else c.q.reshape(-1, 4)[:, [1, 2, 3, 0]].ravel()
-    data, u, tau = pin.Data(model), c.u, np.zeros(c.degrees_of_freedom)
-    return Solver(lambda: pin.aba(model, data, q, u, tau), lambda: np.array(data.ddq))
+    return model
 
 
 def mujoco(c: Chain) -> Solver | None:
@@ -125,6 +139,12 @@ def mujoco(c: Chain) -> Solver | None:
     mj = installed("mujoco")
     if mj is None or c.bodies > MUJOCO_BODIES[c.kind]:
         return None
+    model, data = mujoco_model(mj, c)
+    return Solver(lambda: mj.mj_forward(model, data), lambda: np.array(data.qacc))
+
+
+def mujoco_model(mj: ModuleType, c: Chain) -> tuple[Any, Any]:
+    """The chain in MuJoCo, without contacts, and where it is in its motion."""
     spec = mj.MjSpec()
     spec.option.gravity = GRAVITY
     spec.option.disableflags = int(mj.mjtDisableBit.mjDSBL_CONTACT | mj.mjtDisableBit.mjDSBL_CONSTRAINT)
@@ -137,7 +157,7 @@ def mujoco(c: Chain) -> Solver | None:
     model = spec.compile()
     data = mj.MjData(model)
     data.qpos[:], data.qvel[:] = c.q, c.u
-    return Solver(lambda: mj.mj_forward(model, data), lambda: np.array(data.qacc))
+    return model, data
 
 
 def installed(name: str) -> ModuleType | None:

@@ -9,7 +9,7 @@ import numba
 from rich.console import Console
 
 from articulon.dynamics import articulated
-from articulon.dynamics.multibody_functions import scratch
+from articulon.dynamics.state_functions import scratch
 from benchmarks.accuracy import backward_error, residual
 from benchmarks.algorithms import SIZES as ALGORITHM_SIZES
 from benchmarks.algorithms import algorithm_targets, measure_algorithms, show_algorithms

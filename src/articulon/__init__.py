@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from articulon.dynamics import loop_jacobian as loop_jacobian
     from articulon.dynamics import loop_residuals as loop_residuals
     from articulon.dynamics import mass_matrix as mass_matrix
+    from articulon.ensembles import Ensemble as Ensemble
     from articulon.errors import ArticulonError as ArticulonError
     from articulon.errors import CaseError as CaseError
     from articulon.errors import CheckpointError as CheckpointError
@@ -99,6 +100,7 @@ _HOMES = {
     "articulon.forces.pressure": ("pressure",),
     "articulon.cases": ("load_case",),
     "articulon.cases.plugins": ("load_plugin",),
+    "articulon.ensembles": ("Ensemble",),
     "articulon.runs.entry": ("simulate", "resume", "run", "open_run"),
     "articulon.runs.run": ("Run",),
     "articulon.comparisons.comparison": ("compare",),

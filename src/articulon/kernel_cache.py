@@ -23,7 +23,16 @@ from articulon.private_folders import private_folder
 
 _PACKAGE = Path(__file__).parent
 _FLOORS = (
-    ("kernel_cache.py", "leaf_compiler.py", "columns.py", "kernels.py", "kernel_variants.py", "passes.py", "rng.py"),
+    (
+        "kernel_cache.py",
+        "leaf_compiler.py",
+        "columns.py",
+        "kernels.py",
+        "kernel_variants.py",
+        "lanes.py",
+        "passes.py",
+        "rng.py",
+    ),
     *(
         (f"{floor}/**/*.py",)
         for floor in ("algebra", "model", "dynamics", "thermostats", "forces", "scaling", "integrate")

@@ -32,6 +32,7 @@ from numba.extending import intrinsic
 
 from articulon.kernel_variants import copied
 from articulon.kernels import check_value, is_awaited, jit, kernel, once_ready, prepare, preparing_together
+from articulon.lanes import LaneArray
 
 
 @intrinsic
@@ -335,6 +336,12 @@ def _part(value: Any) -> tuple[int, bytes]:
         address = _WORD.from_address(id(value) + _NUMBERS_AT).value
         write = _WORDS[5 + 2 * len(shape)].pack
         return number, write(0, 0, value.size, value.itemsize, address, *shape, *value.strides)
+    if isinstance(value, LaneArray):
+        numbers, dimensions, width = value.numbers, value.numbers.ndim - 1, value.width
+        number = _number(("lanes", dimensions, width), lambda: value.kind)
+        shape, strides, size = numbers.shape[:-1], numbers.strides[:-1], numbers.size // width
+        words = _WORDS[5 + 2 * dimensions].pack(0, 0, size, 8 * width, numbers.ctypes.data, *shape, *strides)
+        return number, words
     if isinstance(value, tuple):
         known = _TABLES.get(id(value))
         if known is not None and known[0] is value:

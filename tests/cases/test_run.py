@@ -216,7 +216,7 @@ from pathlib import Path
 from typing import Literal
 import articulon as ar
 from articulon.cases.builders import BaseBuilder
-from articulon.dynamics.multibody_functions import PARALLEL_LINKS
+from articulon.dynamics.state_functions import PARALLEL_LINKS
 
 class Crowd(BaseBuilder):
     builder: Literal["crowd"] = "crowd"

@@ -20,6 +20,7 @@ from articulon.dynamics import articulated
 from benchmarks import (
     accuracy,
     algorithms,
+    batches,
     chains,
     docking,
     lammps_melt,
@@ -128,13 +129,14 @@ def test_a_model_and_its_workspace_take_less_than_2_kb_per_body_also_while_it_is
     try:
         model = chains.our_model(c)
         found = chains.ours(c, model)
+        found.call()
         held, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     counted = memory.bytes_of(model, chains.scratch(model))
     assert peak < 2000 * c.bodies
-    # Beside what is counted there are the wrenches, torques and accelerations of the call: 6, 1 and 1 numbers.
-    call = 8 * (6 * c.bodies + 2 * c.degrees_of_freedom)
+    # Beside what is counted there are what a call is given and finds, zeros for what it is not given, and its result.
+    call = 8 * (c.q.size + 6 * c.bodies + 5 * c.degrees_of_freedom)
     np.testing.assert_allclose(held, counted + call, rtol=0.01)
     assert found.accelerations().size == c.degrees_of_freedom
 
@@ -159,6 +161,19 @@ def test_calls_are_timed_in_turn_and_the_best_is_kept() -> None:
     best = timing.interleaved([lambda: call("a", a), lambda: call("b", b)], 0.0, lambda: now, batch=0.0)
     np.testing.assert_allclose(best, [2.0, 0.5], rtol=1e-12)
     assert order == ["a", "b"] + ["a", "a", "b", "b"] * timing.LEAST_ROUNDS
+
+
+@pytest.mark.slow
+def test_figures_of_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = batches.measure(sizes=(3,), states=50, seconds=0.0)
+    assert all(figures[engine][0] > 0.0 for engine in batches.ENGINES)
+    assert figures["difference"][0] < 1e-12
+    assert [t["limit"] for t in figures["targets"]] == [6.0, 11.0]
+    text = printed(batches.show, figures)
+    assert "50 states of a revolute chain" in text
+    monkeypatch.setattr(batches, "installed", lambda _: None)
+    alone = batches.measure(sizes=(3,), states=9, seconds=0.0)
+    assert alone["aba"] == [None] and [t["met"] for t in alone["targets"]] == [None, None]
 
 
 @pytest.mark.slow

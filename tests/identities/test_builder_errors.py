@@ -202,3 +202,17 @@ def test_model_is_frozen() -> None:
     model = accepted()
     with pytest.raises((AttributeError, TypeError)):
         model.nq = 3
+
+
+def test_three_inertias_of_three_bodies_say_what_they_are():
+    def moments(inertia):
+        builder = ar.ModelBuilder(units="kg-m-s")
+        builder.add_bodies(3, mass=1.0, joint=ar.Spherical(), inertia=inertia)
+        return builder.build().inertias[:, [0, 3, 5]].tolist()
+
+    for inertia in ([0.1, 0.15, 0.2], np.diag([0.1, 0.15, 0.2]), np.full((3, 3), 0.1)):
+        with pytest.raises(ar.ModelError, match=r"inertia: of three bodies, the shape \(3.* to tell which"):
+            moments(inertia)
+    assert moments([[0.1, 0.15, 0.2]]) == moments([np.diag([0.1, 0.15, 0.2])]) == [[0.1, 0.15, 0.2]] * 3
+    assert moments([[0.1], [0.2], [0.3]]) == [[0.1] * 3, [0.2] * 3, [0.3] * 3]
+    assert moments([0.2, 0.2, 0.2]) == moments(0.2) == [[0.2] * 3] * 3

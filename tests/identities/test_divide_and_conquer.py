@@ -18,7 +18,8 @@ import pytest
 import articulon as ar
 from articulon.dynamics.dca.assembly_tree import LINKS_PER_BLOCK, AssemblyTree, assembly_tree
 from articulon.dynamics.dca.divide_and_conquer import Columns
-from articulon.dynamics.multibody_functions import link_wrenches, scratch
+from articulon.dynamics.multibody_functions import link_wrenches
+from articulon.dynamics.state_functions import scratch
 from articulon.model import kernel_tables
 from tests.support import bounds
 from tests.support.divided import divided

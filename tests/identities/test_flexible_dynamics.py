@@ -11,7 +11,8 @@ from articulon.dynamics.dca.assembly_tree import assembly_tree
 from articulon.dynamics.dca.divide_and_conquer import Columns
 from articulon.dynamics.loops.loop_jacobians import loop_equations
 from articulon.dynamics.momenta import momentum
-from articulon.dynamics.multibody_functions import link_wrenches, moved, scratch
+from articulon.dynamics.multibody_functions import link_wrenches, moved
+from articulon.dynamics.state_functions import scratch
 from articulon.model import kernel_tables
 from tests.support.divided import divided
 from tests.support.flexible_models import FlexibleCase, flexible_builder, looped_model

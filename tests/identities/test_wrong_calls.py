@@ -44,7 +44,7 @@ def damaged(array: np.ndarray) -> list[tuple[str, Any]]:
         ("text", array.astype(str)),
         ("objects", [None] * array.size),
         ("too short", array[:-1]),
-        ("a table", array[None]),
+        ("a table of tables", array[None, None]),
         ("a number", 1.0),
     ]
 

@@ -22,6 +22,7 @@ FLOORS = (
     ("leaf_compiler",),
     ("kernels",),
     ("kernel_variants",),
+    ("lanes",),
     ("passes", "columns"),
     ("algebra",),
     (
@@ -45,6 +46,7 @@ FLOORS = (
     ("forces",),
     ("scaling",),
     ("integrate",),
+    ("ensembles",),
     ("gpu",),
     ("adaptive",),
     ("fidelity",),

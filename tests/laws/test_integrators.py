@@ -14,7 +14,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import articulon as ar
-from articulon.dynamics.multibody_functions import PARALLEL_LINKS
+from articulon.dynamics.state_functions import PARALLEL_LINKS
 from articulon.integrate import Explicit, FrictionImplicit
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.status import DIVERGED, PAUSED, REACHED

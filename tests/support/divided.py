@@ -9,7 +9,7 @@ import numpy as np
 from articulon.dynamics.dca.assembly_tree import AssemblyTree
 from articulon.dynamics.dca.divide_and_conquer import Columns, assembly_scratch, sweeping
 from articulon.dynamics.motion_passes import move_links, place_links
-from articulon.dynamics.multibody_functions import scratch
+from articulon.dynamics.state_functions import scratch
 from articulon.model import kernel_tables
 from articulon.passes import Program
 

@@ -4,6 +4,7 @@ import math
 
 from articulon.algebra.vectors import dot, scale
 from articulon.kernels import jit
+from articulon.lanes import choose, sine_and_cosine
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -42,8 +43,8 @@ def conjugate(e):
 @jit
 def about(axis, angle):
     """Rotation by ``angle`` about a unit axis."""
-    s = math.sin(0.5 * angle)
-    return (math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2])
+    s, c = sine_and_cosine(0.5 * angle)
+    return (c, s * axis[0], s * axis[1], s * axis[2])
 
 
 @jit
@@ -75,14 +76,11 @@ def rate(e, w):
 @jit
 def rotation_vector(e):
     """Axis times angle in [0, π]; at π, where the axis' sign is free, the one of e is kept."""
-    v = (e[1], e[2], e[3])
-    w = e[0]
-    if w < 0.0:  # e and −e are the same rotation: take the shorter way
-        v, w = scale(-1.0, v), -w
+    sign = choose(e[0] < 0.0, -1.0, 1.0)  # e and −e are the same rotation: take the shorter way
+    v, w = (sign * e[1], sign * e[2], sign * e[3]), sign * e[0]
     s = math.sqrt(dot(v, v))
-    if s < 1e-8 * w:  # 2 atan(s/w)/s, next term below rounding
-        return scale(2.0 / w, v)
-    return scale(2.0 * math.atan2(s, w) / s, v)
+    # Below 1e-8 it is 2 atan(s/w)/s, whose next term is lost in rounding.
+    return scale(choose(s < 1e-8 * w, 2.0 / w, 2.0 * math.atan2(s, w) / s), v)
 
 
 @jit

@@ -202,6 +202,9 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             Number of bodies.
         joint
             One joint for all, or one each.
+        inertia
+            A number, three principal moments or a matrix for all, or with a leading axis of bodies. Where three bodies
+            leave open which is meant, an axis of one tells: (3, 1) is a number each, (1, 3) three moments for all.
         parents
             Index of each body's parent among the model's bodies, −1 for the ground (the default for all). A parent
             comes before its children.
@@ -274,6 +277,13 @@ class ModelBuilder(GrainBuilder, ConstraintBuilder):
             raise ModelError(f"body '{twin}': there is already a body of this name")
 
         moments = floats(inertia, "inertia")
+        same = (moments == moments.flat[0]).all() if moments.ndim == 1 and moments.size else not moments.any()
+        if count == 3 and moments.shape in ((3,), (3, 3)) and not same:
+            one, all_ = ("a number", "three moments") if moments.ndim == 1 else ("three moments", "a matrix")
+            raise ModelError(
+                f"add_bodies, inertia: of three bodies, the shape {moments.shape} may be {one} for each or {all_} for "
+                f"all; give {(3, 1) if moments.ndim == 1 else (3, 3, 3)} or {(1, *moments.shape)} to tell which"
+            )
         if moments.shape[-2:] == (3, 3):
             if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > 1e-9 * np.abs(moments).max():
                 raise ModelError("add_bodies, inertia: the inertia matrices must be symmetric")

@@ -16,6 +16,7 @@ from articulon.algebra.vectors import (
 from articulon.dynamics.by_forest import by_forest
 from articulon.dynamics.kinematics import move, place
 from articulon.kernels import kernel
+from articulon.passes import pass_of
 
 
 @by_forest
@@ -54,3 +55,9 @@ def kinetic_energy_at(forest, q, u, ws):
     place(forest, q, ws, 0, forest.mass.size)
     move(forest, u, ws, 0, forest.mass.size)
     return kinetic_energy(forest, ws)
+
+
+@pass_of
+def find_kinetic_energy(forest, ws, result):
+    """Kinetic energy (1,) of links that have been placed and moved."""
+    result[0] = kinetic_energy(forest, ws)

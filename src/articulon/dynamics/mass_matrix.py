@@ -18,14 +18,14 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics import joints
 from articulon.dynamics.kinematics import frames, place
-from articulon.kernels import kernel
+from articulon.kernels import jit, kernel
+from articulon.passes import Pass
 
 
-@kernel
-def mass_matrix(forest, q, ws, composite, result):
-    """M (nu, nu); ``composite`` (links, 21) is zeroed scratch, ``result`` is zeroed."""
+@jit
+def composite_mass_matrix(forest, ws, composite, result):
+    """M (nu, nu) of links that have been placed; ``composite`` (links, 21) is zeroed scratch, ``result`` is zeroed."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
-    place(forest, q, ws, 0, parent.size)
     quaternion, rotations, reach = ws.quaternion, ws.rotation, ws.reach
     for i in range(parent.size - 1, -1, -1):
         kind, p = kinds[i], parent[i]
@@ -59,3 +59,14 @@ def mass_matrix(forest, q, ws, composite, result):
                 store_from(composite, p, 6 + 3 * k, add(load_from(composite, p, 6 + 3 * k), H[k]))
             c = composite[p]
             store6(composite, p, 15, symmetric_add((c[15], c[16], c[17], c[18], c[19], c[20]), M))
+
+
+find_mass_matrix = Pass(composite_mass_matrix)
+"""The same as a pass."""
+
+
+@kernel
+def mass_matrix(forest, q, ws, composite, result):
+    """M (nu, nu); ``composite`` (links, 21) is zeroed scratch, ``result`` is zeroed."""
+    place(forest, q, ws, 0, forest.parent.size)
+    composite_mass_matrix(forest, ws, composite, result)

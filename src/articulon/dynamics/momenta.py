@@ -13,7 +13,8 @@ from articulon.algebra.vectors import (
 )
 from articulon.dynamics.kinematics import move, place
 from articulon.dynamics.kinetic_energies import link_momentum
-from articulon.dynamics.multibody_functions import scratch, vector
+from articulon.dynamics.multibody_functions import vector
+from articulon.dynamics.state_functions import scratch
 from articulon.kernels import kernel
 from articulon.model import Model, kernel_tables
 

@@ -1,35 +1,30 @@
 """The public functions of multibody dynamics."""
 
-import threading
-import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from articulon.dynamics import articulated, kinetic_energies, newton_euler, poses, solvers
-from articulon.dynamics import mass_matrix as composite
+from articulon.dynamics import articulated, poses, solvers
 from articulon.dynamics.flexible import flexible_newton_euler as flexible
 from articulon.dynamics.solvers import SOLVERS
+from articulon.dynamics.state_functions import (
+    ACCELERATIONS,
+    JOINT_FORCES,
+    KINETIC_ENERGY,
+    MASS_MATRIX,
+    POSES,
+    Definition,
+    at_once,
+    function_of,
+    in_parallel,
+    scratch,
+)
+from articulon.dynamics.state_rows import Rows, is_batch, one_by_one, rows_of, wrenches_on_links
 from articulon.errors import ArticulonError, ModelError
 from articulon.inputs import array, number, shown
-from articulon.model import Model, Workspace, kernel_tables, workspace
+from articulon.model import Model, kernel_tables
 from articulon.model.array_rotations import matrices
-
-PARALLEL_LINKS = 4096
-"""From this many links on, trees run in parallel threads: below it, starting them costs more. A fixed rule, not the
-number of threads, chooses the kernel, so that the bits do not depend on the threads."""
-
-_scratch = threading.local()
-
-
-def scratch(model: Model) -> Workspace:
-    """This thread's workspace for a model, kept between calls."""
-    if not hasattr(_scratch, "workspaces"):
-        _scratch.workspaces = weakref.WeakKeyDictionary()
-    found = _scratch.workspaces.get(model)
-    if found is None:
-        found = _scratch.workspaces[model] = workspace(kernel_tables(model).forest)
-    return found
 
 
 def forward_dynamics(
@@ -46,6 +41,9 @@ def forward_dynamics(
 
     Only the forces given here act; ``articulon.forward_dynamics`` adds the model's own. Loops and driven joints of the
     model are kept: the accelerations fulfil their conditions, with whatever forces of constraint that takes.
+
+    ``q``, ``u``, ``tau`` and ``wrenches`` may have a leading axis, a state a row; those without it are the same for all
+    states. So are ``gravity`` and ``time``.
 
     Parameters
     ----------
@@ -68,37 +66,50 @@ def forward_dynamics(
     Returns
     -------
     numpy.ndarray
-        u' (nu,).
+        u' (nu,), or (states, nu).
 
     Raises
     ------
     ModelError
         If an array has the wrong shape or holds what is no finite number, or the solver is unknown.
     """
+    if wrenches is None and solver == "articulated" and type(time) is float and time == 0.0:
+        quick = at_once(ACCELERATIONS, model, q, u, tau, gravity)
+        if quick is not None:
+            return quick
     check_model(model, "forward_dynamics")
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ModelError(f"unknown solver {shown(solver)}; choose one of {', '.join(SOLVERS)}")
     time = number(time, "time")
+    if is_batch((q, 1), (u, 1), (tau, 1), (wrenches, 2)):
+        found = rows_of(*_states(model, q, u), ("tau", tau, (model.nu,)), _wrenches(model, wrenches))
+        if solver == "articulated" and _in_lanes(model):
+            return _many(model, ACCELERATIONS, _on_links(model, found), vector(gravity, 3, "gravity"))[0]
+
+        def accelerations(q: np.ndarray, u: np.ndarray, tau: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+            return forward_dynamics(model, q, u, tau, wrenches, gravity, solver, time)
+
+        return one_by_one(found, accelerations, (model.nq,), (model.nu,), (model.nu,), (model.bodies, 6))
     coordinates = vector(q, model.nq, "q")
     if solver != "articulated" or model.loops.kind.size:
         speeds, forces = vector(u, model.nu, "u"), vector(tau, model.nu, "tau")
         loads, fall = link_wrenches(model, coordinates, wrenches), vector(gravity, 3, "gravity")
         return solvers.accelerations(model, solver, time, coordinates, speeds, forces, loads, fall)
-    arguments = (
-        kernel_tables(model).forest,
-        coordinates,
-        vector(u, model.nu, "u"),
-        vector(tau, model.nu, "tau"),
-        link_wrenches(model, coordinates, wrenches),
-        vector(gravity, 3, "gravity"),
-        scratch(model),
-        udot := np.empty(model.nu),
-    )
-    if model.trees > 1 and model.forest.mass.size >= PARALLEL_LINKS:
-        articulated.forward_dynamics_parallel(*arguments)
-    else:
-        articulated.forward_dynamics(*arguments)
-    return udot
+    given = [coordinates, vector(u, model.nu, "u"), vector(tau, model.nu, "tau")]
+    given.append(link_wrenches(model, coordinates, wrenches))
+    fall = vector(gravity, 3, "gravity")
+    if in_parallel(model):
+        udot = np.empty(model.nu)
+        articulated.forward_dynamics_parallel(kernel_tables(model).forest, *given, fall, scratch(model), udot)
+        return udot
+    return _found(model, ACCELERATIONS, given, fall)[0]
+
+
+def _found(model: Model, which: Definition, given: Sequence[np.ndarray], gravity: Any = 0.0) -> list[np.ndarray]:
+    """What a function finds of one state."""
+    function = function_of(model, which)
+    function.shared.gravity[:] = gravity
+    return function.of(*given)
 
 
 def inverse_dynamics(
@@ -111,52 +122,73 @@ def inverse_dynamics(
 ) -> np.ndarray:
     """Generalised forces (nu,) that produce the accelerations ``udot`` (Featherstone 2008, table 5.1).
 
-    Parameters, units and frames are those of :func:`forward_dynamics`, of which this is the inverse.
+    Parameters, units and frames are those of :func:`forward_dynamics`, of which this is the inverse; here too arrays
+    may have a leading axis of states.
     """
+    if wrenches is None and udot is not None:
+        quick = at_once(JOINT_FORCES, model, q, u, udot, gravity)
+        if quick is not None:
+            return quick
     check_model(model, "inverse_dynamics")
-    tau, coordinates = np.empty(model.nu), vector(q, model.nq, "q")
-    (flexible.inverse_dynamics if model.forest.flexible is not None else newton_euler.inverse_dynamics)(
-        kernel_tables(model).forest,
-        coordinates,
-        vector(u, model.nu, "u"),
-        vector(udot, model.nu, "udot"),
-        link_wrenches(model, coordinates, wrenches),
-        vector(gravity, 3, "gravity"),
-        scratch(model),
-        np.zeros((model.forest.mass.size, 6)),
-        tau,
-    )
+    if is_batch((q, 1), (u, 1), (udot, 1), (wrenches, 2)):
+        found = rows_of(*_states(model, q, u), ("udot", udot, (model.nu,)), _wrenches(model, wrenches))
+        if model.forest.flexible is None:
+            return _many(model, JOINT_FORCES, _on_links(model, found), vector(gravity, 3, "gravity"))[0]
+
+        def forces(q: np.ndarray, u: np.ndarray, udot: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+            return inverse_dynamics(model, q, u, udot, wrenches, gravity)
+
+        return one_by_one(found, forces, (model.nq,), (model.nu,), (model.nu,), (model.bodies, 6))
+    coordinates = vector(q, model.nq, "q")
+    given = [coordinates, vector(u, model.nu, "u"), vector(udot, model.nu, "udot")]
+    given.append(link_wrenches(model, coordinates, wrenches))
+    fall = vector(gravity, 3, "gravity")
+    if model.forest.flexible is None:
+        return _found(model, JOINT_FORCES, given, fall)[0]
+    tau, force = np.empty(model.nu), np.zeros((model.forest.mass.size, 6))
+    flexible.inverse_dynamics(kernel_tables(model).forest, *given, fall, scratch(model), force, tau)
     return tau
 
 
 def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
-    """The symmetric positive-definite mass matrix M(q), (nu, nu) (Featherstone 2008, table 6.2)."""
+    """The symmetric positive-definite mass matrix M(q), (nu, nu) (Featherstone 2008, table 6.2).
+
+    Coordinates (states, nq) give matrices (states, nu, nu).
+    """
+    quick = at_once(MASS_MATRIX, model, q)
+    if quick is not None:
+        return quick.reshape(model.nu, model.nu)
     check_model(model, "mass_matrix")
-    result = np.zeros((model.nu, model.nu))
-    if model.forest.flexible is not None:
-        links, nothing = model.forest.mass.size, (np.zeros(model.nu), np.zeros(model.nu))
-        wrench, force = np.zeros((links, 6)), np.zeros((links, 6))
-        coordinates, ws = vector(q, model.nq, "q"), scratch(model)
-        flexible.mass_matrix(kernel_tables(model).forest, coordinates, *nothing, wrench, np.zeros(3), ws, force, result)
-        return result
-    composite.mass_matrix(
-        kernel_tables(model).forest,
-        vector(q, model.nq, "q"),
-        scratch(model),
-        np.zeros((model.forest.mass.size, 21)),
-        result,
-    )
+    if is_batch((q, 1)):
+        found = rows_of(("q", q, (model.nq,)))
+        if model.forest.flexible is None:
+            return _many(model, MASS_MATRIX, found)[0]
+        return one_by_one(found, lambda q: mass_matrix(model, q), (model.nq,))
+    coordinates = vector(q, model.nq, "q")
+    if model.forest.flexible is None:
+        return _found(model, MASS_MATRIX, [coordinates])[0]
+    links, nothing = model.forest.mass.size, (np.zeros(model.nu), np.zeros(model.nu))
+    wrench, force, result = np.zeros((links, 6)), np.zeros((links, 6)), np.zeros((model.nu, model.nu))
+    forest, ws = kernel_tables(model).forest, scratch(model)
+    flexible.mass_matrix(forest, coordinates, *nothing, wrench, np.zeros(3), ws, force, result)
     return result
 
 
-def kinetic_energy(model: Model, q: np.ndarray, u: np.ndarray) -> float:
-    """Kinetic energy T = ½ uᵀ M u [energy], summed body by body."""
+def kinetic_energy(model: Model, q: np.ndarray, u: np.ndarray) -> Any:
+    """Kinetic energy T = ½ uᵀ M u [energy], summed body by body.
+
+    Coordinates (states, nq) or speeds (states, nu) give energies (states,).
+    """
+    quick = at_once(KINETIC_ENERGY, model, q, u)
+    if quick is not None:
+        return float(quick[0])
     check_model(model, "kinetic_energy")
-    return float(
-        kinetic_energies.kinetic_energy_at(
-            kernel_tables(model).forest, vector(q, model.nq, "q"), vector(u, model.nu, "u"), scratch(model)
-        )
-    )
+    if is_batch((q, 1), (u, 1)):
+        found = rows_of(*_states(model, q, u))
+        if model.forest.flexible is None:
+            return _many(model, KINETIC_ENERGY, found)[0][:, 0]
+        return one_by_one(found, lambda q, u: kinetic_energy(model, q, u), (model.nq,), (model.nu,))
+    return float(_found(model, KINETIC_ENERGY, [vector(q, model.nq, "q"), vector(u, model.nu, "u")])[0][0])
 
 
 def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -165,21 +197,52 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     positions, rotations
-        Origins [length], (bodies, 3), and Euler parameters scalar first, body to world, (bodies, 4); world frame.
+        Origins [length], (bodies, 3), and Euler parameters scalar first, body to world, (bodies, 4); world frame. Of
+        coordinates (states, nq) both have a leading axis of states.
     """
+    quick = at_once(POSES, model, q)
+    if quick is not None:
+        end = 3 * model.bodies
+        return quick[:end].reshape(-1, 3), quick[end:].reshape(-1, 4)
     check_model(model, "body_poses")
-    positions, rotations = np.empty((model.bodies, 3)), np.empty((model.bodies, 4))
-    poses.body_poses(
-        kernel_tables(model).forest,
-        model.link,
-        model.offset_position,
-        model.offset_rotation,
-        vector(q, model.nq, "q"),
-        scratch(model),
-        positions,
-        rotations,
-    )
+    if is_batch((q, 1)):
+        found = rows_of(("q", q, (model.nq,)))
+        if model.forest.flexible is None:
+            places, turns = _many(model, POSES, found)
+            return places, turns
+        each = [body_poses(model, row) for row in found.rows[0]]
+        return np.array([one for one, _ in each]), np.array([one for _, one in each])
+    positions, rotations = _found(model, POSES, [vector(q, model.nq, "q")])
     return positions, rotations
+
+
+def _many(model: Model, which: Definition, found: Rows, gravity: Any = 0.0) -> tuple[np.ndarray, ...]:
+    """What a function finds of many states."""
+    function = function_of(model, which)
+    function.shared.gravity[:] = gravity
+    return function.many(found.states, found.rows)
+
+
+def _states(model: Model, q: Any, u: Any) -> tuple[tuple[str, Any, tuple[int, ...]], ...]:
+    """Coordinates and speeds as ``rows_of`` takes them."""
+    return ("q", q, (model.nq,)), ("u", u, (model.nu,))
+
+
+def _wrenches(model: Model, wrenches: Any) -> tuple[str, Any, tuple[int, ...]]:
+    return "wrenches", wrenches, (model.bodies, 6)
+
+
+def _in_lanes(model: Model) -> bool:
+    """Whether states of a model are solved side by side: rigid trees without loops."""
+    return model.forest.flexible is None and not model.loops.kind.size
+
+
+def _on_links(model: Model, found: Rows) -> Rows:
+    """Rows whose last ones, wrenches on bodies, are those on links."""
+    *others, wrenches = found.rows
+    if not wrenches.any():
+        return Rows(found.states, [*others, np.zeros((1, 6 * model.forest.mass.size))])
+    return Rows(found.states, [*others, wrenches_on_links(model, found, wrenches)])
 
 
 def points_on_links(model: Model, q: np.ndarray, links: np.ndarray, points: np.ndarray) -> np.ndarray:

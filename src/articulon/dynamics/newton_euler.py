@@ -20,7 +20,8 @@ from articulon.algebra.vectors import (
 from articulon.dynamics import joints
 from articulon.dynamics.by_forest import by_forest
 from articulon.dynamics.kinematics import frames, move, place
-from articulon.kernels import kernel
+from articulon.kernels import jit, kernel
+from articulon.passes import Pass, pass_of
 
 
 @by_forest
@@ -40,13 +41,17 @@ def project(forest, ws, force, tau):
             store_from(force, p, 3, add(load_from(force, p, 3), add(n, cross(load(reach, i), f))))
 
 
-@kernel
-def inverse_dynamics(forest, q, u, udot, wrench, gravity, ws, force, tau):
-    """tau (nu,) that gives ``udot``; ``force`` (links, 6) is scratch."""
+@pass_of
+def project_on_joints(forest, ws, force, tau):
+    """τ of wrenches (links, 6), which are summed towards the roots, at links that have been placed."""
+    project(forest, ws, force, tau)
+
+
+@jit
+def newton_euler(forest, udot, wrench, gravity, ws, force, tau):
+    """tau (nu,) that gives ``udot``, of links that have been placed and moved; ``force`` (links, 6) is scratch."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     n_links = parent.size
-    place(forest, q, ws, 0, n_links)
-    move(forest, u, ws, 0, n_links)
     quaternion, rotations, reach, bias = ws.quaternion, ws.rotation, ws.reach, ws.bias
     acceleration, twist = ws.acceleration, ws.twist
     for i in range(n_links):
@@ -71,6 +76,18 @@ def inverse_dynamics(forest, q, u, udot, wrench, gravity, ws, force, tau):
         store_from(force, i, 0, sub(linear, load_from(wrench, i, 0)))
         store_from(force, i, 3, sub(moment, load_from(wrench, i, 3)))
     project(forest, ws, force, tau)
+
+
+find_joint_forces = Pass(newton_euler)
+"""The same as a pass."""
+
+
+@kernel
+def inverse_dynamics(forest, q, u, udot, wrench, gravity, ws, force, tau):
+    """tau (nu,) that gives ``udot``; ``force`` (links, 6) is scratch."""
+    place(forest, q, ws, 0, forest.parent.size)
+    move(forest, u, ws, 0, forest.parent.size)
+    newton_euler(forest, udot, wrench, gravity, ws, force, tau)
 
 
 @kernel

@@ -5,6 +5,7 @@ from articulon.algebra.vectors import add, apply, load, load_matrix, store
 from articulon.dynamics import joints
 from articulon.dynamics.kinematics import drift, move, place
 from articulon.kernels import jit, kernel
+from articulon.passes import Pass
 
 
 @jit
@@ -17,14 +18,24 @@ def body_pose(link, offset_position, offset_rotation, ws, k):
     return x, normalised(e)
 
 
-@kernel
-def body_poses(forest, link, offset_position, offset_rotation, q, ws, positions, rotations):
-    """Fills positions (bodies, 3) and rotations (bodies, 4) at q."""
-    place(forest, q, ws, 0, forest.mass.size)
+@jit
+def fill_poses(link, offset_position, offset_rotation, ws, positions, rotations):
+    """Positions (bodies, 3) and rotations (bodies, 4) at links that have been placed."""
     for k in range(link.size):
         x, e = body_pose(link, offset_position, offset_rotation, ws, k)
         store(positions, k, x)
         store_quaternion(rotations, k, e)
+
+
+find_poses = Pass(fill_poses)
+"""The same as a pass."""
+
+
+@kernel
+def body_poses(forest, link, offset_position, offset_rotation, q, ws, positions, rotations):
+    """Fills positions (bodies, 3) and rotations (bodies, 4) at q."""
+    place(forest, q, ws, 0, forest.mass.size)
+    fill_poses(link, offset_position, offset_rotation, ws, positions, rotations)
 
 
 @kernel

@@ -5,8 +5,10 @@ import threading
 import numpy as np
 
 from articulon.dynamics import multibody_functions
+from articulon.dynamics.state_rows import is_batch, one_by_one, rows_of
 from articulon.errors import ModelError
-from articulon.forces.evaluation import Evaluator, own_forces
+from articulon.forces.evaluation import Evaluator, generalized_forces, own_forces
+from articulon.forces.state_forces import side_by_side
 from articulon.inputs import flag
 from articulon.model import Model
 
@@ -30,6 +32,11 @@ def forward_dynamics(
     The model's own forces, those of ``add_force``, are ignored by default: only what is given here acts. With
     ``forces=True`` they act too, in addition to what is given. Loops and driven joints of the model are always kept:
     the accelerations fulfil their conditions, with whatever forces of constraint that takes.
+
+    Many states are solved at once where arrays have a leading axis, a state a row: ``q`` (states, nq), ``u`` (states,
+    nu) and, where they differ, ``tau`` (states, nu) and ``wrenches`` (states, bodies, 6). What has no such axis is the
+    same for all. States of rigid trees without loops lie side by side in the processor's vector registers, and blocks
+    of them are shared out among threads; others are solved one after another.
 
     Parameters
     ----------
@@ -56,7 +63,7 @@ def forward_dynamics(
     Returns
     -------
     numpy.ndarray
-        u' (nu,): for every joint the rates of its speeds, in the order of ``model.u0``.
+        u' (nu,): for every joint the rates of its speeds, in the order of ``model.u0``; (states, nu) of many states.
 
     Raises
     ------
@@ -77,9 +84,10 @@ def forward_dynamics(
     >>> float(ar.forward_dynamics(model, model.q0, model.u0, forces=True)[2])
     -9.81
     """
-    if flag(forces, "forces", ModelError):
+    if forces is not False and flag(forces, "forces", ModelError):
         multibody_functions.check_model(model, "forward_dynamics")
-        tau = multibody_functions.vector(tau, model.nu, "tau") + _own(model, q, u, time, "forward_dynamics")
+        given = rows_of(("tau", tau, (model.nu,))).rows[0]
+        tau = (given if is_batch((tau, 1)) else given[0]) + _own(model, q, u, time, "forward_dynamics")
     return multibody_functions.forward_dynamics(model, q, u, tau, wrenches, gravity, solver, time)
 
 
@@ -117,7 +125,7 @@ def inverse_dynamics(
     Returns
     -------
     numpy.ndarray
-        τ (nu,), in the order of ``model.u0``.
+        τ (nu,), in the order of ``model.u0``; (states, nu) where arrays have a leading axis of states.
 
     Raises
     ------
@@ -131,7 +139,9 @@ def inverse_dynamics(
 
 
 def _own(model: Model, q: np.ndarray, u: np.ndarray, time: float, where: str) -> np.ndarray:
-    """The model's own forces (nu,), but for Brownian ones."""
+    """The model's own forces (nu,) or (states, nu), but for Brownian ones."""
+    if is_batch((q, 1), (u, 1)) and side_by_side(model):
+        return generalized_forces(model, q, u, time=time)
     evaluator = _evaluator(model)
     if evaluator.contacts is not None:
         raise ModelError(
@@ -139,6 +149,9 @@ def _own(model: Model, q: np.ndarray, u: np.ndarray, time: float, where: str) ->
             "leave `forces` out and give what acts by wrenches"
         )
     try:
+        if is_batch((q, 1), (u, 1)):
+            found = rows_of(("q", q, (model.nq,)), ("u", u, (model.nu,)))
+            return one_by_one(found, lambda q, u: own_forces(evaluator, q, u, time), (model.nq,), (model.nu,))
         return own_forces(evaluator, q, u, time)
     except BaseException:
         _kept.evaluator = None  # a user's function has failed, and the evaluator would say so for ever

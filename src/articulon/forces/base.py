@@ -107,6 +107,9 @@ class Force(Declaration):
     of_determinant: ClassVar[bool] = False
     """Whether its energy is c ln det M, M being the mass matrix of the motions that there are, so that it changes when
     joints lock."""
+    side_by_side: ClassVar[bool] = False
+    """Whether its passes do several states side by side, in lanes: they branch on no number that differs between
+    states, and what they keep beside the table's constants is in what ``in_lanes`` gives."""
     resistance: ClassVar[Literal["joints", "dashpots", "other"]] = "other"
     """What its resistance to speeds is, if it has one. ``friction-implicit`` solves for that of joints, whose tables
     are ``JointFrictions``, and of dashpots, whose tables are ``PointSprings``."""
@@ -141,6 +144,11 @@ class Force(Declaration):
     def energy(cls, table: Any, at: EnergyAt) -> Iterator[Bound]:
         """Passes that add its energy; none for a force that has no energy function."""
         yield from ()
+
+    @classmethod
+    def in_lanes(cls, table: Any) -> Any:
+        """The table for several states side by side: scratch in it is lanes, new at every call."""
+        return table
 
     @classmethod
     def resists(cls, table: Any) -> bool:

@@ -158,19 +158,25 @@ def unit_pair(shape, seed, stream, window, index):
 
 
 @jit
-def draw(noise, window, held):
-    """Forces and torques of a held window: the mean of its fine windows."""
-    amplitude = noise.amplitude
-    shape, average, seed, stream = noise.choice[0], noise.choice[1], noise.choice[2], noise.choice[3]
+def noise_of_window(noise, seed, window, k):
+    """Force and torque on the k-th body with drag in a held window: the mean of its fine windows."""
+    amplitude, shape, average, stream = noise.amplitude, noise.choice[0], noise.choice[1], noise.choice[3]
     # √(2βkT/Δ) of each fine window of length Δ, and the mean of them.
     size = 1.0 / (math.sqrt(noise.window[0]) * average)
-    for k in range(amplitude.shape[0]):
-        force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for fine in range(window * average, (window + 1) * average):
-            first, second = unit_pair(shape, seed, stream, fine, k)
-            force, torque = add(force, first), add(torque, second)
-        store_from(held, k, 0, scale(amplitude[k, 0] * size, force))
-        store_from(held, k, 3, scale(amplitude[k, 1] * size, torque))
+    force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for fine in range(window * average, (window + 1) * average):
+        first, second = unit_pair(shape, seed, stream, fine, k)
+        force, torque = add(force, first), add(torque, second)
+    return scale(amplitude[k, 0] * size, force), scale(amplitude[k, 1] * size, torque)
+
+
+@jit
+def draw(noise, window, held):
+    """Forces and torques of a held window."""
+    for k in range(noise.amplitude.shape[0]):
+        force, torque = noise_of_window(noise, noise.choice[2], window, k)
+        store_from(held, k, 0, force)
+        store_from(held, k, 3, torque)
 
 
 @jit

@@ -12,8 +12,8 @@ import numpy as np
 from articulon.algebra.vectors import copy_into
 from articulon.dynamics import motion_passes
 from articulon.dynamics.loops.loop_passes import closing_loops
-from articulon.dynamics.multibody_functions import PARALLEL_LINKS
 from articulon.dynamics.solvers import Constraints, Loads, locating, solving
+from articulon.dynamics.state_functions import PARALLEL_LINKS
 from articulon.forces.base import At
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import booking, fill_all, scaling

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from articulon.dynamics.kinetic_energies import kinetic_energy
 from articulon.dynamics.motion_passes import place_links
 from articulon.forces.base import EnergyAt
 from articulon.forces.gravity import gravity_energy
@@ -25,12 +24,6 @@ def add_modal_energy(forest, q, result):
 def add_gravity_energy(forest, gravity, ws, result):
     """Energy in the field of gravity."""
     result[EXTERNAL] += gravity_energy(forest, gravity, ws)
-
-
-@pass_of
-def find_kinetic_energy(forest, ws, result):
-    """Kinetic energy (1,) of links that have been placed and moved."""
-    result[0] = kinetic_energy(forest, ws)
 
 
 def energy_passes(forest: Forest, forces: Forces, ws: Workspace, q: np.ndarray, result: np.ndarray) -> Iterator[Bound]:

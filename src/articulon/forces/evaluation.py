@@ -3,17 +3,21 @@ for Python."""
 
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from articulon.dynamics import embedding, newton_euler
+from articulon.dynamics.kinetic_energies import find_kinetic_energy
 from articulon.dynamics.multibody_functions import check_model, inverse_dynamics, vector
+from articulon.dynamics.state_functions import function_of
+from articulon.dynamics.state_rows import is_batch, one_by_one, rows_of
 from articulon.errors import ModelError
 from articulon.forces.capacity import with_capacity
 from articulon.forces.contact.contact_columns import KEPT
 from articulon.forces.derivatives import Closing, RightHandSide, call, call_closing, closing, right_hand_side
-from articulon.forces.energies import energy_passes, find_kinetic_energy
+from articulon.forces.energies import energy_passes
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import summing
 from articulon.forces.model_tables import force_tables
@@ -21,6 +25,7 @@ from articulon.forces.sites.list_sizes import has_site_forces
 from articulon.forces.sites.site_evaluation import SiteForces
 from articulon.forces.sites.site_positions import only_particles, site_positions
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, MEASURES, W_XX, W_YZ, W_ZZ
+from articulon.forces.state_forces import OWN_FORCES, POTENTIAL_ENERGY, side_by_side
 from articulon.inputs import number, shown, words
 from articulon.model import CHANNELS, Model, State, kernel_tables, workspace
 from articulon.model.state import CONFORMATIONAL, EXTERNAL, POTENTIAL
@@ -164,15 +169,22 @@ class Evaluator(ModelTables):
         )
 
 
-def potential_energy(model: Model, q: np.ndarray) -> float:
+def potential_energy(model: Model, q: np.ndarray) -> Any:
     """Energy of all potential and conformational terms at q, and of gravity [energy].
 
-    Forces that a user writes have no energy function.
+    Forces that a user writes have no energy function. Coordinates (states, nq) give energies (states,).
     """
     check_model(model, "potential_energy")
+    if is_batch((q, 1)):
+        found = rows_of(("q", q, (model.nq,)))
+        if side_by_side(model):
+            return function_of(model, POTENTIAL_ENERGY).many(found.states, found.rows)[0][:, 0]
+        return one_by_one(found, lambda q: potential_energy(model, q), (model.nq,))
     coordinates, result = vector(q, model.nq, "q"), np.zeros(8)
     if only_particles(model):
         return float(_sites_of(model).measure(coordinates.reshape(-1, 3))[ENERGY])
+    if side_by_side(model):
+        return float(function_of(model, POTENTIAL_ENERGY).of(coordinates)[0][0])
     tables = force_tables(model)
     forest = kernel_tables(model).forest
     Program(energy_passes(forest, tables, workspace(forest), coordinates, result))()
@@ -238,7 +250,7 @@ def generalized_forces(
     model
         The model.
     q, u
-        Coordinates (nq,) and speeds (nu,).
+        Coordinates (nq,) and speeds (nu,); with a leading axis of states, so has what is returned.
     channels
         Names of the channels to sum; all by default. The stochastic channel is that of the first window of seed 0, one
         unit of time long, and gives nothing unless it is named.
@@ -255,6 +267,15 @@ def generalized_forces(
     unknown = sorted(named - set(CHANNELS))
     if unknown:
         raise ModelError(f"unknown channel {shown(unknown[0])}; the channels are {', '.join(CHANNELS)}")
+    if is_batch((q, 1), (u, 1)):
+        found = rows_of(("q", q, (model.nq,)), ("u", u, (model.nu,)))
+        if side_by_side(model) and "stochastic" not in named:
+            function = function_of(model, OWN_FORCES)
+            function.shared.time[0] = number(time, "time")
+            function.shared.factor[:] = [name in named for name in CHANNELS]
+            return function.many(found.states, found.rows)[0]
+        evaluator = Evaluator(model)
+        return one_by_one(found, lambda q, u: own_forces(evaluator, q, u, time, named), (model.nq,), (model.nu,))
     return own_forces(Evaluator(model), q, u, time, named)
 
 

@@ -42,6 +42,7 @@ class PointSpring(Force):
     """
 
     energy_channel = POTENTIAL
+    side_by_side: ClassVar[bool] = True
     resistance: ClassVar = "dashpots"
 
     kind: Literal["point-spring"] = "point-spring"
@@ -226,5 +227,6 @@ def point_spring_energy(springs, ws, result):
     total = 0.0
     for s in range(constants.shape[0]):
         _, _, _, _, d = ends_of(springs, s, ws)
-        total += 0.5 * constants[s, 0] * (math.sqrt(dot(d, d)) - constants[s, 1]) ** 2
+        stretch = math.sqrt(dot(d, d)) - constants[s, 1]
+        total += 0.5 * constants[s, 0] * stretch * stretch
     result[POTENTIAL] += total

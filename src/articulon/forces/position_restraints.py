@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -45,6 +45,7 @@ class PositionRestraint(Force):
     """
 
     energy_channel = POTENTIAL
+    side_by_side: ClassVar[bool] = True
 
     kind: Literal["position-restraint"] = "position-restraint"
     name: str | None = None

@@ -5,7 +5,8 @@ import numpy as np
 from articulon.algebra.vectors import add, apply, load, load_at, load_matrix, scale, store_at
 from articulon.dynamics.kinematics import move, place
 from articulon.dynamics.kinetic_energies import first_moment, link_momentum
-from articulon.dynamics.multibody_functions import check_model, scratch, vector
+from articulon.dynamics.multibody_functions import check_model, vector
+from articulon.dynamics.state_functions import scratch
 from articulon.errors import ModelError
 from articulon.forces.evaluation import site_sums
 from articulon.forces.sites.site_positions import only_particles, site_places

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations_with_replacement, pairwise
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -18,6 +18,7 @@ from articulon.forces.selection import on_link
 from articulon.forces.sites.between import group_pairs
 from articulon.forces.sites.mixing import LennardJonesKind, meeting
 from articulon.kernels import jit
+from articulon.lanes import LaneArray
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
 from articulon.model.state import POTENTIAL
@@ -66,6 +67,7 @@ class SitePairs(Force):
     """
 
     energy_channel = POTENTIAL
+    side_by_side: ClassVar[bool] = True
 
     kind: Literal["site-pairs"] = "site-pairs"
     table: tuple[PairLaw, ...] = ()
@@ -184,6 +186,13 @@ class SitePairs(Force):
     def channels(cls, table: Pairs) -> tuple[Iterable[int], Iterable[int]]:
         """See :class:`Force`."""
         return (POTENTIAL,), ()
+
+    @classmethod
+    def in_lanes(cls, table: Pairs) -> Any:
+        """See :class:`Force`."""
+        place: Any = LaneArray.zeros(table.place.shape)
+        place.numbers[:] = table.place[:, :, None]
+        return table._replace(place=place)
 
     @classmethod
     def fill(cls, table: Pairs, at: At) -> Iterator[Bound]:
@@ -305,12 +314,16 @@ class _Runs:
 
 @jit
 def site_law(r2, A, B, C):
-    """U(r) = A/r¹² − B/r⁶ + C/r; returns (U, −U'(r)/r)."""
+    """U(r) = A/r¹² − B/r⁶ + C/r, of this force and of the truncated law `twelve-six`; returns U, −U'(r)/r and ∇²U."""
     inverse2 = 1.0 / r2
     inverse6 = inverse2 * inverse2 * inverse2
     coulomb = C * math.sqrt(inverse2)
     repulsion, attraction = A * inverse6 * inverse6, B * inverse6
-    return repulsion - attraction + coulomb, (12.0 * repulsion - 6.0 * attraction + coulomb) * inverse2
+    return (
+        repulsion - attraction + coulomb,
+        (12.0 * repulsion - 6.0 * attraction + coulomb) * inverse2,
+        (132.0 * repulsion - 30.0 * attraction) * inverse2,
+    )
 
 
 @jit
@@ -340,7 +353,7 @@ def pair_wrenches(pairs, ws, wrench):
             A, B, C = law[run, 0], law[run, 1], law[run, 2]
             for p in range(low[run], high[run]):  # a vector loop
                 dx, dy, dz = xs - x[p], ys - y[p], zs - z[p]
-                _, g = site_law(dx * dx + dy * dy + dz * dz, A, B, C)
+                _, g, _ = site_law(dx * dx + dy * dy + dz * dz, A, B, C)
                 fx += g * dx
                 fy += g * dy
                 fz += g * dz

@@ -41,6 +41,7 @@ class TorsionalSprings(Force):
     positional: ClassVar[tuple[str, ...]] = ("stiffness",)
     kind: Literal["torsional-springs"] = "torsional-springs"
     energy_channel = CONFORMATIONAL
+    side_by_side: ClassVar[bool] = True
     on_joints: ClassVar[bool] = True
     stiffness: Annotated[dict[str, Quantity], Dimension("torsional_stiffness", minimum=0)]
     """k by body, the one that the joint carries [energy/rad²]; a name ending in ``*`` stands for all that begin so, and
@@ -168,7 +169,8 @@ def spring_energy(forest, springs, q, result):
         i = links[s]
         k = q_start[i]
         if kinds[i] == REVOLUTE:
-            total += 0.5 * stiffness[s] * (q[k] - rest[s, 0]) ** 2
+            angle = q[k] - rest[s, 0]
+            total += 0.5 * stiffness[s] * angle * angle
         else:
             turned = rotation_vector(product(conjugate(load_quaternion(rest, s)), quaternion_at(q, k)))
             total += 0.5 * stiffness[s] * dot(turned, turned)

@@ -6,13 +6,12 @@ import numpy as np
 
 from articulon.algebra.vectors import ZERO, add, copy_into, load, load_from, scale, store, store_from
 from articulon.dynamics.kinematics import move
-from articulon.dynamics.kinetic_energies import kinetic_energy
+from articulon.dynamics.kinetic_energies import find_kinetic_energy, kinetic_energy
 from articulon.dynamics.loops.conditions import LoopScratch
 from articulon.dynamics.loops.loop_passes import factoring, responding
 from articulon.dynamics.momentum_sampling import draw_speeds
 from articulon.dynamics.motion_passes import move_links, place_links, solve
 from articulon.forces.base import At
-from articulon.forces.energies import find_kinetic_energy
 from articulon.forces.evaluation import Evaluator
 from articulon.forces.filling import booking, filling, scaling
 from articulon.integrate import geodesic

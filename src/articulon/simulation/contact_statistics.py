@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulon.dynamics.multibody_functions import scratch
 from articulon.dynamics.poses import link_velocities
+from articulon.dynamics.state_functions import scratch
 from articulon.errors import CheckpointError
 from articulon.forces.contact.contact_columns import KEPT, RECORD, TIMES
 from articulon.forces.contact.contact_engine import Contacts

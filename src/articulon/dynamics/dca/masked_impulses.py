@@ -28,7 +28,8 @@ from articulon.dynamics.loops.conditions import (
 )
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite, solve_semidefinite
 from articulon.dynamics.motion_passes import place_links
-from articulon.dynamics.multibody_functions import scratch, vector
+from articulon.dynamics.multibody_functions import vector
+from articulon.dynamics.state_functions import scratch
 from articulon.kernel_variants import copied, variant
 from articulon.kernels import jit
 from articulon.model import Model, kernel_tables

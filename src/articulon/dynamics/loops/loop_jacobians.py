@@ -7,7 +7,8 @@ import numpy as np
 from articulon.dynamics.loops import constrained_articulated
 from articulon.dynamics.loops.conditions import loop_scratch
 from articulon.dynamics.loops.given_motions import check_time, motion_functions, prepared
-from articulon.dynamics.multibody_functions import check_model, scratch, vector
+from articulon.dynamics.multibody_functions import check_model, vector
+from articulon.dynamics.state_functions import scratch
 from articulon.inputs import number
 from articulon.model import Model, kernel_tables
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from articulon.dynamics.multibody_functions import scratch
 from articulon.dynamics.poses import link_velocities
+from articulon.dynamics.state_functions import scratch
 from articulon.model import Model, kernel_tables
 from articulon.model.array_rotations import matrices
 

@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from articulon.declaration import Flag
 from articulon.errors import ModelError
-from articulon.forces.site_pairs import PairLaw
+from articulon.forces.site_pairs import PairLaw, site_law
 from articulon.forces.sites.between import BetweenGroups
 from articulon.forces.sites.laws.cutoffs import CutPairs, Truncation, cut_rows, ends_of, force_shifted, switched
 from articulon.forces.sites.laws.lennard_jones import check_tail_fields, power_term
@@ -84,15 +84,8 @@ class TwelveSix(BetweenGroups, CutPairs):
 @jit
 def twelve_six(r2, rows, k, charges):
     """U = A/r¹² − B/r⁶ + C/r − shift."""
-    A, B = rows[k, 1], rows[k, 2]
-    inverse2 = 1.0 / r2
-    inverse6 = inverse2 * inverse2 * inverse2
-    coulomb = rows[k, 3] * np.sqrt(inverse2)
-    return (
-        (A * inverse6 - B) * inverse6 + coulomb - rows[k, 4],
-        ((12.0 * A * inverse6 - 6.0 * B) * inverse6 + coulomb) * inverse2,
-        (132.0 * A * inverse6 - 30.0 * B) * inverse6 * inverse2,
-    )
+    U, g, L = site_law(r2, rows[k, 1], rows[k, 2], rows[k, 3])
+    return U - rows[k, 4], g, L
 
 
 @jit

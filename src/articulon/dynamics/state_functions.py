@@ -1,0 +1,311 @@
+"""What the public functions find of a state: their passes, bound to the arrays of one state or to the lanes of many."""
+
+import math
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from articulon.dynamics.kinetic_energies import find_kinetic_energy
+from articulon.dynamics.mass_matrix import find_mass_matrix
+from articulon.dynamics.motion_passes import move_links, place_links, solve
+from articulon.dynamics.newton_euler import find_joint_forces
+from articulon.dynamics.poses import find_poses
+from articulon.dynamics.state_batches import Batch
+from articulon.kernels import kernel, prepare_for
+from articulon.lanes import LaneArray
+from articulon.model import Forest, Model, Workspace, kernel_tables, workspace
+from articulon.passes import Bound, Program, pass_of, run
+
+Shape = tuple[int, ...]
+_NO_GRAVITY = np.zeros(3)
+PARALLEL_LINKS = 4096
+"""From this many links on, trees run in parallel threads: below it, starting them costs more. A fixed rule, not the
+number of threads, chooses the kernel, so that the bits do not depend on the threads."""
+
+
+class Shared(NamedTuple):
+    """What is the same for all states of a call."""
+
+    gravity: np.ndarray
+    """Acceleration of free fall, shape (3,)."""
+    time: np.ndarray
+    """At which forces are evaluated [time], shape (1,)."""
+    factor: np.ndarray
+    """What the channels are multiplied by, shape (8,)."""
+
+
+class At(NamedTuple):
+    """What the passes of a function read and write."""
+
+    model: Model
+    forest: Forest
+    given: tuple[Any, ...]
+    """What is given of a state, or of those side by side."""
+    shared: Shared
+    """What is the same for all."""
+    ws: Workspace
+    """Scratch of the dynamics."""
+    found: tuple[Any, ...]
+    """What is found."""
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether states are side by side."""
+        return isinstance(self.given[0], LaneArray)
+
+    def zeros(self, shape: Shape) -> Any:
+        """Further scratch."""
+        return LaneArray.zeros(shape) if self.in_lanes else np.zeros(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A function of states."""
+
+    given: Callable[[Model], list[Shape]]
+    """Shapes of what is given of a state."""
+    found: Callable[[Model], list[Shape]]
+    """Shapes of what is found."""
+    passes: Callable[[At], Iterator[Bound]]
+    """The passes that find it."""
+
+
+@pass_of
+def clear_rows(rows):
+    """Zeroes an array (n, m), or lanes."""
+    for i in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            rows[i, k] = 0.0
+
+
+@kernel
+def run_state(code, sizes, kept, q, u, x, gravity, found, result):
+    """Runs a program on the numbers of one state and gravity, which go one behind the other into ``kept``, with zeros
+    for wrenches between the last two. Returns whether they are finite, and as many as ``sizes`` say."""
+    if q.size != sizes[0] or u.size != sizes[1] or x.size != sizes[2] or gravity.size != 3:
+        return False
+    wrong, at = 0.0, 0
+    for one in (q, u, x):
+        for k in range(one.size):
+            kept[at + k] = one[k]
+            wrong += 0.0 * one[k]
+        at += one.size
+    end = kept.size - 3
+    for k in range(at, end):
+        kept[k] = 0.0
+    for k in range(3):
+        kept[end + k] = gravity[k]
+        wrong += 0.0 * gravity[k]
+    if wrong != 0.0:
+        return False
+    run(code)
+    for k in range(result.size):
+        result[k] = found[k]
+    return True
+
+
+def _coordinates(model: Model) -> list[Shape]:
+    return [(model.nq,)]
+
+
+def _state(model: Model) -> list[Shape]:
+    return [(model.nq,), (model.nu,)]
+
+
+def _loaded(model: Model) -> list[Shape]:
+    return [*_state(model), (model.nu,), (model.forest.mass.size, 6)]
+
+
+def _speeds(model: Model) -> list[Shape]:
+    return [(model.nu,)]
+
+
+def _moving(at: At) -> Iterator[Bound]:
+    """Links that are placed and moved."""
+    yield place_links.bind(at.forest, at.given[0], at.ws)
+    yield move_links.bind(at.forest, at.given[1], at.ws)
+
+
+def _accelerating(at: At) -> Iterator[Bound]:
+    """u' under generalised forces and wrenches on the links."""
+    yield from _moving(at)
+    forest, tau, wrench = at.forest, *at.given[2:]
+    inertias = forest.mass, forest.moment, forest.inertia
+    yield solve.bind(forest, *inertias, tau, wrench, at.shared.gravity, np.ones(1), at.ws, at.found[0])
+
+
+def _forcing(at: At) -> Iterator[Bound]:
+    """τ of accelerations, beside wrenches on the links."""
+    yield from _moving(at)
+    force = at.zeros((at.forest.mass.size, 6))
+    yield find_joint_forces.bind(at.forest, *at.given[2:], at.shared.gravity, at.ws, force, at.found[0])
+
+
+def _weighing(at: At) -> Iterator[Bound]:
+    """M by composite rigid bodies."""
+    composite = at.zeros((at.forest.mass.size, 21))
+    yield place_links.bind(at.forest, at.given[0], at.ws)
+    yield clear_rows.bind(composite)
+    yield clear_rows.bind(at.found[0])
+    yield find_mass_matrix.bind(at.forest, at.ws, composite, at.found[0])
+
+
+def _energising(at: At) -> Iterator[Bound]:
+    """T."""
+    yield from _moving(at)
+    yield find_kinetic_energy.bind(at.forest, at.ws, at.found[0])
+
+
+def _posing(at: At) -> Iterator[Bound]:
+    """Positions and rotations of the bodies."""
+    model = at.model
+    offsets = model.link.copy(), model.offset_position.copy(), model.offset_rotation.copy()
+    yield place_links.bind(at.forest, at.given[0], at.ws)
+    yield find_poses.bind(*offsets, at.ws, *at.found)
+
+
+ACCELERATIONS = Definition(_loaded, _speeds, _accelerating)
+"""u' (nu,) of q, u, τ and wrenches on the links."""
+JOINT_FORCES = Definition(_loaded, _speeds, _forcing)
+"""τ (nu,) of q, u, u' and wrenches on the links."""
+MASS_MATRIX = Definition(_coordinates, lambda model: [(model.nu, model.nu)], _weighing)
+"""M (nu, nu) of q."""
+KINETIC_ENERGY = Definition(_state, lambda _: [(1,)], _energising)
+"""T (1,) of q and u."""
+POSES = Definition(_coordinates, lambda model: [(model.bodies, 3), (model.bodies, 4)], _posing)
+"""Positions (bodies, 3) and rotations (bodies, 4) of q."""
+
+
+class StateFunction:
+    """A function of the states of a model.
+
+    Parameters
+    ----------
+    model
+        The model.
+    definition
+        What it finds, and how.
+    ws
+        Scratch of the dynamics for one state.
+    """
+
+    def __init__(self, model: Model, definition: Definition, ws: Workspace) -> None:
+        self._model, self._definition = weakref.ref(model), definition  # what is kept by model must not keep it
+        self._kept, parts = _in_one([*definition.given(model), (3,)])
+        self.given, self.shared = parts[:-1], Shared(parts[-1], np.zeros(1), np.ones(8))
+        self._found, self.found = _in_one(definition.found(model))
+        self._program = self._bound(tuple(self.given), ws, tuple(self.found))
+        sizes = [self.given[k].size if k < len(self.given) else 0 for k in range(3)]
+        self._sizes, zeros = np.array(sizes), np.zeros(max(sizes[1:]))
+        self._zeros = zeros[: sizes[1]], zeros[: sizes[2]]
+        self._alone = not in_parallel(model)
+
+    def is_of(self, model: Model) -> bool:
+        """Whether this is a function of a model."""
+        return self._model() is model
+
+    def _bound(self, given: tuple[Any, ...], ws: Workspace, found: tuple[Any, ...]) -> Program:
+        model = self._model()
+        assert model is not None
+        return Program(self._definition.passes(At(model, kernel_tables(model).forest, given, self.shared, ws, found)))
+
+    @cached_property
+    def _run(self) -> Callable[..., bool]:
+        """``run_state`` for arrays that are contiguous."""
+        code, line = self._program.code, np.zeros(1)
+        return prepare_for(run_state, (code, self._sizes, *[line] * 7)).function
+
+    def at_once(self, q: Any, u: Any = None, x: Any = None, gravity: Any = None) -> np.ndarray | None:
+        """All that is found of one state, in one row, of arrays as most callers have them, without wrenches; None where
+        they are anything else. It costs a microsecond beside what is computed."""
+        zeros, result = self._zeros, np.empty(self._found.size)
+        if u is None:
+            u = zeros[0]
+        if x is None:
+            x = zeros[1]
+        if gravity is None:
+            gravity = _NO_GRAVITY
+        code = self._program.addresses
+        try:
+            taken = self._run(code, self._sizes, self._kept, q, u, x, gravity, self._found, result)
+        except TypeError:  # no arrays of floats, or none that lie in one piece
+            return None
+        return result if taken else None
+
+    def of(self, *given: np.ndarray) -> list[np.ndarray]:
+        """What is found of one state."""
+        for kept, value in zip(self.given, given, strict=True):
+            kept[...] = value
+        self._program()
+        return [one.copy() for one in self.found]
+
+    @cached_property
+    def many(self) -> Batch:
+        """The same of many states at once."""
+        model = self._model()
+        assert model is not None
+        shapes = self._definition.given(model), self._definition.found(model)
+        return Batch(kernel_tables(model).forest, *shapes, self._bound)
+
+
+def _in_one(shapes: list[Shape]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Zeros one behind the other, and the arrays of shapes that they are."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
+    whole = np.zeros(ends[-1])
+    parts = zip([0, *ends[:-1]], ends, shapes, strict=True)
+    return whole, [whole[begin:end].reshape(shape) for begin, end, shape in parts]
+
+
+def in_parallel(model: Model) -> bool:
+    """Whether the trees of a model are solved by several threads."""
+    return model.forest.mass.size >= PARALLEL_LINKS and model.trees > 1
+
+
+class _Kept(threading.local):
+    """What a thread keeps between calls."""
+
+    def __init__(self) -> None:
+        self.workspaces: Any = weakref.WeakKeyDictionary()
+        """Of the models, one for all functions."""
+        self.functions: Any = weakref.WeakKeyDictionary()
+        """Of the models, by definition."""
+        self.latest: dict[Definition, StateFunction] = {}
+        """Those that have been asked for last: to look these up takes a tenth of the time."""
+
+
+_kept = _Kept()
+
+
+def scratch(model: Model) -> Workspace:
+    """This thread's workspace for a model, kept between calls."""
+    found: Workspace | None = _kept.workspaces.get(model)
+    if found is None:
+        found = _kept.workspaces[model] = workspace(kernel_tables(model).forest)
+    return found
+
+
+def at_once(
+    which: Definition, model: Any, q: Any, u: Any = None, x: Any = None, gravity: Any = None
+) -> np.ndarray | None:
+    """All that a function finds of one state, as :meth:`StateFunction.at_once` does, where it is the one that this
+    thread has used last; else None."""
+    function = _kept.latest.get(which)
+    if function is None or model is None or function._model() is not model or not function._alone:
+        return None
+    return function.at_once(q, u, x, gravity)
+
+
+def function_of(model: Model, which: Definition) -> StateFunction:
+    """This thread's function of a model, kept between calls."""
+    found = _kept.latest.get(which)
+    if found is None or not found.is_of(model):
+        functions = _kept.functions.setdefault(model, {})
+        if which not in functions:
+            functions[which] = StateFunction(model, which, scratch(model))
+        found = _kept.latest[which] = functions[which]
+    return found

@@ -1,0 +1,393 @@
+"""Many states of one model on a device: their accelerations under given forces, and under the model's own."""
+
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.forces.brownian import brownian_of, fastest_relaxation
+from articulon.gpu import tree_forces, tree_kernels
+from articulon.gpu.devices import device as device_of
+from articulon.gpu.devices import load_warp
+from articulon.gpu.tree_force_tables import ForceTables, check_forces, constant_factors, tables_of
+from articulon.gpu.tree_tables import check_tree_model, forest_of, real_of, reals, work_of
+from articulon.inputs import SEEDS, floats, number, shown, whole
+from articulon.model import Model
+from articulon.model.body_checks import UNIT_TOLERANCE
+from articulon.model.joints import BY_KIND
+from articulon.model.state import CONFORMATIONAL, DAMPING, EXTERNAL, POTENTIAL, STOCHASTIC
+from articulon.scaling.base import ScalingPolicy
+
+wp = load_warp()
+
+STATES_IN_BLOCK = 32
+"""Threads that a GPU keeps on one processor, where each takes a state: as few as it runs at once, so that a thousand
+states keep all processors at work. More would not fit there anyway: a state fills the registers of a thread."""
+THREADS_IN_BLOCK = 256
+"""The same where threads are many and small."""
+
+
+class TreeBatch:
+    """A model's tables and the scratch of a number of its states on a device.
+
+    Parameters
+    ----------
+    model
+        The model.
+    states
+        How many states.
+    device
+        Its name; see :func:`articulon.gpu.devices.device`.
+    precision
+        ``"double"`` or ``"single"``, of all numbers.
+    where
+        What messages begin with.
+
+    Raises
+    ------
+    ModelError
+        For models that there are no kernels for, and states that do not fit into memory.
+    """
+
+    def __init__(self, model: Model, states: int, device: str, precision: str, where: str) -> None:
+        if not isinstance(model, Model):
+            raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {shown(model)}")
+        check_tree_model(model, where)
+        self.model, self.states, self.where = model, states, where
+        self.device, self.real = device_of(device), real_of(precision)
+        self.forest = forest_of(model, self.real, self.device)
+        self.work = work_of(model, states, self.real, self.device)
+        self.links = model.forest.mass.size
+        self.forces: ForceTables | None = None
+        self.wrenches: Any = None
+
+    def take_forces(self, scaling: ScalingPolicy | None, held: float | None, seeds: Any) -> None:
+        """Makes the model's own forces act, times the factors of a policy; ``held`` is how long noise is held [time],
+        by default :func:`held_window`, and ``seeds`` are those of the states."""
+        check_forces(self.model, self.where)
+        factor = constant_factors(scaling, self.where)
+        self.factor = [self.real(float(f)) for f in factor]
+        window = held_window(self.model, scaling, held, self.where)
+        self.forces = tables_of(self.model, window, self.real, self.device)
+        noisy = self.forces.noise is not None
+        self.clock = wp.zeros(1, dtype=wp.int64, device=self.device)
+        bodies, states = (self.forces.dragged, self.states) if noisy else (0, 0)
+        self.held = self.zeros(6 * bodies, states)
+        self.drawn = wp.full((bodies, states), -1, dtype=wp.int64, device=self.device)
+        given = seeds_of(seeds, self.states, self.where, noisy)
+        self.seeds = wp.array(given, dtype=wp.uint64, device=self.device)
+        self.places, self.on_sites = self.zeros(3 * self.forces.sites), self.zeros(3 * self.forces.sites)
+        self.give(gravity=self.forces.gravity)
+
+    def zeros(self, rows: int, states: int | None = None) -> Any:
+        """An array (rows, states) of zeros on the device."""
+        return wp.zeros((rows, self.states if states is None else states), dtype=self.real, device=self.device)
+
+    def rows(self, values: np.ndarray) -> Any:
+        """An array (states, ...) as rows on the device, the states last."""
+        return reals(values.reshape(self.states, -1).T, self.real, self.device)
+
+    def give(self, tau: Any = None, wrenches: Any = None, gravity: Any = None) -> None:
+        """Forces of joints, wrenches on bodies and free fall that are given; None is zero. One for all states or one
+        for each."""
+        N = self.states
+        if tau is not None:
+            self.work.tau = self.rows(per_state(tau, N, (self.model.nu,), "tau"))
+        if gravity is not None:
+            self.work.gravity = self.rows(per_state(gravity, N, (3,), "gravity"))
+        given = None if wrenches is None else per_state(wrenches, N, (self.model.bodies, 6), "wrenches")
+        self.wrenches = None if given is None else self.rows(given)
+
+    def launch(self, kernel: Any, dim: Any, *arguments: Any) -> None:
+        """Launches a kernel, a thread for each of ``dim``."""
+        block = STATES_IN_BLOCK if isinstance(dim, int) else THREADS_IN_BLOCK
+        wp.launch(kernel, dim=dim, inputs=list(arguments), device=self.device, block_dim=block)
+
+    def accelerate(self, y: Any, dy: Any) -> None:
+        """u' of every state y (nq + nu, states) under the forces that are given, to the last rows of ``dy``."""
+        N, nq = self.states, self.model.nq
+        self.move(y)
+        if self.wrenches is not None:
+            self.work.wrench.zero_()
+            self.launch(tree_kernels.gather_wrenches, N, self.forest, self.work, self.wrenches)
+        self.launch(tree_kernels.solve, N, self.forest, self.work, nq, self.real(1.0), dy)
+
+    def move(self, y: Any) -> None:
+        """Places and moves the links of every state y."""
+        self.launch(tree_kernels.place_and_move, self.states, self.forest, self.work, y)
+
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Origins (states, bodies, 3) and Euler parameters (states, bodies, 4) of bodies that have been moved."""
+        bodies = self.model.bodies
+        found = self.zeros(3 * bodies), self.zeros(4 * bodies)
+        self.launch(tree_kernels.body_poses, (bodies, self.states), self.forest, self.work, *found)
+        positions, rotations = (by_state(one).reshape(self.states, bodies, -1) for one in found)
+        return positions, rotations
+
+    def kinetic_energies(self) -> np.ndarray:
+        """T of states that have been moved (states,)."""
+        found = self.zeros(1)
+        self.launch(tree_kernels.kinetic_energies, self.states, self.forest, self.work, found)
+        return by_state(found)[:, 0]
+
+    def draw(self) -> None:
+        """Brownian forces of the window ``clock[0]``."""
+        f = self.forces
+        if f is not None and f.noise is not None:
+            to = self.drawn, self.held
+            self.launch(tree_forces.draw_noise, (f.dragged, self.states), f.noise, self.seeds, self.clock, *to)
+
+    def evaluate(self, y: Any, dy: Any) -> None:
+        """The whole right-hand side, q' and u', under the model's own forces and the noise that has been drawn."""
+        N, f, work, factor = self.states, self.forces, self.work, self.factor
+        assert f is not None
+        self.move(y)
+        if f.pairs is not None or f.drag is not None:
+            work.wrench.zero_()
+        if f.pairs is not None:
+            self.launch(tree_forces.place_sites, (f.sites, N), f.pairs, work, self.places)
+            self.launch(tree_forces.pair_forces, (f.sites, N), f.pairs, self.places, self.on_sites)
+            self.launch(
+                tree_forces.site_wrenches,
+                (f.carriers, N),
+                f.pairs,
+                work,
+                self.places,
+                self.on_sites,
+                factor[POTENTIAL],
+            )
+        if f.springs is not None:
+            work.tau.zero_()
+            self.launch(tree_forces.spring_torques, N, f.springs, y, work, factor[CONFORMATIONAL])
+        if f.drag is not None:
+            factors = factor[DAMPING], factor[STOCHASTIC], self.real(f.thermal)
+            self.launch(tree_forces.friction, N, self.forest, f.drag, work, self.held, *factors)
+        self.launch(tree_kernels.solve, N, self.forest, work, self.model.nq, factor[EXTERNAL], dy)
+        self.launch(tree_kernels.coordinate_rates, (self.links, N), self.forest, y, dy)
+
+
+def forward_dynamics(
+    model: Model,
+    Q: Any,
+    U: Any,
+    tau: Any = None,
+    wrenches: Any = None,
+    gravity: Any = None,
+    device: str = "cuda",
+    *,
+    precision: str = "double",
+) -> np.ndarray:
+    """Accelerations of many states under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
+
+    What :func:`articulon.forward_dynamics` does, with a leading axis for the states: only what is given here acts.
+
+    Parameters
+    ----------
+    model
+        The model: rigid bodies on joints of any kind, without loops and driven joints.
+    Q, U
+        Coordinates (N, nq) and speeds (N, nu).
+    tau
+        Generalised forces of the joints, (nu,) for all states or (N, nu); None is zero.
+    wrenches
+        Force, then moment about the body's origin, world frame, (bodies, 6) or (N, bodies, 6); None is zero.
+    gravity
+        Acceleration of free fall, world frame [length/time²], (3,) or (N, 3); None is zero.
+    device
+        ``"cuda"``, ``"cuda:1"``, or ``"cpu"`` for Warp's own CPU device.
+    precision
+        ``"double"``, or ``"single"`` for 24 bits in every number: relative errors of about 1e-6, more where the
+        mass matrix is ill-conditioned.
+
+    Returns
+    -------
+    numpy.ndarray
+        u' (N, nu), in the order of ``model.u0``; doubles, whatever the precision.
+
+    Raises
+    ------
+    ModelError
+        Naming the state for a row that cannot be computed, and with the reason for a model that has no kernels.
+    ArticulonError
+        For a device that is not there.
+    """
+    q, u = states_of(model, Q, U, "forward_dynamics")
+    batch = TreeBatch(model, q.shape[0], device, precision, "forward_dynamics")
+    batch.give(tau, wrenches, gravity)
+    dy = batch.zeros(model.nq + model.nu)
+    batch.accelerate(batch.rows(np.hstack([q, u])), dy)
+    return _speeds(dy, model)
+
+
+def accelerations(
+    model: Model,
+    Q: Any,
+    U: Any,
+    *,
+    device: str = "cuda",
+    seeds: Any = None,
+    window: int = 0,
+    held: float | None = None,
+    scaling: ScalingPolicy | None = None,
+    precision: str = "double",
+) -> np.ndarray:
+    """Accelerations of many states under the model's own forces: the u' that a run integrates.
+
+    Parameters
+    ----------
+    model, Q, U, device, precision
+        See :func:`forward_dynamics`. The model's forces may be gravity, Stokes drag, Brownian forces, site pairs and
+        torsional springs.
+    seeds
+        Seed of each state's Brownian forces, (N,); needed where the model has some. The same seed in the same window
+        gives the numbers that a run on the CPU gets.
+    window
+        Number of the held window of the noise.
+    held
+        How long noise is held [time], by default as for :class:`Ensemble`.
+    scaling
+        A policy whose factors stand, such as ``ar.scaling.Constant(0.01)``; none by default.
+
+    Returns
+    -------
+    numpy.ndarray
+        u' (N, nu).
+
+    Raises
+    ------
+    ModelError
+        As :func:`forward_dynamics`, and naming a force that there is no kernel for, with those that there are.
+    """
+    q, u = states_of(model, Q, U, "accelerations")
+    batch = TreeBatch(model, q.shape[0], device, precision, "accelerations")
+    batch.take_forces(scaling, held, seeds)
+    batch.clock.fill_(whole(window, "window", least=0))
+    batch.draw()
+    dy = batch.zeros(model.nq + model.nu)
+    batch.evaluate(batch.rows(np.hstack([q, u])), dy)
+    return _speeds(dy, model)
+
+
+def body_poses(
+    model: Model, Q: Any, device: str = "cuda", *, precision: str = "double"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the bodies of many states are.
+
+    Parameters
+    ----------
+    model, Q, device, precision
+        See :func:`forward_dynamics`.
+
+    Returns
+    -------
+    positions, rotations
+        Origins [length], (N, bodies, 3), and Euler parameters scalar first, body to world, (N, bodies, 4); world frame.
+
+    Raises
+    ------
+    ModelError, ArticulonError
+        As :func:`forward_dynamics`.
+    """
+    q, u = states_of(model, Q, None, "body_poses")
+    batch = TreeBatch(model, q.shape[0], device, precision, "body_poses")
+    batch.move(batch.rows(np.hstack([q, u])))
+    return batch.poses()
+
+
+def by_state(rows: Any) -> np.ndarray:
+    """Rows (rows, states) on a device as an array of doubles (states, rows)."""
+    return np.ascontiguousarray(rows.numpy().T, dtype=np.float64)
+
+
+def _speeds(dy: Any, model: Model) -> np.ndarray:
+    return np.ascontiguousarray(by_state(dy)[:, model.nq :])
+
+
+def held_window(model: Model, scaling: ScalingPolicy | None, held: float | None, where: str) -> float:
+    """How long noise is held [time]: as given, else ``window`` times ``average`` of the Brownian forces, else a quarter
+    of the fastest relaxation time, divided by the policy's factor of the drag. 1 without Brownian forces."""
+    force = brownian_of(model)
+    if held is not None:
+        length = number(held, f"{where}: held")
+        if not length > 0.0:
+            raise ModelError(f"{where}: held: must be above 0, got {length:g}")
+        return length
+    if force is None:
+        return 1.0
+    if force.window is not None:
+        return float(force.window) * force.average
+    return fastest_relaxation(model) / (4.0 * (1.0 if scaling is None else scaling.noise_factor()))
+
+
+def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
+    """A seed for each state (states,), zeros where none is needed; raises ModelError naming the state of a bad one."""
+    if not needed:
+        return np.zeros(states, dtype=np.uint64)
+    if seeds is None:
+        raise ModelError(
+            f"{where}: seeds: the model has Brownian forces, and without a seed for each state all would get the same "
+            "ones; give seeds, such as range(N)"
+        )
+    given = np.asarray(seeds if isinstance(seeds, np.ndarray) else list(seeds))
+    if given.shape != (states,):
+        raise ModelError(f"{where}: seeds: expected one for each of the {states} states, got shape {given.shape}")
+    return np.array(
+        [whole(s, f"{where}: seeds, state {k}", least=0, most=SEEDS - 1) for k, s in enumerate(given.tolist())],
+        dtype=np.uint64,
+    )
+
+
+def per_state(value: Any, states: int, shape: tuple[int, ...], name: str) -> np.ndarray:
+    """Finite numbers, for all states or for each, as (states, *shape); raises ModelError naming the state."""
+    try:
+        result = floats(value)
+    except ValueError as reason:
+        raise ModelError(f"{name}: {reason}") from None
+    if result.shape == shape:
+        result = np.broadcast_to(result, (states, *shape))
+    if result.shape != (states, *shape):
+        raise ModelError(f"{name}: expected shape {shape} or {(states, *shape)}, got {result.shape}")
+    bad = ~np.isfinite(result).reshape(states, -1).all(axis=1)
+    if bad.any():
+        s = int(np.argmax(bad))
+        at = np.argwhere(~np.isfinite(result[s]))[0].tolist()
+        raise ModelError(f"{name}: state {s}: not finite: {result[s][tuple(at)]} at {at}")
+    return result
+
+
+def states_of(model: Model, Q: Any, U: Any, where: str, unit: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates (N, nq) and speeds (N, nu) of many states; zeros for speeds that are None.
+
+    Raises
+    ------
+    ModelError
+        Naming the state, for numbers that are not finite and for Euler parameters that are no rotation: all zero, or,
+        where ``unit`` asks for it, not of the norm 1.
+    """
+    if not isinstance(model, Model):
+        raise ModelError(f"{where}: expected a model that a ModelBuilder has built, got {shown(model)}")
+    found: list[np.ndarray] = []
+    for value, name, size in ((Q, "Q", model.nq), (U, "U", model.nu)):
+        try:
+            one = np.zeros((found[0].shape[0], size)) if found and value is None else floats(value)
+        except ValueError as reason:
+            raise ModelError(f"{name}: {reason}") from None
+        if one.ndim != 2 or one.shape[1] != size or not one.shape[0]:
+            raise ModelError(f"{name}: expected a row of {size} for each state, got shape {one.shape}")
+        found.append(per_state(one, one.shape[0], (size,), name))
+    q, u = found
+    if q.shape[0] != u.shape[0]:
+        raise ModelError(f"{where}: Q has {q.shape[0]} states and U has {u.shape[0]}")
+    for i, (kind, start) in enumerate(zip(model.forest.kind.tolist(), model.forest.q_start.tolist(), strict=True)):
+        at = BY_KIND[kind].quaternion
+        if at is None:
+            continue
+        norm = np.linalg.norm(q[:, start + at : start + at + 4], axis=1)
+        bad = np.abs(norm - 1.0) > UNIT_TOLERANCE if unit else norm == 0.0
+        if bad.any():
+            s, body = int(np.argmax(bad)), model.names[int(model.head[i])]
+            raise ModelError(
+                f"Q: state {s}: the Euler parameters of body '{body}' have the norm {norm[s]:.6g}, not 1; divide them "
+                "by it"
+            )
+    return q, u

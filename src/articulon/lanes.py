@@ -1,0 +1,355 @@
+"""Numbers of several states side by side, in the lanes of a vector register.
+
+A leaf is written for the numbers of one state. Compiled for *lanes* it does the same for as many states at once as a
+register holds: every sum, product and root is one instruction for all of them, and what is the same for all states,
+such as masses and the order of the links, stays one number. What becomes of a state does not depend on those beside it.
+
+    q = LaneArray.zeros((model.nq,))        # coordinates of WIDTH states
+    q.numbers[:, lane] = ...                # those of one of them, as plain numbers
+    place_links.bind(forest, q, ws)         # a pass, compiled for lanes
+
+A leaf that is to run on lanes does not branch on their numbers: it chooses by :func:`choose`.
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import types
+from numba.core import cgutils
+from numba.core.typeconv import Conversion
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.core.typing.templates import signature as signature_of
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
+
+from articulon.kernels import LEAF, jit
+
+
+def _width() -> int:
+    """States that fill the widest registers of this processor: two are taken for one where they are narrow."""
+    features = get_host_cpu_features()
+    return 8 if features.get("avx512f") else 4
+
+
+WIDTH = _width()
+"""How many states are side by side."""
+
+
+class Lanes(types.Type):
+    """Numba's type of the numbers of several states."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"lanes{width}")
+
+    @property
+    def key(self) -> int:
+        """What tells the type from others."""
+        return self.width
+
+    def unify(self, _: Any, other: Any) -> Any:
+        """One number goes to all lanes."""
+        return self if isinstance(other, types.Float | types.Integer) or other == self else None
+
+    def can_convert_from(self, _: Any, other: Any) -> Any:
+        """The same."""
+        return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
+
+
+class Choices(types.Type):
+    """Numba's type of what comparisons of lanes give: a truth for each."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"choices{width}")
+
+    @property
+    def key(self) -> int:
+        """What tells the type from others."""
+        return self.width
+
+
+def _vector(number: Any, width: int) -> Any:
+    return ir.VectorType(number, width)
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Lanes) -> None:
+        super().__init__(manager, kind, _vector(ir.DoubleType(), kind.width))
+
+
+@register_model(Choices)
+class _ChoicesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Choices) -> None:
+        super().__init__(manager, kind, _vector(ir.IntType(1), kind.width))
+
+
+def _splat(builder: Any, number: Any, width: int) -> Any:
+    """A number in all lanes."""
+    kind = _vector(number.type, width)
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.IntType(32)(0))
+    order = ir.Constant(_vector(ir.IntType(32), width), [0] * width)
+    return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), order)
+
+
+def _constant(value: float, width: int) -> Any:
+    return ir.Constant(_vector(ir.DoubleType(), width), [float(value)] * width)
+
+
+@lower_cast(types.Float, Lanes)
+@lower_cast(types.Integer, Lanes)
+def _to_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
+    return _splat(builder, context.cast(builder, value, given, types.float64), wanted.width)
+
+
+def _lanes_among(arguments: Any) -> Any:
+    """The type of lanes that numbers of these types become together; None where there are none."""
+    found = {one for one in arguments if isinstance(one, Lanes)}
+    others = [one for one in arguments if not isinstance(one, Lanes | types.Float | types.Integer)]
+    return found.pop() if len(found) == 1 and not others else None
+
+
+def _register(symbols: tuple[Any, ...], count: int, generate: Callable[..., Any], result: Any = None) -> None:
+    """Teaches Numba an operation: ``generate(builder, width, *values)`` on vectors."""
+
+    def generic(self: Any, arguments: Any, keywords: Any) -> Any:
+        lanes = None if keywords or len(arguments) != count else _lanes_among(arguments)
+        if lanes is None:
+            return None
+        return signature_of(lanes if result is None else result(lanes.width), *([lanes] * count))
+
+    def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return generate(builder, signature.args[0].width, *values)
+
+    for symbol in symbols:
+        infer_global(symbol)(type(f"LanesOf{symbol.__name__}", (AbstractTemplate,), {"generic": generic}))
+        lower_builtin(symbol, *([Lanes] * count))(lower)
+
+
+_register((operator.add, operator.iadd), 2, lambda builder, _, a, b: builder.fadd(a, b))
+_register((operator.sub, operator.isub), 2, lambda builder, _, a, b: builder.fsub(a, b))
+_register((operator.mul, operator.imul), 2, lambda builder, _, a, b: builder.fmul(a, b))
+_register((operator.truediv, operator.itruediv), 2, lambda builder, _, a, b: builder.fdiv(a, b))
+_register((operator.neg,), 1, lambda builder, width, a: builder.fsub(_constant(-0.0, width), a))
+_register((operator.pos,), 1, lambda builder, width, a: a)
+
+
+def _comparing(symbol: Any, sign: str) -> None:
+    _register((symbol,), 2, lambda builder, _, a, b: builder.fcmp_ordered(sign, a, b), Choices)
+
+
+for _symbol, _sign in (
+    (operator.lt, "<"),
+    (operator.le, "<="),
+    (operator.gt, ">"),
+    (operator.ge, ">="),
+    (operator.eq, "=="),
+):
+    _comparing(_symbol, _sign)
+
+
+def _intrinsic_of(name: str) -> Callable[..., Any]:
+    """A call of one of LLVM's operations on vectors of floats."""
+
+    def generate(builder: Any, width: int, *values: Any) -> Any:
+        kind = _vector(ir.DoubleType(), width)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(kind, [kind] * len(values)), f"llvm.{name}.v{width}f64"
+        )
+        return builder.call(function, values)
+
+    return generate
+
+
+_register((math.sqrt, np.sqrt), 1, _intrinsic_of("sqrt"))
+_register((abs, math.fabs), 1, _intrinsic_of("fabs"))
+_register((math.floor,), 1, _intrinsic_of("floor"))
+
+
+def nearest(x: Any) -> Any:
+    """The whole number nearest to each lane, as a float."""
+    raise TypeError("nearest is a leaf of kernels")
+
+
+def fused(a: Any, b: Any, c: Any) -> Any:
+    """a b + c, rounded once."""
+    raise TypeError("fused is a leaf of kernels")
+
+
+_register((nearest,), 1, _intrinsic_of("rint"))
+_register((fused,), 3, _intrinsic_of("fma"))
+
+
+@intrinsic
+def _choose_lanes(typingctx: Any, condition: Any, a: Any, b: Any) -> Any:
+    lanes = Lanes(condition.width)
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.select(*values)
+
+    return lanes(condition, lanes, lanes), generate
+
+
+@intrinsic
+def _any_lane(typingctx: Any, condition: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        bits = builder.bitcast(values[0], ir.IntType(condition.width))
+        return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+
+    return types.boolean(condition), generate
+
+
+@intrinsic
+def _lane(typingctx: Any, x: Any, k: Any) -> Any:
+    """One lane's number."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.extract_element(*values)
+
+    return types.float64(x, types.int32), generate
+
+
+@intrinsic
+def _width_of(typingctx: Any, x: Any) -> Any:
+    """How many lanes there are."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return context.get_constant(types.int64, x.width)
+
+    return types.int64(x), generate
+
+
+@intrinsic
+def _with_lane(typingctx: Any, x: Any, k: Any, value: Any) -> Any:
+    """Lanes with one of them replaced."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        lanes, at, number = values
+        return builder.insert_element(lanes, number, at)
+
+    return x(x, types.int32, types.float64), generate
+
+
+def choose(condition: Any, a: Any, b: Any) -> Any:
+    """``a`` where a condition holds and ``b`` elsewhere, lane by lane; of one state, either."""
+    return a if condition else b
+
+
+@overload(choose, jit_options={**LEAF, "forceinline": True})
+def _choose(condition, a, b):
+    if isinstance(condition, Choices):
+        return lambda condition, a, b: _choose_lanes(condition, a, b)
+    return lambda condition, a, b: a if condition else b
+
+
+# π/2 in three parts; a whole number below 2²⁰ times each of the first two is exact.
+_PART1 = float.fromhex("0x1.921fb54400000p+0")
+_PART2 = float.fromhex("0x1.0b4611a600000p-34")
+_PART3 = float.fromhex("0x1.3198a2e037073p-69")
+_REDUCED_TO = 2.0**20
+"""Up to this angle [rad] π/2 in three parts is enough."""
+
+
+@jit
+def _vector_sine_and_cosine(x):
+    """sin x and cos x to an ulp for |x| below ``_REDUCED_TO``: minimax polynomials on [−π/4, π/4]."""
+    k = nearest(x * (2.0 / math.pi))
+    y = fused(k, -_PART3, fused(k, -_PART2, fused(k, -_PART1, x)))
+    y2 = y * y
+    s = fused(y2, 1.58969099521155010221e-10, -2.50507602534068634195e-08)
+    s = fused(y2, s, 2.75573137070700676789e-06)
+    s = fused(y2, s, -1.98412698298579493134e-04)
+    s = fused(y2, s, 8.33333333332248946124e-03)
+    s = fused(y2, s, -1.66666666666666324348e-01)
+    s = fused(y2 * y, s, y)
+    c = fused(y2, -1.13596475577881948265e-11, 2.08757232129817482790e-09)
+    c = fused(y2, c, -2.75573143513906633035e-07)
+    c = fused(y2, c, 2.48015872894767294178e-05)
+    c = fused(y2, c, -1.38888888888741095749e-03)
+    c = fused(y2, c, 4.16666666666666019037e-02)
+    c = fused(y2 * y2, c, fused(y2, -0.5, 1.0))
+    quarter = k - 4.0 * math.floor(0.25 * k)
+    odd, below, turned = quarter - 2.0 * math.floor(0.5 * quarter) > 0.5, quarter > 1.5, abs(quarter - 1.5) < 1.0
+    sine, cosine = choose(odd, c, s), choose(odd, s, c)
+    return choose(below, -sine, sine), choose(turned, -cosine, cosine)
+
+
+def sine_and_cosine(x: Any) -> Any:
+    """sin x and cos x, of one state or in lanes."""
+    return math.sin(x), math.cos(x)
+
+
+@overload(sine_and_cosine, jit_options={**LEAF, "forceinline": True})
+def _sine_and_cosine(x):
+    if isinstance(x, Lanes):
+        return _sine_and_cosine_of_lanes
+    return lambda x: (math.sin(x), math.cos(x))
+
+
+def _sine_and_cosine_of_lanes(x):
+    s, c = _vector_sine_and_cosine(x)
+    far = abs(x) > _REDUCED_TO
+    if _any_lane(far):
+        for k in range(_width_of(x)):
+            one = _lane(x, k)
+            if abs(one) > _REDUCED_TO:
+                s, c = _with_lane(s, k, math.sin(one)), _with_lane(c, k, math.cos(one))
+    return s, c
+
+
+@overload(math.atan2, jit_options={**LEAF, "forceinline": True})
+def _arctangent(y, x):
+    if isinstance(y, Lanes) and isinstance(x, Lanes):
+        return _arctangent_of_lanes
+    return None
+
+
+def _arctangent_of_lanes(y, x):
+    result = y
+    for k in range(_width_of(y)):
+        result = _with_lane(result, k, math.atan2(_lane(y, k), _lane(x, k)))
+    return result
+
+
+class LaneArray:
+    """An array of lanes: numbers of several states side by side, at addresses that vector registers like.
+
+    Parameters
+    ----------
+    numbers
+        The numbers, states last, shape (..., width), as :meth:`zeros` makes them.
+    """
+
+    def __init__(self, numbers: np.ndarray) -> None:
+        width = numbers.shape[-1]
+        if numbers.dtype != np.float64 or not numbers.flags.carray or numbers.ctypes.data % (8 * width):
+            raise TypeError("lanes need contiguous floats at an address that is a multiple of their size")
+        self.numbers = numbers
+        """The same memory as plain numbers, shape (..., width)."""
+
+    @property
+    def width(self) -> int:
+        """How many states are side by side."""
+        return int(self.numbers.shape[-1])
+
+    def __getitem__(self, k: int | slice) -> "LaneArray":
+        """The lanes of an index, or of some that follow each other, of the first axis."""
+        return LaneArray(self.numbers[k])
+
+    @property
+    def kind(self) -> Any:
+        """Numba's type."""
+        return types.Array(Lanes(self.width), self.numbers.ndim - 1, "C")
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...], width: int = WIDTH) -> "LaneArray":
+        """Zeros for arrays of a shape (...) of each state."""
+        count = math.prod(shape) * width
+        memory = np.zeros(count + width)
+        begin = (-memory.ctypes.data // 8) % width
+        return cls(memory[begin : begin + count].reshape(*shape, width))
