@@ -36,6 +36,7 @@ BENCHMARKS: dict[str, Pair] = {
     "docking": _of("docking"),
     "docking-full": _of("docking", scaled="DURATION"),
     "pairs": _of("pairs"),
+    "openmm-force": _of("openmm_force"),
     "grains": _of("grains"),
     "gpu": _of("gpu"),
     "gpu-melt": _of("gpu_melt"),

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from articulon.building import ModelBuilder
-from articulon.dynamics import forward_dynamics
 from articulon.dynamics.state_functions import scratch
+from articulon.forces.accelerations import forward_dynamics
 from articulon.model import Model, kernel_tables
 from articulon.model.joints import Revolute, Spherical
 

@@ -1,4 +1,4 @@
-"""A configuration on OpenMM's Reference platform, in its units: nm, kJ/mol, elementary charges."""
+"""Configurations on OpenMM's Reference platform, in its units (nm, kJ/mol, elementary charges), and small systems."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import openmm
+
+import articulon as ar
 
 
 def openmm_sums(
@@ -26,3 +28,21 @@ def openmm_sums(
     state = context.getState(energy=True, forces=True)
     energy, pull = state.getPotentialEnergy()._value, state.getForces(asNumpy=True)._value
     return energy, np.array(pull, dtype=float)
+
+
+def bonded_pair() -> Any:
+    """A System of two atoms of 12 Da and a bond: U = ½ 100 (r − 0.1)²."""
+    system = openmm.System()
+    bond = openmm.HarmonicBondForce()
+    for _ in range(2):
+        system.addParticle(12.0)
+    bond.addBond(0, 1, 0.1, 100.0)
+    system.addForce(bond)
+    return system
+
+
+def carbon_model(count: int = 2, units: str = "Da-nm-ps", mass: Any = 12.0) -> Any:
+    """A model of free atoms, of 12 Da unless it is said otherwise, on which nothing acts."""
+    builder = ar.ModelBuilder(units=units)
+    builder.add_particles(count, mass=mass, positions=np.arange(3.0 * count).reshape(count, 3))
+    return builder.build()

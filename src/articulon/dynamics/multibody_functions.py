@@ -73,10 +73,6 @@ def forward_dynamics(
     ModelError
         If an array has the wrong shape or holds what is no finite number, or the solver is unknown.
     """
-    if wrenches is None and solver == "articulated" and type(time) is float and time == 0.0:
-        quick = at_once(ACCELERATIONS, model, q, u, tau, gravity)
-        if quick is not None:
-            return quick
     check_model(model, "forward_dynamics")
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ModelError(f"unknown solver {shown(solver)}; choose one of {', '.join(SOLVERS)}")

@@ -16,13 +16,13 @@ from articulon.dynamics.motion_passes import move_links, place_links, solve
 from articulon.dynamics.newton_euler import find_joint_forces
 from articulon.dynamics.poses import find_poses
 from articulon.dynamics.state_batches import Batch
-from articulon.kernels import kernel, prepare_for
+from articulon.kernels import jit, kernel, prepare_for
 from articulon.lanes import LaneArray
 from articulon.model import Forest, Model, Workspace, kernel_tables, workspace
 from articulon.passes import Bound, Program, pass_of, run
 
 Shape = tuple[int, ...]
-_NO_GRAVITY = np.zeros(3)
+_NO_GRAVITY, _FLOAT = np.zeros(3), np.dtype(np.float64)
 PARALLEL_LINKS = 4096
 """From this many links on, trees run in parallel threads: below it, starting them costs more. A fixed rule, not the
 number of threads, chooses the kernel, so that the bits do not depend on the threads."""
@@ -83,25 +83,31 @@ def clear_rows(rows):
             rows[i, k] = 0.0
 
 
+@jit
+def take_numbers(numbers, kept, at):
+    """Copies numbers to where they are read, and returns 0 if they are finite."""
+    for k in range(numbers.size):
+        kept[at + k] = numbers[k]
+    wrong = 0.0
+    for k in range(numbers.size):
+        wrong += 0.0 * numbers[k]
+    return wrong
+
+
 @kernel
 def run_state(code, sizes, kept, q, u, x, gravity, found, result):
     """Runs a program on the numbers of one state and gravity, which go one behind the other into ``kept``, with zeros
-    for wrenches between the last two. Returns whether they are finite, and as many as ``sizes`` say."""
+    for wrenches between the last two. Returns whether they are finite, and as many as ``sizes``
+    say, whose last tells whether there may be wrenches."""
     if q.size != sizes[0] or u.size != sizes[1] or x.size != sizes[2] or gravity.size != 3:
         return False
-    wrong, at = 0.0, 0
-    for one in (q, u, x):
-        for k in range(one.size):
-            kept[at + k] = one[k]
-            wrong += 0.0 * one[k]
-        at += one.size
-    end = kept.size - 3
-    for k in range(at, end):
-        kept[k] = 0.0
-    for k in range(3):
-        kept[end + k] = gravity[k]
-        wrong += 0.0 * gravity[k]
-    if wrong != 0.0:
+    wrong = take_numbers(q, kept, 0) + take_numbers(u, kept, q.size) + take_numbers(x, kept, q.size + u.size)
+    begin, end = q.size + u.size + x.size, kept.size - 3
+    if sizes[3] != 0:  # what was given before had wrenches
+        for k in range(begin, end):
+            kept[k] = 0.0
+        sizes[3] = 0
+    if wrong + take_numbers(gravity, kept, end) != 0.0:
         return False
     run(code)
     for k in range(result.size):
@@ -201,9 +207,9 @@ class StateFunction:
         self._found, self.found = _in_one(definition.found(model))
         self._program = self._bound(tuple(self.given), ws, tuple(self.found))
         sizes = [self.given[k].size if k < len(self.given) else 0 for k in range(3)]
-        self._sizes, zeros = np.array(sizes), np.zeros(max(sizes[1:]))
+        self._sizes, zeros = np.array([*sizes, 0]), np.zeros(max(sizes[1:]))
         self._zeros = zeros[: sizes[1]], zeros[: sizes[2]]
-        self._alone = not in_parallel(model)
+        self._alone, self._careful = not in_parallel(model), False
 
     def is_of(self, model: Model) -> bool:
         """Whether this is a function of a model."""
@@ -223,17 +229,21 @@ class StateFunction:
     def at_once(self, q: Any, u: Any = None, x: Any = None, gravity: Any = None) -> np.ndarray | None:
         """All that is found of one state, in one row, of arrays as most callers have them, without wrenches; None where
         they are anything else. It costs a microsecond beside what is computed."""
-        zeros, result = self._zeros, np.empty(self._found.size)
-        if u is None:
-            u = zeros[0]
-        if x is None:
-            x = zeros[1]
-        if gravity is None:
-            gravity = _NO_GRAVITY
-        code = self._program.addresses
+        u = self._zeros[0] if u is None else u
+        x = self._zeros[1] if x is None else x
+        gravity = _NO_GRAVITY if gravity is None else gravity
+        try:
+            if q.ndim + u.ndim + x.ndim + gravity.ndim != 4:
+                return None
+        except AttributeError:  # no arrays
+            return None
+        if self._careful and not all(given.dtype is _FLOAT for given in (q, u, x, gravity)):
+            return None
+        code, result = self._program.addresses, np.empty(self._found.size)
         try:
             taken = self._run(code, self._sizes, self._kept, q, u, x, gravity, self._found, result)
-        except TypeError:  # no arrays of floats, or none that lie in one piece
+        except TypeError:  # of no floats, or which are read-only or not in one piece; it took a hundred times as long
+            self._careful = True
             return None
         return result if taken else None
 
@@ -241,6 +251,7 @@ class StateFunction:
         """What is found of one state."""
         for kept, value in zip(self.given, given, strict=True):
             kept[...] = value
+        self._sizes[3] = 1
         self._program()
         return [one.copy() for one in self.found]
 

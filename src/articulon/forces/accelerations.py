@@ -1,18 +1,15 @@
 """Forward and inverse dynamics as users call them: of the forces that are given, and of the model's own if they ask."""
 
-import threading
-
 import numpy as np
 
 from articulon.dynamics import multibody_functions
-from articulon.dynamics.state_rows import is_batch, one_by_one, rows_of
+from articulon.dynamics.state_functions import ACCELERATIONS, at_once
+from articulon.dynamics.state_rows import is_batch, rows_of
 from articulon.errors import ModelError
-from articulon.forces.evaluation import Evaluator, generalized_forces, own_forces
-from articulon.forces.state_forces import side_by_side
+from articulon.forces.contact.contact_engine import contact_of
+from articulon.forces.evaluation import generalized_forces
 from articulon.inputs import flag
 from articulon.model import Model
-
-_kept = threading.local()
 
 
 def forward_dynamics(
@@ -84,7 +81,11 @@ def forward_dynamics(
     >>> float(ar.forward_dynamics(model, model.q0, model.u0, forces=True)[2])
     -9.81
     """
-    if forces is not False and flag(forces, "forces", ModelError):
+    if forces is False and wrenches is None and solver == "articulated" and type(time) is float and time == 0.0:
+        quick = at_once(ACCELERATIONS, model, q, u, tau, gravity)
+        if quick is not None:
+            return quick
+    if flag(forces, "forces", ModelError):
         multibody_functions.check_model(model, "forward_dynamics")
         given = rows_of(("tau", tau, (model.nu,))).rows[0]
         tau = (given if is_batch((tau, 1)) else given[0]) + _own(model, q, u, time, "forward_dynamics")
@@ -140,27 +141,9 @@ def inverse_dynamics(
 
 def _own(model: Model, q: np.ndarray, u: np.ndarray, time: float, where: str) -> np.ndarray:
     """The model's own forces (nu,) or (states, nu), but for Brownian ones."""
-    if is_batch((q, 1), (u, 1)) and side_by_side(model):
-        return generalized_forces(model, q, u, time=time)
-    evaluator = _evaluator(model)
-    if evaluator.contacts is not None:
+    if contact_of(model) is not None:
         raise ModelError(
             f"{where}: forces: contacts remember how they came about, and a state alone does not say what they do; "
             "leave `forces` out and give what acts by wrenches"
         )
-    try:
-        if is_batch((q, 1), (u, 1)):
-            found = rows_of(("q", q, (model.nq,)), ("u", u, (model.nu,)))
-            return one_by_one(found, lambda q, u: own_forces(evaluator, q, u, time), (model.nq,), (model.nu,))
-        return own_forces(evaluator, q, u, time)
-    except BaseException:
-        _kept.evaluator = None  # a user's function has failed, and the evaluator would say so for ever
-        raise
-
-
-def _evaluator(model: Model) -> Evaluator:
-    """The model made ready for evaluation; every thread keeps that of the model which it has asked for last."""
-    latest: Evaluator | None = getattr(_kept, "evaluator", None)
-    if latest is None or latest.model is not model:
-        latest = _kept.evaluator = Evaluator(model)
-    return latest
+    return generalized_forces(model, q, u, time=time)

@@ -1,6 +1,7 @@
 """A model made ready for evaluation: its tables, its compiled right-hand side and scratch; and its forces and energies
 for Python."""
 
+import threading
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Any
@@ -197,10 +198,29 @@ def virial(model: Model, q: np.ndarray) -> np.ndarray:
     """Virial W_ab = Σ F_a r_b of the site forces at coordinates q, tails included [energy], shape (3, 3).
 
     r is that of the sites, also on bodies with several; see :func:`articulon.pressure` for the pressure of those.
+
+    Raises
+    ------
+    ModelError
+        For a force whose virial is not known, as that of OpenMM in a periodic box.
     """
     check_model(model, "virial")
+    check_virial_is_known(model, "virial")
     xx, yy, zz, xy, xz, yz = _measures(model, q)[W_XX : W_YZ + 1]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def without_virial(model: Model) -> str | None:
+    """The kind of a force whose virial is not known; None where all are."""
+    forces = (force for force in model.forces if hasattr(force, "virial_known") and not force.virial_known(model))
+    return next((force.kind for force in forces), None)
+
+
+def check_virial_is_known(model: Model, where: str) -> None:
+    """Raises ModelError for a force whose virial is not known."""
+    kind = without_virial(model)
+    if kind is not None:
+        raise ModelError(f"{where}: the virial of '{kind}' is not known in this box, and so is no pressure")
 
 
 def configurational_laplacian(model: Model, q: np.ndarray) -> float:
@@ -274,9 +294,33 @@ def generalized_forces(
             function.shared.time[0] = number(time, "time")
             function.shared.factor[:] = [name in named for name in CHANNELS]
             return function.many(found.states, found.rows)[0]
-        evaluator = Evaluator(model)
+        evaluator = kept_evaluator(model)
         return one_by_one(found, lambda q, u: own_forces(evaluator, q, u, time, named), (model.nq,), (model.nu,))
-    return own_forces(Evaluator(model), q, u, time, named)
+    if side_by_side(model) and "stochastic" not in named:
+        given = vector(q, model.nq, "q"), vector(u, model.nu, "u")
+        function = function_of(model, OWN_FORCES)
+        function.shared.time[0] = number(time, "time")
+        function.shared.factor[:] = [name in named for name in CHANNELS]
+        return function.of(*given)[0]
+    return own_forces(kept_evaluator(model), q, u, time, named)
+
+
+class _Kept(threading.local):
+    """What a thread keeps between calls."""
+
+    evaluator: Evaluator | None = None
+
+
+_kept = _Kept()
+
+
+def kept_evaluator(model: Model) -> Evaluator:
+    """The model made ready for evaluation; every thread keeps that of the model which it has asked for last, unless a
+    user's function has failed in it, which it would say for ever."""
+    latest = _kept.evaluator
+    if latest is None or latest.model is not model or latest.users.error is not None:
+        latest = _kept.evaluator = Evaluator(model)
+    return latest
 
 
 def own_forces(

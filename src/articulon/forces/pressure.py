@@ -8,7 +8,7 @@ from articulon.dynamics.kinetic_energies import first_moment, link_momentum
 from articulon.dynamics.multibody_functions import check_model, vector
 from articulon.dynamics.state_functions import scratch
 from articulon.errors import ModelError
-from articulon.forces.evaluation import site_sums
+from articulon.forces.evaluation import check_virial_is_known, site_sums
 from articulon.forces.sites.site_positions import only_particles, site_places
 from articulon.kernels import kernel
 from articulon.model import Model, kernel_tables
@@ -38,11 +38,13 @@ def pressure(model: Model, q: np.ndarray, u: np.ndarray) -> float:
     Raises
     ------
     ModelError
-        For a model without a periodic box, which has no volume, and for bodies that are tied to the ground or by loops.
+        For a model without a periodic box, which has no volume, for bodies that are tied to the ground or by loops, and
+        for a force whose virial is not known.
     """
     check_model(model, "pressure")
     if model.box is None or not model.box.periodic.all():
         raise ModelError("pressure: the model has no box that is periodic in all directions, and so no volume")
+    check_virial_is_known(model, "pressure")
     coordinates, speeds = vector(q, model.nq, "q"), vector(u, model.nu, "u")
     forces, positions, trace = site_sums(model, coordinates)
     if only_particles(model):

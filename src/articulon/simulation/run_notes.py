@@ -24,6 +24,8 @@ def notes_on(prepared: Prepared) -> list[str]:
             "thermostat.centre_of_mass: no force changes the total momentum, and this thermostat has no noise that "
             "does; its three degrees of freedom are counted and not sampled: use 'removed'"
         )
+    for k, force in enumerate(prepared.model.forces):
+        notes += [f"forces[{k}]: {line}" for line in force.notes(prepared.model)] if hasattr(force, "notes") else []
     noise = brownian_of(prepared.model)
     if noise is not None and thermostat is not None:
         notes.append(

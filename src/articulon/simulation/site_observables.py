@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from articulon.forces.evaluation import Evaluator
+from articulon.forces.evaluation import Evaluator, without_virial
 from articulon.forces.gravity import Gravity
 from articulon.forces.sites.site_tables import LAPLACIAN, W_XX, W_ZZ
 from articulon.forces.sites.site_terms import SumTerm
@@ -73,7 +73,7 @@ class SiteObserver:
         self.not_defined = why_not_defined(model)
         # What turns has kinetic energy that is no pressure.
         box, particles = model.box, bool((model.forest.kind == XYZ).all()) and not (model.forest.parent >= 0).any()
-        particles = particles and not _several_sites(model)
+        particles = particles and not _several_sites(model) and without_virial(model) is None
         self.volume = box.volume if box is not None and box.periodic.all() and particles else None
         # Constant forces have a gradient and no Laplacian.
         self.weight = sum(

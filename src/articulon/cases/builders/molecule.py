@@ -9,8 +9,10 @@ from articulon.building import ModelBuilder
 from articulon.cases.builders.builder_base import BaseBuilder
 from articulon.declaration import Dimension, Flag, Quantity, Whole, marked
 from articulon.errors import CaseError, ModelError
+from articulon.forces.sites.openmm_force import OpenMM, Precision
+from articulon.forces.sites.openmm_system import check_platform, openmm_package
 from articulon.molecules.articulation import Articulation, Level
-from articulon.molecules.force_field import ForceFieldName, Solvent, force_field
+from articulon.molecules.force_field import ForceFieldName, Solvent, force_field, openmm_system
 from articulon.molecules.hydrogen_mass import heavier_hydrogens
 from articulon.molecules.molecular_model import UNITS, populate, stokes_drag
 from articulon.molecules.peptides import peptide
@@ -71,6 +73,12 @@ class Molecule(BaseBuilder):
     """``obc2`` for an implicit solvent."""
     cutoff: Annotated[Quantity | None, Dimension("length", minimum=0, exclusive=True)] = None
     """Of the forces between atoms that are not bonded; none by default [length]."""
+    evaluate: Literal["articulon", "openmm"] = "articulon"
+    """What evaluates the force field: our own forces, or OpenMM, as the force ``openmm``."""
+    platform: str | None = None
+    """OpenMM's platform, such as ``"CUDA"``, where it evaluates the force field; by default the fastest that works."""
+    precision: Precision | None = None
+    """Of the platforms CUDA, OpenCL and HIP."""
     hydrogen_mass: Annotated[Quantity | None, Dimension("mass", minimum=0, exclusive=True)] = None
     """Of hydrogens, taken from the heavier atoms that they are bonded to, for longer steps; ``"3 Da"`` say. By default
     each atom has its own [mass]."""
@@ -96,6 +104,10 @@ class Molecule(BaseBuilder):
             raise ValueError(f"accept: unknown word {wrong[0]!r} (known: {', '.join(FAULTS)})")
         if self.force_field is None and (self.solvent != "vacuum" or self.cutoff is not None):
             raise ValueError("solvent and cutoff are of a force_field: choose one, 'amber14' or 'charmm36'")
+        if self.force_field is None and self.evaluate == "openmm":
+            raise ValueError("evaluate = 'openmm' is of a force_field: choose one, 'amber14' or 'charmm36'")
+        if self.evaluate != "openmm" and (self.platform is not None or self.precision is not None):
+            raise ValueError("platform and precision are OpenMM's: give evaluate = 'openmm' too, or leave them out")
         return self
 
     def resolved(self, units: UnitSystem, where: str = "model") -> Self:
@@ -143,8 +155,13 @@ class Molecule(BaseBuilder):
         self._inferred = articulation.inferred
         charges: Any = 0.0
         kinds = None
-        if self.force_field is not None:
-            cutoff = None if self.cutoff is None else float(self.cutoff)
+        cutoff = None if self.cutoff is None else float(self.cutoff)
+        if self.force_field is not None and self.evaluate == "openmm":
+            openmm_package("model.evaluate")
+            check_platform(self.platform, self.precision, {}, "model")
+            system = openmm_system(structure, self.force_field, solvent=self.solvent, cutoff=cutoff)
+            builder.add_force(OpenMM(system=system, platform=self.platform, precision=self.precision))
+        elif self.force_field is not None:
             found = force_field(
                 structure, self.force_field, solvent=self.solvent, cutoff=cutoff, articulation=articulation
             )

@@ -2,7 +2,9 @@
 
 A declaration whose ``laplacian`` is ``"not known"`` leaves that of its energy out of what it measures. One that
 confines sites to a box has ``faces_of(model)``, the faces that do so, and ``distances(model, point)`` to them. One that
-does not act between sites alone says by ``momentum_changes(model)`` why it changes the total momentum.
+does not act between sites alone says by ``momentum_changes(model)`` why it changes the total momentum. One that has no
+virial in some models says so by ``virial_known(model)``, and one that a user should know something of by
+``notes(model)``, lines that go into the notes of a run.
 """
 
 from collections.abc import Callable

@@ -1,0 +1,302 @@
+"""Systems of OpenMM as forces between sites: how they are read, and what of them goes with a model."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ModelError
+from articulon.inputs import clipped, shown
+from articulon.model import Model
+from articulon.units import unit_system
+
+UNITS = "Da-nm-ps"
+"""OpenMM's units: its kJ/mol is Da nm²/ps²."""
+MASS_BOUND, LEAST_MASS_BOUND = 3e-4, 0.03
+"""How far masses of bodies may be from those of their particles, relative and, beside that, in any case [Da]: force
+fields round atomic weights, that of nitrogen to 14.01 from 14.007 and that of zinc to 65.4 from 65.38."""
+BOX_BOUND = 1e-6
+"""How far edges of the two boxes may be from each other, relative to the longest."""
+MOVES_ATOMS = (
+    "AndersenThermostat",
+    "MonteCarloBarostat",
+    "MonteCarloAnisotropicBarostat",
+    "MonteCarloFlexibleBarostat",
+    "MonteCarloMembraneBarostat",
+    "RPMDMonteCarloBarostat",
+)
+"""What of OpenMM's forces changes positions, speeds or the box, and has no energy."""
+BETWEEN_LISTED = (
+    "HarmonicBondForce",
+    "HarmonicAngleForce",
+    "PeriodicTorsionForce",
+    "RBTorsionForce",
+    "CMAPTorsionForce",
+    "CustomBondForce",
+    "CustomAngleForce",
+    "CustomTorsionForce",
+)
+"""Those between listed atoms, of distances and angles alone."""
+_STRANGE = re.compile(r"(?i)<!DOCTYPE|<!ENTITY|&#(?!(?:9|10|13|x0?[9AD]);).{0,9}")
+"""What of XML OpenMM does not write: types of documents, and references to characters other than blanks."""
+MISSING = "this needs OpenMM: pip install 'articulon[molecules]'"
+
+
+def openmm_package(where: str) -> Any:
+    """The package ``openmm``; raises ModelError with what to install."""
+    try:
+        import openmm
+    except ImportError:
+        raise ModelError(f"{where}: {MISSING}") from None
+    return openmm
+
+
+def written(system: Any) -> str:
+    """The XML of an ``openmm.System``; raises ValueError, for a declaration to name the key, where it has none."""
+    import openmm
+
+    held = [force for force in system.getForces() if type(force).__name__ == "PythonForce"]
+    if held:
+        raise ValueError(_PYTHON)
+    return str(openmm.XmlSerializer.serialize(system))
+
+
+_PYTHON = (
+    "the system has a PythonForce, which is code and not data; leave it out, and add its function as a force of the "
+    "kind 'user'"
+)
+
+
+def is_xml(text: str) -> bool:
+    """Whether a text is a system itself, and no path of one."""
+    return text.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def text_of(given: str, sha256: str | None, where: str) -> str:
+    """The XML of a system, given itself or by its path.
+
+    Raises
+    ------
+    ModelError
+        Naming the key, for a file that cannot be read, or is another one than ``sha256`` says.
+    """
+    if is_xml(given):
+        return given
+    try:
+        data = Path(given).read_bytes()
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ModelError(f"{where}: {clipped(given)} is no text; write it by openmm.XmlSerializer.serialize") from None
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{where}: {clipped(given)} cannot be read: {getattr(error, 'strerror', error)}") from None
+    if sha256 not in (None, hashlib.sha256(data).hexdigest()):
+        raise ModelError(f"{where}: {clipped(given)} is not the file that sha256 says; leave that key out")
+    return text
+
+
+@lru_cache(maxsize=4)
+def _deserialised(text: str) -> Any:
+    import openmm
+
+    return openmm.XmlSerializer.deserialize(text)
+
+
+def system_of(given: str, sha256: str | None, where: str) -> Any:
+    """The ``openmm.System`` of an XML text, or of a file with it, that nobody may change.
+
+    Raises
+    ------
+    ModelError
+        Naming the key, for what cannot be read, is no system, or holds Python code, which is not run.
+    """
+    openmm = openmm_package(where)
+    text = text_of(given, sha256, where)
+    what = "the text" if is_xml(given) else clipped(given)
+    # A PythonForce is a pickle, which runs code as soon as it is read. What could hide its name is not read either.
+    if "PythonForce" in text:
+        raise ModelError(f"{where}: {_PYTHON}")
+    strange = _STRANGE.search(text)
+    if strange is not None:
+        raise ModelError(
+            f"{where}: {what} has {shown(strange[0])} in it, which OpenMM never writes; serialise the system anew"
+        )
+    try:
+        system = _deserialised(text)
+    except Exception as error:  # whatever OpenMM raises for what is no system
+        raise ModelError(
+            f"{where}: OpenMM {openmm.__version__} cannot read {what}: {clipped(error)}; write the system by "
+            "openmm.XmlSerializer.serialize(system)"
+        ) from None
+    if not isinstance(system, openmm.System):
+        raise ModelError(f"{where}: {what} holds a {type(system).__name__} of OpenMM and no System")
+    return system
+
+
+def names_of(system: Any) -> list[str]:
+    """Kinds of the forces of a system."""
+    return [type(force).__name__ for force in system.getForces()]
+
+
+def check_system(system: Any, model: Model, where: str) -> None:
+    """Raises ModelError, naming what differs, where a system is not one of a model's sites."""
+    if model.units.mass is None:
+        raise ModelError(
+            f"{where}: OpenMM computes in nm, ps and kJ/mol, and reduced units ('{model.units.name}') cannot be "
+            f"converted; choose another system of units, such as '{UNITS}'"
+        )
+    for name in names_of(system):
+        if name in MOVES_ATOMS:
+            raise ModelError(
+                f"{where}.system: its {name} would change speeds, positions or the box, which are this run's; leave "
+                "it out of the system, and use [thermostat] for a temperature"
+            )
+    count, sites = system.getNumParticles(), model.sites.body.size
+    if count != sites:
+        raise ModelError(
+            f"{where}.system: it has {count} particles and the model {sites} sites; they must be the same atoms in "
+            "the same order"
+        )
+    _check_masses(system, model, where)
+    _check_constraints(system, model, where)
+    _check_box(system, model, where)
+
+
+def _check_masses(system: Any, model: Model, where: str) -> None:
+    """Particles of a body have its mass together, however it is shared among them: hydrogens may be heavier."""
+    import openmm
+
+    dalton = openmm.unit.dalton
+    count = system.getNumParticles()
+    masses = np.array([system.getParticleMass(k).value_in_unit(dalton) for k in range(count)])
+    scale = model.units.ratio("mass", unit_system(UNITS))
+    body = model.sites.body
+    carried = body >= 0
+    sums = np.bincount(body[carried], masses[carried], minlength=model.bodies)
+    has = np.bincount(body[carried], minlength=model.bodies) > 0
+    wanted = scale * model.masses
+    wrong = np.flatnonzero(has & ~(np.abs(sums - wanted) <= MASS_BOUND * wanted + LEAST_MASS_BOUND))
+    if wrong.size:
+        k = int(wrong[0])
+        raise ModelError(
+            f"{where}.system: the particles of body '{model.names[k]}' have {sums[k]:.6g} Da together and the body "
+            f"has {wanted[k]:.6g} Da; the system is one of other atoms, or of another order"
+        )
+
+
+def _check_constraints(system: Any, model: Model, where: str) -> None:
+    """What a constraint holds must be held by a body: between bodies, joints are what holds."""
+    link, nodes = model.site_links, model.sites_on_nodes
+    for k in range(system.getNumConstraints()):
+        a, b, _ = system.getConstraintParameters(k)
+        if link[a] != link[b] or nodes[a] or nodes[b]:
+            names = [_carrier(model, one) for one in (a, b)]
+            raise ModelError(
+                f"{where}.system: a constraint holds site {a} of {names[0]} and site {b} of {names[1]} together, and "
+                "here only joints do so; make the system without constraints between bodies (constraints=None)"
+            )
+
+
+def _carrier(model: Model, site: int) -> str:
+    body = int(model.sites.body[site])
+    return "the ground" if body < 0 else f"body '{model.names[body]}'"
+
+
+def _check_box(system: Any, model: Model, where: str) -> None:
+    """Both have the same box, or none."""
+    box, names = model.box, names_of(system)
+    repeats = box is not None and bool(box.periodic.any())
+    if not system.usesPeriodicBoundaryConditions():
+        others = [name for name in names if name not in (*BETWEEN_LISTED, "CMMotionRemover")]
+        if repeats and others:
+            raise ModelError(
+                f"{where}.system: its {others[0]} does not use periodic boundaries and the model's box does; make the "
+                "system with a periodic nonbonded method, or leave the box out"
+            )
+        return
+    edges = np.array([[edge.x, edge.y, edge.z] for edge in _box_vectors(system)])
+    if box is None or not box.periodic.all():
+        has = "no box" if box is None else f"a box with the boundaries {', '.join(box.boundaries)}"
+        raise ModelError(
+            f"{where}.system: it is periodic, with the box vectors {_vectors(edges)} nm, and the model has {has}; give "
+            "the model this box, periodic in all three directions"
+        )
+    ours = model.units.ratio("length", unit_system(UNITS)) * box.vectors
+    if not np.abs(ours - edges).max() <= BOX_BOUND * np.abs(edges).max():
+        raise ModelError(
+            f"{where}.system: it has the box vectors {_vectors(edges)} nm and the model {_vectors(ours)} nm; make "
+            "them the same (system.setDefaultPeriodicBoxVectors)"
+        )
+
+
+def _box_vectors(system: Any) -> Any:
+    import openmm
+
+    return [edge.value_in_unit(openmm.unit.nanometer) for edge in system.getDefaultPeriodicBoxVectors()]
+
+
+def _vectors(edges: np.ndarray) -> str:
+    return ", ".join("(" + ", ".join(f"{x:.7g}" for x in edge) + ")" for edge in edges)
+
+
+def has_cutoff(system: Any) -> bool:
+    """Whether a force of a system ends at a cutoff, so that neighbours are listed."""
+    return any(
+        hasattr(force, "getNonbondedMethod") and force.getNonbondedMethod() != type(force).NoCutoff
+        for force in system.getForces()
+    )
+
+
+def adds_up_to_zero(system: Any) -> bool:
+    """Whether the forces of a system add up to zero in exact arithmetic: those of distances and angles do, and those
+    between all pairs but for particle-mesh sums."""
+    import openmm
+
+    for force in system.getForces():
+        if isinstance(force, openmm.NonbondedForce):
+            if force.getNonbondedMethod() in (force.PME, force.LJPME):
+                return False
+        elif type(force).__name__ not in (*BETWEEN_LISTED, "GBSAOBCForce", "CMMotionRemover"):
+            return False
+    return True
+
+
+def platforms() -> list[str]:
+    """Names of OpenMM's platforms on this machine, the fastest first."""
+    import openmm
+
+    found = [openmm.Platform.getPlatform(k) for k in range(openmm.Platform.getNumPlatforms())]
+    return [one.getName() for one in sorted(found, key=lambda one: -one.getSpeed())]
+
+
+def check_platform(name: str | None, precision: str | None, properties: Mapping[str, str], where: str) -> None:
+    """Raises ModelError for a platform that is not there, and for properties that it has not."""
+    known = platforms()
+    if name is None:
+        given = "precision" if precision is not None else "properties" if properties else None
+        if given is not None:
+            raise ModelError(
+                f"{where}.{given}: of a platform, and none is named; give platform too, one of {', '.join(known)}"
+            )
+        return
+    if name not in known:
+        raise ModelError(
+            f"{where}.platform: OpenMM has no platform {shown(name)} here; those that are there: {', '.join(known)}. "
+            "Others come with their packages, such as pip install 'openmm[cuda12]', and their drivers"
+        )
+    import openmm
+
+    has = openmm.Platform.getPlatformByName(name).getPropertyNames()
+    if precision is not None and "Precision" not in has:
+        raise ModelError(f"{where}.precision: the platform {name} has one precision only; leave it out")
+    if precision is not None and "Precision" in properties:
+        raise ModelError(f"{where}.properties: Precision is given twice; leave one out")
+    unknown = [key for key in properties if key not in has]
+    if unknown:
+        raise ModelError(
+            f"{where}.properties: the platform {name} has no property {shown(unknown[0])} (known: "
+            f"{', '.join(has) or 'none'})"
+        )
