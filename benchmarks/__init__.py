@@ -39,13 +39,14 @@ BENCHMARKS: dict[str, Pair] = {
     "openmm-force": _of("openmm_force"),
     "grains": _of("grains"),
     "gpu": _of("gpu"),
+    "gpu-melt": _of("gpu_melt"),
     "molten-salt": _of("molten_salt"),
     "multipole": _of("multipole"),
     "protein": _of("protein"),
     "transitions": _of("transitions"),
 }
 """What measures, and what prints it. ``docking-full`` runs the scaled case for all of its 5 μs. It takes minutes, as
-``pairs``, ``grains``, ``gpu``, ``multipole`` and ``protein`` do."""
+``pairs``, ``grains``, ``gpu``, ``gpu-melt``, ``multipole`` and ``protein`` do."""
 DEFAULT = ("solver", "docking")
 """What is measured when nothing is named."""
 

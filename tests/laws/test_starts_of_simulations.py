@@ -100,6 +100,6 @@ def test_a_site_that_is_alone_begins_near_no_other():
 
     builder.add_force(ar.forces.LennardJones(cutoff=1.0, parameters={"A": {"epsilon": 1.0, "sigma": 0.3}}))
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", RuntimeWarning)
         run = ar.simulate(builder.build(), 1e-2, step=1e-3, u=[1e-3, 0, 0])
     assert run.q[-1, 0] == pytest.approx(0.1 + 1e-5, rel=1e-12)

@@ -202,6 +202,8 @@ def options_of(integrator: str, features: set[str]) -> dict[str, Any]:
             found["solver"] = name
     if "euler-parameters" in features:
         found["rotations"] = "euler-parameters"
+    if "device" in features:
+        found["device"] = "warp-cpu"
     if "adaptive" in features:
         bodies = ("arm",) if features & {"bodies", "touching"} else ("*",)
         found["adaptive"] = Adaptive(every=2 * STEP, groups=(Group(bodies=bodies, lock=Schedule(times=(STEP,))),))
@@ -231,6 +233,7 @@ def combined(integrator: str, features: Iterable[str]) -> Combination:
         options.get("rotations", "speeds"),
         "adaptive" in options,
         resists(model),
+        options.get("device", "cpu"),
     )
 
 

@@ -15,7 +15,7 @@ from articulon.building import ModelBuilder, cartesian
 from articulon.cases.builders import ModelDeclaration
 from articulon.cases.builders.builder_base import function_beside
 from articulon.cases.consent import named_code, refuse_code, without_code
-from articulon.cases.folder_names import RUN_WITHOUT_EFFECT, WITHOUT_EFFECT, folder_name
+from articulon.cases.folder_names import RUN_DEFAULTS, RUN_WITHOUT_EFFECT, WITHOUT_EFFECT, folder_name
 from articulon.cases.given_model import GivenModel
 from articulon.cases.overrides import changed, checked_overrides, dotted, parsed
 from articulon.cases.plugins import load_plugins
@@ -263,7 +263,11 @@ class Case:
         kept = {name: section for name, section in content.items() if name not in WITHOUT_EFFECT}
         if "plugins" in kept:  # what they say, and not where they lie
             kept["plugins"] = [hashlib.sha256(Path(one).read_bytes()).hexdigest() for one in self.plugins.files]
-        kept["run"] = {key: value for key, value in kept["run"].items() if key not in RUN_WITHOUT_EFFECT}
+        kept["run"] = {
+            key: value
+            for key, value in kept["run"].items()
+            if key not in RUN_WITHOUT_EFFECT and RUN_DEFAULTS.get(key) != value
+        }
         return {**kept, "units": self.units.name}
 
 

@@ -115,6 +115,11 @@ class RunSettings(Section):
     """Wall-clock time between checkpoints [s]."""
     threads: Annotated[Whole, Field(ge=1)] | None = None
     """Threads to use, all by default; the results are the same bits for any number."""
+    device: str = "cpu"
+    """What takes the steps: ``cpu``; ``cuda``, the first GPU, or ``cuda:1``, another one, for free particles under
+    Lennard-Jones forces; ``warp-cpu``, which runs the kernels of a GPU on one core."""
+    precision: Literal["double", "mixed"] = "double"
+    """On a GPU, the precision of what is computed of a pair: double, or single with all else in double."""
     minimise: Flag = False
     """Whether the run begins downhill from the model's initial coordinates, where particles no longer overlap."""
     speeds: Literal["given", "thermal"] = "given"
@@ -129,6 +134,21 @@ class RunSettings(Section):
     def _one_way(self) -> Self:
         if self.frames is not None and self.frame_interval is not None:
             raise ValueError("give either frames or frame_interval")
+        return self
+
+    @field_validator("device")
+    @classmethod
+    def _is_device(cls, value: str) -> str:
+        if not re.fullmatch(r"cpu|warp-cpu|cuda(:\d+)?", value):
+            raise ValueError(f"expected 'cpu', 'cuda', 'cuda:1' and so on, or 'warp-cpu', got {value!r}")
+        return value
+
+    @model_validator(mode="after")
+    def _precision_of_device(self) -> Self:
+        if self.precision != "double" and self.device == "cpu":
+            raise ValueError(
+                "precision = 'mixed' is one of devices such as 'cuda'; the device 'cpu' computes in double"
+            )
         return self
 
     def resolved(self, units: UnitSystem, where: str = "run") -> Self:

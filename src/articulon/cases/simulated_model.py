@@ -26,6 +26,7 @@ from articulon.forces.brownian import brownian_of
 from articulon.inputs import flag, shown, word, words
 from articulon.inputs import seed as checked_seed
 from articulon.integrate import FIXED, Integrator
+from articulon.integrate.problem import CPU
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import one_blas_thread
 from articulon.model import Model
@@ -77,6 +78,8 @@ def simulated(
     locked: str | Sequence[str] = (),
     speeds: str = "given",
     minimise: bool = False,
+    device: str = CPU,
+    precision: str = "double",
     progress: Progress | None = None,
     **options: Any,
 ) -> Run:
@@ -103,6 +106,18 @@ def simulated(
     adaptive = _with_locked(model, adaptive, locked, times.end)
     with one_blas_thread(), announcing_to_the_terminal():
         model = _in_coordinates(model, coordinates, start)
+        settings = RunSettings.from_mapping(
+            {
+                "duration": times.end,
+                "seed": seed,
+                "frames": times.frames,
+                "speeds": speeds,
+                "minimise": minimise,
+                "device": device,
+                "precision": precision,
+            },
+            "simulate",
+        )
         case = Case(
             name="simulation",
             source="simulate",
@@ -119,13 +134,7 @@ def simulated(
             thermostat=thermostat,
             integrator=integrator,
             adaptive=adaptive,
-            run=RunSettings(
-                duration=times.end,
-                seed=seed,
-                frames=times.frames,
-                speeds=speeds,
-                minimise=minimise,
-            ),
+            run=settings,
             fidelity=Fidelity(),
             checks=(),
             variants={},

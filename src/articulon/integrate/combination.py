@@ -25,6 +25,7 @@ from articulon.integrate.integrators import (
     Respa,
     SciPy,
 )
+from articulon.integrate.problem import CPU
 from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy
 from articulon.thermostats.base import KICKS, OVERDAMPS, SCALES, BaseThermostat
@@ -49,13 +50,17 @@ class Combination(NamedTuple):
     """Whether joints and modes lock and release."""
     resists: frozenset[type[Force]] = frozenset()
     """Kinds of the forces beside Stokes drag that resist speeds."""
+    device: str = CPU
+    """What takes the steps."""
 
 
-def combination_of(evaluator: Evaluator, integrator: Any, policy: ScalingPolicy, adaptive: bool = False) -> Combination:
+def combination_of(
+    evaluator: Evaluator, integrator: Any, policy: ScalingPolicy, adaptive: bool = False, device: str = CPU
+) -> Combination:
     """What has been chosen for a driver."""
     e = evaluator
     resists = frozenset(kind for kind, table in e.system.forces.terms if kind.resists(table))
-    return Combination(e.model, integrator, policy, e.thermostat, e.solver_name, e.rotations, adaptive, resists)
+    return Combination(e.model, integrator, policy, e.thermostat, e.solver_name, e.rotations, adaptive, resists, device)
 
 
 def resists(model: Model) -> frozenset[type[Force]]:
@@ -188,5 +193,6 @@ FEATURES: dict[str, Feature] = {
         "scaling by a factor that follows kd ζ'", lambda c: c.policy.varies and c.policy.thermostatted
     ),
     "following": Feature("scaling that follows the lag", lambda c: c.policy.follows),
+    "device": Feature('`run.device = "cuda"`', lambda c: c.device != CPU),
 }
 """What a run may have, in the order in which refusals are looked for."""

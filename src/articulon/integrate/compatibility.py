@@ -23,6 +23,9 @@ from articulon.integrate.refusals import (
     CANONICAL_BATH,
     CANONICAL_CONTACTS,
     CANONICAL_LOOPS,
+    DEVICE,
+    DEVICE_BATH,
+    DEVICE_FACTORS,
     FLEXIBLE,
     FOLLOWED_MAPS,
     IMPLICIT_CONTACTS,
@@ -197,6 +200,9 @@ CELLS: dict[str, dict[str, Refusal]] = {
 }
 """Why an integrator does not go with a feature, by the names of both."""
 CELLS["flights"] = {**CELLS["friction-implicit"], "flexible": FLEXIBLE}
+for _name, _cells in CELLS.items():
+    if _name != "particles":
+        _cells["device"] = DEVICE
 
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "particles": ("bodies", *SPHERES, *_OF_BODIES),
@@ -253,6 +259,8 @@ CONFLICTS: dict[tuple[str, ...], Refusal] = {
         ),
     ),
     **{(bath, factor): NO_FORCE for bath in RANDOM_BATHS for factor in FACTORS},
+    **_each(("nose-hoover", "rescaling"), "device", DEVICE_BATH),
+    **_each(("varying factors", "thermostat's factor"), "device", DEVICE_FACTORS),
     ("adaptive", "particles"): ADAPTIVE_PARTICLES,
     ("adaptive", "euler-parameters"): Refusal(
         "adaptive", "with rotations = 'euler-parameters' there are no speeds that could be locked", "use 'speeds'"

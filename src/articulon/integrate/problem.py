@@ -10,6 +10,9 @@ from articulon.forces.evaluation import Evaluator
 from articulon.scaling import NoScaling
 from articulon.scaling.base import ScalingPolicy
 
+CPU = "cpu"
+"""The device that compiles its kernels with Numba; what another one takes is in ``gpu/``."""
+
 
 @dataclass
 class Problem:
@@ -23,6 +26,11 @@ class Problem:
     """What scales the forces."""
     damping: float = 0.0
     """Translational drag coefficient β of the policy's core, 0 without drag [mass/time]."""
+
+    device: str = CPU
+    """What takes the steps, a value of ``run.device``."""
+    precision: str = "double"
+    """Of pair forces on another device, a value of ``run.precision``."""
 
     @cached_property
     def parameters(self) -> np.ndarray:

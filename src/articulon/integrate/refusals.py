@@ -193,6 +193,22 @@ ADAPTIVE_PARTICLES = Refusal(
     "{rule} moves free particles, which have no joints that could be locked",
     f"leave out [adaptive], or give the model joints, and {_LOCKING}",
 )
+DEVICE = Refusal(
+    "run.device",
+    "a device such as 'cuda' moves free particles by velocity-verlet, and nothing else",
+    "set it to 'cpu', or take free particles under Lennard-Jones forces and the rule velocity-verlet",
+)
+DEVICE_BATH = Refusal(
+    "run.device",
+    "a device such as 'cuda' takes steps at constant energy or with Langevin's thermostat, and {thermostat} needs the "
+    "kinetic energy of all particles twice in every step",
+    "set it to 'cpu', choose the thermostat langevin, or leave it out",
+)
+DEVICE_FACTORS = Refusal(
+    "run.device",
+    "a device such as 'cuda' takes steps with factors that stay as they are",
+    "set it to 'cpu', or choose a policy of constant factors",
+)
 ADAPTIVE_CONTACTS = Refusal(
     "adaptive",
     "contacts remember how the bodies that touch have slid, which merged bodies would not follow",

@@ -42,6 +42,8 @@ def simulate(
     locked: str | Sequence[str] = (),
     speeds: Literal["given", "thermal"] = "given",
     minimise: bool = False,
+    device: str = "cpu",
+    precision: Literal["double", "mixed"] = "double",
     progress: Progress | bool | None = None,
     **options: Any,
 ) -> Run:
@@ -91,6 +93,11 @@ def simulate(
         ``"thermal"`` draws the initial speeds at the temperature of the thermostat or of the Brownian forces.
     minimise
         Whether it begins downhill from the initial coordinates, where particles no longer overlap.
+    device
+        What takes the steps: ``"cpu"``; ``"cuda"``, the first GPU, or ``"cuda:1"``, another one, for free particles
+        under Lennard-Jones forces by velocity-verlet; ``"warp-cpu"``, which runs the kernels of a GPU on one core.
+    precision
+        On a GPU, ``"mixed"`` computes each pair in single precision, and all else in double.
     progress
         See :func:`articulon.run`.
     options
@@ -143,6 +150,8 @@ def simulate(
                 locked=locked,
                 speeds=speeds,
                 minimise=minimise,
+                device=device,
+                precision=precision,
                 progress=shown_by(progress),
                 **options,
             )

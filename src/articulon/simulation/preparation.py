@@ -14,10 +14,11 @@ from articulon.forces.evaluation import Evaluator
 from articulon.forces.selection import body_index
 from articulon.forces.sites.list_sizes import check_listing
 from articulon.forces.stokes_drag import StokesDrag
+from articulon.gpu.particle_on_device import device_driver
 from articulon.integrate import FIXED
 from articulon.integrate.base import Driver
 from articulon.integrate.choice import driver
-from articulon.integrate.problem import Problem
+from articulon.integrate.problem import CPU, Problem
 from articulon.integrate.status import advance_stop
 from articulon.integrate.thermostatting import check_thermostat
 from articulon.kernels import preparing_together
@@ -213,9 +214,10 @@ def prepare(
             policy.target_factor(),
         )
         try:
-            problem, blank = Problem(evaluator, integrator, policy, scaling.damping), evaluator.initial_state()
+            problem = Problem(evaluator, integrator, policy, scaling.damping, case.run.device, case.run.precision)
+            blank = evaluator.initial_state()
             adaptive = AdaptiveDriver(problem, blank, case.adaptive, case.run.seed) if adapts else None
-            advance: Driver = driver(problem, blank) if adaptive is None else adaptive
+            advance: Driver = driver_of(problem, blank) if adaptive is None else adaptive
         except CaseError as error:
             raise CaseError(f"{case.source}: {error}") from None
     stop = None
@@ -241,6 +243,11 @@ def prepare(
         scaling.threshold,
         adaptive,
     )
+
+
+def driver_of(problem: Problem, blank: State) -> Driver:
+    """The driver of a problem on its device; raises CaseError for what does not go together."""
+    return driver(problem, blank) if problem.device == CPU else device_driver(problem, blank)
 
 
 def blank_state(prepared: Prepared) -> State:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Protocol
 
 import numba
 import numpy as np
@@ -116,6 +116,18 @@ def sum_measures(system, measures, refresh, result):
             measures[k](system.tables[k], system.cell, system.particles, system.neighbours, result)
 
 
+class Elsewhere(Protocol):
+    """Sums of pairs on another device."""
+
+    def forces(self, x: np.ndarray) -> np.ndarray:
+        """Forces on the sites at their positions (sites, 3) [force], shape (sites, 3)."""
+        ...
+
+    def measure(self, x: np.ndarray) -> np.ndarray:
+        """The measures of the pairs there, without what depends on no position, shape (8,)."""
+        ...
+
+
 class SiteForces:
     """The site forces of a model.
 
@@ -143,6 +155,8 @@ class SiteForces:
         self.parallel = self.sites >= (PARALLEL_ALL if self.listing.everything else PARALLEL_SITES)
         self._compile(terms)
         self._make_room(*room)
+        self.elsewhere: Elsewhere | None = None
+        """What sums in place of the kernels here, where particles are on another device."""
         self.touched = False
         """Whether Python has asked for forces since a driver last left its own."""
 
@@ -298,21 +312,28 @@ class SiteForces:
 
     def evaluate(self, positions: np.ndarray) -> np.ndarray:
         """Forces on the sites at their positions (sites, 3) [force], shape (sites, 3); NaN where a position is."""
-        self.system.particles.site[:] = positions.T
         self.touched = True
+        if self.elsewhere is not None:
+            p = self.system.particles
+            p.fx[p.place], p.fy[p.place], p.fz[p.place] = self.elsewhere.forces(positions).T
+            return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
+        self.system.particles.site[:] = positions.T
         self._refresh()
         self._run(sum_forces, *self.bound_functions)
         self._raise()
-        p = self.system.particles
+        p = self.system.particles  # others than before, where lists have grown
         return np.stack([p.fx, p.fy, p.fz], axis=1)[p.place]
 
     def measure(self, positions: np.ndarray) -> np.ndarray:
         """Energy, virial (xx, yy, zz, xy, xz, yz) and Laplacian at positions (sites, 3), tails and all, shape (8,)."""
-        self.system.particles.site[:] = positions.T
-        self._refresh()
-        self._run(sum_measures, self._bound_measures, self.bound_functions[2], self._result)
-        self._raise()
-        result = self._result.copy()
+        if self.elsewhere is not None:
+            result = self.elsewhere.measure(positions)
+        else:
+            self.system.particles.site[:] = positions.T
+            self._refresh()
+            self._run(sum_measures, self._bound_measures, self.bound_functions[2], self._result)
+            self._raise()
+            result = self._result.copy()
         result[ENERGY] += self.constant[0]
         result[W_XX : W_ZZ + 1] += self.constant[1] / 3.0
         return result

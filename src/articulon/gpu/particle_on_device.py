@@ -1,0 +1,230 @@
+"""The driver of free particles on a device: velocity Verlet, with their lists, forces and steps staying there."""
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from articulon.errors import ArticulonError, CaseError
+from articulon.forces.evaluation import Evaluator
+from articulon.forces.sites.between import class_rows
+from articulon.forces.sites.site_evaluation import SiteForces
+from articulon.forces.sites.site_terms import PairTerm
+from articulon.gpu.devices import device, devices, load_warp
+from articulon.integrate.combination import combination_of
+from articulon.integrate.compatibility import check
+from articulon.integrate.fixed_steps import ArrayDriver
+from articulon.integrate.particle_driver import reflecting_walls
+from articulon.integrate.problem import CPU, Problem
+from articulon.integrate.status import DIVERGED, LEAPT, REACHED, leap_of
+from articulon.model import State
+from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WINDOW
+from articulon.scaling.base import INPUTS
+from articulon.thermostats.base import BOLTZMANN, FRICTION, KICKS, LINEAR, SEED, STREAM, WAY, Bath
+
+WARP_CPU = "warp-cpu"
+"""The name of Warp's own CPU device, which runs what a GPU does, on one core: a test of it, not a way to be fast."""
+FORCES = "lennard-jones, weeks-chandler-andersen, and twelve-six without C"
+"""Forces that a device computes."""
+_CPU_INSTEAD = f"set run.device = '{CPU}'"
+_CHANGED = ("time", "work", "factor", "counters")
+"""What a chunk of steps may change of a state before it is known to have gone well."""
+
+
+def device_of(name: str) -> Any:
+    """Warp's device for a value of ``run.device``.
+
+    Raises
+    ------
+    CaseError
+        Where Warp is not installed, and for a GPU that is not there, naming the devices that are.
+    """
+    try:
+        load_warp()
+        there = devices()
+    except ArticulonError as error:
+        raise CaseError(f"run.device: {error}") from None
+    if name == WARP_CPU:
+        return device("cpu")
+    wanted = "cuda:0" if name == "cuda" else name
+    if wanted not in there:
+        names = ", ".join(f"'{one}'" for one in (CPU, WARP_CPU, *(one for one in there if one != "cpu")))
+        raise CaseError(f"run.device: there is no '{name}' on this machine; there is {names}")
+    return device(wanted)
+
+
+def pair_terms(sites: SiteForces) -> list[PairTerm]:
+    """The laws of a model's site forces, all of which a device must know.
+
+    Raises
+    ------
+    CaseError
+        Naming the force that it does not know, or that has no cutoff.
+    """
+    found: list[PairTerm] = []
+    for k, force in enumerate(sites.model.forces):
+        kind = getattr(force, "kind", type(force).__name__)
+        for term in force.site_terms(sites.model) if hasattr(force, "site_terms") else [None]:
+            if not isinstance(term, PairTerm) or not _known(term):
+                raise CaseError(
+                    f"run.device: a device computes {FORCES}, and forces[{k}] is '{kind}'; leave it out, or "
+                    f"{_CPU_INSTEAD}"
+                )
+            if not np.isfinite(term.cutoff):
+                raise CaseError(
+                    f"run.device: a device lists neighbours up to a cutoff, and forces[{k}], '{kind}', has none; give "
+                    f"forces[{k}].cutoff, or {_CPU_INSTEAD}"
+                )
+            found.append(term)
+    if not found:
+        raise CaseError(f"run.device: a device computes {FORCES}, and the model has no forces; {_CPU_INSTEAD}")
+    if sites.excluded.size:
+        raise CaseError(
+            "run.device: a device leaves no pair out, and the model has pairs of sites that do not interact; "
+            f"{_CPU_INSTEAD}"
+        )
+    return found
+
+
+def _known(term: PairTerm) -> bool:
+    from articulon.gpu.particle_laws import LAWS
+
+    return term.name in LAWS
+
+
+def engine_of(evaluator: Evaluator, name: str, precision: str) -> Any:
+    """The particles of a model on a device, in one precision; raises CaseError as :func:`device_of` and
+    :func:`pair_terms` do."""
+    found = device_of(name)
+    from articulon.gpu.particle_engine import Pairs, ParticleEngine
+    from articulon.gpu.particle_lists import Space
+
+    sites, model = evaluator.sites, evaluator.model
+    pairs = [Pairs(term.name, class_rows(model, term, sites.classes)) for term in pair_terms(sites)]
+    listing, walls = sites.listing, reflecting_walls(model)
+    return ParticleEngine(
+        found,
+        model.masses,
+        sites.kinds,
+        pairs,
+        Space(*sites.cell),
+        listing.cutoff,
+        listing.skin,
+        walls,
+        precision,
+    )
+
+
+def device_driver(problem: Problem, state: State) -> "DeviceParticleDriver":
+    """The driver of a problem on a device, for states like the one given.
+
+    Raises
+    ------
+    CaseError
+        For what does not go with a device, and for a device that is not there.
+    """
+    check(combination_of(problem.evaluator, problem.integrator, problem.policy, device=problem.device))
+    return DeviceParticleDriver(problem, state)
+
+
+def temperatures_at(bath: Bath, times: np.ndarray) -> np.ndarray:
+    """What ``thermostats.schedule.temperature_at`` is at many times [temperature]."""
+    if bath.choice[LINEAR]:
+        return np.interp(times, bath.times, bath.temperatures)
+    return bath.temperatures[np.maximum(np.searchsorted(bath.times, times, side="right") - 1, 0)]
+
+
+class DeviceParticleDriver(ArrayDriver):
+    """Velocity Verlet of free particles on a device.
+
+    What Langevin's thermostat gives is added up for each particle, on the device. The work that the forces have done is
+    the rest of what the kinetic energy has gained since the start, as nothing else changes it. So both are sums at the
+    end of a chunk, whose bits do not depend on how long chunks are.
+    """
+
+    sees_leaps = True
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        super().__init__(problem, state)
+        self.bath = self.evaluator.system.bath
+        self.shaken = bool(self.bath.choice[WAY] == KICKS)
+        self.history = 2 + self.shaken * self.evaluator.model.bodies
+        """1 once the run has begun; the kinetic energy less the works at that time; what each particle has had of a
+        thermostat."""
+        self.engine = engine_of(self.evaluator, problem.device, problem.precision)
+        self.evaluator.sites.elsewhere = self.engine
+
+    def _on_lists(self, state: State, until: float, steps: int) -> int:
+        """Lists on a device grow by themselves."""
+        return self.go(state, until, steps)
+
+    def keep(self, state: State) -> Any:
+        """See :class:`Driver`. A chunk changes coordinates, speeds and lists once it has gone well."""
+        return {name: getattr(state, name).copy() for name in _CHANGED} | {"history": state.rule.history.copy()}
+
+    def restore(self, state: State, kept: Any) -> None:
+        """See :class:`Driver`."""
+        for name in _CHANGED:
+            getattr(state, name)[:] = kept[name]
+        state.rule.history[:] = kept["history"]
+
+    def chunk(self, state: State, steps: int) -> int:
+        """See :class:`ArrayDriver`."""
+        began = time.perf_counter()
+        before = int(state.counters[STEPS])
+        if before == 0:
+            self.policy.law(self.parameters, np.zeros(INPUTS), state.factor)
+        engine, history, work = self.engine, state.rule.history, state.work
+        x, v = state.q.reshape(-1, 3), state.u.reshape(-1, 3)
+        if history[0] == 0.0:
+            history[:2] = 1.0, self._kinetic_energy(v) - work[POTENTIAL] - work[THERMOSTAT]
+            history[2:] = 0.0
+            history[2:3] = work[THERMOSTAT]
+        engine.load(x, v, state.rebuild.T, history[2:] if self.shaken else None)
+        loaded = time.perf_counter()
+        taken, well = engine.advance(steps, self.step, float(state.factor[POTENTIAL]), self._shaking(before, steps))
+        advanced = time.perf_counter()
+        self.last = before + taken
+        if not well:
+            return LEAPT if engine.leapt else DIVERGED
+        state.rebuild[:] = engine.listed_at().T
+        x[:], v[:] = engine.store()
+        if self.shaken:
+            history[2:] = engine.heats()
+            work[THERMOSTAT] = history[2:].sum()
+        work[POTENTIAL] = self._kinetic_energy(v) - history[1] - work[THERMOSTAT]
+        state.counters[STEPS] = self.last
+        state.counters[WINDOW] += taken
+        state.counters[EVALUATIONS] += taken + (before == 0)  # others are found anew, and were counted
+        state.time[0] = self.step * self.last
+        self.overhead = loaded - began + time.perf_counter() - advanced
+        return REACHED
+
+    def _shaking(self, before: int, steps: int) -> Any:
+        """What Langevin's thermostat does in steps that follow so many others; None without it."""
+        if not self.shaken:
+            return None
+        from articulon.gpu.particle_engine import Shaking
+
+        bath, h = self.bath, self.step
+        friction = float(bath.constants[FRICTION])
+        kT = bath.constants[BOLTZMANN] * bath.temperatures
+        if kT.size > 1:
+            kT = bath.constants[BOLTZMANN] * temperatures_at(bath, h * np.arange(before, before + steps) + 0.5 * h)
+        noise = np.sqrt(-math.expm1(-2.0 * friction * h) * kT)
+        seed, stream = int(bath.choice[SEED]), int(bath.choice[STREAM])
+        return Shaking(math.exp(-friction * h), noise, before, seed, stream)
+
+    def explain(self, status: int) -> None:
+        """See :class:`ArrayDriver`."""
+        if status != LEAPT:
+            return
+        model = self.evaluator.model
+        ways = np.linalg.norm(self.engine.store()[0] - self.engine.listed_at(), axis=1)
+        body = int(np.argmax(ways))
+        self.failure, self.culprit = leap_of(model, float(ways[body])), int(model.link[body])
+
+    def _kinetic_energy(self, v: np.ndarray) -> float:
+        """½ Σ m v² of velocities (n, 3) [energy]."""
+        return 0.5 * float((self.evaluator.model.masses * (v * v).sum(axis=1)).sum())
