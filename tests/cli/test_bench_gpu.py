@@ -17,15 +17,15 @@ from benchmarks import gpu, tables
 def test_the_benchmark_measures_and_prints():
     figures = gpu.measure(sizes=(1, 3), seconds=0.005)
     assert figures == json.loads(json.dumps(figures, allow_nan=False))
-    assert figures["devices"]["cpu"] == "Warp on the CPU, one core" and figures["left_out"] == []
+    assert figures["devices"]["warp-cpu"] == "Warp on the CPU, one core" and figures["left_out"] == []
     for engines in figures["forward_dynamics"].values():
         assert engines["CPU, one state a call"]["states_per_second"] > 0
         for precision, bound in (("double", 1e-12), ("single", 1e-4)):
-            found = engines[f"cpu, {precision}"]
+            found = engines[f"warp-cpu, {precision}"]
             assert 0.0 < found["error"] <= bound
             assert all(rate > 0 for how in ("launched", "graph", "call") for rate in found[f"{how}_states_per_second"])
     for precision, bound in (("double", 1e-12), ("single", 1e-4)):
-        found = figures["ensemble"][f"cpu, {precision}"]
+        found = figures["ensemble"][f"warp-cpu, {precision}"]
         assert 0.0 < found["error"] <= bound and len(found["steps_per_second"]) == 2
     out = Console(file=io.StringIO(), width=tables.LEAST_WIDTH, highlight=False, markup=False)
     gpu.show(figures, out)

@@ -134,11 +134,11 @@ def differences(model: Any, found: np.ndarray, window: int = 0, factor: np.ndarr
 def test_each_force_is_that_of_runs_on_the_cpu(name: str) -> None:
     model = model_of(name)
     Q, U = states(model)
-    found = gpu.accelerations(model, Q, U, device="cpu", seeds=SEEDS, window=5)
+    found = gpu.accelerations(model, Q, U, device="warp-cpu", seeds=SEEDS, window=5)
     assert differences(model, found, window=5).max() <= AGREE
     if name != "nothing":
-        assert np.abs(found - gpu.accelerations(model_of("nothing"), Q, U, device="cpu")).max() > 1e-3
-    single = gpu.accelerations(model, Q, U, device="cpu", seeds=SEEDS, window=5, precision="single")
+        assert np.abs(found - gpu.accelerations(model_of("nothing"), Q, U, device="warp-cpu")).max() > 1e-3
+    single = gpu.accelerations(model, Q, U, device="warp-cpu", seeds=SEEDS, window=5, precision="single")
     assert 1e-10 < differences(model, single, window=5).max() <= 1e-4
 
 
@@ -154,14 +154,14 @@ ALL = ("gravity", "sphere drag in a shear flow", "site pairs", "springs")
 )
 def test_constant_factors_multiply_their_channels(policy: Any, factor: np.ndarray) -> None:
     model = model_of(*ALL)
-    found = gpu.accelerations(model, *states(model), device="cpu", scaling=policy)
+    found = gpu.accelerations(model, *states(model), device="warp-cpu", scaling=policy)
     assert differences(model, found, factor=factor).max() <= AGREE
 
 
 def test_a_noisy_state_depends_on_its_seed_and_window_alone() -> None:
     model = model_of("normal noise")
     Q, U = states(model)
-    here = functools.partial(gpu.accelerations, model, device="cpu")
+    here = functools.partial(gpu.accelerations, model, device="warp-cpu")
     all_at_once = here(Q, U, seeds=SEEDS)
     for k in range(STATES):
         np.testing.assert_array_equal(here(Q[k : k + 1], U[k : k + 1], seeds=SEEDS[k : k + 1])[0], all_at_once[k])
@@ -175,7 +175,7 @@ def test_an_ensemble_goes_the_way_of_runs_on_the_cpu(rule: str, step: float) -> 
     """Steps of 0.02 do not fill the windows of 0.03: every second one is cut short, as on the CPU."""
     model = model_of("gravity", "normal noise", "site pairs", "springs")
     Q, U = states(model)
-    ensemble = gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS)
+    ensemble = gpu.Ensemble(model, Q, U, device="warp-cpu", seeds=SEEDS)
     steps = round(0.12 / step) if rule == "euler" else 8
     found = ensemble.advance(steps, step, rule)
     assert ensemble.time == pytest.approx(0.12, abs=1e-15) and ensemble.steps == steps
@@ -189,15 +189,15 @@ def test_an_ensemble_goes_the_way_of_runs_on_the_cpu(rule: str, step: float) -> 
 def test_an_ensemble_has_the_same_bits_whatever_its_size_and_its_calls() -> None:
     model = model_of("gravity", "direction noise", "site pairs", "springs")
     Q, U = states(model)
-    whole = gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS)
+    whole = gpu.Ensemble(model, Q, U, device="warp-cpu", seeds=SEEDS)
     end = whole.advance(30, 0.004)
-    parts = gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS)
+    parts = gpu.Ensemble(model, Q, U, device="warp-cpu", seeds=SEEDS)
     for steps in (1, 2, 0, 27):
         pieces = parts.advance(steps, 0.004)
     np.testing.assert_array_equal(np.hstack(pieces), np.hstack(end))
     assert parts.time == whole.time
     for k in range(STATES):
-        one = gpu.Ensemble(model, Q[k : k + 1], U[k : k + 1], device="cpu", seeds=SEEDS[k : k + 1])
+        one = gpu.Ensemble(model, Q[k : k + 1], U[k : k + 1], device="warp-cpu", seeds=SEEDS[k : k + 1])
         np.testing.assert_array_equal(np.hstack(one.advance(30, 0.004))[0], np.hstack(end)[k])
 
 
@@ -207,14 +207,14 @@ def test_rk4_conserves_energy_to_its_fourth_order() -> None:
     Q, U = states(model)
     errors = []
     for steps in (320, 640):
-        q, u = gpu.Ensemble(model, Q, U, device="cpu").advance(steps, 0.4 / steps, "rk4")
+        q, u = gpu.Ensemble(model, Q, U, device="warp-cpu").advance(steps, 0.4 / steps, "rk4")
         errors.append(np.array([_energy(model, q[s], u[s]) - _energy(model, Q[s], U[s]) for s in range(STATES)]))
     assert np.linalg.norm(errors[1]) <= np.linalg.norm(errors[0]) / 12.0
 
 
 def test_an_ensemble_says_where_its_bodies_are_and_how_they_move() -> None:
     model = model_of("gravity", "springs")
-    ensemble = gpu.Ensemble(model, *states(model), device="cpu")
+    ensemble = gpu.Ensemble(model, *states(model), device="warp-cpu")
     Q, U = ensemble.advance(10, 0.01)
     positions, rotations = ensemble.poses()
     energies = ensemble.kinetic_energies()
@@ -223,19 +223,19 @@ def test_an_ensemble_says_where_its_bodies_are_and_how_they_move() -> None:
         np.testing.assert_allclose(positions[s], place, rtol=0, atol=1e-14 * np.abs(place).max())
         np.testing.assert_allclose(rotations[s], turn, rtol=0, atol=1e-14)
         assert energies[s] == pytest.approx(ar.kinetic_energy(model, Q[s], U[s]), rel=1e-14)
-    np.testing.assert_array_equal(gpu.body_poses(model, Q, "cpu")[0], positions)
+    np.testing.assert_array_equal(gpu.body_poses(model, Q, "warp-cpu")[0], positions)
 
 
 def test_a_state_that_diverges_is_named_and_the_others_go_on() -> None:
     model = model_of("site pairs")
     Q, U = states(model)
     U[2] *= 1e160
-    ensemble = gpu.Ensemble(model, Q, U, device="cpu")
+    ensemble = gpu.Ensemble(model, Q, U, device="warp-cpu")
     with pytest.raises(DivergenceError, match="state 2 is not finite any more") as caught:
         ensemble.advance(3, 0.01)
     assert caught.value.step == 1 and caught.value.time == 0.01
     assert ensemble.diverged.tolist() == [0, 0, 1, 0]
-    alone = gpu.Ensemble(model, Q[3:], U[3:], device="cpu").advance(3, 0.01)
+    alone = gpu.Ensemble(model, Q[3:], U[3:], device="warp-cpu").advance(3, 0.01)
     np.testing.assert_array_equal(ensemble.Q[3], alone[0][0])
     ensemble.advance(1, 0.01)  # what has been said is not said again
 
@@ -244,21 +244,21 @@ def test_refusals_name_the_thing() -> None:
     model = model_of("normal noise")
     Q, U = states(model)
     with pytest.raises(ModelError, match="seeds: the model has Brownian forces"):
-        gpu.accelerations(model, Q, U, device="cpu")
+        gpu.accelerations(model, Q, U, device="warp-cpu")
     with pytest.raises(ModelError, match="seeds: expected one for each of the 4 states"):
-        gpu.accelerations(model, Q, U, device="cpu", seeds=range(3))
+        gpu.accelerations(model, Q, U, device="warp-cpu", seeds=range(3))
     with pytest.raises(ModelError, match="seeds, state 1: must be at least 0"):
-        gpu.accelerations(model, Q, U, device="cpu", seeds=[0, -1, 2, 3])
+        gpu.accelerations(model, Q, U, device="warp-cpu", seeds=[0, -1, 2, 3])
     with pytest.raises(ModelError, match="the factors of error-controlled change along a run"):
-        gpu.accelerations(model, Q, U, device="cpu", seeds=SEEDS, scaling=ar.scaling.ErrorControlled(0.01))
+        gpu.accelerations(model, Q, U, device="warp-cpu", seeds=SEEDS, scaling=ar.scaling.ErrorControlled(0.01))
     with pytest.raises(ModelError, match=r"expected an explicit Runge-Kutta rule, one of .*kutta-merson.*'verlet'"):
-        gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS).advance(1, 0.1, "verlet")
+        gpu.Ensemble(model, Q, U, device="warp-cpu", seeds=SEEDS).advance(1, 0.1, "verlet")
     with pytest.raises(ModelError, match="step_size: must be above 0"):
-        gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS).advance(1, 0.0)
+        gpu.Ensemble(model, Q, U, device="warp-cpu", seeds=SEEDS).advance(1, 0.0)
     longer = Q.copy()
     longer[1, 7:11] *= 2.0
     with pytest.raises(ModelError, match="Q: row 1: the Euler parameters of body 'a0' have the norm 2, not 1"):
-        gpu.Ensemble(model, longer, U, device="cpu", seeds=SEEDS)
+        gpu.Ensemble(model, longer, U, device="warp-cpu", seeds=SEEDS)
     for force, words in (
         (ar.forces.JointActuation(body="b0", values=5), "no kernels for joint-actuation on a device, but for gravity"),
     ):
@@ -268,7 +268,7 @@ def test_refusals_name_the_thing() -> None:
         builder.add_force(force)
         refused = builder.build()
         with pytest.raises(ModelError, match=words):
-            gpu.accelerations(refused, refused.q0[None], refused.u0[None], device="cpu", seeds=[1])
+            gpu.accelerations(refused, refused.q0[None], refused.u0[None], device="warp-cpu", seeds=[1])
 
 
 def _energy(model: Any, q: np.ndarray, u: np.ndarray) -> float:
@@ -283,9 +283,9 @@ def test_numbers_that_single_precision_has_not_are_refused_by_name() -> None:
     builder.add_force(ar.forces.SitePairs(table=[law], between=[("moving", "fixed")]))
     model = builder.build()
     Q, U = model.q0[None], model.u0[None]
-    gpu.accelerations(model, Q, U, device="cpu")
+    gpu.accelerations(model, Q, U, device="warp-cpu")
     with pytest.raises(ModelError, match=r"'single' has no number 1e-40 \(A, B or C of site pairs\)"):
-        gpu.accelerations(model, Q, U, device="cpu", precision="single")
+        gpu.accelerations(model, Q, U, device="warp-cpu", precision="single")
 
 
 @pytest.mark.slow
@@ -297,9 +297,9 @@ def test_every_kernel_compiles_for_a_gpu(tmp_path: Any) -> None:
         pytest.skip("Warp comes without NVIDIA's compiler on this system")
     model = model_of("normal noise", "site pairs", "springs")
     Q, U = states(model)
-    gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS).advance(1, 0.001)
-    gpu.forward_dynamics(model, Q, U, wrenches=np.zeros((model.bodies, 6)), device="cpu")
-    ensemble = gpu.Ensemble(model, Q, U, device="cpu", seeds=SEEDS)
+    gpu.Ensemble(model, Q, U, device="warp-cpu", seeds=SEEDS).advance(1, 0.001)
+    gpu.forward_dynamics(model, Q, U, wrenches=np.zeros((model.bodies, 6)), device="warp-cpu")
+    ensemble = gpu.Ensemble(model, Q, U, device="warp-cpu", seeds=SEEDS)
     ensemble.poses(), ensemble.kinetic_energies()
     kernels = {
         f"{home.__name__}.{name}": value
@@ -321,7 +321,7 @@ def test_the_published_docking_has_the_accelerations_of_its_runs() -> None:
     rng = np.random.default_rng(3)
     Q, U = np.tile(model.q0, (STATES, 1)), 0.01 * rng.normal(size=(STATES, model.nu))
     scaling, factor = ar.scaling.Constant(0.01), np.full(8, 0.01)
-    found = gpu.accelerations(model, Q, U, device="cpu", seeds=SEEDS, window=2, held=held, scaling=scaling)
+    found = gpu.accelerations(model, Q, U, device="warp-cpu", seeds=SEEDS, window=2, held=held, scaling=scaling)
     for s in range(STATES):
         expected = plain(model, Q[s], U[s], int(SEEDS[s]), 2, factor, window_length=held, average=1)
         assert np.abs(found[s] - expected).max() <= AGREE * np.abs(expected).max()

@@ -16,7 +16,7 @@ from tests.support.particle_models import box_vectors, particles, scattered
 pytest.importorskip("warp")
 
 from articulon.gpu import particle_engine, particle_lists
-from articulon.gpu.particle_on_device import WARP_CPU
+from articulon.gpu.devices import WARP_CPU
 
 STEP, STEPS = 0.004, 300
 LENGTHS = (6.2, 5.9, 6.5)

@@ -17,8 +17,8 @@ from tests.support.particle_models import box_vectors, particles, scattered, wan
 pytest.importorskip("warp")
 
 from articulon.gpu import particle_engine, particle_moves, particle_pairs, particle_places
-from articulon.gpu.devices import load_warp
-from articulon.gpu.particle_on_device import WARP_CPU, engine_of
+from articulon.gpu.devices import WARP_CPU, load_warp
+from articulon.gpu.particle_on_device import engine_of
 
 CUTOFF, START = 2.3, 1.6
 KINDS = ("A", "B", "C")

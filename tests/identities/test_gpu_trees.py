@@ -41,7 +41,7 @@ def stacked(situations: tuple[Situation, ...]) -> dict[str, np.ndarray]:
 def on_device(model: Any, situations: tuple[Situation, ...], **options: Any) -> np.ndarray:
     given = stacked(situations)
     return gpu.forward_dynamics(
-        model, given["q"], given["u"], given["tau"], given["wrenches"], given["gravity"], device="cpu", **options
+        model, given["q"], given["u"], given["tau"], given["wrenches"], given["gravity"], device="warp-cpu", **options
     )
 
 
@@ -81,7 +81,7 @@ def test_a_chain_of_one_kind_of_joint_agrees_to_1e_12(kind: str) -> None:
     model, rng = builder.build(), np.random.default_rng(1)
     Q, U = rng.normal(size=(STATES, model.nq)), rng.normal(size=(STATES, model.nu))
     tau, g = rng.normal(size=(STATES, model.nu)), np.array([1.0, 2.0, -9.81])
-    found = gpu.forward_dynamics(model, Q, U, tau=tau, gravity=g, device="cpu")
+    found = gpu.forward_dynamics(model, Q, U, tau=tau, gravity=g, device="warp-cpu")
     for s in range(STATES):
         expected = ar.forward_dynamics(model, Q[s], U[s], tau=tau[s], gravity=g)
         assert np.abs(found[s] - expected).max() <= 1e-12 * np.abs(expected).max()
@@ -101,19 +101,21 @@ def test_what_is_given_once_is_given_to_every_state() -> None:
     model, situations = batch(4, bodies=9)
     given, s = stacked(situations), situations[0]
     for name, value in (("tau", s.tau), ("wrenches", s.wrenches), ("gravity", s.gravity)):
-        once = gpu.forward_dynamics(model, given["q"], given["u"], device="cpu", **{name: value})
+        once = gpu.forward_dynamics(model, given["q"], given["u"], device="warp-cpu", **{name: value})
         each = np.array([value] * STATES)
         np.testing.assert_array_equal(
-            once, gpu.forward_dynamics(model, given["q"], given["u"], device="cpu", **{name: each})
+            once, gpu.forward_dynamics(model, given["q"], given["u"], device="warp-cpu", **{name: each})
         )
-        assert np.abs(once - gpu.forward_dynamics(model, given["q"], given["u"], device="cpu")).max() > 0.0
+        assert np.abs(once - gpu.forward_dynamics(model, given["q"], given["u"], device="warp-cpu")).max() > 0.0
 
 
 def test_arguments_are_left_alone() -> None:
     model, situations = batch(5, bodies=6)
     given = stacked(situations)
     before = {name: value.copy() for name, value in given.items()}
-    gpu.forward_dynamics(model, given["q"], given["u"], given["tau"], given["wrenches"], given["gravity"], device="cpu")
+    gpu.forward_dynamics(
+        model, given["q"], given["u"], given["tau"], given["wrenches"], given["gravity"], device="warp-cpu"
+    )
     for name, value in given.items():
         np.testing.assert_array_equal(value, before[name])
 
@@ -130,23 +132,23 @@ def test_a_row_that_is_no_state_is_named() -> None:
     broken = U.copy()
     broken[2, 1] = np.nan
     with pytest.raises(ModelError, match=r"U: row 2 is not finite: nan at \[1\]"):
-        gpu.forward_dynamics(model, Q, broken, device="cpu")
+        gpu.forward_dynamics(model, Q, broken, device="warp-cpu")
     with pytest.raises(ModelError, match=r"tau: row 2 is not finite"):
-        gpu.forward_dynamics(model, Q, U, tau=broken, device="cpu")
+        gpu.forward_dynamics(model, Q, U, tau=broken, device="warp-cpu")
     none = Q.copy()
     none[3] = 0.0
     with pytest.raises(ModelError, match=r"Q: row 3: the Euler parameters of body 'rod' have the norm 0"):
-        gpu.forward_dynamics(model, none, U, device="cpu")
+        gpu.forward_dynamics(model, none, U, device="warp-cpu")
     words = r"Q: expected shape \(4,\), or \(states, 4\) for many states, got"
     for wrong in (Q[0, :2], Q[:, :2], Q[None]):
         with pytest.raises(ModelError, match=words):
-            gpu.forward_dynamics(model, wrong, U, device="cpu")
+            gpu.forward_dynamics(model, wrong, U, device="warp-cpu")
         with pytest.raises(ModelError, match=words):
-            gpu.body_poses(model, wrong, device="cpu")
+            gpu.body_poses(model, wrong, device="warp-cpu")
     with pytest.raises(ModelError, match="U: 3 states, but Q has 4"):
-        gpu.forward_dynamics(model, Q, U[:3], device="cpu")
+        gpu.forward_dynamics(model, Q, U[:3], device="warp-cpu")
     with pytest.raises(ModelError, match="precision: expected one of 'double', 'single'"):
-        gpu.forward_dynamics(model, Q, U, device="cpu", precision="half")
+        gpu.forward_dynamics(model, Q, U, device="warp-cpu", precision="half")
 
 
 def test_models_that_have_no_kernels_are_refused_with_the_reason() -> None:
@@ -158,7 +160,7 @@ def test_models_that_have_no_kernels_are_refused_with_the_reason() -> None:
     for builder, what in ((looped, "closed loops"), (driven, "driven joints")):
         model = builder.build()
         with pytest.raises(ModelError, match=f"forward_dynamics: the model has {what}"):
-            gpu.forward_dynamics(model, model.q0[None], model.u0[None], device="cpu")
+            gpu.forward_dynamics(model, model.q0[None], model.u0[None], device="warp-cpu")
 
 
 def test_states_that_do_not_fit_into_memory_are_refused_with_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,26 +169,26 @@ def test_states_that_do_not_fit_into_memory_are_refused_with_their_size(monkeypa
     monkeypatch.setattr(tree_tables, "memory", lambda: 100_000)
     model = rod().build()
     Q, U = np.tile(model.q0, (400, 1)), np.zeros((400, 3))
-    gpu.forward_dynamics(model, Q[:100], U[:100], device="cpu")
+    gpu.forward_dynamics(model, Q[:100], U[:100], device="warp-cpu")
     with pytest.raises(ModelError, match=r"400 states of this model take .* kB or more, and cpu has 100 kB"):
-        gpu.forward_dynamics(model, Q, U, device="cpu")
+        gpu.forward_dynamics(model, Q, U, device="warp-cpu")
 
 
 def test_a_model_in_which_nothing_moves_has_no_accelerations() -> None:
     builder = ar.ModelBuilder(units="kg-m-s")
     builder.add_body("wall", mass=1, inertia=1, joint=ar.Weld())
     model, nothing = builder.build(), np.zeros((3, 0))
-    assert gpu.forward_dynamics(model, nothing, nothing, wrenches=np.ones((1, 6)), device="cpu").shape == (3, 0)
+    assert gpu.forward_dynamics(model, nothing, nothing, wrenches=np.ones((1, 6)), device="warp-cpu").shape == (3, 0)
     with pytest.raises(ModelError, match="nothing moves in this model"):
-        gpu.Ensemble(model, nothing, nothing, device="cpu")
+        gpu.Ensemble(model, nothing, nothing, device="warp-cpu")
 
 
 def test_a_device_that_is_not_there_is_refused_by_name() -> None:
     model = rod().build()
-    for name in ("gpu", "cuda:", 0, None):
-        with pytest.raises(ArticulonError, match="device: expected 'cpu', 'cuda' or 'cuda:1'"):
+    for name in ("gpu", "cpu", "cuda:", 0, None):
+        with pytest.raises(ArticulonError, match="device: expected 'cuda', 'cuda:1' or 'warp-cpu'"):
             gpu.forward_dynamics(model, model.q0[None], model.u0[None], device=name)
-    with pytest.raises(ArticulonError, match=r"there is no 'cuda:97': there is 'cpu'"):
+    with pytest.raises(ArticulonError, match=r"there is no 'cuda:97': there is 'warp-cpu'"):
         gpu.forward_dynamics(model, model.q0[None], model.u0[None], device="cuda:97")
 
 

@@ -20,6 +20,8 @@ from articulon.inputs import shown
 from articulon.kernel_cache import CACHE_ADVICE, cache_folder
 from articulon.private_folders import private_folder
 
+WARP_CPU = "warp-cpu"
+"""Warp's own CPU device, which Warp calls "cpu"."""
 _CUDA = re.compile(r"cuda(:\d+)?")
 
 
@@ -76,28 +78,29 @@ def device(name: Any) -> Any:
     Parameters
     ----------
     name
-        ``"cuda"``, the first GPU; ``"cuda:1"``, another one; or ``"cpu"``, Warp's own CPU device: the same kernels, one
-        state after the other, on one core.
+        ``"cuda"``, the first GPU; ``"cuda:1"``, another one; or ``"warp-cpu"``, Warp's own CPU device: the same
+        kernels, one state after the other, on one core.
 
     Raises
     ------
     ArticulonError
         For a name that is none, and for a GPU that is not there, naming the devices that are.
     """
-    if not isinstance(name, str) or not (name == "cpu" or _CUDA.fullmatch(name)):
-        raise ArticulonError(f"device: expected 'cpu', 'cuda' or 'cuda:1', got {shown(name)}")
+    if not isinstance(name, str) or not (name == WARP_CPU or _CUDA.fullmatch(name)):
+        ours = "; what computes on the CPU is articulon's own functions" if name == "cpu" else ""
+        raise ArticulonError(f"device: expected 'cuda', 'cuda:1' or '{WARP_CPU}', got {shown(name)}{ours}")
     warp = load_warp()
     wanted = "cuda:0" if name == "cuda" else name
     there = devices()
     if wanted not in there:
         none = "" if len(there) > 1 else "; Warp finds no GPU, or no driver of one, on this machine"
         raise ArticulonError(f"device: there is no {name!r}: there is {', '.join(map(repr, there))}{none}")
-    return warp.get_device(wanted)
+    return warp.get_device("cpu" if name == WARP_CPU else wanted)
 
 
 def devices() -> tuple[str, ...]:
     """Names of the devices that are there, Warp's CPU first."""
-    return ("cpu", *(found.alias for found in load_warp().get_cuda_devices()))
+    return (WARP_CPU, *(found.alias for found in load_warp().get_cuda_devices()))
 
 
 def device_words(name: str) -> str:

@@ -21,7 +21,7 @@ wp: Any = load_warp()
 
 BATCH = 10
 """Steps that are sent at once."""
-MOST_LANES, ENOUGH = 8, 262144
+MOST_LANES, ENOUGH = 8, 65_536
 """Threads that share a particle at most, and how many threads there are at least where that allows it. This depends on
 nothing but the number of particles, since it fixes the order of sums."""
 

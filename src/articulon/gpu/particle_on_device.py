@@ -23,8 +23,6 @@ from articulon.model.state import EVALUATIONS, POTENTIAL, STEPS, THERMOSTAT, WIN
 from articulon.scaling.base import INPUTS
 from articulon.thermostats.base import BOLTZMANN, FRICTION, KICKS, LINEAR, SEED, STREAM, WAY, Bath
 
-WARP_CPU = "warp-cpu"
-"""The name of Warp's own CPU device, which runs what a GPU does, on one core: a test of it, not a way to be fast."""
 FORCES = "lennard-jones, weeks-chandler-andersen, and twelve-six without C"
 """Forces that a device computes."""
 _CPU_INSTEAD = f"set run.device = '{CPU}'"
@@ -45,11 +43,9 @@ def device_of(name: str) -> Any:
         there = devices()
     except ArticulonError as error:
         raise CaseError(f"run.device: {error}") from None
-    if name == WARP_CPU:
-        return device("cpu")
     wanted = "cuda:0" if name == "cuda" else name
     if wanted not in there:
-        names = ", ".join(f"'{one}'" for one in (CPU, WARP_CPU, *(one for one in there if one != "cpu")))
+        names = ", ".join(f"'{one}'" for one in (CPU, *there))
         raise CaseError(f"run.device: there is no '{name}' on this machine; there is {names}")
     return device(wanted)
 

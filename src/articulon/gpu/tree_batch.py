@@ -200,7 +200,7 @@ def forward_dynamics(
     gravity
         Acceleration of free fall, world frame [length/time²], (3,) or (N, 3); None is zero.
     device
-        ``"cuda"``, ``"cuda:1"``, or ``"cpu"`` for Warp's own CPU device.
+        ``"cuda"``, ``"cuda:1"``, or ``"warp-cpu"`` for Warp's own CPU device.
     precision
         ``"double"``, or ``"single"`` for 24 bits in every number: relative errors of about 1e-6, more where the
         mass matrix is ill-conditioned.

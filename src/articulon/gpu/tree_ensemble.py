@@ -50,7 +50,7 @@ class Ensemble(StateEnsemble):
     Q, U
         Coordinates (N, nq) and speeds (N, nu) at time zero.
     device
-        ``"cuda"``, ``"cuda:1"``, or ``"cpu"`` for Warp's own CPU device.
+        ``"cuda"``, ``"cuda:1"``, or ``"warp-cpu"`` for Warp's own CPU device.
     seeds
         Seed of each state's Brownian forces, (N,); needed where the model has some. A state and a run on the CPU with
         the same seed and windows have the same noise.
@@ -81,7 +81,7 @@ class Ensemble(StateEnsemble):
     >>> builder.add_force(ar.forces.Gravity((0, 0, -9.81)))
     >>> model = builder.build()
     >>> angles = np.linspace(0.1, 1.0, 4)[:, None]
-    >>> pendulums = gpu.Ensemble(model, angles, 0 * angles, device="cpu")
+    >>> pendulums = gpu.Ensemble(model, angles, 0 * angles, device="warp-cpu")
     >>> Q, U = pendulums.advance(100, 0.01)
     >>> Q.shape, round(pendulums.time, 12)
     ((4, 1), 1.0)
