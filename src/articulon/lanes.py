@@ -235,6 +235,67 @@ def _with_lane(typingctx: Any, x: Any, k: Any, value: Any) -> Any:
     return x(x, types.int32, types.float64), generate
 
 
+@intrinsic
+def load_rows(typingctx: Any, like: Any, table: Any, numbers: Any, at: Any) -> Any:
+    """Rows of a table (n, 4), as many as ``like`` has lanes, whose numbers (uint32) follow each other from an index on,
+    as four lanes: what stands in each column. A row comes in one piece, where a column would take an address for each
+    lane; columns are then made by moves among registers."""
+    width = like.width
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        rows_of, numbers_of = (
+            context.make_array(kind)(context, builder, value).data
+            for kind, value in zip(signature.args[1:3], values[1:3], strict=True)
+        )
+        four, long = _vector(ir.DoubleType(), 4), ir.IntType(64)
+        base, first = builder.bitcast(rows_of, four.as_pointer()), builder.gep(numbers_of, [values[3]])
+        rows = []
+        for lane in range(width):
+            number = builder.zext(builder.load(builder.gep(first, [ir.Constant(long, lane)])), long)
+            rows.append(builder.load(builder.gep(base, [number]), align=32))
+
+        def mixed(a: Any, b: Any, order: list[int]) -> Any:
+            return builder.shuffle_vector(a, b, ir.Constant(_vector(ir.IntType(32), len(order)), order))
+
+        # Four registers, each with row m and, where there are eight, row m + 4 behind it; then pairs of columns.
+        if width == 8:
+            rows = [mixed(rows[m], rows[m + 4], list(range(8))) for m in range(4)]
+        starts = range(0, width, 4)
+        even = [k for h in starts for k in (h, width + h, h + 2, width + h + 2)]
+        odd = [k + 1 for k in even]
+        low, high = ([mixed(rows[0], rows[1], by), mixed(rows[2], rows[3], by)] for by in (even, odd))
+        front = [k for h in starts for k in (h, h + 1, width + h, width + h + 1)]
+        back = [k + 2 for k in front]
+        pairs = [(low, front), (high, front), (low, back), (high, back)]
+        columns = [mixed(halves[0], halves[1], order) for halves, order in pairs]
+        return context.make_tuple(builder, signature.return_type, columns)
+
+    return types.UniTuple(like, 4)(like, table, numbers, types.int64), generate
+
+
+@intrinsic
+def in_all(typingctx: Any, x: Any) -> Any:
+    """A number in all lanes."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return _splat(builder, values[0], WIDTH)
+
+    return Lanes(WIDTH)(types.float64), generate
+
+
+@intrinsic
+def total(typingctx: Any, x: Any) -> Any:
+    """The sum of the lanes, in order."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        found = builder.extract_element(values[0], ir.IntType(32)(0))
+        for lane in range(1, x.width):
+            found = builder.fadd(found, builder.extract_element(values[0], ir.IntType(32)(lane)))
+        return found
+
+    return types.float64(x), generate
+
+
 def choose(condition: Any, a: Any, b: Any) -> Any:
     """``a`` where a condition holds and ``b`` elsewhere, lane by lane; of one state, either."""
     return a if condition else b

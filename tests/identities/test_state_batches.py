@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import articulon as ar
-from articulon.lanes import WIDTH, LaneArray, sine_and_cosine
+from articulon.lanes import WIDTH, LaneArray, load_rows, sine_and_cosine, total
 from articulon.passes import Program, pass_of
 from tests.support import bounds
 from tests.support.flexible_models import FlexibleCase
@@ -198,6 +198,25 @@ def test_sine_and_cosine_of_lanes_are_exact_to_two_ulps(width: int) -> None:
             known = np.isfinite(exact)
             assert (np.isnan(found) == ~known).all()
             assert (np.abs(found - exact)[known] <= 2.0 * np.spacing(np.abs(exact[known]))).all()
+
+
+@pass_of
+def rows_of_a_table(table, numbers, out):
+    """Columns of the rows of a table that are named one after another, and the sum of the last one's lanes."""
+    x, y, z, w = load_rows(out[0], table, numbers, 1)
+    out[0], out[1], out[2], out[3] = x, y, z, w
+    out[4] = out[4] + total(w)
+
+
+@pytest.mark.parametrize("width", [4, 8])
+def test_rows_are_loaded_into_lanes_of_their_columns(width: int) -> None:
+    rng = np.random.default_rng(0)
+    table, out = LaneArray.zeros((50,), 4).numbers, LaneArray.zeros((5,), width)
+    table[:] = rng.normal(size=table.shape)
+    numbers = rng.permutation(50).astype(np.uint32)
+    Program([rows_of_a_table.bind(table, numbers, out)])()
+    assert (out.numbers[:4] == table[numbers[1 : 1 + width]].T).all()
+    assert out.numbers[4] == pytest.approx(out.numbers[3].sum(), rel=1e-14)
 
 
 def forced(kind: str) -> Any:

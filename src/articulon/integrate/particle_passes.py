@@ -13,6 +13,7 @@ from numba import prange, types
 
 from articulon.forces.sites.cells import IMAGES
 from articulon.forces.sites.site_evaluation import no_sites
+from articulon.forces.sites.site_tables import pack
 from articulon.kernel_variants import specialised
 from articulon.kernels import jit
 from articulon.thermostats.langevin import ornstein_uhlenbeck, particle_normals
@@ -132,7 +133,7 @@ def drift_block(particles, moving, first, last, h):
     """x += h v of some particles; the square of the longest way since neighbours were listed."""
     x, y, z, vx, vy, vz = moving.x, moving.y, moving.z, moving.vx, moving.vy, moving.vz
     wrap, reference, walls = particles.wrap, moving.reference, moving.walls
-    px, py, pz = particles.x, particles.y, particles.z
+    px, py, pz, packed = particles.x, particles.y, particles.z, particles.packed
     worst, all_ways = 0.0, 0.0
     for p in range(first, last):
         ax, bx = reflect(x[p] + h * vx[p], vx[p], walls[0, 0], walls[1, 0])
@@ -140,6 +141,7 @@ def drift_block(particles, moving, first, last, h):
         az, bz = reflect(z[p] + h * vz[p], vz[p], walls[0, 2], walls[1, 2])
         x[p], y[p], z[p], vx[p], vy[p], vz[p] = ax, ay, az, bx, by, bz
         px[p], py[p], pz[p] = ax + wrap[0, p], ay + wrap[1, p], az + wrap[2, p]
+        packed[p, 0], packed[p, 1], packed[p, 2] = px[p], py[p], pz[p]
         dx, dy, dz = ax - reference[0, p], ay - reference[1, p], az - reference[2, p]
         d = dx * dx + dy * dy + dz * dz
         worst = max(worst, d)
@@ -156,6 +158,7 @@ def follow_block(particles, first, last):
     for m in range(first, last):
         root = parent[m]
         x[n + m], y[n + m], z[n + m] = x[root] + shift[0, m], y[root] + shift[1, m], z[root] + shift[2, m]
+        pack(particles, n + m)
 
 
 def drift(particles, moving, h):

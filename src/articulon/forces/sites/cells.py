@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from articulon.forces.sites.site_tables import Grid
+from articulon.forces.sites.site_tables import Grid, pack
 from articulon.kernels import jit
 
 BLOCK = 1024
@@ -169,6 +169,7 @@ def permute_block(particles, wrap, kinds, charges, first, last):
         particles.wrap[0, p], particles.wrap[1, p], particles.wrap[2, p] = w0, w1, w2
         particles.x[p], particles.y[p], particles.z[p] = x + w0, y + w1, z + w2
         particles.kind[p], particles.charge[p] = kinds[s], charges[s]
+        pack(particles, p)
         reference[0, s], reference[1, s], reference[2, s] = x, y, z
 
 
@@ -277,6 +278,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
         root = parent[m]
         particles.x[p], particles.y[p], particles.z[p] = made[0, m], made[1, m], made[2, m]
         particles.kind[p], particles.charge[p] = particles.kind[root], particles.charge[root]
+        pack(particles, p)
         particles.parent[p - n] = root
         for a in range(3):
             particles.shift[a, p - n] = shift[a, m]
@@ -286,3 +288,4 @@ def sort_sites(cell, particles, grid, kinds, charges):
     counts[IMAGES] = total
     particles.x[far], particles.y[far], particles.z[far] = FAR, FAR, FAR
     particles.kind[far], particles.charge[far] = 0, 0.0
+    pack(particles, far)

@@ -25,7 +25,7 @@ from articulon.forces.sites.cells import (
     sort_sites,
     wrap_sites,
 )
-from articulon.forces.sites.site_tables import EXAMPLE_TYPES, Grid
+from articulon.forces.sites.site_tables import EXAMPLE_TYPES, Grid, pack
 from articulon.forces.sites.vector_appending import append_near
 from articulon.kernel_variants import leaf_variant, part, specialised
 from articulon.kernels import jit, kernel
@@ -157,6 +157,7 @@ def move_images(particles):
     for m in range(particles.counts[IMAGES]):
         root = parent[m]
         x[n + m], y[n + m], z[n + m] = x[root] + shift[0, m], y[root] + shift[1, m], z[root] + shift[2, m]
+        pack(particles, n + m)
 
 
 @jit
@@ -167,6 +168,7 @@ def move_sites(particles):
     for p in range(order.size):
         s = order[p]
         x[p], y[p], z[p] = site[0, s] + wrap[0, p], site[1, s] + wrap[1, p], site[2, s] + wrap[2, p]
+        pack(particles, p)
     move_images(particles)
 
 

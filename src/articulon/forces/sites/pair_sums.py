@@ -12,6 +12,7 @@ import numpy as np
 from numba import prange
 
 from articulon.forces.sites.neighbours import VECTOR
+from articulon.forces.sites.packed_sums import packed_kernel
 from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.forces.sites.site_tables import (
     ENERGY,
@@ -180,8 +181,11 @@ def pair_measure(table, cell, particles, neighbours, result):
 
 
 @cache
-def compiled(names: tuple[str, str], laws: tuple[Any, Any], one_kind: bool, everything: bool, parallel: bool) -> Any:
-    """The two kernels of a combination of laws, ready to be handed to others: forces, and measures."""
+def compiled(
+    names: tuple[str, str], laws: tuple[Any, Any], one_kind: bool, everything: bool, parallel: bool, packed: bool
+) -> Any:
+    """The two kernels of a combination of laws, ready to be handed to others: forces, and measures. ``packed`` takes
+    neighbours several at a time (``packed_sums.py``)."""
     charged = laws[1] is not None
     label = f"{'all' if everything else 'list'}_{names[0]}_{names[1]}{'_one_kind' if one_kind else ''}"
     stand_ins = {
@@ -194,10 +198,12 @@ def compiled(names: tuple[str, str], laws: tuple[Any, Any], one_kind: bool, ever
         "cached": not any(name.startswith("user-pair") for name in names),
     }
     how = "parallel" if parallel else "serial"
+    if packed:
+        forces = packed_kernel(label, laws, parallel, bool(stand_ins["cached"]))
+    else:
+        forces = specialised(pair_forces, f"forces_{how}_{label}", parallel=parallel, called="value", **stand_ins)
     return (
-        prepare(
-            specialised(pair_forces, f"forces_{how}_{label}", parallel=parallel, called="value", **stand_ins), FORCES
-        ),
+        prepare(forces, FORCES),
         prepare(specialised(pair_measure, f"measure_{label}", called="value", **stand_ins), MEASURE),
     )
 

@@ -205,7 +205,9 @@ class SiteForces:
             )
             names = tuple("none" if term is None else term.name for term in (plain, charged))
             laws = tuple(None if term is None else term.law for term in (plain, charged))
-            pair = compiled(names, laws, kinds == 1, self.listing.everything, self.parallel)
+            packed = kinds == 1 and not self.listing.everything
+            packed = packed and all(term is None or term.side_by_side for term in (plain, charged))
+            pair = compiled(names, laws, kinds == 1, self.listing.everything, self.parallel, packed)
             forces.append(pair[0])
             measures.append(pair[1])
             tables.append(pair_table(first, second, self.model.units.coulomb))
@@ -251,6 +253,7 @@ class SiteForces:
         )
         for coordinate in (particles.x, particles.y, particles.z):
             coordinate[-1] = FAR
+        particles.packed[-1, :3] = FAR
         if not self.listed:
             particles.kind[: self.sites], particles.charge[: self.sites] = self.kinds, self.charges
             particles.reference[:] = 0.0  # there is nothing to list, however far they go

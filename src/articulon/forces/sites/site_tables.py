@@ -5,6 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
+from articulon.kernels import jit
+from articulon.lanes import LaneArray
+
 MEASURES = 8
 ENERGY, W_XX, W_YY, W_ZZ, W_XY, W_XZ, W_YZ, LAPLACIAN = range(MEASURES)
 """What a term's measure adds up: energy, virial W_ab = Σ F_a r_b [energy] and Laplacian Σ_i ∇_i² U over all sites
@@ -61,6 +64,8 @@ class Particles(NamedTuple):
     """Kind, in the same order, shape (capacity,)."""
     charge: np.ndarray
     """Charge, in the same order, shape (capacity,)."""
+    packed: np.ndarray
+    """x, y, z and charge, side by side, in the same order: what is read at once of a neighbour, shape (capacity, 4)."""
     parent: np.ndarray
     """Place of the site that each image belongs to, shape (images,)."""
     shift: np.ndarray
@@ -73,6 +78,14 @@ class Particles(NamedTuple):
     """Likewise."""
     counts: np.ndarray
     """Images, whether there was too little room, rebuilds, and whether a position is not finite, shape (4,)."""
+
+
+@jit
+def pack(particles, p):
+    """Puts a place's position and charge side by side."""
+    packed = particles.packed
+    packed[p, 0], packed[p, 1], packed[p, 2] = particles.x[p], particles.y[p], particles.z[p]
+    packed[p, 3] = particles.charge[p]
 
 
 class Neighbours(NamedTuple):
@@ -169,6 +182,7 @@ def empty_particles(sites: int, images: int, beyond: int) -> Particles:
         z=np.zeros(capacity),
         kind=np.zeros(capacity, dtype=np.int32),
         charge=np.zeros(capacity),
+        packed=LaneArray.zeros((capacity,), 4).numbers,
         parent=np.zeros(images, dtype=np.int32),
         shift=np.zeros((3, images)),
         fx=np.zeros(sites),

@@ -46,6 +46,9 @@ class PairTerm:
     level: Level = "short"
     between: tuple[tuple[int, int], ...] | None = None
     """Pairs of groups of sites that interact, by indices; None for all."""
+    side_by_side: bool = False
+    """Whether the law takes the distances of several pairs in lanes (``lanes.py``): it has sums, products, quotients,
+    roots and ``choose``, and no branch."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.sites.nearest_images import widths
 from articulon.kernels import jit
+from articulon.lanes import choose
 from articulon.model import Model
 
 Truncation = Literal["truncated", "shifted", "force-shifted", "switched"]
@@ -125,8 +126,8 @@ def switched(U, g, L, r2, start, inverse_width):
     inverse = np.sqrt(1.0 / r2)
     r = r2 * inverse
     x = (r - start) * inverse_width
-    x = x if x > 0.0 else 0.0
-    x = x if x < 1.0 else 1.0
+    x = choose(x > 0.0, x, 0.0)
+    x = choose(x < 1.0, x, 1.0)
     rest = 1.0 - x
     S = 1.0 - x * x * x * (10.0 - x * (15.0 - 6.0 * x))
     S1 = -30.0 * x * x * rest * rest * inverse_width

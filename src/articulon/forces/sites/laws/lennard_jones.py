@@ -114,7 +114,7 @@ def power_term(
     constant = power_tails(model, ((12, A), (6, -B)), rc, start, groups) if tails else (0.0, 0.0)
     leaf, name = LEAVES[truncation]
     rows = cut_rows(powers, rc, truncation, start, energy, slope)
-    return PairTerm(leaf, name, rows, rc, constant=constant, skin=skin, between=groups)
+    return PairTerm(leaf, name, rows, rc, constant=constant, skin=skin, between=groups, side_by_side=True)
 
 
 @jit

@@ -48,7 +48,7 @@ class WeeksChandlerAndersen(BetweenGroups):
         rows = self._rows(model, self.kind)
         skin = None if self.skin is None else float(self.skin)
         longest, groups = float(np.sqrt(rows[:, 0].max())), self.group_pairs(model, self.kind)
-        return [PairTerm(lennard_jones, "lennard-jones", rows, longest, skin=skin, between=groups)]
+        return [PairTerm(lennard_jones, "lennard-jones", rows, longest, skin=skin, between=groups, side_by_side=True)]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
         """The same, for pairs that are scaled: its end belongs to it."""

@@ -1,0 +1,89 @@
+"""Sums of laws over listed neighbours, several at a time, where all sites are of one kind.
+
+The loop of ``pair_sums.py`` takes a coordinate of each neighbour from an address of its own, which costs as much as the
+law, and on some processors several times as much. Here the position and charge of a neighbour come in one piece, and
+as many neighbours as a register has lanes go through the laws together.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from articulon.forces.sites.neighbours import VECTOR
+from articulon.forces.sites.prefetching import LINE, prefetch
+from articulon.kernel_variants import leaf_variant, specialised
+from articulon.kernels import jit
+from articulon.lanes import WIDTH, choose, in_all, load_rows, total
+
+ROWS_AHEAD, SITES_AHEAD = 16, 8
+"""How many sites before they are needed the rows of the list, and the last positions that they name, are asked for."""
+
+
+@jit
+def no_law(r2, rows, k, charges):
+    """Nothing."""
+    return 0.0, 0.0, 0.0
+
+
+LAW = CHARGED_LAW = no_law
+CHARGED = False
+
+
+@jit
+def fetch_ahead(particles, neighbours, i):
+    """Asks for what a site some places further on will read. The last positions of its row are those in the farthest
+    plane of cells, which no row before has read."""
+    places, last = neighbours.places, particles.fx.size - 1
+    width, row = places.shape[1], min(i + ROWS_AHEAD, last)
+    for k in range(0, neighbours.number[row], LINE // 4):
+        prefetch(places, row * width + k)
+    row = min(i + SITES_AHEAD, last)
+    for k in range(2):
+        prefetch(particles.packed, 4 * np.int64(places[row, max(neighbours.number[row] - 1 - 4 * k, 0)]))
+
+
+@jit
+def force_on(table, particles, neighbours, i):
+    """−Σ_j ∇U(r_ij) over the neighbours of a site."""
+    rows, second, packed = table.rows, table.rows[:, int(table.constants[0]) :], particles.packed
+    x, y, z, q = packed[i, 0], packed[i, 1], packed[i, 2], table.constants[2] * packed[i, 3]
+    row, end = neighbours.places[i], (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR
+    fx, fy, fz = in_all(0.0), in_all(0.0), in_all(0.0)
+    for k in range(0, end, WIDTH):
+        xj, yj, zj, qj = load_rows(fx, packed, row, k)
+        dx, dy, dz = x - xj, y - yj, z - zj
+        r2 = dx * dx + dy * dy + dz * dz
+        qq = q * qj
+        g = choose(r2 < rows[0, 0], LAW(r2, rows, 0, qq)[1], 0.0)
+        if CHARGED:
+            g += choose(r2 < second[0, 0], CHARGED_LAW(r2, second, 0, qq)[1], 0.0)
+        fx += g * dx
+        fy += g * dy
+        fz += g * dz
+    return total(fx), total(fy), total(fz)
+
+
+FORCE_ON: Any = force_on
+
+
+def packed_forces(table, cell, particles, neighbours):
+    """Adds these to the forces on all sites."""
+    fx, fy, fz = particles.fx, particles.fy, particles.fz
+    for i in prange(fx.size):
+        at = np.int64(i)
+        fetch_ahead(particles, neighbours, at)
+        x, y, z = FORCE_ON(table, particles, neighbours, at)
+        fx[i] += x
+        fy[i] += y
+        fz[i] += z
+
+
+def packed_kernel(label: str, laws: tuple[Any, Any], parallel: bool, cached: bool) -> Any:
+    """The kernel of a combination of laws."""
+    charged = laws[1] is not None
+    stand_ins = {"LAW": laws[0] or no_law, "CHARGED_LAW": laws[1] or no_law, "CHARGED": charged}
+    one = leaf_variant(force_on, f"force_on_{label}", **stand_ins)
+    how = "parallel" if parallel else "serial"
+    name = f"packed_forces_{how}_{label}"
+    return specialised(packed_forces, name, parallel=parallel, called="value", cached=cached, FORCE_ON=one)
