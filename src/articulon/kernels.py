@@ -250,6 +250,24 @@ def prepare_all(wanted: Iterable[tuple[Any, Any]]) -> None:
         ) from failure
 
 
+_forked: list[bool] = [False]
+
+
+def _forget_threads() -> None:
+    """In the child of a fork, which has none of its parent's threads, and must not ask for them."""
+    _forked[0] = _start_threads.cache_info().currsize > 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
+def threads_to_share() -> int:
+    """How many threads may share work out: one in a forked child of a process that has started threads, which OpenMP
+    would end there."""
+    return 1 if _forked[0] else int(numba.get_num_threads())
+
+
 @cache
 def _start_threads() -> None:
     """Starts those that kernels share work out among: 3 ms. Numba does so where it compiles or loads such a kernel, and

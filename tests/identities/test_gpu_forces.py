@@ -240,6 +240,16 @@ def test_a_state_that_diverges_is_named_and_the_others_go_on() -> None:
     ensemble.advance(1, 0.01)  # what has been said is not said again
 
 
+def test_what_an_ensemble_has_returned_stays_as_it_was() -> None:
+    model = model_of("site pairs")
+    Q, U = states(model)
+    ensemble = gpu.Ensemble(model, Q[:1], U[:1], device="warp-cpu")  # of one state nothing needs to be turned round
+    q, u = ensemble.advance(2, 0.01)
+    kept = q.copy(), u.copy()
+    ensemble.advance(3, 0.01)
+    assert (q == kept[0]).all() and (u == kept[1]).all() and (ensemble.Q != q).any()
+
+
 def test_refusals_name_the_thing() -> None:
     model = model_of("normal noise")
     Q, U = states(model)

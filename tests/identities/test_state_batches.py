@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,47 @@ def test_no_states_give_none() -> None:
     assert ar.kinetic_energy(many.model, many.q[:0], many.u[:0]).shape == (0,)
 
 
+def test_no_states_give_none_where_they_are_not_side_by_side_either() -> None:
+    model, flexible = closed(), FlexibleCase(0, n=4).model
+    for solver in ("articulated", "kane"):
+        assert ar.forward_dynamics(model, np.zeros((0, 3)), model.u0, solver=solver).shape == (0, 3)
+    assert ar.forward_dynamics(model, np.zeros((0, 3)), model.u0, forces=True).shape == (0, 3)
+    none = np.zeros((0, flexible.nq))
+    assert ar.mass_matrix(flexible, none).shape == (0, flexible.nu, flexible.nu)
+    assert ar.body_poses(flexible, none)[1].shape == (0, flexible.bodies, 4)
+    many = Many(2)
+    assert ar.forward_dynamics(many.model, many.q[:0], many.u[:0], wrenches=many.wrenches[0]).shape == many.u[:0].shape
+
+
+def test_arrays_that_are_read_only_or_not_in_one_piece_are_taken_as_they_are() -> None:
+    many = Many(4)
+    expected = ar.forward_dynamics(many.model, many.q[0], many.u[0], gravity=many.gravity)
+    frozen = many.q[0].copy()
+    frozen.flags.writeable = False
+    apart = np.asfortranarray(many.u)[0]
+    assert not apart.flags.c_contiguous or apart.size < 2
+    for gravity in (many.gravity, tuple(many.gravity.tolist()), many.gravity.tolist()):
+        found = ar.forward_dynamics(many.model, frozen, apart, gravity=gravity)
+        assert (found == expected).all()
+        kept = found.copy()
+        ar.forward_dynamics(many.model, many.q[1], many.u[1])
+        assert (found == kept).all()  # a later call writes elsewhere
+
+
+def test_a_forked_process_solves_batches_too() -> None:
+    """Of a process that has shared work among threads, which its children have not."""
+    many = Many(1)
+    q, u = np.tile(many.q, (50, 1)), np.tile(many.u, (50, 1))
+    expected = ar.forward_dynamics(many.model, q, u)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        found = pool.apply_async(_solved, (1, q, u)).get(timeout=60)
+    assert (found == expected).all()
+
+
+def _solved(seed: int, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    return np.asarray(ar.forward_dynamics(Many(seed).model, q, u))
+
+
 def closed() -> Any:
     """A four-bar linkage."""
     builder = ar.ModelBuilder(units="kg-m-s")
@@ -174,6 +216,27 @@ def test_bad_input_is_named_by_its_row() -> None:
         ar.forward_dynamics(many.model, many.q, many.u, many.u[:, :-1])
     with pytest.raises(ar.ModelError, match="q: "):
         ar.mass_matrix(many.model, [["a"] * many.model.nq])
+    for function in (ar.mass_matrix, ar.body_poses, ar.potential_energy):
+        with pytest.raises(ar.ModelError, match="q: expected numbers in lists of equal lengths"):
+            function(many.model, [[1.0, 2.0], [3.0]])
+    with pytest.raises(ar.ModelError, match=rf"tau: 3 states, but q has {STATES}"):
+        ar.forward_dynamics(many.model, many.q, many.u, many.tau[:3], forces=True)
+    masked = np.ma.masked_array(many.q[0], mask=[True] + [False] * (many.model.nq - 1))
+    with pytest.raises(ar.ModelError, match="q: expected numbers, got an array with some of them masked"):
+        ar.forward_dynamics(many.model, masked, many.u[0])
+
+
+def test_euler_parameters_that_are_no_rotation_are_named_by_their_row() -> None:
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("ball", mass=1, inertia=0.1, joint=ar.Spherical())
+    model = builder.build()
+    q = np.tile(model.q0, (4, 1))
+    q[2] = 0.0
+    with pytest.raises(ar.ModelError, match="q: row 2: the Euler parameters of body 'ball' are all zero"):
+        ar.forward_dynamics(model, q, model.u0)
+    ar.forward_dynamics(model, model.q0, model.u0)
+    with pytest.raises(ar.ModelError, match="q: the Euler parameters of body 'ball' are all zero"):
+        ar.forward_dynamics(model, q[2], model.u0)
 
 
 @pass_of

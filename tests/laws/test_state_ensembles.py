@@ -128,7 +128,7 @@ def test_a_state_that_diverges_is_named_and_the_others_go_on() -> None:
     alone = np.hstack(ar.Ensemble(model, q[rest], u[rest]).advance(5, 0.02, "rk4"))
     assert (np.hstack([ensemble.Q, ensemble.U])[rest] == alone).all()
     ensemble.advance(1, 0.02, "rk4")  # it has been said once
-    assert "11 states on the CPU, 6 steps" in repr(ensemble) or WIDTH != 8
+    assert f"{STATES} states on the CPU, 6 steps" in repr(ensemble)
 
 
 def test_bad_input_is_named() -> None:
@@ -146,8 +146,13 @@ def test_bad_input_is_named() -> None:
         ar.Ensemble(model, q[:0], u[:0])
     with pytest.raises(ar.ModelError, match="seeds: the model has Brownian forces"):
         ar.Ensemble(model, q, u)
-    with pytest.raises(ar.ModelError, match=r"seeds: expected one for each of the 3 states, got shape \(2,\)"):
+    with pytest.raises(ar.ModelError, match="seeds: expected one for each of the 3 states, got 2"):
         ar.Ensemble(model, q, u, seeds=[1, 2])
+    for strange in (5, "abc", None.__class__):
+        with pytest.raises(ar.ModelError, match="seeds: expected a whole number for each of the 3 states"):
+            ar.Ensemble(model, q, u, seeds=strange)
+    with pytest.raises(ar.ModelError, match="seeds, state 0"):
+        ar.Ensemble(model, q, u, seeds=[True, 1, 2])
     with pytest.raises(ar.ModelError, match="seeds, state 1"):
         ar.Ensemble(model, q, u, seeds=[1, -2, 3])
     with pytest.raises(ar.ModelError, match="scaling: the factors of threshold-adaptive change"):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from articulon.advice.advised_options import NAMES, Advice, Option, Trust
+from articulon.advice.advised_options import NAMES, Advice, Option
 from articulon.advice.case_time_scales import CaseTimeScales, scales_of
 from articulon.advice.locking import locking_option
 from articulon.advice.looking_ahead import Ahead, ahead_of
@@ -226,6 +226,3 @@ class _Advising:
             reason,
             interrupted,
         )
-
-
-__all__ = ["Advice", "Option", "Trust", "advise"]

@@ -85,7 +85,8 @@ def forward_dynamics(
         def accelerations(q: np.ndarray, u: np.ndarray, tau: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
             return forward_dynamics(model, q, u, tau, wrenches, gravity, solver, time)
 
-        return one_by_one(found, accelerations, (model.nq,), (model.nu,), (model.nu,), (model.bodies, 6))
+        shapes = (model.nq,), (model.nu,), (model.nu,), (model.bodies, 6)
+        return one_by_one(found, accelerations, *shapes, result=(model.nu,))
     coordinates = vector(q, model.nq, "q")
     if solver != "articulated" or model.loops.kind.size:
         speeds, forces = vector(u, model.nu, "u"), vector(tau, model.nu, "tau")
@@ -103,6 +104,7 @@ def forward_dynamics(
 
 def _found(model: Model, which: Definition, given: Sequence[np.ndarray], gravity: Any = 0.0) -> list[np.ndarray]:
     """What a function finds of one state."""
+    _check_turns(model, given[0][None])
     function = function_of(model, which)
     function.shared.gravity[:] = gravity
     return function.of(*given)
@@ -134,7 +136,8 @@ def inverse_dynamics(
         def forces(q: np.ndarray, u: np.ndarray, udot: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
             return inverse_dynamics(model, q, u, udot, wrenches, gravity)
 
-        return one_by_one(found, forces, (model.nq,), (model.nu,), (model.nu,), (model.bodies, 6))
+        shapes = (model.nq,), (model.nu,), (model.nu,), (model.bodies, 6)
+        return one_by_one(found, forces, *shapes, result=(model.nu,))
     coordinates = vector(q, model.nq, "q")
     given = [coordinates, vector(u, model.nu, "u"), vector(udot, model.nu, "udot")]
     given.append(link_wrenches(model, coordinates, wrenches))
@@ -159,7 +162,7 @@ def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
         found = rows_of(("q", q, (model.nq,)))
         if model.forest.flexible is None:
             return _many(model, MASS_MATRIX, found)[0]
-        return one_by_one(found, lambda q: mass_matrix(model, q), (model.nq,))
+        return one_by_one(found, lambda q: mass_matrix(model, q), (model.nq,), result=(model.nu, model.nu))
     coordinates = vector(q, model.nq, "q")
     if model.forest.flexible is None:
         return _found(model, MASS_MATRIX, [coordinates])[0]
@@ -206,14 +209,24 @@ def body_poses(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if model.forest.flexible is None:
             places, turns = _many(model, POSES, found)
             return places, turns
-        each = [body_poses(model, row) for row in found.rows[0]]
-        return np.array([one for one, _ in each]), np.array([one for _, one in each])
+        places = one_by_one(found, lambda q: body_poses(model, q)[0], (model.nq,), result=(model.bodies, 3))
+        return places, one_by_one(found, lambda q: body_poses(model, q)[1], (model.nq,), result=(model.bodies, 4))
     positions, rotations = _found(model, POSES, [vector(q, model.nq, "q")])
     return positions, rotations
 
 
+def _check_turns(model: Model, coordinates: np.ndarray) -> None:
+    """Raises ModelError, with their row, for Euler parameters (states, nq) that are all zero and no rotation."""
+    for start, link in zip(*model.euler_parameters, strict=True):
+        none = np.flatnonzero(~coordinates[:, start : start + 4].any(axis=1))
+        if none.size:
+            body, row = model.names[int(model.head[link])], f"row {none[0]}: " if len(coordinates) > 1 else ""
+            raise ModelError(f"q: {row}the Euler parameters of body '{body}' are all zero, which is no rotation")
+
+
 def _many(model: Model, which: Definition, found: Rows, gravity: Any = 0.0) -> tuple[np.ndarray, ...]:
     """What a function finds of many states."""
+    _check_turns(model, found.rows[0])
     function = function_of(model, which)
     function.shared.gravity[:] = gravity
     return function.many(found.states, found.rows)

@@ -9,11 +9,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 from numba import prange
 
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit, kernel, threads_to_share
 from articulon.lanes import WIDTH, LaneArray
 from articulon.model import Forest, workspace
 from articulon.passes import Program, run
@@ -124,7 +123,7 @@ class Batch:
         blocks = -(-states // WIDTH)
         if not blocks:
             return found
-        threads = min(numba.get_num_threads(), blocks) if blocks * self._forest.mass.size > ALONE else 1
+        threads = min(threads_to_share(), blocks) if blocks * self._forest.mass.size > ALONE else 1
         if threads > len(self._programs):
             self._grow(threads)
         rows = [*given, *[_NOTHING] * (GIVEN - len(given))]

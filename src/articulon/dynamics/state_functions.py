@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
+from numba import types
 
 from articulon.dynamics.kinetic_energies import find_kinetic_energy
 from articulon.dynamics.mass_matrix import find_mass_matrix
@@ -16,7 +18,7 @@ from articulon.dynamics.motion_passes import move_links, place_links, solve
 from articulon.dynamics.newton_euler import find_joint_forces
 from articulon.dynamics.poses import find_poses
 from articulon.dynamics.state_batches import Batch
-from articulon.kernels import jit, kernel, prepare_for
+from articulon.kernels import jit, kernel, prepare
 from articulon.lanes import LaneArray
 from articulon.model import Forest, Model, Workspace, kernel_tables, workspace
 from articulon.passes import Bound, Program, pass_of, run
@@ -97,8 +99,8 @@ def take_numbers(numbers, kept, at):
 @kernel
 def run_state(code, sizes, kept, q, u, x, gravity, found, result):
     """Runs a program on the numbers of one state and gravity, which go one behind the other into ``kept``, with zeros
-    for wrenches between the last two. Returns whether they are finite, and as many as ``sizes``
-    say, whose last tells whether there may be wrenches."""
+    for wrenches between the last two. Returns whether they and what is found are finite,
+    and as many as ``sizes`` say, whose last tells whether there may be wrenches."""
     if q.size != sizes[0] or u.size != sizes[1] or x.size != sizes[2] or gravity.size != 3:
         return False
     wrong = take_numbers(q, kept, 0) + take_numbers(u, kept, q.size) + take_numbers(x, kept, q.size + u.size)
@@ -112,7 +114,8 @@ def run_state(code, sizes, kept, q, u, x, gravity, found, result):
     run(code)
     for k in range(result.size):
         result[k] = found[k]
-    return True
+        wrong += 0.0 * found[k]
+    return wrong == 0.0
 
 
 def _coordinates(model: Model) -> list[Shape]:
@@ -222,27 +225,30 @@ class StateFunction:
 
     @cached_property
     def _run(self) -> Callable[..., bool]:
-        """``run_state`` for arrays that are contiguous."""
-        code, line = self._program.code, np.zeros(1)
-        return prepare_for(run_state, (code, self._sizes, *[line] * 7)).function
+        """``run_state``, which reads arrays in one piece or not, whether or not they may be written to."""
+        line, given = numba.typeof(np.zeros(1)), types.Array(types.float64, 1, "A", readonly=True)
+        code, sizes = numba.typeof(self._program.code), numba.typeof(self._sizes)
+        return prepare(run_state, (code, sizes, line, given, given, given, given, line, line))
 
     def at_once(self, q: Any, u: Any = None, x: Any = None, gravity: Any = None) -> np.ndarray | None:
         """All that is found of one state, in one row, of arrays as most callers have them, without wrenches; None where
         they are anything else. It costs a microsecond beside what is computed."""
         u = self._zeros[0] if u is None else u
         x = self._zeros[1] if x is None else x
+        if type(gravity) is tuple and all(type(one) is float or type(one) is int for one in gravity):
+            gravity = np.array(gravity, dtype=np.float64)
         gravity = _NO_GRAVITY if gravity is None else gravity
-        try:
-            if q.ndim + u.ndim + x.ndim + gravity.ndim != 4:
-                return None
-        except AttributeError:  # no arrays
+        # A kernel that refuses what it is given takes a hundred times as long.
+        if not (type(q) is type(u) is type(x) is type(gravity) is np.ndarray):
+            return None
+        if q.ndim + u.ndim + x.ndim + gravity.ndim != 4:
             return None
         if self._careful and not all(given.dtype is _FLOAT for given in (q, u, x, gravity)):
             return None
         code, result = self._program.addresses, np.empty(self._found.size)
         try:
             taken = self._run(code, self._sizes, self._kept, q, u, x, gravity, self._found, result)
-        except TypeError:  # of no floats, or which are read-only or not in one piece; it took a hundred times as long
+        except TypeError:  # no floats
             self._careful = True
             return None
         return result if taken else None

@@ -28,7 +28,13 @@ class Rows(NamedTuple):
 def is_batch(*given: tuple[Any, int]) -> bool:
     """Whether an array has a leading axis of states: each with the number of axes that it has for one state."""
     for value, axes in given:
-        if value is not None and (value.ndim if type(value) is np.ndarray else np.ndim(value)) > axes:
+        if value is None:
+            continue
+        try:
+            found = value.ndim if type(value) is np.ndarray else np.ndim(value)
+        except ValueError:  # lists of several lengths, which rows_of refuses by name
+            return True
+        if found > axes:
             return True
     return False
 
@@ -68,13 +74,16 @@ def rows_of(*given: tuple[str, Any, tuple[int, ...]], error: type[ArticulonError
     return Rows(states, [one if one.flags.writeable else one.copy() for one in rows])
 
 
-def one_by_one(found: Rows, function: Callable[..., Any], *shapes: tuple[int, ...]) -> np.ndarray:
-    """A function of one state for all of them, one after another; arrays of ``shapes`` are handed to it."""
-    results = [
-        function(*(row.reshape(shape) for row, shape in zip(found.state(k), shapes, strict=True)))
-        for k in range(found.states)
-    ]
-    return np.array(results)
+def one_by_one(
+    found: Rows, function: Callable[..., Any], *shapes: tuple[int, ...], result: tuple[int, ...] = ()
+) -> np.ndarray:
+    """A function of one state for all of them, one after another, (states, *result); arrays of ``shapes`` are handed to
+    it."""
+    results = np.empty((found.states, *result))
+    for k in range(found.states):
+        given = (row.reshape(shape) for row, shape in zip(found.state(k), shapes, strict=True))
+        results[k] = function(*given)
+    return results
 
 
 def wrenches_on_links(model: Model, found: Rows, wrenches: np.ndarray) -> np.ndarray:
@@ -90,4 +99,4 @@ def wrenches_on_links(model: Model, found: Rows, wrenches: np.ndarray) -> np.nda
     result = np.zeros((model.forest.mass.size, found.states, 6))
     moved = np.concatenate([force, given[:, moving, 3:] + np.cross(arm, force)], axis=2)
     np.add.at(result, link, moved.swapaxes(0, 1))
-    return result.swapaxes(0, 1).reshape(found.states, -1)
+    return result.swapaxes(0, 1).reshape(found.states, 6 * len(result))

@@ -15,7 +15,6 @@ from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.tableaux import Tableau
 from articulon.model import CHANNELS, Model
 from articulon.model.body_checks import UNIT_TOLERANCE
-from articulon.model.joints import BY_KIND
 from articulon.scaling import NoScaling
 from articulon.scaling.base import INPUTS, ScalingPolicy
 
@@ -254,17 +253,14 @@ def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarr
     if not found.states:
         raise ModelError("Q: there is no state among these rows; give one at least")
     q, u = (np.array(np.broadcast_to(one, (found.states, one.shape[1]))) for one in found.rows)
-    for i, (kind, start) in enumerate(zip(model.forest.kind.tolist(), model.forest.q_start.tolist(), strict=True)):
-        at = BY_KIND[kind].quaternion
-        if at is None:
-            continue
-        norm = np.linalg.norm(q[:, start + at : start + at + 4], axis=1)
+    for start, link in zip(*model.euler_parameters, strict=True):
+        norm = np.linalg.norm(q[:, start : start + 4], axis=1)
         bad = np.abs(norm - 1.0) > UNIT_TOLERANCE if unit else norm == 0.0
         if bad.any():
-            s, body = int(np.argmax(bad)), model.names[int(model.head[i])]
+            s, body = int(np.argmax(bad)), model.names[int(model.head[link])]
             raise ModelError(
-                f"Q: row {s}: the Euler parameters of body '{body}' have the norm {norm[s]:.6g}, not 1; divide them "
-                "by it"
+                f"Q: row {s}: the Euler parameters of body '{body}' have the norm {norm[s]:.6g}, not 1"
+                + ("; divide them by it" if norm[s] else ", and are no rotation")
             )
     return q, u
 
@@ -309,8 +305,10 @@ def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
             f"{where}: seeds: the model has Brownian forces, and without a seed for each state all would get the same "
             "ones; give seeds, such as range(N)"
         )
-    given = np.asarray(seeds if isinstance(seeds, np.ndarray) else list(seeds))
-    if given.shape != (states,):
-        raise ModelError(f"{where}: seeds: expected one for each of the {states} states, got shape {given.shape}")
-    checked = [whole(s, f"{where}: seeds, state {k}", least=0, most=SEEDS - 1) for k, s in enumerate(given.tolist())]
+    if isinstance(seeds, str | bytes) or not hasattr(seeds, "__len__"):
+        raise ModelError(f"{where}: seeds: expected a whole number for each of the {states} states, got {shown(seeds)}")
+    if len(seeds) != states:
+        raise ModelError(f"{where}: seeds: expected one for each of the {states} states, got {len(seeds)}")
+    listed = seeds.tolist() if isinstance(seeds, np.ndarray) else list(seeds)
+    checked = [whole(s, f"{where}: seeds, state {k}", least=0, most=SEEDS - 1) for k, s in enumerate(listed)]
     return np.array(checked, dtype=np.int64)

@@ -87,8 +87,9 @@ def forward_dynamics(
             return quick
     if flag(forces, "forces", ModelError):
         multibody_functions.check_model(model, "forward_dynamics")
-        given = rows_of(("tau", tau, (model.nu,))).rows[0]
-        tau = (given if is_batch((tau, 1)) else given[0]) + _own(model, q, u, time, "forward_dynamics")
+        given = rows_of(("q", q, (model.nq,)), ("u", u, (model.nu,)), ("tau", tau, (model.nu,))).rows[2]
+        own = _own(model, q, u, time, "forward_dynamics")
+        tau = (given if is_batch((tau, 1)) else given[0]) + own
     return multibody_functions.forward_dynamics(model, q, u, tau, wrenches, gravity, solver, time)
 
 

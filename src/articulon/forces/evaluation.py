@@ -295,7 +295,8 @@ def generalized_forces(
             function.shared.factor[:] = [name in named for name in CHANNELS]
             return function.many(found.states, found.rows)[0]
         evaluator = kept_evaluator(model)
-        return one_by_one(found, lambda q, u: own_forces(evaluator, q, u, time, named), (model.nq,), (model.nu,))
+        shapes = (model.nq,), (model.nu,)
+        return one_by_one(found, lambda q, u: own_forces(evaluator, q, u, time, named), *shapes, result=(model.nu,))
     if side_by_side(model) and "stochastic" not in named:
         given = vector(q, model.nq, "q"), vector(u, model.nu, "u")
         function = function_of(model, OWN_FORCES)

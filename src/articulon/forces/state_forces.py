@@ -28,29 +28,33 @@ KNOWN = StokesDrag, Gravity, Brownian
 """What solvers know themselves, side by side too."""
 
 
-def side_by_side(model: Model) -> bool:
-    """Whether the forces of a model are found for several states side by side: those of rigid bodies that say so."""
+def why_apart(model: Model) -> str | None:
+    """Why the forces of a model are not found for several states side by side, None where they are."""
     if model.forest.flexible is not None:
-        return False
-    return all(isinstance(one, KNOWN) or (isinstance(one, Force) and one.side_by_side) for one in model.forces)
+        return "states of models with flexible bodies do not go side by side"
+    for k, force in enumerate(model.forces):
+        if not isinstance(force, KNOWN) and not (isinstance(force, Force) and force.side_by_side):
+            kind = getattr(force, "kind", type(force).__name__)
+            return f"forces[{k}]: {kind} is not found for several states side by side"
+    return None
+
+
+def side_by_side(model: Model) -> bool:
+    """Whether the forces of a model are found for several states side by side."""
+    return why_apart(model) is None
 
 
 def check_side_by_side(model: Model, where: str) -> None:
-    """Raises ModelError, naming it, for what does not go side by side."""
-    if model.forest.flexible is not None:
-        raise ModelError(f"{where}: states of models with flexible bodies do not go side by side; simulate one by one")
+    """Raises ModelError, naming it, for what does not move side by side."""
     if model.loops.kind.size:
         raise ModelError(
             f"{where}: {model.loop_name(0)} is kept by iteration, which ends after another number of steps in each "
             "state; simulate one by one"
         )
+    reason = why_apart(model)
+    if reason is not None:
+        raise ModelError(f"{where}: {reason}; simulate one by one")
     for k, force in enumerate(model.forces):
-        if not isinstance(force, KNOWN) and not (isinstance(force, Force) and force.side_by_side):
-            kind = getattr(force, "kind", type(force).__name__)
-            raise ModelError(
-                f"{where}: forces[{k}]: {kind} is not found for several states side by side; leave it out, or simulate "
-                "one by one"
-            )
         if isinstance(force, Brownian) and force.amplitude_from == "instantaneous":
             raise ModelError(
                 f"{where}: forces[{k}].amplitude_from: noise at the instantaneous temperature differs from state to "

@@ -186,6 +186,7 @@ def forward_dynamics(
     """Accelerations of many states under the given forces, M u' = τ + Jᵀ w − bias (Featherstone 2008, table 7.1).
 
     What :func:`articulon.forward_dynamics` does, with a leading axis for the states: only what is given here acts.
+    Gravity, too, may differ from state to state.
 
     Parameters
     ----------
@@ -305,7 +306,7 @@ def body_poses(
 
 def by_state(rows: Any) -> np.ndarray:
     """Rows (rows, states) on a device as an array of doubles (states, rows)."""
-    return np.ascontiguousarray(rows.numpy().T, dtype=np.float64)
+    return np.array(rows.numpy().T, dtype=np.float64, order="C")  # on a CPU it is the device's own memory
 
 
 def _speeds(dy: Any, model: Model) -> np.ndarray:

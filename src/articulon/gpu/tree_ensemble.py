@@ -14,7 +14,6 @@ from articulon.gpu.tree_force_tables import check_forces
 from articulon.gpu.tree_tables import integers, reals
 from articulon.integrate.tableaux import Tableau
 from articulon.model import Model
-from articulon.model.joints import BY_KIND
 from articulon.scaling.base import ScalingPolicy
 
 wp = load_warp()
@@ -141,7 +140,7 @@ class DeviceEngine:
         self._windows = wp.zeros(PLAN, dtype=wp.int64, device=at)
         self._at = wp.zeros(2, dtype=wp.int64, device=at)
         self._failed = wp.zeros(batch.states, dtype=wp.int64, device=at)
-        self._quaternions = integers(_quaternions(batch.model), at)
+        self._quaternions = integers(batch.model.euler_parameters[0].tolist(), at)
         self._rules: dict[int, _Rule] = {}
 
     @property
@@ -228,13 +227,3 @@ class DeviceEngine:
             self._failed,
         )
         batch.launch(tree_steps.end_step, 1, self._at)
-
-
-def _quaternions(model: Model) -> list[int]:
-    """First coordinate of each set of Euler parameters."""
-    found = []
-    for kind, start in zip(model.forest.kind.tolist(), model.forest.q_start.tolist(), strict=True):
-        at = BY_KIND[kind].quaternion
-        if at is not None:
-            found.append(start + at)
-    return found

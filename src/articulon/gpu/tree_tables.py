@@ -133,17 +133,7 @@ def forest_of(model: Model, real: Any, device: Any) -> Any:
 def work_rows(model: Model) -> dict[str, int]:
     """Rows of the arrays of ``Work``."""
     links, slots = model.forest.mass.size, int(model.forest.slot.max(initial=-1)) + 1
-    each = {
-        "quaternion": 4,
-        "reach": 3,
-        "position": 3,
-        "twist": 6,
-        "bias": 6,
-        "record": 12,
-        "acceleration": 6,
-        "wrench": 6,
-    }
-    return {**{name: k * links for name, k in each.items()}, "gathered": 27 * slots, "tau": model.nu, "gravity": 3}
+    return {**{name: k * links for name, k in _ROWS.items()}, "gathered": 27 * slots, "tau": model.nu, "gravity": 3}
 
 
 def work_of(model: Model, states: int, real: Any, device: Any) -> Any:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba import prange
 
@@ -17,10 +16,9 @@ from articulon.forces.filling import fill_drag, filling, scaling
 from articulon.forces.linear_flow import flowing
 from articulon.forces.state_forces import tables_in_lanes
 from articulon.integrate.tableaux import Tableau
-from articulon.kernels import jit, kernel
+from articulon.kernels import jit, kernel, threads_to_share
 from articulon.lanes import WIDTH, LaneArray
 from articulon.model import Model, workspace
-from articulon.model.joints import BY_KIND
 from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
 from articulon.passes import Bound, Program, pass_of, run
 
@@ -167,6 +165,13 @@ def advance_blocks(code, scratch, tableau, quaternions, lengths, windows, first,
             take_steps(code[t], scratch, tableau, quaternions, lengths, windows, first, y[k], seeds[k], failed[k], t)
 
 
+@kernel
+def advance_blocks_alone(code, scratch, tableau, quaternions, lengths, windows, first, y, seeds, failed):
+    """The same on one thread."""
+    for k in range(y.shape[0]):
+        take_steps(code[0], scratch, tableau, quaternions, lengths, windows, first, y[k], seeds[k], failed[k], 0)
+
+
 class LaneEngine:
     """Many states on the CPU, and the steps that they take.
 
@@ -202,9 +207,7 @@ class LaneEngine:
         self._y.numbers[:] = np.hstack([q, u])[chosen].swapaxes(1, 2)
         self._seeds, self._failed = np.ascontiguousarray(seeds[chosen]), np.zeros((blocks, WIDTH), dtype=np.int64)
         self._arguments = np.array(factor, dtype=np.float64), window, average
-        found = zip(model.forest.kind.tolist(), model.forest.q_start.tolist(), strict=True)
-        starts = [(start, BY_KIND[kind].quaternion) for kind, start in found]
-        self._quaternions = np.array([start + at for start, at in starts if at is not None], dtype=np.int64)
+        self._quaternions = model.euler_parameters[0].copy()
         self._programs: list[Program] = []
 
     @property
@@ -224,12 +227,12 @@ class LaneEngine:
 
     def take(self, tableau: Tableau, lengths: np.ndarray, windows: np.ndarray, first: int) -> None:
         """Takes steps of lengths [time] in windows of noise, ``first`` having been taken before."""
-        threads = min(numba.get_num_threads(), len(self._y.numbers))
+        threads = min(threads_to_share(), len(self._y.numbers))
         size, stages = self._y.numbers.shape[1], tableau.b.size
         if len(self._programs) < threads or self._scratch.stages.shape[1] < stages:
             self._make(max(threads, len(self._programs)), size, stages)
         code = np.stack([program.code for program in self._programs[:threads]])
-        advance_blocks(
+        (advance_blocks if threads > 1 else advance_blocks_alone)(
             code,
             self._scratch,
             tableau,

@@ -174,6 +174,17 @@ class Model(Frozen):
         return self.forest.tree.size - 1
 
     @cached_property
+    def euler_parameters(self) -> tuple[np.ndarray, np.ndarray]:
+        """First coordinate of each set of Euler parameters, and the link that it turns, shape (sets,) each."""
+        found = [
+            (int(start) + at, link)
+            for link, (kind, start) in enumerate(zip(self.forest.kind.tolist(), self.forest.q_start, strict=True))
+            if (at := BY_KIND[kind].quaternion) is not None
+        ]
+        starts, links = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        return starts, links
+
+    @cached_property
     def site_links(self) -> np.ndarray:
         """Link that carries each site, that of its node where it sits on one; −1 for the ground, shape (sites,)."""
         body = self.sites.body
