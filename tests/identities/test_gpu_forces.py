@@ -247,7 +247,7 @@ def test_what_an_ensemble_has_returned_stays_as_it_was() -> None:
     q, u = ensemble.advance(2, 0.01)
     kept = q.copy(), u.copy()
     ensemble.advance(3, 0.01)
-    assert (q == kept[0]).all() and (u == kept[1]).all() and (ensemble.Q != q).any()
+    assert (q == kept[0]).all() and (u == kept[1]).all() and (q != ensemble.Q).any()
 
 
 def test_refusals_name_the_thing() -> None:
