@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 
 from articulon.building import ModelBuilder
-from articulon.dynamics import articulated, motion_passes
+from articulon.dynamics import motion_passes
 from articulon.dynamics.dca import constrained_assembly
 from articulon.dynamics.loops.conditions import MOTION
 from articulon.dynamics.loops.given_motions import motion_functions
@@ -77,8 +77,7 @@ def measure_algorithms(sizes: Sequence[int] = SIZES, seconds: float = 6.0) -> di
 
 @cache
 def _repeated(kernel: Any) -> Any:
-    """A compiled loop over a kernel: a run calls a solver so, and the hundreds of arrays that a call from Python hands
-    over, some 60 μs, would hide the shorter chains."""
+    """A compiled loop over a kernel: a run calls a solver so, and a call from Python would hide the shorter chains."""
 
     @numba.njit
     def loop(count, *arguments):
@@ -94,10 +93,6 @@ def _call(name: str, c: Chain, model: Model) -> tuple[Callable[[], Any], int, np
     udot, links = np.empty(model.nu), model.forest.mass.size
     repeats = max(1, REPEATED_BODIES // links) if name != "kane" else max(1, 64 // links)
     state = (c.q, c.u, np.zeros(model.nu), np.zeros((links, 6)), GRAVITY, scratch(model))
-    if name == "articulated":
-        kernel: Any = articulated.forward_dynamics
-        kernel(kernel_tables(model).forest, *state, udot)
-        return _threads(1, _repeated(kernel), repeats, kernel_tables(model).forest, *state, udot), repeats, udot, None
     if name == "kane" and model.nu > KANE_BODIES:
         return None
     if name == "divide_2" and numba.config.NUMBA_NUM_THREADS < 2:
@@ -122,14 +117,15 @@ def _program(
     ws: Workspace,
     udot: np.ndarray,
 ) -> Program:
-    """Kane's method, or divide and conquer on one thread or on several, whatever the number of links."""
+    """The articulated recursion, Kane's method, or divide and conquer on one thread or on several, whatever the number
+    of links."""
     forest, loops, motions = kernel_tables(model)
     loads = Loads(tau, wrench, gravity, np.ones(1))
     located = [motion_passes.place_links.bind(forest, q, ws), motion_passes.move_links.bind(forest, u, ws)]
-    if name == "kane":
-        scratch = solver_scratch(model, "kane")
+    if name in ("articulated", "kane"):
+        scratch = solver_scratch(model, name)
         constraints = Constraints(loops, motions, functions(motion_functions(model), MOTION), np.zeros(1))
-        return Program([*located, *solving(model, "kane", forest, constraints, loads, ws, scratch, udot)])
+        return Program([*located, *solving(model, name, forest, constraints, loads, ws, scratch, udot)])
     scratch, shared = solver_scratch(model, "divide-and-conquer"), name == "divide_2"
     if shared:
         located = [motion_passes.locate_blocks_in_parallel.bind(forest, scratch.tree, q, u, ws, scratch.blocks)]
@@ -167,13 +163,13 @@ def mixed_model(bodies: int) -> Model:
 
 def measure_mixed(sizes: Sequence[int] = MIXED, seconds: float = 2.0) -> dict[str, Any]:
     """The articulated solver on chains with a joint of every kind [ns per body]."""
-    calls, counts = [], []
+    calls, counts, programs = [], [], []
     for bodies in sizes:
         model = mixed_model(bodies)
         arrays = (model.q0.copy(), model.u0.copy(), np.zeros(model.nu), np.zeros((bodies, 6)), GRAVITY, scratch(model))
         count = max(1, REPEATED_BODIES // bodies)
-        loop = _repeated(articulated.forward_dynamics)
-        calls.append(_threads(1, loop, count, kernel_tables(model).forest, *arrays, np.empty(model.nu)))
+        programs.append(_program("articulated", model, *arrays, np.empty(model.nu)))
+        calls.append(_threads(1, _repeated(run_from_python), count, programs[-1].code))
         calls[-1]()
         counts.append(count * bodies)
     best = interleaved(calls, seconds)

@@ -232,6 +232,7 @@ def test_code_is_loaded_in_one_place_alone() -> None:
         "families.py",
         "model/joints/__init__.py",
         "integrate/rules/__init__.py",
+        *("gpu/__init__.py", "gpu/devices.py"),
     }
     assert loading.pop("import_module") == {"forces/user_functions.py", *ours}
     assert loading == {}

@@ -16,7 +16,6 @@ from rich.console import Console
 
 import articulon as ar
 import benchmarks
-from articulon.dynamics import articulated
 from benchmarks import (
     accuracy,
     algorithms,
@@ -42,14 +41,8 @@ KINDS = pytest.mark.parametrize("kind", solver.KINDS)
 
 @pytest.fixture(scope="module")
 def solver_figures() -> dict[str, Any]:
-    """The articulated solver is timed in a compiled loop; the loops about other algorithms take longer to compile."""
-    compiled = algorithms._repeated
-
-    def repeated(kernel: Any) -> Any:
-        return compiled(kernel) if kernel is articulated.forward_dynamics else lambda _, *arguments: kernel(*arguments)
-
+    """Everything that the command measures, on short chains."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(algorithms, "_repeated", repeated)
         patch.setattr(algorithms, "measure_mixed", partial(algorithms.measure_mixed, sizes=(16, 64), seconds=0.01))
         return solver.measure(sizes=SIZES, seconds=0.01, trees=3, algorithm_sizes=(4, 64))
 

@@ -76,7 +76,7 @@ def _of_conditions(m: Measuring, case: Case) -> Trust:
     return Trust(
         "inconclusive",
         None,
-        "its conditions look at the motion, and how far that biases it a comparison tells: articulon compare",
+        "its conditions look at the motion; how far that biases it a comparison with all joints free tells",
     )
 
 
