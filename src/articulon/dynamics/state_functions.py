@@ -18,13 +18,13 @@ from articulon.dynamics.motion_passes import move_links, place_links, solve
 from articulon.dynamics.newton_euler import find_joint_forces
 from articulon.dynamics.poses import find_poses
 from articulon.dynamics.state_batches import Batch
-from articulon.kernels import jit, kernel, prepare
+from articulon.kernels import jit, kernel, prepare, preparing_together
 from articulon.lanes import LaneArray
 from articulon.model import Forest, Model, Workspace, kernel_tables, workspace
 from articulon.passes import Bound, Program, pass_of, run
 
 Shape = tuple[int, ...]
-_NO_GRAVITY, _FLOAT = np.zeros(3), np.dtype(np.float64)
+_NO_GRAVITY, _ARRAY, _FLOAT = np.zeros(3), np.ndarray, np.dtype(np.float64)
 PARALLEL_LINKS = 4096
 """From this many links on, trees run in parallel threads: below it, starting them costs more. A fixed rule, not the
 number of threads, chooses the kernel, so that the bits do not depend on the threads."""
@@ -212,6 +212,7 @@ class StateFunction:
         sizes = [self.given[k].size if k < len(self.given) else 0 for k in range(3)]
         self._sizes, zeros = np.array([*sizes, 0]), np.zeros(max(sizes[1:]))
         self._zeros = zeros[: sizes[1]], zeros[: sizes[2]]
+        self._code, self._size = self._program.addresses, self._found.size
         self._alone, self._careful = not in_parallel(model), False
 
     def is_of(self, model: Model) -> bool:
@@ -226,28 +227,32 @@ class StateFunction:
     @cached_property
     def _run(self) -> Callable[..., bool]:
         """``run_state``, which reads arrays in one piece or not, whether or not they may be written to."""
-        line, given = numba.typeof(np.zeros(1)), types.Array(types.float64, 1, "A", readonly=True)
+        line, other = numba.typeof(np.zeros(1)), types.Array(types.float64, 1, "A", readonly=True)
         code, sizes = numba.typeof(self._program.code), numba.typeof(self._sizes)
-        return prepare(run_state, (code, sizes, line, given, given, given, given, line, line))
+        with preparing_together():
+            for given in (line, other):  # the first is found at once
+                prepare(run_state, (code, sizes, line, given, given, given, given, line, line))
+        return run_state
 
     def at_once(self, q: Any, u: Any = None, x: Any = None, gravity: Any = None) -> np.ndarray | None:
         """All that is found of one state, in one row, of arrays as most callers have them, without wrenches; None where
         they are anything else. It costs a microsecond beside what is computed."""
-        u = self._zeros[0] if u is None else u
-        x = self._zeros[1] if x is None else x
-        if type(gravity) is tuple and all(type(one) is float or type(one) is int for one in gravity):
-            gravity = np.array(gravity, dtype=np.float64)
-        gravity = _NO_GRAVITY if gravity is None else gravity
+        if u is None:
+            u = self._zeros[0]
+        if x is None:
+            x = self._zeros[1]
+        if type(gravity) is not _ARRAY:
+            gravity = _NO_GRAVITY if gravity is None else _plain_vector(gravity)
         # A kernel that refuses what it is given takes a hundred times as long.
-        if not (type(q) is type(u) is type(x) is type(gravity) is np.ndarray):
+        if type(q) is not _ARRAY or type(u) is not _ARRAY or type(x) is not _ARRAY or type(gravity) is not _ARRAY:
             return None
         if q.ndim + u.ndim + x.ndim + gravity.ndim != 4:
             return None
         if self._careful and not all(given.dtype is _FLOAT for given in (q, u, x, gravity)):
             return None
-        code, result = self._program.addresses, np.empty(self._found.size)
+        result = np.empty(self._size)
         try:
-            taken = self._run(code, self._sizes, self._kept, q, u, x, gravity, self._found, result)
+            taken = self._run(self._code, self._sizes, self._kept, q, u, x, gravity, self._found, result)
         except TypeError:  # no floats
             self._careful = True
             return None
@@ -268,6 +273,13 @@ class StateFunction:
         assert model is not None
         shapes = self._definition.given(model), self._definition.found(model)
         return Batch(kernel_tables(model).forest, *shapes, self._bound)
+
+
+def _plain_vector(given: Any) -> np.ndarray | None:
+    """A tuple of plain numbers as an array; None for anything else."""
+    if type(given) is tuple and all(type(one) is float or type(one) is int for one in given):
+        return np.array(given, dtype=np.float64)
+    return None
 
 
 def _in_one(shapes: list[Shape]) -> tuple[np.ndarray, list[np.ndarray]]:
