@@ -39,7 +39,7 @@ def test_the_benchmark_measures_and_prints():
 def test_what_there_is_no_time_for_is_left_out_and_named():
     figures = gpu.measure(sizes=(1,), seconds=0.001, budget=0.0)
     assert "arm of 7 joints, warp-cpu, double" in figures["left_out"]
-    assert "ensembles, cpu, single" in figures["left_out"]
+    assert "ensembles, warp-cpu, single" in figures["left_out"]
 
 
 def test_a_machine_with_a_gpu_needs_little_else():

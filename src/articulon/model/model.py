@@ -181,8 +181,8 @@ class Model(Frozen):
             for link, (kind, start) in enumerate(zip(self.forest.kind.tolist(), self.forest.q_start, strict=True))
             if (at := BY_KIND[kind].quaternion) is not None
         ]
-        starts, links = np.array(found, dtype=np.int64).reshape(-1, 2).T
-        return starts, links
+        starts, links = zip(*found, strict=True) if found else ((), ())
+        return read_only(np.array(starts, dtype=np.int64)), read_only(np.array(links, dtype=np.int64))
 
     @cached_property
     def site_links(self) -> np.ndarray:
