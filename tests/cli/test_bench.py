@@ -336,14 +336,14 @@ def test_peers_that_are_not_installed_are_said(monkeypatch: pytest.MonkeyPatch) 
 
 def test_ratios_and_targets_of_pairs() -> None:
     figures = {
-        "ours": {"1": 4.5, "2": 9.0},
+        "ours": {"1": 7.5, "2": 15.0},
         "lammps": {"1": 3.0, "2": 6.0},
         "lammps_checked": {"1": 2.5, "2": None},
         "openmm": {"1": None, "2": 3.0},
     }
     figures["ratios"] = peers.ratios(figures, pairs.ENGINES[1:])
-    assert figures["ratios"]["lammps"] == {"1": 1.5, "2": 1.5}
-    assert figures["ratios"]["openmm"] == {"1": None, "2": 3.0}
+    assert figures["ratios"]["lammps"] == {"1": 2.5, "2": 2.5}
+    assert figures["ratios"]["openmm"] == {"1": None, "2": 5.0}
     assert figures["ratios"]["one_thread"] == {"1": 1.0, "2": 2.0}
     figures["scaling"] = {"atoms": [10, 1000], "ns_per_atom_step": [100.0, 120.0], "bytes_per_atom": [9e9, 1000.0]}
     assert [t["met"] for t in pairs.targets(figures)] == [True, True, True, True, False, True]
