@@ -29,14 +29,23 @@ SOON = 0.4
 
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
-    """Sends this process the signal of Ctrl-C."""
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    """Sends this process the signal of Ctrl-C, and once more, as a user would, where nothing comes of it: one that
+    finds Python between compiled code and a user's function is lost with what it raises there."""
+    over = threading.Event()
+
+    def press() -> None:
+        for wait in (seconds, 20.0):
+            if over.wait(wait):
+                return
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
     try:
         yield
     finally:
-        timer.cancel()
-        timer.join()
+        over.set()
+        thread.join()
 
 
 class AtSteps:
