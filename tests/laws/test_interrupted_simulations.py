@@ -29,23 +29,14 @@ SOON = 0.4
 
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
-    """Sends this process the signal of Ctrl-C, and once more, as a user would, where nothing comes of it: one that
-    finds Python between compiled code and a user's function is lost with what it raises there."""
-    over = threading.Event()
-
-    def press() -> None:
-        for wait in (seconds, 20.0):
-            if over.wait(wait):
-                return
-            os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=press)
-    thread.start()
+    """Sends this process the signal of Ctrl-C."""
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
     try:
         yield
     finally:
-        over.set()
-        thread.join()
+        timer.cancel()
+        timer.join()
 
 
 class AtSteps:
@@ -173,6 +164,29 @@ def test_a_python_force_is_interrupted_without_being_blamed() -> None:
     ar.simulate(model, 1e-3, rule="scipy-radau", max_step=1e-3, frames=1)  # compiles what is not there yet
     with interrupted_after(2 * SOON), pytest.raises(KeyboardInterrupt) as caught:
         ar.simulate(model, 1e3, rule="scipy-radau", max_step=1e-3, frames=1)
+    done = caught.value.run  # type: ignore[attr-defined]
+    assert done.state.time[0] == 0.0 and done.times.tolist() == [0.0]
+
+
+@pytest.mark.slow
+def test_an_interruption_that_is_lost_where_it_is_raised_ends_the_run_all_the_same() -> None:
+    """As between compiled code and a user's function, where an exception has nowhere to go."""
+
+    def deaf(time, q, u, parameters, tau):
+        until = clock() + 0.01
+        try:
+            while clock() < until:
+                pass
+        except KeyboardInterrupt:
+            pass
+
+    clock = time.monotonic
+    builder = ar.ModelBuilder(units="kg-m-s")
+    builder.add_body("rod", mass=1, inertia=0.1, joint=ar.Revolute(axis=(0, 1, 0)), u=1.0)
+    builder.add_force(ar.forces.JointActuation(function=deaf))
+    model = builder.build()
+    with interrupted_after(SOON), pytest.raises(KeyboardInterrupt) as caught:
+        ar.simulate(model, 0.2, rule="scipy-radau", max_step=1e-3, frames=1)  # some ten seconds, if nothing ends it
     done = caught.value.run  # type: ignore[attr-defined]
     assert done.state.time[0] == 0.0 and done.times.tolist() == [0.0]
 

@@ -1,6 +1,7 @@
 """What every driver is."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -60,6 +61,8 @@ class Driver:
     """Whether its steps end by themselves where one leads through half of a periodic box."""
     at_once: ClassVar[bool] = False
     """Whether it takes a whole frame in Python, and may be broken off there."""
+    asked_to_stop: Callable[[], bool]
+    """Of one that goes on at once: whether the process has been asked to stop meanwhile. Who advances it says."""
     step: float = 0.0
     """The step, where all are equal [time]."""
     overhead: float = 0.0

@@ -53,6 +53,7 @@ class SciPyDriver(Driver):
         self.solver, model = getattr(integrate, SOLVERS[integrator.rule]), evaluator.model
         variables = variables_of(evaluator.system.bath)
         self.blocks = blocks(kernel_tables(model).forest, model.nq, model.nu, bath=variables)
+        self.asked_to_stop = lambda: False
         self.first_step = math.inf if integrator.first_step is None else float(integrator.first_step)
         absolute = [float(one) for _, _, one in integrator.tolerances()]
         atol = np.empty(model.nq + model.nu + 8 + variables)
@@ -74,6 +75,8 @@ class SciPyDriver(Driver):
             state.counters[EVALUATIONS] += 1
             if e.users.error is not None:
                 raise _UsersError
+            if self.asked_to_stop():  # what a signal raised on its way through compiled code is lost
+                raise KeyboardInterrupt
             return dy
 
         first = min(self.first_step, until - start) if self.first_step < math.inf else None

@@ -222,6 +222,7 @@ def _advance(recorder: Recorder, until: float, steps: int, interruption: Interru
 
 def _all_at_once(prepared: Prepared, state: State, before: State, until: float, interruption: Interruption) -> int:
     """A whole frame of SciPy's solvers, which are Python and may be broken off: the state is then that before."""
+    prepared.driver.asked_to_stop = lambda: interruption.requested
     try:
         with interruption.at_once():
             status = prepared.driver.advance(state, until, 1)
