@@ -287,22 +287,20 @@ def generalized_forces(
     unknown = sorted(named - set(CHANNELS))
     if unknown:
         raise ModelError(f"unknown channel {shown(unknown[0])}; the channels are {', '.join(CHANNELS)}")
+    function = None
+    if side_by_side(model) and "stochastic" not in named:
+        function = function_of(model, OWN_FORCES)
+        function.shared.time[0] = number(time, "time")
+        function.shared.factor[:] = [name in named for name in CHANNELS]
     if is_batch((q, 1), (u, 1)):
         found = rows_of(("q", q, (model.nq,)), ("u", u, (model.nu,)))
-        if side_by_side(model) and "stochastic" not in named:
-            function = function_of(model, OWN_FORCES)
-            function.shared.time[0] = number(time, "time")
-            function.shared.factor[:] = [name in named for name in CHANNELS]
+        if function is not None:
             return function.many(found.states, found.rows)[0]
         evaluator = kept_evaluator(model)
         shapes = (model.nq,), (model.nu,)
         return one_by_one(found, lambda q, u: own_forces(evaluator, q, u, time, named), *shapes, result=(model.nu,))
-    if side_by_side(model) and "stochastic" not in named:
-        given = vector(q, model.nq, "q"), vector(u, model.nu, "u")
-        function = function_of(model, OWN_FORCES)
-        function.shared.time[0] = number(time, "time")
-        function.shared.factor[:] = [name in named for name in CHANNELS]
-        return function.of(*given)[0]
+    if function is not None:
+        return function.of(vector(q, model.nq, "q"), vector(u, model.nu, "u"))[0]
     return own_forces(kept_evaluator(model), q, u, time, named)
 
 

@@ -185,6 +185,7 @@ class NeighbourLists:
                 spanning = self.space.spanning(least, most, self.reach).numbers()
                 self.frame.assign(spanning)
                 self.frame_of_pairs.assign(spanning.astype(np.float32))
+        # A position that is no number ends the run elsewhere, with its particle; here it makes one cell.
         with np.errstate(invalid="ignore"):
             wanted = np.floor(AROUND * across * extent / self.reach * (1.0 - ROUNDING))
         size = np.clip(np.nan_to_num(wanted, nan=1.0), 1.0, 2.0**20)

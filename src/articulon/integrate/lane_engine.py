@@ -1,26 +1,20 @@
 """Steps of explicit Runge–Kutta rules for many states of a model, side by side in the lanes of vector registers."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
 
-from articulon.dynamics.motion_passes import move_links, place_links, rate_coordinates, solve
+from articulon.dynamics.motion_passes import rate_coordinates, solve
 from articulon.dynamics.state_batches import in_lanes
-from articulon.forces.base import At
 from articulon.forces.brownian import noise_of_window, noise_wrenches
-from articulon.forces.channel_forces import ChannelForces
-from articulon.forces.evaluation_tables import ModelTables
-from articulon.forces.filling import fill_drag, filling, scaling
-from articulon.forces.linear_flow import flowing
-from articulon.forces.state_forces import tables_in_lanes
+from articulon.forces.state_forces import StateForces
 from articulon.integrate.tableaux import Tableau
 from articulon.kernels import jit, kernel, threads_to_share
 from articulon.lanes import WIDTH, LaneArray
-from articulon.model import Model, workspace
-from articulon.model.state import DAMPING, EXTERNAL, STOCHASTIC
-from articulon.passes import Bound, Program, pass_of, run
+from articulon.model import Model, kernel_tables, workspace
+from articulon.model.state import EXTERNAL
+from articulon.passes import Program, pass_of, run
 
 
 @pass_of
@@ -66,39 +60,20 @@ def right_hand_side(
 ) -> Program:
     """The rates of (q, u) of a model under its own forces times factors (8,), with noise whose fine windows have a
     length [time], as the program of a thread."""
-    tables = ModelTables(model, window=window, average=average)
-    tables.system = tables.system._replace(forces=tables_in_lanes(tables.system.forces))
-    forest, forces = tables.system.forest, tables.system.forces
-    nq, nu, links = model.nq, model.nu, forest.mass.size
+    forest, nq = kernel_tables(model).forest, model.nq
     y, rates, ws = LaneArray(scratch.trial[thread]), LaneArray(scratch.rates[thread]), in_lanes(workspace(forest))
-    wrench, joint, none = LaneArray.zeros((8, links, 6)), LaneArray.zeros((8, nu)), np.zeros(0)
-    total, whole, held = (
-        LaneArray.zeros((links, 6)),
-        LaneArray.zeros((nu,)),
-        LaneArray.zeros((forces.drag.link.size, 6)),
-    )
-    channels: Any = ChannelForces(wrench, joint, none, total, whole, none, none, none)  # type: ignore[arg-type]
     number, drawn, seeds = scratch.window[thread], scratch.drawn[thread], scratch.seeds[thread]
     q, u = y[:nq], y[nq:]
-    at: Any = At(forest, ws, q, u, np.zeros(1), number, channels, wrench[DAMPING], wrench[STOCHASTIC])  # type: ignore[arg-type]
-
-    def passes() -> Iterator[Bound]:
-        yield place_links.bind(forest, q, ws)
-        yield move_links.bind(forest, u, ws)
-        yield from filling(tables, at)
-        if forces.drag.link.size:
-            yield fill_drag.bind(forces.drag, ws, at.damping)
-        yield from flowing(tables.linear_flow, ws, at.damping)
-        if forces.noise.choice[0]:
-            yield draw_for_states.bind(forces.noise, seeds, number, drawn, held.numbers)
-            yield push_by_noise.bind(forces.drag, ws, held, at.stochastic)
-        yield from scaling(tables, channels, factor)
-        inertias = forest.mass, forest.moment, forest.inertia
-        gravity, pull = forces.gravity, factor[EXTERNAL:]
-        yield solve.bind(forest, *inertias, whole, total, gravity, pull, ws, rates[nq:])
-        yield rate_coordinates.bind(forest, q, u, rates[:nq])
-
-    return Program(passes())
+    own = StateForces(model, LaneArray.zeros, ws, q, u, np.zeros(1), number, window=window, average=average)
+    forces, noise = own.forces, []
+    if forces.noise.choice[0]:
+        held = LaneArray.zeros((forces.drag.link.size, 6))
+        noise.append(draw_for_states.bind(forces.noise, seeds, number, drawn, held.numbers))
+        noise.append(push_by_noise.bind(forces.drag, ws, held, own.at.stochastic))
+    inertias = forest.mass, forest.moment, forest.inertia
+    gravity, pull = forces.gravity, factor[EXTERNAL:]
+    solved = solve.bind(forest, *inertias, own.joint, own.wrench, gravity, pull, ws, rates[nq:])
+    return Program([*own.passes(factor, noise), solved, rate_coordinates.bind(forest, q, u, rates[:nq])])
 
 
 @jit

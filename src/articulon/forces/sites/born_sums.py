@@ -39,7 +39,7 @@ from articulon.forces.sites.born_pairs import (
     reactions,
     shadows,
 )
-from articulon.forces.sites.neighbours import VECTOR
+from articulon.forces.sites.neighbours import padded
 from articulon.forces.sites.site_tables import ENERGY, LAPLACIAN, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ
 from articulon.kernel_variants import specialised
 from articulon.kernels import jit
@@ -102,8 +102,7 @@ def extent(i, listed, particles, neighbours):
     if not listed:
         return particles.fx.size, 0, 0
     site = particles.order[i]
-    count = (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR
-    return count, neighbours.excluded_start[site], neighbours.excluded_start[site + 1]
+    return padded(neighbours, i), neighbours.excluded_start[site], neighbours.excluded_start[site + 1]
 
 
 @jit

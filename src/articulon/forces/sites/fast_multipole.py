@@ -12,7 +12,7 @@ from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.sites.exclusions import excluded_charges, listed_pairs
 from articulon.forces.sites.laws.coulomb import bare_coulomb, check_charges
-from articulon.forces.sites.site_tables import ENERGY, FORCES, MEASURE, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
+from articulon.forces.sites.site_tables import ENERGY, FORCES, MEASURE, SiteTable, add_virial
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
 from articulon.forces.user_functions import UserFunctions, callback, view
 from articulon.kernels import jit
@@ -159,12 +159,7 @@ def collect(table, result):
         x, y, z = rows[i, 0] - rows[0, 0], rows[i, 1] - rows[0, 1], rows[i, 2] - rows[0, 2]
         fx, fy, fz = rows[n + i, 0], rows[n + i, 1], rows[n + i, 2]
         result[ENERGY] += 0.5 * rows[2 * n + i // 3, i % 3]
-        result[W_XX] += fx * x
-        result[W_YY] += fy * y
-        result[W_ZZ] += fz * z
-        result[W_XY] += 0.5 * (fx * y + fy * x)
-        result[W_XZ] += 0.5 * (fx * z + fz * x)
-        result[W_YZ] += 0.5 * (fy * z + fz * y)
+        add_virial(result, (fx, fy, fz), (x, y, z))
 
 
 def _address(function: Callable[..., None]) -> Any:

@@ -40,6 +40,12 @@ VECTOR = 8
 
 
 @jit
+def padded(neighbours, i):
+    """How many neighbours a site has in whole vectors, the last filled up with the place far away."""
+    return (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR
+
+
+@jit
 def ranges_around(grid, c, ranges):
     """Ranges of places in the cells around a cell, first and end of each; returns how many there are. The cells along
     z follow each other, and so do their sites, and their images."""

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, model_validator
 from articulon.declaration import Declaration, Flag, marked
 from articulon.errors import ArticulonError
 from articulon.forces.sites import openmm_system as systems
-from articulon.forces.sites.site_tables import ENERGY, FORCES, MEASURE, W_XX, W_XY, W_XZ, W_YY, W_YZ, W_ZZ, SiteTable
+from articulon.forces.sites.site_tables import ENERGY, FORCES, MEASURE, SiteTable, add_virial
 from articulon.forces.sites.site_terms import SumTerm
 from articulon.forces.user_functions import UserFunctions, callback, view
 from articulon.inputs import clipped, shown
@@ -299,12 +299,7 @@ def collect_measures(table, particles, result):
     for s in range(n):
         x, y, z = rows[s, 0] - x0, rows[s, 1] - y0, rows[s, 2] - z0
         fx, fy, fz = known * rows[n + s, 0], known * rows[n + s, 1], known * rows[n + s, 2]
-        result[W_XX] += fx * x
-        result[W_YY] += fy * y
-        result[W_ZZ] += fz * z
-        result[W_XY] += 0.5 * (fx * y + fy * x)
-        result[W_XZ] += 0.5 * (fx * z + fz * x)
-        result[W_YZ] += 0.5 * (fy * z + fz * y)
+        add_virial(result, (fx, fy, fz), (x, y, z))
 
 
 def _address(function: Callable[..., None]) -> Any:

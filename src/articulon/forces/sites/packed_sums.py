@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from articulon.forces.sites.neighbours import VECTOR
+from articulon.forces.sites.neighbours import padded
 from articulon.forces.sites.prefetching import LINE, prefetch
 from articulon.kernel_variants import leaf_variant, specialised
 from articulon.kernels import jit
@@ -31,16 +31,20 @@ CHARGED = False
 
 
 @jit
-def fetch_ahead(particles, neighbours, i):
-    """Asks for what a site some places further on will read. The last positions of its row are those in the farthest
-    plane of cells, which no row before has read."""
-    places, last = neighbours.places, particles.fx.size - 1
-    width, row = places.shape[1], min(i + ROWS_AHEAD, last)
+def fetch_row(neighbours, i):
+    """Asks for the list of a site some places further on."""
+    places = neighbours.places
+    row = min(i + ROWS_AHEAD, places.shape[0] - 1)
     for k in range(0, neighbours.number[row], LINE // 4):
-        prefetch(places, row * width + k)
-    row = min(i + SITES_AHEAD, last)
-    for k in range(2):
-        prefetch(particles.packed, 4 * np.int64(places[row, max(neighbours.number[row] - 1 - 4 * k, 0)]))
+        prefetch(places, row * places.shape[1] + k)
+
+
+@jit
+def far_neighbour(neighbours, i, k):
+    """The k-th of the last neighbours, every fourth, of a site some places further on: these are in the farthest plane
+    of cells, which no row before has read."""
+    row = min(i + SITES_AHEAD, neighbours.places.shape[0] - 1)
+    return np.int64(neighbours.places[row, max(neighbours.number[row] - 1 - 4 * k, 0)])
 
 
 @jit
@@ -48,7 +52,7 @@ def force_on(table, particles, neighbours, i):
     """−Σ_j ∇U(r_ij) over the neighbours of a site."""
     rows, second, packed = table.rows, table.rows[:, int(table.constants[0]) :], particles.packed
     x, y, z, q = packed[i, 0], packed[i, 1], packed[i, 2], table.constants[2] * packed[i, 3]
-    row, end = neighbours.places[i], (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR
+    row, end = neighbours.places[i], padded(neighbours, i)
     fx, fy, fz = in_all(0.0), in_all(0.0), in_all(0.0)
     for k in range(0, end, WIDTH):
         xj, yj, zj, qj = load_rows(fx, packed, row, k)
@@ -72,7 +76,9 @@ def packed_forces(table, cell, particles, neighbours):
     fx, fy, fz = particles.fx, particles.fy, particles.fz
     for i in prange(fx.size):
         at = np.int64(i)
-        fetch_ahead(particles, neighbours, at)
+        fetch_row(neighbours, at)
+        for k in range(2):
+            prefetch(particles.packed, 4 * far_neighbour(neighbours, at, k))
         x, y, z = FORCE_ON(table, particles, neighbours, at)
         fx[i] += x
         fy[i] += y

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from articulon.forces.sites.neighbours import VECTOR
-from articulon.forces.sites.packed_sums import packed_kernel
-from articulon.forces.sites.prefetching import LINE, prefetch
+from articulon.forces.sites.neighbours import padded
+from articulon.forces.sites.packed_sums import far_neighbour, fetch_row, no_law, packed_kernel
+from articulon.forces.sites.prefetching import prefetch
 from articulon.forces.sites.site_tables import (
     ENERGY,
     FORCES,
@@ -30,20 +30,12 @@ from articulon.forces.sites.site_tables import (
 from articulon.kernel_variants import specialised
 from articulon.kernels import jit, prepare
 
-ROWS_AHEAD, SITES_AHEAD = 16, 8
-"""How many sites before they are needed the rows of the list, and the last positions that they name, are asked for."""
 LIMIT = 1e150
 """What stands for the square of an infinite cutoff, so that the place far away lies beyond it."""
 PARALLEL_SITES = 2000
 """From this number of sites on, the threads share them."""
 PARALLEL_ALL = 400
 """The same where all pairs interact."""
-
-
-@jit
-def no_law(r2, rows, k, charges):
-    """Nothing."""
-    return 0.0, 0.0, 0.0
 
 
 LAW = CHARGED_LAW = no_law
@@ -78,22 +70,16 @@ def gaps(neighbours, i, everything):
 def run_end(neighbours, i, everything, first, gap, count, n):
     """Where a run of partners ends: at the next excluded one, or with the last."""
     if not everything:
-        return (neighbours.number[i] + VECTOR - 1) // VECTOR * VECTOR
+        return padded(neighbours, i)
     return neighbours.excluded[first + gap] if gap < count else n
 
 
 @jit
 def fetch_ahead(particles, neighbours, i):
-    """Asks for what a site some places further on will read. The last positions of its row are those in the farthest
-    plane of cells, which no row before has read."""
-    places, last = neighbours.places, particles.fx.size - 1
-    width = places.shape[1]
-    row = min(i + ROWS_AHEAD, last)
-    for k in range(0, neighbours.number[row], LINE // 4):
-        prefetch(places, row * width + k)
-    row = min(i + SITES_AHEAD, last)
+    """Asks for what a site some places further on will read."""
+    fetch_row(neighbours, i)
     for k in range(2):
-        j = np.int64(places[row, max(neighbours.number[row] - 1 - 4 * k, 0)])
+        j = far_neighbour(neighbours, i, k)
         prefetch(particles.x, j)
         prefetch(particles.y, j)
         prefetch(particles.z, j)

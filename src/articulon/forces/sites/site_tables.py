@@ -88,6 +88,17 @@ def pack(particles, p):
     packed[p, 3] = particles.charge[p]
 
 
+@jit
+def add_virial(result, force, place):
+    """Adds F_a r_b of a site, of which the off-diagonal components are the mean of two."""
+    result[W_XX] += force[0] * place[0]
+    result[W_YY] += force[1] * place[1]
+    result[W_ZZ] += force[2] * place[2]
+    result[W_XY] += 0.5 * (force[0] * place[1] + force[1] * place[0])
+    result[W_XZ] += 0.5 * (force[0] * place[2] + force[2] * place[0])
+    result[W_YZ] += 0.5 * (force[1] * place[2] + force[2] * place[1])
+
+
 class Neighbours(NamedTuple):
     """A full list: every pair stands in the rows of both its sites, so that no two rows write to one place; or, for
     contacts, in the row of the lower place alone."""
