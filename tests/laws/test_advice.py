@@ -194,6 +194,14 @@ def test_what_leaves_out_less_is_chosen_where_costs_are_about_the_same() -> None
     assert chosen([option("explicit", 100.0 * 1.01 * TIE), overdamped]) is overdamped
 
 
+def test_time_that_other_programs_took_is_not_held_against_an_option() -> None:
+    """Its own is 30 s of 300; a run on four threads has more processor time than wall time, and that is its cost."""
+    hindered = replace(option("explicit", 300.0), busy=0.1)
+    assert chosen([hindered, option("overdamped", 30.0)]) is hindered
+    threads = replace(option("overdamped", 10.0), busy=4.0)
+    assert chosen([option("explicit", 30.0), threads]) is threads
+
+
 def test_the_least_wrong_is_chosen_where_nothing_is_trusted() -> None:
     bad, worse = option("scaled", 50.0, "suspect", 0.05), option("overdamped", 1.0, "violated", 0.5)
     assert chosen([bad, worse]) is bad

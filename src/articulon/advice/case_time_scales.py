@@ -101,7 +101,8 @@ class CaseTimeScales:
         }
         asked = [time for time in found if math.isfinite(time)]
         if not asked or max(asked) > self.duration:
-            return f"{told}, {'all of the run' if self.needed >= self.duration else 'a part of the run'}"
+            part = f"{self.needed / self.duration:.2g} of the run, since none of its time scales is known"
+            return f"{told}, {'all of the run' if self.needed >= self.duration else part}"
         return found[max(asked)]
 
     @property

@@ -37,7 +37,8 @@ def chosen(options: Sequence[Option]) -> Option | None:
 
 
 def _seconds(option: Option) -> float:
-    return math.inf if option.seconds is None else option.seconds
+    """Wall time on a machine that runs nothing else: what other programs had of it is no cost of the option's."""
+    return math.inf if option.seconds is None else option.seconds * min(option.busy, 1.0)
 
 
 def reason_of(best: Option, options: Sequence[Option], scales: CaseTimeScales, units: UnitSystem) -> str:

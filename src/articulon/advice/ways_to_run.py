@@ -217,7 +217,8 @@ def quiet_joints(subject: Subject, reach: Mapping[str, float], tolerance: float,
         worst = max(reach, key=lambda name: reach[name])
         why = (
             f"{len(reach) - len(quiet)} of {len(reach)} joints turn by more than {tolerance:.2g} rad in the probe, "
-            f"that of '{worst}' by {reach[worst]:.2g} rad: locking the others would save less than half"
+            f"that of '{worst}' by {reach[worst]:.2g} rad: "
+            + ("locking the others would save less than half" if quiet else "there are no others to lock")
         )
         return Way("adaptive", {}, None, why)
     group = {"name": "quiet", "bodies": quiet, "lock": {"when": "schedule", "times": [0.0]}}
