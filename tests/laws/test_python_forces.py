@@ -190,12 +190,12 @@ def test_what_is_compiled_for_a_function_is_free_again_when_its_run_is_gone() ->
 @pytest.mark.slow
 def test_what_was_prepared_for_kernels_serves_the_next_function() -> None:
     """Preparing forbids more compilation, also of what the next one asks for again."""
-    from articulon.forces.sites.fast_multipole import _forces_bridge
+    from articulon.forces.sites.library_forces import forces_bridge
     from articulon.forces.sites.site_tables import FORCES
 
     def prepared() -> tuple[UserFunctions, Any]:
         users = UserFunctions()
-        return users, prepare(users.compiled(lambda *arrays: None, FORCES, "", _forces_bridge, "here"), FORCES)
+        return users, prepare(users.compiled(lambda *arrays: None, FORCES, "", forces_bridge, "here"), FORCES)
 
     users, first = prepared()
     del users

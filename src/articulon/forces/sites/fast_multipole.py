@@ -3,18 +3,16 @@
 import math
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import numba
 import numpy as np
 
 from articulon.declaration import Declaration, Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.sites.exclusions import excluded_charges, listed_pairs
 from articulon.forces.sites.laws.coulomb import bare_coulomb, check_charges
-from articulon.forces.sites.site_tables import ENERGY, FORCES, MEASURE, SiteTable, add_virial
+from articulon.forces.sites.library_forces import library_term
 from articulon.forces.sites.site_terms import PairTerm, SumTerm
-from articulon.forces.user_functions import UserFunctions, callback, view
 from articulon.kernels import jit
 from articulon.model import Model
 
@@ -67,22 +65,8 @@ class FastMultipole(Declaration):
         charge = model.sites.charge
         sites = np.flatnonzero(charge)
         constant = model.units.coulomb / float(self.relative_permittivity)
-        members = np.full((sites.size, 4), -1, dtype=np.int64)
-        members[:, 0] = sites
-        # Scratch: positions, gradients, and potentials, one after the other.
-        rows = np.zeros((2 * sites.size + -(-sites.size // 3), 3))
-        users = UserFunctions(self.kind)
         call = multipole_sum(charge[sites], constant, float(self.precision))
-        arguments = "table, cell, particles, neighbours"
-        terms = [
-            SumTerm(
-                users.compiled(call, FORCES, arguments, _forces_bridge, self.kind),
-                users.compiled(call, MEASURE, f"{arguments}, result", _measure_bridge, self.kind),
-                SiteTable(rows, members, np.zeros(1)),
-                level="long",
-                users=users,
-            )
-        ]
+        terms: list[SumTerm] = [library_term(self.kind, sites, call, call)]
         pairs = excluded_charges(model)
         if len(pairs):
             law = bare_coulomb(model, float(self.relative_permittivity))[0]
@@ -101,8 +85,8 @@ def multipole_sum(charges: np.ndarray, constant: float, precision: float) -> Cal
     Returns
     -------
     function
-        ``function(time, positions, result)`` with arrays (n, 3) and (4 n,): three numbers of each force [force], then
-        the energy of each charge, of which half the sum is the energy of all.
+        ``function(time, positions, result)`` with arrays (n, 3) and (3 n + 3,): three numbers of each force [force],
+        then the energy of all, and two that are not used.
     """
     from fmm3dpy import lfmm3d
     from threadpoolctl import ThreadpoolController
@@ -123,77 +107,9 @@ def multipole_sum(charges: np.ndarray, constant: float, precision: float) -> Cal
         if found.ier:
             raise MemoryError(f"lfmm3d of {n} charges ended with code {found.ier}")
         result[: 3 * n] = (-scale * found.grad).T.ravel()
-        result[3 * n :] = scale * found.pot
+        result[3 * n] = 0.5 * (scale @ found.pot)
 
     return fast_multipole
-
-
-@jit
-def gather(table, particles):
-    """Positions of the charged sites into the first rows."""
-    members, rows = table.members, table.rows
-    for i in range(members.shape[0]):
-        p = particles.place[members[i, 0]]
-        rows[i, 0], rows[i, 1], rows[i, 2] = particles.x[p], particles.y[p], particles.z[p]
-
-
-@jit
-def scatter(table, particles):
-    """Adds their forces."""
-    members, rows = table.members, table.rows
-    n = members.shape[0]
-    for i in range(n):
-        p = particles.place[members[i, 0]]
-        particles.fx[p] += rows[n + i, 0]
-        particles.fy[p] += rows[n + i, 1]
-        particles.fz[p] += rows[n + i, 2]
-
-
-@jit
-def collect(table, result):
-    """Adds energy and virial; the Laplacian of 1/r is zero. Positions are taken from the first charge, as forces add up
-    to zero but for their error."""
-    rows = table.rows
-    n = table.members.shape[0]
-    for i in range(n):
-        x, y, z = rows[i, 0] - rows[0, 0], rows[i, 1] - rows[0, 1], rows[i, 2] - rows[0, 2]
-        fx, fy, fz = rows[n + i, 0], rows[n + i, 1], rows[n + i, 2]
-        result[ENERGY] += 0.5 * rows[2 * n + i // 3, i % 3]
-        add_virial(result, (fx, fy, fz), (x, y, z))
-
-
-def _address(function: Callable[..., None]) -> Any:
-    """The Python function as one of C, of the address of the scratch and the number of charges."""
-
-    def call(time: float, address: int, n: int) -> None:
-        rows = view(address, 7 * n)
-        function(time, rows[: 3 * n].reshape(n, 3), rows[3 * n :])
-
-    return callback(call, 2)
-
-
-def _forces_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    address = _address(function)
-
-    @numba.njit
-    def multipole_forces(table, cell, particles, neighbours):
-        gather(table, particles)
-        address(0.0, table.rows.ctypes.data, table.members.shape[0])
-        scatter(table, particles)
-
-    return multipole_forces, address
-
-
-def _measure_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    address = _address(function)
-
-    @numba.njit
-    def multipole_measure(table, cell, particles, neighbours, result):
-        gather(table, particles)
-        address(0.0, table.rows.ctypes.data, table.members.shape[0])
-        collect(table, result)
-
-    return multipole_measure, address
 
 
 @jit

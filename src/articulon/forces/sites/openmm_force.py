@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
 from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal, Self
 from weakref import WeakSet
 
-import numba
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
 from articulon.declaration import Declaration, Flag, marked
 from articulon.errors import ArticulonError
 from articulon.forces.sites import openmm_system as systems
-from articulon.forces.sites.site_tables import ENERGY, FORCES, MEASURE, SiteTable, add_virial
+from articulon.forces.sites.library_forces import library_term
 from articulon.forces.sites.site_terms import SumTerm
-from articulon.forces.user_functions import UserFunctions, callback, view
 from articulon.inputs import clipped, shown
-from articulon.kernels import jit
 from articulon.model import Model
 from articulon.thermostats.total_momentum import OUTSIDE
 from articulon.units import unit_system
@@ -134,21 +130,15 @@ class OpenMM(Declaration):
 
     def site_terms(self, model: Model) -> list[SumTerm]:
         """The system as a term; OpenMM begins when it is first evaluated."""
-        n = model.sites.body.size
         context = Evaluation(self, model)
-        known = 1.0 if self.virial_known(model) else np.nan
-        balanced = 1.0 if systems.adds_up_to_zero(context.system) else 0.0
-        # Scratch: positions, then forces, then the energy.
-        table = SiteTable(np.zeros((2 * n + 1, 3)), np.zeros((0, 4), dtype=np.int64), np.array([known, balanced]))
-        users = UserFunctions(self.kind)
-        arguments = "table, cell, particles, neighbours"
         return [
-            SumTerm(
-                users.compiled(context.forces, FORCES, arguments, _forces_bridge, self.kind),
-                users.compiled(context.energies, MEASURE, f"{arguments}, result", _measure_bridge, self.kind),
-                table,
-                level="long",
-                users=users,
+            library_term(
+                self.kind,
+                np.arange(model.sites.body.size),
+                context.forces,
+                context.energies,
+                virial_known=self.virial_known(model),
+                balanced=systems.adds_up_to_zero(context.system),
             )
         ]
 
@@ -263,74 +253,3 @@ def _context_of(force: OpenMM, system: Any) -> Any:
         f"no Context of OpenMM can be made ({'; '.join(failures)}); the platforms that are there: "
         f"{', '.join(systems.platforms())}"
     )
-
-
-@jit
-def gather_sites(table, particles):
-    """Positions of the sites, as the model has them and not wrapped into a box, into the first rows."""
-    rows, place, wrap = table.rows, particles.place, particles.wrap
-    for s in range(place.size):
-        p = place[s]
-        rows[s, 0] = particles.x[p] - wrap[0, p]
-        rows[s, 1] = particles.y[p] - wrap[1, p]
-        rows[s, 2] = particles.z[p] - wrap[2, p]
-
-
-@jit
-def scatter_forces(table, particles):
-    """Adds the forces on the sites."""
-    rows, place = table.rows, particles.place
-    n = place.size
-    for s in range(n):
-        p = place[s]
-        particles.fx[p] += rows[n + s, 0]
-        particles.fy[p] += rows[n + s, 1]
-        particles.fz[p] += rows[n + s, 2]
-
-
-@jit
-def collect_measures(table, particles, result):
-    """Adds the energy, and the virial Σ F r, which is not a number in a periodic box. Positions are taken from the
-    first site where forces add up to zero but for their error."""
-    rows = table.rows
-    n, known, balanced = particles.place.size, table.constants[0], table.constants[1]
-    result[ENERGY] += rows[2 * n, 0]
-    x0, y0, z0 = balanced * rows[0, 0], balanced * rows[0, 1], balanced * rows[0, 2]
-    for s in range(n):
-        x, y, z = rows[s, 0] - x0, rows[s, 1] - y0, rows[s, 2] - z0
-        fx, fy, fz = known * rows[n + s, 0], known * rows[n + s, 1], known * rows[n + s, 2]
-        add_virial(result, (fx, fy, fz), (x, y, z))
-
-
-def _address(function: Callable[..., None]) -> Any:
-    """The Python function as one of C, of the address of the scratch and the number of sites."""
-
-    def call(time: float, address: int, n: int) -> None:
-        rows = view(address, 6 * n + 3)
-        function(time, rows[: 3 * n].reshape(n, 3), rows[3 * n :])
-
-    return callback(call, 2)
-
-
-def _forces_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    address = _address(function)
-
-    @numba.njit
-    def openmm_forces(table, cell, particles, neighbours):
-        gather_sites(table, particles)
-        address(0.0, table.rows.ctypes.data, particles.place.size)
-        scatter_forces(table, particles)
-
-    return openmm_forces, address
-
-
-def _measure_bridge(function: Callable[..., None]) -> tuple[Any, Any]:
-    address = _address(function)
-
-    @numba.njit
-    def openmm_measure(table, cell, particles, neighbours, result):
-        gather_sites(table, particles)
-        address(0.0, table.rows.ctypes.data, particles.place.size)
-        collect_measures(table, particles, result)
-
-    return openmm_measure, address
