@@ -153,7 +153,24 @@ def places(precision: str) -> Places:
     module = wp.get_module(f"articulon_particles_{precision}")
 
     @wp.func
-    def mark(d2: wp.float64, limit: wp.float64, longest: wp.array(dtype=wp.float64), flags: wp.array(dtype=wp.int32)):
+    def put(
+        p: wp.int32,
+        x: wp.vec3d,
+        v: wp.vec3d,
+        moving: Moving,
+        frame: wp.array(dtype=wp.float64),
+        limit: wp.float64,
+        near: wp.array(dtype=point),
+        longest: wp.array(dtype=wp.float64),
+        flags: wp.array(dtype=wp.int32),
+    ):
+        """Gives a particle its position and velocity, and marks one that is further than the limit from where it was
+        when neighbours were listed."""
+        moving.x[p] = x
+        moving.v[p] = v
+        near[p] = place(x + moving.wrap[p], frame)
+        d = x - moving.reference[p]
+        d2 = wp.dot(d, d)
         # Few particles have gone so far: no others ask for the one number that all write to.
         if not d2 <= limit:
             if wp.isfinite(d2):
@@ -175,12 +192,8 @@ def places(precision: str) -> Places:
     ):
         p = wp.tid()
         s = moving.order[p]
-        moving.x[p] = x[s]
-        moving.v[p] = v[s]
         moving.heat[p] = heat[s]
-        near[p] = place(x[s] + moving.wrap[p], frame)
-        d = x[s] - moving.reference[p]
-        mark(wp.dot(d, d), limit, longest, flags)
+        put(p, x[s], v[s], moving, frame, limit, near, longest, flags)
 
     @wp.kernel(module=module, enable_backward=False)
     def distribute(
@@ -227,11 +240,7 @@ def places(precision: str) -> Places:
         p = wp.tid()
         v = moving.v[p] + (half * moving.inverse_mass[p]) * total_force(force, p)
         x, v = drift(moving.x[p], v, walls, h)
-        moving.x[p] = x
-        moving.v[p] = v
-        near[p] = place(x + moving.wrap[p], frame)
-        d = x - moving.reference[p]
-        mark(wp.dot(d, d), limit, longest, flags)
+        put(p, x, v, moving, frame, limit, near, longest, flags)
 
     @wp.kernel(module=module, enable_backward=False)
     def start_shaken_step(
@@ -265,11 +274,7 @@ def places(precision: str) -> Places:
         v = decay * v + size * particle_normals(seed, stream, step, moving.order[p])
         moving.heat[p] = moving.heat[p] + wp.float64(0.5) / moving.inverse_mass[p] * (wp.dot(v, v) - before)
         x, v = drift(x, v, walls, wp.float64(0.5) * h)
-        moving.x[p] = x
-        moving.v[p] = v
-        near[p] = place(x + moving.wrap[p], frame)
-        d = x - moving.reference[p]
-        mark(wp.dot(d, d), limit, longest, flags)
+        put(p, x, v, moving, frame, limit, near, longest, flags)
 
     @wp.kernel(module=module, enable_backward=False)
     def list_neighbours(
