@@ -296,6 +296,18 @@ def total(typingctx: Any, x: Any) -> Any:
     return types.float64(x), generate
 
 
+def any_of(condition: Any) -> Any:
+    """Whether a condition holds in any lane; of one state, whether it holds."""
+    return condition
+
+
+@overload(any_of, jit_options={**LEAF, "forceinline": True})
+def _any_of(condition):
+    if isinstance(condition, Choices):
+        return lambda condition: _any_lane(condition)
+    return lambda condition: condition
+
+
 def choose(condition: Any, a: Any, b: Any) -> Any:
     """``a`` where a condition holds and ``b`` elsewhere, lane by lane; of one state, either."""
     return a if condition else b
@@ -375,6 +387,28 @@ def _arctangent_of_lanes(y, x):
     for k in range(_width_of(y)):
         result = _with_lane(result, k, math.atan2(_lane(y, k), _lane(x, k)))
     return result
+
+
+def _one_by_one(function: Callable[[float], float]) -> Callable[..., Any]:
+    """What finds a function of every lane, one after another."""
+
+    def of_lanes(x):
+        result = x
+        for k in range(_width_of(x)):
+            result = _with_lane(result, k, function(_lane(x, k)))
+        return result
+
+    return of_lanes
+
+
+def _lift(function: Callable[[float], float]) -> None:
+    """Teaches Numba a function of one number for lanes."""
+    lifted = _one_by_one(function)
+    overload(function, jit_options={**LEAF, "forceinline": True})(lambda x: lifted if isinstance(x, Lanes) else None)
+
+
+for _function in (math.log, math.tanh):
+    _lift(_function)
 
 
 class LaneArray:

@@ -144,7 +144,7 @@ def test_bad_input_is_named() -> None:
         ar.Ensemble(model, bad, u, seeds=range(3))
     with pytest.raises(ar.ModelError, match="Q: there is no state among these rows"):
         ar.Ensemble(model, q[:0], u[:0])
-    with pytest.raises(ar.ModelError, match="seeds: the model has Brownian forces"):
+    with pytest.raises(ar.ModelError, match="seeds: there is noise, and without a seed for each state"):
         ar.Ensemble(model, q, u)
     with pytest.raises(ar.ModelError, match="seeds: expected one for each of the 3 states, got 2"):
         ar.Ensemble(model, q, u, seeds=[1, 2])
@@ -166,9 +166,9 @@ def test_bad_input_is_named() -> None:
         ensemble.advance(1, 0.0)
     builder = ar.ModelBuilder(units="kg-m-s")
     builder.add_body("arm", mass=1, inertia=0.1, joint=ar.Revolute())
-    builder.add_force(ar.forces.JointDamping(rotational=0.1))
+    builder.add_force(ar.forces.UserForce(lambda time, positions, rotations, velocities, parameters, wrenches: None))
     other = builder.build()
-    with pytest.raises(ar.ModelError, match=r"forces\[0\]: joint-damping is not found for several states side by side"):
+    with pytest.raises(ar.ModelError, match=r"forces\[0\]: user is not found for several states side by side"):
         ar.Ensemble(other, [[0.1]], [[0.0]])
     with pytest.raises(ar.ModelError, match="expected a model"):
         ar.Ensemble(None, [[0.1]], [[0.0]])

@@ -4,7 +4,7 @@ import math
 
 from articulon.algebra.vectors import dot, scale
 from articulon.kernels import jit
-from articulon.lanes import choose, sine_and_cosine
+from articulon.lanes import any_of, choose, sine_and_cosine
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -87,13 +87,14 @@ def rotation_vector(e):
 def exponential(rotation):
     """Euler parameters of a rotation vector."""
     angle2 = dot(rotation, rotation)
-    if angle2 < 0.0625:  # Taylor in x = (θ/2)², to rounding
-        x = 0.25 * angle2
-        s = 0.5 * (1 - x / 6 * (1 - x / 20 * (1 - x / 42 * (1 - x / 72 * (1 - x / 110)))))
-        c = 1 - x / 2 * (1 - x / 12 * (1 - x / 30 * (1 - x / 56 * (1 - x / 90 * (1 - x / 132)))))
-    else:
+    x = 0.25 * angle2  # Taylor in x = (θ/2)², to rounding where θ is small
+    s = 0.5 * (1 - x / 6 * (1 - x / 20 * (1 - x / 42 * (1 - x / 72 * (1 - x / 110)))))
+    c = 1 - x / 2 * (1 - x / 12 * (1 - x / 30 * (1 - x / 56 * (1 - x / 90 * (1 - x / 132)))))
+    large = angle2 >= 0.0625
+    if any_of(large):
         angle = math.sqrt(angle2)
-        s, c = math.sin(0.5 * angle) / angle, math.cos(0.5 * angle)
+        sine, cosine = sine_and_cosine(0.5 * angle)
+        s, c = choose(large, sine / angle, s), choose(large, cosine, c)
     return (c, s * rotation[0], s * rotation[1], s * rotation[2])
 
 

@@ -33,6 +33,7 @@ from articulon.dynamics.kinematics import frames
 from articulon.dynamics.loops.constrained_articulated import factor_paths, multiply_rows, whiten_rows
 from articulon.dynamics.loops.semidefinite import factorise_semidefinite
 from articulon.kernels import jit, kernel
+from articulon.lanes import any_of, choose
 
 
 class JointDampings(NamedTuple):
@@ -52,10 +53,10 @@ def joint_dampings(nu: int) -> JointDampings:
 @jit
 def is_damped(kind, diagonal, first):
     """Whether a joint whose speeds begin with the one given has damping."""
-    most = 0.0
+    most = 0.0 * diagonal[first]  # a number of its kind
     for k in range(joints.degrees_of_freedom(kind)):
-        most = max(most, diagonal[first + k])
-    return most > 0.0
+        most = choose(diagonal[first + k] > most, diagonal[first + k], most)
+    return any_of(most > 0.0)
 
 
 @jit

@@ -37,6 +37,8 @@ MOST = 6
 class Draw(NamedTuple):
     """Arrays of a draw; deleting them changes nothing."""
 
+    normal: np.ndarray
+    """Standard normal numbers, one for each speed, shape (nu,)."""
     torque: np.ndarray
     """Forces of the joints, shape (nu,)."""
     D: np.ndarray
@@ -47,7 +49,14 @@ class Draw(NamedTuple):
 
 def draw_arrays(nu: int) -> Draw:
     """Zeroed arrays for a model."""
-    return Draw(np.zeros(nu), np.zeros((MOST, MOST)), np.zeros(nu))
+    return Draw(np.zeros(nu), np.zeros(nu), np.zeros((MOST, MOST)), np.zeros(nu))
+
+
+@jit
+def draw_normals(seed, stream, count, normals):
+    """Standard normal numbers of the step ``count``, of indices 0 to nu − 1."""
+    for k in range(normals.shape[0]):
+        normals[k], _ = normal_pair(seed, stream, count, k)
 
 
 @jit
@@ -82,16 +91,21 @@ def draw_speeds(forest, seed, stream, count, kT, ws, draw):
 
     The numbers are those of indices 0 to nu − 1 of the step ``count``.
     """
-    inward = seed, stream, count, math.sqrt(kT)
-    push_randomly(forest, forest.moment, forest.inertia, inward, ws, draw, 0, forest.parent.size)
+    draw_normals(seed, stream, count, draw.normal)
+    find_random_speeds(forest, kT, ws, draw)
+
+
+@jit
+def find_random_speeds(forest, kT, ws, draw):
+    """The same of the numbers ``draw.normal``."""
+    push_randomly(forest, forest.moment, forest.inertia, math.sqrt(kT), ws, draw, 0, forest.parent.size)
     accelerate(forest, ZERO, ws, draw.speeds, 0, forest.parent.size)
 
 
 @by_forest
-def push_randomly(forest, moment, inertia, numbers, ws, draw, start, end):
-    """Inward, the links from ``start`` to ``end``: a random force at each joint, of which nothing is passed on;
-    ``numbers`` are seed, stream, count and √(kT)."""
-    seed, stream, count, root = numbers
+def push_randomly(forest, moment, inertia, root, ws, draw, start, end):
+    """Inward, the links from ``start`` to ``end``: a random force at each joint, of which nothing is passed on, from
+    numbers of the standard deviation ``root``, √(kT)."""
     parent, kinds, u_start, axes, rotation = forest.parent, forest.kind, forest.u_start, forest.axis, forest.rotation
     slot, first, torque, D = forest.slot, forest.first, draw.torque, draw.D
     gathered = ws.gathered
@@ -108,9 +122,8 @@ def push_randomly(forest, moment, inertia, numbers, ws, draw, start, end):
         for k in range(n):
             torque[j + k] = 0.0
         for k in range(n):
-            normal, _ = normal_pair(seed, stream, count, j + k)
             for m in range(k, n):
-                torque[j + m] += root * D[m, k] * normal
+                torque[j + m] += root * D[m, k] * draw.normal[j + k]
         A, H, M, _, _, left = joints.eliminate(
             kind, axis, torque, j, frame, R, load(ws.reach, i), ZERO, ZERO, A, H, M, ZERO, ZERO
         )

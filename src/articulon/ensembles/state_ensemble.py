@@ -1,23 +1,28 @@
 """An ensemble: many states of one model that a fixed-step rule advances together."""
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, get_args
 
 import numpy as np
 
 from articulon.dynamics.multibody_functions import body_poses, check_model, kinetic_energy
-from articulon.dynamics.state_rows import rows_of
+from articulon.ensembles.given_states import check_thermostat, held_window, seeds_of, standing_factors, states_of
 from articulon.errors import DivergenceError, ModelError
-from articulon.forces.brownian import brownian_of, fastest_relaxation
+from articulon.forces.brownian import brownian_of
 from articulon.forces.state_forces import check_side_by_side
-from articulon.inputs import SEEDS, number, shown, whole
-from articulon.integrate.lane_engine import LaneEngine
+from articulon.inputs import number, shown, whole
+from articulon.integrate.integrators import FrictionImplicit
+from articulon.integrate.lane_blocks import Steps
+from articulon.integrate.lane_engine import LaneEngine, LaneSettings
+from articulon.integrate.lane_friction_implicit import check_in_lanes
 from articulon.integrate.rules import EXPLICIT
 from articulon.integrate.tableaux import Tableau
-from articulon.model import CHANNELS, Model
-from articulon.model.body_checks import UNIT_TOLERANCE
-from articulon.scaling import NoScaling
-from articulon.scaling.base import INPUTS, ScalingPolicy
+from articulon.model import Model
+from articulon.scaling.base import ScalingPolicy
+from articulon.thermostats.base import BaseThermostat
 
+IMPLICIT = "friction-implicit"
+DRIFTS = get_args(FrictionImplicit.model_fields["drift"].annotation)
+"""How bodies move between kicks; the first by default."""
 PLAN = 4096
 """Steps that are planned at once."""
 _SAME = 1e-9
@@ -39,12 +44,12 @@ class Engine(Protocol):
     def failed(self) -> np.ndarray:
         """The step after which each state was no longer finite, 0 where it is, shape (N,)."""
 
-    def take(self, tableau: Tableau, lengths: np.ndarray, windows: np.ndarray, first: int) -> None:
-        """Takes steps of lengths [time] in windows of noise, ``first`` having been taken before."""
+    def take(self, rule: Tableau | str, steps: Steps) -> None:
+        """Takes steps of an explicit rule, or friction-implicit ones with a drift of this name."""
 
 
 class Ensemble:
-    """Many states of one model under its own forces, which explicit Runge–Kutta rules advance together.
+    """Many states of one model under its own forces, which advance together by a rule of fixed steps.
 
     Every state has the same time and takes the same steps; each has its own noise. What becomes of a state depends
     neither on the number of states, nor on those beside it, nor on the number of threads. A state goes the way of a run
@@ -54,17 +59,21 @@ class Ensemble:
     ----------
     model
         The model: rigid bodies on joints of any kind, without loops and driven joints. Its forces may be gravity,
-        Stokes drag, Brownian forces, springs, position restraints and site pairs.
+        Stokes drag, Brownian forces, springs, position restraints, Fixman's potential, and all forces between sites
+        but those that a user writes and those of other libraries.
     Q, U
         Coordinates (N, nq) and speeds (N, nu) at time zero; what has no leading axis is the same for all states.
     seeds
-        Seed of each state's Brownian forces, (N,); needed where the model has some.
+        Seed of each state's noise, (N,); needed where the model has Brownian forces, or there is a thermostat.
     held
-        How long noise is held [time]; by default ``window`` times ``average`` of the Brownian forces, or else a quarter
-        of the fastest relaxation time, divided by the policy's factor of the drag. Steps end on the boundaries of these
-        windows.
+        How long Brownian forces are held in explicit steps [time]; by default ``window`` times ``average`` of the
+        Brownian forces, or else a quarter of the fastest relaxation time, divided by the policy's factor of the drag.
+        Steps end on the boundaries of these windows.
     scaling
         A policy whose factors stand, such as ``ar.scaling.Constant(0.01)``; none by default.
+    thermostat
+        Langevin's, ``ar.thermostats.Langevin(temperature, friction=...)``, for friction-implicit steps; none by
+        default.
 
     Raises
     ------
@@ -87,6 +96,9 @@ class Ensemble:
     ((4, 1), 1.0)
     """
 
+    implicit: ClassVar[bool] = True
+    """Whether friction-implicit steps advance it."""
+
     def __init__(
         self,
         model: Model,
@@ -96,6 +108,7 @@ class Ensemble:
         seeds: Any = None,
         held: float | None = None,
         scaling: ScalingPolicy | None = None,
+        thermostat: BaseThermostat | None = None,
     ) -> None:
         check_model(model, "Ensemble")
         if not model.nu:
@@ -103,13 +116,15 @@ class Ensemble:
         q, u = states_of(model, Q, U)
         factor = standing_factors(scaling, "Ensemble")
         window = held_window(model, scaling, held, "Ensemble")
-        given = seeds_of(seeds, len(q), "Ensemble", brownian_of(model) is not None)
-        self.model = model
+        check_thermostat(model, thermostat, "Ensemble")
+        noisy = brownian_of(model) is not None
+        given = seeds_of(seeds, len(q), "Ensemble", noisy or thermostat is not None)
+        self.model, self.thermostat = model, thermostat
         self.time = 0.0
         """[time]."""
         self.steps = 0
         """Steps taken."""
-        self._window, self._held = 0, window if brownian_of(model) is not None else 0.0
+        self._window, self._held, self._noise_of = 0, window if noisy else 0.0, ""
         self._engine: Any = self._made(q, u, factor, window, given)
 
     def _made(self, q: np.ndarray, u: np.ndarray, factor: np.ndarray, window: float, seeds: np.ndarray) -> Engine:
@@ -117,7 +132,8 @@ class Ensemble:
         check_side_by_side(self.model, "Ensemble")
         force = brownian_of(self.model)
         average = 1 if force is None else force.average
-        return LaneEngine(self.model, q, u, factor, window / average, average, seeds)
+        settings = LaneSettings(factor, window / average, average, self.thermostat)
+        return LaneEngine(self.model, q, u, seeds, settings, "Ensemble")
 
     def __repr__(self) -> str:
         states, unit = len(self.diverged), self.model.units.symbols[2]
@@ -148,8 +164,11 @@ class Ensemble:
         found: np.ndarray = kinetic_energy(self.model, self.Q, self.U)
         return found
 
-    def advance(self, steps: int, step_size: float, rule: str = "kutta-merson") -> tuple[np.ndarray, np.ndarray]:
-        """Takes a number of steps, all of one length but for those that a boundary of windows of noise cuts short.
+    def advance(
+        self, steps: int, step_size: float, rule: str = "kutta-merson", drift: str = "steady"
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Takes a number of steps, all of one length but for explicit ones that a boundary of windows of noise cuts
+        short.
 
         Parameters
         ----------
@@ -159,7 +178,10 @@ class Ensemble:
             Their length h [time].
         rule
             Name of an explicit Runge–Kutta rule: ``"kutta-merson"``, ``"rk4"``, ``"euler"``, and those that are in
-            ``integrate/rules/``.
+            ``integrate/rules/``; or ``"friction-implicit"``, whose steps may be far longer than the fastest relaxation
+            time m/β, and hold Brownian forces for one step each.
+        drift
+            How bodies move between the kicks of friction-implicit steps, ``"steady"`` or ``"geodesic"``.
 
         Returns
         -------
@@ -169,7 +191,8 @@ class Ensemble:
         Raises
         ------
         ModelError
-            For a rule that is no explicit one, naming those that are.
+            For a rule that does not advance ensembles, naming those that do, and for one that does not go with the
+            thermostat, the forces, or the noise of the steps before.
         DivergenceError
             Naming the first state that is not finite any more. All others have taken all steps: ``Q``, ``U`` and
             ``diverged`` tell where they are.
@@ -178,25 +201,56 @@ class Ensemble:
         length = number(step_size, "advance: step_size")
         if not length > 0.0:
             raise ModelError(f"advance: step_size: must be above 0, got {length:g}")
-        if not isinstance(rule, str) or rule not in EXPLICIT:
-            raise ModelError(
-                f"advance: rule: expected an explicit Runge-Kutta rule, one of {', '.join(sorted(EXPLICIT))}, got "
-                f"{shown(rule)}"
-            )
+        taken = self._rule(rule, drift)
         before, first, ends = self.diverged, self.steps, []
         while count:
-            lengths, windows, times = self._plan(min(count, PLAN), length)
-            ends.append(times)
-            self._engine.take(EXPLICIT[rule], lengths, windows, self.steps)
-            self.steps += lengths.size
-            count -= lengths.size
+            plan = self._plan(min(count, PLAN), length, isinstance(taken, str))
+            ends.append(plan.ends)
+            self._engine.take(taken, plan)
+            self.steps += plan.lengths.size
+            count -= plan.lengths.size
         self._check(before, first, ends)
         return self.Q, self.U
 
-    def _plan(self, count: int, length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Lengths of the next steps, their windows, and when they end; moves the time to their end.
+    def _rule(self, rule: Any, drift: Any) -> Tableau | str:
+        """The formula of an explicit rule, or the drift of friction-implicit steps."""
+        implicit = self.implicit and rule == IMPLICIT
+        if not implicit and (not isinstance(rule, str) or rule not in EXPLICIT):
+            others = f", or '{IMPLICIT}'" if self.implicit else ""
+            raise ModelError(
+                f"advance: rule: expected an explicit Runge-Kutta rule, one of {', '.join(sorted(EXPLICIT))}{others}, "
+                f"got {shown(rule)}"
+            )
+        drifts = DRIFTS if implicit else DRIFTS[:1]
+        if drift not in drifts:
+            expected = " or ".join(f"'{one}'" for one in drifts)
+            raise ModelError(f"advance: drift: expected {expected} with the rule '{rule}', got {shown(drift)}")
+        if self.thermostat is not None and not implicit:
+            raise ModelError(
+                f"advance: rule: the thermostat's friction and noise are a part of '{IMPLICIT}' steps, got '{rule}'"
+            )
+        kind = IMPLICIT if implicit else "explicit"
+        if brownian_of(self.model) is not None:
+            if self._noise_of not in ("", kind):
+                raise ModelError(
+                    f"advance: rule: the steps before were {self._noise_of} ones, whose windows of noise are others "
+                    f"than those of '{rule}'; go on as before, or begin another ensemble at Q and U with other seeds"
+                )
+            self._noise_of = kind
+        if implicit:
+            check_in_lanes(self.model, "advance")
+        return str(drift) if implicit else EXPLICIT[rule]
 
-        A step ends on every boundary of a window, exactly, as in ``integrate/explicit_runge_kutta.py``."""
+    def _plan(self, count: int, length: float, implicit: bool) -> Steps:
+        """The next steps; moves the time to their end.
+
+        An explicit step ends on every boundary of a window, exactly, as in ``integrate/explicit_runge_kutta.py``; a
+        friction-implicit one is a window."""
+        if implicit:
+            ends = self.time + length * np.arange(1, count + 1)
+            windows = np.arange(self._window, self._window + count)
+            self.time, self._window = float(ends[-1]), self._window + count
+            return Steps(np.full(count, length), ends, windows, self.steps)
         held = self._held
         lengths, windows, times = np.empty(count), np.empty(count, dtype=np.int64), np.empty(count)
         for k in range(count):
@@ -209,7 +263,7 @@ class Ensemble:
             if held and self.time >= boundary - _SAME * held:
                 self._window += 1
             times[k] = self.time
-        return lengths, windows, times
+        return Steps(lengths, times, windows, self.steps)
 
     def _check(self, before: np.ndarray, first: int, ends: list[np.ndarray]) -> None:
         """Raises DivergenceError for states that have become no numbers since ``before``, when ``first`` steps had been
@@ -238,77 +292,3 @@ class Ensemble:
             advice="Take shorter steps, or look at where this state began: sites that overlap there, or a force law "
             "with the wrong sign or unit. The other states have taken all steps.",
         )
-
-
-def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (N, nq) and speeds (N, nu) of many states; None is zero.
-
-    Raises
-    ------
-    ModelError
-        Naming the row, for numbers that are not finite and for Euler parameters that are no rotation: all zero, or,
-        where ``unit`` asks for it, not of the norm 1.
-    """
-    found = rows_of(("Q", Q, (model.nq,)), ("U", U, (model.nu,)))
-    if not found.states:
-        raise ModelError("Q: there is no state among these rows; give one at least")
-    q, u = (np.array(np.broadcast_to(one, (found.states, one.shape[1]))) for one in found.rows)
-    for start, link in zip(*model.euler_parameters, strict=True):
-        norm = np.linalg.norm(q[:, start : start + 4], axis=1)
-        bad = np.abs(norm - 1.0) > UNIT_TOLERANCE if unit else norm == 0.0
-        if bad.any():
-            s, body = int(np.argmax(bad)), model.names[int(model.head[link])]
-            raise ModelError(
-                f"Q: row {s}: the Euler parameters of body '{body}' have the norm {norm[s]:.6g}, not 1"
-                + ("; divide them by it" if norm[s] else ", and are no rotation")
-            )
-    return q, u
-
-
-def standing_factors(scaling: Any, where: str) -> np.ndarray:
-    """Factors of the channels (8,) of a policy whose factors stand; raises ModelError for any other."""
-    policy = NoScaling() if scaling is None else scaling
-    if not isinstance(policy, ScalingPolicy):
-        raise ModelError(f"{where}: scaling: expected a policy of articulon.scaling, got {type(scaling).__name__}")
-    if policy.varies or policy.follows or policy.thermostatted:
-        raise ModelError(
-            f"{where}: scaling: the factors of {policy.policy} change along a run, and differ from state to state; use "
-            "a policy whose factors stand, such as Constant or TwoFactor, or one run for each state"
-        )
-    factor = np.ones(len(CHANNELS))
-    policy.law(policy.parameters(0.0), np.zeros(INPUTS), factor)
-    return factor
-
-
-def held_window(model: Model, scaling: ScalingPolicy | None, held: float | None, where: str) -> float:
-    """How long noise is held [time]: as given, else ``window`` times ``average`` of the Brownian forces, else a quarter
-    of the fastest relaxation time, divided by the policy's factor of the drag. 1 without Brownian forces."""
-    force = brownian_of(model)
-    if held is not None:
-        length = number(held, f"{where}: held")
-        if not length > 0.0:
-            raise ModelError(f"{where}: held: must be above 0, got {length:g}")
-        return length
-    if force is None:
-        return 1.0
-    if force.window is not None:
-        return float(force.window) * force.average
-    return fastest_relaxation(model) / (4.0 * (1.0 if scaling is None else scaling.noise_factor()))
-
-
-def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
-    """A seed for each state (states,), zeros where none is needed; raises ModelError naming the state of a bad one."""
-    if not needed:
-        return np.zeros(states, dtype=np.int64)
-    if seeds is None:
-        raise ModelError(
-            f"{where}: seeds: the model has Brownian forces, and without a seed for each state all would get the same "
-            "ones; give seeds, such as range(N)"
-        )
-    if isinstance(seeds, str | bytes) or not hasattr(seeds, "__len__"):
-        raise ModelError(f"{where}: seeds: expected a whole number for each of the {states} states, got {shown(seeds)}")
-    if len(seeds) != states:
-        raise ModelError(f"{where}: seeds: expected one for each of the {states} states, got {len(seeds)}")
-    listed = seeds.tolist() if isinstance(seeds, np.ndarray) else list(seeds)
-    checked = [whole(s, f"{where}: seeds, state {k}", least=0, most=SEEDS - 1) for k, s in enumerate(listed)]
-    return np.array(checked, dtype=np.int64)

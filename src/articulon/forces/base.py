@@ -114,6 +114,10 @@ class Force(Declaration):
     """What its resistance to speeds is, if it has one. ``friction-implicit`` solves for that of joints, whose tables
     are ``JointFrictions``, and of dashpots, whose tables are ``PointSprings``."""
 
+    def goes_side_by_side(self) -> bool:
+        """Whether this one does several states side by side."""
+        return self.side_by_side
+
     def check(self, model: Model, where: str) -> None:
         """Raises ModelError, naming the key, for what cannot be with a model."""
 

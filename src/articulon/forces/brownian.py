@@ -8,12 +8,14 @@ from pydantic import Field
 
 from articulon.algebra.vectors import add, apply, cross, load, load_from, load_matrix, scale, store_from
 from articulon.declaration import Declaration, Dimension, Quantity, Whole
+from articulon.dynamics.kinetic_energies import kinetic_energy
 from articulon.errors import ModelError
 from articulon.forces.solver_tables import Drag, Noise
 from articulon.forces.stokes_drag import StokesDrag, drag_table
 from articulon.kernels import jit
 from articulon.model import Model
 from articulon.model.joints import BY_KIND
+from articulon.passes import pass_of
 from articulon.rng import normal_pair, uniform_pair
 
 SHAPES = {"normal": 1, "uniform": 2, "direction": 3}
@@ -189,3 +191,15 @@ def noise_wrenches(drag, ws, held, size, wrench):
         moment = add(torque, cross(apply(load_matrix(rotation, i), load(centres, k)), force))
         store_from(wrench, i, 0, add(load_from(wrench, i, 0), force))
         store_from(wrench, i, 3, add(load_from(wrench, i, 3), moment))
+
+
+@pass_of
+def fill_noise(forest, drag, noise, window, degrees_of_freedom, ws, held, held_window, stochastic):
+    """Brownian forces of a window (1,), added to the wrenches (links, 6); they are drawn once for each."""
+    if held_window[0] != window[0]:
+        draw(noise, window[0], held)
+        held_window[0] = window[0]
+    size = 1.0
+    if noise.choice[4] != 0:
+        size = math.sqrt(2.0 * kinetic_energy(forest, ws) / (degrees_of_freedom * noise.bath[0]))
+    noise_wrenches(drag, ws, held, size, stochastic)

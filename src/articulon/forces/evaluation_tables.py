@@ -1,5 +1,6 @@
 """A model's tables as kernels read them, and the scratch of its evaluation."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -8,6 +9,8 @@ import numpy as np
 from articulon.dynamics.loops.conditions import MOTION
 from articulon.dynamics.loops.given_motions import motion_functions
 from articulon.dynamics.solvers import solver_scratch
+from articulon.forces.base import At
+from articulon.forces.brownian import fill_noise
 from articulon.forces.channel_forces import ChannelForces, channel_forces
 from articulon.forces.contact.contact_engine import Contacts, contact_of
 from articulon.forces.linear_flow import linear_flow
@@ -69,7 +72,7 @@ class ModelTables:
         self.target_factor = target_factor
         bath = no_bath() if thermostat is None else thermostat.table(model, seed, target_factor)
         self.particles = only_particles(model)
-        self.sites = SiteForces(model)
+        self.sites = self._site_forces()
         law = contact_of(model)
         self.contacts = None if law is None else Contacts(model, law)
         self.users = UserFunctions(others=self.sites.users)
@@ -82,6 +85,14 @@ class ModelTables:
         self.constrained = bool(model.loops.kind.size) or rotations == "euler-parameters"
         self.motion_functions = functions(motion_functions(model), MOTION)
         self._on_sites: list[tuple[Bound, tuple[Any, ...]]] = []
+
+    def _site_forces(self) -> SiteForces:
+        """The site forces of the model."""
+        return SiteForces(self.model)
+
+    def zeros(self, shape: tuple[int, ...]) -> Any:
+        """An array of zeros for what belongs to a state."""
+        return np.zeros(shape)
 
     # What free particles do without is made when it is first asked for.
 
@@ -108,6 +119,14 @@ class ModelTables:
         bound = which.bind(*self._site_arguments(), *arguments)
         self._on_sites.append((bound, arguments))
         return bound
+
+    def noise_passes(self, at: At) -> Iterator[Bound]:
+        """Passes that add Brownian forces to ``at.stochastic``."""
+        forces, channels = self.system.forces, at.channels
+        held, degrees_of_freedom = (channels.held, channels.held_window), float(self.model.degrees_of_freedom)
+        yield fill_noise.bind(
+            at.forest, forces.drag, forces.noise, at.window, degrees_of_freedom, at.ws, *held, at.stochastic
+        )
 
     def _site_arguments(self) -> tuple[Any, ...]:
         total, terms, refresh = self.sites.bound_functions

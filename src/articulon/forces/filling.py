@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from articulon.dynamics import kinetic_energies
 from articulon.forces.base import At
-from articulon.forces.brownian import draw, noise_wrenches
 from articulon.forces.channel_forces import ChannelForces
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.gravity import gravity_power
@@ -71,18 +69,6 @@ def fill_modal_springs(forest, q, joint):
 def fill_drag(drag, ws, damping):
     """Stokes drag, added to the wrenches (links, 6)."""
     drag_wrenches(drag, ws, damping)
-
-
-@pass_of
-def fill_noise(forest, drag, noise, window, degrees_of_freedom, ws, held, held_window, stochastic):
-    """Brownian forces of a window (1,), added to the wrenches (links, 6); they are drawn once for each."""
-    if held_window[0] != window[0]:
-        draw(noise, window[0], held)
-        held_window[0] = window[0]
-    size = 1.0
-    if noise.choice[4] != 0:
-        size = math.sqrt(2.0 * kinetic_energies.kinetic_energy(forest, ws) / (degrees_of_freedom * noise.bath[0]))
-    noise_wrenches(drag, ws, held, size, stochastic)
 
 
 @pass_of
@@ -208,15 +194,12 @@ def filling(evaluator: ModelTables, at: At, resistance: bool = True) -> Iterator
 
 def fill_friction(evaluator: ModelTables, at: At) -> Iterator[Bound]:
     """Passes of drag and Brownian motion, which add to ``at.damping`` and ``at.stochastic``."""
-    forces, channels = evaluator.system.forces, at.channels
+    forces = evaluator.system.forces
     if forces.drag.link.size:
         yield fill_drag.bind(forces.drag, at.ws, at.damping)
     yield from flowing(evaluator.linear_flow, at.ws, at.damping)
     if forces.noise.choice[0]:
-        held, degrees_of_freedom = (channels.held, channels.held_window), float(evaluator.model.degrees_of_freedom)
-        yield fill_noise.bind(
-            at.forest, forces.drag, forces.noise, at.window, degrees_of_freedom, at.ws, *held, at.stochastic
-        )
+        yield from evaluator.noise_passes(at)
 
 
 def fill_all(evaluator: ModelTables, at: At) -> Iterator[Bound]:

@@ -16,6 +16,7 @@ from articulon.dynamics.mass_determinant import (
     log_determinant_at,
     log_determinant_gradient,
 )
+from articulon.dynamics.state_batches import in_lanes
 from articulon.errors import ModelError
 from articulon.forces.base import At, EnergyAt, Force, Merging
 from articulon.model import Model, kernel_tables, workspace
@@ -38,6 +39,7 @@ class Fixman(Force):
     positional: ClassVar[tuple[str, ...]] = ("temperature",)
     energy_channel = CONFORMATIONAL
     of_determinant = True
+    side_by_side: ClassVar[bool] = True
 
     kind: Literal["fixman"] = "fixman"
     temperature: Annotated[Quantity, Dimension("temperature", minimum=0)]
@@ -91,6 +93,11 @@ class Fixman(Force):
     def energy(cls, table: FixmanTable, at: EnergyAt) -> Iterator[Bound]:
         """See :class:`Force`."""
         yield fixman_energy.bind(at.forest, table, at.ws, at.result)
+
+    @classmethod
+    def in_lanes(cls, table: FixmanTable) -> FixmanTable:
+        """See :class:`Force`."""
+        return table._replace(arrays=in_lanes(table.arrays))
 
     @classmethod
     def determinant_energy(cls, table: FixmanTable) -> float:

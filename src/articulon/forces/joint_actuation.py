@@ -151,6 +151,10 @@ class JointActuation(Force):
         values = array(list(self.values), (times.size,), dimension, model.units, f"{where}.values")
         return int(model.forest.u_start[model.link[body]]) + self.component, times, values
 
+    def goes_side_by_side(self) -> bool:
+        """See :class:`Force`. Tables are the same for all states; a function is asked for one."""
+        return self.function is None
+
     @classmethod
     def gather(cls, model: Model, declared: Sequence[tuple[str, Self]], users: UserFunctions | None) -> Actuations:
         """See :class:`Force`."""

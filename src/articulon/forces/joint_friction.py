@@ -13,6 +13,7 @@ from articulon.declaration import Dimension, Quantity
 from articulon.errors import ModelError
 from articulon.forces.base import At, Force, Merging, Term
 from articulon.forces.selection import matching, still_moves
+from articulon.lanes import choose
 from articulon.model import Model
 from articulon.model.joints import UNBOUND
 from articulon.model.state import DAMPING
@@ -68,6 +69,7 @@ class JointResistance(Force):
 
     on_joints: ClassVar[bool] = True
     resistance: ClassVar = "joints"
+    side_by_side: ClassVar[bool] = True
 
     def rows(self, model: Model, where: str) -> list[Row]:
         """What it adds to the kernels' table."""
@@ -276,10 +278,10 @@ def joint_frictions(table, u, joint):
     for r in range(starts.size):
         s = damping[r]
         if friction[r] > 0.0:
-            total = 0.0
+            total = 0.0 * u[starts[r]]  # a number of the kind of the speeds
             for k in range(starts[r], ends[r]):
                 total += u[k] * u[k]
             speed = math.sqrt(total)
-            s += friction[r] * (math.tanh(speed / width[r]) / speed if speed > 0.0 else 1.0 / width[r])
+            s += friction[r] * choose(speed > 0.0, math.tanh(speed / width[r]) / speed, 1.0 / width[r])
         for k in range(starts[r], ends[r]):
             joint[k] -= s * u[k]

@@ -1,6 +1,6 @@
 """A model's own forces and its potential energy as functions of many states side by side."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,16 @@ from articulon.dynamics.newton_euler import project_on_joints
 from articulon.dynamics.state_functions import At as StateAt
 from articulon.dynamics.state_functions import Definition
 from articulon.errors import ModelError
-from articulon.forces.base import At, Force, Term
+from articulon.forces.base import At, Force
 from articulon.forces.brownian import Brownian
 from articulon.forces.channel_forces import ChannelForces
 from articulon.forces.energies import energy_passes
 from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import clear, fill_drag, filling, scaling
 from articulon.forces.gravity import Gravity, gravity_wrenches
+from articulon.forces.lane_tables import tables_in_lanes
 from articulon.forces.linear_flow import flowing
 from articulon.forces.model_tables import force_tables
-from articulon.forces.solver_tables import Forces
 from articulon.forces.stokes_drag import StokesDrag
 from articulon.lanes import LaneArray
 from articulon.model import Model
@@ -30,12 +30,15 @@ KNOWN = StokesDrag, Gravity, Brownian
 """What solvers know themselves, side by side too."""
 
 
-def why_apart(model: Model) -> str | None:
-    """Why the forces of a model are not found for several states side by side, None where they are."""
+def why_apart(model: Model, between_sites: bool = False) -> str | None:
+    """Why the forces of a model are not found for several states side by side, None where they are. Forces between
+    sites are found state by state, which goes ``between_sites``."""
     if model.forest.flexible is not None:
         return "states of models with flexible bodies do not go side by side"
     for k, force in enumerate(model.forces):
-        if not isinstance(force, KNOWN) and not (isinstance(force, Force) and force.side_by_side):
+        if between_sites and hasattr(force, "site_terms"):
+            continue
+        if not isinstance(force, KNOWN) and not (isinstance(force, Force) and force.goes_side_by_side()):
             kind = getattr(force, "kind", type(force).__name__)
             return f"forces[{k}]: {kind} is not found for several states side by side"
     return None
@@ -47,16 +50,21 @@ def side_by_side(model: Model) -> bool:
 
 
 def check_side_by_side(model: Model, where: str) -> None:
-    """Raises ModelError, naming it, for what does not move side by side."""
+    """Raises ModelError, naming it, for what does not move side by side; forces between sites do, state by state."""
     if model.loops.kind.size:
         raise ModelError(
             f"{where}: {model.loop_name(0)} is kept by iteration, which ends after another number of steps in each "
             "state; simulate one by one"
         )
-    reason = why_apart(model)
+    reason = why_apart(model, between_sites=True)
     if reason is not None:
         raise ModelError(f"{where}: {reason}; simulate one by one")
     for k, force in enumerate(model.forces):
+        if hasattr(force, "site_terms") and any(getattr(term, "users", None) for term in force.site_terms(model)):
+            raise ModelError(
+                f"{where}: forces[{k}]: '{force.kind}' calls Python, which does one thing at a time; simulate one by "
+                "one"
+            )
         if isinstance(force, Brownian) and force.amplitude_from == "instantaneous":
             raise ModelError(
                 f"{where}: forces[{k}].amplitude_from: noise at the instantaneous temperature differs from state to "
@@ -86,11 +94,6 @@ def add_weights(forest, gravity, factor, ws, wrench):
     gravity_wrenches(forest, (s * gravity[0], s * gravity[1], s * gravity[2]), ws, wrench)
 
 
-def tables_in_lanes(forces: Forces) -> Forces:
-    """Tables whose scratch is in lanes, new at every call."""
-    return forces._replace(terms=tuple(Term(kind, kind.in_lanes(table)) for kind, table in forces.terms))
-
-
 class StateForces:
     """The forces of a state, or of several side by side, and where they are written.
 
@@ -106,14 +109,12 @@ class StateForces:
         Coordinates and speeds, likewise.
     time, number
         Time, and number of the window of noise, shape (1,) each.
-    noise
-        ``window`` and ``average`` of the noise, as ``ModelTables`` takes them.
     """
 
     def __init__(
-        self, model: Model, zeros: Callable[..., Any], ws: Any, q: Any, u: Any, time: Any, number: Any, **noise: Any
+        self, model: Model, zeros: Callable[..., Any], ws: Any, q: Any, u: Any, time: Any, number: Any
     ) -> None:
-        tables = self._tables = ModelTables(model, **noise)
+        tables = self._tables = ModelTables(model)
         if isinstance(q, LaneArray):
             tables.system = tables.system._replace(forces=tables_in_lanes(tables.system.forces))
         self.forces, links, none = tables.system.forces, model.forest.mass.size, np.zeros(0)
@@ -125,9 +126,9 @@ class StateForces:
         self.at = At(tables.system.forest, ws, q, u, time, number, self._channels, *friction)
         """What they are evaluated at."""
 
-    def passes(self, factor: np.ndarray, noise: Iterable[Bound] = ()) -> Iterator[Bound]:
+    def passes(self, factor: np.ndarray) -> Iterator[Bound]:
         """Place and move the links, and sum the forces of all channels times their factors (8,), but for gravity and
-        with what ``noise`` adds."""
+        noise."""
         at, forces = self.at, self.forces
         yield place_links.bind(at.forest, at.q, at.ws)
         yield move_links.bind(at.forest, at.u, at.ws)
@@ -135,7 +136,6 @@ class StateForces:
         if forces.drag.link.size:
             yield fill_drag.bind(forces.drag, at.ws, at.damping)
         yield from flowing(self._tables.linear_flow, at.ws, at.damping)
-        yield from noise
         yield from scaling(self._tables, self._channels, factor)
 
 

@@ -12,6 +12,7 @@ from articulon.gpu.devices import load_warp
 from articulon.gpu.tree_batch import TreeBatch, by_state
 from articulon.gpu.tree_force_tables import check_forces
 from articulon.gpu.tree_tables import integers, reals
+from articulon.integrate.lane_blocks import Steps
 from articulon.integrate.tableaux import Tableau
 from articulon.model import Model
 from articulon.scaling.base import ScalingPolicy
@@ -85,6 +86,8 @@ class Ensemble(StateEnsemble):
     >>> Q.shape, round(pendulums.time, 12)
     ((4, 1), 1.0)
     """
+
+    implicit = False
 
     def __init__(
         self,
@@ -163,14 +166,15 @@ class DeviceEngine:
         self._batch.move(self._y)
         return self._batch
 
-    def take(self, tableau: Tableau, lengths: np.ndarray, windows: np.ndarray, first: int) -> None:
-        """Takes up to ``PLAN`` steps of lengths [time] in windows of noise, ``first`` having been taken before."""
-        rule = self._rule(tableau)
-        wp.copy(self._lengths, wp.array(lengths, dtype=wp.float64, device="cpu"), count=lengths.size)
-        wp.copy(self._windows, wp.array(windows, dtype=wp.int64, device="cpu"), count=windows.size)
-        self._at.assign(np.array([0, first], dtype=np.int64))
-        for _ in range(lengths.size):
-            self._take(rule)
+    def take(self, rule: Tableau | str, steps: Steps) -> None:
+        """Takes up to ``PLAN`` steps of an explicit rule."""
+        assert isinstance(rule, Tableau)  # no other is taken for an ensemble that is not ``implicit``
+        formula, count = self._rule(rule), steps.lengths.size
+        wp.copy(self._lengths, wp.array(steps.lengths, dtype=wp.float64, device="cpu"), count=count)
+        wp.copy(self._windows, wp.array(steps.windows, dtype=wp.int64, device="cpu"), count=count)
+        self._at.assign(np.array([0, steps.first], dtype=np.int64))
+        for _ in range(count):
+            self._take(formula)
 
     def _rule(self, tableau: Tableau) -> _Rule:
         """A formula on the device; those of ``EXPLICIT`` stay where they are."""

@@ -13,7 +13,8 @@ Neither damping nor friction of joints has a noise of its own.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from articulon.dynamics.damped_articulated import JointDampings, factor_damped, 
 from articulon.dynamics.loops.conditions import mark_live_rows, row_accelerations, row_wrenches
 from articulon.dynamics.loops.constrained_articulated import correct_multipliers
 from articulon.kernels import jit
+from articulon.lanes import any_of, choose
 from articulon.model.loop_declarations import DRIVE
 from articulon.model.state import DAMPING
 from articulon.passes import pass_of
@@ -44,14 +46,16 @@ class Rubbing(NamedTuple):
     """What else acts on the speeds, as the damping of modes, shape (nu,)."""
     tau: np.ndarray
     """That, and −S u with the factor of the channel, shape (nu,)."""
+    moving: np.ndarray
+    """1 while the coefficients still change, else 0, shape (1,)."""
     damping: JointDampings
     """h/2 S with that factor, and what the recursion keeps."""
 
 
-def rubbing(other: np.ndarray) -> Rubbing:
-    """Arrays for a model on whose speeds other forces (nu,) act besides."""
-    nu = other.size
-    return Rubbing(np.zeros(nu), np.zeros(nu), other, np.zeros(nu), joint_dampings(nu))
+def rubbing(nu: int, other: Any, zeros: Callable[..., Any] = np.zeros) -> Rubbing:
+    """Arrays for a model of so many speeds, on which other forces (nu,) act besides."""
+    damping = JointDampings(*(zeros(one.shape) for one in joint_dampings(nu)))
+    return Rubbing(zeros((nu,)), zeros((nu,)), other, zeros((nu,)), zeros((1,)), damping)
 
 
 @jit
@@ -62,11 +66,12 @@ def find_coefficients(rows, u, half, udot, found):
     for r in range(rows.start.size):
         s = rows.damping[r]
         if rows.friction[r] > 0.0:
-            total = 0.0
+            total = 0.0 * u[rows.start[r]]  # a number of the kind of the speeds
             for k in range(rows.start[r], rows.end[r]):
-                total += (u[k] + half * udot[k]) ** 2
+                v = u[k] + half * udot[k]
+                total += v * v
             speed = math.sqrt(total)
-            tangent = math.tanh(speed / rows.width[r]) / speed if speed > 0.0 else 1.0 / rows.width[r]
+            tangent = choose(speed > 0.0, math.tanh(speed / rows.width[r]) / speed, 1.0 / rows.width[r])
             s += rows.friction[r] * tangent
         for k in range(rows.start[r], rows.end[r]):
             found[k] += s
@@ -74,20 +79,26 @@ def find_coefficients(rows, u, half, udot, found):
 
 @jit
 def begin_turn(turn, rows, half, factor, u, udot, rubbing):
-    """Sets up a turn; whether there is nothing left to do. The first sets out from u, whatever is left in ``udot``."""
+    """Sets up a turn; whether there is nothing left to do. The first sets out from u, whatever is left in ``udot``.
+
+    In lanes each state has turns of its own: the coefficients of one that has settled stand still."""
+    moving = rubbing.moving
     if turn == 0:
+        moving[0] = 1.0
         for k in range(u.size):
             udot[k] = 0.0
     find_coefficients(rows, u, half, udot, rubbing.latest)
     if turn > 0:
-        settled = True
+        changes = 0.0 * moving[0]
         for k in range(u.size):
             a, b = rubbing.coefficient[k], rubbing.latest[k]
-            settled = settled and not abs(a - b) > SETTLED * a
-        if settled:
+            changes = choose(abs(a - b) > SETTLED * a, 1.0, changes)
+        moving[0] *= changes
+        if not any_of(moving[0] > 0.0):
             return True
     for k in range(u.size):
-        s = rubbing.coefficient[k] = rubbing.latest[k]
+        s = choose(moving[0] > 0.0, rubbing.latest[k], rubbing.coefficient[k])
+        rubbing.coefficient[k] = s
         rubbing.tau[k] = rubbing.other[k] - factor * s * u[k]
         rubbing.damping.diagonal[k] = half * factor * s
     return False

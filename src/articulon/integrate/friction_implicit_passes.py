@@ -13,6 +13,7 @@ from articulon.dynamics.momentum_sampling import draw_speeds
 from articulon.dynamics.motion_passes import move_links, place_links, solve
 from articulon.forces.base import At
 from articulon.forces.evaluation import Evaluator
+from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import booking, filling, scaling
 from articulon.integrate import geodesic
 from articulon.integrate.friction_implicit_loops import (
@@ -24,11 +25,12 @@ from articulon.integrate.friction_implicit_loops import (
 )
 from articulon.integrate.friction_implicit_resistance import resisting
 from articulon.integrate.friction_implicit_scratch import Scratch
+from articulon.integrate.status import DIVERGED, NOT_CONVERGED
 from articulon.integrate.steady_drift import drift
 from articulon.model import Forest, Workspace
 from articulon.model.joints import FREE, SPHERICAL
 from articulon.model.state import EXTERNAL, THERMOSTAT
-from articulon.passes import Bound, Program, compile_passes, pass_of
+from articulon.passes import Bound, Pass, Program, compile_passes, pass_of
 from articulon.thermostats.base import FRICTION, KICKS, SCALES, SEED, STREAM, WAY
 from articulon.thermostats.chains import chain_rates
 from articulon.thermostats.langevin import decay_and_noise
@@ -78,44 +80,53 @@ def stir(forest, bath, clock, count, u, ws, still, draw, work):
 @pass_of
 def fly(forest, q, u, span, ws, flight, no_torque, status):
     """Free flight over a time ``span`` (1,); the worst ``status`` (1,) stands."""
-    status[0] = max(status[0], geodesic.fly(forest, q, u, span[0], ws, flight, no_torque))
+    moving, began = geodesic.fly(forest, q, u, span[0], ws, flight, no_torque)
+    if moving > 0.0:
+        status[0] = max(status[0], NOT_CONVERGED if began else DIVERGED)
 
 
 class Passes(NamedTuple):
-    """Programs of a step. One that a run does not need is empty."""
+    """Programs of a step, as kernels take them or as lists of passes. One that a run does not need is empty."""
 
-    locate: np.ndarray
+    locate: Any
     """Places and moves the links at q and u."""
-    fill: np.ndarray
+    fill: Any
     """Fills the channels but for noise and for the resistance that is taken implicitly."""
-    scale: np.ndarray
+    scale: Any
     """Sums them with their factors."""
-    predict: np.ndarray
+    predict: Any
     """Accelerations at u."""
-    solve: np.ndarray
+    solve: Any
     """Accelerations at the middle speeds; at rest, where flights have the velocity products."""
-    book: np.ndarray
+    book: Any
     """Power at the middle speeds."""
-    move: np.ndarray
+    move: Any
     """Moves the links at u."""
-    drift: np.ndarray
+    drift: Any
     """Drift or flight over ``arrays.span``, in the first half of the step."""
-    arrive: np.ndarray
+    arrive: Any
     """The same in the second half."""
-    friction: np.ndarray
+    friction: Any
     """Accelerations by drag, noise, the friction of joints and the damping of springs."""
-    book_friction: np.ndarray
+    book_friction: Any
     """Their power at the middle speeds."""
-    kinetic: np.ndarray
+    kinetic: Any
     """Kinetic energy at u."""
-    rate: np.ndarray
+    rate: Any
     """What a law reads of a thermostat."""
-    stir: np.ndarray
+    stir: Any
     """Langevin's friction and noise."""
 
 
 def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Program]]:
     """The programs of a model's steps: as kernels take them, and to be kept."""
+    programs = [Program(one) for one in parts(e, arrays, flight)]
+    compile_passes(one for program in programs for one in program.passes)
+    return Passes(*(program.code for program in programs)), programs
+
+
+def parts(e: ModelTables, arrays: Scratch, flight: bool, flying: Pass = fly) -> Passes:
+    """The passes of each program, with what flies where the drift follows geodesic lines."""
     forest, forces, channels, ws = e.system.forest, e.system.forces, e.channels, e.ws
     loops, looped, driven = e.system.loops, bool(e.system.loops.kind.size), bool(e.model.drives)
     still = ws._replace(twist=arrays.still, bias=arrays.no_bias)
@@ -156,36 +167,31 @@ def passes(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Passes, list[Pr
             stirring = [stir_tangent.bind(forest, loops, *stirred, e.solver.loops, *kept_rows, answer)]
         else:
             stirring = [stir.bind(forest, *stirred, arrays.work)]
-    first, second = _drifting(e, arrays, flight)
-    programs = [
-        Program(one)
-        for one in (
-            locate,
-            filling(e, at, resistance=False),
-            scaling(e, channels, factor),
-            () if flight else (move_u, kept, *accelerate),
-            accelerate if flight else (move_middle, kept, *accelerate),
-            book,
-            (move_u,),
-            (first,),
-            (second,),
-            friction,
-            rubbed,
-            kinetic if way == SCALES else (),
-            rate,
-            stirring,
-        )
-    ]
-    compile_passes(one for program in programs for one in program.passes)
-    return Passes(*(program.code for program in programs)), programs
+    first, second = _drifting(e, arrays, flying if flight else None)
+    return Passes(
+        locate,
+        list(filling(e, at, resistance=False)),
+        list(scaling(e, channels, factor)),
+        [] if flight else [move_u, kept, *accelerate],
+        accelerate if flight else [move_middle, kept, *accelerate],
+        book,
+        [move_u],
+        [first],
+        [second],
+        friction,
+        rubbed,
+        kinetic if way == SCALES else [],
+        rate,
+        stirring,
+    )
 
 
-def _drifting(e: Evaluator, arrays: Scratch, flight: bool) -> tuple[Bound, Bound]:
-    """The drifts of the two halves of a step."""
+def _drifting(e: ModelTables, arrays: Scratch, flying: Pass | None) -> tuple[Bound, Bound]:
+    """The drifts of the two halves of a step, with what flies, or at steady speeds."""
     forest, ws = e.system.forest, e.ws
     moved = arrays.q, arrays.u
-    if flight:
-        travelling = fly.bind(forest, *moved, arrays.span, ws, arrays.flight, arrays.no_torque, arrays.status)
+    if flying is not None:
+        travelling = flying.bind(forest, *moved, arrays.span, ws, arrays.flight, arrays.no_torque, arrays.status)
     else:
         travelling = drift.bind(forest, *moved, ws, arrays.span)
     if not e.system.loops.kind.size:

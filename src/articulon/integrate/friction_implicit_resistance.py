@@ -7,7 +7,7 @@ import numpy as np
 from articulon.dynamics.loops.conditions import LoopScratch
 from articulon.dynamics.motion_passes import move_links
 from articulon.forces.base import At
-from articulon.forces.evaluation import Evaluator
+from articulon.forces.evaluation_tables import ModelTables
 from articulon.forces.filling import clear, fill_friction
 from articulon.forces.joint_friction import no_frictions, resistance_of
 from articulon.forces.linear_flow import booking_flow
@@ -60,7 +60,7 @@ def book_friction(drag, ws, friction, powers):
 
 
 def resisting(
-    e: Evaluator,
+    e: ModelTables,
     arrays: Scratch,
     at: At,
     solving: Callable[[Forest, Loads, Workspace, np.ndarray], list[Bound]],
@@ -104,7 +104,7 @@ def resisting(
     if not resists:
         friction.extend(solving(heavier, (pushed, arrays.total, np.zeros(3)), laden, arrays.udot))
     else:
-        own = rubbing(pushed)
+        own = rubbing(e.model.nu, pushed, e.zeros)
         rubbed_by = (no_frictions() if rows is None else rows, *over, u, arrays.total, laden, own)
         if dashpots is not None:
             springs, found = dashpots.springs, dashpots.arrays
@@ -115,7 +115,7 @@ def resisting(
         elif looped:
             friction.append(solve_rubbed_tangent.bind(heavier, loops, *rubbed_by, e.solver.loops, arrays.udot))
         else:
-            friction.append(solve_rubbed.bind(heavier, *rubbed_by, np.zeros((0, 21)), arrays.udot))
+            friction.append(solve_rubbed.bind(heavier, *rubbed_by, e.zeros((0, 21)), arrays.udot))
         if rows is not None:
             resisted.append(book_rubbing.bind(own, middle, arrays.powers))
     rubbed = [

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from articulon.dynamics.momentum_sampling import Draw, draw_arrays
-from articulon.forces.evaluation import Evaluator
+from articulon.forces.evaluation_tables import ModelTables
 from articulon.integrate import canonical, geodesic
 
 
@@ -74,7 +74,7 @@ class Scratch(NamedTuple):
     """Of free flights."""
 
 
-def scratch(e: Evaluator, flight: canonical.Scratch | None = None) -> Scratch:
+def scratch(e: ModelTables, flight: canonical.Scratch | None = None) -> Scratch:
     """Arrays for a model, its thermostat and its forces; ``flight`` are those of flights, where there are none."""
     forest, nq, nu = e.system.forest, e.model.nq, e.model.nu
     n = forest.mass.size

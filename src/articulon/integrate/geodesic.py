@@ -15,10 +15,10 @@ import numpy as np
 from articulon.dynamics.hamiltonian import canonical_momenta, momenta_of_speeds, momentum_rates
 from articulon.dynamics.kinematics import coordinate_rates
 from articulon.integrate import canonical
-from articulon.integrate.canonical import keep_rates, speeds
-from articulon.integrate.status import DIVERGED, NOT_CONVERGED, REACHED
+from articulon.integrate.canonical import speeds
 from articulon.integrate.variables import blocks
-from articulon.kernels import routine
+from articulon.kernels import jit, routine
+from articulon.lanes import any_of, choose
 from articulon.model import Forest
 
 ITERATIONS = 50
@@ -42,10 +42,37 @@ def rates(forest, q, p, ws, arrays, no_torque, qdot, pdot):
     coordinate_rates(forest, q, u, qdot)
 
 
+@jit
+def take_rates(moving, h, arrays):
+    """Takes the fresh rates for those of the iteration, where it still moves; returns by how much they change the
+    coordinates in a time h, as ``canonical.keep_rates`` measures it."""
+    q, turning, fresh, rate_q, rate_p = arrays.q, arrays.turning, arrays.fresh, arrays.rate_q[0], arrays.rate_p[0]
+    length = arrays.length[0]
+    turn, shift = 0.0 * length, 0.0 * length
+    for v in range(q.size):
+        change = h * abs(fresh[v] - rate_q[v])
+        if turning[v]:
+            turn = larger(turn, change)
+        else:
+            shift, length = larger(shift, change), larger(length, larger(abs(q[v]), h * abs(fresh[v])))
+        rate_q[v] = choose(moving > 0.0, fresh[v], rate_q[v])
+        rate_p[v] = choose(moving > 0.0, arrays.fresh_p[v], rate_p[v])
+    return larger(turn, choose(shift > 0.0, shift / length, 0.0))
+
+
+@jit
+def larger(a, b):
+    """The larger of two numbers; the first where one is not a number."""
+    return choose(b > a, b, a)
+
+
 @routine
 def fly(forest, q, u, time, ws, arrays, no_torque):
-    """Carries q and u over a time, from links that have been placed and moved, and leaves them placed and moved there:
-    REACHED, NOT_CONVERGED, or DIVERGED where a number is not finite from the start."""
+    """Carries q and u over a time, from links that have been placed and moved, and leaves them placed and moved there.
+
+    Returns whether the iteration still moves, 1 or 0, which it must not, and whether numbers were finite when it began.
+    In lanes each state has an iteration of its own, which stands still once it has ended.
+    """
     nq, p, qdot, pdot = q.size, arrays.p, arrays.rate_q[0], arrays.rate_p[0]
     momenta_of_speeds(forest, ws, arrays.momentum, arrays.mu)
     canonical_momenta(forest, q, arrays.mu, p)
@@ -54,19 +81,22 @@ def fly(forest, q, u, time, ws, arrays, no_torque):
     for k in range(u.size):
         arrays.u[k] = u[k]
     rates(forest, q, p, ws, arrays, no_torque, qdot, pdot)
-    status = NOT_CONVERGED
+    zero = 0.0 * arrays.length[0]
+    moving, began = zero + 1.0, False
     for turn in range(ITERATIONS):
-        total = 0.0
+        total = zero
         for k in range(nq):
             x, y = q[k] + 0.5 * time * qdot[k], p[k] + 0.5 * time * pdot[k]
             arrays.stage_q[k], arrays.stage_p[k] = x, y
             total += abs(x) + abs(y)
-        if not total < np.inf:
-            return DIVERGED if turn == 0 else NOT_CONVERGED
+        finite = any_of(choose(total < np.inf, moving, 0.0) > 0.0)
+        began = finite if turn == 0 else began
+        if not finite:
+            break
         speeds(forest, arrays.stage_q, arrays.stage_p, ws, arrays)
-        rates(forest, arrays.stage_q, arrays.stage_p, ws, arrays, no_torque, arrays.fresh, pdot)
-        if keep_rates(0, time, arrays) < SETTLED:
-            status = REACHED
+        rates(forest, arrays.stage_q, arrays.stage_p, ws, arrays, no_torque, arrays.fresh, arrays.fresh_p)
+        moving = choose(take_rates(moving, time, arrays) < SETTLED, 0.0, moving)
+        if not any_of(moving > 0.0):
             break
     for k in range(nq):
         arrays.stage_q[k] = q[k] + time * qdot[k]
@@ -76,4 +106,4 @@ def fly(forest, q, u, time, ws, arrays, no_torque):
         q[k] = arrays.unit[k]
     for k in range(u.size):
         u[k] = arrays.u[k]
-    return status
+    return moving, began

@@ -14,37 +14,34 @@ from articulon.dynamics.flexible.floating_frame import begin_bodies
 from articulon.dynamics.momentum_sampling import push_randomly
 from articulon.kernels import jit
 from articulon.model.joints import WELD
-from articulon.rng import normal_pair
 
 push_link = push_randomly.rigid
 
 
 @for_flexible(push_randomly)
-def push_flexible_randomly(forest, moment, inertia, numbers, ws, draw, start, end):
+def push_flexible_randomly(forest, moment, inertia, root, ws, draw, start, end):
     """Inward, with the inertias of the deformed bodies in place of those given."""
     body, kinds, modal = forest.flexible.body, forest.kind, ws.modal
     begin_bodies(forest, ws, start, end)
     for i in range(end - 1, start - 1, -1):
         if body[i] >= 0:
-            push_modes_randomly(forest, numbers, ws, i)
+            push_modes_randomly(forest, root, ws, draw, i)
         if kinds[i] == WELD:
             load_follower(forest, ws, i)
         else:
-            push_link(forest, modal.moment, modal.inertia, numbers, ws, draw, i, i + 1)
+            push_link(forest, modal.moment, modal.inertia, root, ws, draw, i, i + 1)
 
 
 @jit
-def push_modes_randomly(forest, numbers, ws, i):
+def push_modes_randomly(forest, root, ws, draw, i):
     """The modes of body i are eliminated under random forces, the change of its inertia joining what its children
     left."""
     tables, modal, gathered, s = forest.flexible, ws.modal, ws.gathered, forest.slot[i]
-    seed, stream, count, root = numbers
     b = tables.body[i]
     start = tables.mode[b]
     A, H, M = condense_modes(forest, ws, i)
     for j in range(tables.mode[b + 1] - start):
-        normal, _ = normal_pair(seed, stream, count, tables.u_start[b] + j)
-        modal.rate[start + j] = root * normal
+        modal.rate[start + j] = root * draw.normal[tables.u_start[b] + j]
     if tables.carries[i]:
         A, H, M, _, _ = gather(gathered, s, A, H, M, ZERO, ZERO)
     store_inertia(gathered, s, A, H, M)

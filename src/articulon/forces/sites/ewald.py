@@ -160,6 +160,7 @@ class Ewald(Declaration):
             reciprocal_measure,
             reciprocal_table(sites, waves, found.damping, surface),
             level="long",
+            alone=(reciprocal_forces, reciprocal_measure),
         )
         factor = 1.0 / float(self.relative_permittivity)
         return [real, reciprocal, *exclusion_terms(model, found.damping, factor)]

@@ -112,10 +112,12 @@ class GeneralizedBorn(Declaration):
             4.85,
             *polynomials(ratio),
         ]
-        forces, measure = born_sums.compiled(self.cutoff is not None, count >= PARALLEL)
+        listed = self.cutoff is not None
+        forces, measure = born_sums.compiled(listed, count >= PARALLEL)
         table = SiteTable(rows, np.zeros((0, 4), dtype=np.int64), np.array(constants))
         reach = 0.0 if self.cutoff is None else cutoff
-        return [SumTerm(forces, measure, table, level="long", reach=reach)]
+        alone = born_sums.compiled(listed, False)
+        return [SumTerm(forces, measure, table, level="long", reach=reach, alone=alone)]
 
 
 def polynomials(largest: float) -> np.ndarray:

@@ -1,9 +1,10 @@
 """Site forces made ready for a model: their tables, compiled loops, and lists of neighbours that grow as they must."""
 
+import copy
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from itertools import zip_longest
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numba
 import numpy as np
@@ -135,10 +136,12 @@ class SiteForces:
     ----------
     model
         The model; without a site force it has no sites here.
+    alone
+        Whether one thread finds them, whatever their number.
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, alone: bool = False) -> None:
+        self.model, self.alone = model, alone
         terms = terms_of(model)
         self.listing = listing_of(model, terms)
         room = room_for(model, self.listing)
@@ -152,7 +155,8 @@ class SiteForces:
         self.pairs = [term for term in terms if isinstance(term, PairTerm)]
         self.users = [term.users for term in terms if isinstance(term, SumTerm) and term.users is not None]
         self.constant = np.sum([term.constant for term in terms] or [(0.0, 0.0)], axis=0)
-        self.parallel = self.sites >= (PARALLEL_ALL if self.listing.everything else PARALLEL_SITES)
+        many = self.sites >= (PARALLEL_ALL if self.listing.everything else PARALLEL_SITES)
+        self.parallel = many and not alone
         self._compile(terms)
         self._make_room(*room)
         self.elsewhere: Elsewhere | None = None
@@ -214,8 +218,9 @@ class SiteForces:
             levels.append(next(term.level for term in (plain, charged) if term is not None))
         for term in terms:
             if isinstance(term, SumTerm):
-                forces.append(prepare(term.forces, FORCES))
-                measures.append(prepare(term.measure, MEASURE))
+                pair = term.alone if self.alone and term.alone is not None else (term.forces, term.measure)
+                forces.append(prepare(pair[0], FORCES))
+                measures.append(prepare(pair[1], MEASURE))
                 tables.append(term.table)
                 levels.append(term.level)
         slots = SLOTS if len(forces) <= SLOTS else -(-len(forces) // SLOTS) * SLOTS
@@ -258,6 +263,15 @@ class SiteForces:
             particles.kind[: self.sites], particles.charge[: self.sites] = self.kinds, self.charges
             particles.reference[:] = 0.0  # there is nothing to list, however far they go
 
+    def another(self) -> Self:
+        """The site forces of another state of the model, for which another thread may use them: the same functions,
+        with scratch and lists of their own."""
+        result = copy.copy(self)
+        vars(result).pop("_result", None)
+        result.tables = tuple(SiteTable(*(one.copy() for one in table)) for table in self.tables)
+        result._make_room(*self._room)
+        return result
+
     @cached_property
     def bound_functions(self) -> tuple[Function, tuple[Function, ...], Function]:
         """What a pass takes: the sum, the forces of all terms, and what brings lists up to date."""
@@ -270,12 +284,17 @@ class SiteForces:
 
     def restore(self, state: State) -> None:
         """Set out from the lists of a state."""
+        self.list_from(state.rebuild)
+
+    def list_from(self, reference: np.ndarray) -> None:
+        """Lists the neighbours of sites at positions (3, sites) [length], unless they are listed already; where these
+        are not numbers, the next evaluation lists."""
         particles = self.system.particles
-        if not self.listed or np.array_equal(particles.reference, state.rebuild, equal_nan=True):
+        if not self.listed or np.array_equal(particles.reference, reference, equal_nan=True):
             return
-        if np.isfinite(state.rebuild).all():
+        if np.isfinite(reference).all():
             particles.reference[:] = np.nan
-            particles.site[:] = state.rebuild
+            particles.site[:] = reference
             self._refresh()
         else:
             particles.reference[:] = np.nan

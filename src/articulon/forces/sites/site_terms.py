@@ -66,6 +66,8 @@ class SumTerm:
     """As for a pair term."""
     users: UserFunctions | None = None
     """What knows of an error in Python code that the kernels call."""
+    alone: tuple[Callable[..., None], Callable[..., None]] | None = None
+    """The two kernels on one thread, where those above share their work out among threads."""
     reach: float = 0.0
     """How far it looks for partners in the list of neighbours; 0 where it needs none [length]."""
 

@@ -1,0 +1,102 @@
+"""What an ensemble is given: states, seeds, and what scales its forces."""
+
+from typing import Any
+
+import numpy as np
+
+from articulon.dynamics.state_rows import rows_of
+from articulon.errors import ModelError
+from articulon.forces.brownian import brownian_of, fastest_relaxation
+from articulon.inputs import SEEDS, number, shown, whole
+from articulon.model import CHANNELS, Model
+from articulon.model.body_checks import UNIT_TOLERANCE
+from articulon.scaling import NoScaling
+from articulon.scaling.base import INPUTS, ScalingPolicy
+from articulon.thermostats.langevin import Langevin
+
+
+def states_of(model: Model, Q: Any, U: Any, unit: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates (N, nq) and speeds (N, nu) of many states; None is zero.
+
+    Raises
+    ------
+    ModelError
+        Naming the row, for numbers that are not finite and for Euler parameters that are no rotation: all zero, or,
+        where ``unit`` asks for it, not of the norm 1.
+    """
+    found = rows_of(("Q", Q, (model.nq,)), ("U", U, (model.nu,)))
+    if not found.states:
+        raise ModelError("Q: there is no state among these rows; give one at least")
+    q, u = (np.array(np.broadcast_to(one, (found.states, one.shape[1]))) for one in found.rows)
+    for start, link in zip(*model.euler_parameters, strict=True):
+        norm = np.linalg.norm(q[:, start : start + 4], axis=1)
+        bad = np.abs(norm - 1.0) > UNIT_TOLERANCE if unit else norm == 0.0
+        if bad.any():
+            s, body = int(np.argmax(bad)), model.names[int(model.head[link])]
+            raise ModelError(
+                f"Q: row {s}: the Euler parameters of body '{body}' have the norm {norm[s]:.6g}, not 1"
+                + ("; divide them by it" if norm[s] else ", and are no rotation")
+            )
+    return q, u
+
+
+def standing_factors(scaling: Any, where: str) -> np.ndarray:
+    """Factors of the channels (8,) of a policy whose factors stand; raises ModelError for any other."""
+    policy = NoScaling() if scaling is None else scaling
+    if not isinstance(policy, ScalingPolicy):
+        raise ModelError(f"{where}: scaling: expected a policy of articulon.scaling, got {type(scaling).__name__}")
+    if policy.varies or policy.follows or policy.thermostatted:
+        raise ModelError(
+            f"{where}: scaling: the factors of {policy.policy} change along a run, and differ from state to state; use "
+            "a policy whose factors stand, such as Constant or TwoFactor, or one run for each state"
+        )
+    factor = np.ones(len(CHANNELS))
+    policy.law(policy.parameters(0.0), np.zeros(INPUTS), factor)
+    return factor
+
+
+def held_window(model: Model, scaling: ScalingPolicy | None, held: float | None, where: str) -> float:
+    """How long noise is held [time]: as given, else ``window`` times ``average`` of the Brownian forces, else a quarter
+    of the fastest relaxation time, divided by the policy's factor of the drag. 1 without Brownian forces."""
+    force = brownian_of(model)
+    if held is not None:
+        length = number(held, f"{where}: held")
+        if not length > 0.0:
+            raise ModelError(f"{where}: held: must be above 0, got {length:g}")
+        return length
+    if force is None:
+        return 1.0
+    if force.window is not None:
+        return float(force.window) * force.average
+    return fastest_relaxation(model) / (4.0 * (1.0 if scaling is None else scaling.noise_factor()))
+
+
+def seeds_of(seeds: Any, states: int, where: str, needed: bool) -> np.ndarray:
+    """A seed for each state (states,), zeros where none is needed; raises ModelError naming the state of a bad one."""
+    if not needed:
+        return np.zeros(states, dtype=np.int64)
+    if seeds is None:
+        raise ModelError(
+            f"{where}: seeds: there is noise, and without a seed for each state all would get the same; give seeds, "
+            "such as range(N)"
+        )
+    if isinstance(seeds, str | bytes) or not hasattr(seeds, "__len__"):
+        raise ModelError(f"{where}: seeds: expected a whole number for each of the {states} states, got {shown(seeds)}")
+    if len(seeds) != states:
+        raise ModelError(f"{where}: seeds: expected one for each of the {states} states, got {len(seeds)}")
+    listed = seeds.tolist() if isinstance(seeds, np.ndarray) else list(seeds)
+    checked = [whole(s, f"{where}: seeds, state {k}", least=0, most=SEEDS - 1) for k, s in enumerate(listed)]
+    return np.array(checked, dtype=np.int64)
+
+
+def check_thermostat(model: Model, thermostat: Any, where: str) -> None:
+    """Raises ModelError for a thermostat that does not advance several states side by side."""
+    if thermostat is None:
+        return
+    if not isinstance(thermostat, Langevin):
+        kind = getattr(thermostat, "kind", type(thermostat).__name__)
+        raise ModelError(
+            f"{where}: thermostat: expected articulon.thermostats.Langevin, got {kind}; others follow the kinetic "
+            "energy of a run, so simulate one by one"
+        )
+    thermostat.check(model, f"{where}: thermostat")

@@ -1,0 +1,238 @@
+"""Friction-implicit steps of many states of a model, side by side in the lanes of vector registers.
+
+A step is that of ``friction_implicit.py``, with the same passes, but that nothing is booked and the factors of the
+channels stand.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from articulon.dynamics.kinematics import move
+from articulon.dynamics.momentum_sampling import draw_normals, find_random_speeds
+from articulon.dynamics.state_batches import in_lanes
+from articulon.errors import ModelError
+from articulon.forces.lane_tables import LaneTables
+from articulon.forces.model_tables import force_tables
+from articulon.forces.point_springs import damped_springs
+from articulon.integrate import friction_implicit_scratch, geodesic
+from articulon.integrate.friction_implicit_passes import parts
+from articulon.integrate.friction_implicit_scratch import Scratch
+from articulon.integrate.lane_blocks import (
+    Blocks,
+    Present,
+    Steps,
+    begin_block,
+    begin_step,
+    find_failed,
+    present,
+)
+from articulon.kernels import jit, kernel
+from articulon.lanes import LaneArray, choose
+from articulon.model import Model
+from articulon.passes import Bound, Program, pass_of, run
+from articulon.thermostats.base import FRICTION, KICKS, STREAM, WAY
+from articulon.thermostats.langevin import decay_and_noise
+from articulon.thermostats.schedule import target
+
+COMMON = {"mass", "moment", "inertia", "factor", "powers", "power", "kinetic", "work", "bath"}
+"""Arrays of a step that are the same for all states, or that are not used."""
+UNIFORM = {"turning", "quaternion"}
+"""Those of flights, which are whole numbers."""
+
+
+def check_in_lanes(model: Model, where: str) -> None:
+    """Raises ModelError for forces that friction-implicit steps solve for state by state."""
+    if damped_springs(force_tables(model).terms) is not None:
+        k = next(k for k, force in enumerate(model.forces) if getattr(force, "resistance", "") == "dashpots")
+        raise ModelError(
+            f"{where}: forces[{k}].damping: 'friction-implicit' steps solve for the damping of springs with a matrix "
+            "of each state's own; take an explicit rule, or simulate one by one"
+        )
+
+
+@pass_of
+def lean(u, acceleration, span, middle):
+    """Speeds in the middle of a time ``span`` (1,), by accelerations."""
+    for k in range(u.shape[0]):
+        middle[k] = u[k] + 0.5 * span[0] * acceleration[k]
+
+
+@pass_of
+def push(u, acceleration, span):
+    """Speeds after a time ``span`` (1,), by accelerations."""
+    for k in range(u.shape[0]):
+        u[k] += span[0] * acceleration[k]
+
+
+@pass_of
+def draw_normals_of_states(seeds, stream, count, one, normals):
+    """Standard normal numbers of a step for states with seeds (width,), into lanes (nu, width); ``one`` is scratch."""
+    for lane in range(seeds.shape[0]):
+        draw_normals(seeds[lane], stream, count[0], one)
+        for k in range(one.size):
+            normals[k, lane] = one[k]
+
+
+@pass_of
+def stir_states(forest, bath, clock, u, ws, still, draw):
+    """Langevin's friction and noise over a time, ``clock[1]``, from ``clock[0]`` on, at links that have been placed."""
+    time, h = clock[0], clock[1]
+    c, s = decay_and_noise(bath.constants[FRICTION], h, target(bath, time + 0.5 * h))
+    find_random_speeds(forest, 1.0, still, draw)
+    for k in range(u.shape[0]):
+        u[k] = c * u[k] + s * draw.speeds[k]
+    move(forest, u, ws, 0, forest.mass.size)
+
+
+@pass_of
+def fly_states(forest, q, u, span, ws, flight, no_torque, status):
+    """Free flight over a time ``span`` (1,). A state whose flight is not found has coordinates that are not numbers."""
+    moving, _ = geodesic.fly(forest, q, u, span[0], ws, flight, no_torque)
+    lost = choose(moving > 0.0, np.nan, 0.0)
+    for k in range(q.shape[0]):
+        q[k] += lost
+
+
+def scratch_in_lanes(tables: LaneTables, now: Present) -> Scratch:
+    """Arrays of a step of the states of a block, for the thread whose row ``now`` is."""
+    plain = friction_implicit_scratch.scratch(tables)
+    named = {name: array for name, array in plain._asdict().items() if isinstance(array, np.ndarray)}
+    lanes: dict[str, Any] = {name: LaneArray.zeros(one.shape) for name, one in named.items() if name not in COMMON}
+    flights = plain.flight._asdict().items()
+    flight: dict[str, Any] = {name: LaneArray.zeros(one.shape) for name, one in flights if name not in UNIFORM}
+    flight["length"].numbers[:] = plain.flight.length[:, None]
+    times = {"time": now.time[:1], "clock": now.time[1:3], "span": now.time[3:]}
+    numbers = {"window": now.number[:1], "number": now.number[1:2], "status": np.zeros(1, dtype=np.int64)}
+    own = {"position": tables.ws.position, "rotation": tables.ws.rotation}
+    draw, flying = in_lanes(plain.draw), plain.flight._replace(**flight)
+    return plain._replace(**(lanes | times | numbers | own), draw=draw, flight=flying)
+
+
+def programs_of(
+    tables: LaneTables, factor: np.ndarray, flight: bool, state: tuple[LaneArray, LaneArray], now: Present
+) -> tuple[Program, Program, Program]:
+    """What brings forces up to date with (q, u), what then finds the first accelerations, and a step.
+
+    Parameters
+    ----------
+    tables
+        The model, with its forces and its thermostat.
+    factor
+        Factors of the channels, shape (8,).
+    flight
+        Whether bodies drift along geodesic lines.
+    state
+        Coordinates and speeds (nq + nu,), and accelerations (nu,).
+    now
+        The row of the thread.
+    """
+    nq, (y, acceleration) = tables.model.nq, state
+    held: dict[str, Any] = {"q": y[:nq], "u": y[nq:], "acceleration": acceleration, "factor": factor}
+    arrays = scratch_in_lanes(tables, now)._replace(**held)
+    part = parts(tables, arrays, flight, fly_states)
+    u, half, whole = arrays.u, arrays.span, arrays.clock[1:]
+    kick = [lean.bind(u, acceleration, half, arrays.middle), *part.solve, push.bind(u, acceleration, half)]
+    rub = [*part.move, *part.friction, push.bind(u, arrays.udot, whole)] if part.friction else []
+    fill = [*part.locate, *part.fill, *part.scale]
+    step = [*kick, *part.move, *part.drift, *rub, *part.move, *stirring(tables, arrays, now), *part.arrive]
+    return Program(fill), Program(part.predict), Program([*step, *fill, *part.predict, *kick])
+
+
+def stirring(tables: LaneTables, arrays: Scratch, now: Present) -> list[Bound]:
+    """The passes of Langevin's thermostat, if there is one."""
+    bath, ws = tables.system.bath, tables.ws
+    if bath.choice[WAY] != KICKS:
+        return []
+    still, one = ws._replace(twist=arrays.still, bias=arrays.no_bias), np.zeros(tables.model.nu)
+    normals: Any = arrays.draw.normal
+    return [
+        draw_normals_of_states.bind(now.seeds, int(bath.choice[STREAM]), arrays.number, one, normals.numbers),
+        stir_states.bind(tables.system.forest, bath, arrays.clock, arrays.u, ws, still, arrays.draw),
+    ]
+
+
+@jit
+def take_steps(codes, state, now, steps, fresh, blocks, t, b):
+    """Steps of block b by thread t; ``fresh`` where no such step has been taken just before."""
+    y, acceleration, own_y, own_acceleration = blocks.y[b], blocks.acceleration[b], state[0][t], state[1][t]
+    begin_block(now, blocks, t, b)
+    copy_lanes(own_y, y)
+    copy_lanes(own_acceleration, acceleration)
+    begin_step(now, t, steps, 0)
+    now.time[t, 0] = now.time[t, 1]
+    run(codes[0][t])
+    if fresh:
+        run(codes[1][t])
+    for n in range(steps.lengths.size):
+        begin_step(now, t, steps, n)
+        run(codes[2][t])
+        find_failed(own_y, blocks.failed[b], steps.first + n + 1)
+    copy_lanes(y, own_y)
+    copy_lanes(acceleration, own_acceleration)
+
+
+@jit
+def copy_lanes(to, numbers):
+    """Copies numbers (n, width)."""
+    for k in range(to.shape[0]):
+        for lane in range(to.shape[1]):
+            to[k, lane] = numbers[k, lane]
+
+
+@kernel(parallel=True)
+def advance_blocks(codes, state, now, steps, fresh, blocks):
+    """Steps of all blocks of states, shared out among threads."""
+    threads, count = codes[0].shape[0], blocks.y.shape[0]
+    for t in prange(threads):
+        for b in range(t * count // threads, (t + 1) * count // threads):
+            take_steps(codes, state, now, steps, fresh, blocks, t, b)
+
+
+@kernel
+def advance_blocks_alone(codes, state, now, steps, fresh, blocks):
+    """The same on one thread."""
+    for b in range(blocks.y.shape[0]):
+        take_steps(codes, state, now, steps, fresh, blocks, 0, b)
+
+
+class FrictionImplicitLanes:
+    """What takes friction-implicit steps with so many threads.
+
+    Parameters
+    ----------
+    make_tables
+        Makes the tables of a thread, of its number and its row of ``Present``.
+    factor
+        Factors of the channels, shape (8,).
+    flight
+        Whether bodies drift along geodesic lines.
+    threads
+        How many at most.
+    """
+
+    def __init__(
+        self, make_tables: Callable[[int, Present], LaneTables], factor: np.ndarray, flight: bool, threads: int
+    ) -> None:
+        self.threads, self._now = threads, present(threads)
+        self._programs: list[tuple[Program, Program, Program]] = []
+        self._noise: list[Any] = []
+        for t in range(threads):
+            now = Present(*(one[t] for one in self._now))
+            tables = make_tables(t, now)
+            if not t:
+                nq, nu = tables.model.nq, tables.model.nu
+                y, acceleration = LaneArray.zeros((threads, nq + nu)), LaneArray.zeros((threads, nu))
+                self._state = y.numbers, acceleration.numbers
+            self._programs.append(programs_of(tables, factor, flight, (y[t], acceleration[t]), now))
+            self._noise.append(tables.system.forces.noise)
+
+    def take(self, threads: int, steps: Steps, fresh: bool, blocks: Blocks) -> None:
+        """Takes steps of one length on so many threads; noise is held for one step."""
+        for noise in self._noise:
+            noise.window[0] = steps.lengths[0] / max(1, noise.choice[1])
+        codes = tuple(np.stack([p[k].code for p in self._programs[:threads]]) for k in range(3))
+        kernel = advance_blocks if threads > 1 else advance_blocks_alone
+        kernel(codes, self._state, self._now, steps, fresh, blocks)
