@@ -77,13 +77,11 @@ def test_a_cell_that_says_yes_runs_and_one_that_says_no_is_refused(integrator: s
 
 
 def exclusive() -> Iterator[set[str]]:
-    """Features of which a run has one at most."""
-    yield set(MODELS)
-    yield set(THERMOSTATS)
-    yield {"kane", "divide-and-conquer"}
+    """Pairs of features of which a run has one at most."""
+    for alternatives in (MODELS, THERMOSTATS, POLICIES, ("kane", "divide-and-conquer")):
+        yield from (set(pair) for pair in combinations(alternatives, 2))
     yield from ({"particles", one} for one in OF_BODIES)
     yield from ({"grains", one} for one in OF_BODIES)
-    yield from (set(pair) for pair in combinations(POLICIES, 2))
 
 
 def who_takes(features: Iterable[str]) -> str | None:
@@ -101,6 +99,7 @@ def conflict_of(features: set[str]) -> Refusal | None:
     return next((refusal for names, refusal in CONFLICTS.items() if set(names) <= features), None)
 
 
+@pytest.mark.slow
 def test_features_that_are_in_no_conflict_go_with_each_other() -> None:
     """Every pair of features, with the first integrator that takes both."""
     wrong, count = {}, 0
