@@ -26,7 +26,15 @@ from articulon.forces.sites.neighbours import (
     refresh_serial,
     with_choice,
 )
-from articulon.forces.sites.pair_sums import PARALLEL_ALL, PARALLEL_SITES, compiled, no_rows, pair_table
+from articulon.forces.sites.pair_sums import (
+    PARALLEL_ALL,
+    PARALLEL_SITES,
+    Combination,
+    forces_kernel,
+    measure_kernel,
+    no_rows,
+    pair_table,
+)
 from articulon.forces.sites.site_positions import site_places
 from articulon.forces.sites.site_tables import (
     ENERGY,
@@ -44,6 +52,7 @@ from articulon.forces.sites.site_tables import (
 from articulon.forces.sites.site_terms import Level, PairTerm, SumTerm, Term
 from articulon.forces.sites.vector_appending import LANES
 from articulon.kernels import first_class, jit, kernel, prepare, ready
+from articulon.lanes import WIDTH
 from articulon.model import Model, State
 from articulon.passes import Function, Pass, Program, functions, pass_of
 
@@ -207,9 +216,9 @@ class SiteForces:
             laws = tuple(None if term is None else term.law for term in (plain, charged))
             packed = kinds == 1 and not self.listing.everything
             packed = packed and all(term is None or term.side_by_side for term in (plain, charged))
-            pair = compiled(names, laws, kinds == 1, self.listing.everything, self.parallel, packed)
-            forces.append(pair[0])
-            measures.append(pair[1])
+            both = Combination(names, laws, kinds == 1, self.listing.everything)
+            forces.append(forces_kernel(both, self.parallel, WIDTH if packed else 0))
+            measures.append(measure_kernel(both))
             tables.append(pair_table(first, second, self.model.units.coulomb))
             levels.append(next(term.level for term in (plain, charged) if term is not None))
         for term in terms:
