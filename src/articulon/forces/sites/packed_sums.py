@@ -2,7 +2,7 @@
 
 The loop of ``pair_sums.py`` takes a coordinate of each neighbour from an address of its own, which costs as much as the
 law, and on some processors several times as much. Here the position and charge of a neighbour come in one piece, and
-four or eight neighbours go through the laws together.
+four or eight neighbours go through the laws together. Which loop a machine takes, ``pair_loops.py`` says.
 """
 
 from typing import Any

@@ -32,6 +32,8 @@ from articulon.kernels import jit, prepare
 
 LIMIT = 1e150
 """What stands for the square of an infinite cutoff, so that the place far away lies beyond it."""
+LANES_OF = {"gather": 0, "packed-4": 4, "packed-8": 8}
+"""The loops over listed pairs, and how many neighbours each takes together; none where each coordinate is gathered."""
 PARALLEL_SITES = 2000
 """From this number of sites on, the threads share them."""
 PARALLEL_ALL = 400

@@ -26,7 +26,9 @@ from articulon.forces.sites.neighbours import (
     refresh_serial,
     with_choice,
 )
+from articulon.forces.sites.pair_loops import pair_loop
 from articulon.forces.sites.pair_sums import (
+    LANES_OF,
     PARALLEL_ALL,
     PARALLEL_SITES,
     Combination,
@@ -52,7 +54,6 @@ from articulon.forces.sites.site_tables import (
 from articulon.forces.sites.site_terms import Level, PairTerm, SumTerm, Term
 from articulon.forces.sites.vector_appending import LANES
 from articulon.kernels import first_class, jit, kernel, prepare, ready
-from articulon.lanes import WIDTH
 from articulon.model import Model, State
 from articulon.passes import Function, Pass, Program, functions, pass_of
 
@@ -217,7 +218,7 @@ class SiteForces:
             packed = kinds == 1 and not self.listing.everything
             packed = packed and all(term is None or term.side_by_side for term in (plain, charged))
             both = Combination(names, laws, kinds == 1, self.listing.everything)
-            forces.append(forces_kernel(both, self.parallel, WIDTH if packed else 0))
+            forces.append(forces_kernel(both, self.parallel, LANES_OF[pair_loop()] if packed else 0))
             measures.append(measure_kernel(both))
             tables.append(pair_table(first, second, self.model.units.coulomb))
             levels.append(next(term.level for term in (plain, charged) if term is not None))
