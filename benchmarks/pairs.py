@@ -7,6 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
+from articulon.forces.sites.pair_loop_timing import nanoseconds
+from articulon.forces.sites.pair_loops import CANDIDATES, pair_loop
 from benchmarks import lammps_melt, openmm_melt
 from benchmarks import melt as melts
 from benchmarks.peers import THREADS, by_size, by_threads, fastest, growth, ratios, speeds, usable
@@ -31,10 +33,13 @@ def measure(
     say: Say = lambda _: None,
 ) -> dict[str, Any]:
     """The figures: million atom-steps per second by engine and number of threads, None where an engine cannot; growth
-    of time and memory with the number of atoms; ratios, targets, and the machine."""
+    of time and memory with the number of atoms; the loop over listed pairs that is taken here, and the time of each;
+    ratios, targets, and the machine."""
     figures: dict[str, Any] = {"machine": machine(PACKAGES), "atoms": 4 * cells**3}
     say(f"a melt of {figures['atoms']:,} atoms in {', '.join(('our engine', 'LAMMPS', 'OpenMM'))}")
     figures.update(measure_engines(cells, steps, rounds, say))
+    figures["pair_loop"] = pair_loop()
+    figures["ns_per_pair"] = {loop: float(ns.min()) for loop, ns in nanoseconds(CANDIDATES).items()}
     figures["ratios"] = ratios(figures, ENGINES[1:])
     figures["scaling"] = by_size(melts, "atoms", scaling, lambda n: f"a melt of {4 * n**3:,} atoms", say)
     figures["targets"] = targets(figures)
@@ -93,9 +98,17 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     title = f"Lennard-Jones melt of {figures['atoms']:,} atoms: million atom-steps per second; ours / theirs"
     columns = ("engine", "on two cores", *2 * ("1 thread", "2 threads"))
     show_table(out, title, columns, rows, words=2)
+    show_loops(out, figures)
     scaling = figures["scaling"]
     title = f"Ours from small to large, {scaling['threads']} threads"
     lists = (scaling[what] for what in ("atoms", "ns_per_atom_step", "bytes_per_atom"))
     show_table(out, title, ("atoms", "ns per atom-step", "bytes per atom"), zip(*lists, strict=True))
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])
+
+
+def show_loops(out: Console, figures: dict[str, Any]) -> None:
+    """Prints the time of each loop over listed pairs, and which one is taken on this machine."""
+    taken = figures["pair_loop"]
+    rows = [(loop, "taken" if loop == taken else "", ns) for loop, ns in figures["ns_per_pair"].items()]
+    show_table(out, "Our loops over listed pairs, 1 thread", ("loop", "", "ns per pair"), rows, words=2)

@@ -178,6 +178,18 @@ def preparing_together() -> Iterator[None]:
         action()
 
 
+@contextmanager
+def preparing_at_once() -> Iterator[None]:
+    """Kernels that this thread asks for while it is entered are compiled as they are asked for, although others wait:
+    for what must have run before it is known which others are needed."""
+    outer = _later.waits, _later.wanted, _later.then
+    _later.waits, _later.wanted, _later.then = False, [], []
+    try:
+        yield
+    finally:
+        _later.waits, _later.wanted, _later.then = outer
+
+
 def ready(function: Any, signature: Any) -> Any:
     """A function that is handed to kernels as a value, compiled or loaded from the cache; a user's own is compiled in
     this process. Both may be called from Python with arguments of other types too."""

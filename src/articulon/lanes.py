@@ -274,13 +274,16 @@ def load_rows(typingctx: Any, like: Any, table: Any, numbers: Any, at: Any) -> A
 
 
 @intrinsic
-def in_all(typingctx: Any, x: Any) -> Any:
-    """A number in all lanes."""
+def in_all(typingctx: Any, x: Any, width: Any) -> Any:
+    """A number in all of so many lanes; how many is a constant of the kernel."""
+    if not isinstance(width, types.IntegerLiteral):
+        return None
+    lanes = Lanes(width.literal_value)
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return _splat(builder, values[0], WIDTH)
+        return _splat(builder, values[0], lanes.width)
 
-    return Lanes(WIDTH)(types.float64), generate
+    return lanes(types.float64, width), generate
 
 
 @intrinsic

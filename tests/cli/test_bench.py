@@ -16,6 +16,8 @@ from rich.console import Console
 
 import articulon as ar
 import benchmarks
+from articulon.forces.sites import pair_loops
+from articulon.forces.sites.pair_sums import LANES_OF
 from benchmarks import (
     accuracy,
     algorithms,
@@ -371,6 +373,14 @@ def test_figures_of_pairs() -> None:
     text = printed(pairs.show, f)
     assert "500 atoms" in text
     assert "LAMMPS, list of in.lj" in text
+    assert set(f["ns_per_pair"]) == set(pair_loops.CANDIDATES) and f["pair_loop"] in LANES_OF
+
+
+def test_the_loop_that_is_taken_is_marked() -> None:
+    figures = {"pair_loop": "packed-4", "ns_per_pair": {"gather": 2.0, "packed-4": 1.25}}
+    lines = [line.split() for line in printed(lambda f, out: pairs.show_loops(out, f), figures).splitlines()]
+    assert ["|", "gather", "|", "|", "2.00", "|"] in lines
+    assert ["|", "packed-4", "|", "taken", "|", "1.25", "|"] in lines
 
 
 def test_figures_of_the_molten_salt() -> None:

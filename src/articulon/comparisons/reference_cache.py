@@ -16,6 +16,7 @@ from pathlib import Path
 
 from articulon import __version__
 from articulon.cases.case import Case
+from articulon.forces.sites.pair_loops import VARIABLE
 from articulon.kernel_cache import cache_folder, sources
 from articulon.private_folders import private_folder
 from articulon.storage.atomic_writing import replacing, write_text
@@ -51,7 +52,7 @@ MAKERS = (
 @cache
 def engine() -> str:
     """Version of the package and digest of the source that determines what a run writes."""
-    digest = hashlib.sha256(sources().encode())
+    digest = hashlib.sha256(f"{sources()} {os.environ.get(VARIABLE, '')}".encode())
     package = Path(__file__).parent.parent
     # Kernels are in the name of their folder; these make the model that they run on, and what is written of it.
     for path in sorted([*package.glob("*.py"), *(path for part in MAKERS for path in (package / part).glob("*.py"))]):

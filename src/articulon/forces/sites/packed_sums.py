@@ -2,7 +2,7 @@
 
 The loop of ``pair_sums.py`` takes a coordinate of each neighbour from an address of its own, which costs as much as the
 law, and on some processors several times as much. Here the position and charge of a neighbour come in one piece, and
-as many neighbours as a register has lanes go through the laws together.
+four or eight neighbours go through the laws together. Which loop a machine takes, ``pair_loops.py`` says.
 """
 
 from typing import Any
@@ -28,6 +28,8 @@ def no_law(r2, rows, k, charges):
 
 LAW = CHARGED_LAW = no_law
 CHARGED = False
+LANES = WIDTH
+"""Neighbours that are taken together; lists are filled up to a multiple of it."""
 
 
 @jit
@@ -53,8 +55,8 @@ def force_on(table, particles, neighbours, i):
     rows, second, packed = table.rows, table.rows[:, int(table.constants[0]) :], particles.packed
     x, y, z, q = packed[i, 0], packed[i, 1], packed[i, 2], table.constants[2] * packed[i, 3]
     row, end = neighbours.places[i], padded(neighbours, i)
-    fx, fy, fz = in_all(0.0), in_all(0.0), in_all(0.0)
-    for k in range(0, end, WIDTH):
+    fx, fy, fz = in_all(0.0, LANES), in_all(0.0, LANES), in_all(0.0, LANES)
+    for k in range(0, end, LANES):
         xj, yj, zj, qj = load_rows(fx, packed, row, k)
         dx, dy, dz = x - xj, y - yj, z - zj
         r2 = dx * dx + dy * dy + dz * dz
@@ -85,11 +87,11 @@ def packed_forces(table, cell, particles, neighbours):
         fz[i] += z
 
 
-def packed_kernel(label: str, laws: tuple[Any, Any], parallel: bool, cached: bool) -> Any:
-    """The kernel of a combination of laws."""
+def packed_kernel(label: str, laws: tuple[Any, ...], lanes: int, parallel: bool, cached: bool) -> Any:
+    """The kernel of a combination of laws, which takes so many neighbours together."""
     charged = laws[1] is not None
-    stand_ins = {"LAW": laws[0] or no_law, "CHARGED_LAW": laws[1] or no_law, "CHARGED": charged}
+    stand_ins = {"LAW": laws[0] or no_law, "CHARGED_LAW": laws[1] or no_law, "CHARGED": charged, "LANES": lanes}
     one = leaf_variant(force_on, f"force_on_{label}", **stand_ins)
     how = "parallel" if parallel else "serial"
-    name = f"packed_forces_{how}_{label}"
+    name = f"packed_{lanes}_forces_{how}_{label}"
     return specialised(packed_forces, name, parallel=parallel, called="value", cached=cached, FORCE_ON=one)

@@ -6,7 +6,7 @@ nothing is listed: excluded partners are gaps in the row of all sites then.
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -32,6 +32,8 @@ from articulon.kernels import jit, prepare
 
 LIMIT = 1e150
 """What stands for the square of an infinite cutoff, so that the place far away lies beyond it."""
+LANES_OF = {"gather": 0, "packed-4": 4, "packed-8": 8}
+"""The loops over listed pairs, and how many neighbours each takes together; none where each coordinate is gathered."""
 PARALLEL_SITES = 2000
 """From this number of sites on, the threads share them."""
 PARALLEL_ALL = 400
@@ -166,32 +168,59 @@ def pair_measure(table, cell, particles, neighbours, result):
         result[LAPLACIAN] += lap
 
 
+class Combination(NamedTuple):
+    """Laws that share a loop, and what the loop need not ask of each pair."""
+
+    names: tuple[str, ...]
+    """Of the two laws, the second one of charges; ``"none"`` for one that there is not."""
+    laws: tuple[Any, ...]
+    """Their leaves, or None."""
+    one_kind: bool
+    """Whether all sites are of one kind."""
+    everything: bool
+    """Whether nothing is listed."""
+
+    @property
+    def label(self) -> str:
+        """What tells its kernels from others."""
+        one_kind = "_one_kind" if self.one_kind else ""
+        return f"{'all' if self.everything else 'list'}_{self.names[0]}_{self.names[1]}{one_kind}"
+
+    @property
+    def cached(self) -> bool:
+        """Whether what is compiled is kept: not where a law is a user's."""
+        return not any(name.startswith("user-pair") for name in self.names)
+
+    @property
+    def stand_ins(self) -> dict[str, Any]:
+        """What stands for the names of the templates."""
+        return {
+            "LAW": self.laws[0] or no_law,
+            "CHARGED_LAW": self.laws[1] or no_law,
+            "CHARGED": self.laws[1] is not None,
+            "ONE_KIND": self.one_kind,
+            "EVERYTHING": self.everything,
+            "WITHIN": other if self.everything else near,
+            "cached": self.cached,
+        }
+
+
 @cache
-def compiled(
-    names: tuple[str, str], laws: tuple[Any, Any], one_kind: bool, everything: bool, parallel: bool, packed: bool
-) -> Any:
-    """The two kernels of a combination of laws, ready to be handed to others: forces, and measures. ``packed`` takes
-    neighbours several at a time (``packed_sums.py``)."""
-    charged = laws[1] is not None
-    label = f"{'all' if everything else 'list'}_{names[0]}_{names[1]}{'_one_kind' if one_kind else ''}"
-    stand_ins = {
-        "LAW": laws[0] or no_law,
-        "CHARGED_LAW": laws[1] or no_law,
-        "CHARGED": charged,
-        "ONE_KIND": one_kind,
-        "EVERYTHING": everything,
-        "WITHIN": other if everything else near,
-        "cached": not any(name.startswith("user-pair") for name in names),
-    }
-    how = "parallel" if parallel else "serial"
-    if packed:
-        forces = packed_kernel(label, laws, parallel, bool(stand_ins["cached"]))
+def forces_kernel(laws: Combination, parallel: bool, lanes: int) -> Any:
+    """The kernel of the forces, ready to be handed to others. It takes as many neighbours together as it has lanes
+    (``packed_sums.py``); without lanes it gathers their coordinates."""
+    if lanes:
+        kernel = packed_kernel(laws.label, laws.laws, lanes, parallel, laws.cached)
     else:
-        forces = specialised(pair_forces, f"forces_{how}_{label}", parallel=parallel, called="value", **stand_ins)
-    return (
-        prepare(forces, FORCES),
-        prepare(specialised(pair_measure, f"measure_{label}", called="value", **stand_ins), MEASURE),
-    )
+        name = f"forces_{'parallel' if parallel else 'serial'}_{laws.label}"
+        kernel = specialised(pair_forces, name, parallel=parallel, called="value", **laws.stand_ins)
+    return prepare(kernel, FORCES)
+
+
+@cache
+def measure_kernel(laws: Combination) -> Any:
+    """The kernel of the measures, ready to be handed to others."""
+    return prepare(specialised(pair_measure, f"measure_{laws.label}", called="value", **laws.stand_ins), MEASURE)
 
 
 def pair_table(plain: np.ndarray, charged: np.ndarray, coulomb: float) -> SiteTable:

@@ -27,7 +27,17 @@ from articulon.forces.sites.neighbours import (
     refresh_serial,
     with_choice,
 )
-from articulon.forces.sites.pair_sums import PARALLEL_ALL, PARALLEL_SITES, compiled, no_rows, pair_table
+from articulon.forces.sites.pair_loops import pair_loop
+from articulon.forces.sites.pair_sums import (
+    LANES_OF,
+    PARALLEL_ALL,
+    PARALLEL_SITES,
+    Combination,
+    forces_kernel,
+    measure_kernel,
+    no_rows,
+    pair_table,
+)
 from articulon.forces.sites.site_positions import site_places
 from articulon.forces.sites.site_tables import (
     ENERGY,
@@ -211,9 +221,9 @@ class SiteForces:
             laws = tuple(None if term is None else term.law for term in (plain, charged))
             packed = kinds == 1 and not self.listing.everything
             packed = packed and all(term is None or term.side_by_side for term in (plain, charged))
-            pair = compiled(names, laws, kinds == 1, self.listing.everything, self.parallel, packed)
-            forces.append(pair[0])
-            measures.append(pair[1])
+            both = Combination(names, laws, kinds == 1, self.listing.everything)
+            forces.append(forces_kernel(both, self.parallel, LANES_OF[pair_loop()] if packed else 0))
+            measures.append(measure_kernel(both))
             tables.append(pair_table(first, second, self.model.units.coulomb))
             levels.append(next(term.level for term in (plain, charged) if term is not None))
         for term in terms:

@@ -1,0 +1,105 @@
+"""How long each loop over listed pairs takes on this machine: a small Lennard-Jones liquid, summed again and again."""
+
+import math
+from collections.abc import Iterable
+from time import perf_counter
+
+import numpy as np
+
+from articulon.forces.sites.cells import FAR
+from articulon.forces.sites.laws.lennard_jones import LEAVES
+from articulon.forces.sites.neighbours import VECTOR
+from articulon.forces.sites.pair_sums import LANES_OF, Combination, forces_kernel, no_rows, pair_table
+from articulon.forces.sites.site_tables import FORCES, Cell, Neighbours, Particles, empty_neighbours, empty_particles
+from articulon.kernels import prepare, preparing_at_once, preparing_together
+from articulon.passes import Function, Program, pass_of
+
+EDGE, DENSITY, SHAKEN = 13, 0.85, 0.3
+"""Sites along each edge of the cubic lattice, their density and how far each is moved off it along every axis
+[1, 1/σ³, σ]; the numbers of listed neighbours are then as uneven as in a melt."""
+CUTOFF, REACH = 2.5, 2.8
+"""Of the law, and of the lists [σ]."""
+ROUNDS = 9
+"""How often every loop has its turn."""
+CALLS, UNTIMED = 30, 12
+"""Sums of a loop in one turn, and how many of them at its beginning are not timed: some processors change their clock,
+within two milliseconds, as wide registers come into use or go out of it."""
+
+
+@pass_of
+def sum_pairs(table, cell, particles, neighbours, forces):
+    """Adds the forces of one law."""
+    forces(table, cell, particles, neighbours)
+
+
+def nanoseconds(loops: Iterable[str]) -> dict[str, np.ndarray]:
+    """Time that loops take for a listed pair on one thread [ns].
+
+    Parameters
+    ----------
+    loops
+        Names of loops, as ``LANES_OF`` has them. Those that are not in the cache are compiled, on all cores.
+
+    Returns
+    -------
+    dict
+        For each loop its best time in each of its turns, shape (rounds,). Loops are compared round by round: between
+        rounds the clock of a processor changes by more than what tells them apart.
+    """
+    leaf, name = LEAVES["truncated"]
+    law = Combination((name, "none"), (leaf, None), True, False)
+    table = pair_table(np.array([[CUTOFF**2, 4.0, 4.0, 0.0]]), no_rows(1), 1.0)
+    cell = Cell(np.eye(3), np.eye(3), np.zeros(3), np.zeros(3, dtype=np.int64))
+    particles, neighbours = liquid()
+    programs = {}
+    with preparing_at_once(), preparing_together():
+        for loop in loops:
+            kernel = prepare(forces_kernel(law, False, LANES_OF[loop]), FORCES)
+            bound = sum_pairs.bind(table, cell, particles, neighbours, Function(kernel, FORCES))
+            programs[loop] = Program([bound])
+            _ = programs[loop].code  # compiled with the others
+    rounds = [[_best(program) for program in programs.values()] for _ in range(ROUNDS)]
+    each = 1e9 * np.array(rounds) / neighbours.number.sum()
+    return dict(zip(programs, each.T, strict=True))
+
+
+def _best(program: Program) -> float:
+    """The least time of a program in one turn [s]."""
+    least = math.inf
+    for call in range(CALLS):
+        began = perf_counter()
+        program()
+        taken = perf_counter() - began
+        if call >= UNTIMED:
+            least = min(least, taken)
+    return least
+
+
+def liquid() -> tuple[Particles, Neighbours]:
+    """Sites near the points of a lattice, with images all around, and lists of what is near, as runs have them. They
+    are made here, since the kernels that make lists take several times as long to compile as the loops."""
+    spacing = DENSITY ** (-1.0 / 3.0)
+    far = math.ceil((REACH + 2.0 * SHAKEN * math.sqrt(3.0)) / spacing)
+    wide = EDGE + 2 * far
+    points = np.indices((wide, wide, wide)).reshape(3, -1)
+    inside = ((points >= far) & (points < far + EDGE)).all(axis=0)
+    order = np.argsort(~inside, kind="stable")  # images come behind the sites
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    shaken = np.random.default_rng(1).uniform(-SHAKEN, SHAKEN, points.shape)
+    x, sites = (spacing * points + shaken)[:, order], EDGE**3
+    steps = np.indices((2 * far + 1,) * 3).reshape(3, -1) - far
+    steps = steps[:, steps.any(axis=0)]
+    near = place[order[:sites, None] + np.array([wide * wide, wide, 1]) @ steps]
+    listed = sum((x[axis][near] - x[axis][:sites, None]) ** 2 for axis in range(3)) < REACH**2
+    number = listed.sum(axis=1)
+    particles = empty_particles(sites, order.size - sites, VECTOR)
+    neighbours = empty_neighbours(sites, int(number.max()) + 2 * VECTOR)
+    for axis, coordinate in enumerate((particles.x, particles.y, particles.z)):
+        coordinate[: order.size], coordinate[order.size :] = x[axis], FAR
+        particles.packed[:, axis] = coordinate
+    neighbours.places[:] = particles.x.size - 1
+    neighbours.number[:] = number
+    for row, some, chosen in zip(neighbours.places, near, listed, strict=True):
+        row[: chosen.sum()] = some[chosen]
+    return particles, neighbours
