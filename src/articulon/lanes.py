@@ -25,6 +25,7 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.core.typing.templates import signature as signature_of
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
+from numba.np.arrayobj import populate_array
 
 from articulon.kernels import LEAF, jit
 
@@ -321,6 +322,124 @@ def _choose(condition, a, b):
     if isinstance(condition, Choices):
         return lambda condition, a, b: _choose_lanes(condition, a, b)
     return lambda condition, a, b: a if condition else b
+
+
+def both(a: Any, b: Any) -> Any:
+    """Whether two conditions hold, lane by lane; of one state, whether they do."""
+    return a and b
+
+
+@intrinsic
+def _both_lanes(typingctx: Any, a: Any, b: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.and_(*values)
+
+    return a(a, b), generate
+
+
+@overload(both, jit_options={**LEAF, "forceinline": True})
+def _both(a, b):
+    if isinstance(a, Choices):
+        return lambda a, b: _both_lanes(a, b)
+    return lambda a, b: a and b
+
+
+@intrinsic
+def some_lanes(typingctx: Any, bits: Any) -> Any:
+    """A condition that holds in the lanes whose bits are set in a whole number."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        truth = builder.trunc(values[0], ir.IntType(WIDTH))
+        return builder.bitcast(truth, _vector(ir.IntType(1), WIDTH))
+
+    return Choices(WIDTH)(types.int64), generate
+
+
+@intrinsic
+def lanes_of(typingctx: Any, numbers: Any, start: Any, rows: Any, columns: Any) -> Any:
+    """Numbers of a flat array from an index on as an array of lanes (rows, columns). They begin at an address that is a
+    multiple of the size of a register."""
+    kind = types.Array(Lanes(WIDTH), 2, "C")
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        long, size = ir.IntType(64), 8 * WIDTH
+        given = context.make_array(signature.args[0])(context, builder, values[0])
+        found = context.make_array(kind)(context, builder)
+        data = builder.bitcast(builder.gep(given.data, [values[1]]), context.get_data_type(kind.dtype).as_pointer())
+        count = builder.mul(values[2], values[3])
+        strides = [builder.mul(values[3], long(size)), long(size)]
+        itemsize = context.get_constant(types.intp, size)
+        populate_array(found, data, [values[2], values[3]], strides, itemsize, meminfo=None, parent=None)
+        found.nitems = count
+        return found._getvalue()
+
+    return kind(numbers, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def folded(typingctx: Any, x: Any) -> Any:
+    """The sum of the lanes, halves upon each other."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        found, width = values[0], x.width
+        while width > 1:
+            width //= 2
+            nothing, numbers = ir.Constant(found.type, ir.Undefined), _vector(ir.IntType(32), width)
+            low, high = (
+                builder.shuffle_vector(found, nothing, ir.Constant(numbers, list(range(begin, begin + width))))
+                for begin in (0, width)
+            )
+            found = builder.fadd(low, high)
+        return builder.extract_element(found, ir.IntType(32)(0))
+
+    return types.float64(x), generate
+
+
+def _single(function: str) -> Any:
+    """1/x or 1/√x of lanes in single precision."""
+
+    @intrinsic
+    def rough(typingctx: Any, x: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            short, long = _vector(ir.FloatType(), x.width), _vector(ir.DoubleType(), x.width)
+            number = builder.fptrunc(values[0], short)
+            if function == "root":
+                kind = ir.FunctionType(short, [short])
+                name = f"llvm.sqrt.v{x.width}f32"
+                number = builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [number])
+            one = ir.Constant(short, [1.0] * x.width)
+            return builder.fpext(builder.fdiv(one, number), long)
+
+        return x(x), generate
+
+    return rough
+
+
+_rough_inverse_of_lanes, _rough_inverse_root_of_lanes = _single("inverse"), _single("root")
+
+
+def rough_inverse(x: Any) -> Any:
+    """1/x in single precision, of one state or in lanes."""
+    return float(np.float32(1.0) / np.float32(x))
+
+
+@overload(rough_inverse, jit_options={**LEAF, "forceinline": True})
+def _rough_inverse(x):
+    if isinstance(x, Lanes):
+        return lambda x: _rough_inverse_of_lanes(x)
+    return lambda x: np.float64(np.float32(1.0) / np.float32(x))
+
+
+def rough_inverse_root(x: Any) -> Any:
+    """1/√x in single precision, of one state or in lanes."""
+    return float(np.float32(1.0) / np.sqrt(np.float32(x)))
+
+
+@overload(rough_inverse_root, jit_options={**LEAF, "forceinline": True})
+def _rough_inverse_root(x):
+    if isinstance(x, Lanes):
+        return lambda x: _rough_inverse_root_of_lanes(x)
+    return lambda x: np.float64(np.float32(1.0) / np.sqrt(np.float32(x)))
 
 
 # π/2 in three parts; a whole number below 2²⁰ times each of the first two is exact.

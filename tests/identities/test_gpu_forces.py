@@ -253,7 +253,7 @@ def test_what_an_ensemble_has_returned_stays_as_it_was() -> None:
 def test_refusals_name_the_thing() -> None:
     model = model_of("normal noise")
     Q, U = states(model)
-    with pytest.raises(ModelError, match="seeds: the model has Brownian forces"):
+    with pytest.raises(ModelError, match="seeds: there is noise, and without a seed for each state"):
         gpu.accelerations(model, Q, U, device="warp-cpu")
     with pytest.raises(ModelError, match="seeds: expected one for each of the 4 states"):
         gpu.accelerations(model, Q, U, device="warp-cpu", seeds=range(3))

@@ -27,6 +27,7 @@ ones that the compiler turns into vector instructions.
 import numpy as np
 
 from articulon.kernels import jit
+from articulon.lanes import choose, rough_inverse, rough_inverse_root
 
 TERMS = 16
 """Coefficients of each polynomial."""
@@ -59,7 +60,7 @@ places: o, s, ρ, q, B, 1/B, dB/dΣI, dU/dB and then dU/dΣI, a site's part of t
 @jit
 def inverse(x):
     """1/x: the quotient in single precision, with e = 1 − x y taken from it to third order."""
-    y = np.float64(np.float32(1.0) / np.float32(x))
+    y = rough_inverse(x)
     e = 1.0 - x * y
     return y + y * (e + e * e)
 
@@ -67,7 +68,7 @@ def inverse(x):
 @jit
 def inverse_root(x):
     """1/√x likewise."""
-    y = np.float64(np.float32(1.0) / np.sqrt(np.float32(x)))
+    y = rough_inverse_root(x)
     e = 1.0 - x * y * y
     return y + y * e * (0.5 + e * (0.375 + 0.3125 * e))
 
@@ -76,7 +77,7 @@ def inverse_root(x):
 def decay(x):
     """exp(−x) for x ≥ 0: (exp(−x/256))²⁵⁶, from its series about the middle of [0, ¼]. Beyond 64, where it is 1.6e-28
     and no more than rounding beside x, it is constant."""
-    x = x if x < 64.0 else 64.0
+    x = choose(x < 64.0, x, 64.0)
     z = 0.125 - x * (1.0 / 256.0)
     y = 1.0 / 362880.0
     y = y * z + 1.0 / 40320.0
@@ -102,7 +103,7 @@ def decay(x):
 def reach(r, o, s):
     """L, 1/L, 1/U and ln(U/L) of the shadow of s on o, but for the logarithm its argument t."""
     near = abs(r - s)
-    L = o if o > near else near
+    L = choose(o > near, o, near)
     U = r + s
     both = U + L
     each = inverse(both * L * U)
@@ -128,8 +129,8 @@ def shaded(r, r1, o, s, constants):
     l1, u1, t = reach(r, o, s)
     total = l1 - u1 + 0.25 * (r - s * s * r1) * (u1 * u1 - l1 * l1) - 0.5 * t * polynomial(t * t, LOG, constants) * r1
     inside = 2.0 * (1.0 / o - l1)
-    total += inside if s - r > o else 0.0
-    return total if r + s > o else 0.0
+    total += choose(s - r > o, inside, 0.0)
+    return choose(r + s > o, total, 0.0)
 
 
 @jit
@@ -138,7 +139,7 @@ def shade_slope(r, r1, o, s, constants):
     l1, u1, t = reach(r, o, s)
     x = s * r1
     slope = 0.25 * (1.0 + x * x) * (u1 * u1 - l1 * l1) + 0.5 * t * polynomial(t * t, LOG, constants) * r1 * r1
-    return slope if r + s > o else 0.0
+    return choose(r + s > o, slope, 0.0)
 
 
 @jit

@@ -38,6 +38,7 @@ from articulon.forces.sites.pair_sums import (
     no_rows,
     pair_table,
 )
+from articulon.forces.sites.pairs_once import goes_once, once_kernel, once_table
 from articulon.forces.sites.site_positions import site_places
 from articulon.forces.sites.site_tables import (
     ENERGY,
@@ -49,6 +50,7 @@ from articulon.forces.sites.site_tables import (
     Cell,
     SiteSystem,
     SiteTable,
+    aligned,
     empty_neighbours,
     empty_particles,
 )
@@ -222,9 +224,14 @@ class SiteForces:
             packed = kinds == 1 and not self.listing.everything
             packed = packed and all(term is None or term.side_by_side for term in (plain, charged))
             both = Combination(names, laws, kinds == 1, self.listing.everything)
-            forces.append(forces_kernel(both, self.parallel, LANES_OF[pair_loop()] if packed else 0))
+            table = pair_table(first, second, self.model.units.coulomb)
+            if self.listing.everything and goes_once((plain, charged), second):
+                forces.append(prepare(once_kernel(both, self.parallel), FORCES))
+                table = once_table(table, self.kinds)
+            else:
+                forces.append(forces_kernel(both, self.parallel, LANES_OF[pair_loop()] if packed else 0))
             measures.append(measure_kernel(both))
-            tables.append(pair_table(first, second, self.model.units.coulomb))
+            tables.append(table)
             levels.append(next(term.level for term in (plain, charged) if term is not None))
         for term in terms:
             if isinstance(term, SumTerm):
@@ -240,7 +247,8 @@ class SiteForces:
             measures.append(ready(no_measure, MEASURE))
             tables.append(empty)
             levels.append("bonded")
-        self.forces, self.measures, self.tables = tuple(forces), tuple(measures), tuple(tables)
+        self.forces, self.measures = tuple(forces), tuple(measures)
+        self.tables = tuple(SiteTable(*map(aligned, table)) for table in tables)
         self.level = np.array([LEVELS.index(level) for level in levels])
 
     def _make_room(self, images: int, neighbours: int) -> None:
@@ -278,7 +286,7 @@ class SiteForces:
         with scratch and lists of their own."""
         result = copy.copy(self)
         vars(result).pop("_result", None)
-        result.tables = tuple(SiteTable(*(one.copy() for one in table)) for table in self.tables)
+        result.tables = tuple(SiteTable(*map(aligned, table)) for table in self.tables)
         result._make_room(*self._room)
         return result
 

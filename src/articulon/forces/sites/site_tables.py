@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from articulon.kernels import jit
-from articulon.lanes import LaneArray
+from articulon.lanes import WIDTH, LaneArray
 
 MEASURES = 8
 ENERGY, W_XX, W_YY, W_ZZ, W_XY, W_XZ, W_YZ, LAPLACIAN = range(MEASURES)
@@ -37,6 +37,15 @@ class SiteTable(NamedTuple):
     """Sites of each member of a bonded term, −1 where there are fewer than four, shape (members, 4)."""
     constants: np.ndarray
     """Numbers that are the same for all."""
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """A copy at an address that lanes like."""
+    if array.dtype != np.float64:
+        return array.copy()
+    memory = LaneArray.zeros((-(-array.size // WIDTH),)).numbers.reshape(-1)[: array.size]
+    memory[:] = array.reshape(-1)
+    return memory.reshape(array.shape)
 
 
 class Particles(NamedTuple):

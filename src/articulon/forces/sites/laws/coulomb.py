@@ -113,7 +113,19 @@ class Coulomb(BetweenGroups):
             parameters = np.tile([factor, field, slope], (kinds, 1))
             rows = cut_rows(parameters, rc, "shifted", None, energy, 0.0)
         groups, skin = self.group_pairs(model, self.kind), _number(self.skin)
-        return [PairTerm(leaf, name, rows, rc, charged=True, constant=constant, skin=skin, between=groups)]
+        return [
+            PairTerm(
+                leaf,
+                name,
+                rows,
+                rc,
+                charged=True,
+                constant=constant,
+                skin=skin,
+                between=groups,
+                side_by_side=alpha == 0.0,
+            )
+        ]
 
     def bare_terms(self, model: Model) -> list[PairTerm]:
         """The law without a cutoff, for pairs that are scaled."""
@@ -132,7 +144,7 @@ def bare_coulomb(model: Model, relative_permittivity: float) -> list[PairTerm]:
     """q₁q₂/(4πε₀ε_r r) without a cutoff."""
     parameters = np.tile([1.0 / relative_permittivity, 0.0, 0.0], (len(model.sites.kinds) ** 2, 1))
     rows = cut_rows(parameters, np.inf, "truncated", None, 0.0, 0.0)
-    return [PairTerm(coulomb, "coulomb", rows, np.inf, charged=True)]
+    return [PairTerm(coulomb, "coulomb", rows, np.inf, charged=True, side_by_side=True)]
 
 
 def check_charges(model: Model, where: str) -> None:

@@ -1,0 +1,243 @@
+"""The generalised Born model over all pairs of sites, each of which is met once, where there is no cutoff.
+
+The formulas are those of ``born_pairs.py``, the order of the pairs that of ``pairs_once.py``: a site and a group of
+others go through them together. What is near, so that one sphere reaches into another, takes the longer way, where any
+of a group is.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from articulon.forces.sites.born_pairs import (
+    BORN,
+    CHARGE,
+    COUPLING,
+    INVERSE,
+    OFFSET,
+    PULL,
+    ROWS,
+    SHADE,
+    SHADOW,
+    SLOPE,
+    STEEP,
+    inverse_root,
+    polynomial,
+    screened,
+    shade_slope,
+    shaded,
+)
+from articulon.forces.sites.born_sums import arrange, set_radius
+from articulon.forces.sites.pairs_once import (
+    BLOCK,
+    EVERY,
+    MOST_SHARES,
+    block_of,
+    blocks_of,
+    groups_to_meet,
+    later,
+    shares_of,
+)
+from articulon.kernel_variants import leaf_variant, specialised
+from articulon.kernels import jit
+from articulon.lanes import WIDTH, any_of, both, choose, folded, in_all, lanes_of, some_lanes
+
+X, Y, Z, SUMS = range(ROWS, ROWS + 4)
+"""Further rows of the table: positions, and those of the first share's sums."""
+SUM, OF_X, OF_Y, OF_Z, KINDS_OF_SUMS = range(5)
+"""What each share sums over pairs: Σ 2 I and then Σ −2 B dU/dB, and forces."""
+FAR = 1e15
+"""Where places are that fill groups up [length]: far, and its square a number of single precision."""
+
+
+def rows_for(sites: int) -> np.ndarray:
+    """Rows for so many sites, up to a whole number of groups. Those behind the last cast no shadow and have no
+    charge."""
+    shares = min(-(-sites // BLOCK), MOST_SHARES)
+    rows = np.zeros((SUMS + KINDS_OF_SUMS * shares, -(-(sites + 1) // WIDTH) * WIDTH))
+    rows[[OFFSET, BORN, INVERSE]] = 1.0
+    rows[X : Z + 1] = FAR
+    return rows
+
+
+@jit
+def shade_site(i, first, last, own, at, table):
+    """Shadows of the spheres of groups on that of a site, and of its own on theirs."""
+    rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
+    kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
+    x, y, z, o, s = rows[X, i], rows[Y, i], rows[Z, i], rows[OFFSET, i], rows[SHADOW, i]
+    total = in_all(0.0, WIDTH)
+    for g in range(first, last):
+        mask = some_lanes(later(i) if own and g == first else EVERY)
+        dx, dy, dz = x - kept[X, g], y - kept[Y, g], z - kept[Z, g]
+        r2 = dx * dx + dy * dy + dz * dz
+        r1, oj, sj = inverse_root(r2), kept[OFFSET, g], kept[SHADOW, g]
+        least = choose(o + sj > oj + s, o + sj, oj + s)
+        far = r2 > least * least
+        one, two = sj * r1, s * r1
+        y1, y2 = one * one, two * two
+        on_site = choose(far, r1 * one * y1 * polynomial(y1, SHADE, constants), 0.0)
+        on_group = choose(far, r1 * two * y2 * polynomial(y2, SHADE, constants), 0.0)
+        near = both(mask, r2 <= least * least)
+        if any_of(near):
+            on_site = choose(near, shaded(r2 * r1, r1, o, sj, constants), on_site)
+            on_group = choose(near, shaded(r2 * r1, r1, oj, s, constants), on_group)
+        total += choose(mask, on_site, 0.0)
+        kept[at + SUM, g] += choose(mask, on_group, 0.0)
+    rows[at + SUM, i] += folded(total)
+
+
+@jit
+def charge_site(i, first, last, own, at, table):
+    """Forces between the charges of a site and of groups at constant Born radii, and −2 B dU/dB of both."""
+    rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
+    kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
+    x, y, z, b, b1 = rows[X, i], rows[Y, i], rows[Z, i], rows[BORN, i], rows[INVERSE, i]
+    q = -constants[COUPLING] * rows[CHARGE, i]
+    pull, fx, fy, fz = in_all(0.0, WIDTH), in_all(0.0, WIDTH), in_all(0.0, WIDTH), in_all(0.0, WIDTH)
+    for g in range(first, last):
+        dx, dy, dz = x - kept[X, g], y - kept[Y, g], z - kept[Z, g]
+        r2 = dx * dx + dy * dy + dz * dz
+        qq = q * kept[CHARGE, g]
+        if own and g == first:
+            qq = choose(some_lanes(later(i)), qq, 0.0)
+        _, f, v = screened(r2, b * kept[BORN, g], b1 * kept[INVERSE, g], qq, constants)
+        pull += v
+        kept[at + SUM, g] += v
+        ax, ay, az = f * dx, f * dy, f * dz
+        fx, fy, fz = fx + ax, fy + ay, fz + az
+        kept[at + OF_X, g] -= ax
+        kept[at + OF_Y, g] -= ay
+        kept[at + OF_Z, g] -= az
+    rows[at + SUM, i] += folded(pull)
+    rows[at + OF_X, i] += folded(fx)
+    rows[at + OF_Y, i] += folded(fy)
+    rows[at + OF_Z, i] += folded(fz)
+
+
+@jit
+def react_site(i, first, last, own, at, table):
+    """Forces between a site and groups by the Born radii that change as they move."""
+    rows, constants, groups = table.rows, table.constants, table.rows.shape[1] // WIDTH
+    kept = lanes_of(rows.reshape(-1), 0, rows.shape[0], groups)
+    x, y, z, o, s, c = rows[X, i], rows[Y, i], rows[Z, i], rows[OFFSET, i], rows[SHADOW, i], 0.5 * rows[PULL, i]
+    fx, fy, fz = in_all(0.0, WIDTH), in_all(0.0, WIDTH), in_all(0.0, WIDTH)
+    for g in range(first, last):
+        mask = some_lanes(later(i) if own and g == first else EVERY)
+        dx, dy, dz = x - kept[X, g], y - kept[Y, g], z - kept[Z, g]
+        r2 = dx * dx + dy * dy + dz * dz
+        r1, oj, sj, cj = inverse_root(r2), kept[OFFSET, g], kept[SHADOW, g], 0.5 * kept[PULL, g]
+        least = choose(o + sj > oj + s, o + sj, oj + s)
+        one, two = sj * r1, s * r1
+        y1, y2 = one * one, two * two
+        f = c * one * y1 * polynomial(y1, STEEP, constants) + cj * two * y2 * polynomial(y2, STEEP, constants)
+        f = choose(r2 > least * least, f * r1 * r1 * r1, 0.0)
+        near = both(mask, r2 <= least * least)
+        if any_of(near):
+            r = r2 * r1
+            slope = c * shade_slope(r, r1, o, sj, constants) + cj * shade_slope(r, r1, oj, s, constants)
+            f = choose(near, -slope * r1, f)
+        f = choose(mask, f, 0.0)
+        ax, ay, az = f * dx, f * dy, f * dz
+        fx, fy, fz = fx + ax, fy + ay, fz + az
+        kept[at + OF_X, g] -= ax
+        kept[at + OF_Y, g] -= ay
+        kept[at + OF_Z, g] -= az
+    rows[at + OF_X, i] += folded(fx)
+    rows[at + OF_Y, i] += folded(fy)
+    rows[at + OF_Z, i] += folded(fz)
+
+
+ON_SITE: Any = shade_site
+
+
+@jit
+def take_share(share, n, table):
+    """What the pairs of a share do; ``ON_SITE`` adds it to the share's sums, which are those of rows from ``at`` on."""
+    blocks, shares, at = blocks_of(n), shares_of(n), SUMS + KINDS_OF_SUMS * share
+    for turn in range((blocks + shares - 1) // shares):
+        a = block_of(turn, share, shares)
+        for b in range(a, blocks):
+            for i in range(a * BLOCK, min((a + 1) * BLOCK, n)):
+                first, last = groups_to_meet(i, a, b, n)
+                ON_SITE(i, first, last, a == b, at, table)
+
+
+SHARE_SHADES, SHARE_CHARGES, SHARE_REACTIONS = (
+    leaf_variant(take_share, f"share_{name}", ON_SITE=one)
+    for name, one in (("shades", shade_site), ("charges", charge_site), ("reactions", react_site))
+)
+
+
+@jit
+def keep_sites(n, table, particles):
+    """Parameters, charges and positions in the order of places, and sums that are zero. Returns what is not a number
+    where a position is not."""
+    rows = table.rows
+    lost = arrange(table, particles)
+    for i in range(n):
+        rows[X, i], rows[Y, i], rows[Z, i] = particles.x[i], particles.y[i], particles.z[i]
+    for k in range(SUMS, rows.shape[0]):
+        for i in range(rows.shape[1]):
+            rows[k, i] = 0.0
+    return lost
+
+
+@jit
+def sum_of_shares(which, n, rows):
+    """Adds the sums of all shares up, in those of the first."""
+    for share in range(1, shares_of(n)):
+        at = SUMS + KINDS_OF_SUMS * share + which
+        for i in range(n):
+            rows[SUMS + which, i] += rows[at, i]
+
+
+@jit
+def take_radii(n, table):
+    """Born radii, and what follows from them, of the sums of shadows."""
+    rows = table.rows
+    sum_of_shares(SUM, n, rows)
+    for i in range(n):
+        set_radius(rows, table.constants, i, 0.5 * rows[SUMS + SUM, i], True)
+    for share in range(shares_of(n)):
+        for i in range(rows.shape[1]):
+            rows[SUMS + KINDS_OF_SUMS * share + SUM, i] = 0.0
+
+
+@jit
+def take_pulls(n, table):
+    """dU/dΣI of all sites."""
+    rows = table.rows
+    sum_of_shares(SUM, n, rows)
+    for i in range(n):
+        rows[PULL, i] = (rows[PULL, i] - 0.5 * rows[SUMS + SUM, i]) * rows[INVERSE, i] * rows[SLOPE, i]
+
+
+def forces_of_spheres(table, cell, particles, neighbours):
+    """Adds the forces."""
+    n, rows = particles.fx.size, table.rows
+    shares = shares_of(n)
+    lost = keep_sites(n, table, particles)
+    for share in prange(shares):
+        SHARE_SHADES(np.int64(share), n, table)
+    take_radii(n, table)
+    for share in prange(shares):
+        SHARE_CHARGES(np.int64(share), n, table)
+    take_pulls(n, table)
+    for share in prange(shares):
+        SHARE_REACTIONS(np.int64(share), n, table)
+    for k in range(OF_X, KINDS_OF_SUMS):
+        sum_of_shares(k, n, rows)
+    for i in range(n):
+        particles.fx[i] += rows[SUMS + OF_X, i] + lost
+        particles.fy[i] += rows[SUMS + OF_Y, i] + lost
+        particles.fz[i] += rows[SUMS + OF_Z, i] + lost
+
+
+@cache
+def once_kernel(parallel: bool) -> Any:
+    """The kernel of the forces."""
+    how = "parallel" if parallel else "serial"
+    return specialised(forces_of_spheres, f"forces_of_spheres_{how}", parallel=parallel, called="value")

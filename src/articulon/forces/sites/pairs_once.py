@@ -1,0 +1,225 @@
+"""Sums over all pairs of sites, each of which is met once, where nothing is listed.
+
+A pair is evaluated once for both its sites: what it does to one stays in registers, what it does to the other goes into
+memory that stays in the cache. A site and as many others as a register has lanes, a group, go through the law together.
+
+Sites are in blocks, and the meetings of a block with those behind it belong to one of several *shares* of equal work,
+each with forces of its own that are added up in the end. However many threads there are to take shares, the order of
+every sum, and with it its bits, is the same.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from articulon.forces.sites.cells import FAR
+from articulon.forces.sites.packed_sums import no_law
+from articulon.forces.sites.pair_sums import Combination
+from articulon.forces.sites.site_tables import SiteTable
+from articulon.forces.sites.site_terms import PairTerm
+from articulon.kernel_variants import leaf_variant, specialised
+from articulon.kernels import jit
+from articulon.lanes import WIDTH, choose, folded, in_all, lanes_of, some_lanes
+
+BLOCK = 64
+"""Sites in a block, a multiple of the lanes of every processor."""
+GROUPS = BLOCK // WIDTH
+"""Groups in a block."""
+EVERY = (1 << WIDTH) - 1
+"""Bits of all lanes."""
+MOST_SHARES = 32
+"""More threads have nothing to do."""
+X, Y, Z, CHARGE, KEPT = range(5)
+"""Rows of what is kept of the sites."""
+WIDTH_OF_LAW, KINDS, COULOMB, SITES_AT, FORCES_AT, ROWS_AT = range(6)
+"""Places in ``constants``: numbers in a row of the law that is not one of charges, kinds, Coulomb's constant, and where
+behind these the sites are kept, the forces of each share, and the rows of kinds with all sites."""
+HEADER = 8
+"""Where they begin."""
+
+
+@jit
+def blocks_of(n):
+    """Number of blocks of n sites."""
+    return (n + BLOCK - 1) // BLOCK
+
+
+@jit
+def groups_of(n):
+    """Number of groups of n sites."""
+    return (n + WIDTH - 1) // WIDTH
+
+
+@jit
+def shares_of(n):
+    """Number of shares of the work."""
+    return min(blocks_of(n), MOST_SHARES)
+
+
+@jit
+def block_of(turn, share, shares):
+    """Block that a share takes in a turn: the blocks are dealt out there and back, since the first meet most others."""
+    return turn * shares + (share if turn % 2 == 0 else shares - 1 - share)
+
+
+@jit
+def groups_to_meet(i, a, b, n):
+    """The groups of block b that a site of block a meets: of its own block from its own group on."""
+    first = i // WIDTH if a == b else b * GROUPS
+    return first, min((b + 1) * GROUPS, groups_of(n))
+
+
+@jit
+def later(i):
+    """Bits of the lanes behind that of a site, in its own group."""
+    return EVERY & ~((2 << (i % WIDTH)) - 1)
+
+
+LAW = CHARGED_LAW = no_law
+CHARGED = ONE_KIND = False
+
+
+@jit
+def force_of_group(g, mask, masked, one, rows, table, kept, found):
+    """Force of a group on a site, of which x, y, z and its charge times Coulomb's constant are given, by those pairs
+    that the mask lets through; the group gets the opposite."""
+    x, y, z, q = one
+    dx, dy, dz = x - kept[X, g], y - kept[Y, g], z - kept[Z, g]
+    r2 = dx * dx + dy * dy + dz * dz
+    qq = q * kept[CHARGE, g] if CHARGED else 0.0
+    f = LAW(r2, rows, 0 if ONE_KIND else g, qq)[1]
+    if CHARGED:
+        f += CHARGED_LAW(r2, table.rows[:, int(table.constants[WIDTH_OF_LAW]) :], 0, qq)[1]
+    if masked:
+        f = choose(mask, f, 0.0)
+    fx, fy, fz = f * dx, f * dy, f * dz
+    found[0, g] -= fx
+    found[1, g] -= fy
+    found[2, g] -= fz
+    return fx, fy, fz
+
+
+@jit
+def force_on_site(i, first, last, own, share, n, table, particles, neighbours):
+    """Force on a site by groups from ``first`` to ``last``, of which the first may be its own, in a share."""
+    constants, groups, width = table.constants, groups_of(n), int(table.constants[WIDTH_OF_LAW])
+    at = int(constants[FORCES_AT]) + share * 3 * groups * WIDTH
+    kept, found = lanes_of(constants, int(constants[SITES_AT]), KEPT, groups), lanes_of(constants, at, 3, groups)
+    if ONE_KIND:
+        rows = table.rows
+    else:
+        start = int(constants[ROWS_AT]) + np.int64(particles.kind[i]) * groups * width * WIDTH
+        rows = lanes_of(constants, start, groups, width)
+    one = particles.x[i], particles.y[i], particles.z[i], constants[COULOMB] * particles.charge[i]
+    excluded, e, end = neighbours.excluded, neighbours.excluded_start[i], neighbours.excluded_start[i + 1]
+    fx, fy, fz = in_all(0.0, WIDTH), in_all(0.0, WIDTH), in_all(0.0, WIDTH)
+    every = some_lanes(EVERY)
+    g = first
+    while g < last:
+        while e < end and excluded[e] < g * WIDTH:
+            e += 1
+        stop = min(last, excluded[e] // WIDTH) if e < end else last
+        if own and g == first:
+            stop = first
+        for free in range(g, stop):
+            ax, ay, az = force_of_group(free, every, False, one, rows, table, kept, found)
+            fx, fy, fz = fx + ax, fy + ay, fz + az
+        if stop < last:
+            bits = later(i) if own and stop == first else EVERY
+            while e < end and excluded[e] < (stop + 1) * WIDTH:
+                bits &= ~(1 << (excluded[e] - stop * WIDTH))
+                e += 1
+            ax, ay, az = force_of_group(stop, some_lanes(bits), True, one, rows, table, kept, found)
+            fx, fy, fz = fx + ax, fy + ay, fz + az
+        g = stop + 1
+    constants[at + i] += folded(fx)
+    constants[at + i + groups * WIDTH] += folded(fy)
+    constants[at + i + 2 * groups * WIDTH] += folded(fz)
+
+
+FORCE_ON_SITE: Any = force_on_site
+
+
+@jit
+def keep_sites(n, table, particles):
+    """Takes positions and charges over; what fills the last group up is far and has none."""
+    constants, size = table.constants, groups_of(n) * WIDTH
+    at = int(constants[SITES_AT])
+    for i in range(size):
+        there = i < n
+        constants[at + X * size + i] = particles.x[i] if there else FAR
+        constants[at + Y * size + i] = particles.y[i] if there else FAR
+        constants[at + Z * size + i] = particles.z[i] if there else FAR
+        constants[at + CHARGE * size + i] = particles.charge[i] if there else 0.0
+
+
+@jit
+def take_share(share, n, table, particles, neighbours):
+    """Forces between the pairs of a share, and nothing on all others."""
+    blocks, shares, size = blocks_of(n), shares_of(n), groups_of(n) * WIDTH
+    at = int(table.constants[FORCES_AT]) + share * 3 * size
+    for k in range(at, at + 3 * size):
+        table.constants[k] = 0.0
+    for turn in range((blocks + shares - 1) // shares):
+        a = block_of(turn, share, shares)
+        for b in range(a, blocks):
+            for i in range(a * BLOCK, min((a + 1) * BLOCK, n)):
+                first, last = groups_to_meet(i, a, b, n)
+                FORCE_ON_SITE(i, first, last, a == b, share, n, table, particles, neighbours)
+
+
+TAKE_SHARE: Any = take_share
+
+
+def forces_of_pairs(table, cell, particles, neighbours):
+    """Adds −∇U of all pairs but the excluded ones to the forces on both their sites."""
+    n, fx, fy, fz = particles.fx.size, particles.fx, particles.fy, particles.fz
+    shares, size, at = shares_of(n), groups_of(n) * WIDTH, int(table.constants[FORCES_AT])
+    keep_sites(n, table, particles)
+    for share in prange(shares):
+        TAKE_SHARE(np.int64(share), n, table, particles, neighbours)
+    for share in range(shares):
+        for i in range(n):
+            fx[i] += table.constants[at + i]
+            fy[i] += table.constants[at + size + i]
+            fz[i] += table.constants[at + 2 * size + i]
+        at += 3 * size
+
+
+@cache
+def once_kernel(laws: Combination, parallel: bool) -> Any:
+    """The kernel of a combination of laws."""
+    label, one_kind = laws.label, laws.one_kind
+    chosen = {name: laws.stand_ins[name] for name in ("LAW", "CHARGED_LAW", "CHARGED", "ONE_KIND")}
+    group = leaf_variant(force_of_group, f"force_of_group_{label}", **chosen)
+    site = leaf_variant(force_on_site, f"force_on_site_{label}", force_of_group=group, ONE_KIND=one_kind)
+    taking = leaf_variant(take_share, f"take_share_{label}", FORCE_ON_SITE=site)
+    name = f"forces_of_pairs_{'parallel' if parallel else 'serial'}_{label}"
+    return specialised(forces_of_pairs, name, parallel=parallel, called="value", cached=laws.cached, TAKE_SHARE=taking)
+
+
+def goes_once(laws: tuple[PairTerm | None, ...], charged_rows: np.ndarray) -> bool:
+    """Whether pairs under one law, or two, can be met once: the laws take lanes, and that of charges is one for all
+    kinds."""
+    return all(law is None or law.side_by_side for law in laws) and bool((charged_rows == charged_rows[:1]).all())
+
+
+def once_table(table: SiteTable, kinds: np.ndarray) -> SiteTable:
+    """The table of this loop from that of ``pair_sums.py``, which it still is, and the kinds of all sites."""
+    width, count = int(table.constants[WIDTH_OF_LAW]), int(table.constants[KINDS])
+    plain = table.rows[:, :width]
+    size = -(-kinds.size // WIDTH) * WIDTH
+    of_kinds = np.zeros((count if count > 1 else 0, size, width))
+    if count > 1:
+        of_kinds[:, : kinds.size] = plain.reshape(count, count, width)[:, kinds]
+    # Groups side by side: (kinds, groups, width, lanes).
+    rows = of_kinds.reshape(-1, size // WIDTH, WIDTH, width).swapaxes(2, 3)
+    shares = min(-(-kinds.size // BLOCK), MOST_SHARES)
+    forces_at = HEADER + KEPT * size
+    rows_at = forces_at + 3 * shares * size
+    constants = np.zeros(rows_at + rows.size)
+    constants[: ROWS_AT + 1] = *table.constants, HEADER, forces_at, rows_at
+    constants[rows_at:] = rows.reshape(-1)
+    return table._replace(constants=constants)
