@@ -16,19 +16,22 @@ from articulon.integrate.status import DIVERGED, REACHED, STOPPED, advance_stop
 from articulon.scaling import NoScaling
 
 CASE = ar.load_case("nanoparticle-docking")
+NEAR = {"model.gap": "34 nm", "run.stop.advance": "15 nm"}
+"""It begins 10 nm nearer and comes as near to the receptors, in a fifth of the time."""
 
 
 @cache
-def docking_time(longer: float = 1.0) -> float:
-    """When the unscaled core of the default case, with a step so many times as long, has advanced by the distance that
-    counts as docked [μs]."""
-    model, policy = CASE.build_model(), NoScaling()
+def docking_time(longer: float, near: bool = False) -> float:
+    """When the unscaled core of the default case, with a step so many times as long as the shipped one, has advanced by
+    the distance that counts as docked [μs]."""
+    case = CASE.with_overrides(NEAR) if near else CASE
+    model, policy = case.build_model(), NoScaling()
     state = model.initial_state()
-    integrator = CASE.integrator.model_copy(update={"step": longer * float(CASE.integrator.step)})
+    integrator = case.integrator.model_copy(update={"step": longer * float(case.integrator.step)})
     advance = driver(Problem(Evaluator(model), integrator, policy), state)
-    stop = CASE.run.stop
+    stop = case.run.stop
     advance.stop = advance_stop(model, model.body(stop.body), np.array(stop.direction), float(stop.advance))
-    assert advance.advance(state, float(CASE.run.duration), 2**62) == STOPPED
+    assert advance.advance(state, float(case.run.duration), 2**62) == STOPPED
     return float(state.time[0])
 
 
@@ -76,9 +79,10 @@ def test_half_of_the_way_in_one_step_is_no_motion(steps, ended):
 
 @pytest.mark.slow
 def test_the_unscaled_particle_docks_within_three_to_six_microseconds_at_twice_the_step_too():
-    """Of a rule of second order, the shipped step's own error is a third of what twice the step changes."""
-    assert 3.0 < docking_time() < 6.0
-    assert docking_time(longer=2.0) == pytest.approx(docking_time(), rel=1e-4)
+    """Of a rule of second order, the shipped step's own error is a third of what twice the step changes. That is told
+    by the nearer start: steps err at the end, where the particle is fast, and more of a shorter time."""
+    assert 3.0 < docking_time(longer=2.0) < 6.0
+    assert docking_time(longer=2.0, near=True) == pytest.approx(docking_time(longer=1.0, near=True), rel=1e-4)
 
 
 @pytest.mark.slow

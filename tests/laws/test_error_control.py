@@ -112,22 +112,24 @@ def test_what_arrives_late_is_late_by_less_than_the_tolerance(law: str, bounds: 
 
 @pytest.mark.slow
 def test_the_docking_keeps_its_tolerance_too(tmp_path: Any) -> None:
-    """Against unscaled friction-implicit steps, with a sixth of the evaluations of unscaled explicit ones at most: the
-    joints of the chains need a larger factor than the approach does, which by itself would take a fortieth. It begins 5
-    nm nearer than the case does, to as near the end. The study with smaller tolerances, the case's own gap and the
-    published one is ``python -m validation.error_control``."""
+    """Against unscaled friction-implicit steps, with a fifteenth of the evaluations of unscaled explicit ones at most:
+    the joints of the chains need a larger factor than the approach does. The tolerance is large, since the evaluations
+    fall with it. It begins 5 nm nearer than the case does, to as near the end. The study with smaller tolerances, the
+    case's own gap and the published one is ``python -m validation.error_control``."""
     quick = {"run.frames": 400, "model.gap": "39 nm", "run.stop.advance": "20 nm"}
     # At twice the shipped step it docks at the same time to 1e-4, as test_docking.py asserts.
     unscaled = ar.load_case("nanoparticle-docking", {**quick, "integrator.step": "16 ps"})
-    truth = ar.run(unscaled, tmp_path / "truth").summary["stop_time"]
-    scaling = {"policy": "error-controlled", "tolerance": 0.1}
+    truth = ar.run(unscaled, tmp_path / "truth", report=False).summary["stop_time"]
+    tolerance = 0.3
+    scaling = {"policy": "error-controlled", "tolerance": tolerance}
     done = ar.run(
         ar.load_case("nanoparticle-docking", {**quick, "scaling": scaling, "integrator": KUTTA_MERSON}),
         tmp_path / "scaled",
+        report=False,
     ).summary
-    assert 0.03 < done["stop_time"] / truth - 1.0 < 0.1
+    assert 0.3 * tolerance < done["stop_time"] / truth - 1.0 < tolerance
     # Five evaluations in each stable step of 3.55 relaxation times of body B, 0.111 ps.
-    assert done["evaluations"] < 5.0 * truth / (3.55 * 1.11e-7) / 6.0
+    assert done["evaluations"] < 5.0 * truth / (3.55 * 1.11e-7) / 15.0
 
 
 def test_with_friction_implicit_steps_the_control_is_as_honest() -> None:
