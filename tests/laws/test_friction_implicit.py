@@ -341,16 +341,11 @@ def test_a_jointed_chain_keeps_equipartition_under_an_explicit_rule_with_held_no
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("count", "samples", "precision"), [(300, 40, 0.07), pytest.param(800, 250, 0.035, marks=pytest.mark.slow)]
-)
 @pytest.mark.parametrize("kind", CHAINS)
 @pytest.mark.parametrize("ratio", STEPS)
-def test_a_jointed_chain_keeps_its_springs_mean_energies(
-    kind: str, ratio: float, count: int, samples: int, precision: float
-) -> None:
+def test_a_jointed_chain_keeps_its_springs_mean_energies(kind: str, ratio: float) -> None:
     """⟨½ k φ²⟩ of the exact ensemble e^{−U/kT} √det M, which the chains are drawn from, is what the rule keeps."""
-    between = 10
+    count, samples, between = 800, 80, 10
     chain, h = chain_at(kind, ratio, turn=0.12, stiffness=30.0)
     forest = chain.forest(count)
     exact = chain.mean_spring_energies()
@@ -360,5 +355,5 @@ def test_a_jointed_chain_keeps_its_springs_mean_energies(
     run = Running(forest, FrictionImplicit(step=h), seed=44, window=h, q=q, u=u)
     energies = np.array([chain.spring_energies(run.to((k + 1) * between * h).q) for k in range(samples)])
     mean, error = mean_and_error(energies)
-    assert np.all(error < precision * exact), error / exact
+    assert np.all(error < 0.045 * exact), error / exact
     assert np.all(np.abs(mean - exact) < SIGMAS * error), (mean, exact, error)
