@@ -251,7 +251,8 @@ def test_every_rule_takes_in_the_same_impulse_of_noise(shape: str) -> None:
 @pytest.mark.parametrize("ratio", [0.5, 2.0, 8.0])
 def test_a_held_force_feeds_less_than_thermal_energy(shape: str, ratio: float) -> None:
     """⟨½ m v²⟩ = ½ kT tanh(x)/x at the windows' boundaries, x = Δ/2τ, for translation and for rotation."""
-    count, windows = 2500, 12
+    # The longer the windows, the less neighbours are alike.
+    count, windows = 2500, 12 if ratio < 1.0 else 5
     # Both relaxation times alike, so that one window serves both.
     model = bath(count, shape=shape, inertia=TAU * TURNING)
     window = ratio * TAU
