@@ -42,6 +42,7 @@ def grid(sites: int, images: int, reach: float, skin: float, later: bool = False
         np.zeros(images, dtype=np.int32),
         np.zeros((3, max(sites, images))),
         np.zeros(((sites + BLOCK - 1) // BLOCK, 7)),
+        np.zeros((sites + images, 2), dtype=np.int16),
     )
 
 
@@ -181,10 +182,110 @@ def permute_sites(particles, grid, kinds, charges):
         permute_block(particles, grid.made_shift, kinds, charges, first, min(first + BLOCK, n))
 
 
+@jit
+def count_block(cell, particles, grid, axis, block, end):
+    """How many images the sites of a block, and images behind them, have across an axis, of each and in all."""
+    inverse, n, found = cell.inverse, particles.order.size, 0
+    margin = grid.reach[0] * math.sqrt(inverse[0, axis] ** 2 + inverse[1, axis] ** 2 + inverse[2, axis] ** 2)
+    for q in range(BLOCK * block, min(BLOCK * block + BLOCK, end)):
+        if q < n:
+            x, y, z = particles.x[q], particles.y[q], particles.z[q]
+        else:
+            x, y, z = grid.made[0, q - n], grid.made[1, q - n], grid.made[2, q - n]
+        f = fractions(cell, x, y, z)
+        along = f[0] if axis == 0 else f[1] if axis == 1 else f[2]
+        below, above = 0, 0
+        while along - (below + 1) >= -margin:
+            below += 1
+        while along + (above + 1) <= 1.0 + margin:
+            above += 1
+        grid.images[q, 0], grid.images[q, 1] = below, above
+        found += below + above
+    grid.image_start[block] = found
+
+
+def count_images(cell, particles, grid, axis, before):
+    """How many images blocks of all sites, and of the images that there are, have across an axis."""
+    end = particles.order.size + before
+    for b in prange((end + BLOCK - 1) // BLOCK):
+        count_block(cell, particles, grid, axis, np.int64(b), end)
+
+
+@jit
+def make_block(cell, particles, grid, axis, block, end):
+    """Makes the images of the sites of a block, and of images behind them, from where ``image_start`` says."""
+    n, made, parent, shift, vectors = particles.order.size, grid.made, grid.made_parent, grid.made_shift, cell.vectors
+    at = int(grid.image_start[block])
+    for q in range(BLOCK * block, min(BLOCK * block + BLOCK, end)):
+        below, above = grid.images[q, 0], grid.images[q, 1]
+        if below + above == 0:
+            continue
+        root, sx, sy, sz = q, 0.0, 0.0, 0.0
+        if q >= n:
+            m = q - n
+            root, sx, sy, sz = np.int64(parent[m]), shift[0, m], shift[1, m], shift[2, m]
+        for k in range(-below, above + 1):
+            if k != 0:
+                tx, ty, tz = sx + k * vectors[axis, 0], sy + k * vectors[axis, 1], sz + k * vectors[axis, 2]
+                # From the site at once, as in every later step.
+                made[0, at] = particles.x[root] + tx
+                made[1, at] = particles.y[root] + ty
+                made[2, at] = particles.z[root] + tz
+                parent[at] = root
+                shift[0, at], shift[1, at], shift[2, at] = tx, ty, tz
+                at += 1
+
+
+def make_images(cell, particles, grid, axis, before):
+    """Makes those of all."""
+    end = particles.order.size + before
+    for b in prange((end + BLOCK - 1) // BLOCK):
+        make_block(cell, particles, grid, axis, np.int64(b), end)
+
+
+@jit
+def number_image_block(grid, first, last):
+    """Cells of some images."""
+    for m in range(first, last):
+        grid.cell[m] = cell_number(grid, grid.made[0, m], grid.made[1, m], grid.made[2, m])
+
+
+def number_images(grid, total):
+    """Cells of all images."""
+    for b in prange((total + BLOCK - 1) // BLOCK):
+        first = BLOCK * np.int64(b)
+        number_image_block(grid, first, min(first + BLOCK, total))
+
+
+@jit
+def place_image_block(particles, grid, first, last):
+    """Writes some images to their places, ``grid.cell``."""
+    n = particles.order.size
+    for m in range(first, last):
+        p, root = np.int64(grid.cell[m]), np.int64(grid.made_parent[m])
+        particles.x[p], particles.y[p], particles.z[p] = grid.made[0, m], grid.made[1, m], grid.made[2, m]
+        particles.kind[p], particles.charge[p] = particles.kind[root], particles.charge[root]
+        pack(particles, p)
+        particles.parent[p - n] = root
+        for a in range(3):
+            particles.shift[a, p - n] = grid.made_shift[a, m]
+
+
+def place_images(particles, grid, total):
+    """Writes all images to their places."""
+    for b in prange((total + BLOCK - 1) // BLOCK):
+        first = BLOCK * np.int64(b)
+        place_image_block(particles, grid, first, min(first + BLOCK, total))
+
+
 WRAP: Any = None
 NUMBER: Any = None
 PERMUTE: Any = None
-"""Stand for the passes over all sites, shared among threads or not."""
+COUNT_IMAGES: Any = None
+MAKE_IMAGES: Any = None
+NUMBER_IMAGES: Any = None
+PLACE_IMAGES: Any = None
+"""Stand for the passes over all sites and images, shared among threads or not."""
 
 
 def sort_sites(cell, particles, grid, kinds, charges):
@@ -195,7 +296,7 @@ def sort_sites(cell, particles, grid, kinds, charges):
     """
     n, reach = particles.order.size, grid.reach[0]
     room, far = grid.made_parent.size, particles.x.size - 1
-    vectors, inverse, periodic = cell.vectors, cell.inverse, cell.periodic
+    periodic = cell.periodic
     counts, order, place, extent = particles.counts, particles.order, particles.place, grid.extent
     WRAP(cell, particles, grid)
     low0, low1, low2, high0, high1, high2 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
@@ -228,60 +329,34 @@ def sort_sites(cell, particles, grid, kinds, charges):
         start[c] = start[c - 1]
     start[0] = 0
     PERMUTE(particles, grid, kinds, charges)
-    # Images of the sites across a, then of all of these across b, then across c.
-    made, parent, shift = grid.made, grid.made_parent, grid.made_shift
-    total = 0
+    # Images of the sites across a, then of all of these across b, then across c, in the order of what they are of.
+    start, total = grid.image_start, 0
     for axis in range(3):
         if periodic[axis] == 0:
             continue
-        across = math.sqrt(inverse[0, axis] ** 2 + inverse[1, axis] ** 2 + inverse[2, axis] ** 2)
-        margin = reach * across
-        turns = math.ceil(margin)
         before = total
-        for q in range(n + before):
-            if q < n:
-                x, y, z, root = particles.x[q], particles.y[q], particles.z[q], q
-                sx, sy, sz = 0.0, 0.0, 0.0
-            else:
-                m = q - n
-                x, y, z, root = made[0, m], made[1, m], made[2, m], parent[m]
-                sx, sy, sz = shift[0, m], shift[1, m], shift[2, m]
-            f = fractions(cell, x, y, z)
-            along = f[0] if axis == 0 else f[1] if axis == 1 else f[2]
-            for k in range(-turns, turns + 1):
-                if k != 0 and -margin <= along + k and along + k <= 1.0 + margin:
-                    if total >= room:
-                        counts[OVERFLOW] = 1
-                        return
-                    tx, ty, tz = sx + k * vectors[axis, 0], sy + k * vectors[axis, 1], sz + k * vectors[axis, 2]
-                    # From the site at once, as in every later step.
-                    made[0, total] = particles.x[root] + tx
-                    made[1, total] = particles.y[root] + ty
-                    made[2, total] = particles.z[root] + tz
-                    parent[total] = root
-                    shift[0, total], shift[1, total], shift[2, total] = tx, ty, tz
-                    total += 1
-    start = grid.image_start
+        COUNT_IMAGES(cell, particles, grid, axis, before)
+        for block in range((n + before + BLOCK - 1) // BLOCK):
+            found = int(start[block])
+            start[block] = total
+            total += found
+        if total > room:
+            counts[OVERFLOW] = 1
+            return
+        MAKE_IMAGES(cell, particles, grid, axis, before)
+    NUMBER_IMAGES(grid, total)
     for c in range(cells + 1):
         start[c] = 0
     for m in range(total):
-        k = cell_number(grid, made[0, m], made[1, m], made[2, m])
-        grid.cell[m] = k
-        start[k + 1] += 1
+        start[grid.cell[m] + 1] += 1
     start[0] = n
     for c in range(cells):
         start[c + 1] += start[c]
-    for m in range(total):
+    for m in range(total):  # as above
         k = grid.cell[m]
-        p = start[k]
+        grid.cell[m] = start[k]
         start[k] += 1
-        root = parent[m]
-        particles.x[p], particles.y[p], particles.z[p] = made[0, m], made[1, m], made[2, m]
-        particles.kind[p], particles.charge[p] = particles.kind[root], particles.charge[root]
-        pack(particles, p)
-        particles.parent[p - n] = root
-        for a in range(3):
-            particles.shift[a, p - n] = shift[a, m]
+    PLACE_IMAGES(particles, grid, total)
     for c in range(cells, 0, -1):
         start[c] = start[c - 1]
     start[0] = n

@@ -18,9 +18,13 @@ from articulon.forces.sites.cells import (
     OVERFLOW,
     REBUILDS,
     cell_of_row,
+    count_images,
     grid,
+    make_images,
+    number_images,
     number_sites,
     permute_sites,
+    place_images,
     row_of_cells,
     sort_sites,
     wrap_sites,
@@ -211,8 +215,11 @@ def _variant(parallel: bool, by_kind: bool = False) -> Any:
     def one(function: Any) -> Any:
         return part(function, f"{function.__name__}_{how}", parallel)
 
-    passes = {"WRAP": one(wrap_sites), "NUMBER": one(number_sites), "PERMUTE": one(permute_sites)}
-    sort = part(sort_sites, f"sort_{how}", **passes)
+    over_all = (wrap_sites, number_sites, permute_sites, count_images, make_images, number_images, place_images)
+    names = ("WRAP", "NUMBER", "PERMUTE", "COUNT_IMAGES", "MAKE_IMAGES", "NUMBER_IMAGES", "PLACE_IMAGES")
+    sort = part(
+        sort_sites, f"sort_{how}", **{name: one(function) for name, function in zip(names, over_all, strict=True)}
+    )
     if not by_kind:
         return specialised(refresh, f"refresh_{how}", allocates=True, called="value", SORT=sort, LIST=one(list_cells))
     cell = leaf_variant(list_cell, "list_cell_by_kind", THIN=thin_by_kind)

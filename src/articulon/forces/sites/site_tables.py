@@ -151,6 +151,9 @@ class Grid(NamedTuple):
     """Their shifts, likewise, and before that the sites' shifts into the box [length]."""
     extent: np.ndarray
     """Lowest and highest coordinates of blocks of sites in the box, and a sum of them, shape (blocks, 7)."""
+    images: np.ndarray
+    """Images that each site, and each image made before, has across an axis, below and above, shape (sites + images,
+    2)."""
 
 
 class SiteSystem(NamedTuple):
