@@ -223,7 +223,7 @@ def make_block(cell, particles, grid, axis, block, end):
         root, sx, sy, sz = q, 0.0, 0.0, 0.0
         if q >= n:
             m = q - n
-            root, sx, sy, sz = np.int64(parent[m]), shift[0, m], shift[1, m], shift[2, m]
+            root, sx, sy, sz = int(parent[m]), shift[0, m], shift[1, m], shift[2, m]
         for k in range(-below, above + 1):
             if k != 0:
                 tx, ty, tz = sx + k * vectors[axis, 0], sy + k * vectors[axis, 1], sz + k * vectors[axis, 2]
