@@ -1,4 +1,4 @@
-"""Forward dynamics of many states at once: nanoseconds per state and body, beside Pinocchio."""
+"""Many states at once: forward dynamics beside Pinocchio, and ensembles of cases beside single runs."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,6 +12,7 @@ from rich.console import Console
 import articulon as ar
 from articulon.lanes import WIDTH
 from benchmarks.chains import GRAVITY, chain, installed, our_model, pinocchio_model
+from benchmarks.ensembles import CASES, measure_ensembles, show_ensembles
 from benchmarks.tables import console, show_machine, show_table, show_targets, target
 from benchmarks.timing import interleaved, machine
 
@@ -28,10 +29,11 @@ def measure(
     sizes: Sequence[int] = SIZES,
     states: int = STATES,
     seconds: float = SECONDS,
+    cases: Sequence[tuple[str, int, int]] = CASES,
     say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """The figures: nanoseconds per state and body by engine and length, how far the accelerations lie apart, targets
-    and the machine."""
+    """The figures: nanoseconds per state and body by engine and length, how far the accelerations lie apart, ensembles
+    of cases, targets and the machine."""
     figures: dict[str, Any] = {"machine": machine(), "states": states, "lanes": WIDTH, "n": list(sizes)}
     for engine in ENGINES:
         figures[engine] = [None] * len(sizes)
@@ -42,6 +44,8 @@ def measure(
         best = interleaved([call for _, _, call in calls], seconds, perf_counter, batch=0.0)
         for (engine, count, _), duration in zip(calls, best, strict=True):
             figures[engine][k] = round(1e9 * duration / (count * bodies), 2)
+    say("ensembles")
+    figures["ensembles"] = measure_ensembles(cases, seconds)
     figures["targets"] = targets(figures)
     return figures
 
@@ -118,5 +122,6 @@ def show(figures: dict[str, Any], out: Console | None = None) -> None:
     columns = ["n", "ours, 1 thread", "2 threads", "Pinocchio aba", "in parallel, 1", "2 threads", "difference"]
     lists = [figures["n"], *(figures[engine] for engine in ENGINES), figures["difference"]]
     show_table(out, title, columns, zip(*lists, strict=True))
+    show_ensembles(figures["ensembles"], out)
     show_targets(out, figures["targets"])
     show_machine(out, figures["machine"])

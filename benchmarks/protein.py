@@ -99,7 +99,7 @@ def measure(
             target(
                 f"{name}: simulated time, times OpenMM's at 4 fs",
                 figure["ours"] / figure["4 fs, heavy hydrogen"],
-                1.0,
+                2.5,
                 at_least=True,
             )
             for name, figure in figures["speed"].items()

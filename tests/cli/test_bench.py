@@ -24,6 +24,7 @@ from benchmarks import (
     batches,
     chains,
     docking,
+    ensembles,
     lammps_melt,
     melt,
     memory,
@@ -161,14 +162,18 @@ def test_calls_are_timed_in_turn_and_the_best_is_kept() -> None:
 
 @pytest.mark.slow
 def test_figures_of_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = batches.measure(sizes=(3,), states=50, seconds=0.0)
+    figures = batches.measure(sizes=(3,), states=50, seconds=0.0, cases=(("nanoparticle-docking", 9, 2),))
+    (row,) = figures["ensembles"]
+    assert row["states"] == 9 and all(row[way] > 0.0 for way in ensembles.WAYS)
     assert all(figures[engine][0] > 0.0 for engine in batches.ENGINES)
     assert figures["difference"][0] < 1e-12
     assert [t["limit"] for t in figures["targets"]] == [6.0, 11.0]
     text = printed(batches.show, figures)
-    assert "50 states of a revolute chain" in text
+    assert "50 states of a revolute chain" in text and "nanoparticle-docking" in text
     monkeypatch.setattr(batches, "installed", lambda _: None)
-    alone = batches.measure(sizes=(3,), states=9, seconds=0.0)
+    monkeypatch.setattr(ensembles, "installed", lambda _: None)
+    alone = batches.measure(sizes=(3,), states=9, seconds=0.0, cases=(("trp-zipper", 9, 2),))
+    assert alone["ensembles"][0]["a run, 1 thread"] is None
     assert alone["aba"] == [None] and [t["met"] for t in alone["targets"]] == [None, None]
 
 
